@@ -41,13 +41,13 @@ bool target_part_next(char **text, const char *file, struct target_part *part)
 
 /* ---- files ---- */
 
-struct opened {
+struct opened_description {
     char *path, *text;
     struct stat is;
-    const struct opened *from; /* what includes it */
+    const struct opened_description *from; /* what includes it */
 };
 
-static void close_opened(struct opened *o)
+static void close_opened(struct opened_description *o)
 {
     free(o->path);
     free(o->text);
@@ -55,7 +55,7 @@ static void close_opened(struct opened *o)
 }
 
 /* A file does not include itself: a user's own layer has the name of what it changes. */
-static bool is_open(const struct opened *from, const struct stat *is)
+static bool is_open(const struct opened_description *from, const struct stat *is)
 {
     for (; from; from = from->from)
         if (from->is.st_ino == is->st_ino && from->is.st_dev == is->st_dev)
@@ -65,7 +65,7 @@ static bool is_open(const struct opened *from, const struct stat *is)
 
 static char *read_whole(FILE *f)
 {
-    char *text = memory_bytes(LIMIT_TARGET_BYTES + 1);
+    char *text = xmalloc(LIMIT_TARGET_BYTES + 1);
     size_t n = fread(text, 1, LIMIT_TARGET_BYTES + 1, f);
     int e = ferror(f) ? errno : 0;
     if (e || n > LIMIT_TARGET_BYTES) {
@@ -77,7 +77,7 @@ static char *read_whole(FILE *f)
     return text;
 }
 
-static bool open_path(struct opened *o, const char *path)
+static bool open_path(struct opened_description *o, const char *path)
 {
     FILE *f = fopen(path, "re");
     if (!f)
@@ -87,15 +87,15 @@ static bool open_path(struct opened *o, const char *path)
     int e = errno;
     fclose(f);
     errno = e;
-    o->path = o->text ? memory_copied(path) : NULL;
+    o->path = o->text ? xstrdup(path) : NULL;
     return o->text != NULL;
 }
 
-static bool open_in(struct opened *o, const char *directory, const char *below, const char *name)
+static bool open_in(struct opened_description *o, const char *directory, const char *below, const char *name)
 {
     if (!directory)
         return false;
-    char *path = memory_printed("%s%s/%s.conf", directory, below, name);
+    char *path = xasprintf("%s%s/%s.conf", directory, below, name);
     bool done = open_path(o, path);
     int e = errno;
     free(path);
@@ -103,7 +103,7 @@ static bool open_in(struct opened *o, const char *directory, const char *below, 
     return done;
 }
 
-static bool open_own(struct opened *o, const char *name)
+static bool open_own(struct opened_description *o, const char *name)
 {
     const char *config = getenv("XDG_CONFIG_HOME");
     return config && *config ? open_in(o, config, "/poet", name)
@@ -116,7 +116,7 @@ static void find_self(char self[PATH_MAX])
     self[n > 0 ? n : 0] = 0;
 }
 
-static bool open_installed(struct opened *o, const char *name)
+static bool open_installed(struct opened_description *o, const char *name)
 {
     char self[PATH_MAX];
     find_self(self);
@@ -132,7 +132,7 @@ static bool open_installed(struct opened *o, const char *name)
 
 static bool is_path(const char *name) { return strchr(name, '/') || strstr(name, ".conf"); }
 
-static bool open_named(struct opened *o, const char *name)
+static bool open_named(struct opened_description *o, const char *name)
 {
     if (open_in(o, getenv("POET_CONFIG"), "", name) || open_own(o, name) || open_installed(o, name))
         return true;
@@ -141,11 +141,11 @@ static bool open_named(struct opened *o, const char *name)
 }
 
 /* Paths, and names as well, are looked for beside the file that includes them. */
-static bool open_beside(struct opened *o, const char *name)
+static bool open_beside(struct opened_description *o, const char *name)
 {
     const char *slash = strrchr(o->from->path, '/');
     char *path =
-        memory_printed("%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
+        xasprintf("%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
                        o->from->path, name, is_path(name) ? "" : ".conf");
     bool done = open_path(o, path);
     free(path);
@@ -154,7 +154,7 @@ static bool open_beside(struct opened *o, const char *name)
 
 /* ---- includes ---- */
 
-struct joined {
+struct joined_text {
     FILE *out;
     unsigned parts;
     size_t bytes;
@@ -163,28 +163,28 @@ struct joined {
 #define DEEPEST 16
 #define MOST_PARTS 64
 
-static void join(struct joined *joined, const char *include, const struct opened *o,
+static void description_path_append_text(struct joined_text *joined, const char *include, const struct opened_description *o,
                  unsigned depth);
 
-static void join_included(struct joined *joined, const char *name, const struct opened *from,
+static void join_included(struct joined_text *joined, const char *name, const struct opened_description *from,
                           unsigned depth)
 {
-    struct opened o = {.from = from};
+    struct opened_description o = {.from = from};
     if (depth < DEEPEST && joined->parts < MOST_PARTS &&
         (open_beside(&o, name) || (!is_path(name) && open_named(&o, name))))
-        join(joined, name, &o, depth + 1);
+        description_path_append_text(joined, name, &o, depth + 1);
     close_opened(&o);
 }
 
-static void join(struct joined *joined, const char *include, const struct opened *o, unsigned depth)
+static void description_path_append_text(struct joined_text *joined, const char *include, const struct opened_description *o, unsigned depth)
 {
     struct arena texts = {0};
-    struct reader quiet = {.texts = &texts};
+    struct description_reader quiet = {.texts = &texts};
     struct target_names names = {0};
     config_t config;
     config_init(&config);
     if (!strcasestr(o->text, "@include") && config_read_string(&config, o->text))
-        get_name_or_names(&quiet, config_root_setting(&config), "include", &names);
+        description_get_name_or_names(&quiet, config_root_setting(&config), "include", &names);
     config_destroy(&config);
     for (size_t i = 0; i < names.count; i++)
         join_included(joined, names.items[i], o, depth);
@@ -199,12 +199,12 @@ static void join(struct joined *joined, const char *include, const struct opened
 }
 
 /* The text with all that it includes; takes what was opened. */
-static char *join_all(struct opened *o, char **path)
+static char *description_path_append_all(struct opened_description *o, char **path)
 {
     char *text = NULL;
     size_t bytes = 0;
-    struct joined joined = {.out = memory_given(open_memstream(&text, &bytes), sizeof(FILE))};
-    join(&joined, "", o, 0);
+    struct joined_text joined = {.out = xcheck(open_memstream(&text, &bytes), sizeof(FILE))};
+    description_path_append_text(&joined, "", o, 0);
     fclose(joined.out);
     free(o->text);
     *path = o->path;
@@ -219,26 +219,26 @@ static char *join_all(struct opened *o, char **path)
 
 char *target_load(const char *name, char **path)
 {
-    struct opened o = {0};
+    struct opened_description o = {0};
     *path = NULL;
     bool found = is_path(name) ? open_path(&o, name) : open_named(&o, name);
-    return found ? join_all(&o, path) : NULL;
+    return found ? description_path_append_all(&o, path) : NULL;
 }
 
-struct each {
+struct description_walk {
     void (*take)(void *user, const char *name);
     void *user;
 };
 
-static bool each_in(const struct each *each, const char *directory, const char *below)
+static bool each_in(const struct description_walk *each, const char *directory, const char *below)
 {
     glob_t found = {0};
     if (!directory || !*directory)
         return false;
-    char *pattern = memory_printed("%s%s/*.conf", directory, below);
+    char *pattern = xasprintf("%s%s/*.conf", directory, below);
     bool any = glob(pattern, 0, NULL, &found) == 0;
     for (size_t i = 0; any && i < found.gl_pathc; i++) {
-        char *name = memory_copied(strrchr(found.gl_pathv[i], '/') + 1);
+        char *name = xstrdup(strrchr(found.gl_pathv[i], '/') + 1);
         name[strlen(name) - strlen(".conf")] = 0;
         each->take(each->user, name);
         free(name);
@@ -250,7 +250,7 @@ static bool each_in(const struct each *each, const char *directory, const char *
 
 void target_each(void (*take)(void *user, const char *name), void *user)
 {
-    struct each each = {take, user};
+    struct description_walk each = {take, user};
     char self[PATH_MAX];
     each_in(&each, getenv("POET_CONFIG"), "");
     const char *config = getenv("XDG_CONFIG_HOME");
@@ -269,20 +269,20 @@ void target_each(void (*take)(void *user, const char *name), void *user)
 
 char *target_installed(const char *name, char **path)
 {
-    struct opened o = {0};
+    struct opened_description o = {0};
     *path = NULL;
     bool found = !strchr(name, '/') &&
                  (open_in(&o, getenv("POET_CONFIG"), "", name) || open_installed(&o, name));
-    return found ? join_all(&o, path) : NULL;
+    return found ? description_path_append_all(&o, path) : NULL;
 }
 
 char *target_own_layer(const char *name, char **path)
 {
-    struct opened o = {0};
+    struct opened_description o = {0};
     *path = NULL;
     if (strchr(name, '/') || !open_own(&o, name))
         return NULL;
-    char *text = join_all(&o, path);
+    char *text = description_path_append_all(&o, path);
     if (text && *text != '\f') { /* it includes nothing: a description of its own */
         free(text);
         free(*path);

@@ -15,22 +15,22 @@ struct formula_reader {
     bool unknown, wrong;
 };
 
-static char next(struct formula_reader *f)
+static char formula_skip_blanks(struct formula_reader *f)
 {
     while (isspace((unsigned char)*f->at))
         f->at++;
     return *f->at;
 }
 
-static double fail(struct formula_reader *f)
+static double formula_fail(struct formula_reader *f)
 {
     f->wrong = true;
     return 0;
 }
 
-static double sum(struct formula_reader *f);
+static double formula_parse_sum(struct formula_reader *f);
 
-static double named(struct formula_reader *f)
+static double formula_parse_name(struct formula_reader *f)
 {
     char name[NAME_BYTES];
     const char *begin = f->at + (*f->at == '\''), *end = begin;
@@ -40,7 +40,7 @@ static double named(struct formula_reader *f)
         end++;
     size_t size = (size_t)(end - begin);
     if (size == 0 || size >= sizeof name || (quoted && *end != '\''))
-        return fail(f);
+        return formula_fail(f);
     memcpy(name, begin, size);
     name[size] = 0;
     f->at = end + quoted;
@@ -48,64 +48,64 @@ static double named(struct formula_reader *f)
     return value;
 }
 
-static double single(struct formula_reader *f)
+static double formula_parse_factor(struct formula_reader *f)
 {
-    char c = next(f);
+    char c = formula_skip_blanks(f);
     double value;
     if (++f->depth > DEEPEST)
-        return fail(f);
+        return formula_fail(f);
     if (c == '(') {
         f->at++;
-        value = sum(f);
-        if (!f->wrong && next(f) == ')')
+        value = formula_parse_sum(f);
+        if (!f->wrong && formula_skip_blanks(f) == ')')
             f->at++;
         else
-            fail(f);
+            formula_fail(f);
     } else if (c == '-') {
         f->at++;
-        value = -single(f);
+        value = -formula_parse_factor(f);
     } else if (isdigit((unsigned char)c) || c == '.') {
         char *end;
         value = strtod(f->at, &end);
         if (end == f->at)
-            return fail(f);
+            return formula_fail(f);
         f->at = end;
     } else {
-        value = named(f);
+        value = formula_parse_name(f);
     }
     f->depth--;
     return value;
 }
 
-static double product(struct formula_reader *f)
+static double formula_parse_product(struct formula_reader *f)
 {
-    double value = single(f);
-    for (char c; !f->wrong && ((c = next(f)) == '*' || c == '/');) {
+    double value = formula_parse_factor(f);
+    for (char c; !f->wrong && ((c = formula_skip_blanks(f)) == '*' || c == '/');) {
         f->at++;
-        double other = single(f);
+        double other = formula_parse_factor(f);
         f->unknown |= c == '/' && other == 0;
         value = c == '*' ? value * other : other != 0 ? value / other : 0;
     }
     return value;
 }
 
-static double sum(struct formula_reader *f)
+static double formula_parse_sum(struct formula_reader *f)
 {
-    double value = product(f);
-    for (char c; !f->wrong && ((c = next(f)) == '+' || c == '-');) {
+    double value = formula_parse_product(f);
+    for (char c; !f->wrong && ((c = formula_skip_blanks(f)) == '+' || c == '-');) {
         f->at++;
-        double other = product(f);
+        double other = formula_parse_product(f);
         value = c == '+' ? value + other : value - other;
     }
     return value;
 }
 
-enum formula formula_value(const char *text, formula_name *name, void *context, double *value,
+enum formula_result formula_value(const char *text, formula_name *name, void *context, double *value,
                            unsigned *wrong)
 {
     struct formula_reader f = {.text = text, .at = text, .name = name, .context = context};
-    *value = sum(&f);
-    if (!f.wrong && next(&f))
+    *value = formula_parse_sum(&f);
+    if (!f.wrong && formula_skip_blanks(&f))
         f.wrong = true;
     *wrong = (unsigned)(f.at - text);
     return f.wrong ? FORMULA_WRONG : f.unknown ? FORMULA_UNKNOWN : FORMULA_GOOD;

@@ -15,19 +15,19 @@
 #define CPU (REAL | WANTED_CPU)
 #define EVERY (CPU | WANTED_EVERY)
 
-static const struct level {
+static const struct measurement_level {
     const char *word;
     uint32_t wanted;
 } levels[] = {{"counts", COUNTS}, {"real", REAL}, {"cpu", CPU}, {"every", EVERY}, {0}};
 
-static const struct level others[] = {{"states", WANTED_STATES},     {"memory", WANTED_MEMORY},
+static const struct measurement_level others[] = {{"states", WANTED_STATES},     {"memory", WANTED_MEMORY},
                                       {"meters", WANTED_METERS},     {"usage", WANTED_USAGE},
                                       {"throttle", WANTED_THROTTLE}, {0}};
 
 static const char all_words[] = "there are calls (calls=counts, real, cpu, every), states, memory, "
                                 "waits, meters, usage, throttle, rate=1 to rate=1000, none";
 
-static bool find(const struct level *in, const char *word, size_t size, uint32_t *wanted)
+static bool measurement_spec_find_word(const struct measurement_level *in, const char *word, size_t size, uint32_t *wanted)
 {
     for (; in->word; in++)
         if (strlen(in->word) == size && strncmp(in->word, word, size) == 0) {
@@ -37,12 +37,12 @@ static bool find(const struct level *in, const char *word, size_t size, uint32_t
     return false;
 }
 
-static bool is(const char *word, size_t size, const char *what)
+static bool measurement_spec_word_equals(const char *word, size_t size, const char *what)
 {
     return strlen(what) == size && strncmp(word, what, size) == 0;
 }
 
-static bool take_rate(const char *word, size_t size, uint32_t *rate)
+static bool measurement_spec_parse_rate(const char *word, size_t size, uint32_t *rate)
 {
     unsigned long value = 0;
     for (size_t i = 0; i < size; i++) {
@@ -54,28 +54,28 @@ static bool take_rate(const char *word, size_t size, uint32_t *rate)
     return value >= 1 && value <= MEASURE_RATE_MOST;
 }
 
-static bool take_word(const char *word, size_t size, struct measure *m)
+static bool measurement_spec_parse_word(const char *word, size_t size, struct measurement_spec *m)
 {
-    if (size == 0 || is(word, size, "none"))
+    if (size == 0 || measurement_spec_word_equals(word, size, "none"))
         return true;
-    if (is(word, size, "calls"))
-        return find(levels, "cpu", 3, &m->wanted);
-    if (is(word, size, "waits"))
+    if (measurement_spec_word_equals(word, size, "calls"))
+        return measurement_spec_find_word(levels, "cpu", 3, &m->wanted);
+    if (measurement_spec_word_equals(word, size, "waits"))
         return m->waits = true;
     if (size > 6 && strncmp(word, "calls=", 6) == 0)
-        return find(levels, word + 6, size - 6, &m->wanted);
+        return measurement_spec_find_word(levels, word + 6, size - 6, &m->wanted);
     if (size > 5 && strncmp(word, "rate=", 5) == 0)
-        return take_rate(word + 5, size - 5, &m->rate);
-    return find(others, word, size, &m->wanted);
+        return measurement_spec_parse_rate(word + 5, size - 5, &m->rate);
+    return measurement_spec_find_word(others, word, size, &m->wanted);
 }
 
-bool measure_words(const char *words, struct measure *m, char **why)
+bool measurement_spec_parse(const char *words, struct measurement_spec *m, char **why)
 {
-    *m = (struct measure){0};
+    *m = (struct measurement_spec){0};
     for (const char *at = words;; at++) {
         size_t size = strcspn(at, ",");
-        if (!take_word(at, size, m)) {
-            *why = memory_printed("%.*s: no such meter; %s", (int)(size < 100 ? size : 100), at,
+        if (!measurement_spec_parse_word(at, size, m)) {
+            *why = xasprintf("%.*s: no such meter; %s", (int)(size < 100 ? size : 100), at,
                                   all_words);
             return false;
         }
@@ -87,7 +87,7 @@ bool measure_words(const char *words, struct measure *m, char **why)
 
 /* ---- a file ---- */
 
-static void take_exact(struct reader *reader, const config_setting_t *root, struct measure *m)
+static void measurement_spec_parse_exact(struct description_reader *reader, const config_setting_t *root, struct measurement_spec *m)
 {
     static const char *const keys[] = {"calls",  "states", "memory",   "waits",
                                        "meters", "usage",  "throttle", NULL};
@@ -99,13 +99,13 @@ static void take_exact(struct reader *reader, const config_setting_t *root, stru
         WRONG(exact, "\"exact\" must be a group: { states = true; }");
         return;
     }
-    check_keys(reader, exact, keys);
-    int level = get_word(reader, exact, "calls", words, 0);
+    description_check_keys(reader, exact, keys);
+    int level = description_get_word(reader, exact, "calls", words, 0);
     m->wanted |= level ? levels[level - 1].wanted : 0;
-    get_bool(reader, exact, "waits", &m->waits);
-    for (const struct level *o = others; o->word; o++) {
+    description_get_bool(reader, exact, "waits", &m->waits);
+    for (const struct measurement_level *o = others; o->word; o++) {
         bool on = false;
-        get_bool(reader, exact, o->word, &on);
+        description_get_bool(reader, exact, o->word, &on);
         m->wanted |= on ? o->wanted : 0;
     }
     if (m->wanted & WANTED_THROTTLE && !(m->wanted & WANTED_REAL))
@@ -119,17 +119,17 @@ static const struct {
                           [MEASURE_ONLY] = {"only", "POET_CALLS_ONLY"},
                           [MEASURE_COUNT] = {"count", "POET_CALLS_COUNT"}};
 
-const char *measure_variable(unsigned list) { return lists[list].variable; }
+const char *measurement_spec_variable(unsigned list) { return lists[list].variable; }
 
-char *measure_wrong(const char *names)
+char *measurement_spec_error(const char *names)
 {
-    for (struct names n = names_of(names); names_next(&n, true);)
+    for (struct function_names n = function_names_parse(names); function_names_next(&n, true);)
         if (n.wrong)
-            return memory_printed("%.*s: %s", (int)(n.size < 100 ? n.size : 100), n.word, n.wrong);
+            return xasprintf("%.*s: %s", (int)(n.size < 100 ? n.size : 100), n.word, n.wrong);
     return NULL;
 }
 
-void measure_free(struct measure *m)
+void measurement_spec_free(struct measurement_spec *m)
 {
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
         free(m->lists[i]);
@@ -137,11 +137,11 @@ void measure_free(struct measure *m)
     }
 }
 
-static char *joined(const struct target_names *names)
+static char *measurement_spec_join_names(const struct target_names *names)
 {
     char *all = NULL;
     for (size_t i = 0; i < names->count; i++) {
-        char *more = memory_printed("%s%s%s", all ? all : "", all ? "," : "", names->items[i]);
+        char *more = xasprintf("%s%s%s", all ? all : "", all ? "," : "", names->items[i]);
         free(all);
         all = more;
     }
@@ -149,21 +149,21 @@ static char *joined(const struct target_names *names)
 }
 
 /* One name each. */
-static void check_functions(struct reader *reader, const config_setting_t *s,
+static void check_functions(struct description_reader *reader, const config_setting_t *s,
                             const struct target_names *names)
 {
     for (size_t i = 0; i < names->count; i++) {
         const config_setting_t *e = config_setting_get_elem(s, (unsigned)i);
         char *wrong = strpbrk(names->items[i], ",#\n")
-                          ? memory_printed("%s: is more than one name", names->items[i])
-                          : measure_wrong(names->items[i]);
+                          ? xasprintf("%s: is more than one name", names->items[i])
+                          : measurement_spec_error(names->items[i]);
         if (wrong)
             WRONG(e ? e : s, "%s", wrong);
         free(wrong);
     }
 }
 
-static void take_functions(struct reader *reader, const config_setting_t *root, struct measure *m)
+static void measurement_spec_parse_functions(struct description_reader *reader, const config_setting_t *root, struct measurement_spec *m)
 {
     static const char *const keys[] = {"ignore", "only", "count", NULL};
     const config_setting_t *group = config_setting_get_member(root, "functions");
@@ -173,17 +173,17 @@ static void take_functions(struct reader *reader, const config_setting_t *root, 
         WRONG(group, "\"functions\" must be a group: { ignore = [\"f\"]; }");
         return;
     }
-    check_keys(reader, group, keys);
+    description_check_keys(reader, group, keys);
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
         const config_setting_t *list = config_setting_get_member(group, lists[i].key);
         struct target_names names = {0};
-        if (list && get_name_or_names(reader, group, lists[i].key, &names))
+        if (list && description_get_name_or_names(reader, group, lists[i].key, &names))
             check_functions(reader, list, &names);
-        m->lists[i] = joined(&names);
+        m->lists[i] = measurement_spec_join_names(&names);
     }
 }
 
-static void take_statistical(struct reader *reader, const config_setting_t *root, struct measure *m)
+static void measurement_spec_parse_statistical(struct description_reader *reader, const config_setting_t *root, struct measurement_spec *m)
 {
     static const char *const keys[] = {"rate", NULL};
     const config_setting_t *group = config_setting_get_member(root, "statistical"), *rate;
@@ -193,7 +193,7 @@ static void take_statistical(struct reader *reader, const config_setting_t *root
         WRONG(group, "\"statistical\" must be a group: { rate = 100; }");
         return;
     }
-    check_keys(reader, group, keys);
+    description_check_keys(reader, group, keys);
     rate = config_setting_get_member(group, "rate");
     int value =
         rate && config_setting_type(rate) == CONFIG_TYPE_INT ? config_setting_get_int(rate) : 0;
@@ -203,39 +203,39 @@ static void take_statistical(struct reader *reader, const config_setting_t *root
         m->rate = (uint32_t)value;
 }
 
-bool measure_read(const char *text, const char *file, FILE *complaints, struct measure *m)
+bool measurement_spec_read(const char *text, const char *file, FILE *complaints, struct measurement_spec *m)
 {
     static const char *const keys[] = {"exact", "statistical", "functions", "meters", NULL};
     struct arena texts = {0};
-    struct reader reader = {.texts = &texts, .file = file, .complaints = complaints};
-    struct target_meter *meters = NULL;
+    struct description_reader reader = {.texts = &texts, .file = file, .complaints = complaints};
+    struct target_metric *meters = NULL;
     size_t count = 0;
     config_t config;
-    *m = (struct measure){0};
+    *m = (struct measurement_spec){0};
     config_init(&config);
     if (strcasestr(text, "@include")) {
-        complain(&reader, file, 1, "@include is not served");
+        description_complain(&reader, file, 1, "@include is not served");
     } else if (!config_read_string(&config, text)) {
-        complain(&reader, file, config_error_line(&config), "%s", config_error_text(&config));
+        description_complain(&reader, file, config_error_line(&config), "%s", config_error_text(&config));
     } else {
         const config_setting_t *root = config_root_setting(&config);
-        check_keys(&reader, root, keys);
-        take_exact(&reader, root, m);
-        take_statistical(&reader, root, m);
-        take_functions(&reader, root, m);
-        meters_take(&reader, root, &meters, &count);
+        description_check_keys(&reader, root, keys);
+        measurement_spec_parse_exact(&reader, root, m);
+        measurement_spec_parse_statistical(&reader, root, m);
+        measurement_spec_parse_functions(&reader, root, m);
+        metric_rules_parse(&reader, root, &meters, &count);
         if (!reader.mistakes && !config_setting_length(root))
-            complain(&reader, file, 1, "there is nothing in it: see docs/config.md");
+            description_complain(&reader, file, 1, "there is nothing in it: see docs/config.md");
     }
     free(meters);
     arena_free(&texts);
     config_destroy(&config);
     if (reader.mistakes)
-        measure_free(m);
+        measurement_spec_free(m);
     return !reader.mistakes;
 }
 
-bool measure_is(const char *text)
+bool measurement_spec_is_set(const char *text)
 {
     config_t config;
     config_init(&config);
@@ -251,28 +251,28 @@ bool measure_is(const char *text)
 
 /* ---- writing ---- */
 
-static const char *level_of(const struct measure *m)
+static const char *level_of(const struct measurement_spec *m)
 {
     const char *word = NULL;
-    for (const struct level *l = levels; l->word; l++)
+    for (const struct measurement_level *l = levels; l->word; l++)
         if ((m->wanted & l->wanted) == l->wanted)
             word = l->word;
     return word;
 }
 
-char *measure_list(const struct measure *m)
+char *measurement_spec_list(const struct measurement_spec *m)
 {
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (!f)
-        memory_is_out(1);
+        out_of_memory(1);
     const char *comma = "";
     if (level_of(m)) {
         fprintf(f, "calls=%s", level_of(m));
         comma = ",";
     }
-    for (const struct level *o = others; o->word; o++)
+    for (const struct measurement_level *o = others; o->word; o++)
         if (m->wanted & o->wanted) {
             fprintf(f, "%s%s", comma, o->word);
             comma = ",";
@@ -290,7 +290,7 @@ char *measure_list(const struct measure *m)
 }
 
 /* Of an array, or as libconfig has them, in quotes: a backslash and a quote with one before it. */
-static void write_functions(FILE *f, const struct measure *m)
+static void write_functions(FILE *f, const struct measurement_spec *m)
 {
     bool any = false;
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
@@ -298,7 +298,7 @@ static void write_functions(FILE *f, const struct measure *m)
         if (!m->lists[i] || !*m->lists[i])
             continue;
         fprintf(f, "%s    %s = [", any ? "" : "functions = {\n", lists[i].key);
-        for (struct names n = names_of(m->lists[i]); names_next(&n, true); comma = ", ") {
+        for (struct function_names n = function_names_parse(m->lists[i]); function_names_next(&n, true); comma = ", ") {
             fprintf(f, "%s\"", comma);
             for (size_t k = 0; k < n.size; k++)
                 fprintf(f, "%s%c", strchr("\\\"", n.word[k]) ? "\\" : "", n.word[k]);
@@ -310,15 +310,15 @@ static void write_functions(FILE *f, const struct measure *m)
     fputs(any ? "};\n" : "", f);
 }
 
-char *measure_text(const struct measure *m)
+char *measurement_spec_write(const struct measurement_spec *m)
 {
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (!f)
-        memory_is_out(1);
+        out_of_memory(1);
     fprintf(f, "exact = {\n    calls = \"%s\";\n", level_of(m) ? level_of(m) : "off");
-    for (const struct level *o = others; o->word; o++)
+    for (const struct measurement_level *o = others; o->word; o++)
         fprintf(f, "    %s = %s;\n", o->word, m->wanted & o->wanted ? "true" : "false");
     fprintf(f, "    waits = %s;\n};\n", m->waits ? "true" : "false");
     if (m->rate)

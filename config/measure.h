@@ -18,28 +18,28 @@
 
 enum { MEASURE_IGNORE, MEASURE_ONLY, MEASURE_COUNT, MEASURE_LISTS };
 
-struct measure {
+struct measurement_spec {
     uint32_t wanted; /* WANTED_ (wire/region.h) */
     uint32_t rate; /* samples a second; 0: as the server does */
     bool waits; /* was said */
     char *lists
-        [MEASURE_LISTS]; /* names of functions, divided by commas; NULL: none.  See measure_free */
+        [MEASURE_LISTS]; /* names of functions, divided by commas; NULL: none.  See measurement_spec_free */
 };
 
 /* Reads such words; false with *why (the caller's): one is none. */
-bool measure_words(const char *words, struct measure *measure, char **why);
+bool measurement_spec_parse(const char *words, struct measurement_spec *measure, char **why);
 /* Reads the text of such a file.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what is wrong`. */
-bool measure_read(const char *text, const char *file, FILE *complaints, struct measure *measure);
+bool measurement_spec_read(const char *text, const char *file, FILE *complaints, struct measurement_spec *measure);
 /* Does the text of a file look like one of these, and not like a description? */
-bool measure_is(const char *text);
+bool measurement_spec_is_set(const char *text);
 
-/* As measure_words reads it, "none" of nothing; and as measure_read does.  The caller's. */
-char *measure_list(const struct measure *measure);
-char *measure_text(const struct measure *measure);
+/* As measurement_spec_parse reads it, "none" of nothing; and as measurement_spec_read does.  The caller's. */
+char *measurement_spec_list(const struct measurement_spec *measure);
+char *measurement_spec_write(const struct measurement_spec *measure);
 
 /* The variable that libpoet reads a list from; what is wrong with one, the caller's, NULL: nothing. */
-const char *measure_variable(unsigned list);
-char *measure_wrong(const char *names);
-void measure_free(struct measure *measure); /* the lists */
+const char *measurement_spec_variable(unsigned list);
+char *measurement_spec_error(const char *names);
+void measurement_spec_free(struct measurement_spec *measure); /* the lists */
 
 #endif

@@ -10,32 +10,32 @@
 
 /* ---- reading ---- */
 
-struct known {
-    const struct target_meter *meters;
+struct known_metric {
+    const struct target_metric *meters;
     size_t count;
     const char *missing;
 };
 
 static bool is_known(void *context, const char *name, double *value)
 {
-    struct known *known = context;
+    struct known_metric *known = context;
     *value = 1;
     for (size_t i = 0; i < known->count; i++)
         if (strcmp(known->meters[i].name, name) == 0)
             return true;
     free((char *)(uintptr_t)known->missing);
-    known->missing = memory_copied(name);
+    known->missing = xstrdup(name);
     return false;
 }
 
 /* Of a formula, against the meters before it. */
-static void check_formula(struct reader *reader, const config_setting_t *s, const char *formula,
-                          const struct target_meter *before, size_t count)
+static void check_formula(struct description_reader *reader, const config_setting_t *s, const char *formula,
+                          const struct target_metric *before, size_t count)
 {
-    struct known known = {.meters = before, .count = count};
+    struct known_metric known = {.meters = before, .count = count};
     double value;
     unsigned wrong;
-    enum formula is = formula_value(formula, is_known, &known, &value, &wrong);
+    enum formula_result is = formula_value(formula, is_known, &known, &value, &wrong);
     if (is == FORMULA_WRONG)
         WRONG(s, "\"formula\" is wrong at \"%s\"",
               *(formula + wrong) ? formula + wrong : "its end");
@@ -44,8 +44,8 @@ static void check_formula(struct reader *reader, const config_setting_t *s, cons
     free((char *)(uintptr_t)known.missing);
 }
 
-static void check_meter(struct reader *reader, const config_setting_t *s,
-                        const struct target_meter *m)
+static void check_meter(struct description_reader *reader, const config_setting_t *s,
+                        const struct target_metric *m)
 {
     bool timed = m->from.count || m->to.count;
     if (timed + (m->count.count > 0) + (m->formula != NULL) + m->own != 1)
@@ -57,27 +57,27 @@ static void check_meter(struct reader *reader, const config_setting_t *s,
         WRONG(s, "\"per\" is for meters with \"from\" and \"to\"");
 }
 
-static void take_one(struct reader *reader, const config_setting_t *s, struct target_meter **meters,
+static void metric_rules_receive_one(struct description_reader *reader, const config_setting_t *s, struct target_metric **meters,
                      size_t *count)
 {
     static const char *const keys[] = {"name", "unit",    "from",  "to",  "per",
                                        "good", "formula", "count", "own", NULL};
     static const char *const per[] = {"thread", "line", NULL}, *const good[] = {"", "high", "low",
                                                                                 NULL};
-    struct target_meter m = {0};
-    check_keys(reader, s, keys);
-    get_copy(reader, s, "name", &m.name);
-    get_copy(reader, s, "unit", &m.unit);
-    get_copy(reader, s, "formula", &m.formula);
-    get_name_or_names(reader, s, "from", &m.from);
-    get_name_or_names(reader, s, "to", &m.to);
-    get_name_or_names(reader, s, "count", &m.count);
-    get_bool(reader, s, "own", &m.own);
-    m.per_line = get_word(reader, s, "per", per, 0) == 1;
-    m.good = (uint8_t)get_word(reader, s, "good", good, GOOD_NOT_SAID);
+    struct target_metric m = {0};
+    description_check_keys(reader, s, keys);
+    description_get_copy(reader, s, "name", &m.name);
+    description_get_copy(reader, s, "unit", &m.unit);
+    description_get_copy(reader, s, "formula", &m.formula);
+    description_get_name_or_names(reader, s, "from", &m.from);
+    description_get_name_or_names(reader, s, "to", &m.to);
+    description_get_name_or_names(reader, s, "count", &m.count);
+    description_get_bool(reader, s, "own", &m.own);
+    m.per_line = description_get_word(reader, s, "per", per, 0) == 1;
+    m.good = (uint8_t)description_get_word(reader, s, "good", good, GOOD_NOT_SAID);
     if (!m.name || !*m.name)
         WRONG(s, "a meter without \"name\"");
-    struct target_meter *same = NULL; /* of an earlier part: this one stands for it */
+    struct target_metric *same = NULL; /* of an earlier part: this one stands for it */
     for (size_t i = 0; m.name && i < *count; i++)
         if (strcmp((*meters)[i].name, m.name) == 0)
             same = &(*meters)[i];
@@ -86,44 +86,44 @@ static void take_one(struct reader *reader, const config_setting_t *s, struct ta
     check_meter(reader, s, &m);
     if (m.formula)
         check_formula(reader, s, m.formula, *meters, same ? (size_t)(same - *meters) : *count);
-    m.name = m.name ? m.name : copy(reader, "");
-    m.unit = m.unit ? m.unit : copy(reader, m.from.count ? "ns" : "");
+    m.name = m.name ? m.name : description_copy_text(reader, "");
+    m.unit = m.unit ? m.unit : description_copy_text(reader, m.from.count ? "ns" : "");
     m.part = reader->part;
     if (same) {
         *same = m;
         return;
     }
-    *meters = memory_resized(*meters, *count + 1, sizeof **meters);
+    *meters = xreallocarray(*meters, *count + 1, sizeof **meters);
     (*meters)[(*count)++] = m;
 }
 
-void meters_take(struct reader *reader, const config_setting_t *root, struct target_meter **meters,
+void metric_rules_parse(struct description_reader *reader, const config_setting_t *root, struct target_metric **meters,
                  size_t *count)
 {
-    const config_setting_t *list = get_groups(reader, root, "meters");
+    const config_setting_t *list = description_get_groups(reader, root, "meters");
     for (int i = 0; list && i < config_setting_length(list); i++)
-        take_one(reader, config_setting_get_elem(list, (unsigned)i), meters, count);
+        metric_rules_receive_one(reader, config_setting_get_elem(list, (unsigned)i), meters, count);
 }
 
-bool meters_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
-                 struct target_meter **meters, size_t *count)
+bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
+                 struct target_metric **meters, size_t *count)
 {
     static const char *const keys[] = {"meters", "exact", "statistical", "functions",
                                        NULL}; /* measure.h */
-    struct reader reader = {.texts = texts, .file = file, .complaints = complaints};
+    struct description_reader reader = {.texts = texts, .file = file, .complaints = complaints};
     config_t config;
     config_init(&config);
     *meters = NULL;
     *count = 0;
     if (strcasestr(text, "@include")) {
-        complain(&reader, file, 1, "@include is not served");
+        description_complain(&reader, file, 1, "@include is not served");
     } else if (!config_read_string(&config, text)) {
-        complain(&reader, file, config_error_line(&config), "%s", config_error_text(&config));
+        description_complain(&reader, file, config_error_line(&config), "%s", config_error_text(&config));
     } else {
-        check_keys(&reader, config_root_setting(&config), keys);
-        meters_take(&reader, config_root_setting(&config), meters, count);
+        description_check_keys(&reader, config_root_setting(&config), keys);
+        metric_rules_parse(&reader, config_root_setting(&config), meters, count);
         if (!reader.mistakes && !*count)
-            complain(&reader, file, 1, "there are no \"meters\" in it");
+            description_complain(&reader, file, 1, "there are no \"meters\" in it");
     }
     config_destroy(&config);
     if (reader.mistakes) {
@@ -151,7 +151,7 @@ static void add_names(config_setting_t *group, const char *key, const struct tar
                                   names->items[i]);
 }
 
-static void add_meter(config_setting_t *list, const struct target_meter *m)
+static void add_meter(config_setting_t *list, const struct target_metric *m)
 {
     config_setting_t *group = config_setting_add(list, NULL, CONFIG_TYPE_GROUP);
     add_text(group, "name", m->name);
@@ -169,7 +169,7 @@ static void add_meter(config_setting_t *list, const struct target_meter *m)
         add_text(group, "good", m->good == GOOD_HIGH ? "high" : "low");
 }
 
-char *meters_text(const struct target_meter *meters, size_t count)
+char *metric_rules_write(const struct target_metric *meters, size_t count)
 {
     config_t config;
     char *text = NULL;
@@ -181,7 +181,7 @@ char *meters_text(const struct target_meter *meters, size_t count)
         add_meter(list, &meters[i]);
     FILE *f = open_memstream(&text, &size);
     if (!f)
-        memory_is_out(1);
+        out_of_memory(1);
     config_write(&config, f);
     fclose(f);
     config_destroy(&config);

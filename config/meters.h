@@ -17,9 +17,9 @@
 
 #include <stdio.h>
 
-enum meter_good { GOOD_NOT_SAID, GOOD_HIGH, GOOD_LOW };
+enum metric_better { GOOD_NOT_SAID, GOOD_HIGH, GOOD_LOW };
 
-struct target_meter {
+struct target_metric {
     char *name, *unit; /* unit "": a number */
     struct target_names from, to, count; /* types of events */
     bool per_line;
@@ -31,15 +31,15 @@ struct target_meter {
 
 /* Reads a file of meters.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what is wrong`; then
  * false, and no meters.  The array is the caller's to free, its texts are in the arena. */
-bool meters_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
-                 struct target_meter **meters, size_t *count);
-/* As text that meters_read reads; the caller's. */
-char *meters_text(const struct target_meter *meters, size_t count);
+bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
+                 struct target_metric **meters, size_t *count);
+/* As text that metric_rules_read reads; the caller's. */
+char *metric_rules_write(const struct target_metric *meters, size_t count);
 
-struct reader;
+struct description_reader;
 struct config_setting_t;
 /* Of the list "meters" in a part of a description. */
-void meters_take(struct reader *reader, const struct config_setting_t *root,
-                 struct target_meter **meters, size_t *count);
+void metric_rules_parse(struct description_reader *reader, const struct config_setting_t *root,
+                 struct target_metric **meters, size_t *count);
 
 #endif

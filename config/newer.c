@@ -6,14 +6,14 @@
 
 #include <stdlib.h>
 
-int target_renew(struct target *target)
+int target_update_installed(struct target *target)
 {
     char *path, *text = target_installed(target->name, &path);
     struct target *installed = text ? target_read(text, path, NULL) : NULL;
     int version = installed && installed->version > target->version ? installed->version : 0;
     target_free(installed);
     if (version)
-        target_dress(target, text, path, DRESS_AS_NEWER, NULL);
+        target_apply_layer(target, text, path, DRESS_AS_NEWER, NULL);
     free(text);
     free(path);
     return version;

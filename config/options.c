@@ -63,10 +63,10 @@ void options_list(const struct argp *argp, FILE *f)
     }
 }
 
-static int wrong(const struct options *options, const char *format, ...)
+static int options_report_error(const struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static int wrong(const struct options *options, const char *format, ...)
+static int options_report_error(const struct options *options, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -77,7 +77,7 @@ static int wrong(const struct options *options, const char *format, ...)
     return -1;
 }
 
-static int unknown(const struct options *options, const struct argp_option **list, const char *name,
+static int options_report_unknown(const struct options *options, const struct argp_option **list, const char *name,
                    size_t length)
 {
     const char *names[OPTIONS_MOST];
@@ -88,9 +88,9 @@ static int unknown(const struct options *options, const struct argp_option **lis
             names[n++] = (*list)->name;
     names[n] = NULL;
     snprintf(word, sizeof word, "%.*s", (int)length, name);
-    const char *near = nearest(word, names);
-    return near ? wrong(options, "unknown option --%s: did you mean --%s?", word, near)
-                : wrong(options, "unknown option --%s", word);
+    const char *near = nearest_word(word, names);
+    return near ? options_report_error(options, "unknown option --%s: did you mean --%s?", word, near)
+                : options_report_error(options, "unknown option --%s", word);
 }
 
 /* How many words the option takes, itself included; -1 wrong, and said so.  An option may be cut short
@@ -113,15 +113,15 @@ static int check_long(const struct options *options, const struct argp_option **
         found = *o;
     }
     if (!found)
-        return unknown(options, list, word + 2, length);
+        return options_report_unknown(options, list, word + 2, length);
     if (other)
-        return wrong(options, "--%.*s may be --%s or --%s", (int)length, word + 2, other->name,
+        return options_report_error(options, "--%.*s may be --%s or --%s", (int)length, word + 2, other->name,
                      found->name);
     if (valued && !found->arg)
-        return wrong(options, "--%s takes no value", found->name);
+        return options_report_error(options, "--%s takes no value", found->name);
     bool next = found->arg && !valued && !(found->flags & OPTION_ARG_OPTIONAL);
     if (next && last)
-        return wrong(options, "--%s: %s is needed", found->name, found->arg);
+        return options_report_error(options, "--%s: %s is needed", found->name, found->arg);
     return next ? 2 : 1;
 }
 
@@ -133,18 +133,18 @@ static int check_short(const struct options *options, const struct argp_option *
         while (*o && (*o)->key != *c)
             o++;
         if (!*o)
-            return wrong(options, "unknown option -%c", *c);
+            return options_report_error(options, "unknown option -%c", *c);
         if (!(*o)->arg)
             continue;
         bool next = !c[1] && !((*o)->flags & OPTION_ARG_OPTIONAL);
         if (next && last)
-            return wrong(options, "-%c: %s is needed", *c, (*o)->arg);
+            return options_report_error(options, "-%c: %s is needed", *c, (*o)->arg);
         return next ? 2 : 1;
     }
     return 1;
 }
 
-static bool check(const struct options *options, int argc, char **argv)
+static bool options_check_arguments(const struct options *options, int argc, char **argv)
 {
     const struct argp_option *list[OPTIONS_MOST];
     list_options(options->argp, list, 0);
@@ -169,7 +169,7 @@ int options_read(const struct options *options, int argc, char **argv, void *inp
         options_list(options->argp, stdout);
         return OPTIONS_HELPED;
     }
-    if (!check(options, argc, argv))
+    if (!options_check_arguments(options, argc, argv))
         return OPTIONS_WRONG;
     char name[64], *called = argv[0];
     snprintf(name, sizeof name, "poet %s", options->name);

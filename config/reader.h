@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct reader {
+struct description_reader {
     struct arena *texts; /* of what is read */
     const char *file; /* of the part that is read */
     FILE *complaints; /* or NULL */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define COMPLAIN(event, ...) complain(reader, (event)->source, (event)->source_line, __VA_ARGS__)
+#define COMPLAIN(event, ...) description_complain(reader, (event)->source, (event)->source_line, __VA_ARGS__)
 
 static bool knows_type(const struct target *target, const char *name)
 {
@@ -16,7 +16,7 @@ static bool knows_type(const struct target *target, const char *name)
     return false;
 }
 
-static void check_types(struct reader *reader, const struct target *target,
+static void check_types(struct description_reader *reader, const struct target *target,
                         const struct target_names *names, const char *key,
                         const struct target_event *event)
 {
@@ -32,13 +32,13 @@ static bool names_back(const struct target *target, const struct target_event *e
     for (size_t i = 0; i < target->event_count; i++) {
         const struct target_event *other = &target->events[i];
         if (strcmp(other->name, partner) == 0 &&
-            (!other->partners.count || target_has(&other->partners, event->name)))
+            (!other->partners.count || target_has_line_type(&other->partners, event->name)))
             return true;
     }
     return false;
 }
 
-static void check_partners(struct reader *reader, const struct target *target,
+static void check_partners(struct description_reader *reader, const struct target *target,
                            const struct target_event *event)
 {
     for (size_t i = 0; i < event->partners.count; i++) {
@@ -61,18 +61,18 @@ static bool comes_in(const struct target *target, const struct target_event *out
         const struct target_event *in = &target->events[i];
         bool shares = !in->on.count || !out->on.count;
         for (size_t k = 0; k < out->on.count; k++)
-            shares |= target_has(&in->on, out->on.items[k]);
-        if (shares && in->has_presence && in->presence != PRESENCE_OUT && in->own == out->own)
+            shares |= target_has_line_type(&in->on, out->on.items[k]);
+        if (shares && in->has_presence && in->presence != OCCUPANCY_OUT && in->own == out->own)
             return true;
     }
     return false;
 }
 
 /* Threads in a line are counted; no event may take the count below zero. */
-static void check_presence(struct reader *reader, const struct target *target,
+static void check_presence(struct description_reader *reader, const struct target *target,
                            const struct target_event *event)
 {
-    if (!event->has_presence || event->presence != PRESENCE_OUT)
+    if (!event->has_presence || event->presence != OCCUPANCY_OUT)
         return;
     if (!comes_in(target, event))
         COMPLAIN(
@@ -84,7 +84,7 @@ static void check_presence(struct reader *reader, const struct target *target,
 }
 
 /* Arrows without partners, of what has none, and arrows to partners. */
-static void check_arrow(struct reader *reader, const struct target_event *event)
+static void check_arrow(struct description_reader *reader, const struct target_event *event)
 {
     bool has = event->partners.count || event->relation == RELATION_SYNC ||
                event->relation == RELATION_SEND || event->relation == RELATION_RECEIVE;
@@ -97,11 +97,11 @@ static void check_arrow(struct reader *reader, const struct target_event *event)
 
 static bool can_follow(const struct target_event *next, const char *waits)
 {
-    return !next->opens && (next->thread_any || target_has(&next->thread_after, waits));
+    return !next->opens && (next->thread_any || target_has_line_type(&next->thread_after, waits));
 }
 
 /* Who waits by it must be able to go on: what comes next may not wait, too. */
-static void check_waits(struct reader *reader, const struct target *target,
+static void check_waits(struct description_reader *reader, const struct target *target,
                         const struct target_event *event)
 {
     bool followed = false, ended = false;
@@ -119,11 +119,11 @@ static void check_waits(struct reader *reader, const struct target *target,
         COMPLAIN(event, "\"causes\" without \"waits\"");
 }
 
-static void check_event(struct reader *reader, const struct target *target, size_t number)
+static void check_event(struct description_reader *reader, const struct target *target, size_t number)
 {
     const struct target_event *event = &target->events[number];
     for (size_t i = 0; i < event->on.count; i++)
-        if (!target_kind(target, event->on.items[i]))
+        if (!target_line_type(target, event->on.items[i]))
             COMPLAIN(event, "\"on\" names the kind \"%s\", which does not exist",
                      event->on.items[i]);
     for (size_t i = 0; i < number; i++) {
@@ -132,7 +132,7 @@ static void check_event(struct reader *reader, const struct target *target, size
             continue;
         bool both = !other->on.count && !event->on.count;
         for (size_t k = 0; k < event->on.count; k++)
-            both |= target_has(&other->on, event->on.items[k]);
+            both |= target_has_line_type(&other->on, event->on.items[k]);
         if (both && other->relation == event->relation)
             COMPLAIN(event, "the type \"%s\" stands already in line %d", event->name,
                      other->source_line);
@@ -149,18 +149,18 @@ static void check_event(struct reader *reader, const struct target *target, size
     check_waits(reader, target, event);
 }
 
-static void check_meter_types(struct reader *reader, const struct target *target,
-                              const struct target_meter *meter, const struct target_names *types)
+static void check_meter_types(struct description_reader *reader, const struct target *target,
+                              const struct target_metric *meter, const struct target_names *types)
 {
     for (size_t i = 0; i < types->count; i++) {
         if (!knows_type(target, types->items[i]))
-            complain(reader, reader->file, 1,
+            description_complain(reader, reader->file, 1,
                      "the meter \"%s\" names the type \"%s\", which does not exist", meter->name,
                      types->items[i]);
     }
 }
 
-static void check_meters(struct reader *reader, const struct target *target)
+static void check_meters(struct description_reader *reader, const struct target *target)
 {
     for (size_t i = 0; i < target->meter_count; i++) {
         check_meter_types(reader, target, &target->meters[i], &target->meters[i].from);
@@ -169,7 +169,7 @@ static void check_meters(struct reader *reader, const struct target *target)
     }
 }
 
-void check_rules(struct reader *reader, const struct target *target)
+void description_rules_check(struct description_reader *reader, const struct target *target)
 {
     check_meters(reader, target);
     for (size_t i = 0; i < target->event_count; i++)

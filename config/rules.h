@@ -6,6 +6,6 @@
 #include "config/target.h"
 
 /* What must fit together, once all is read. */
-void check_rules(struct reader *reader, const struct target *target);
+void description_rules_check(struct description_reader *reader, const struct target *target);
 
 #endif

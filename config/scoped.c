@@ -11,7 +11,7 @@ const char *const target_categories[CATEGORIES + 1] = {
     "none", "send",   "receive", "collective", "barrier", "lock",     "condition", "semaphore",
     "join", "system", "clock",   "signal",     "extra",   "parallel", "local",     NULL};
 
-static struct target_scope *find(const struct target *target, const char *match)
+static struct target_scope *function_scopes_find_scope(const struct target *target, const char *match)
 {
     for (size_t i = 0; i < target->scope_count; i++)
         if (strcmp(target->scopes[i].match, match) == 0)
@@ -19,36 +19,36 @@ static struct target_scope *find(const struct target *target, const char *match)
     return NULL;
 }
 
-static struct target_scope *add(struct reader *reader, struct target *target, const char *match)
+static struct target_scope *function_scopes_add_scope(struct description_reader *reader, struct target *target, const char *match)
 {
     target->scopes =
-        memory_resized(target->scopes, target->scope_count + 1, sizeof *target->scopes);
+        xreallocarray(target->scopes, target->scope_count + 1, sizeof *target->scopes);
     struct target_scope *scope = &target->scopes[target->scope_count++];
-    *scope = (struct target_scope){.match = copy(reader, match)};
+    *scope = (struct target_scope){.match = description_copy_text(reader, match)};
     return scope;
 }
 
-static void read_scope(struct reader *reader, const config_setting_t *s, struct target *target)
+static void read_scope(struct description_reader *reader, const config_setting_t *s, struct target *target)
 {
     static const char *const keys[] = {"match", "category", NULL};
-    check_keys(reader, s, keys);
-    const char *match = get_text(reader, s, "match", true);
+    description_check_keys(reader, s, keys);
+    const char *match = description_get_text(reader, s, "match", true);
     if (!config_setting_get_member(s, "category"))
         WRONG(s, "a scope needs \"category\"");
-    struct target_scope *scope = find(target, match ? match : "");
+    struct target_scope *scope = function_scopes_find_scope(target, match ? match : "");
     if (scope && scope->part == reader->part)
         WRONG(s, "the scope \"%s\" stands twice", scope->match);
-    scope = scope ? scope : add(reader, target, match ? match : "");
+    scope = scope ? scope : function_scopes_add_scope(reader, target, match ? match : "");
     scope->part = reader->part;
-    scope->category = (uint8_t)get_word(reader, s, "category", target_categories, scope->category);
+    scope->category = (uint8_t)description_get_word(reader, s, "category", target_categories, scope->category);
     if (scope->category == CATEGORY_CLOCK || scope->category == CATEGORY_SIGNAL)
         WRONG(s, "the category \"%s\" is one of events, not of scopes",
               target_categories[scope->category]);
 }
 
-void scoped_take(struct reader *reader, const config_setting_t *root, struct target *target)
+void function_scopes_parse(struct description_reader *reader, const config_setting_t *root, struct target *target)
 {
-    const config_setting_t *list = get_groups(reader, root, "scopes");
+    const config_setting_t *list = description_get_groups(reader, root, "scopes");
     for (int i = 0; list && i < config_setting_length(list); i++)
         read_scope(reader, config_setting_get_elem(list, (unsigned)i), target);
 }

@@ -25,12 +25,12 @@ void target_free(struct target *target)
     free(target);
 }
 
-const struct target_names *target_causes(const struct target_event *event)
+const struct target_names *target_ended_by(const struct target_event *event)
 {
     return event->causes.count ? &event->causes : &event->woken_by;
 }
 
-const struct target_kind *target_kind(const struct target *target, const char *kind)
+const struct target_line_type *target_line_type(const struct target *target, const char *kind)
 {
     for (size_t i = 0; target && i < target->kind_count; i++)
         if (strcmp(target->kinds[i].name, kind) == 0)
@@ -38,7 +38,7 @@ const struct target_kind *target_kind(const struct target *target, const char *k
     return NULL;
 }
 
-bool target_has(const struct target_names *names, const char *name)
+bool target_has_line_type(const struct target_names *names, const char *name)
 {
     for (size_t i = 0; i < names->count; i++)
         if (strcmp(names->items[i], name) == 0)
@@ -53,7 +53,7 @@ const struct target_event *target_event(const struct target *target, const char 
     int best_fit = -1;
     for (size_t i = 0; target && i < target->event_count; i++) {
         const struct target_event *event = &target->events[i];
-        if (strcmp(event->name, type) != 0 || (event->on.count && !target_has(&event->on, kind)))
+        if (strcmp(event->name, type) != 0 || (event->on.count && !target_has_line_type(&event->on, kind)))
             continue;
         int fit = (event->relation == relation         ? 2
                    : event->relation == RELATION_COUNT ? 1
@@ -69,28 +69,28 @@ const struct target_event *target_event(const struct target *target, const char 
 
 /* ---- rows ---- */
 
-struct named {
+struct named_lines {
     uint32_t line;
     const char *name;
 };
 
 static int by_name(const void *a, const void *b)
 {
-    const struct named *x = a, *y = b;
+    const struct named_lines *x = a, *y = b;
     int names = strverscmp(x->name, y->name);
     return names ? names : x->line < y->line ? -1 : x->line > y->line;
 }
 
 void target_sort(uint32_t *lines, size_t count, const struct target_lines *look)
 {
-    struct named *named = memory_zeroed(count + 1, sizeof *named);
-    bool *sorted = memory_zeroed(count + 1, sizeof *sorted);
+    struct named_lines *named = xcalloc(count + 1, sizeof *named);
+    bool *sorted = xcalloc(count + 1, sizeof *sorted);
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct target_kind *kind = look->kind(look->context, lines[i]);
+        const struct target_line_type *kind = look->kind(look->context, lines[i]);
         sorted[i] = kind && kind->sorted;
         if (sorted[i])
-            named[n++] = (struct named){lines[i], look->name(look->context, lines[i])};
+            named[n++] = (struct named_lines){lines[i], look->name(look->context, lines[i])};
     }
     qsort(named, n, sizeof *named, by_name);
     n = 0;

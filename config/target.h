@@ -18,7 +18,7 @@ enum target_shape { SHAPE_NONE, SHAPE_CIRCLE, SHAPE_SQUARE };
 /* DOTTED: of a type without partners; from what it comes after, thin dotted ones. */
 enum target_arrow { ARROW_NONE, ARROW_TO_PARTNER, ARROW_FROM_PARTNER, ARROW_DOTTED };
 
-struct target_colour {
+struct target_color {
     double red, green, blue; /* 0 to 1 */
 };
 
@@ -43,16 +43,16 @@ enum target_category {
 };
 
 /* How far back one looks for why a wait took so long. */
-enum target_waits {
+enum target_wait_class {
     WAITS_NOT,
     WAITS_MEETING, /* to where those two met last: the other could have come earlier */
     WAITS_EXCLUSION, /* to its begin: nobody could have come earlier */
     WAITS_TIMER /* nowhere: the clock ends it */
 };
 
-struct target_kind {
+struct target_line_type {
     char *name, *letter, *title;
-    struct target_colour colour;
+    struct target_color colour;
     bool shared; /* visits overlap: its succession is no order */
     bool threads; /* threads can be in it */
     bool drawn; /* false: only ever listed */
@@ -84,7 +84,7 @@ struct target_event {
     struct target_names on;
     enum target_shape shape;
     bool filled;
-    struct target_colour colour;
+    struct target_color colour;
     enum relation relation; /* RELATION_COUNT: any */
     struct target_names partners; /* types that its partner may have, none: any */
     enum target_arrow arrow;
@@ -114,15 +114,15 @@ struct target_event {
     uint8_t waits_as; /* an enum target_waits */
     uint8_t category; /* an enum target_category; of none, that of the kind */
     bool has_presence, own;
-    enum presence presence;
+    enum occupancy presence;
     bool has_about;
-    enum presence about; /* of the acting thread, on the line that the event is about */
+    enum occupancy about; /* of the acting thread, on the line that the event is about */
     const char *source; /* the file that spoke of it last, and the line */
     int source_line;
     int part;
 };
 
-struct target_cluster {
+struct target_line_group {
     char *name, *kind, *match; /* kind or a pattern (fnmatch) on names; the other is NULL */
     int part;
 };
@@ -134,21 +134,21 @@ struct target_scope {
     int part;
 };
 
-struct target_meter; /* meters.h */
+struct target_metric; /* meters.h */
 
 struct target {
     struct arena texts; /* all names and texts here, and lists of them */
     char *name, *title;
     int version;
-    struct target_kind *kinds;
+    struct target_line_type *kinds;
     size_t kind_count;
     struct target_event *events;
     size_t event_count;
-    struct target_cluster *clusters;
+    struct target_line_group *clusters;
     size_t cluster_count;
     struct target_scope *scopes;
     size_t scope_count;
-    struct target_meter *meters;
+    struct target_metric *meters;
     size_t meter_count;
     struct target_names sources; /* files that it was read from */
     int parts;
@@ -156,7 +156,7 @@ struct target {
 
 void target_free(struct target *target);
 
-const struct target_kind *target_kind(const struct target *target, const char *kind);
+const struct target_line_type *target_line_type(const struct target *target, const char *kind);
 /* How an event type looks on a kind of line: the entry for that kind before a
  * general one, then the one with that relation; NULL if the description lacks it. */
 const struct target_event *target_event(const struct target *target, const char *kind,
@@ -165,14 +165,14 @@ const struct target_event *target_event(const struct target *target, const char 
 uint8_t target_scope_category(const struct target *target, const char *name);
 extern const char *const target_categories[CATEGORIES + 1]; /* their names, NULL behind the last */
 /* The types that let go on who waits by it, as far as time goes. */
-const struct target_names *target_causes(const struct target_event *event);
-bool target_has(const struct target_names *names, const char *name);
+const struct target_names *target_ended_by(const struct target_event *event);
+bool target_has_line_type(const struct target_names *names, const char *name);
 
 /* Puts those lines whose kind is sorted into the order of their names, numbers in them by their value, at the
  * places that such lines have; the others stay. */
 struct target_lines {
     const void *context;
-    const struct target_kind *(*kind)(const void *context, uint32_t line); /* or NULL */
+    const struct target_line_type *(*kind)(const void *context, uint32_t line); /* or NULL */
     const char *(*name)(const void *context, uint32_t line);
 };
 void target_sort(uint32_t *lines, size_t count, const struct target_lines *look);

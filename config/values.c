@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void complain(struct reader *reader, const char *file, int line, const char *format, ...)
+void description_complain(struct description_reader *reader, const char *file, int line, const char *format, ...)
 {
     va_list ap;
     reader->mistakes++;
@@ -23,11 +23,11 @@ void complain(struct reader *reader, const char *file, int line, const char *for
     fprintf(reader->complaints, "%s:%d: %s\n", file, line, text);
 }
 
-int line_of_setting(const config_setting_t *s) { return (int)config_setting_source_line(s); }
+int description_setting_line(const config_setting_t *s) { return (int)config_setting_source_line(s); }
 
-char *copy(struct reader *reader, const char *s)
+char *description_copy_text(struct description_reader *reader, const char *s)
 {
-    char *readable = memory_given(text_readable(s, SIZE_MAX, true), 1);
+    char *readable = xcheck(text_readable(s, SIZE_MAX, true), 1);
     char *kept = arena_text(reader->texts, readable);
     free(readable);
     return kept;
@@ -35,10 +35,10 @@ char *copy(struct reader *reader, const char *s)
 
 /* ---- words ---- */
 
-static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
+static size_t description_values_min_size(size_t a, size_t b) { return a < b ? a : b; }
 
 /* How many letters are to be left out, put in, changed, or swapped with the next. */
-static size_t distance(const char *a, const char *b)
+static size_t description_values_edit_distance(const char *a, const char *b)
 {
     size_t rows[3][64] = {{0}}, *last = rows[0], *row = rows[1], *older = rows[2], n = strlen(b);
     if (n >= 63)
@@ -49,9 +49,9 @@ static size_t distance(const char *a, const char *b)
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
             size_t change = last[j - 1] + (a[i - 1] != b[j - 1]);
-            row[j] = least_of(change, least_of(last[j], row[j - 1]) + 1);
+            row[j] = description_values_min_size(change, description_values_min_size(last[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least_of(row[j], older[j - 2] + 1);
+                row[j] = description_values_min_size(row[j], older[j - 2] + 1);
         }
         size_t *oldest = older;
         older = last;
@@ -61,14 +61,14 @@ static size_t distance(const char *a, const char *b)
     return last[n];
 }
 
-const char *nearest(const char *word, const char *const *words)
+const char *nearest_word(const char *word, const char *const *words)
 {
     const char *best = NULL;
     size_t least = strlen(word) / 2 + 1;
     if (least > 4)
         least = 4;
     for (; *words; words++) {
-        size_t d = distance(word, *words);
+        size_t d = description_values_edit_distance(word, *words);
         if (d < least) {
             least = d;
             best = *words;
@@ -77,7 +77,7 @@ const char *nearest(const char *word, const char *const *words)
     return best;
 }
 
-void check_keys(struct reader *reader, const config_setting_t *group, const char *const *known)
+void description_check_keys(struct description_reader *reader, const config_setting_t *group, const char *const *known)
 {
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
@@ -87,7 +87,7 @@ void check_keys(struct reader *reader, const config_setting_t *group, const char
             found |= strcmp(name, known[k]) == 0;
         if (found)
             continue;
-        const char *near = nearest(name, known);
+        const char *near = nearest_word(name, known);
         if (near)
             WRONG(s, "unknown key \"%s\": did you mean \"%s\"?", name, near);
         else
@@ -97,7 +97,7 @@ void check_keys(struct reader *reader, const config_setting_t *group, const char
 
 /* ---- values ---- */
 
-const char *get_text(struct reader *reader, const config_setting_t *group, const char *key,
+const char *description_get_text(struct description_reader *reader, const config_setting_t *group, const char *key,
                      bool needed)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
@@ -116,14 +116,14 @@ const char *get_text(struct reader *reader, const config_setting_t *group, const
     return text;
 }
 
-void get_copy(struct reader *reader, const config_setting_t *group, const char *key, char **value)
+void description_get_copy(struct description_reader *reader, const config_setting_t *group, const char *key, char **value)
 {
-    const char *text = get_text(reader, group, key, false);
+    const char *text = description_get_text(reader, group, key, false);
     if (text)
-        *value = copy(reader, text);
+        *value = description_copy_text(reader, text);
 }
 
-void get_bool(struct reader *reader, const config_setting_t *group, const char *key, bool *value)
+void description_get_bool(struct description_reader *reader, const config_setting_t *group, const char *key, bool *value)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
     if (!s)
@@ -134,25 +134,25 @@ void get_bool(struct reader *reader, const config_setting_t *group, const char *
         WRONG(s, "\"%s\" must be true or false", key);
 }
 
-int get_word(struct reader *reader, const config_setting_t *group, const char *key,
+int description_get_word(struct description_reader *reader, const config_setting_t *group, const char *key,
              const char *const *words, int otherwise)
 {
-    const char *text = get_text(reader, group, key, false);
+    const char *text = description_get_text(reader, group, key, false);
     if (!text)
         return otherwise;
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], text) == 0)
             return i;
     const config_setting_t *s = config_setting_get_member(group, key);
-    const char *near = nearest(text, words);
+    const char *near = nearest_word(text, words);
     WRONG(s, "\"%s\" is no value of \"%s\": did you mean \"%s\"?", text, key,
           near ? near : words[0]);
     return otherwise;
 }
 
-void get_colour(struct reader *reader, const config_setting_t *group, struct target_colour *value)
+void description_get_color(struct description_reader *reader, const config_setting_t *group, struct target_color *value)
 {
-    const char *text = get_text(reader, group, "colour", false);
+    const char *text = description_get_text(reader, group, "colour", false);
     unsigned red = 0, green = 0, blue = 0;
     char rest;
     if (!text)
@@ -160,10 +160,10 @@ void get_colour(struct reader *reader, const config_setting_t *group, struct tar
     if (strlen(text) != 7 || sscanf(text, "#%2x%2x%2x%c", &red, &green, &blue, &rest) != 3)
         WRONG(config_setting_get_member(group, "colour"), "\"%s\" is no colour: write \"#RRGGBB\"",
               text);
-    *value = (struct target_colour){red / 255.0, green / 255.0, blue / 255.0};
+    *value = (struct target_color){red / 255.0, green / 255.0, blue / 255.0};
 }
 
-bool get_names(struct reader *reader, const config_setting_t *group, const char *key,
+bool description_get_names(struct description_reader *reader, const config_setting_t *group, const char *key,
                struct target_names *names, bool *first)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
@@ -184,23 +184,23 @@ bool get_names(struct reader *reader, const config_setting_t *group, const char 
         else if (!*config_setting_get_string(item) && first)
             *first = true;
         else
-            names->items[names->count++] = copy(reader, config_setting_get_string(item));
+            names->items[names->count++] = description_copy_text(reader, config_setting_get_string(item));
     }
     return true;
 }
 
-bool get_name_or_names(struct reader *reader, const config_setting_t *group, const char *key,
+bool description_get_name_or_names(struct description_reader *reader, const config_setting_t *group, const char *key,
                        struct target_names *names)
 {
     const char *one;
     if (!config_setting_lookup_string(group, key, &one))
-        return get_names(reader, group, key, names, NULL);
+        return description_get_names(reader, group, key, names, NULL);
     *names = (struct target_names){.items = arena_bytes(reader->texts, sizeof *names->items)};
-    names->items[names->count++] = copy(reader, one);
+    names->items[names->count++] = description_copy_text(reader, one);
     return true;
 }
 
-const config_setting_t *get_groups(struct reader *reader, const config_setting_t *root,
+const config_setting_t *description_get_groups(struct description_reader *reader, const config_setting_t *root,
                                    const char *key)
 {
     const config_setting_t *s = config_setting_get_member(root, key);

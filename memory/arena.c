@@ -17,7 +17,7 @@ struct arena_block {
 static struct arena_block *arena_block_make(struct arena_block *older, size_t least)
 {
     size_t room = least > ARENA_BLOCK ? least : ARENA_BLOCK;
-    struct arena_block *block = memory_bytes(sizeof *block + room);
+    struct arena_block *block = xmalloc(sizeof *block + room);
     *block = (struct arena_block){.older = older, .room = room};
     return block;
 }
@@ -26,7 +26,7 @@ void *arena_bytes(struct arena *arena, size_t bytes)
 {
     struct arena_block *block = arena->newest;
     if (bytes > (size_t)-1 / 2)
-        memory_is_out(bytes);
+        out_of_memory(bytes);
     bytes = (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
     if (!block || block->room - block->used < bytes)
         block = arena->newest = arena_block_make(block, bytes);

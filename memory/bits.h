@@ -6,14 +6,14 @@
 
 #include "memory/map.h"
 
-struct bits {
+struct bitset {
     struct map pages;
     uint64_t *recent; /* the page that was looked at last, NULL none; and its number */
     uint64_t recent_page;
 };
 
-void bits_put(struct bits *bits, uint64_t number);
-bool bits_have(struct bits *bits, uint64_t number);
-void bits_free(struct bits *bits); /* it is empty then */
+void bitset_set(struct bitset *bits, uint64_t number);
+bool bitset_test(struct bitset *bits, uint64_t number);
+void bitset_free(struct bitset *bits); /* it is empty then */
 
 #endif

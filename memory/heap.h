@@ -1,8 +1,8 @@
 /* A binary heap: what has the least key comes out first.  Of equal keys any may, but always the same one after the same
  * calls.  Inline, for searches spend their time in it.
  *
- * heap_put and heap_take work on an array of the caller's, heap_push and heap_pop on one that grows, of which
- * heap_free gives the memory back.  A zeroed heap is empty. */
+ * binary_heap_sift_up and binary_heap_remove_top work on an array of the caller's, binary_heap_push and binary_heap_pop on one that grows, of which
+ * binary_heap_free gives the memory back.  A zeroed heap is empty. */
 #ifndef MEMORY_HEAP_H
 #define MEMORY_HEAP_H
 
@@ -11,18 +11,18 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-struct heap_item {
+struct binary_heap_item {
     uint64_t key;
     uint32_t value;
 };
 
-struct heap {
-    struct heap_item *items; /* the first has the least key */
+struct binary_heap {
+    struct binary_heap_item *items; /* the first has the least key */
     size_t count, room;
 };
 
 /* Into an array of `count`, which has room for one more. */
-static inline void heap_put(struct heap_item *items, size_t count, struct heap_item item)
+static inline void binary_heap_sift_up(struct binary_heap_item *items, size_t count, struct binary_heap_item item)
 {
     size_t i = count;
     for (; i && items[(i - 1) / 2].key > item.key; i = (i - 1) / 2)
@@ -31,9 +31,9 @@ static inline void heap_put(struct heap_item *items, size_t count, struct heap_i
 }
 
 /* Out of an array of `count`, at least one; one less is in it then. */
-static inline struct heap_item heap_take(struct heap_item *items, size_t count)
+static inline struct binary_heap_item binary_heap_remove_top(struct binary_heap_item *items, size_t count)
 {
-    struct heap_item top = items[0], last = items[--count];
+    struct binary_heap_item top = items[0], last = items[--count];
     size_t i = 0;
     for (size_t child; (child = 2 * i + 1) < count; i = child) {
         if (child + 1 < count && items[child + 1].key < items[child].key)
@@ -46,22 +46,22 @@ static inline struct heap_item heap_take(struct heap_item *items, size_t count)
     return top;
 }
 
-static inline void heap_push(struct heap *heap, uint64_t key, uint32_t value)
+static inline void binary_heap_push(struct binary_heap *heap, uint64_t key, uint32_t value)
 {
-    heap->items = grow(heap->items, &heap->room, heap->count + 1, sizeof *heap->items);
-    heap_put(heap->items, heap->count++, (struct heap_item){key, value});
+    heap->items = array_reserve(heap->items, &heap->room, heap->count + 1, sizeof *heap->items);
+    binary_heap_sift_up(heap->items, heap->count++, (struct binary_heap_item){key, value});
 }
 
 /* Call only if there is one. */
-static inline struct heap_item heap_pop(struct heap *heap)
+static inline struct binary_heap_item binary_heap_pop(struct binary_heap *heap)
 {
-    return heap_take(heap->items, heap->count--);
+    return binary_heap_remove_top(heap->items, heap->count--);
 }
 
-static inline void heap_free(struct heap *heap)
+static inline void binary_heap_free(struct binary_heap *heap)
 {
     free(heap->items);
-    *heap = (struct heap){0};
+    *heap = (struct binary_heap){0};
 }
 
 #endif

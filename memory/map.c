@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t hash(uint64_t a, uint64_t b)
+static size_t map_hash_key(uint64_t a, uint64_t b)
 {
     uint64_t h = (a * 0x9e3779b97f4a7c15u) ^ (b + 0x9e3779b97f4a7c15u + (a << 6));
     h ^= h >> 32;
@@ -11,36 +11,36 @@ static size_t hash(uint64_t a, uint64_t b)
     return (size_t)(h ^ (h >> 32));
 }
 
-static size_t place_in(const struct map_entry *entries, size_t room, uint64_t a, uint64_t b)
+static size_t map_find_slot_in(const struct map_entry *entries, size_t room, uint64_t a, uint64_t b)
 {
-    size_t i = hash(a, b) & (room - 1);
+    size_t i = map_hash_key(a, b) & (room - 1);
     while (entries[i].value && (entries[i].a != a || entries[i].b != b))
         i = (i + 1) & (room - 1);
     return i;
 }
 
-static size_t place(const struct map *map, uint64_t a, uint64_t b)
+static size_t map_find_slot(const struct map *map, uint64_t a, uint64_t b)
 {
-    return place_in(map->entries, map->room, a, b);
+    return map_find_slot_in(map->entries, map->room, a, b);
 }
 
 void *map_get(const struct map *map, uint64_t a, uint64_t b)
 {
     if (!map->count)
         return NULL;
-    void *value = map->entries[place(map, a, b)].value;
-    return value || !map->old ? value : map->old[place_in(map->old, map->old_room, a, b)].value;
+    void *value = map->entries[map_find_slot(map, a, b)].value;
+    return value || !map->old ? value : map->old[map_find_slot_in(map->old, map->old_room, a, b)].value;
 }
 
 /* Takes an entry out of a table; those behind it move up. */
-static void *take_from(struct map_entry *entries, size_t room, uint64_t a, uint64_t b)
+static void *map_remove_from(struct map_entry *entries, size_t room, uint64_t a, uint64_t b)
 {
-    size_t mask = room - 1, hole = place_in(entries, room, a, b);
+    size_t mask = room - 1, hole = map_find_slot_in(entries, room, a, b);
     void *value = entries[hole].value;
     if (!value)
         return NULL;
     for (size_t i = (hole + 1) & mask; entries[i].value; i = (i + 1) & mask) {
-        size_t home = hash(entries[i].a, entries[i].b) & mask;
+        size_t home = map_hash_key(entries[i].a, entries[i].b) & mask;
         if (((i - home) & mask) >= ((i - hole) & mask)) {
             entries[hole] = entries[i];
             hole = i;
@@ -65,8 +65,8 @@ static void move_some(struct map *map, size_t most)
             map->moved++;
             continue;
         }
-        take_from(map->old, map->old_room, e.a, e.b); /* another may lie there now */
-        map->entries[place(map, e.a, e.b)] = e;
+        map_remove_from(map->old, map->old_room, e.a, e.b); /* another may lie there now */
+        map->entries[map_find_slot(map, e.a, e.b)] = e;
     }
 }
 
@@ -75,11 +75,11 @@ static void move_some(struct map *map, size_t most)
 #endif
 #define MOVE_AT_ONCE 8u
 
-static void resize(struct map *map, size_t room)
+static void map_resize(struct map *map, size_t room)
 {
     move_some(map, SIZE_MAX);
     struct map before = *map;
-    map->entries = memory_zeroed(room, sizeof *map->entries);
+    map->entries = xcalloc(room, sizeof *map->entries);
     map->room = room;
     map->old = before.entries;
     map->old_room = before.room;
@@ -91,25 +91,25 @@ static void resize(struct map *map, size_t room)
 void map_put(struct map *map, uint64_t a, uint64_t b, void *value)
 {
     if ((map->count + 1) * 3 > map->room * 2)
-        resize(map, map->room ? map->room * 2 : 64);
+        map_resize(map, map->room ? map->room * 2 : 64);
     if (map->old) {
         move_some(map, MOVE_AT_ONCE);
-        if (map->old && take_from(map->old, map->old_room, a, b))
+        if (map->old && map_remove_from(map->old, map->old_room, a, b))
             map->count--;
     }
-    size_t i = place(map, a, b);
+    size_t i = map_find_slot(map, a, b);
     if (!map->entries[i].value)
         map->count++;
     map->entries[i] = (struct map_entry){a, b, value};
 }
 
-void *map_take(struct map *map, uint64_t a, uint64_t b)
+void *map_remove(struct map *map, uint64_t a, uint64_t b)
 {
     if (!map->count)
         return NULL;
-    void *value = take_from(map->entries, map->room, a, b);
+    void *value = map_remove_from(map->entries, map->room, a, b);
     if (!value && map->old)
-        value = take_from(map->old, map->old_room, a, b);
+        value = map_remove_from(map->old, map->old_room, a, b);
     map->count -= value != NULL;
     return value;
 }
@@ -139,18 +139,18 @@ bool map_next(struct map_walk *walk)
 }
 
 /* What moves when an entry is taken out moves to where it is not looked yet, or was looked at before. */
-bool map_weed(struct map *map, struct map_weeding *weeding, size_t most,
+bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
               bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context)
 {
     move_some(map, most);
     if (map->old)
         return false;
     if (weeding->room != map->room) /* it grew: from the begin again */
-        *weeding = (struct map_weeding){map->room, 0};
+        *weeding = (struct map_removal){map->room, 0};
     for (size_t looks = 0; looks < most && weeding->at < weeding->room; looks++) {
         struct map_entry e = map->entries[weeding->at];
         if (e.value && goes(context, e.a, e.b, e.value))
-            map_take(map, e.a, e.b); /* another may lie there now */
+            map_remove(map, e.a, e.b); /* another may lie there now */
         else
             weeding->at++;
     }

@@ -25,7 +25,7 @@ struct map {
 
 void *map_get(const struct map *map, uint64_t a, uint64_t b); /* NULL if absent */
 void map_put(struct map *map, uint64_t a, uint64_t b, void *value); /* value not NULL */
-void *map_take(struct map *map, uint64_t a, uint64_t b); /* removes; NULL if absent */
+void *map_remove(struct map *map, uint64_t a, uint64_t b); /* removes; NULL if absent */
 void map_free(struct map *map); /* not the values */
 
 /* Goes through all that is in a map, in no order:
@@ -43,11 +43,11 @@ bool map_next(struct map_walk *walk);
 
 /* Takes out all that goes, in steps of `most` places; zeroed before the first.  True: it is through.  Between two
  * steps the map may be used as ever: what was put since may be left. */
-struct map_weeding {
+struct map_removal {
     size_t room, at;
 };
 
-bool map_weed(struct map *map, struct map_weeding *weeding, size_t most,
+bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
               bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context);
 
 #endif

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void memory_is_out(size_t bytes)
+void out_of_memory(size_t bytes)
 {
     fprintf(stderr, "%s: out of memory: %zu bytes\n", program_invocation_short_name, bytes);
     abort();
 }
 
-void *memory_given(void *p, size_t bytes)
+void *xcheck(void *p, size_t bytes)
 {
     if (!p)
-        memory_is_out(bytes);
+        out_of_memory(bytes);
     return p;
 }
 
@@ -27,57 +27,57 @@ static size_t bytes_of(size_t n, size_t each)
     return __builtin_mul_overflow(n, each, &bytes) ? SIZE_MAX : bytes;
 }
 
-void *memory_bytes(size_t bytes) { return memory_given(malloc(bytes ? bytes : 1), bytes); }
+void *xmalloc(size_t bytes) { return xcheck(malloc(bytes ? bytes : 1), bytes); }
 
-void *memory_aligned(size_t alignment, size_t bytes)
+void *xaligned_alloc(size_t alignment, size_t bytes)
 {
-    return memory_given(aligned_alloc(alignment, bytes ? bytes : 1), bytes);
+    return xcheck(aligned_alloc(alignment, bytes ? bytes : 1), bytes);
 }
 
-void *memory_zeroed(size_t n, size_t each)
+void *xcalloc(size_t n, size_t each)
 {
-    return memory_given(calloc(n ? n : 1, each), bytes_of(n, each));
+    return xcheck(calloc(n ? n : 1, each), bytes_of(n, each));
 }
 
-void *memory_resized(void *array, size_t n, size_t each)
+void *xreallocarray(void *array, size_t n, size_t each)
 {
-    return memory_given(reallocarray(array, n ? n : 1, each), bytes_of(n, each));
+    return xcheck(reallocarray(array, n ? n : 1, each), bytes_of(n, each));
 }
 
-void *memory_doubled(void *array, size_t *room, size_t need, size_t each)
+void *xgrow_array(void *array, size_t *room, size_t need, size_t each)
 {
     size_t more = *room ? *room * 2 : 8;
     while (more < need)
         more *= 2;
     *room = more;
-    return memory_resized(array, more, each);
+    return xreallocarray(array, more, each);
 }
 
-void *memory_doubled_zeroed(void *array, size_t *room, size_t need, size_t each)
+void *xgrow_array_zeroed(void *array, size_t *room, size_t need, size_t each)
 {
     size_t before = *room;
-    char *grown = memory_doubled(array, room, need, each);
+    char *grown = xgrow_array(array, room, need, each);
     memset(grown + before * each, 0, (*room - before) * each);
     return grown;
 }
 
-char *memory_copied(const char *text)
+char *xstrdup(const char *text)
 {
-    return text ? memory_given(strdup(text), strlen(text) + 1) : NULL;
+    return text ? xcheck(strdup(text), strlen(text) + 1) : NULL;
 }
 
-char *memory_copied_part(const char *text, size_t size)
+char *xstrndup(const char *text, size_t size)
 {
-    return text ? memory_given(strndup(text, size), size + 1) : NULL;
+    return text ? xcheck(strndup(text, size), size + 1) : NULL;
 }
 
-char *memory_printed(const char *format, ...)
+char *xasprintf(const char *format, ...)
 {
     char *text = NULL;
     va_list ap;
     va_start(ap, format);
     if (vasprintf(&text, format, ap) < 0)
-        memory_is_out(strlen(format));
+        out_of_memory(strlen(format));
     va_end(ap);
     return text;
 }

@@ -1,6 +1,6 @@
 /* Much that is written once and then only read, of which little is the process's own memory.
  *
- * What is put stays where it is, and never changes.  The first SPILL_OWN bytes are memory like any other; what comes
+ * What is put stays where it is, and never changes.  The first SPILLED_MEMORY_BYTES bytes are memory like any other; what comes
  * after them lies in a file without a name, in $TMPDIR or /var/tmp, and is mapped: the system may put it on disk and
  * take the memory back.  Where no such file can be had, or its disk is full, memory is used, a sixteenth of the machine's at
  * most; past that there is no room. */
@@ -11,16 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef SPILL_PIECE /* tests make it small */
-#define SPILL_PIECE ((size_t)4 << 20)
+#ifndef SPILLED_CHUNK_BYTES /* tests make it small */
+#define SPILLED_CHUNK_BYTES ((size_t)4 << 20)
 #endif
-#ifndef SPILL_OWN
-#define SPILL_OWN ((size_t)64 << 20)
+#ifndef SPILLED_MEMORY_BYTES
+#define SPILLED_MEMORY_BYTES ((size_t)64 << 20)
 #endif
 
 /* Zeroed: nothing is in it. */
-struct spill {
-    struct spill_piece {
+struct spilled_array {
+    struct spilled_array_chunk {
         uint8_t *bytes; /* NULL: given back */
         bool own;
     } *pieces;
@@ -30,20 +30,20 @@ struct spill {
     int file; /* 1 + its descriptor, 0 none yet, -1 none is to be had */
 };
 
-void spill_free(struct spill *spill); /* zeroed again */
+void spilled_array_free(struct spilled_array *spill); /* zeroed again */
 /* Room for so many bytes, at most a piece, at an address that 8 divides, all 0; *place, never 0, says where.  To be written
  * before the next call.  NULL: there is no room. */
-void *spill_put(struct spill *spill, size_t size, uint64_t *place);
+void *spilled_array_append(struct spilled_array *spill, size_t size, uint64_t *place);
 /* What lies there; NULL: it was given back. */
-static inline const void *spill_at(const struct spill *spill, uint64_t place)
+static inline const void *spilled_array_get(const struct spilled_array *spill, uint64_t place)
 {
-    size_t piece = (size_t)(place / SPILL_PIECE);
-    return piece < spill->first ? NULL : spill->pieces[piece].bytes + place % SPILL_PIECE;
+    size_t piece = (size_t)(place / SPILLED_CHUNK_BYTES);
+    return piece < spill->first ? NULL : spill->pieces[piece].bytes + place % SPILLED_CHUNK_BYTES;
 }
 /* Gives the pieces before this one back (all but the last at most). */
-void spill_drop(struct spill *spill, size_t piece);
+void spilled_array_drop_chunk(struct spilled_array *spill, size_t piece);
 /* The number of the piece that is being filled. */
-static inline size_t spill_piece(const struct spill *spill)
+static inline size_t spilled_array_chunk(const struct spilled_array *spill)
 {
     return spill->count ? spill->count - 1 : 0;
 }

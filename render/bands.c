@@ -10,15 +10,15 @@
 static double ruler_of(const struct scene *s) { return s->tick_count ? s->ruler_pt : 0; }
 
 /* Below the rows: legend and caption. */
-static double below(const struct scene *s) { return fmax(0, s->height_pt - s->bottom_pt); }
+static double paper_bands_footer_height(const struct scene *s) { return fmax(0, s->height_pt - s->bottom_pt); }
 
 static double rows_pt(const struct scene *s) { return s->row_count * s->row_pt; }
 
 /* As large as the drawing, or as wide as was asked for. */
-static struct bands one_page(const struct scene *scene, const struct page_options *o)
+static struct paper_bands one_page(const struct scene *scene, const struct document_options *o)
 {
     double width = scene->vertical ? scene->height_pt : scene->width_pt;
-    struct bands bands = {.scale = o->width_pt > 0 ? o->width_pt / width : 1,
+    struct paper_bands bands = {.scale = o->width_pt > 0 ? o->width_pt / width : 1,
                           .columns_pt = scene->width_pt - scene->names_pt,
                           .rows = scene->row_count,
                           .down = 1,
@@ -30,10 +30,10 @@ static struct bands one_page(const struct scene *scene, const struct page_option
 }
 
 /* One page as wide as was asked for, as high as its bands make it. */
-static struct bands wrapped(const struct scene *scene, const struct page_options *o)
+static struct paper_bands paper_bands_wrap_to_width(const struct scene *scene, const struct document_options *o)
 {
     double width = o->width_pt;
-    struct bands bands = {.width_pt = width,
+    struct paper_bands bands = {.width_pt = width,
                           .rows = scene->row_count,
                           .down = 1,
                           .band_pt = ruler_of(scene) + rows_pt(scene) + BETWEEN_PT};
@@ -41,7 +41,7 @@ static struct bands wrapped(const struct scene *scene, const struct page_options
     if (scene->names_pt * bands.scale > width * NAMES_MOST)
         bands.scale = width * NAMES_MOST / scene->names_pt;
     bands.columns_pt = width / bands.scale - scene->names_pt;
-    for (uint32_t i = 0; i < scene->column_count; i += bands_columns(scene, &bands, i))
+    for (uint32_t i = 0; i < scene->column_count; i += paper_bands_columns(scene, &bands, i))
         bands.first++;
     bands.first = bands.first ? bands.first : 1;
     bands.others = 1;
@@ -49,24 +49,24 @@ static struct bands wrapped(const struct scene *scene, const struct page_options
     return bands;
 }
 
-static unsigned fitting(double room, double band)
+static unsigned paper_bands_count_fitting(double room, double band)
 {
     return room < band ? 1 : (unsigned)floor((room + BETWEEN_PT) / band);
 }
 
 /* Where one band more fits the first page if all is a little smaller, it is. */
-static void fill(const struct scene *scene, struct bands *bands, double across)
+static void paper_bands_shrink_to_fit(const struct scene *scene, struct paper_bands *bands, double across)
 {
-    double title = scene->top_pt - ruler_of(scene) + below(scene);
-    unsigned now = fitting(across / bands->scale - title, bands->band_pt);
+    double title = scene->top_pt - ruler_of(scene) + paper_bands_footer_height(scene);
+    unsigned now = paper_bands_count_fitting(across / bands->scale - title, bands->band_pt);
     double smaller = across / (title + (now + 1) * bands->band_pt - BETWEEN_PT);
     if (smaller < bands->scale && smaller >= LEAST_SCALE)
         bands->scale = smaller;
 }
 
-static struct bands on_paper(const struct scene *scene, const struct page_options *o)
+static struct paper_bands on_paper(const struct scene *scene, const struct document_options *o)
 {
-    struct bands bands = {.paper = true,
+    struct paper_bands bands = {.paper = true,
                           .width_pt = o->paper_width_pt,
                           .height_pt = o->paper_height_pt,
                           .margin_pt = MARGIN_PT,
@@ -87,23 +87,23 @@ static struct bands on_paper(const struct scene *scene, const struct page_option
     bands.down = bands.down ? bands.down : 1;
     bands.band_pt = ruler_of(scene) + rows_pt(scene) + BETWEEN_PT;
     if (bands.down == 1 && !scene->vertical) {
-        fill(scene, &bands, across);
+        paper_bands_shrink_to_fit(scene, &bands, across);
         bands.columns_pt = along / bands.scale - scene->names_pt;
         double room = across / bands.scale - (scene->top_pt - ruler_of(scene));
-        bands.others = fitting(room, bands.band_pt);
-        bands.first = fitting(room - below(scene), bands.band_pt);
+        bands.others = paper_bands_count_fitting(room, bands.band_pt);
+        bands.first = paper_bands_count_fitting(room - paper_bands_footer_height(scene), bands.band_pt);
     }
     return bands;
 }
 
-struct bands bands_cut(const struct scene *scene, const struct page_options *o)
+struct paper_bands paper_bands_cut(const struct scene *scene, const struct document_options *o)
 {
     return o->paper_width_pt > 0                            ? on_paper(scene, o)
-           : o->wrap && o->width_pt > 0 && !scene->vertical ? wrapped(scene, o)
+           : o->wrap && o->width_pt > 0 && !scene->vertical ? paper_bands_wrap_to_width(scene, o)
                                                             : one_page(scene, o);
 }
 
-uint32_t bands_columns(const struct scene *scene, const struct bands *bands, uint32_t i)
+uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands *bands, uint32_t i)
 {
     if (i >= scene->column_count)
         return 0;
@@ -115,22 +115,22 @@ uint32_t bands_columns(const struct scene *scene, const struct bands *bands, uin
     return n;
 }
 
-uint32_t bands_page(const struct scene *scene, const struct bands *bands, uint32_t i, bool first)
+uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i, bool first)
 {
     uint32_t begin = i;
     for (unsigned k = 0; k < (first ? bands->first : bands->others); k++)
-        i += bands_columns(scene, bands, i);
+        i += paper_bands_columns(scene, bands, i);
     return i - begin;
 }
 
-unsigned bands_pages(const struct scene *scene, const struct bands *bands)
+unsigned paper_bands_pages(const struct scene *scene, const struct paper_bands *bands)
 {
     unsigned pages = 0;
     uint32_t i = 0;
     if (!bands->paper)
         return 1;
     do {
-        i += bands_page(scene, bands, i, i == 0);
+        i += paper_bands_page(scene, bands, i, i == 0);
         pages++;
     } while (i < scene->column_count);
     return pages * bands->down;
@@ -139,15 +139,15 @@ unsigned bands_pages(const struct scene *scene, const struct bands *bands)
 /* ---- painting ---- */
 
 /* Columns from the i-th on, moved to the names; its rows, moved up. */
-static void paint_band(cairo_t *cr, const struct scene *scene, const struct page_options *o,
-                       const struct bands *bands, uint32_t i, struct paint_part part,
+static void paint_band(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                       const struct paper_bands *bands, uint32_t i, struct paint_part part,
                        struct svg *svg)
 {
     struct paint_theme theme = o->theme;
     part.from_pt = scene->names_pt;
     part.to_pt = scene->width_pt;
     if (i < scene->column_count) {
-        uint32_t end = i + bands_columns(scene, bands, i);
+        uint32_t end = i + paper_bands_columns(scene, bands, i);
         const struct scene_column *c = scene->columns;
         part.from_pt = i ? c[i].x_pt - c[i].left_pt : part.from_pt;
         part.to_pt = end < scene->column_count ? c[end].x_pt - c[end].left_pt : part.to_pt;
@@ -158,17 +158,17 @@ static void paint_band(cairo_t *cr, const struct scene *scene, const struct page
     cairo_save(cr);
     cairo_translate(cr, 0, -(part.first_row * scene->row_pt));
     theme.names = true;
-    paint_scene(cr, scene, &theme, &names, &o->selection);
+    scene_paint(cr, scene, &theme, &names, &o->selection);
     theme.names = false;
     cairo_translate(cr, -(part.from_pt - scene->names_pt), 0);
-    paint_scene(cr, scene, &theme, &part, &o->selection);
+    scene_paint(cr, scene, &theme, &part, &o->selection);
     if (svg && o->title_of)
         svg_marks(svg, cr, scene, part.from_pt, part.to_pt, o->title_of, o->context);
     cairo_restore(cr);
 }
 
 /* The title stays where it is; what is below the rows moves down by so much. */
-static void paint_notes(cairo_t *cr, const struct scene *scene, const struct page_options *o,
+static void paint_notes(cairo_t *cr, const struct scene *scene, const struct document_options *o,
                         double by, bool legend)
 {
     struct paint_part notes = {.notes = true};
@@ -182,13 +182,13 @@ static void paint_notes(cairo_t *cr, const struct scene *scene, const struct pag
             cairo_clip(cr);
         }
         if (!scene->vertical || !end)
-            paint_scene(cr, scene, &o->theme, &notes, &o->selection);
+            scene_paint(cr, scene, &o->theme, &notes, &o->selection);
         cairo_restore(cr);
     }
 }
 
-void bands_paint(cairo_t *cr, const struct scene *scene, const struct page_options *o,
-                 const struct bands *bands, uint32_t i, unsigned y, struct svg *svg)
+void paper_bands_paint(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                 const struct paper_bands *bands, uint32_t i, unsigned y, struct svg *svg)
 {
     struct paint_part part = {.first_row = y * bands->rows, .last_row = (y + 1) * bands->rows};
     if (part.last_row > scene->row_count)
@@ -198,7 +198,7 @@ void bands_paint(cairo_t *cr, const struct scene *scene, const struct page_optio
     cairo_translate(cr, bands->margin_pt, bands->margin_pt);
     cairo_scale(cr, bands->scale, bands->scale);
     if (scene->vertical)
-        paint_turn(cr);
+        painter_rotate(cr);
     double down = 0;
     for (unsigned k = 0; k < (first ? bands->first : bands->others); k++) {
         if (k && i >= scene->column_count)
@@ -207,7 +207,7 @@ void bands_paint(cairo_t *cr, const struct scene *scene, const struct page_optio
         cairo_translate(cr, 0, down = k * bands->band_pt);
         paint_band(cr, scene, o, bands, i, part, svg);
         cairo_restore(cr);
-        i += bands_columns(scene, bands, i);
+        i += paper_bands_columns(scene, bands, i);
     }
     down -= (scene->row_count - (part.last_row - part.first_row)) * scene->row_pt;
     paint_notes(cr, scene, o, down, first && y == 0);

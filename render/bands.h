@@ -7,7 +7,7 @@
 #include "render/page.h"
 #include "render/svg.h"
 
-struct bands {
+struct paper_bands {
     bool paper; /* pages of one size; else one that is as large as it takes */
     double width_pt, height_pt; /* of a page, as on paper */
     double margin_pt;
@@ -20,15 +20,15 @@ struct bands {
     double band_pt; /* from one to the next, of the scene */
 };
 
-struct bands bands_cut(const struct scene *scene, const struct page_options *options);
+struct paper_bands paper_bands_cut(const struct scene *scene, const struct document_options *options);
 /* Columns from the i-th on that fit one band; at least one, if there is one. */
-uint32_t bands_columns(const struct scene *scene, const struct bands *bands, uint32_t i);
+uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands *bands, uint32_t i);
 /* How many of the columns, from the i-th on, go on one page (of the first: `first`). */
-uint32_t bands_page(const struct scene *scene, const struct bands *bands, uint32_t i, bool first);
-unsigned bands_pages(const struct scene *scene, const struct bands *bands);
+uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i, bool first);
+unsigned paper_bands_pages(const struct scene *scene, const struct paper_bands *bands);
 
 /* Paints the page that begins with the i-th column; y: which part of the rows.  svg: is told the marks, or NULL. */
-void bands_paint(cairo_t *cr, const struct scene *scene, const struct page_options *options,
-                 const struct bands *bands, uint32_t i, unsigned y, struct svg *svg);
+void paper_bands_paint(cairo_t *cr, const struct scene *scene, const struct document_options *options,
+                 const struct paper_bands *bands, uint32_t i, unsigned y, struct svg *svg);
 
 #endif

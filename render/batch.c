@@ -5,47 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum what { SHAPES_SQUARE, SHAPES_CIRCLE, LINES, HEADS };
+enum batch_item_kind { SHAPES_SQUARE, SHAPES_CIRCLE, LINES, HEADS };
 
 struct batch_item {
-    enum what what;
-    struct colour {
+    enum batch_item_kind what;
+    struct batch_color {
         double red, green, blue, alpha;
     } colour;
     double size, dash, pause; /* size: half of a shape, width of a line, length of a head */
     double x0, y0, x1, y1; /* of a shape the first two; of a head the last two are its direction */
 };
 
-static struct batch_item *add(struct batch *batch, cairo_t *cr, enum what what)
+static struct batch_item *batched_paths_add_item(struct batched_paths *batch, cairo_t *cr, enum batch_item_kind what)
 {
-    batch->items = grow(batch->items, &batch->room, batch->count + 1, sizeof *batch->items);
+    batch->items = array_reserve(batch->items, &batch->room, batch->count + 1, sizeof *batch->items);
     struct batch_item *item = &batch->items[batch->count++];
-    struct colour c = {0, 0, 0, 1};
+    struct batch_color c = {0, 0, 0, 1};
     cairo_pattern_get_rgba(cairo_get_source(cr), &c.red, &c.green, &c.blue, &c.alpha);
     *item = (struct batch_item){.what = what, .colour = c};
     return item;
 }
 
-void batch_circle(struct batch *batch, cairo_t *cr, double x, double y, double radius)
+void batched_paths_circle(struct batched_paths *batch, cairo_t *cr, double x, double y, double radius)
 {
-    struct batch_item *item = add(batch, cr, SHAPES_CIRCLE);
+    struct batch_item *item = batched_paths_add_item(batch, cr, SHAPES_CIRCLE);
     item->x0 = x;
     item->y0 = y;
     item->size = radius;
 }
 
-void batch_square(struct batch *batch, cairo_t *cr, double x, double y, double half)
+void batched_paths_square(struct batched_paths *batch, cairo_t *cr, double x, double y, double half)
 {
-    struct batch_item *item = add(batch, cr, SHAPES_SQUARE);
+    struct batch_item *item = batched_paths_add_item(batch, cr, SHAPES_SQUARE);
     item->x0 = x;
     item->y0 = y;
     item->size = half;
 }
 
-void batch_line(struct batch *batch, cairo_t *cr, double x0, double y0, double x1, double y1,
+void batched_paths_line(struct batched_paths *batch, cairo_t *cr, double x0, double y0, double x1, double y1,
                 double width, double dash, double pause)
 {
-    struct batch_item *item = add(batch, cr, LINES);
+    struct batch_item *item = batched_paths_add_item(batch, cr, LINES);
     item->x0 = x0;
     item->y0 = y0;
     item->x1 = x1;
@@ -55,10 +55,10 @@ void batch_line(struct batch *batch, cairo_t *cr, double x0, double y0, double x
     item->pause = pause;
 }
 
-void batch_head(struct batch *batch, cairo_t *cr, double x, double y, double dx, double dy,
+void batched_paths_head(struct batched_paths *batch, cairo_t *cr, double x, double y, double dx, double dy,
                 double length)
 {
-    struct batch_item *item = add(batch, cr, HEADS);
+    struct batch_item *item = batched_paths_add_item(batch, cr, HEADS);
     item->x0 = x;
     item->y0 = y;
     item->x1 = dx;
@@ -95,7 +95,7 @@ static int by_item(const void *a, const void *b)
     return order ? order : by_number(x->x0, y->x0);
 }
 
-static void append(cairo_t *cr, const struct batch_item *i)
+static void batched_paths_append_item_path(cairo_t *cr, const struct batch_item *i)
 {
     double size = i->size, dx = i->x1 * size, dy = i->y1 * size, across = 2.4 / 5;
     switch (i->what) {
@@ -119,7 +119,7 @@ static void append(cairo_t *cr, const struct batch_item *i)
     }
 }
 
-static void draw(cairo_t *cr, const struct batch_item *i)
+static void batched_paths_draw_item(cairo_t *cr, const struct batch_item *i)
 {
     double dashes[] = {i->dash, i->pause};
     cairo_set_source_rgba(cr, i->colour.red, i->colour.green, i->colour.blue, i->colour.alpha);
@@ -134,24 +134,24 @@ static void draw(cairo_t *cr, const struct batch_item *i)
     cairo_stroke(cr);
 }
 
-void batch_paint(struct batch *batch, cairo_t *cr)
+void batched_paths_paint(struct batched_paths *batch, cairo_t *cr)
 {
     if (!batch->count)
         return;
     qsort(batch->items, batch->count, sizeof *batch->items, by_item);
     cairo_new_path(cr);
     for (size_t i = 0; i < batch->count; i++) {
-        append(cr, &batch->items[i]);
+        batched_paths_append_item_path(cr, &batch->items[i]);
         if (i + 1 == batch->count || by_path(&batch->items[i], &batch->items[i + 1]) != 0)
-            draw(cr, &batch->items[i]);
+            batched_paths_draw_item(cr, &batch->items[i]);
     }
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
     cairo_set_dash(cr, NULL, 0, 0);
     batch->count = 0;
 }
 
-void batch_free(struct batch *batch)
+void batched_paths_free(struct batched_paths *batch)
 {
     free(batch->items);
-    *batch = (struct batch){0};
+    *batch = (struct batched_paths){0};
 }

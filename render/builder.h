@@ -7,8 +7,8 @@
 
 struct builder {
     struct scene *scene;
-    const struct shown_window *window;
-    const struct book *book;
+    const struct window_info *window;
+    const struct trace_metadata *book;
     const struct scene_options *options;
     int32_t *row_of; /* line - 1 -> row, -1 not shown */
     uint32_t line_room;
@@ -32,8 +32,8 @@ struct extent { /* what a column needs */
     uint32_t slots;
 };
 
-struct placed_mark { /* an event with its index of column, pending ones too */
-    const struct shown_event *event;
+struct laid_out_event { /* an event with its index of column, pending ones too */
+    const struct event_info *event;
     uint32_t column, row;
     uint32_t slot;
     char *words; /* NULL none */

@@ -17,11 +17,11 @@
 #define TEXT_PT 7.0
 #define BESIDE_PT 42.0
 
-static const struct target_colour grey = {0.35, 0.35, 0.35}, several = {0.55, 0.55, 0.55};
+static const struct target_color grey = {0.35, 0.35, 0.35}, several = {0.55, 0.55, 0.55};
 
-static const struct carriers *carriers_of(const struct builder *b)
+static const struct worker_rows *carriers_of(const struct builder *b)
 {
-    const struct carriers *c = b->options->carriers;
+    const struct worker_rows *c = b->options->carriers;
     return c && c->count && b->window->by_time ? c : NULL;
 }
 
@@ -30,46 +30,46 @@ static const struct carriers *carriers_of(const struct builder *b)
 static void add_row(struct builder *b, const char *kind_name, char *name, double *widest)
 {
     struct scene *scene = b->scene;
-    const struct target_kind *kind = book_kind_named(b->book, kind_name);
+    const struct target_line_type *kind = metadata_line_type_named(b->book, kind_name);
     struct scene_row row = {.y_pt =
                                 scene->top_pt + scene->row_pt * scene->row_count + scene->line_pt,
                             .colour = kind ? kind->colour : grey};
     char *label =
-        kind && *kind->letter ? memory_printed("%s:%s", kind->letter, name) : memory_copied(name);
-    row.own_label = scene->vertical ? build_fit(b, label, SCENE_NAME_PT, scene->row_pt - 10)
-                                    : memory_copied(label);
+        kind && *kind->letter ? xasprintf("%s:%s", kind->letter, name) : xstrdup(name);
+    row.own_label = scene->vertical ? text_extents_fit(b, label, SCENE_NAME_PT, scene->row_pt - 10)
+                                    : xstrdup(label);
     row.label = row.own_label;
-    *widest = fmax(*widest, build_measure(b, row.label, SCENE_NAME_PT, false));
-    PUSH(scene->rows, scene->row_count, row);
+    *widest = fmax(*widest, text_extents_width(b, row.label, SCENE_NAME_PT, false));
+    ARRAY_PUSH(scene->rows, scene->row_count, row);
     free(label);
     free(name);
 }
 
-static bool begins_cluster(const struct carriers *c, uint32_t i)
+static bool begins_cluster(const struct worker_rows *c, uint32_t i)
 {
     return *c->items[i].cluster &&
            (!i || strcmp(c->items[i].cluster, c->items[i - 1].cluster) != 0);
 }
 
-void build_carrier_rows(struct builder *b, double *widest)
+void worker_row_scene_build(struct builder *b, double *widest)
 {
-    const struct carriers *c = carriers_of(b);
+    const struct worker_rows *c = carriers_of(b);
     for (uint32_t i = 0; c && i < c->count; i++) {
         if (begins_cluster(c, i))
-            add_row(b, "cluster", memory_copied(c->items[i].cluster), widest);
-        add_row(b, "processor", memory_copied(c->items[i].name), widest);
+            add_row(b, "cluster", xstrdup(c->items[i].cluster), widest);
+        add_row(b, "processor", xstrdup(c->items[i].name), widest);
     }
 }
 
 /* ---- bars ---- */
 
 /* By which task it is, so that neighbours differ: of its row, or of its number. */
-static struct target_colour colour_of(const struct builder *b, uint32_t task)
+static struct target_color colour_of(const struct builder *b, uint32_t task)
 {
-    static const struct target_colour colours[] = {
+    static const struct target_color colours[] = {
         {0.62, 0.77, 0.91}, {0.98, 0.80, 0.58}, {0.72, 0.87, 0.68}, {0.93, 0.71, 0.73},
         {0.80, 0.75, 0.89}, {0.87, 0.83, 0.62}, {0.65, 0.87, 0.86}, {0.88, 0.75, 0.85}};
-    int32_t row = build_row(b, task);
+    int32_t row = text_extents_row(b, task);
     return colours[(row >= 0 ? (uint32_t)row : task) % (sizeof colours / sizeof *colours)];
 }
 
@@ -80,7 +80,7 @@ struct drawing_row {
         filled_pt; /* what is told together: where that begins, and how much of it is filled */
 };
 
-static void flush(struct drawing_row *d)
+static void worker_row_scene_flush_bin(struct drawing_row *d)
 {
     struct scene_bar bar = {.row = d->row,
                             .from_pt = d->bin_pt,
@@ -88,7 +88,7 @@ static void flush(struct drawing_row *d)
                             .share = fmin(1, d->filled_pt / BIN_PT),
                             .colour = several};
     if (d->filled_pt > 0)
-        PUSH(d->b->scene->bars, d->b->scene->bar_count, bar);
+        ARRAY_PUSH(d->b->scene->bars, d->b->scene->bar_count, bar);
     d->filled_pt = 0;
 }
 
@@ -96,7 +96,7 @@ static void add_narrow(struct drawing_row *d, double from, double to)
 {
     while (from < to) {
         if (d->filled_pt > 0 && (from < d->bin_pt || from >= d->bin_pt + BIN_PT))
-            flush(d);
+            worker_row_scene_flush_bin(d);
         if (d->filled_pt <= 0)
             d->bin_pt = from;
         double end = fmin(to, d->bin_pt + BIN_PT);
@@ -105,9 +105,9 @@ static void add_narrow(struct drawing_row *d, double from, double to)
     }
 }
 
-static void add_wide(struct drawing_row *d, const struct carried_stay *stay, double from, double to)
+static void add_wide(struct drawing_row *d, const struct worker_placement *stay, double from, double to)
 {
-    const char *label = book_label(d->b->book, stay->task), *address = strstr(label, " (0x");
+    const char *label = metadata_label(d->b->book, stay->task), *address = strstr(label, " (0x");
     struct scene_bar bar = {.row = d->row,
                             .from_pt = from,
                             .to_pt = to,
@@ -115,42 +115,42 @@ static void add_wide(struct drawing_row *d, const struct carried_stay *stay, dou
                             .task = stay->task,
                             .ns = stay->to_ns - stay->from_ns,
                             .colour = colour_of(d->b, stay->task)};
-    flush(d);
-    char *name = memory_copied_part(label, address ? (size_t)(address - label) : strlen(label));
+    worker_row_scene_flush_bin(d);
+    char *name = xstrndup(label, address ? (size_t)(address - label) : strlen(label));
     bool vertical = d->b->scene->vertical; /* beside it, if it is as long as letters are high */
     double room = !vertical ? to - from - 4 : to - from > TEXT_PT ? BESIDE_PT : 0;
-    bar.text = build_fit(d->b, name, TEXT_PT, fmax(room, 0));
+    bar.text = text_extents_fit(d->b, name, TEXT_PT, fmax(room, 0));
     if ((unsigned char)bar.text[0] >= 0x80) /* nothing but the sign that it was cut */
         bar.text[0] = 0;
     free(name);
-    PUSH(d->b->scene->bars, d->b->scene->bar_count, bar);
+    ARRAY_PUSH(d->b->scene->bars, d->b->scene->bar_count, bar);
 }
 
 /* The bars of one carrier, whose first stay is the i-th; where the next one's begin. */
-static uint32_t add_carrier(struct builder *b, const struct times *times, uint32_t row, uint32_t i)
+static uint32_t add_carrier(struct builder *b, const struct scene_times *times, uint32_t row, uint32_t i)
 {
-    const struct carriers *c = b->options->carriers;
+    const struct worker_rows *c = b->options->carriers;
     struct drawing_row d = {.b = b, .row = row};
     uint32_t carrier = c->stays[i].carrier;
     for (; i < c->stay_count && c->stays[i].carrier == carrier; i++) {
-        double from = times_x(times, c->stays[i].from_ns), to = times_x(times, c->stays[i].to_ns);
+        double from = scene_times_x(times, c->stays[i].from_ns), to = scene_times_x(times, c->stays[i].to_ns);
         if (to - from < BIN_PT)
             add_narrow(&d, from, to);
         else
             add_wide(&d, &c->stays[i], from, to);
     }
-    flush(&d);
+    worker_row_scene_flush_bin(&d);
     return i;
 }
 
 /* How many of a cluster's carriers ran something, as a share of them all: pixel by pixel, those alike as one bar. */
-struct busy {
+struct worker_busy_time {
     float *share;
     uint32_t count; /* bins */
     double from_pt;
 };
 
-static void add_busy(struct busy *busy, double from, double to, uint32_t carriers)
+static void add_busy(struct worker_busy_time *busy, double from, double to, uint32_t carriers)
 {
     double at = (from - busy->from_pt) / BUSY_PT, end = (to - busy->from_pt) / BUSY_PT;
     while (at < end && at < busy->count) {
@@ -160,8 +160,8 @@ static void add_busy(struct busy *busy, double from, double to, uint32_t carrier
     }
 }
 
-static void flush_busy(struct builder *b, const struct busy *busy, uint32_t row,
-                       struct target_colour colour)
+static void flush_busy(struct builder *b, const struct worker_busy_time *busy, uint32_t row,
+                       struct target_color colour)
 {
     for (uint32_t i = 0, end; i < busy->count; i = end) {
         for (end = i + 1; end < busy->count && fabsf(busy->share[end] - busy->share[i]) < 0.01f;)
@@ -172,24 +172,24 @@ static void flush_busy(struct builder *b, const struct busy *busy, uint32_t row,
                                 .share = fmin(1, (double)busy->share[i]),
                                 .colour = colour};
         if (bar.share > 0.001)
-            PUSH(b->scene->bars, b->scene->bar_count, bar);
+            ARRAY_PUSH(b->scene->bars, b->scene->bar_count, bar);
     }
 }
 
-static void add_cluster(struct builder *b, const struct times *times, uint32_t row, uint32_t first,
+static void add_cluster(struct builder *b, const struct scene_times *times, uint32_t row, uint32_t first,
                         uint32_t stay)
 {
-    const struct carriers *c = b->options->carriers;
+    const struct worker_rows *c = b->options->carriers;
     uint32_t end = first + 1;
     while (end < c->count && !begins_cluster(c, end) && *c->items[end].cluster)
         end++;
-    struct busy busy = {.from_pt = times->left_pt,
+    struct worker_busy_time busy = {.from_pt = times->left_pt,
                         .count = (uint32_t)((times->right_pt - times->left_pt) / BUSY_PT) + 1};
-    busy.share = memory_zeroed(busy.count, sizeof *busy.share);
+    busy.share = xcalloc(busy.count, sizeof *busy.share);
     for (uint32_t i = stay; i < c->stay_count && c->stays[i].carrier < end; i++)
-        add_busy(&busy, times_x(times, c->stays[i].from_ns), times_x(times, c->stays[i].to_ns),
+        add_busy(&busy, scene_times_x(times, c->stays[i].from_ns), scene_times_x(times, c->stays[i].to_ns),
                  end - first);
-    const struct target_kind *kind = book_kind_named(b->book, "cluster");
+    const struct target_line_type *kind = metadata_line_type_named(b->book, "cluster");
     flush_busy(b, &busy, row, kind ? kind->colour : grey);
     free(busy.share);
 }
@@ -198,8 +198,8 @@ static void add_cluster(struct builder *b, const struct times *times, uint32_t r
 
 static int by_task(const void *a, const void *b)
 {
-    const struct carried_stay *x = *(const struct carried_stay *const *)a,
-                              *y = *(const struct carried_stay *const *)b;
+    const struct worker_placement *x = *(const struct worker_placement *const *)a,
+                              *y = *(const struct worker_placement *const *)b;
     if (x->task != y->task)
         return x->task < y->task ? -1 : 1;
     if (x->from_ns != y->from_ns)
@@ -207,27 +207,27 @@ static int by_task(const void *a, const void *b)
     return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
 }
 
-static void add_migration(struct builder *b, const struct times *times, const uint32_t *row_of,
-                          const struct carried_stay *from, const struct carried_stay *to)
+static void add_migration(struct builder *b, const struct scene_times *times, const uint32_t *row_of,
+                          const struct worker_placement *from, const struct worker_placement *to)
 {
-    const struct target_event *look = book_event(b->book, "processor", "migrate");
+    const struct target_event *look = metadata_target_event(b->book, "processor", "migrate");
     struct scene_link link = {.kind = ARROW_MIGRATE,
-                              .x0_pt = times_x(times, from->to_ns),
+                              .x0_pt = scene_times_x(times, from->to_ns),
                               .y0_pt = b->scene->rows[row_of[from->carrier]].y_pt,
-                              .x1_pt = times_x(times, to->from_ns),
+                              .x1_pt = scene_times_x(times, to->from_ns),
                               .y1_pt = b->scene->rows[row_of[to->carrier]].y_pt,
                               .head = true,
                               .colour = look ? look->colour : grey};
-    PUSH(b->scene->links, b->scene->link_count, link);
+    ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
 }
 
 /* More than these would be a thicket; the table says each. */
 #define MIGRATIONS_MOST 2000u
 
-static void add_migrations(struct builder *b, const struct times *times, const uint32_t *row_of)
+static void add_migrations(struct builder *b, const struct scene_times *times, const uint32_t *row_of)
 {
-    const struct carriers *c = b->options->carriers;
-    const struct carried_stay **sorted = memory_bytes((c->stay_count + 1) * sizeof *sorted);
+    const struct worker_rows *c = b->options->carriers;
+    const struct worker_placement **sorted = xmalloc((c->stay_count + 1) * sizeof *sorted);
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->stay_count; i++) {
         sorted[i] = &c->stays[i];
@@ -241,15 +241,15 @@ static void add_migrations(struct builder *b, const struct times *times, const u
     free(sorted);
 }
 
-void build_stays(struct builder *b)
+void worker_row_scene_placements(struct builder *b)
 {
-    const struct carriers *c = carriers_of(b);
+    const struct worker_rows *c = carriers_of(b);
     if (!c || !c->stay_count)
         return;
-    struct times times;
-    uint32_t *row_of = memory_zeroed(c->count, sizeof *row_of), row = b->window->row_count,
+    struct scene_times times;
+    uint32_t *row_of = xcalloc(c->count, sizeof *row_of), row = b->window->row_count,
              next = 0;
-    times_make(&times, b->scene);
+    scene_times_make(&times, b->scene);
     for (uint32_t i = 0; i < c->count; i++) {
         if (begins_cluster(c, i))
             add_cluster(b, &times, row++, i, next);
@@ -258,7 +258,7 @@ void build_stays(struct builder *b)
     }
     add_migrations(b, &times, row_of);
     free(row_of);
-    times_free(&times);
+    scene_times_free(&times);
 }
 
 /* ---- painting ---- */
@@ -275,7 +275,7 @@ static void set_fill(const struct painter *p, const struct scene_bar *bar)
         cairo_set_source_rgb(p->cr, 0.5 * bar->colour.red, 0.5 * bar->colour.green,
                              0.5 * bar->colour.blue);
     else
-        painter_colour(p, bar->colour);
+        painter_color(p, bar->colour);
 }
 
 static void paint_bar(const struct painter *p, const struct scene_bar *bar)
@@ -287,7 +287,7 @@ static void paint_bar(const struct painter *p, const struct scene_bar *bar)
     cairo_fill(p->cr);
     if (!bar->task)
         return;
-    painter_ground(p); /* where it ends, another may begin */
+    painter_background(p); /* where it ends, another may begin */
     cairo_rectangle(p->cr, bar->to_pt - 0.4, y - BAR_PT / 2, 0.4, BAR_PT);
     cairo_fill(p->cr);
     double ink = p->theme->dark ? 0.95 : 0.05;
@@ -298,7 +298,7 @@ static void paint_bar(const struct painter *p, const struct scene_bar *bar)
         painter_text(p, bar->from_pt + 2, y - TEXT_PT * 0.65, bar->text, TEXT_PT, false);
 }
 
-void paint_bars(const struct painter *p)
+void worker_row_scene_paint(const struct painter *p)
 {
     for (uint32_t i = 0; i < p->scene->bar_count; i++) {
         const struct scene_bar *bar = &p->scene->bars[i];

@@ -6,11 +6,11 @@
 #include "render/builder.h"
 
 /* Behind the rows of lines; *widest: of the names. */
-void build_carrier_rows(struct builder *b, double *widest);
+void worker_row_scene_build(struct builder *b, double *widest);
 /* Once the marks stand. */
-void build_stays(struct builder *b);
+void worker_row_scene_placements(struct builder *b);
 /* Bars of rows, as they are seen. */
 struct painter;
-void paint_bars(const struct painter *painter);
+void worker_row_scene_paint(const struct painter *painter);
 
 #endif

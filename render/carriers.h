@@ -5,12 +5,12 @@
 
 #include "wire/table.h"
 
-struct carriers { /* zero-initialised: none */
-    struct carrier_row {
+struct worker_rows { /* zero-initialised: none */
+    struct worker_row {
         char *name, *cluster; /* cluster: "" none */
     } *items; /* those of one cluster side by side */
     uint32_t count;
-    struct carried_stay {
+    struct worker_placement {
         uint32_t carrier; /* index */
         uint32_t task; /* line */
         int64_t from_ns, to_ns;
@@ -20,7 +20,7 @@ struct carriers { /* zero-initialised: none */
 };
 
 /* Takes a copy of what it needs; carriers: as it was, freed, or empty. */
-void carriers_read(struct carriers *carriers, const struct shown_table *table);
-void carriers_free(struct carriers *carriers); /* empties it */
+void worker_rows_read(struct worker_rows *carriers, const struct result_table *table);
+void worker_rows_free(struct worker_rows *carriers); /* empties it */
 
 #endif

@@ -24,7 +24,7 @@ struct chart_pixel {
 };
 
 /* Texts and pixels belong to the caller. */
-struct chart {
+struct state_chart {
     const char *title, *below; /* below: what stands under the key; NULL: nothing */
     struct chart_row {
         const char *name;
@@ -46,15 +46,15 @@ struct chart {
 #define CHART_PIXELS 1400u /* of a row of a picture, if nobody says how wide it is */
 #define CHART_ROWS_MOST 10000u
 
-const char *chart_word(unsigned state); /* "blocked" */
+const char *state_chart_word(unsigned state); /* "blocked" */
 /* How many pixels a row of a picture has: as many as are told apart, by the names of its rows and the width that is asked for. */
-uint32_t chart_pixels(const struct chart *chart, const struct page_options *options);
+uint32_t state_chart_pixels(const struct state_chart *chart, const struct document_options *options);
 /* As a picture: an image or drawing as large as it takes, a PDF on pages as A4 lying, if it has more rows than one takes
  * and nobody said how wide it is to be.  NULL, or what went wrong. */
-const char *chart_write(const struct chart *chart, const struct page_options *options,
+const char *state_chart_write(const struct state_chart *chart, const struct document_options *options,
                         const char *path);
 /* How many letters a row has, and so its pixels, where a line is so wide: by the names of its rows. */
-unsigned chart_letters(const struct chart *chart, unsigned width);
-void chart_print(const struct chart *chart, FILE *f); /* in letters */
+unsigned state_chart_text_width(const struct state_chart *chart, unsigned width);
+void state_chart_text_print(const struct state_chart *chart, FILE *f); /* in letters */
 
 #endif

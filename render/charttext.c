@@ -28,9 +28,9 @@ static char letter_of(const float *share)
 }
 
 /* How much of each letter's time the way is in this row, of 1.  The caller's to free. */
-static double *on_way(const struct chart *c, uint32_t row)
+static double *on_way(const struct state_chart *c, uint32_t row)
 {
-    double *on = memory_zeroed(c->pixels, sizeof *on);
+    double *on = xcalloc(c->pixels, sizeof *on);
     double each = (double)(c->to_ns - c->from_ns) / c->pixels;
     for (uint32_t i = 0; i < c->way_count; i++) {
         double from = (double)(c->way[i].from_ns - c->from_ns) / each,
@@ -44,7 +44,7 @@ static double *on_way(const struct chart *c, uint32_t row)
     return on;
 }
 
-static void print_row(const struct chart *c, uint32_t row, size_t names, FILE *f)
+static void print_row(const struct state_chart *c, uint32_t row, size_t names, FILE *f)
 {
     float(*shares)[CHART_STATES] = shares_of(c, row);
     double *on = on_way(c, row);
@@ -56,7 +56,7 @@ static void print_row(const struct chart *c, uint32_t row, size_t names, FILE *f
     free(shares);
 }
 
-static size_t names_of(const struct chart *c)
+static size_t function_names_parse(const struct state_chart *c)
 {
     size_t names = 0;
     for (uint32_t i = 0; i < c->row_count; i++)
@@ -64,18 +64,18 @@ static size_t names_of(const struct chart *c)
     return names > NAMES_MOST ? NAMES_MOST : names;
 }
 
-unsigned chart_letters(const struct chart *c, unsigned width)
+unsigned state_chart_text_width(const struct state_chart *c, unsigned width)
 {
-    size_t names = names_of(c);
+    size_t names = function_names_parse(c);
     return width > names + 2 + WIDTH_LEAST ? width - (unsigned)names - 2 : WIDTH_LEAST;
 }
 
-void chart_print(const struct chart *c, FILE *f)
+void state_chart_text_print(const struct state_chart *c, FILE *f)
 {
-    size_t names = names_of(c);
+    size_t names = function_names_parse(c);
     char from[40], to[40];
-    timed_print(c->from_ns, 1, from, sizeof from);
-    timed_print(c->to_ns, 1, to, sizeof to);
+    time_columns_print(c->from_ns, 1, from, sizeof from);
+    time_columns_print(c->to_ns, 1, to, sizeof to);
     fprintf(f, "%s\nfrom %s to %s\n", c->title, from, to);
     for (uint32_t i = 0; i < c->row_count; i++)
         print_row(c, i, names, f);

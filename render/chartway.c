@@ -9,26 +9,26 @@
 #define HOP_PT 1.0   /* likewise of hops from row to row, */
 #define HOP_WIDTH_PT 0.5 /* so that what is below them is seen */
 
-struct tracing {
+struct chart_path_trace {
     cairo_t *cr;
-    const struct chart *chart;
-    const struct chartway_box *box;
-    struct stay { /* by row: not traced yet, as it may go on */
+    const struct state_chart *chart;
+    const struct chart_path_box *box;
+    struct chart_path_stay { /* by row: not traced yet, as it may go on */
         double from, to;
         bool open;
     } *stays;
-    struct stay hop; /* likewise; its place is from, its rows are: */
+    struct chart_path_stay hop; /* likewise; its place is from, its rows are: */
     uint32_t low, high;
 };
 
-static double x_of(const struct tracing *t, int64_t ns)
+static double x_of(const struct chart_path_trace *t, int64_t ns)
 {
-    const struct chart *c = t->chart;
+    const struct state_chart *c = t->chart;
     double x = (double)(ns - c->from_ns) / (double)(c->to_ns - c->from_ns);
     return t->box->x_pt + t->box->width_pt * fmin(1, fmax(0, x));
 }
 
-static double y_of(const struct tracing *t, uint32_t row)
+static double y_of(const struct chart_path_trace *t, uint32_t row)
 {
     return t->box->y_pt + t->box->row_pt * ((double)row - t->box->first + 0.5);
 }
@@ -40,9 +40,9 @@ static void set_colour(cairo_t *cr, bool grey)
 
 /* ---- along rows ---- */
 
-static void let_go(struct tracing *t, uint32_t row)
+static void chart_path_flush_stays(struct chart_path_trace *t, uint32_t row)
 {
-    const struct stay *s = &t->stays[row];
+    const struct chart_path_stay *s = &t->stays[row];
     bool here = row >= t->box->first && row < t->box->first + t->box->rows;
     if (!s->open || !here)
         return;
@@ -50,24 +50,24 @@ static void let_go(struct tracing *t, uint32_t row)
     cairo_line_to(t->cr, fmax(s->to, s->from + HAIR_PT), y_of(t, row));
 }
 
-static void trace_stays(struct tracing *t)
+static void trace_stays(struct chart_path_trace *t)
 {
-    const struct chart *c = t->chart;
+    const struct state_chart *c = t->chart;
     for (uint32_t i = 0; i < c->way_count; i++) {
-        struct stay *s = &t->stays[c->way[i].row];
+        struct chart_path_stay *s = &t->stays[c->way[i].row];
         double from = x_of(t, c->way[i].from_ns), to = x_of(t, c->way[i].to_ns);
         if (!s->open || from > s->to + HAIR_PT) {
-            let_go(t, c->way[i].row);
-            *s = (struct stay){from, to, true};
+            chart_path_flush_stays(t, c->way[i].row);
+            *s = (struct chart_path_stay){from, to, true};
         }
         s->to = fmax(s->to, to);
     }
     for (uint32_t row = 0; row < c->row_count; row++)
-        let_go(t, row);
+        chart_path_flush_stays(t, row);
 }
 
 /* With a light edge, so that it is seen on whatever it crosses. */
-static void stroke(cairo_t *cr, double width, bool grey)
+static void chart_path_stroke_outlined(cairo_t *cr, double width, bool grey)
 {
     cairo_set_line_width(cr, width + 1.4);
     cairo_set_source_rgb(cr, 1, 1, 1);
@@ -79,7 +79,7 @@ static void stroke(cairo_t *cr, double width, bool grey)
 
 /* ---- from row to row ---- */
 
-static void let_hop_go(struct tracing *t)
+static void chart_path_flush_hop(struct chart_path_trace *t)
 {
     if (!t->hop.open)
         return;
@@ -87,7 +87,7 @@ static void let_hop_go(struct tracing *t)
     cairo_line_to(t->cr, t->hop.from, y_of(t, t->high));
 }
 
-static void trace_hops(struct tracing *t)
+static void trace_hops(struct chart_path_trace *t)
 {
     const struct chart_piece *way = t->chart->way;
     for (uint32_t i = 1; i < t->chart->way_count; i++) {
@@ -96,24 +96,24 @@ static void trace_hops(struct tracing *t)
         if (a == b)
             continue;
         if (!t->hop.open || fabs(x - t->hop.from) >= HOP_PT) {
-            let_hop_go(t);
-            t->hop = (struct stay){x, x, true};
+            chart_path_flush_hop(t);
+            t->hop = (struct chart_path_stay){x, x, true};
             t->low = low;
             t->high = high;
         }
         t->low = low < t->low ? low : t->low;
         t->high = high > t->high ? high : t->high;
     }
-    let_hop_go(t);
+    chart_path_flush_hop(t);
 }
 
 /* ---- all ---- */
 
-void chartway_paint(cairo_t *cr, const struct chart *c, const struct chartway_box *box)
+void chart_path_paint(cairo_t *cr, const struct state_chart *c, const struct chart_path_box *box)
 {
     double width = fmin(3.2, fmax(1.2, box->row_pt * 0.22));
-    struct tracing t = {.cr = cr, .chart = c, .box = box};
-    t.stays = memory_zeroed(c->row_count + 1, sizeof *t.stays);
+    struct chart_path_trace t = {.cr = cr, .chart = c, .box = box};
+    t.stays = xcalloc(c->row_count + 1, sizeof *t.stays);
     cairo_save(cr);
     cairo_rectangle(cr, box->x_pt - 4, box->y_pt, box->width_pt + 8, box->row_pt * box->rows);
     cairo_clip(cr);
@@ -122,16 +122,16 @@ void chartway_paint(cairo_t *cr, const struct chart *c, const struct chartway_bo
     set_colour(cr, box->grey);
     cairo_stroke(cr);
     trace_stays(&t);
-    stroke(cr, width, box->grey);
+    chart_path_stroke_outlined(cr, width, box->grey);
     cairo_restore(cr);
     free(t.stays);
 }
 
-void chartway_sample(cairo_t *cr, double x, double y, double width, bool grey)
+void chart_path_sample(cairo_t *cr, double x, double y, double width, bool grey)
 {
     cairo_save(cr);
     cairo_move_to(cr, x, y);
     cairo_line_to(cr, x + width, y);
-    stroke(cr, 3, grey);
+    chart_path_stroke_outlined(cr, 3, grey);
     cairo_restore(cr);
 }

@@ -6,14 +6,14 @@
 
 #include <cairo.h>
 
-struct chartway_box { /* of the rows that are painted, in points */
+struct chart_path_box { /* of the rows that are painted, in points */
     double x_pt, y_pt, width_pt, row_pt;
     uint32_t first, rows; /* the chart's rows */
     bool grey;
 };
 
-void chartway_paint(cairo_t *cr, const struct chart *chart, const struct chartway_box *box);
+void chart_path_paint(cairo_t *cr, const struct state_chart *chart, const struct chart_path_box *box);
 /* What it looks like, so wide. */
-void chartway_sample(cairo_t *cr, double x_pt, double y_pt, double width_pt, bool grey);
+void chart_path_sample(cairo_t *cr, double x_pt, double y_pt, double width_pt, bool grey);
 
 #endif

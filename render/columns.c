@@ -16,28 +16,28 @@
 
 static int by_column(const void *a, const void *b)
 {
-    const struct placed_mark *x = a, *y = b;
+    const struct laid_out_event *x = a, *y = b;
     if (x->column != y->column)
         return x->column < y->column ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
 /* Are two marks of one column the same point? */
-static bool together(const struct shown_event *a, const struct shown_event *b)
+static bool scene_columns_same_point(const struct event_info *a, const struct event_info *b)
 {
     if (a->state != EVENT_ORDERED || b->state != EVENT_ORDERED)
         return false;
     if (a->relation == RELATION_GROUP)
         return a->group && a->group == b->group;
     return a->relation == RELATION_SYNC && a->partner_count == 1 &&
-           ref_equal(a->partners[0], b->at);
+           event_id_equal(a->partners[0], b->at);
 }
 
 /* Sorts the marks by column and row and gives each its slot. */
-void build_slots(struct placed_mark *marks, uint32_t count, struct extent *extents)
+void scene_columns_build_slots(struct laid_out_event *marks, uint32_t count, struct extent *extents)
 {
-    struct slot_point *points = memory_zeroed(count + 1, sizeof *points);
-    uint32_t *upper = memory_zeroed(count + 1, sizeof *upper); /* 1 + the first mark of its point */
+    struct slot_point *points = xcalloc(count + 1, sizeof *points);
+    uint32_t *upper = xcalloc(count + 1, sizeof *upper); /* 1 + the first mark of its point */
     uint32_t point_count = 0;
     if (count)
         qsort(marks, count, sizeof *marks, by_column);
@@ -49,13 +49,13 @@ void build_slots(struct placed_mark *marks, uint32_t count, struct extent *exten
         bool single =
             marks[i].event->relation != RELATION_SYNC && marks[i].event->relation != RELATION_GROUP;
         for (uint32_t k = i + 1; !single && k < count && marks[k].column == marks[i].column; k++)
-            if (together(marks[i].event, marks[k].event)) {
+            if (scene_columns_same_point(marks[i].event, marks[k].event)) {
                 upper[k] = i + 1;
                 point.last_row = marks[k].row;
             }
         points[point_count++] = point;
     }
-    slots_assign(points, point_count);
+    scene_slots_assign(points, point_count);
     for (uint32_t i = 0, p = 0; i < count; i++) {
         if (upper[i] == i + 1) /* points come in the order of their upper marks */
             marks[i].slot = points[p++].slot;
@@ -78,19 +78,19 @@ static void add_column(struct builder *b, uint32_t i, double *x, const struct ex
                              .slots = extent->slots};
     c.x_pt = *x + c.left_pt;
     *x = c.x_pt + c.right_pt;
-    PUSH(b->scene->columns, b->scene->column_count, c);
+    ARRAY_PUSH(b->scene->columns, b->scene->column_count, c);
 }
 
 /* A long stretch of time with nothing in it. */
 static void add_jag(struct builder *b, uint32_t i, double *x)
 {
-    struct scene_jag jag = {*x, JAG_PT, timed_long(b, b->cells[i].cells)};
+    struct scene_jag jag = {*x, JAG_PT, time_columns_long(b, b->cells[i].cells)};
     struct extent narrow = {.left = JAG_PT / 2, .right = JAG_PT / 2, .slots = 1};
-    PUSH(b->scene->jags, b->scene->jag_count, jag);
+    ARRAY_PUSH(b->scene->jags, b->scene->jag_count, jag);
     add_column(b, i, x, &narrow);
 }
 
-void build_columns(struct builder *b, uint32_t count, const struct extent *extents)
+void scene_columns_build(struct builder *b, uint32_t count, const struct extent *extents)
 {
     struct scene *scene = b->scene;
     double x = scene->names_pt;

@@ -5,7 +5,7 @@
 #include "render/builder.h"
 
 /* Sorts the marks by column and row and gives each its slot. */
-void build_slots(struct placed_mark *marks, uint32_t count, struct extent *extents);
-void build_columns(struct builder *b, uint32_t count, const struct extent *extents);
+void scene_columns_build_slots(struct laid_out_event *marks, uint32_t count, struct extent *extents);
+void scene_columns_build(struct builder *b, uint32_t count, const struct extent *extents);
 
 #endif

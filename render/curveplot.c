@@ -11,7 +11,7 @@
 
 /* ---- rulers ---- */
 
-static double bound(const struct curve_panel *p, bool most)
+static double curve_panel_value_bound(const struct curve_panel *p, bool most)
 {
     double bound = 0;
     for (uint32_t i = 0; i < p->line_count; i++) {
@@ -19,7 +19,7 @@ static double bound(const struct curve_panel *p, bool most)
         for (uint32_t k = 0; k < p->pixels; k++) {
             double value =
                 (double)(most ? l->pixels[k].most : l->pixels[k].least) / (double)l->scale;
-            if (l->pixels[k].known != CURVE_NOTHING && (most ? value > bound : value < bound))
+            if (l->pixels[k].known != SERIES_NOTHING && (most ? value > bound : value < bound))
                 bound = value;
         }
     }
@@ -61,10 +61,10 @@ static void set_time(struct curve_ruler *r, double most, const struct curve_pane
     snprintf(r->unit, sizeof r->unit, "%s", units[k]);
 }
 
-struct curve_ruler curve_ruler(const struct curve_panel *p, double height_pt)
+struct curve_ruler curve_panel_ruler(const struct curve_panel *p, double height_pt)
 {
     struct curve_ruler r = {.per = 1};
-    double low = bound(p, false), high = bound(p, true), most = fmax(high, -low);
+    double low = curve_panel_value_bound(p, false), high = curve_panel_value_bound(p, true), most = fmax(high, -low);
     if (strcmp(p->unit, "bytes") == 0)
         set_bytes(&r, most, p->grows);
     else if (strcmp(p->unit, "ns") == 0)
@@ -85,12 +85,12 @@ struct curve_ruler curve_ruler(const struct curve_panel *p, double height_pt)
     return r;
 }
 
-double curve_shown(const struct curve_ruler *r, const struct curve_line *l, int64_t value)
+double curve_panel_shown(const struct curve_ruler *r, const struct curve_line *l, int64_t value)
 {
     return (double)value / (double)l->scale / r->per;
 }
 
-void curve_tick(const struct curve_ruler *r, double value, char *text, size_t size)
+void curve_panel_tick(const struct curve_ruler *r, double value, char *text, size_t size)
 {
     int digits = r->step >= 1 ? 0 : (int)ceil(-log10(r->step) - 1e-9);
     if (fabs(value) >= 1e6)
@@ -99,7 +99,7 @@ void curve_tick(const struct curve_ruler *r, double value, char *text, size_t si
         snprintf(text, size, "%.*f", digits, value + 0.0);
 }
 
-void curve_value(const struct curve_ruler *r, double value, char *text, size_t size)
+void curve_panel_value(const struct curve_ruler *r, double value, char *text, size_t size)
 {
     snprintf(text, size, "%.*f%s%s",
              fabs(value) >= 100 || value == floor(value) ? 0
@@ -135,7 +135,7 @@ static void set_line(cairo_t *cr, unsigned number, struct curve_look look, doubl
         cairo_set_dash(cr, dashes[number], counts[number], 0);
 }
 
-void curve_sample(cairo_t *cr, unsigned number, double x, double y, double width,
+void curve_panel_sample(cairo_t *cr, unsigned number, double x, double y, double width,
                   struct curve_look look)
 {
     set_line(cr, number, look, 1);
@@ -148,7 +148,7 @@ void curve_sample(cairo_t *cr, unsigned number, double x, double y, double width
 
 /* ---- a line ---- */
 
-struct plotting {
+struct curve_plot_state {
     cairo_t *cr;
     const struct curve_panel *panel;
     const struct curve_ruler *ruler;
@@ -158,17 +158,17 @@ struct plotting {
     struct curve_look look;
 };
 
-static double y_of(const struct plotting *p, const struct curve_line *l, int64_t value)
+static double y_of(const struct curve_plot_state *p, const struct curve_line *l, int64_t value)
 {
     double share =
-        (curve_shown(p->ruler, l, value) - p->ruler->low) / (p->ruler->high - p->ruler->low);
+        (curve_panel_shown(p->ruler, l, value) - p->ruler->low) / (p->ruler->high - p->ruler->low);
     return p->box.y + p->box.height * (1 - fmin(fmax(share, 0), 1));
 }
 
 /* How far pixels look as the first does. */
-static uint32_t alike(const struct curve_line *l, uint32_t i, uint32_t pixels)
+static uint32_t curve_panel_equal_pixel_run(const struct curve_line *l, uint32_t i, uint32_t pixels)
 {
-    const struct curve_pixel *a = &l->pixels[i];
+    const struct series_pixel *a = &l->pixels[i];
     uint32_t end = i + 1;
     while (end < pixels && !l->pixels[end].known == !a->known && l->pixels[end].mean == a->mean &&
            l->pixels[end].least == a->least && l->pixels[end].most == a->most)
@@ -176,13 +176,13 @@ static uint32_t alike(const struct curve_line *l, uint32_t i, uint32_t pixels)
     return end;
 }
 
-static void plot_bars(const struct plotting *p, const struct curve_line *l)
+static void plot_bars(const struct curve_plot_state *p, const struct curve_line *l)
 {
     set_line(p->cr, l->look, p->look, 0.25);
     for (uint32_t i = 0, end; i < p->panel->pixels; i = end) {
-        const struct curve_pixel *c = &l->pixels[i];
-        end = alike(l, i, p->panel->pixels);
-        if (c->known == CURVE_NOTHING || c->least == c->most)
+        const struct series_pixel *c = &l->pixels[i];
+        end = curve_panel_equal_pixel_run(l, i, p->panel->pixels);
+        if (c->known == SERIES_NOTHING || c->least == c->most)
             continue;
         double x = p->x_of(p->context, i), top = y_of(p, l, c->most);
         cairo_rectangle(p->cr, x, top, fmax(p->x_of(p->context, end) - x, 0.4),
@@ -191,57 +191,57 @@ static void plot_bars(const struct plotting *p, const struct curve_line *l)
     cairo_fill(p->cr);
 }
 
-static void plot_steps(const struct plotting *p, const struct curve_line *l)
+static void plot_steps(const struct curve_plot_state *p, const struct curve_line *l)
 {
     bool pen = false;
     set_line(p->cr, l->look, p->look, 1);
     cairo_set_line_width(p->cr, l->look < CURVE_LOOKS ? 1.1 : 0.6);
     cairo_set_line_join(p->cr, CAIRO_LINE_JOIN_BEVEL);
     for (uint32_t i = 0, end; i < p->panel->pixels; i = end) {
-        const struct curve_pixel *c = &l->pixels[i];
-        end = alike(l, i, p->panel->pixels);
+        const struct series_pixel *c = &l->pixels[i];
+        end = curve_panel_equal_pixel_run(l, i, p->panel->pixels);
         double y = y_of(p, l, c->mean);
-        if (c->known != CURVE_NOTHING) {
+        if (c->known != SERIES_NOTHING) {
             (pen ? cairo_line_to : cairo_move_to)(p->cr, p->x_of(p->context, i), y);
             cairo_line_to(p->cr, p->x_of(p->context, end), y);
         }
-        pen = c->known != CURVE_NOTHING;
+        pen = c->known != SERIES_NOTHING;
     }
     cairo_stroke(p->cr);
     cairo_set_dash(p->cr, NULL, 0, 0);
 }
 
 /* The pixel that has what a figure told: a level from then on, a rate until then. */
-static const struct curve_pixel *told_in(const struct curve_panel *p, const struct curve_line *l,
+static const struct series_pixel *curve_panel_is_known_in(const struct curve_panel *p, const struct curve_line *l,
                                          uint32_t i)
 {
     bool other = p->grows ? i > 0 : i + 1 < p->pixels;
-    const struct curve_pixel *beside = &l->pixels[!other ? i : p->grows ? i - 1 : i + 1];
-    return beside->known == CURVE_BETWEEN ? beside : &l->pixels[i];
+    const struct series_pixel *beside = &l->pixels[!other ? i : p->grows ? i - 1 : i + 1];
+    return beside->known == SERIES_BETWEEN ? beside : &l->pixels[i];
 }
 
-static void plot_dots(const struct plotting *p, const struct curve_line *l)
+static void plot_dots(const struct curve_plot_state *p, const struct curve_line *l)
 {
     uint32_t told = 0;
     for (uint32_t i = 0; i < p->panel->pixels; i++)
-        told += l->pixels[i].known == CURVE_TOLD;
+        told += l->pixels[i].known == SERIES_RECORDED;
     if (!told || told * DOT_PT > p->look.width || l->look >= CURVE_LOOKS)
         return;
     set_line(p->cr, l->look, p->look, 1);
     for (uint32_t i = 0; i < p->panel->pixels; i++)
-        if (l->pixels[i].known == CURVE_TOLD) {
+        if (l->pixels[i].known == SERIES_RECORDED) {
             cairo_new_sub_path(p->cr);
-            cairo_arc(p->cr, p->x_of(p->context, i), y_of(p, l, told_in(p->panel, l, i)->mean), 1.6,
+            cairo_arc(p->cr, p->x_of(p->context, i), y_of(p, l, curve_panel_is_known_in(p->panel, l, i)->mean), 1.6,
                       0, 6.2832);
         }
     cairo_fill(p->cr);
 }
 
-void curve_plot(cairo_t *cr, const struct curve_panel *panel, const struct curve_ruler *ruler,
+void curve_panel_plot(cairo_t *cr, const struct curve_panel *panel, const struct curve_ruler *ruler,
                 cairo_rectangle_t box, double (*x_of)(void *context, uint32_t pixel), void *context,
                 struct curve_look look)
 {
-    struct plotting p = {cr, panel, ruler, box, x_of, context, look};
+    struct curve_plot_state p = {cr, panel, ruler, box, x_of, context, look};
     for (uint32_t i = panel->line_count; i-- > 0;) { /* the first on top */
         plot_bars(&p, &panel->lines[i]);
         plot_steps(&p, &panel->lines[i]);
@@ -249,20 +249,20 @@ void curve_plot(cairo_t *cr, const struct curve_panel *panel, const struct curve
     }
 }
 
-void curve_plot_ruler(cairo_t *cr, const struct curve_ruler *r, cairo_rectangle_t box,
+void curve_panel_plot_ruler(cairo_t *cr, const struct curve_ruler *r, cairo_rectangle_t box,
                       struct curve_look look, double size)
 {
     unsigned steps = (unsigned)lround((r->high - r->low) / r->step);
     for (unsigned i = 0; i <= steps; i++) {
         char text[40];
         double y = box.y + box.height * (1 - (double)i / steps), v = look.dark ? 0.35 : 0.85;
-        curve_tick(r, r->low + i * r->step, text, sizeof text);
+        curve_panel_tick(r, r->low + i * r->step, text, sizeof text);
         cairo_set_source_rgb(cr, v, v, v);
         cairo_rectangle(cr, box.x, y - 0.2, box.width, 0.4);
         cairo_fill(cr);
         v = look.dark ? 0.75 : 0.3;
         cairo_set_source_rgb(cr, v, v, v);
-        lettering_show(cr, box.x - 4 - lettering_width(NULL, text, size, false), y - size * 0.68,
+        text_cache_show(cr, box.x - 4 - text_cache_width(NULL, text, size, false), y - size * 0.68,
                        text, size, false);
     }
 }

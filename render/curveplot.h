@@ -17,7 +17,7 @@ struct curve_panel {
     bool grows;
     struct curve_line {
         const char *name; /* "wc[4711]", "T:main" */
-        const struct curve_pixel *pixels;
+        const struct series_pixel *pixels;
         int64_t scale;
         unsigned look;
     } *lines;
@@ -31,11 +31,11 @@ struct curve_ruler {
     char unit[40]; /* "MiB", "KiB/s", "processors", "per second", "" */
 };
 
-struct curve_ruler curve_ruler(const struct curve_panel *panel, double height_pt);
+struct curve_ruler curve_panel_ruler(const struct curve_panel *panel, double height_pt);
 /* "48", "0.5": a tick; and with its unit. */
-void curve_tick(const struct curve_ruler *ruler, double value, char *text, size_t size);
-void curve_value(const struct curve_ruler *ruler, double value, char *text, size_t size);
-double curve_shown(const struct curve_ruler *ruler, const struct curve_line *line,
+void curve_panel_tick(const struct curve_ruler *ruler, double value, char *text, size_t size);
+void curve_panel_value(const struct curve_ruler *ruler, double value, char *text, size_t size);
+double curve_panel_shown(const struct curve_ruler *ruler, const struct curve_line *line,
                    int64_t value); /* divided */
 
 struct curve_look {
@@ -44,13 +44,13 @@ struct curve_look {
 };
 
 /* x_of: where in the drawing a pixel begins (0 .. pixels). */
-void curve_plot(cairo_t *cr, const struct curve_panel *panel, const struct curve_ruler *ruler,
+void curve_panel_plot(cairo_t *cr, const struct curve_panel *panel, const struct curve_ruler *ruler,
                 cairo_rectangle_t box, double (*x_of)(void *context, uint32_t pixel), void *context,
                 struct curve_look look);
 /* Horizontal lines with their values, left of the box. */
-void curve_plot_ruler(cairo_t *cr, const struct curve_ruler *ruler, cairo_rectangle_t box,
+void curve_panel_plot_ruler(cairo_t *cr, const struct curve_ruler *ruler, cairo_rectangle_t box,
                       struct curve_look look, double size_pt);
-void curve_sample(cairo_t *cr, unsigned number, double x, double y, double width,
+void curve_panel_sample(cairo_t *cr, unsigned number, double x, double y, double width,
                   struct curve_look look); /* for a key */
 
 #endif

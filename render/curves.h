@@ -20,12 +20,12 @@ struct curves {
 };
 
 /* How many pixels a panel of a picture has, by the width that is asked for. */
-uint32_t curves_pixels(const struct page_options *options);
+uint32_t curves_pixels(const struct document_options *options);
 /* NULL, or what went wrong. */
-const char *curves_write(const struct curves *curves, const struct page_options *options,
+const char *curves_write(const struct curves *curves, const struct document_options *options,
                          const char *path);
 /* How many letters a line of a panel has where a line is so wide; and in letters, ascii: none but those. */
-unsigned curves_letters(unsigned width);
-void curves_print(const struct curves *curves, bool ascii, FILE *f);
+unsigned curve_text_width(unsigned width);
+void curve_text_print(const struct curves *curves, bool ascii, FILE *f);
 
 #endif

@@ -16,44 +16,44 @@
 
 #define IMAGE_SCALE 2.0 /* pixels of a PNG to a point */
 
-static cairo_surface_t *new_surface(const struct page_options *o, const char *path, double width,
+static cairo_surface_t *new_surface(const struct document_options *o, const char *path, double width,
                                     double height)
 {
     cairo_surface_t *surface;
-    if (o->format == PAGE_PNG)
+    if (o->format == DOCUMENT_PNG)
         return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width * IMAGE_SCALE),
                                           (int)ceil(height * IMAGE_SCALE));
     surface = cairo_pdf_surface_create(path, width, height);
-    page_set_metadata(surface, o);
+    document_set_metadata(surface, o);
     return surface;
 }
 
-static void draw_page(const struct drawing *d, const struct page_options *o, cairo_t *cr,
+static void draw_page(const struct drawing *d, const struct document_options *o, cairo_t *cr,
                       double scale, unsigned page)
 {
     if (d->turn)
         d->turn(d->context, page);
     cairo_save(cr);
-    paint_background(cr, &o->theme);
+    painter_fill_background(cr, &o->theme);
     cairo_scale(cr, scale, scale);
     d->paint(d->context, cr);
     cairo_restore(cr);
     cairo_show_page(cr);
 }
 
-static cairo_status_t draw(const struct drawing *d, const struct page_options *o, const char *path)
+static cairo_status_t drawing_file_draw_pages(const struct drawing *d, const struct document_options *o, const char *path)
 {
     double scale = o->width_pt > 0 ? o->width_pt / d->width_pt : 1;
     cairo_surface_t *surface = new_surface(o, path, d->width_pt * scale, d->height_pt * scale);
     cairo_t *cr = cairo_create(surface);
-    unsigned pages = d->pages && o->format == PAGE_PDF ? d->pages : 1;
-    if (o->format == PAGE_PNG)
+    unsigned pages = d->pages && o->format == DOCUMENT_PDF ? d->pages : 1;
+    if (o->format == DOCUMENT_PNG)
         scale *= IMAGE_SCALE;
     for (unsigned page = 0; page < pages; page++)
         draw_page(d, o, cr, scale, page);
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
-    if (status == CAIRO_STATUS_SUCCESS && o->format == PAGE_PNG)
+    if (status == CAIRO_STATUS_SUCCESS && o->format == DOCUMENT_PNG)
         status = cairo_surface_write_to_png(surface, path);
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS)
@@ -62,18 +62,18 @@ static cairo_status_t draw(const struct drawing *d, const struct page_options *o
     return status;
 }
 
-static cairo_status_t take(void *to, const unsigned char *bytes, unsigned size)
+static cairo_status_t drawing_file_write_bytes(void *to, const unsigned char *bytes, unsigned size)
 {
     return fwrite(bytes, 1, size, to) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
 /* What Cairo makes of it, its letters aside. */
-static cairo_status_t draw_document(const struct drawing *d, const struct page_options *o,
+static cairo_status_t draw_document(const struct drawing *d, const struct document_options *o,
                                     struct svg *svg, FILE *document)
 {
     double scale = o->width_pt > 0 ? o->width_pt / d->width_pt : 1;
     cairo_surface_t *surface = cairo_svg_surface_create_for_stream(
-        take, document, d->width_pt * scale, d->height_pt * scale);
+        drawing_file_write_bytes, document, d->width_pt * scale, d->height_pt * scale);
     cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PT);
     cairo_t *cr = cairo_create(surface);
     draw_page(d, o, cr, scale, 0);
@@ -88,7 +88,7 @@ static cairo_status_t draw_document(const struct drawing *d, const struct page_o
 }
 
 /* Its words are text, as in pictures. */
-static cairo_status_t draw_svg(const struct drawing *d, const struct page_options *o,
+static cairo_status_t draw_svg(const struct drawing *d, const struct document_options *o,
                                const char *path)
 {
     char *document = NULL;
@@ -109,11 +109,11 @@ static cairo_status_t draw_svg(const struct drawing *d, const struct page_option
     return status;
 }
 
-const char *drawing_write(const struct drawing *d, const struct page_options *o, const char *path)
+const char *drawing_file_write(const struct drawing *d, const struct document_options *o, const char *path)
 {
-    char *part = memory_printed("%s.part", path);
-    cairo_status_t status = o->format == PAGE_SVG ? draw_svg(d, o, part) : draw(d, o, part);
-    const char *why = status == CAIRO_STATUS_SUCCESS ? NULL : page_error(status);
+    char *part = xasprintf("%s.part", path);
+    cairo_status_t status = o->format == DOCUMENT_SVG ? draw_svg(d, o, part) : drawing_file_draw_pages(d, o, part);
+    const char *why = status == CAIRO_STATUS_SUCCESS ? NULL : document_error(status);
     if (!why && rename(part, path) < 0)
         why = strerror(errno);
     if (why)

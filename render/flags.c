@@ -11,10 +11,10 @@
 #define FLAG_PT 12.0 /* across */
 #define NOTE_CHARACTERS 160 /* the rest is left out: notes may be long */
 
-static const struct scene_mark *mark_of(const struct scene *scene, struct ref at)
+static const struct scene_mark *mark_of(const struct scene *scene, struct event_id at)
 {
     for (uint32_t i = 0; i < scene->mark_count; i++)
-        if (ref_equal(scene->marks[i].event->at, at))
+        if (event_id_equal(scene->marks[i].event->at, at))
             return &scene->marks[i];
     return NULL;
 }
@@ -29,7 +29,7 @@ static char *first_line(const char *text)
             n--;
         cut = true;
     }
-    return memory_printed("%.*s%s", (int)n, text, cut ? "…" : "");
+    return xasprintf("%.*s%s", (int)n, text, cut ? "…" : "");
 }
 
 /* Words that begin right of the mark, above its line. */
@@ -45,17 +45,17 @@ static bool has_words(const struct scene *scene, const struct scene_mark *m)
 }
 
 /* Below the picture; a terminal has them in one line each. */
-static void add_words(struct builder *b, const char *number, struct ref at, const char *text)
+static void add_words(struct builder *b, const char *number, struct event_id at, const char *text)
 {
     char event[48], *line = first_line(text);
-    book_ref_print(b->book, event, sizeof event, at);
-    char *words = memory_printed("%s  %s  %s", number, event, line);
-    build_words(b, words, NOTE_PT, !b->options->measure);
+    metadata_print_event_id(b->book, event, sizeof event, at);
+    char *words = xasprintf("%s  %s  %s", number, event, line);
+    legend_build_words(b, words, NOTE_PT, !b->options->measure);
     free(words);
     free(line);
 }
 
-void build_flags(struct builder *b)
+void note_marks_build(struct builder *b)
 {
     for (uint32_t i = 0; i < b->options->noted_count; i++) {
         const struct scene_noted *noted = &b->options->noted[i];
@@ -65,7 +65,7 @@ void build_flags(struct builder *b)
         struct scene_flag flag = {
             .row = m->row, .x_pt = m->x_pt, .y_pt = m->y_pt, .left = has_words(b->scene, m)};
         snprintf(flag.number, sizeof flag.number, "%u", i + 1);
-        PUSH(b->scene->flags, b->scene->flag_count, flag);
+        ARRAY_PUSH(b->scene->flags, b->scene->flag_count, flag);
         add_words(b, flag.number, noted->at, noted->text);
     }
 }

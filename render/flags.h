@@ -4,6 +4,6 @@
 
 #include "render/builder.h"
 
-void build_flags(struct builder *b); /* when all else is placed */
+void note_marks_build(struct builder *b); /* when all else is placed */
 
 #endif

@@ -14,7 +14,7 @@ static void paint_key_arrow(const struct painter *p, const struct scene_key *k)
     struct painter all = *p; /* wherever the legend is */
     all.from = all.above = -1e9;
     all.to = all.below = 1e9;
-    stroke_link(&all, &(struct scene_link){.kind = k->arrow,
+    row_line_link(&all, &(struct scene_link){.kind = k->arrow,
                                            .x0_pt = k->x_pt - dx,
                                            .y0_pt = k->y_pt - dy,
                                            .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
@@ -31,8 +31,8 @@ static void paint_key_line(const struct painter *p, const struct scene_key *k)
         paint_key_arrow(p, k);
         return;
     }
-    painter_colour(p, stroke_colour(k->style, k->colour));
-    stroke_style(p, k->style);
+    painter_color(p, row_line_colour(k->style, k->colour));
+    row_line_style(p, k->style);
     double end = k->style == STYLE_END ? 0 : 1;
     cairo_move_to(p->cr, k->x_pt - dx, k->y_pt - dy);
     cairo_line_to(p->cr, k->x_pt + dx * end, k->y_pt + dy * end);
@@ -46,26 +46,26 @@ static void paint_key_line(const struct painter *p, const struct scene_key *k)
 
 static void paint_key(struct painter *p, const struct scene_key *k)
 {
-    struct shown_event event = {.stands = k->stands};
+    struct event_info event = {.stands = k->stands};
     struct scene_mark m = {.x_pt = k->x_pt, .y_pt = k->y_pt, .event = &event};
     switch (k->symbol) {
     case KEY_MARK:
-        symbol_paint(p, k->shape, k->filled, k->colour, k->state, k->x_pt, k->y_pt);
+        mark_symbol_paint(p, k->shape, k->filled, k->colour, k->state, k->x_pt, k->y_pt);
         if (k->struck)
-            symbol_strike(p, k->colour, k->x_pt, k->y_pt);
+            mark_symbol_strike(p, k->colour, k->x_pt, k->y_pt);
         break;
     case KEY_RING:
-        symbol_ring(p, &m, HALF + 1.5, k->colour);
+        mark_symbol_ring(p, &m, HALF + 1.5, k->colour);
         break;
     case KEY_SIDE:
-        p->alpha = k->stands == STANDS_AS(ORDER_CONCURRENT) ? 0.45 : 1;
-        symbol_paint(p, SHAPE_CIRCLE, true, paint_standing(k->stands), EVENT_ORDERED, k->x_pt,
+        p->alpha = k->stands == RELATION_CODE(ORDER_CONCURRENT) ? 0.45 : 1;
+        mark_symbol_paint(p, SHAPE_CIRCLE, true, relation_marks_paint(k->stands), EVENT_ORDERED, k->x_pt,
                      k->y_pt);
         p->alpha = 1;
-        standing_side(p, &m);
+        relation_marks_side(p, &m);
         break;
     case KEY_BAR:
-        painter_colour(p, k->colour);
+        painter_color(p, k->colour);
         cairo_rectangle(p->cr, k->x_pt - 8, k->y_pt - 4, 16, 8);
         cairo_fill(p->cr);
         break;
@@ -76,13 +76,13 @@ static void paint_key(struct painter *p, const struct scene_key *k)
     }
 }
 
-void keys_paint(struct painter *p)
+void legend_symbols_paint(struct painter *p)
 {
     for (uint32_t i = 0; i < p->scene->key_count; i++)
         paint_key(p, &p->scene->keys[i]);
     for (uint32_t i = 0; i < p->scene->note_count; i++) {
         const struct scene_text *t = &p->scene->notes[i];
-        painter_colour(p, t->colour);
+        painter_color(p, t->colour);
         painter_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
 }

@@ -4,6 +4,6 @@
 
 #include "render/painter.h"
 
-void keys_paint(struct painter *painter);
+void legend_symbols_paint(struct painter *painter);
 
 #endif

@@ -17,7 +17,7 @@
 #define SMALL_PT 7.5
 #define BAR_LETTERS 40
 
-struct sheet {
+struct kiviat_page {
     const struct kiviat *kiviat;
     double x, y; /* the centre */
     bool grey, dark;
@@ -25,8 +25,8 @@ struct sheet {
 
 void kiviat_arrange(struct kiviat *k)
 {
-    struct kiviat_axis *by[2] = {memory_zeroed(k->count + 1, sizeof *k->axes),
-                                 memory_zeroed(k->count + 1, sizeof *k->axes)};
+    struct kiviat_axis *by[2] = {xcalloc(k->count + 1, sizeof *k->axes),
+                                 xcalloc(k->count + 1, sizeof *k->axes)};
     unsigned count[2] = {0, 0}, next[2] = {0, 0};
     for (unsigned i = 0; i < k->count; i++) {
         unsigned low = !k->axes[i].high;
@@ -42,19 +42,19 @@ void kiviat_arrange(struct kiviat *k)
 
 /* ---- painting ---- */
 
-static void set_ink(cairo_t *cr, const struct sheet *d, double light)
+static void set_ink(cairo_t *cr, const struct kiviat_page *d, double light)
 {
     double v = d->dark ? 1 - light : light;
     cairo_set_source_rgb(cr, v, v, v);
 }
 
 /* The first axis points up, the others follow with the clock. */
-static double angle_of(const struct sheet *d, unsigned axis)
+static double angle_of(const struct kiviat_page *d, unsigned axis)
 {
     return -M_PI / 2 + 2 * M_PI * axis / d->kiviat->count;
 }
 
-static void to_point(cairo_t *cr, const struct sheet *d, unsigned axis, double value, bool first)
+static void to_point(cairo_t *cr, const struct kiviat_page *d, unsigned axis, double value, bool first)
 {
     double x = d->x + RADIUS_PT * value * cos(angle_of(d, axis)),
            y = d->y + RADIUS_PT * value * sin(angle_of(d, axis));
@@ -64,7 +64,7 @@ static void to_point(cairo_t *cr, const struct sheet *d, unsigned axis, double v
         cairo_line_to(cr, x, y);
 }
 
-static void paint_rings(cairo_t *cr, const struct sheet *d)
+static void paint_rings(cairo_t *cr, const struct kiviat_page *d)
 {
     cairo_set_line_width(cr, 0.5);
     for (unsigned ring = 1; ring <= 4; ring++) {
@@ -76,7 +76,7 @@ static void paint_rings(cairo_t *cr, const struct sheet *d)
 }
 
 /* Thick where it is good to be. */
-static void paint_axes(cairo_t *cr, const struct sheet *d)
+static void paint_axes(cairo_t *cr, const struct kiviat_page *d)
 {
     for (unsigned i = 0; i < d->kiviat->count; i++) {
         bool high = d->kiviat->axes[i].high;
@@ -93,7 +93,7 @@ static void paint_axes(cairo_t *cr, const struct sheet *d)
     }
 }
 
-static void paint_star(cairo_t *cr, const struct sheet *d)
+static void paint_star(cairo_t *cr, const struct kiviat_page *d)
 {
     for (unsigned i = 0; i < d->kiviat->count; i++)
         to_point(cr, d, i, d->kiviat->axes[i].value, i == 0);
@@ -118,30 +118,30 @@ static void paint_star(cairo_t *cr, const struct sheet *d)
     }
 }
 
-static void name_axis(cairo_t *cr, const struct sheet *d, unsigned i)
+static void name_axis(cairo_t *cr, const struct kiviat_page *d, unsigned i)
 {
     const struct kiviat_axis *a = &d->kiviat->axes[i];
-    char *scale = memory_printed("good: %s; axis to %s", a->high ? "high" : "low", a->end);
+    char *scale = xasprintf("good: %s; axis to %s", a->high ? "high" : "low", a->end);
     const char *const lines[] = {a->name, a->amount, scale};
     double c = cos(angle_of(d, i)), s = sin(angle_of(d, i));
     double x = d->x + (RADIUS_PT + 10) * c, y = d->y + (RADIUS_PT + 10) * s + 16 * (s - 1);
     for (unsigned k = 0; k < 3; k++) {
         double size = k == 2 ? SMALL_PT : LETTERS_PT;
-        double wide = lettering_width(NULL, lines[k], size, k == 0);
+        double wide = text_cache_width(NULL, lines[k], size, k == 0);
         double left = fabs(c) < 0.2 ? x - wide / 2 : c < 0 ? x - wide : x;
         set_ink(cr, d, k == 2 ? 0.4 : 0);
-        lettering_show(cr, left, y, lines[k], size, k == 0);
+        text_cache_show(cr, left, y, lines[k], size, k == 0);
         y += 11;
     }
     free(scale);
 }
 
-static void paint(void *context, cairo_t *cr)
+static void kiviat_paint(void *context, cairo_t *cr)
 {
-    const struct sheet *d = context;
+    const struct kiviat_page *d = context;
     const struct kiviat *k = d->kiviat;
     set_ink(cr, d, 0);
-    lettering_show(cr, 12, 10, k->title, 11, true);
+    text_cache_show(cr, 12, 10, k->title, 11, true);
     paint_rings(cr, d);
     paint_axes(cr, d);
     paint_star(cr, d);
@@ -149,23 +149,23 @@ static void paint(void *context, cairo_t *cr)
         name_axis(cr, d, i);
     set_ink(cr, d, 0.35);
     if (k->below)
-        lettering_show(cr, 12, d->y + RADIUS_PT + NAMES_PT + 4, k->below, SMALL_PT, false);
+        text_cache_show(cr, 12, d->y + RADIUS_PT + NAMES_PT + 4, k->below, SMALL_PT, false);
 }
 
-const char *kiviat_write(const struct kiviat *k, const struct page_options *o, const char *path)
+const char *kiviat_write(const struct kiviat *k, const struct document_options *o, const char *path)
 {
-    struct sheet d = {.kiviat = k,
+    struct kiviat_page d = {.kiviat = k,
                       .x = SIDE_PT + RADIUS_PT,
                       .y = TITLE_PT + NAMES_PT + RADIUS_PT,
                       .grey = o->theme.grey,
                       .dark = o->theme.dark};
     const char *why =
-        drawing_write(&(struct drawing){.width_pt = 2 * d.x,
+        drawing_file_write(&(struct drawing){.width_pt = 2 * d.x,
                                         .height_pt = d.y + RADIUS_PT + NAMES_PT + NOTE_PT,
-                                        .paint = paint,
+                                        .paint = kiviat_paint,
                                         .context = &d},
                       o, path);
-    lettering_forget();
+    text_cache_clear();
     return why;
 }
 

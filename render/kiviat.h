@@ -25,7 +25,7 @@ struct kiviat {
 /* In turn one that is good high and one that is good low, as far as there are both. */
 void kiviat_arrange(struct kiviat *kiviat);
 /* As a picture; NULL, or what went wrong. */
-const char *kiviat_write(const struct kiviat *kiviat, const struct page_options *options,
+const char *kiviat_write(const struct kiviat *kiviat, const struct document_options *options,
                          const char *path);
 void kiviat_print(const struct kiviat *kiviat, FILE *f); /* in letters: an axis a line */
 

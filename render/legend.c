@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct target_colour black = {0, 0, 0}, grey = {0.35, 0.35, 0.35};
+static const struct target_color black = {0, 0, 0}, grey = {0.35, 0.35, 0.35};
 
-double build_note(struct builder *b, double x, double y, const char *text, double size, bool bold)
+double legend_build_note(struct builder *b, double x, double y, const char *text, double size, bool bold)
 {
     bool turned =
         b->scene->vertical; /* notes stand where they stand; x and y of a scene are exchanged */
     struct scene_text t = {.x_pt = turned ? y : x,
                            .y_pt = turned ? x : y,
-                           .width_pt = build_measure(b, text, size, bold),
+                           .width_pt = text_extents_width(b, text, size, bold),
                            .height_pt = size * 1.2,
                            .size_pt = size,
-                           .text = memory_copied(text),
+                           .text = xstrdup(text),
                            .colour = black,
                            .bold = bold};
-    PUSH(b->scene->notes, b->scene->note_count, t);
+    ARRAY_PUSH(b->scene->notes, b->scene->note_count, t);
     return t.width_pt;
 }
 
@@ -31,19 +31,19 @@ double build_note(struct builder *b, double x, double y, const char *text, doubl
 #define ENTRIES_MOST 128u
 
 /* Marks that look alike are one entry of a group. */
-struct entry {
+struct legend_entry {
     struct scene_key key;
     const char *group;
     char *words;
 };
 
 struct legend {
-    struct entry entries[ENTRIES_MOST];
+    struct legend_entry entries[ENTRIES_MOST];
     uint32_t count;
     double x, y, widest, limit;
 };
 
-static bool same_colour(struct target_colour a, struct target_colour b)
+static bool same_colour(struct target_color a, struct target_color b)
 {
     return a.red == b.red && a.green == b.green && a.blue == b.blue;
 }
@@ -53,7 +53,7 @@ static bool same_group(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool alike(const struct entry *e, const struct scene_key *key, const char *group)
+static bool legend_same_entry(const struct legend_entry *e, const struct scene_key *key, const char *group)
 {
     return e->key.symbol == key->symbol && same_group(e->group, group) &&
            e->key.shape == key->shape && e->key.filled == key->filled &&
@@ -72,15 +72,15 @@ static bool is_said(const char *words, const char *word)
     return false;
 }
 
-static struct entry *add_entry(struct legend *l, struct scene_key key, const char *group,
+static struct legend_entry *add_entry(struct legend *l, struct scene_key key, const char *group,
                                const char *word)
 {
     for (uint32_t i = 0; i < l->count; i++) {
-        struct entry *e = &l->entries[i];
-        if (!alike(e, &key, group))
+        struct legend_entry *e = &l->entries[i];
+        if (!legend_same_entry(e, &key, group))
             continue;
         if (!is_said(e->words, word)) {
-            char *longer = memory_printed("%s, %s", e->words, word);
+            char *longer = xasprintf("%s, %s", e->words, word);
             free(e->words);
             e->words = longer;
         }
@@ -88,7 +88,7 @@ static struct entry *add_entry(struct legend *l, struct scene_key key, const cha
     }
     if (l->count == ENTRIES_MOST)
         return NULL;
-    l->entries[l->count] = (struct entry){.key = key, .group = group, .words = memory_copied(word)};
+    l->entries[l->count] = (struct legend_entry){.key = key, .group = group, .words = xstrdup(word)};
     return &l->entries[l->count++];
 }
 
@@ -118,7 +118,7 @@ static void add_struck(const struct builder *b, struct legend *l, const struct t
 }
 
 /* The looks of the marks in the picture, each once, as their description lists them. */
-static const struct target_event **looks_of(const struct builder *b, uint32_t *count)
+static const struct target_event **legend_style_of(const struct builder *b, uint32_t *count)
 {
     const struct target_event **looks = NULL;
     *count = 0;
@@ -129,7 +129,7 @@ static const struct target_event **looks_of(const struct builder *b, uint32_t *c
         while (k < *count && looks[k] != look)
             k++;
         if (k == *count && look && look->shape != SHAPE_NONE && m->state == EVENT_ORDERED)
-            PUSH(looks, *count, look);
+            ARRAY_PUSH(looks, *count, look);
     }
     if (*count)
         qsort(looks, *count, sizeof *looks, by_description);
@@ -139,7 +139,7 @@ static const struct target_event **looks_of(const struct builder *b, uint32_t *c
 static void add_marks(const struct builder *b, struct legend *l)
 {
     uint32_t count;
-    const struct target_event **looks = looks_of(b, &count);
+    const struct target_event **looks = legend_style_of(b, &count);
     for (uint32_t g = 0; g < count; g++) { /* group by group */
         bool first = true;
         for (uint32_t i = 0; i < g && first; i++)
@@ -170,7 +170,7 @@ static void add_odd_marks(const struct builder *b, struct legend *l)
             add_entry(l, key, "not in order",
                       m->state == EVENT_PENDING ? "pending" : "contradictory");
         } else if (!m->look) {
-            snprintf(unknown, sizeof unknown, "unknown: %s", book_type(b->book, m->event->type));
+            snprintf(unknown, sizeof unknown, "unknown: %s", metadata_type_name(b->book, m->event->type));
             add_entry(l, key, NULL, unknown);
         }
     }
@@ -233,7 +233,7 @@ static void add_bars(const struct builder *b, struct legend *l)
 /* Rings around who waits, and what ties them. */
 static void add_deadlock(const struct builder *b, struct legend *l)
 {
-    static const struct target_colour colour = {0.75, 0, 0.1};
+    static const struct target_color colour = {0.75, 0, 0.1};
     for (uint32_t i = 0; i < b->scene->mark_count; i++)
         if (b->scene->marks[i].stuck)
             add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = colour}, NULL,
@@ -245,7 +245,7 @@ static void add_standing(const struct builder *b, struct legend *l)
 {
     static const char *const words[] = {"before it", "after it", "concurrent with it",
                                         "the same point", "not known"};
-    static const struct target_colour amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
+    static const struct target_color amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
     const struct scene_options *o = b->options;
     const char *group = "the selected event";
     if (o->selected || o->second)
@@ -253,7 +253,7 @@ static void add_standing(const struct builder *b, struct legend *l)
     for (uint8_t p = ORDER_BEFORE; o->stands && p <= ORDER_UNKNOWN; p++)
         if (p != ORDER_SAME)
             add_entry(
-                l, (struct scene_key){.symbol = KEY_SIDE, .stands = STANDS_AS(p), .colour = black},
+                l, (struct scene_key){.symbol = KEY_SIDE, .stands = RELATION_CODE(p), .colour = black},
                 group, words[p]);
     if (o->chain)
         add_entry(l, (struct scene_key){.symbol = KEY_LINE, .style = STYLE_SOLID, .colour = amber},
@@ -271,7 +271,7 @@ static void add_standing(const struct builder *b, struct legend *l)
 static void add_footnotes(const struct builder *b, struct legend *l)
 {
     for (uint32_t i = 0; i < b->footnote_count; i++) {
-        char *words = memory_printed("?%u %s", i + 1, b->footnotes[i]);
+        char *words = xasprintf("?%u %s", i + 1, b->footnotes[i]);
         add_entry(l, (struct scene_key){.symbol = KEY_NOTHING, .stands = (uint8_t)i}, "notes",
                   words);
         free(words);
@@ -280,10 +280,10 @@ static void add_footnotes(const struct builder *b, struct legend *l)
 
 /* ---- where it stands ---- */
 
-static double key_width(const struct builder *b, const struct entry *e)
+static double key_width(const struct builder *b, const struct legend_entry *e)
 {
     double symbol = e->key.symbol == KEY_NOTHING ? 2 : 22;
-    return symbol + build_measure(b, e->words, SCENE_LABEL_PT, false) + 14;
+    return symbol + text_extents_width(b, e->words, SCENE_LABEL_PT, false) + 14;
 }
 
 static void next_line(struct legend *l)
@@ -293,36 +293,36 @@ static void next_line(struct legend *l)
     l->x = 10;
 }
 
-static void put_entry(struct builder *b, struct legend *l, struct entry *e)
+static void legend_append_entry(struct builder *b, struct legend *l, struct legend_entry *e)
 {
     double width = key_width(b, e), symbol = e->key.symbol == KEY_NOTHING ? 2 : 22;
     if (l->x > 10 && l->x + width > l->limit)
         next_line(l);
     e->key.x_pt = b->scene->vertical ? l->y + 5 : l->x + 8;
     e->key.y_pt = b->scene->vertical ? l->x + 8 : l->y + 5;
-    PUSH(b->scene->keys, b->scene->key_count, e->key);
-    build_note(b, l->x + symbol, l->y, e->words, SCENE_LABEL_PT, false);
+    ARRAY_PUSH(b->scene->keys, b->scene->key_count, e->key);
+    legend_build_note(b, l->x + symbol, l->y, e->words, SCENE_LABEL_PT, false);
     l->x += width;
     l->widest = l->x > l->widest ? l->x : l->widest;
 }
 
 /* A group begins a line, if it does not fit the rest of one. */
-static void put_group(struct builder *b, struct legend *l, uint32_t first, uint32_t end)
+static void legend_append_group(struct builder *b, struct legend *l, uint32_t first, uint32_t end)
 {
     const char *group = l->entries[first].group;
     double width = 0, title = 0;
     for (uint32_t i = first; i < end; i++)
         width += key_width(b, &l->entries[i]);
     if (group)
-        width += title = build_measure(b, group, SCENE_LABEL_PT, true) + 8;
+        width += title = text_extents_width(b, group, SCENE_LABEL_PT, true) + 8;
     if (l->x + width > l->limit)
         next_line(l);
     if (group) {
-        build_note(b, l->x, l->y, group, SCENE_LABEL_PT, true);
+        legend_build_note(b, l->x, l->y, group, SCENE_LABEL_PT, true);
         l->x += title;
     }
     for (uint32_t i = first; i < end; i++)
-        put_entry(b, l, &l->entries[i]);
+        legend_append_entry(b, l, &l->entries[i]);
     l->x += 6;
 }
 
@@ -333,7 +333,7 @@ static double end_of(const struct scene *scene)
 }
 
 /* The drawing reaches to x, y at least. */
-static void reach(struct scene *scene, double x, double y)
+static void legend_extend_scene(struct scene *scene, double x, double y)
 {
     double *right = scene->vertical ? &scene->height_pt : &scene->width_pt,
            *down = scene->vertical ? &scene->width_pt : &scene->height_pt;
@@ -341,7 +341,7 @@ static void reach(struct scene *scene, double x, double y)
     *down = y > *down ? y : *down;
 }
 
-static void put_legend(struct builder *b, struct legend *l)
+static void legend_append_legend(struct builder *b, struct legend *l)
 {
     struct scene *scene = b->scene;
     double across = scene->vertical ? scene->bottom_pt : scene->width_pt;
@@ -354,15 +354,15 @@ static void put_legend(struct builder *b, struct legend *l)
         for (end = first;
              end < l->count && same_group(l->entries[end].group, l->entries[first].group);)
             end++;
-        put_group(b, l, first, end);
+        legend_append_group(b, l, first, end);
     }
     if (l->count)
-        reach(scene, l->widest, l->y + 18);
+        legend_extend_scene(scene, l->widest, l->y + 18);
 }
 
 static void build_legend(struct builder *b)
 {
-    struct legend *l = memory_zeroed(1, sizeof *l);
+    struct legend *l = xcalloc(1, sizeof *l);
     if (b->options->legend) {
         add_marks(b, l);
         add_odd_marks(b, l);
@@ -373,7 +373,7 @@ static void build_legend(struct builder *b)
         add_standing(b, l);
     }
     add_footnotes(b, l);
-    put_legend(b, l);
+    legend_append_legend(b, l);
     for (uint32_t i = 0; i < l->count; i++)
         free(l->entries[i].words);
     free(l);
@@ -383,13 +383,13 @@ static void build_legend(struct builder *b)
 #define WORDS_LEAST_PT 360
 
 /* How many bytes of the text go on one line: whole words, at least one. */
-static size_t fitting(const struct builder *b, const char *text, double size, double width)
+static size_t legend_fitting_bytes(const struct builder *b, const char *text, double size, double width)
 {
     size_t fits = strcspn(text, " ");
     for (size_t n = fits; text[n];) {
         n += 1 + strcspn(text + n + 1, " ");
-        char *part = memory_copied_part(text, n);
-        bool good = build_measure(b, part, size, false) <= width;
+        char *part = xstrndup(text, n);
+        bool good = text_extents_width(b, part, size, false) <= width;
         free(part);
         if (!good)
             break;
@@ -398,7 +398,7 @@ static size_t fitting(const struct builder *b, const char *text, double size, do
     return fits;
 }
 
-void build_words(struct builder *b, const char *text, double size, bool whole)
+void legend_build_words(struct builder *b, const char *text, double size, bool whole)
 {
     struct scene *scene = b->scene;
     double across = scene->vertical ? scene->height_pt : scene->width_pt;
@@ -407,21 +407,21 @@ void build_words(struct builder *b, const char *text, double size, bool whole)
                                                    : WORDS_LEAST_PT;
     double y = (scene->vertical ? scene->width_pt : scene->height_pt) + 2;
     while (*text) {
-        size_t n = whole ? strlen(text) : fitting(b, text, size, limit - 20);
-        char *line = memory_copied_part(text, n);
-        double width = build_note(b, 10, y, line, size, false) + 20;
+        size_t n = whole ? strlen(text) : legend_fitting_bytes(b, text, size, limit - 20);
+        char *line = xstrndup(text, n);
+        double width = legend_build_note(b, 10, y, line, size, false) + 20;
         free(line);
         y += size + 4;
-        reach(scene, width, y + 3);
+        legend_extend_scene(scene, width, y + 3);
         text += n + (text[n] == ' ');
     }
 }
 
-void build_end(struct builder *b)
+void legend_build_caption(struct builder *b)
 {
     struct scene *scene = b->scene;
     scene->height_pt = scene->bottom_pt + 4;
     build_legend(b);
     if (b->options->caption)
-        build_words(b, b->options->caption, CAPTION_PT, false);
+        legend_build_words(b, b->options->caption, CAPTION_PT, false);
 }

@@ -10,7 +10,7 @@
 #define CODE_FONT "DejaVu Sans Mono"
 #define KEPT_MAX 4096u
 
-struct laid {
+struct text_cache_layout {
     PangoLayout *layout;
     double size;
     bool bold, code;
@@ -23,21 +23,21 @@ static bool as_code;
 
 static guint laid_hash(gconstpointer p)
 {
-    const struct laid *laid = p;
+    const struct text_cache_layout *laid = p;
     return g_str_hash(laid->text) ^ (guint)(laid->size * 64) ^ (laid->bold ? 0x80000000u : 0) ^
            (laid->code ? 0x40000000u : 0);
 }
 
 static gboolean laid_equal(gconstpointer a, gconstpointer b)
 {
-    const struct laid *x = a, *y = b;
+    const struct text_cache_layout *x = a, *y = b;
     return x->size == y->size && x->bold == y->bold && x->code == y->code &&
            strcmp(x->text, y->text) == 0;
 }
 
 static void laid_free(gpointer p)
 {
-    struct laid *laid = p;
+    struct text_cache_layout *laid = p;
     g_object_unref(laid->layout);
     g_free(laid->text);
     g_free(laid);
@@ -75,22 +75,22 @@ static PangoLayout *layout_of(const char *text, double size, bool bold)
         kept = g_hash_table_new_full(laid_hash, laid_equal, laid_free, NULL);
         context_of_all = new_context();
     }
-    struct laid wanted = {
+    struct text_cache_layout wanted = {
         .size = size, .bold = bold, .code = as_code, .text = (char *)(uintptr_t)text};
-    struct laid *laid = g_hash_table_lookup(kept, &wanted);
+    struct text_cache_layout *laid = g_hash_table_lookup(kept, &wanted);
     if (laid)
         return laid->layout;
     if (g_hash_table_size(kept) >= KEPT_MAX)
         g_hash_table_remove_all(kept);
-    laid = g_new(struct laid, 1);
-    *laid = (struct laid){lay_out(text, size, bold), size, bold, as_code, g_strdup(text)};
+    laid = g_new(struct text_cache_layout, 1);
+    *laid = (struct text_cache_layout){lay_out(text, size, bold), size, bold, as_code, g_strdup(text)};
     g_hash_table_add(kept, laid);
     return laid->layout;
 }
 
-void lettering_code(bool code) { as_code = code; }
+void text_cache_code(bool code) { as_code = code; }
 
-double lettering_width(void *context, const char *text, double size_pt, bool bold)
+double text_cache_width(void *context, const char *text, double size_pt, bool bold)
 {
     (void)context;
     int width, height;
@@ -98,27 +98,27 @@ double lettering_width(void *context, const char *text, double size_pt, bool bol
     return (double)width / PANGO_SCALE;
 }
 
-static void (*diverted)(void *context, cairo_t *cr, const struct lettering *text);
+static void (*diverted)(void *context, cairo_t *cr, const struct text_cache_entry *text);
 static void *diverted_to;
 
-void lettering_divert(void (*take)(void *context, cairo_t *cr, const struct lettering *text),
+void text_cache_divert(void (*take)(void *context, cairo_t *cr, const struct text_cache_entry *text),
                       void *context)
 {
     diverted = take;
     diverted_to = context;
 }
 
-static void tell(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
+static void text_cache_divert_text(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
 {
-    struct lettering l = {x,       y,    0,    lettering_width(NULL, text, size_pt, bold),
+    struct text_cache_entry l = {x,       y,    0,    text_cache_width(NULL, text, size_pt, bold),
                           size_pt, text, bold, as_code};
     l.baseline = (double)pango_layout_get_baseline(layout_of(text, size_pt, bold)) / PANGO_SCALE;
     diverted(diverted_to, cr, &l);
 }
 
-char *lettering_valid(const char *text)
+char *text_cache_valid(const char *text)
 {
-    char *made = g_utf8_make_valid(text, -1), *valid = memory_copied(made);
+    char *made = g_utf8_make_valid(text, -1), *valid = xstrdup(made);
     g_free(made);
     for (unsigned char *c = (unsigned char *)valid; *c; c++)
         if (*c < ' ')
@@ -126,24 +126,24 @@ char *lettering_valid(const char *text)
     return valid;
 }
 
-void lettering_show(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
+void text_cache_show(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
 {
     if (diverted) {
-        tell(cr, x, y, text, size_pt, bold);
+        text_cache_divert_text(cr, x, y, text, size_pt, bold);
         return;
     }
     cairo_move_to(cr, x, y);
     pango_cairo_show_layout(cr, layout_of(text, size_pt, bold));
 }
 
-size_t lettering_line(const char *text, double width, double size)
+size_t text_cache_line(const char *text, double width, double size)
 {
     size_t n = strlen(text), fits = 0;
     for (size_t i = 0; i <= n; i++) {
         if (text[i] && text[i] != ' ')
             continue;
-        char *part = memory_copied_part(text, i);
-        bool wide = lettering_width(NULL, part, size, false) > width;
+        char *part = xstrndup(text, i);
+        bool wide = text_cache_width(NULL, part, size, false) > width;
         free(part);
         if (wide && fits)
             return fits;
@@ -152,7 +152,7 @@ size_t lettering_line(const char *text, double width, double size)
     return n;
 }
 
-void lettering_forget(void)
+void text_cache_clear(void)
 {
     if (kept)
         g_hash_table_destroy(kept);

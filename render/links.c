@@ -9,7 +9,7 @@
 
 static int by_event(const void *a, const void *b)
 {
-    struct ref x = (*(const struct scene_mark *const *)a)->event->at,
+    struct event_id x = (*(const struct scene_mark *const *)a)->event->at,
                y = (*(const struct scene_mark *const *)b)->event->at;
     if (x.line != y.line)
         return x.line < y.line ? -1 : 1;
@@ -21,15 +21,15 @@ static int by_event(const void *a, const void *b)
 static void sort_marks(struct builder *b)
 {
     const struct scene *scene = b->scene;
-    b->by_event = memory_bytes((scene->mark_count + 1) * sizeof *b->by_event);
+    b->by_event = xmalloc((scene->mark_count + 1) * sizeof *b->by_event);
     for (uint32_t i = 0; i < scene->mark_count; i++)
         b->by_event[i] = &scene->marks[i];
     qsort(b->by_event, scene->mark_count, sizeof *b->by_event, by_event);
 }
 
-static const struct scene_mark *mark_of(const struct builder *b, struct ref at)
+static const struct scene_mark *mark_of(const struct builder *b, struct event_id at)
 {
-    const struct shown_event event = {.at = at};
+    const struct event_info event = {.at = at};
     const struct scene_mark mark = {.event = &event}, *key = &mark;
     const struct scene_mark **found =
         bsearch(&key, b->by_event, b->scene->mark_count, sizeof *b->by_event, by_event);
@@ -42,7 +42,7 @@ static void add_link(struct builder *b, enum scene_arrow kind, double x0, double
     struct scene_link link = {
         kind,         x0, y0, x1,   y1,  head, mark->state == EVENT_CONTRADICTORY,
         mark->colour, 0,  0,  NULL, NULL};
-    PUSH(b->scene->links, b->scene->link_count, link);
+    ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
 }
 
 static void add_stub(struct builder *b, double x0, double y0, double x1, double y1, bool head,
@@ -53,7 +53,7 @@ static void add_stub(struct builder *b, double x0, double y0, double x1, double 
 }
 
 /* Does the description of an event say so of its arrow? */
-static bool says(const struct target_event *look, enum target_arrow arrow)
+static bool scene_arrows_style_has_arrow(const struct target_event *look, enum target_arrow arrow)
 {
     return look && look->arrow == arrow;
 }
@@ -62,19 +62,19 @@ static bool says(const struct target_event *look, enum target_arrow arrow)
  * from the upper one. */
 static void link_pair(struct builder *b, const struct scene_mark *m, const struct scene_mark *other)
 {
-    bool there = says(m->look, ARROW_TO_PARTNER) || says(other->look, ARROW_FROM_PARTNER);
-    bool here = says(m->look, ARROW_FROM_PARTNER) || says(other->look, ARROW_TO_PARTNER);
+    bool there = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER) || scene_arrows_style_has_arrow(other->look, ARROW_FROM_PARTNER);
+    bool here = scene_arrows_style_has_arrow(m->look, ARROW_FROM_PARTNER) || scene_arrows_style_has_arrow(other->look, ARROW_TO_PARTNER);
     if (m->row != other->row && (there || (!here && m->row < other->row)))
         add_link(b, ARROW_SYNC, m->x_pt, m->y_pt, other->x_pt, other->y_pt, there, m);
 }
 
 static void link_sync(struct builder *b, const struct scene_mark *m)
 {
-    const struct shown_event *e = m->event;
+    const struct event_info *e = m->event;
     if (e->partner_count == 0)
         return;
-    int32_t row = build_row(b, e->partners[0].line);
-    bool from_here = says(m->look, ARROW_TO_PARTNER), to_here = says(m->look, ARROW_FROM_PARTNER);
+    int32_t row = text_extents_row(b, e->partners[0].line);
+    bool from_here = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER), to_here = scene_arrows_style_has_arrow(m->look, ARROW_FROM_PARTNER);
     if (row < 0) { /* its other line is hidden: a stub that points the way */
         double y = m->y_pt + 11;
         add_stub(b, m->x_pt, to_here ? y : m->y_pt, m->x_pt, to_here ? m->y_pt : y,
@@ -88,9 +88,9 @@ static void link_sync(struct builder *b, const struct scene_mark *m)
 
 static void link_async(struct builder *b, const struct scene_mark *m)
 {
-    const struct shown_event *e = m->event;
+    const struct event_info *e = m->event;
     for (uint32_t i = 0; i < e->partner_count; i++) {
-        int32_t row = build_row(b, e->partners[i].line);
+        int32_t row = text_extents_row(b, e->partners[i].line);
         const struct scene_mark *other = row < 0 ? NULL : mark_of(b, e->partners[i]);
         double y = row < 0 ? m->y_pt + 11 : b->scene->rows[row].y_pt;
         if (e->relation == RELATION_RECEIVE) {
@@ -111,10 +111,10 @@ static void link_async(struct builder *b, const struct scene_mark *m)
 /* Messages from left of the window to right of it; of where they are in between only the sides are known. */
 static void link_crossings(struct builder *b)
 {
-    const struct shown_window *w = b->window;
+    const struct window_info *w = b->window;
     for (uint32_t i = 0; i < w->crossing_count; i++) {
-        int32_t from = build_row(b, w->crossings[i].from.line),
-                to = build_row(b, w->crossings[i].to.line);
+        int32_t from = text_extents_row(b, w->crossings[i].from.line),
+                to = text_extents_row(b, w->crossings[i].to.line);
         if (from < 0 || to < 0 || from == to)
             continue;
         struct scene_link link = {.kind = ARROW_CROSSING,
@@ -123,16 +123,16 @@ static void link_crossings(struct builder *b)
                                   .x1_pt = b->scene->width_pt - 4,
                                   .y1_pt = b->scene->rows[to].y_pt,
                                   .colour = {0.62, 0.62, 0.62}};
-        PUSH(b->scene->links, b->scene->link_count, link);
+        ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
     }
 }
 
 /* Order through lines that are not drawn: dashed, from the cause or from the left edge on its row. */
 static void link_vias(struct builder *b)
 {
-    const struct shown_window *w = b->window;
+    const struct window_info *w = b->window;
     for (uint32_t i = 0; i < w->via_count; i++) {
-        int32_t from = build_row(b, w->vias[i].from.line), to = build_row(b, w->vias[i].to.line);
+        int32_t from = text_extents_row(b, w->vias[i].from.line), to = text_extents_row(b, w->vias[i].to.line);
         const struct scene_mark *tail = from < 0 ? NULL : mark_of(b, w->vias[i].from),
                                 *head = to < 0 ? NULL : mark_of(b, w->vias[i].to);
         if (from < 0 || !head)
@@ -145,7 +145,7 @@ static void link_vias(struct builder *b)
                                   .head = true,
                                   .colour = {0.55, 0.55, 0.55},
                                   .line = w->vias[i].line};
-        PUSH(b->scene->links, b->scene->link_count, link);
+        ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
     }
 }
 
@@ -154,10 +154,10 @@ static void link_vias(struct builder *b)
 /* Order without partners, where the later one's description asks for it. */
 static void link_order(struct builder *b)
 {
-    const struct shown_window *w = b->window;
+    const struct window_info *w = b->window;
     for (uint32_t i = 0; b->options->order_arrows && i < w->edge_count; i++) {
-        struct ref from = w->edges[i].from, to = w->edges[i].to;
-        int32_t from_row = build_row(b, from.line), to_row = build_row(b, to.line);
+        struct event_id from = w->edges[i].from, to = w->edges[i].to;
+        int32_t from_row = text_extents_row(b, from.line), to_row = text_extents_row(b, to.line);
         const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b, from),
                                 *head = to_row < 0 ? NULL : mark_of(b, to);
         const struct target_event *look = head ? head->look : NULL;
@@ -206,7 +206,7 @@ static void link_group(struct builder *b, const struct scene_mark *m)
         add_link(b, ARROW_GROUP, m->x_pt, m->y_pt, next->x_pt, next->y_pt, false, m);
 }
 
-void build_links(struct builder *b)
+void scene_arrows_build(struct builder *b)
 {
     sort_marks(b);
     link_crossings(b); /* first, below the others */

@@ -4,6 +4,6 @@
 
 #include "render/builder.h"
 
-void build_links(struct builder *b); /* marks must be sorted by row and x */
+void scene_arrows_build(struct builder *b); /* marks must be sorted by row and x */
 
 #endif

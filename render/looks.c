@@ -6,7 +6,7 @@
 
 #define HATCH_PT 3.5 /* from line to line */
 
-static const struct look {
+static const struct state_style {
     double red, green, blue, grey;
     bool hatched, hatched_in_grey;
 } looks[CHART_STATES] = {[CHART_START] = {0.72, 0.72, 0.72, 0.85, false, false},
@@ -17,7 +17,7 @@ static const struct look {
                          [CHART_TERMINATE] = {0.72, 0.72, 0.72, 0.85, false, false},
                          [CHART_UNKNOWN] = {0.95, 0.85, 0.85, 0.9, true, true}};
 
-static void cross(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
+static void style_hatch_state(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
 {
     double v = grey ? 0.3 : 0.2, slope = state == CHART_READY ? 1 : -1;
     cairo_set_source_rgb(cr, grey ? v : 0.7, v, v);
@@ -30,9 +30,9 @@ static void cross(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
     cairo_stroke(cr);
 }
 
-void looks_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
+void style_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
 {
-    const struct look *l = &looks[state];
+    const struct state_style *l = &looks[state];
     if (grey)
         cairo_set_source_rgb(cr, l->grey, l->grey, l->grey);
     else
@@ -44,15 +44,15 @@ void looks_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
     cairo_save(cr);
     cairo_fill_preserve(cr);
     cairo_clip(cr);
-    cross(cr, state, grey, box);
+    style_hatch_state(cr, state, grey, box);
     cairo_restore(cr);
     cairo_new_path(cr);
 }
 
-void looks_fill_work(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
+void style_fill_work(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
 {
     if (state != CHART_RUNNING) {
-        looks_fill(cr, state, grey, box);
+        style_fill(cr, state, grey, box);
         return;
     }
     cairo_set_source_rgb(cr, 0.5, grey ? 0.5 : 0.25, grey ? 0.5 : 0.6);

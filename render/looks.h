@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /* Fills the path with an enum chart_state; a hatched one's box is crossed by lines, which go on in the next box. */
-void looks_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box);
+void style_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box);
 /* The same of an overview, where all work looks alike. */
-void looks_fill_work(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box);
+void style_fill_work(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box);
 
 #endif

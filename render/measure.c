@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-double build_measure(const struct builder *b, const char *text, double size, bool bold)
+double text_extents_width(const struct builder *b, const char *text, double size, bool bold)
 {
     if (b->options->measure)
         return b->options->measure(b->options->context, text, size, bold);
@@ -15,15 +15,15 @@ double build_measure(const struct builder *b, const char *text, double size, boo
     return 0.55 * size * (double)n;
 }
 
-char *build_fit(const struct builder *b, const char *text, double size, double limit)
+char *text_extents_fit(const struct builder *b, const char *text, double size, double limit)
 {
     size_t n = strlen(text);
-    char *s = memory_bytes(n + 4);
+    char *s = xmalloc(n + 4);
     memcpy(s, text, n + 1);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)s[i] < ' ')
             s[i] = ' ';
-    while (n && build_measure(b, s, size, false) > limit) {
+    while (n && text_extents_width(b, s, size, false) > limit) {
         n -= n > 64 ? n / 8 : 1;
         while (n && (s[n] & 0xc0) == 0x80)
             n--;
@@ -32,7 +32,7 @@ char *build_fit(const struct builder *b, const char *text, double size, double l
     return s;
 }
 
-int32_t build_row(const struct builder *b, uint32_t line)
+int32_t text_extents_row(const struct builder *b, uint32_t line)
 {
     return line && line <= b->line_room ? b->row_of[line - 1] : -1;
 }

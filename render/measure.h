@@ -4,9 +4,9 @@
 
 #include "render/builder.h"
 
-double build_measure(const struct builder *b, const char *text, double size, bool bold);
+double text_extents_width(const struct builder *b, const char *text, double size, bool bold);
 /* A copy of the text, cut to fit with an ellipsis. */
-char *build_fit(const struct builder *b, const char *text, double size, double limit);
-int32_t build_row(const struct builder *b, uint32_t line); /* -1: not shown */
+char *text_extents_fit(const struct builder *b, const char *text, double size, double limit);
+int32_t text_extents_row(const struct builder *b, uint32_t line); /* -1: not shown */
 
 #endif

@@ -16,27 +16,27 @@
 #define PNG_SCALE 2.0 /* less where the image would be larger than IMAGE_LIMIT_PX, but 1 at least */
 #define IMAGE_LIMIT_PX 30000.0
 
-struct sink {
+struct document_sink {
     FILE *f;
     int error;
 };
 
-static cairo_status_t take(void *context, const unsigned char *data, unsigned length)
+static cairo_status_t document_write_bytes(void *context, const unsigned char *data, unsigned length)
 {
-    struct sink *sink = context;
+    struct document_sink *sink = context;
     if (fwrite(data, 1, length, sink->f) == length)
         return CAIRO_STATUS_SUCCESS;
     sink->error = errno;
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-unsigned page_count(const struct scene *scene, const struct page_options *options)
+unsigned document_count(const struct scene *scene, const struct document_options *options)
 {
-    struct bands bands = bands_cut(scene, options);
-    return bands_pages(scene, &bands);
+    struct paper_bands bands = paper_bands_cut(scene, options);
+    return paper_bands_pages(scene, &bands);
 }
 
-static void paint_footer(cairo_t *cr, const struct page_options *o, unsigned number, unsigned count)
+static void paint_footer(cairo_t *cr, const struct document_options *o, unsigned number, unsigned count)
 {
     char footer[64];
     if (count)
@@ -50,18 +50,18 @@ static void paint_footer(cairo_t *cr, const struct page_options *o, unsigned num
     cairo_show_text(cr, footer);
 }
 
-void page_paint(cairo_t *cr, const struct scene *scene, const struct page_options *o, unsigned page)
+void document_paint(cairo_t *cr, const struct scene *scene, const struct document_options *o, unsigned page)
 {
-    struct bands bands = bands_cut(scene, o);
-    unsigned count = bands_pages(scene, &bands), across = count / bands.down;
+    struct paper_bands bands = paper_bands_cut(scene, o);
+    unsigned count = paper_bands_pages(scene, &bands), across = count / bands.down;
     uint32_t i = 0;
     for (unsigned x = 0; x < page % across; x++)
-        i += bands_page(scene, &bands, i, x == 0);
-    bands_paint(cr, scene, o, &bands, i, page / across, NULL);
+        i += paper_bands_page(scene, &bands, i, x == 0);
+    paper_bands_paint(cr, scene, o, &bands, i, page / across, NULL);
     paint_footer(cr, o, page + 1, count);
 }
 
-void page_set_metadata(cairo_surface_t *surface, const struct page_options *o)
+void document_set_metadata(cairo_surface_t *surface, const struct document_options *o)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     time_t when = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : o->date;
@@ -75,20 +75,20 @@ void page_set_metadata(cairo_surface_t *surface, const struct page_options *o)
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, o->title);
 }
 
-static cairo_surface_t *new_surface(const struct page_options *o, struct sink *sink, double width,
+static cairo_surface_t *new_surface(const struct document_options *o, struct document_sink *sink, double width,
                                     double height)
 {
-    cairo_surface_t *surface = o->format == PAGE_PDF
-                                   ? cairo_pdf_surface_create_for_stream(take, sink, width, height)
-                                   : cairo_svg_surface_create_for_stream(take, sink, width, height);
-    if (o->format == PAGE_PDF)
-        page_set_metadata(surface, o);
+    cairo_surface_t *surface = o->format == DOCUMENT_PDF
+                                   ? cairo_pdf_surface_create_for_stream(document_write_bytes, sink, width, height)
+                                   : cairo_svg_surface_create_for_stream(document_write_bytes, sink, width, height);
+    if (o->format == DOCUMENT_PDF)
+        document_set_metadata(surface, o);
     else
         cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PT);
     return surface;
 }
 
-static cairo_status_t finish(cairo_t *cr, cairo_surface_t *surface)
+static cairo_status_t document_finish_surface(cairo_t *cr, cairo_surface_t *surface)
 {
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
@@ -100,35 +100,35 @@ static cairo_status_t finish(cairo_t *cr, cairo_surface_t *surface)
 }
 
 /* (With a ground Cairo need not add up what is drawn, which takes long.) */
-static void write_paper(cairo_t *cr, const struct scene *scene, const struct page_options *o,
-                        const struct bands *bands)
+static void write_paper(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                        const struct paper_bands *bands)
 {
-    unsigned count = bands_pages(scene, bands), across = count / bands->down, number = 0;
+    unsigned count = paper_bands_pages(scene, bands), across = count / bands->down, number = 0;
     for (unsigned y = 0; y < bands->down; y++) {
         uint32_t i = 0;
         for (unsigned x = 0; x < across; x++) {
-            paint_background(cr, &o->theme);
-            bands_paint(cr, scene, o, bands, i, y, NULL);
+            painter_fill_background(cr, &o->theme);
+            paper_bands_paint(cr, scene, o, bands, i, y, NULL);
             paint_footer(cr, o, ++number, count);
             cairo_show_page(cr);
-            i += bands_page(scene, bands, i, i == 0);
+            i += paper_bands_page(scene, bands, i, i == 0);
         }
     }
 }
 
-static void paint_whole(cairo_t *cr, const struct scene *scene, const struct page_options *o,
-                        const struct bands *bands, struct svg *svg)
+static void paint_whole(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                        const struct paper_bands *bands, struct svg *svg)
 {
-    bool ground = o->format == PAGE_PDF ? o->theme.dark : !o->transparent;
+    bool ground = o->format == DOCUMENT_PDF ? o->theme.dark : !o->transparent;
     if (ground)
-        paint_background(cr, &o->theme);
-    bands_paint(cr, scene, o, bands, 0, 0, svg);
+        painter_fill_background(cr, &o->theme);
+    paper_bands_paint(cr, scene, o, bands, 0, 0, svg);
 }
 
-static cairo_status_t write_vector(const struct scene *scene, const struct page_options *o,
-                                   struct sink *sink)
+static cairo_status_t write_vector(const struct scene *scene, const struct document_options *o,
+                                   struct document_sink *sink)
 {
-    struct bands bands = bands_cut(scene, o);
+    struct paper_bands bands = paper_bands_cut(scene, o);
     cairo_surface_t *surface = new_surface(o, sink, bands.width_pt, bands.height_pt);
     cairo_t *cr = cairo_create(surface);
     if (bands.paper) {
@@ -137,23 +137,23 @@ static cairo_status_t write_vector(const struct scene *scene, const struct page_
         paint_whole(cr, scene, o, &bands, NULL);
         cairo_show_page(cr);
     }
-    return finish(cr, surface);
+    return document_finish_surface(cr, surface);
 }
 
-static cairo_status_t write_svg(const struct scene *scene, const struct page_options *o,
-                                struct sink *sink)
+static cairo_status_t write_svg(const struct scene *scene, const struct document_options *o,
+                                struct document_sink *sink)
 {
-    struct bands bands = bands_cut(scene, o);
-    struct sink drawn = {0};
+    struct paper_bands bands = paper_bands_cut(scene, o);
+    struct document_sink drawn = {0};
     char *document = NULL;
     size_t size = 0;
-    drawn.f = memory_given(open_memstream(&document, &size), sizeof drawn);
+    drawn.f = xcheck(open_memstream(&document, &size), sizeof drawn);
     cairo_surface_t *surface = new_surface(o, &drawn, bands.width_pt, bands.height_pt);
     cairo_t *cr = cairo_create(surface);
     struct svg *svg = svg_open();
     paint_whole(cr, scene, o, &bands, svg);
     svg_close(svg);
-    cairo_status_t status = finish(cr, surface);
+    cairo_status_t status = document_finish_surface(cr, surface);
     fclose(drawn.f);
     if (status == CAIRO_STATUS_SUCCESS)
         svg_write(svg, document, size, sink->f);
@@ -164,23 +164,23 @@ static cairo_status_t write_svg(const struct scene *scene, const struct page_opt
     return status;
 }
 
-bool page_is_too_large(const struct scene *scene, const struct page_options *o)
+bool document_is_too_large(const struct scene *scene, const struct document_options *o)
 {
-    struct bands bands = bands_cut(scene, o);
-    double most = o->format == PAGE_PDF   ? PAGE_LIMIT_PT
-                  : o->format == PAGE_PNG ? IMAGE_LIMIT_PX
+    struct paper_bands bands = paper_bands_cut(scene, o);
+    double most = o->format == DOCUMENT_PDF   ? PAGE_LIMIT_PT
+                  : o->format == DOCUMENT_PNG ? IMAGE_LIMIT_PX
                                           : HUGE_VAL;
     return !bands.paper && (bands.width_pt > most || bands.height_pt > most);
 }
 
-static cairo_status_t write_image(const struct scene *scene, const struct page_options *o,
-                                  struct sink *sink)
+static cairo_status_t write_image(const struct scene *scene, const struct document_options *o,
+                                  struct document_sink *sink)
 {
-    struct bands bands = bands_cut(scene, o);
+    struct paper_bands bands = paper_bands_cut(scene, o);
     double most = fmax(bands.width_pt, bands.height_pt),
            scale = fmax(1, fmin(PNG_SCALE, IMAGE_LIMIT_PX / most));
     double width = ceil(bands.width_pt * scale), height = ceil(bands.height_pt * scale);
-    if (page_is_too_large(scene, o))
+    if (document_is_too_large(scene, o))
         return CAIRO_STATUS_INVALID_SIZE;
     cairo_surface_t *surface = cairo_image_surface_create(
         o->transparent ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, (int)width, (int)height);
@@ -190,44 +190,44 @@ static cairo_status_t write_image(const struct scene *scene, const struct page_o
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
     if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_write_to_png_stream(surface, take, sink);
+        status = cairo_surface_write_to_png_stream(surface, document_write_bytes, sink);
     cairo_surface_destroy(surface);
     return status;
 }
 
 /* ---- files: under another name first ---- */
 
-struct page_file {
-    struct sink sink;
-    struct page_options options;
+struct document_file {
+    struct document_sink sink;
+    struct document_options options;
     char *path, *part;
     cairo_surface_t *surface;
     cairo_t *cr;
     unsigned pages;
 };
 
-static const char *begin_file(struct page_file *f, const struct page_options *o, const char *path)
+static const char *begin_file(struct document_file *f, const struct document_options *o, const char *path)
 {
-    *f = (struct page_file){
-        .options = *o, .path = memory_copied(path), .part = memory_printed("%s.part", path)};
+    *f = (struct document_file){
+        .options = *o, .path = xstrdup(path), .part = xasprintf("%s.part", path)};
     f->sink.f = fopen(f->part, "wbe");
     return f->sink.f ? NULL : strerror(errno);
 }
 
-const char *page_error(cairo_status_t status)
+const char *document_error(cairo_status_t status)
 {
     return status == CAIRO_STATUS_INVALID_SIZE
                ? "the picture is too large for an image: write PDF or SVG, or choose a range"
                : cairo_status_to_string(status);
 }
 
-static const char *end_file(struct page_file *f, cairo_status_t status)
+static const char *end_file(struct document_file *f, cairo_status_t status)
 {
     const char *why = NULL;
     if (fclose(f->sink.f) != 0)
         why = strerror(errno);
     if (status != CAIRO_STATUS_SUCCESS)
-        why = f->sink.error ? strerror(f->sink.error) : page_error(status);
+        why = f->sink.error ? strerror(f->sink.error) : document_error(status);
     if (!why && rename(f->part, f->path) < 0)
         why = strerror(errno);
     if (why)
@@ -235,19 +235,19 @@ static const char *end_file(struct page_file *f, cairo_status_t status)
     return why;
 }
 
-static void free_file(struct page_file *f)
+static void free_file(struct document_file *f)
 {
     free(f->path);
     free(f->part);
 }
 
-const char *page_write(const struct scene *scene, const struct page_options *o, const char *path)
+const char *document_write(const struct scene *scene, const struct document_options *o, const char *path)
 {
-    struct page_file f;
+    struct document_file f;
     const char *why = begin_file(&f, o, path);
     if (!why)
-        why = end_file(&f, o->format == PAGE_PNG   ? write_image(scene, o, &f.sink)
-                           : o->format == PAGE_SVG ? write_svg(scene, o, &f.sink)
+        why = end_file(&f, o->format == DOCUMENT_PNG   ? write_image(scene, o, &f.sink)
+                           : o->format == DOCUMENT_SVG ? write_svg(scene, o, &f.sink)
                                                    : write_vector(scene, o, &f.sink));
     free_file(&f);
     return why;
@@ -255,9 +255,9 @@ const char *page_write(const struct scene *scene, const struct page_options *o, 
 
 /* ---- page by page ---- */
 
-struct page_file *page_open(const struct page_options *o, const char *path, const char **why)
+struct document_file *document_open(const struct document_options *o, const char *path, const char **why)
 {
-    struct page_file *f = memory_bytes(sizeof *f);
+    struct document_file *f = xmalloc(sizeof *f);
     *why = begin_file(f, o, path);
     if (*why) {
         free_file(f);
@@ -269,12 +269,12 @@ struct page_file *page_open(const struct page_options *o, const char *path, cons
     return f;
 }
 
-uint32_t page_takes(const struct page_file *f, const struct scene *scene, bool last)
+uint32_t document_accepts_page(const struct document_file *f, const struct scene *scene, bool last)
 {
-    struct bands bands = bands_cut(scene, &f->options);
+    struct paper_bands bands = paper_bands_cut(scene, &f->options);
     uint32_t i = 0;
     do {
-        uint32_t n = bands_page(scene, &bands, i, i == 0);
+        uint32_t n = paper_bands_page(scene, &bands, i, i == 0);
         if (!last && i && i + n >= scene->column_count)
             break; /* more may fit on it */
         i += n;
@@ -282,33 +282,33 @@ uint32_t page_takes(const struct page_file *f, const struct scene *scene, bool l
     return i;
 }
 
-void page_add(struct page_file *f, const struct scene *scene, uint32_t columns)
+void document_add(struct document_file *f, const struct scene *scene, uint32_t columns)
 {
-    struct bands bands = bands_cut(scene, &f->options);
+    struct paper_bands bands = paper_bands_cut(scene, &f->options);
     uint32_t i = 0;
     do {
         for (unsigned y = 0; y < bands.down; y++) {
-            paint_background(f->cr, &f->options.theme); /* (as in write_paper) */
-            bands_paint(f->cr, scene, &f->options, &bands, i, y, NULL);
+            painter_fill_background(f->cr, &f->options.theme); /* (as in write_paper) */
+            paper_bands_paint(f->cr, scene, &f->options, &bands, i, y, NULL);
             paint_footer(f->cr, &f->options, ++f->pages, 0);
             cairo_show_page(f->cr);
         }
-        i += bands_page(scene, &bands, i, i == 0);
+        i += paper_bands_page(scene, &bands, i, i == 0);
     } while (i < columns);
 }
 
-void page_abandon(struct page_file *f)
+void document_abandon(struct document_file *f)
 {
-    finish(f->cr, f->surface);
+    document_finish_surface(f->cr, f->surface);
     fclose(f->sink.f);
     unlink(f->part);
     free_file(f);
     free(f);
 }
 
-const char *page_close(struct page_file *f)
+const char *document_close(struct document_file *f)
 {
-    const char *why = end_file(f, finish(f->cr, f->surface));
+    const char *why = end_file(f, document_finish_surface(f->cr, f->surface));
     free_file(f);
     free(f);
     return why;

@@ -8,10 +8,10 @@
 
 #include <time.h>
 
-enum page_format { PAGE_PDF, PAGE_SVG, PAGE_PNG };
+enum document_format { DOCUMENT_PDF, DOCUMENT_SVG, DOCUMENT_PNG };
 
-struct page_options {
-    enum page_format format;
+struct document_options {
+    enum document_format format;
     double paper_width_pt, paper_height_pt; /* 0: one page as large as the drawing */
     double width_pt;                        /* scaled to this width; 0: natural size */
     bool wrap;          /* with a width: in bands one below the other, instead of scaled to it, */
@@ -32,34 +32,34 @@ struct page_options {
 
 /* Whether one page, as large as the drawing, is larger than the format can have: a PDF above, an
  * image 30000 px at 1 px for 1 pt; an SVG has no limit. */
-bool page_is_too_large(const struct scene *scene, const struct page_options *options);
+bool document_is_too_large(const struct scene *scene, const struct document_options *options);
 
 /* What a PDF says of itself: its date, or $SOURCE_DATE_EPOCH, and its title. */
-void page_set_metadata(cairo_surface_t *surface, const struct page_options *options);
+void document_set_metadata(cairo_surface_t *surface, const struct document_options *options);
 
 /* How many paper pages it takes (1 without paper). */
-unsigned page_count(const struct scene *scene, const struct page_options *options);
+unsigned document_count(const struct scene *scene, const struct document_options *options);
 
 /* Paints one of them, its corner at 0, 0. */
-void page_paint(cairo_t *cr, const struct scene *scene, const struct page_options *options,
+void document_paint(cairo_t *cr, const struct scene *scene, const struct document_options *options,
                 unsigned page);
 
 /* Writes the file, under another name first, so that an error leaves no half one.  NULL, or
  * what went wrong. */
-const char *page_write(const struct scene *scene, const struct page_options *options,
+const char *document_write(const struct scene *scene, const struct document_options *options,
                        const char *path);
 
 /* A document of paper pages, scene after scene, for what is too long to be one scene. */
-struct page_file;
-struct page_file *page_open(const struct page_options *options, const char *path, const char **why);
+struct document_file;
+struct document_file *document_open(const struct document_options *options, const char *path, const char **why);
 /* How many of its columns are on the pages that the scene fills; last: and on the one that it does not.  The next scene
  * begins with the others. */
-uint32_t page_takes(const struct page_file *file, const struct scene *scene, bool last);
+uint32_t document_accepts_page(const struct document_file *file, const struct scene *scene, bool last);
 /* Adds the pages of so many of its columns. */
-void page_add(struct page_file *file, const struct scene *scene, uint32_t columns);
+void document_add(struct document_file *file, const struct scene *scene, uint32_t columns);
 /* What Cairo complains of, in words for who reads it. */
-const char *page_error(cairo_status_t status);
-const char *page_close(struct page_file *file); /* NULL, or what went wrong */
-void page_abandon(struct page_file *file); /* what was there under the name stays */
+const char *document_error(cairo_status_t status);
+const char *document_close(struct document_file *file); /* NULL, or what went wrong */
+void document_abandon(struct document_file *file); /* what was there under the name stays */
 
 #endif

@@ -18,7 +18,7 @@ static void paint_texts(const struct painter *p)
         if (t->x_pt > p->to || t->x_pt + (s->vertical ? t->height_pt : t->width_pt) < p->from ||
             t->y_pt > p->below || t->y_pt + (s->vertical ? t->width_pt : t->height_pt) < p->above)
             continue;
-        painter_colour(p, t->colour);
+        painter_color(p, t->colour);
         painter_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
 }
@@ -30,12 +30,12 @@ static void paint_jag_length(const struct painter *p, const struct scene_jag *ja
 {
     char text[32];
     scene_duration(jag->ns, text, sizeof text);
-    double width = lettering_width(NULL, text, JAG_TEXT_PT, false),
+    double width = text_cache_width(NULL, text, JAG_TEXT_PT, false),
            x = jag->x_pt + (jag->width_pt - width) / 2;
-    painter_ground(p);
+    painter_background(p);
     cairo_rectangle(p->cr, x - 2, above, width + 4, JAG_TEXT_PT * 1.4);
     cairo_fill(p->cr);
-    painter_colour(p, (struct target_colour){0.5, 0.5, 0.5});
+    painter_color(p, (struct target_color){0.5, 0.5, 0.5});
     painter_text(p, x, above, text, JAG_TEXT_PT, false);
 }
 
@@ -45,10 +45,10 @@ static void paint_jag(const struct painter *p, const struct scene_jag *jag, doub
 {
     if (jag->x_pt > p->to || jag->x_pt + jag->width_pt < p->from)
         return;
-    painter_ground(p);
+    painter_background(p);
     cairo_rectangle(p->cr, jag->x_pt + 10, above, jag->width_pt - 20, below - above);
     cairo_fill(p->cr);
-    painter_colour(p, (struct target_colour){0.5, 0.5, 0.5});
+    painter_color(p, (struct target_color){0.5, 0.5, 0.5});
     cairo_set_line_width(p->cr, 0.8);
     for (int side = 0; side < 2; side++) {
         double x = jag->x_pt + (side ? jag->width_pt - 10 : 10);
@@ -65,7 +65,7 @@ static void paint_jag(const struct painter *p, const struct scene_jag *jag, doub
 static void paint_ruler(const struct painter *p)
 {
     const struct scene *s = p->scene;
-    painter_colour(p, (struct target_colour){0.4, 0.4, 0.4});
+    painter_color(p, (struct target_color){0.4, 0.4, 0.4});
     cairo_set_line_width(p->cr, 0.6);
     for (uint32_t i = 0; i < s->tick_count; i++) {
         const struct scene_tick *t = &s->ticks[i];
@@ -81,14 +81,14 @@ static void paint_ruler(const struct painter *p)
 /* On a pole above the mark, its number in it; beside the mark, where lines run down. */
 static void paint_flag(const struct painter *p, const struct scene_flag *f)
 {
-    static const struct target_colour ground = {0.93, 0.26, 0.2};
-    double width = lettering_width(NULL, f->number, 6.5, true) + 5, high = 8.5;
+    static const struct target_color ground = {0.93, 0.26, 0.2};
+    double width = text_cache_width(NULL, f->number, 6.5, true) + 5, high = 8.5;
     bool turned = p->scene->vertical;
     cairo_save(p->cr);
     if (turned)
-        paint_turn(p->cr);
+        painter_rotate(p->cr);
     double x = turned ? f->y_pt : f->x_pt, y = turned ? f->x_pt : f->y_pt;
-    painter_colour(p, ground);
+    painter_color(p, ground);
     cairo_set_line_width(p->cr, 1);
     cairo_move_to(p->cr, x, y - HALF - 1);
     cairo_line_to(p->cr, x, y - HALF - 1 - high - 2);
@@ -96,8 +96,8 @@ static void paint_flag(const struct painter *p, const struct scene_flag *f)
     x -= f->left ? width : 0;
     cairo_rectangle(p->cr, x, y - HALF - 3 - high, width, high);
     cairo_fill(p->cr);
-    painter_ground(p);
-    lettering_show(p->cr, x + 2.5, y - HALF - 3 - high, f->number, 6.5, true);
+    painter_background(p);
+    text_cache_show(p->cr, x + 2.5, y - HALF - 3 - high, f->number, 6.5, true);
     cairo_restore(p->cr);
 }
 
@@ -122,7 +122,7 @@ static void paint_ground(const struct painter *p)
         }
         if (!p->theme->hairlines)
             continue;
-        painter_colour(p, (struct target_colour){0.8, 0.8, 0.8});
+        painter_color(p, (struct target_color){0.8, 0.8, 0.8});
         cairo_set_line_width(p->cr, 0.25);
         cairo_move_to(p->cr, p->from, s->rows[i].y_pt);
         cairo_line_to(p->cr, p->to, s->rows[i].y_pt);
@@ -134,32 +134,32 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
                           double below)
 {
     const struct scene *s = p->scene;
-    struct batch batch = {0};
+    struct batched_paths batch = {0};
     paint_ground(p);
-    paint_bars(p);
+    worker_row_scene_paint(p);
     p->batch = &batch;
     for (uint32_t i = 0; i < s->segment_count; i++)
-        stroke_segment(p, &s->segments[i]);
-    batch_paint(&batch, p->cr);
+        row_line_segment(p, &s->segments[i]);
+    batched_paths_paint(&batch, p->cr);
     for (uint32_t i = 0; i < s->link_count; i++)
-        stroke_link(p, &s->links[i]);
-    batch_paint(&batch, p->cr);
+        row_line_link(p, &s->links[i]);
+    batched_paths_paint(&batch, p->cr);
     for (uint32_t i = 0; i < s->jag_count; i++)
         paint_jag(p, &s->jags[i], above, below);
     for (uint32_t i = 0; i < s->gap_count; i++)
-        stroke_gap(p, &s->gaps[i]);
+        row_line_gap(p, &s->gaps[i]);
     if (selection)
-        standing_chain(p, selection);
+        relation_marks_chain(p, selection);
     if (selection)
-        standing_stuck(p, selection);
+        relation_marks_stuck(p, selection);
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *m = &s->marks[i];
         if (painter_sees_row(p, m->row) && m->x_pt >= p->from - 10 && m->x_pt <= p->to + 10 &&
-            standing_wanted(selection, m))
-            standing_mark(p, m, selection);
+            relation_marks_enabled(selection, m))
+            relation_marks_mark(p, m, selection);
     }
-    batch_paint(&batch, p->cr);
-    batch_free(&batch);
+    batched_paths_paint(&batch, p->cr);
+    batched_paths_free(&batch);
     p->batch = NULL;
     paint_texts(p);
     paint_flags(p);
@@ -167,7 +167,7 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
 
 static void paint_row_name(const struct painter *p, uint32_t row, double x0, double y)
 {
-    painter_colour(p, p->scene->rows[row].colour);
+    painter_color(p, p->scene->rows[row].colour);
     double x = p->scene->vertical ? x0 : 8,
            up = p->scene->vertical ? p->scene->line_pt - 5 : SCENE_NAME_PT * 0.65;
     painter_text(p, x, y - up, p->scene->rows[row].label, SCENE_NAME_PT,
@@ -181,14 +181,14 @@ static void paint_row_names(const struct painter *p)
             paint_row_name(p, i, p->scene->names_pt - SCENE_NAME_PT * 2, p->scene->rows[i].y_pt);
 }
 
-void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
+void scene_paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
                 const struct paint_theme *theme)
 {
     struct painter p = {.cr = cr, .scene = scene, .theme = theme, .alpha = 1};
     paint_row_name(&p, row, 4, 0);
 }
 
-void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
+void scene_paint(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                  const struct paint_part *part, const struct paint_selection *selection)
 {
     struct painter p = {.cr = cr,
@@ -218,5 +218,5 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
         paint_ruler(&p);
     cairo_restore(cr);
     if (part->notes)
-        keys_paint(&p);
+        legend_symbols_paint(&p);
 }

@@ -17,20 +17,20 @@ struct paint_theme {
 /* What stands out.  Marks are told apart by shape, too: of the past by a bar on their left, of the future
  * on their right; concurrent ones are faint; where it is not known, by a bar on either side. */
 struct paint_selection {
-    struct ref selected, second; /* line 0: none */
+    struct event_id selected, second; /* line 0: none */
     bool stands; /* colour marks by how they stand to the selected one */
     bool past, future, concurrent; /* with stands: paint those at all */
-    const struct ref *found; /* hits of a search, by line and number */
+    const struct event_id *found; /* hits of a search, by line and number */
     size_t found_count;
-    const struct ref *marked; /* what a table speaks of, likewise */
+    const struct event_id *marked; /* what a table speaks of, likewise */
     size_t marked_count;
-    const struct ref *pale; /* what steps back, likewise */
+    const struct event_id *pale; /* what steps back, likewise */
     size_t pale_count;
-    const struct ref *stops; /* breakpoints of a debugger, likewise */
+    const struct event_id *stops; /* breakpoints of a debugger, likewise */
     size_t stop_count;
-    const struct ref *chain; /* a way through the picture, from event to event */
+    const struct event_id *chain; /* a way through the picture, from event to event */
     size_t chain_count;
-    const struct ref *stuck; /* pairs, tied in red: who waits in a deadlock, and what for */
+    const struct event_id *stuck; /* pairs, tied in red: who waits in a deadlock, and what for */
     size_t stuck_count; /* of refs */
 };
 
@@ -40,24 +40,24 @@ struct paint_part {
     double from_pt, to_pt;
     uint32_t first_row, last_row;
     bool notes; /* title, caption and legend, too */
-    bool sticks; /* without what paint_sticking paints */
+    bool sticks; /* without what sticky_labels_paint paints */
 };
 
-void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
+void scene_paint(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                  const struct paint_part *part, const struct paint_selection *selection);
 /* Words that may stand anywhere in a stretch, as what a thread waits for: none is cut at part->from_pt, but begins
  * there.  Over what was painted of the same rows. */
-void paint_sticking(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
+void sticky_labels_paint(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                     const struct paint_part *part);
 /* One name, its row's middle at y 0. */
-void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
+void scene_paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
                 const struct paint_theme *theme);
 /* Exchanges x and y, to draw a vertical scene. */
-void paint_turn(cairo_t *cr);
-double paint_brightness(bool dark); /* of the ground, 0 to 1 */
-void paint_background(cairo_t *cr, const struct paint_theme *theme);
+void painter_rotate(cairo_t *cr);
+double painter_brightness(bool dark); /* of the ground, 0 to 1 */
+void painter_fill_background(cairo_t *cr, const struct paint_theme *theme);
 /* How marks of the past, the future, the rest are coloured: the palette of Okabe and Ito (2008), which
  * people of every colour vision tell apart.  stands: as in an event. */
-struct target_colour paint_standing(uint8_t stands);
+struct target_color relation_marks_paint(uint8_t stands);
 
 #endif

@@ -5,21 +5,21 @@
 
 #include <math.h>
 
-void paint_turn(cairo_t *cr)
+void painter_rotate(cairo_t *cr)
 {
     cairo_matrix_t turn;
     cairo_matrix_init(&turn, 0, 1, 1, 0, 0, 0);
     cairo_transform(cr, &turn);
 }
 
-void painter_colour(const struct painter *p, struct target_colour c)
+void painter_color(const struct painter *p, struct target_color c)
 {
     double grey = 0.3 * c.red + 0.59 * c.green + 0.11 * c.blue;
     if (p->theme->grey)
-        c = (struct target_colour){grey * 0.6, grey * 0.6, grey * 0.6};
+        c = (struct target_color){grey * 0.6, grey * 0.6, grey * 0.6};
     if (p->theme->dark && fabs(c.red - c.green) < 0.05 && fabs(c.green - c.blue) < 0.05) {
         double v = 0.9 - 0.6 * grey; /* what was dark is light */
-        c = (struct target_colour){v, v, v};
+        c = (struct target_color){v, v, v};
     } else if (p->theme->dark) { /* the same hue, light enough for a dark ground */
         c.red = 0.45 + 0.55 * c.red;
         c.green = 0.45 + 0.55 * c.green;
@@ -35,26 +35,26 @@ void painter_text(const struct painter *p, double x, double y, const char *text,
                   bool bold)
 {
     if (!p->scene->vertical) {
-        lettering_show(p->cr, x, y, text, size, bold);
+        text_cache_show(p->cr, x, y, text, size, bold);
         return;
     }
     cairo_save(p->cr);
-    paint_turn(p->cr);
-    lettering_show(p->cr, y, x, text, size, bold);
+    painter_rotate(p->cr);
+    text_cache_show(p->cr, y, x, text, size, bold);
     cairo_restore(p->cr);
 }
 
-double paint_brightness(bool dark) { return dark ? 0.13 : 1; }
+double painter_brightness(bool dark) { return dark ? 0.13 : 1; }
 
-void painter_ground(const struct painter *p)
+void painter_background(const struct painter *p)
 {
-    double v = paint_brightness(p->theme->dark);
+    double v = painter_brightness(p->theme->dark);
     cairo_set_source_rgb(p->cr, v, v, v);
 }
 
-void paint_background(cairo_t *cr, const struct paint_theme *theme)
+void painter_fill_background(cairo_t *cr, const struct paint_theme *theme)
 {
-    double v = paint_brightness(theme->dark);
+    double v = painter_brightness(theme->dark);
     cairo_set_source_rgb(cr, v, v, v);
     cairo_paint(cr);
 }

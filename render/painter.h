@@ -17,16 +17,16 @@ struct painter {
     double from, to; /* x of the scene that is seen, */
     double above, below; /*   and y */
     double alpha;    /* below 1: what is drawn now steps back */
-    struct batch *batch; /* of the shapes that are drawn now, or NULL: each is painted at once */
+    struct batched_paths *batch; /* of the shapes that are drawn now, or NULL: each is painted at once */
 };
 
-#define PAINTER_RED ((struct target_colour){0.75, 0, 0.1})
-#define PAINTER_AMBER ((struct target_colour){0.9, 0.62, 0})
-#define PAINTER_VIOLET ((struct target_colour){0.6, 0.2, 0.6})
+#define PAINTER_RED ((struct target_color){0.75, 0, 0.1})
+#define PAINTER_AMBER ((struct target_color){0.9, 0.62, 0})
+#define PAINTER_VIOLET ((struct target_color){0.6, 0.2, 0.6})
 
 /* As the theme wants it. */
-void painter_colour(const struct painter *painter, struct target_colour colour);
-void painter_ground(const struct painter *painter);
+void painter_color(const struct painter *painter, struct target_color colour);
+void painter_background(const struct painter *painter);
 /* x, y: of its left top, in points of the scene.  Upright, whichever way the scene is drawn. */
 void painter_text(const struct painter *painter, double x, double y, const char *text, double size,
                   bool bold);

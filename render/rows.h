@@ -4,8 +4,8 @@
 
 #include "render/builder.h"
 
-void build_rows(struct builder *b); /* and where the columns begin */
+void scene_rows_build(struct builder *b); /* and where the columns begin */
 /* Bytes of a label without the address behind the name. */
-int rows_name_bytes(const char *label);
+int scene_rows_name_bytes(const char *label);
 
 #endif

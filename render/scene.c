@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct target_colour black = {0, 0, 0}, grey = {0.35, 0.35, 0.35},
+static const struct target_color black = {0, 0, 0}, grey = {0.35, 0.35, 0.35},
                                   red = {0.75, 0, 0.1};
 
 #define STUB_PT 6.0      /* names at stubs */
@@ -26,21 +26,21 @@ static const struct target_colour black = {0, 0, 0}, grey = {0.35, 0.35, 0.35},
 /* ---- words ---- */
 
 /* Whose event it is, if that is asked for and its row does not say it; or NULL. */
-static char *owner_of(const struct builder *b, const struct shown_event *e,
+static char *owner_of(const struct builder *b, const struct event_info *e,
                       const struct target_event *look)
 {
     if (!look || !look->who || !e->thread || e->thread == e->at.line)
         return NULL;
-    const char *label = book_label(b->book, e->thread), *colon = strchr(label, ':');
+    const char *label = metadata_label(b->book, e->thread), *colon = strchr(label, ':');
     const char *name = colon ? colon + 1 : label;
-    return memory_copied_part(name, (size_t)(label + rows_name_bytes(label) - name));
+    return xstrndup(name, (size_t)(label + scene_rows_name_bytes(label) - name));
 }
 
 /* A note on why more may be before an event than is known: it stands below the picture, once for all. */
-static bool is_footnote(const struct shown_event *e) { return e->doubt && e->text_count; }
+static bool is_footnote(const struct event_info *e) { return e->doubt && e->text_count; }
 
 /* The number of the footnote of this event; 0: there are too many. */
-static uint32_t footnote_of(struct builder *b, const struct shown_event *e)
+static uint32_t footnote_of(struct builder *b, const struct event_info *e)
 {
     const uint32_t most = sizeof b->footnotes / sizeof *b->footnotes;
     for (uint32_t i = 0; i < b->footnote_count; i++)
@@ -53,16 +53,16 @@ static uint32_t footnote_of(struct builder *b, const struct shown_event *e)
 }
 
 /* The words beside a mark: whose it is, its texts, its fold, what a blocked thread waits for. */
-static char *words_for(struct builder *b, const struct shown_event *e, bool last)
+static char *words_for(struct builder *b, const struct event_info *e, bool last)
 {
     char *words = NULL;
     size_t size = 0;
-    FILE *f = memory_given(open_memstream(&words, &size), sizeof *f);
+    FILE *f = xcheck(open_memstream(&words, &size), sizeof *f);
     if (e->state == EVENT_CONTRADICTORY)
         fputs("!", f);
     if (e->fold)
         fprintf(f, "×%u", e->fold);
-    const struct target_event *look = book_look(b->book, e);
+    const struct target_event *look = event_style(b->book, e);
     char *owner = owner_of(b, e, look);
     if (owner)
         fprintf(f, "%s%s", ftell(f) ? " " : "", owner);
@@ -73,18 +73,18 @@ static char *words_for(struct builder *b, const struct shown_event *e, bool last
     if (footnote)
         fprintf(f, "%u", footnote);
     for (uint32_t i = is_footnote(e); i < e->text_count; i++)
-        if (!got_is(e->texts[i]))
+        if (!nondet_result_matches(e->texts[i]))
             fprintf(f, "%s%s", ftell(f) ? "; " : "", e->texts[i]);
     if (last && look && look->waits && e->about)
-        fprintf(f, "%s%s %s", ftell(f) ? "; " : "", look->text, book_label(b->book, e->about));
+        fprintf(f, "%s%s %s", ftell(f) ? "; " : "", look->text, metadata_label(b->book, e->about));
     fclose(f);
     return words;
 }
 
-static const struct shown_gap *gap_before(const struct builder *b, struct ref at)
+static const struct gap_info *gap_before(const struct builder *b, struct event_id at)
 {
     for (uint32_t i = 0; i < b->window->gap_count; i++) {
-        const struct shown_gap *gap = &b->window->gaps[i];
+        const struct gap_info *gap = &b->window->gaps[i];
         if (gap->line == at.line && gap->first + gap->count == at.number)
             return gap;
     }
@@ -103,7 +103,7 @@ static double words_limit(const struct scene *scene)
 static double words_extent(const struct builder *b, const char *words)
 {
     return b->scene->vertical ? SCENE_LABEL_PT * 1.2 + 9
-                              : build_measure(b, words, SCENE_LABEL_PT, false) + 9;
+                              : text_extents_width(b, words, SCENE_LABEL_PT, false) + 9;
 }
 
 static double words_y(const struct scene *scene, double line_y)
@@ -115,60 +115,60 @@ static void add_text(struct builder *b, double x, double y, char *text)
 {
     struct scene_text t = {.x_pt = x,
                            .y_pt = y,
-                           .width_pt = build_measure(b, text, SCENE_LABEL_PT, false),
+                           .width_pt = text_extents_width(b, text, SCENE_LABEL_PT, false),
                            .height_pt = SCENE_LABEL_PT * 1.2,
                            .size_pt = SCENE_LABEL_PT,
                            .text = text,
                            .colour = black};
-    PUSH(b->scene->texts, b->scene->text_count, t);
+    ARRAY_PUSH(b->scene->texts, b->scene->text_count, t);
 }
 
 /* The line that is not shown and that an event's arrow leads to or comes from; 0 none. */
-static uint32_t stub_line(const struct builder *b, const struct shown_event *e)
+static uint32_t stub_line(const struct builder *b, const struct event_info *e)
 {
     bool arrows = e->relation == RELATION_SYNC || e->relation == RELATION_SEND ||
                   e->relation == RELATION_RECEIVE;
     for (uint32_t i = 0; arrows && e->state == EVENT_ORDERED && i < e->partner_count; i++)
-        if (build_row(b, e->partners[i].line) < 0 && !(e->partners[i].line & HIDDEN_LINE))
+        if (text_extents_row(b, e->partners[i].line) < 0 && !(e->partners[i].line & HIDDEN_LINE))
             return e->partners[i].line;
     return 0;
 }
 
 /* Some stubs say where they lead: those of every STUB_VISITS-th event of their line, wherever a window begins. */
-static bool is_named(const struct shown_event *e) { return e->at.number % STUB_VISITS == 2; }
+static bool is_named(const struct event_info *e) { return e->at.number % STUB_VISITS == 2; }
 
-static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t count,
+static void name_stubs(struct builder *b, struct laid_out_event *marks, uint32_t count,
                        struct extent *extents)
 {
     for (uint32_t i = 0; i < count && !b->scene->vertical; i++) {
-        struct placed_mark *m = &marks[i];
+        struct laid_out_event *m = &marks[i];
         uint32_t line = is_named(m->event) ? stub_line(b, m->event) : 0;
         if (!line)
             continue;
-        const char *label = book_label(b->book, line);
-        char *name = memory_copied_part(label, (size_t)rows_name_bytes(label));
-        m->stub = build_fit(b, name, STUB_PT, STUB_MAX_PT);
+        const char *label = metadata_label(b->book, line);
+        char *name = xstrndup(label, (size_t)scene_rows_name_bytes(label));
+        m->stub = text_extents_fit(b, name, STUB_PT, STUB_MAX_PT);
         free(name);
-        double width = build_measure(b, m->stub, STUB_PT, false) + 9;
+        double width = text_extents_width(b, m->stub, STUB_PT, false) + 9;
         struct extent *x = &extents[m->column];
         x->right = width > x->right ? width : x->right;
     }
 }
 
 /* Does its thread wait in a deadlock by it? */
-static bool is_stuck(const struct builder *b, struct ref at)
+static bool is_stuck(const struct builder *b, struct event_id at)
 {
     for (uint32_t i = 0; i + 1 < b->options->stuck_count; i += 2)
-        if (ref_equal(b->options->stuck[i], at))
+        if (event_id_equal(b->options->stuck[i], at))
             return true;
     return false;
 }
 
-static void add_mark(struct builder *b, const struct placed_mark *p)
+static void add_mark(struct builder *b, const struct laid_out_event *p)
 {
     struct scene *scene = b->scene;
-    const struct shown_event *e = p->event;
-    const struct target_event *look = book_look(b->book, e);
+    const struct event_info *e = p->event;
+    const struct target_event *look = event_style(b->book, e);
     const struct scene_column *column = &scene->columns[p->column];
     uint32_t row = p->row;
     struct scene_mark mark = {.row = row,
@@ -190,13 +190,13 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
         mark.colour = red;
     if (mark.shape == SHAPE_NONE && e->state != EVENT_ORDERED) /* what is wrong is always seen */
         mark.shape = SHAPE_CIRCLE;
-    PUSH(scene->marks, scene->mark_count, mark);
-    const struct shown_gap *gap = gap_before(b, e->at);
+    ARRAY_PUSH(scene->marks, scene->mark_count, mark);
+    const struct gap_info *gap = gap_before(b, e->at);
     if (gap) {
         double left = column->x_pt - column->left_pt;
         struct scene_gap g = {row, left + 8, gap->count};
-        char *text = memory_printed("%llu lost", (unsigned long long)gap->count);
-        PUSH(scene->gaps, scene->gap_count, g);
+        char *text = xasprintf("%llu lost", (unsigned long long)gap->count);
+        ARRAY_PUSH(scene->gaps, scene->gap_count, g);
         add_text(b, left + 2, words_y(scene, mark.y_pt), text);
     }
     if (p->stub) {
@@ -205,7 +205,7 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
         struct scene_text *t = &scene->texts[scene->text_count - 1];
         t->size_pt = STUB_PT;
         t->height_pt = STUB_PT * 1.2;
-        t->width_pt = build_measure(b, p->stub, STUB_PT, false);
+        t->width_pt = text_extents_width(b, p->stub, STUB_PT, false);
         t->colour = grey;
     }
     if (p->words)
@@ -223,27 +223,27 @@ static int by_row(const void *a, const void *b)
 
 /* ---- all of it ---- */
 
-static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uint32_t *columns)
+static uint32_t collect_marks(struct builder *b, struct laid_out_event **marks, uint32_t *columns)
 {
-    const struct shown_window *w = b->window;
+    const struct window_info *w = b->window;
     uint32_t count = 0;
     int32_t last = b->base - 1;
-    int32_t *row_last = memory_bytes((w->row_count + 1) * sizeof *row_last);
-    uint32_t *row_mark = memory_zeroed(w->row_count + 1, sizeof *row_mark); /* 1 + the last one */
-    *marks = memory_bytes(((size_t)w->event_count + w->pending_count + 1) * sizeof **marks);
+    int32_t *row_last = xmalloc((w->row_count + 1) * sizeof *row_last);
+    uint32_t *row_mark = xcalloc(w->row_count + 1, sizeof *row_mark); /* 1 + the last one */
+    *marks = xmalloc(((size_t)w->event_count + w->pending_count + 1) * sizeof **marks);
     for (uint32_t i = 0; i < w->row_count; i++)
         row_last[i] = b->base - 1;
     for (uint32_t i = 0; i < w->event_count; i++) {
-        int32_t row = build_row(b, w->events[i].at.line), column = w->events[i].column;
+        int32_t row = text_extents_row(b, w->events[i].at.line), column = w->events[i].column;
         if (row < 0)
             continue;
-        (*marks)[count++] = (struct placed_mark){
+        (*marks)[count++] = (struct laid_out_event){
             .event = &w->events[i], .column = (uint32_t)(column - b->base), .row = (uint32_t)row};
         row_last[row] = column > row_last[row] ? column : row_last[row];
         last = column > last ? column : last;
     }
     for (uint32_t i = 0; i < count; i++) { /* with it its row ends */
-        struct placed_mark *m = &(*marks)[i];
+        struct laid_out_event *m = &(*marks)[i];
         m->is_last = !w->more_right && (int32_t)m->column + b->base == row_last[m->row];
         row_mark[m->row] = i + 1;
     }
@@ -251,11 +251,11 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
         (*marks)[i].is_last &= row_mark[(*marks)[i].row] == i + 1;
     free(row_mark);
     for (uint32_t i = 0; i < w->pending_count; i++) {
-        int32_t row = build_row(b, w->pending[i].at.line);
+        int32_t row = text_extents_row(b, w->pending[i].at.line);
         if (row < 0)
             continue;
         int32_t column = ++row_last[row];
-        (*marks)[count++] = (struct placed_mark){
+        (*marks)[count++] = (struct laid_out_event){
             .event = &w->pending[i], .column = (uint32_t)(column - b->base), .row = (uint32_t)row};
         last = column > last ? column : last;
     }
@@ -265,19 +265,19 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
 }
 
 /* What each column needs; the caller frees it. */
-static struct extent *plain_columns(struct placed_mark *marks, uint32_t count, uint32_t columns)
+static struct extent *plain_columns(struct laid_out_event *marks, uint32_t count, uint32_t columns)
 {
-    struct extent *extents = memory_bytes((columns + 1) * sizeof *extents);
+    struct extent *extents = xmalloc((columns + 1) * sizeof *extents);
     for (uint32_t i = 0; i < columns; i++)
         extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1};
-    build_slots(marks, count, extents);
+    scene_columns_build_slots(marks, count, extents);
     return extents;
 }
 
-static void build(struct builder *b)
+static void scene_build_all(struct builder *b)
 {
     struct scene *scene = b->scene;
-    const struct shown_window *w = b->window;
+    const struct window_info *w = b->window;
     double y = 8;
     scene->vertical = b->options->vertical;
     double least = scene->vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
@@ -287,35 +287,35 @@ static void build(struct builder *b)
                       : scene->vertical                     ? SCENE_RULER_PT * 4
                                                             : SCENE_RULER_PT;
     if (b->options->title && *b->options->title) {
-        build_note(b, 10, y, b->options->title, 11, true);
+        legend_build_note(b, 10, y, b->options->title, 11, true);
         y += 20;
     }
     scene->top_pt = (scene->vertical ? 8 : y) + scene->ruler_pt;
     scene->names_pt = y; /* of a vertical scene; else they take their own width */
-    build_rows(b);
+    scene_rows_build(b);
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
-    struct placed_mark *marks;
+    struct laid_out_event *marks;
     uint32_t columns, count = collect_marks(b, &marks, &columns);
     struct extent *extents =
-        w->by_time ? build_timed(b, marks, count, &columns) : plain_columns(marks, count, columns);
+        w->by_time ? time_columns_build(b, marks, count, &columns) : plain_columns(marks, count, columns);
     for (uint32_t i = 0; i < count; i++) {
         struct extent *x = &extents[marks[i].column];
-        const struct shown_event *e = marks[i].event;
-        const struct target_event *look = book_look(b->book, e);
+        const struct event_info *e = marks[i].event;
+        const struct target_event *look = event_style(b->book, e);
         bool last = look && look->waits && e->about && marks[i].is_last &&
-                    (e->thread == e->at.line || !build_tells(b, e->thread));
+                    (e->thread == e->at.line || !scene_segments_shows_text(b, e->thread));
         bool who = look && look->who && e->thread && e->thread != e->at.line;
         if (e->text_count || e->fold || last || who || e->state == EVENT_CONTRADICTORY) {
             char *words = words_for(b, e, last);
             marks[i].waits = last;
-            marks[i].words = build_fit(b, words, SCENE_LABEL_PT, words_limit(scene));
+            marks[i].words = text_extents_fit(b, words, SCENE_LABEL_PT, words_limit(scene));
             free(words);
             double width = words_extent(b, marks[i].words);
             x->right = width > x->right ? width : x->right;
         }
         if (e->relation == RELATION_RECEIVE)
             x->left = x->left > 13 ? x->left : 13; /* room for a slanted head */
-        const struct shown_gap *gap = gap_before(b, e->at);
+        const struct gap_info *gap = gap_before(b, e->at);
         if (gap) {
             char text[40];
             snprintf(text, sizeof text, "%llu lost", (unsigned long long)gap->count);
@@ -324,27 +324,27 @@ static void build(struct builder *b)
         }
     }
     name_stubs(b, marks, count, extents);
-    build_columns(b, columns, extents);
+    scene_columns_build(b, columns, extents);
     for (uint32_t i = 0; i < count; i++)
         add_mark(b, &marks[i]);
     free(extents);
     free(marks);
     if (scene->mark_count)
         qsort(scene->marks, scene->mark_count, sizeof *scene->marks, by_row);
-    build_segments(b);
-    build_links(b);
-    build_stays(b);
-    build_ruler(b);
-    build_end(b);
-    build_flags(b);
+    scene_segments_build(b);
+    scene_arrows_build(b);
+    worker_row_scene_placements(b);
+    time_columns_build_ruler(b);
+    legend_build_caption(b);
+    note_marks_build(b);
 }
 
-struct scene *scene_build(const struct shown_window *window, const struct book *book,
+struct scene *scene_build(const struct window_info *window, const struct trace_metadata *book,
                           const struct scene_options *options)
 {
     struct builder b = {.window = window, .book = book, .options = options};
-    b.scene = memory_zeroed(1, sizeof *b.scene);
-    build(&b);
+    b.scene = xcalloc(1, sizeof *b.scene);
+    scene_build_all(&b);
     free(b.row_of);
     free(b.cells);
     return b.scene;
@@ -410,7 +410,7 @@ void scene_print(const struct scene *scene, FILE *f)
     for (uint32_t i = 0; i < scene->mark_count; i++) {
         const struct scene_mark *m = &scene->marks[i];
         char at[48];
-        ref_print(at, sizeof at, m->event->at);
+        event_id_print(at, sizeof at, m->event->at);
         fprintf(f, "mark %s row %u column %u x %.1f %s %s%s%s%s\n", at, m->row, m->column, m->x_pt,
                 m->filled ? "filled" : "open", shapes[m->shape], states[m->state],
                 m->stuck ? " stuck" : "", m->unheard ? " unheard" : "");

@@ -41,7 +41,7 @@ struct scene_row {
     uint32_t line; /* 0: of none, but of a carrier, or of a cluster of them */
     double y_pt; /* of the trace line */
     const char *label;
-    struct target_colour colour;
+    struct target_color colour;
     bool away; /* of one thread, and shows where that is while it is on another line */
     bool heading; /* of the rows below it: nothing else is in it */
 };
@@ -57,7 +57,7 @@ struct scene_segment {
     uint32_t row;
     double from_pt, to_pt;
     enum scene_style style;
-    struct target_colour colour;
+    struct target_color colour;
     bool is_long; /* blocked for longer than the threshold */
     /* AWAY, WAITS: */
     uint32_t on,
@@ -73,13 +73,13 @@ struct scene_mark {
     double x_pt, y_pt;
     enum target_shape shape;
     bool filled;
-    struct target_colour colour;
+    struct target_color colour;
     enum event_state state;
     uint32_t fold;
     bool waits; /* its line ends with it, and its thread waits for what it is about */
     bool unheard; /* it could wake nobody: struck through */
     bool stuck; /* by it its thread waits in a deadlock */
-    const struct shown_event *event; /* in the window */
+    const struct event_info *event; /* in the window */
     const struct target_event *look; /* or NULL */
 };
 
@@ -88,7 +88,7 @@ struct scene_link {
     double x0_pt, y0_pt, x1_pt, y1_pt; /* head at 1; edges of marks are left to the painter */
     bool head;
     bool contradictory;
-    struct target_colour colour;
+    struct target_color colour;
     uint32_t line; /* of a STUB, a VIA: the line that is not drawn */
     double bow_pt; /* not 0: from a mark of a row to one of the same row, so far below it */
     const struct scene_mark *from, *to; /* of an ORDER */
@@ -98,7 +98,7 @@ struct scene_link {
 struct scene_text {
     double x_pt, y_pt, width_pt, height_pt, size_pt;
     char *text;
-    struct target_colour colour;
+    struct target_color colour;
     bool bold;
     /* What a thread waits for, above its row: may stand anywhere from x_pt to until_pt, 0 only where it is. */
     double until_pt;
@@ -138,7 +138,7 @@ struct scene_bar {
     uint32_t task; /* line; 0: several, one after the other, or of a cluster */
     int64_t ns; /* how long it was there */
     char *text; /* as much of its name as fits */
-    struct target_colour colour;
+    struct target_color colour;
 };
 
 struct scene_key { /* one entry of the legend */
@@ -157,8 +157,8 @@ struct scene_key { /* one entry of the legend */
     enum event_state state;
     enum scene_style style; /* of a line */
     enum scene_arrow arrow;
-    uint8_t stands; /* of a side: STANDS_AS */
-    struct target_colour colour;
+    uint8_t stands; /* of a side: RELATION_CODE */
+    struct target_color colour;
 };
 
 struct scene {
@@ -196,7 +196,7 @@ struct scene {
 };
 
 struct scene_noted { /* what was written at an event */
-    struct ref at;
+    struct event_id at;
     const char *text;
 };
 
@@ -205,7 +205,7 @@ struct scene_heading { /* in a row of the window that is of no line */
     const char *text;
 };
 
-struct carriers; /* render/carriers.h */
+struct worker_rows; /* render/carriers.h */
 struct scene_options {
     const char *title, *caption; /* NULL none */
     bool legend;
@@ -218,13 +218,13 @@ struct scene_options {
     int64_t threshold_ns; /* blocked stretches that are longer stand out; 0 none */
     const struct scene_noted *noted; /* flagged, by their numbers from 1 on */
     uint32_t noted_count;
-    const struct ref *stuck; /* pairs, as of a paint_selection */
+    const struct event_id *stuck; /* pairs, as of a paint_selection */
     uint32_t stuck_count; /* of refs */
     const struct scene_heading *headings;
     uint32_t heading_count;
     bool
         differences; /* of two runs: selected is where they come apart, and pale is what is equal */
-    const struct carriers *carriers; /* rows below the others, placed by time; NULL none */
+    const struct worker_rows *carriers; /* rows below the others, placed by time; NULL none */
     double row_pt; /* from row to row; 0: as small as it goes */
     double minimum_width_pt; /* the last column is widened to reach it */
     /* Width of text in points; NULL: a fixed 0.55 of the size per character. */
@@ -243,7 +243,7 @@ struct scene_options {
 #define SCENE_LABEL_MAX_PT 130.0
 
 /* Window and book must outlive the scene. */
-struct scene *scene_build(const struct shown_window *window, const struct book *book,
+struct scene *scene_build(const struct window_info *window, const struct trace_metadata *book,
                           const struct scene_options *options);
 void scene_free(struct scene *scene);
 

@@ -20,7 +20,7 @@ struct elsewhere {
 };
 
 /* The row as it is from x on. */
-struct state {
+struct segment_state {
     double x;
     enum scene_style style;
     uint32_t on, about;
@@ -29,13 +29,13 @@ struct state {
     bool ended; /* what its line has after that changes nothing */
 };
 
-struct rows {
+struct segment_rows {
     struct builder *b;
     struct elsewhere *away;
     uint32_t away_count;
 };
 
-static enum scene_style style_of(struct presences in)
+static enum scene_style style_of(struct occupants in)
 {
     return in.active ? STYLE_SOLID : in.away ? STYLE_THIN : in.blocked ? STYLE_DASHED : STYLE_NONE;
 }
@@ -46,15 +46,15 @@ static bool is_long(const struct builder *b, enum scene_style style, int64_t ns)
            ns >= b->options->threshold_ns;
 }
 
-bool build_tells(const struct builder *b, uint32_t thread)
+bool scene_segments_shows_text(const struct builder *b, uint32_t thread)
 {
-    int32_t row = build_row(b, thread);
+    int32_t row = text_extents_row(b, thread);
     return row >= 0 && b->scene->rows[row].line == thread && b->scene->rows[row].away;
 }
 
 /* ---- what is told of the left edge ---- */
 
-static const struct shown_stay *stay_of(const struct builder *b, uint32_t thread, uint64_t home)
+static const struct placement_info *stay_of(const struct builder *b, uint32_t thread, uint64_t home)
 {
     for (uint32_t i = 0; i < b->window->stay_count; i++)
         if (b->window->stays[i].thread == thread && b->window->stays[i].home == home)
@@ -62,13 +62,13 @@ static const struct shown_stay *stay_of(const struct builder *b, uint32_t thread
     return NULL;
 }
 
-static const struct target_event *look_of(const struct builder *b, const struct shown_stay *stay)
+static const struct target_event *scene_segments_check_of(const struct builder *b, const struct placement_info *stay)
 {
-    struct shown_event e = {.at = stay->at, .type = stay->type, .relation = stay->relation};
-    return book_look(b->book, &e);
+    struct event_info e = {.at = stay->at, .type = stay->type, .relation = stay->relation};
+    return event_style(b->book, &e);
 }
 
-static void go_away(struct state *s, uint32_t on, uint32_t about, const struct target_event *look,
+static void scene_segments_mark_elsewhere(struct segment_state *s, uint32_t on, uint32_t about, const struct target_event *look,
                     int64_t ns)
 {
     s->waits = look && look->waits ? look : NULL;
@@ -83,19 +83,19 @@ static bool is_home(enum scene_style style)
     return style == STYLE_SOLID || style == STYLE_THIN || style == STYLE_DASHED;
 }
 
-static struct state state_at_left(const struct builder *b, uint32_t row)
+static struct segment_state state_at_left(const struct builder *b, uint32_t row)
 {
     uint32_t line = b->scene->rows[row].line;
-    struct state s = {.x = b->scene->names_pt, .style = style_of(b->window->rows[row].in)};
-    const struct shown_stay *stay = b->window->rows[row].member_count ? NULL : stay_of(b, line, 0);
-    const struct target_event *look = stay ? look_of(b, stay) : NULL;
+    struct segment_state s = {.x = b->scene->names_pt, .style = style_of(b->window->rows[row].in)};
+    const struct placement_info *stay = b->window->rows[row].member_count ? NULL : stay_of(b, line, 0);
+    const struct target_event *look = stay ? scene_segments_check_of(b, stay) : NULL;
     bool own = stay && stay->at.line == line;
     if (own && look && look->ends) {
         s.style = STYLE_NONE;
         s.ended = true;
     } else if (stay && b->scene->rows[row].away && s.style == STYLE_NONE &&
                !(own && look && look->closes))
-        go_away(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look, stay->time_ns);
+        scene_segments_mark_elsewhere(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look, stay->time_ns);
     return s;
 }
 
@@ -117,17 +117,17 @@ static uint32_t columns_until(const struct scene *scene, double x)
 
 static const char *about_of(const struct builder *b, const struct scene_segment *s)
 {
-    return book_about(b->book, s->waits->text, s->about);
+    return metadata_expand_text(b->book, s->waits->text, s->about);
 }
 
 static char *words_of(const struct builder *b, const struct scene_segment *s)
 {
     const char *about = about_of(b, s);
-    return memory_printed("%s%s%s", s->waits->text, *about ? " " : "", about);
+    return xasprintf("%s%s%s", s->waits->text, *about ? " " : "", about);
 }
 
 /* Whole, or cut to fit; false: there is no room. */
-static bool put_words(struct builder *b, const struct scene_segment *s, const char *words, double x,
+static bool scene_segments_append_words(struct builder *b, const struct scene_segment *s, const char *words, double x,
                       double room)
 {
     if (room < WORDS_LEAST_PT)
@@ -137,17 +137,17 @@ static bool put_words(struct builder *b, const struct scene_segment *s, const ch
                            .y_pt = b->scene->vertical ? y + 7 : y - 12,
                            .height_pt = SCENE_LABEL_PT * 1.2,
                            .size_pt = SCENE_LABEL_PT,
-                           .text = build_fit(b, words, SCENE_LABEL_PT, room),
+                           .text = text_extents_fit(b, words, SCENE_LABEL_PT, room),
                            .colour = s->colour};
-    t.width_pt = build_measure(b, t.text, SCENE_LABEL_PT, false);
+    t.width_pt = text_extents_width(b, t.text, SCENE_LABEL_PT, false);
     if (!b->scene->vertical)
         t.until_pt = s->to_pt - 6;
-    PUSH(b->scene->texts, b->scene->text_count, t);
+    ARRAY_PUSH(b->scene->texts, b->scene->text_count, t);
     return true;
 }
 
 /* The words before those of a segment that were put last do not reach them. */
-static void tell_followed(const struct builder *b)
+static void scene_segments_mark_followed(const struct builder *b)
 {
     struct scene_text *last = &b->scene->texts[b->scene->text_count - 1];
     last[-1].until_pt = last->x_pt - WORDS_APART_PT / 2;
@@ -168,8 +168,8 @@ static void repeat_words(struct builder *b, const struct scene_segment *s, const
         if (x + wide + 6 > s->to_pt)
             return;
         if (c->column % WORDS_COLUMNS == 0 &&
-            put_words(b, s, words, x, end - x - 2 * SCENE_LABEL_PT))
-            tell_followed(b);
+            scene_segments_append_words(b, s, words, x, end - x - 2 * SCENE_LABEL_PT))
+            scene_segments_mark_followed(b);
     }
 }
 
@@ -177,24 +177,24 @@ static void repeat_words(struct builder *b, const struct scene_segment *s, const
 static void add_lane_words(struct builder *b, const struct scene_segment *s, const char *words)
 {
     double room = b->scene->row_pt - b->scene->line_pt - 14, along = s->to_pt - s->from_pt;
-    bool fits = build_measure(b, words, SCENE_LABEL_PT, false) <= room;
+    bool fits = text_extents_width(b, words, SCENE_LABEL_PT, false) <= room;
     if (along < LANE_LINE_PT + 6)
         return;
-    put_words(b, s, fits || along < 2 * LANE_LINE_PT + 6 ? words : s->waits->text, s->from_pt + 6,
+    scene_segments_append_words(b, s, fits || along < 2 * LANE_LINE_PT + 6 ? words : s->waits->text, s->from_pt + 6,
               room);
     if (!fits && along >= 2 * LANE_LINE_PT + 6 && *about_of(b, s))
-        put_words(b, s, about_of(b, s), s->from_pt + 6 + LANE_LINE_PT, room);
+        scene_segments_append_words(b, s, about_of(b, s), s->from_pt + 6 + LANE_LINE_PT, room);
 }
 
 /* "waits for Q:more", above a line. */
 static void add_words(struct builder *b, const struct scene_segment *s)
 {
     char *words = words_of(b, s);
-    double wide = build_measure(b, words, SCENE_LABEL_PT, false);
+    double wide = text_extents_width(b, words, SCENE_LABEL_PT, false);
     double room = s->to_pt - s->from_pt - 12;
     if (b->scene->vertical)
         add_lane_words(b, s, words);
-    else if (put_words(b, s, words, s->from_pt + 6, room) && wide < room)
+    else if (scene_segments_append_words(b, s, words, s->from_pt + 6, room) && wide < room)
         repeat_words(b, s, words, wide);
     free(words);
 }
@@ -206,13 +206,13 @@ static void note_need(struct builder *b, const struct scene_segment *s)
         return;
     char *words = words_of(b, s);
     double wide =
-        b->scene->vertical ? 2 * SCENE_LABEL_PT : build_measure(b, words, SCENE_LABEL_PT, false);
+        b->scene->vertical ? 2 * SCENE_LABEL_PT : text_extents_width(b, words, SCENE_LABEL_PT, false);
     free(words);
     wide = s->from_pt + 17 + (wide < WORDS_MOST_PT ? wide : WORDS_MOST_PT);
     b->need_pt = wide > b->need_pt ? wide : b->need_pt;
 }
 
-static void add_segment(struct builder *b, uint32_t row, const struct state *s, double to,
+static void add_segment(struct builder *b, uint32_t row, const struct segment_state *s, double to,
                         int64_t ns)
 {
     struct scene_segment segment = {.row = row,
@@ -234,44 +234,44 @@ static void add_segment(struct builder *b, uint32_t row, const struct state *s, 
     }
     if (s->waits)
         add_words(b, &segment);
-    PUSH(b->scene->segments, b->scene->segment_count, segment);
+    ARRAY_PUSH(b->scene->segments, b->scene->segment_count, segment);
 }
 
 static void add_stub(struct builder *b, uint32_t row, double x)
 {
-    struct state stub = {.x = x, .style = STYLE_END};
+    struct segment_state stub = {.x = x, .style = STYLE_END};
     double edge = b->scene->width_pt - 4;
     add_segment(b, row, &stub, x + STUB_PT < edge ? x + STUB_PT : edge, -1);
 }
 
 /* What goes on in the row after one of its own marks. */
-static void pass_own(struct builder *b, uint32_t row, struct state *s, const struct scene_mark *m)
+static void scene_segments_process_own_mark(struct builder *b, uint32_t row, struct segment_state *s, const struct scene_mark *m)
 {
     const struct target_event *look = m->look;
     uint32_t line = b->scene->rows[row].line;
     bool ends =
         look && look->ends && !b->window->rows[row].member_count; /* of a cluster, others go on */
-    *s = (struct state){.x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
+    *s = (struct segment_state){.x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
     if (s->ended)
         s->style = STYLE_NONE;
     if (ends)
         add_stub(b, row, m->x_pt);
     else if (s->style == STYLE_NONE && !s->ended && b->scene->rows[row].away &&
              !(look && look->closes)) {
-        const struct shown_stay *stay = stay_of(b, line, m->event->at.number);
-        go_away(s, m->event->partner_count ? m->event->partners[0].line : 0, 0, NULL, -1);
+        const struct placement_info *stay = stay_of(b, line, m->event->at.number);
+        scene_segments_mark_elsewhere(s, m->event->partner_count ? m->event->partners[0].line : 0, 0, NULL, -1);
         if (stay)
-            go_away(s, stay->at.line, stay->about, look_of(b, stay), stay->time_ns);
+            scene_segments_mark_elsewhere(s, stay->at.line, stay->about, scene_segments_check_of(b, stay), stay->time_ns);
     }
 }
 
 /* How long it was as it is, if that ends with this mark. */
-static int64_t lasted(const struct state *s, const struct scene_mark *m)
+static int64_t scene_segments_segment_duration(const struct segment_state *s, const struct scene_mark *m)
 {
     return s->waits && s->since_ns >= 0 ? m->event->time_ns - s->since_ns : -1;
 }
 
-static void pass_elsewhere(struct builder *b, uint32_t row, struct state *s,
+static void scene_segments_process_away_mark(struct builder *b, uint32_t row, struct segment_state *s,
                            const struct scene_mark *m)
 {
     const struct target_event *look = m->look;
@@ -279,18 +279,18 @@ static void pass_elsewhere(struct builder *b, uint32_t row, struct state *s,
     if (is_home(s->style) || s->style == STYLE_NONE || m->state == EVENT_PENDING)
         return;
     if (waits || s->waits || m->event->at.line != s->on) { /* else nothing changes */
-        add_segment(b, row, s, m->x_pt, lasted(s, m));
+        add_segment(b, row, s, m->x_pt, scene_segments_segment_duration(s, m));
         s->x = m->x_pt;
     }
-    go_away(s, m->event->at.line, m->event->about, look, m->event->time_ns);
+    scene_segments_mark_elsewhere(s, m->event->at.line, m->event->about, look, m->event->time_ns);
 }
 
-static void build_row_segments(struct rows *r, uint32_t row, uint32_t *own, uint32_t *away)
+static void build_row_segments(struct segment_rows *r, uint32_t row, uint32_t *own, uint32_t *away)
 {
     struct builder *b = r->b;
     struct scene *scene = b->scene;
-    bool described = book_kind(b->book, scene->rows[row].line) != NULL;
-    struct state s = state_at_left(b, row);
+    bool described = metadata_line_type(b->book, scene->rows[row].line) != NULL;
+    struct segment_state s = state_at_left(b, row);
     for (;;) {
         const struct scene_mark *m = *own < scene->mark_count && scene->marks[*own].row == row
                                          ? &scene->marks[*own]
@@ -299,22 +299,22 @@ static void build_row_segments(struct rows *r, uint32_t row, uint32_t *own, uint
                                          ? r->away[*away].mark
                                          : NULL;
         if (f && (!m || f->x_pt <= m->x_pt)) {
-            pass_elsewhere(b, row, &s, f);
+            scene_segments_process_away_mark(b, row, &s, f);
             ++*away;
             continue;
         }
         if (!m)
             break;
-        add_segment(b, row, &s, m->x_pt, s.waits ? lasted(&s, m) : m->event->since_ns);
+        add_segment(b, row, &s, m->x_pt, s.waits ? scene_segments_segment_duration(&s, m) : m->event->since_ns);
         ++*own;
         if (m->state == EVENT_PENDING) {
             s.x = m->x_pt;
             continue;
         }
         if (described)
-            pass_own(b, row, &s, m);
+            scene_segments_process_own_mark(b, row, &s, m);
         else
-            s = (struct state){.x = m->x_pt, .style = STYLE_THIN};
+            s = (struct segment_state){.x = m->x_pt, .style = STYLE_THIN};
     }
     uint32_t before = scene->segment_count;
     if (described)
@@ -333,28 +333,28 @@ static int by_row(const void *a, const void *b)
     return x->mark->x_pt < y->mark->x_pt ? -1 : x->mark->x_pt > y->mark->x_pt;
 }
 
-static void find_elsewhere(struct rows *r)
+static void find_elsewhere(struct segment_rows *r)
 {
     struct builder *b = r->b;
-    r->away = memory_zeroed(b->scene->mark_count + 1, sizeof *r->away);
+    r->away = xcalloc(b->scene->mark_count + 1, sizeof *r->away);
     for (uint32_t i = 0; i < b->scene->mark_count; i++) {
         const struct scene_mark *m = &b->scene->marks[i];
         uint32_t thread = m->event->thread;
-        if (thread != m->event->at.line && build_tells(b, thread))
-            r->away[r->away_count++] = (struct elsewhere){(uint32_t)build_row(b, thread), m};
+        if (thread != m->event->at.line && scene_segments_shows_text(b, thread))
+            r->away[r->away_count++] = (struct elsewhere){(uint32_t)text_extents_row(b, thread), m};
     }
     if (r->away_count)
         qsort(r->away, r->away_count, sizeof *r->away, by_row);
 }
 
-static void build_rows(struct rows *r)
+static void scene_rows_build(struct segment_rows *r)
 {
     uint32_t own = 0, away = 0;
     for (uint32_t row = 0; row < r->b->window->row_count; row++)
         build_row_segments(r, row, &own, &away);
 }
 
-static void widen(struct builder *b)
+static void scene_segments_widen_scene(struct builder *b)
 {
     struct scene *scene = b->scene;
     if (b->need_pt <= scene->width_pt)
@@ -364,14 +364,14 @@ static void widen(struct builder *b)
     scene->width_pt = b->need_pt;
 }
 
-void build_segments(struct builder *b)
+void scene_segments_build(struct builder *b)
 {
-    struct rows r = {.b = b};
+    struct segment_rows r = {.b = b};
     find_elsewhere(&r);
     b->measuring = true;
-    build_rows(&r);
+    scene_rows_build(&r);
     b->measuring = false;
-    widen(b);
-    build_rows(&r);
+    scene_segments_widen_scene(b);
+    scene_rows_build(&r);
     free(r.away);
 }

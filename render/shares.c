@@ -17,9 +17,9 @@ static void add_work(uint8_t *share)
     share[CHART_RUNNING] = (uint8_t)(work < 255 ? work : 255);
 }
 
-float (*shares_of(const struct chart *c, uint32_t row))[CHART_STATES]
+float (*shares_of(const struct state_chart *c, uint32_t row))[CHART_STATES]
 {
-    float(*shares)[CHART_STATES] = memory_zeroed(c->pixels, sizeof *shares);
+    float(*shares)[CHART_STATES] = xcalloc(c->pixels, sizeof *shares);
     for (uint32_t i = 0; i < c->pixels; i++) {
         struct chart_pixel pixel = c->rows[row].pixels[i];
         if (c->overview)
@@ -30,7 +30,7 @@ float (*shares_of(const struct chart *c, uint32_t row))[CHART_STATES]
     return shares;
 }
 
-void shares_seen(float *share, float least)
+void state_shares_visible(float *share, float least)
 {
     float all = 0, raised = 0;
     for (unsigned s = 0; s < CHART_STATES; s++) {

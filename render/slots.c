@@ -12,7 +12,7 @@ static int by_place(const void *a, const void *b)
     return x->last_row < y->last_row ? -1 : x->last_row > y->last_row;
 }
 
-void slots_assign(struct slot_point *points, uint32_t count)
+void scene_slots_assign(struct slot_point *points, uint32_t count)
 {
     int64_t end[SLOTS_MAX]; /* last row taken in each slot of this column */
     if (count)

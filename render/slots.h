@@ -18,6 +18,6 @@ struct slot_point {
 #define SLOTS_MAX 12 /* more are put on top of each other */
 
 /* Sorts the points by column and first row and gives each its slot, first fit. */
-void slots_assign(struct slot_point *points, uint32_t count);
+void scene_slots_assign(struct slot_point *points, uint32_t count);
 
 #endif

@@ -11,12 +11,12 @@
 #define LEAST_PT 40.0 /* of room: with less nothing is said */
 
 /* text, or what of it fits, to be freed. */
-static char *fitting(const struct scene_text *t, double room)
+static char *sticky_labels_fitting_text(const struct scene_text *t, double room)
 {
     size_t n = strlen(t->text);
-    char *s = memory_bytes(n + 4);
+    char *s = xmalloc(n + 4);
     memcpy(s, t->text, n + 1);
-    while (n && lettering_width(NULL, s, t->size_pt, t->bold) > room) {
+    while (n && text_cache_width(NULL, s, t->size_pt, t->bold) > room) {
         n--;
         while (n && (s[n] & 0xc0) == 0x80)
             n--;
@@ -25,19 +25,19 @@ static char *fitting(const struct scene_text *t, double room)
     return s;
 }
 
-static void stick(const struct painter *p, const struct scene_text *t)
+static void sticky_labels_paint_label(const struct painter *p, const struct scene_text *t)
 {
     double edge = p->from + EDGE_PT, x = t->x_pt > edge ? t->x_pt : edge, room = t->until_pt - x;
     bool whole = x + t->width_pt <= t->until_pt || x == t->x_pt;
     if (!whole && (t->followed || room < LEAST_PT))
         return;
-    char *fits = whole ? NULL : fitting(t, room);
-    painter_colour(p, t->colour);
+    char *fits = whole ? NULL : sticky_labels_fitting_text(t, room);
+    painter_color(p, t->colour);
     painter_text(p, x, t->y_pt, fits ? fits : t->text, t->size_pt, t->bold);
     free(fits);
 }
 
-void paint_sticking(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
+void sticky_labels_paint(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                     const struct paint_part *part)
 {
     struct painter p = {.cr = cr,
@@ -55,6 +55,6 @@ void paint_sticking(cairo_t *cr, const struct scene *scene, const struct paint_t
         const struct scene_text *t = &scene->texts[i];
         if (t->until_pt > part->from_pt && t->x_pt < part->to_pt && t->y_pt > above &&
             t->y_pt < below)
-            stick(&p, t);
+            sticky_labels_paint_label(&p, t);
     }
 }

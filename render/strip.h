@@ -9,7 +9,7 @@
 
 #include <cairo.h>
 
-struct strip_look {
+struct state_band_style {
     double names_pt, width_pt; /* of the names, of the pixels right of them */
     double row_pt; /* from row to row */
     bool dark, grey;
@@ -19,22 +19,22 @@ struct strip_look {
 #define STRIP_RULER_PT 18.0
 #define STRIP_KEY_PT 20.0
 
-const char *strip_word(unsigned state); /* an enum strip_state: "waits" */
+const char *state_band_name(unsigned state); /* an enum strip_state: "waits" */
 /* What the pixels of a row fill; y_pt: its top. */
-cairo_rectangle_t strip_row_box(double y_pt, const struct strip_look *look);
+cairo_rectangle_t state_band_row_box(double y_pt, const struct state_band_style *look);
 /* One row with its name; y_pt: its top. */
-void strip_paint_row(cairo_t *cr, const struct shown_strip *strip, const struct book *book,
-                     uint32_t row, double y_pt, const struct strip_look *look);
-void strip_paint_ruler(cairo_t *cr, const struct shown_strip *strip, double y_pt,
-                       const struct strip_look *look);
+void state_band_paint_row(cairo_t *cr, const struct state_bands *strip, const struct trace_metadata *book,
+                     uint32_t row, double y_pt, const struct state_band_style *look);
+void state_band_paint_ruler(cairo_t *cr, const struct state_bands *strip, double y_pt,
+                       const struct state_band_style *look);
 /* What the colours stand for, in a line. */
-void strip_paint_key(cairo_t *cr, double y_pt, const struct strip_look *look);
+void state_band_paint_key(cairo_t *cr, double y_pt, const struct state_band_style *look);
 
 /* Round times, or numbers of events, for a ruler that is so wide; the caller's to free, NULL: there is no room. */
-struct strip_tick {
+struct state_band_tick {
     double share; /* of the width */
     char text[40];
 };
-struct strip_tick *strip_ticks(const struct shown_strip *strip, double width_pt, uint32_t *count);
+struct state_band_tick *state_band_ticks(const struct state_bands *strip, double width_pt, uint32_t *count);
 
 #endif

@@ -39,7 +39,7 @@ static bool is_clipped(cairo_t *cr, double x, double y, double width, double hei
     return x > x1 || y > y1 || x + width < x0 || y + height < y0;
 }
 
-static void keep(void *context, cairo_t *cr, const struct lettering *l)
+static void svg_text_keep_text(void *context, cairo_t *cr, const struct text_cache_entry *l)
 {
     struct svg *svg = context;
     double scale = scale_of(cr);
@@ -51,23 +51,23 @@ static void keep(void *context, cairo_t *cr, const struct lettering *l)
                          .width = l->width * scale,
                          .bold = l->bold,
                          .code = l->code,
-                         .text = memory_copied(l->text)};
+                         .text = xstrdup(l->text)};
     cairo_user_to_device(cr, &t.x, &t.y);
     cairo_pattern_get_rgba(cairo_get_source(cr), &t.red, &t.green, &t.blue, &(double){0});
-    PUSH(svg->texts, svg->text_count, t);
+    ARRAY_PUSH(svg->texts, svg->text_count, t);
 }
 
 struct svg *svg_open(void)
 {
-    struct svg *svg = memory_zeroed(1, sizeof *svg);
-    lettering_divert(keep, svg);
+    struct svg *svg = xcalloc(1, sizeof *svg);
+    text_cache_divert(svg_text_keep_text, svg);
     return svg;
 }
 
 void svg_close(struct svg *svg)
 {
     (void)svg;
-    lettering_divert(NULL, NULL);
+    text_cache_divert(NULL, NULL);
 }
 
 void svg_marks(struct svg *svg, cairo_t *cr, const struct scene *scene, double from, double to,
@@ -81,7 +81,7 @@ void svg_marks(struct svg *svg, cairo_t *cr, const struct scene *scene, double f
         struct svg_mark m = {mark->x_pt, mark->y_pt, radius, words(context, mark)};
         cairo_user_to_device(cr, &m.x, &m.y);
         if (m.words)
-            PUSH(svg->marks, svg->mark_count, m);
+            ARRAY_PUSH(svg->marks, svg->mark_count, m);
     }
 }
 
@@ -99,7 +99,7 @@ static void write_text(FILE *f, const char *text)
 /* What Pango would make of it: what is no UTF-8 is replaced. */
 static void write_words(FILE *f, const char *text)
 {
-    char *valid = lettering_valid(text);
+    char *valid = text_cache_valid(text);
     write_text(f, valid);
     free(valid);
 }

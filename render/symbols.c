@@ -8,31 +8,31 @@
 static void fill_shape(const struct painter *p, enum target_shape shape, double x, double y,
                        double half)
 {
-    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
-    (shape == SHAPE_SQUARE ? batch_square : batch_circle)(batch, p->cr, x, y, half);
+    struct batched_paths one = {0}, *batch = p->batch ? p->batch : &one;
+    (shape == SHAPE_SQUARE ? batched_paths_square : batched_paths_circle)(batch, p->cr, x, y, half);
     if (batch != &one)
         return;
-    batch_paint(&one, p->cr);
-    batch_free(&one);
+    batched_paths_paint(&one, p->cr);
+    batched_paths_free(&one);
 }
 
-void symbol_paint(const struct painter *p, enum target_shape shape, bool filled,
-                  struct target_colour colour, enum event_state state, double x, double y)
+void mark_symbol_paint(const struct painter *p, enum target_shape shape, bool filled,
+                  struct target_color colour, enum event_state state, double x, double y)
 {
     if (shape == SHAPE_NONE)
         return;
-    painter_ground(p);
+    painter_background(p);
     fill_shape(p, shape, x, y, HALF + 1.6); /* a halo: arrows pass behind */
-    painter_colour(p, colour);
+    painter_color(p, colour);
     fill_shape(p, shape, x, y, HALF + 0.6);
     if (!filled) {
-        painter_ground(p);
+        painter_background(p);
         fill_shape(p, shape, x, y, HALF - 0.6);
-        painter_colour(p, colour);
+        painter_color(p, colour);
     }
     if (state != EVENT_PENDING)
         return;
-    painter_colour(p, PAINTER_RED);
+    painter_color(p, PAINTER_RED);
     cairo_set_line_width(p->cr, 1);
     cairo_move_to(p->cr, x - HALF - 2, y - HALF - 2);
     cairo_line_to(p->cr, x + HALF + 2, y + HALF + 2);
@@ -41,34 +41,34 @@ void symbol_paint(const struct painter *p, enum target_shape shape, bool filled,
     cairo_stroke(p->cr);
 }
 
-void symbol_strike(const struct painter *p, struct target_colour colour, double x, double y)
+void mark_symbol_strike(const struct painter *p, struct target_color colour, double x, double y)
 {
-    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    struct batched_paths one = {0}, *batch = p->batch ? p->batch : &one;
     double reach = HALF + 1.5;
-    painter_colour(p, colour);
-    batch_line(batch, p->cr, x - reach, y + reach, x + reach, y - reach, 1.2, 0, 0);
+    painter_color(p, colour);
+    batched_paths_line(batch, p->cr, x - reach, y + reach, x + reach, y - reach, 1.2, 0, 0);
     if (batch != &one)
         return;
-    batch_paint(&one, p->cr);
-    batch_free(&one);
+    batched_paths_paint(&one, p->cr);
+    batched_paths_free(&one);
 }
 
-void symbol_ring(const struct painter *p, const struct scene_mark *m, double radius,
-                 struct target_colour colour)
+void mark_symbol_ring(const struct painter *p, const struct scene_mark *m, double radius,
+                 struct target_color colour)
 {
     cairo_new_sub_path(p->cr);
     cairo_arc(p->cr, m->x_pt, m->y_pt, radius, 0, 2 * PI);
-    painter_colour(p, colour);
+    painter_color(p, colour);
     cairo_set_line_width(p->cr, 2);
     cairo_stroke(p->cr);
 }
 
 /* At its upper left, where neither arrows nor bars are. */
-void symbol_stop(const struct painter *p, const struct scene_mark *m)
+void mark_symbol_stop(const struct painter *p, const struct scene_mark *m)
 {
     cairo_new_sub_path(p->cr);
     cairo_arc(p->cr, m->x_pt - HALF - 0.5, m->y_pt - HALF - 4.5, 3.2, 0, 2 * PI);
-    painter_colour(p, PAINTER_RED);
+    painter_color(p, PAINTER_RED);
     cairo_fill_preserve(p->cr);
     cairo_set_source_rgb(p->cr, 1, 1, 1);
     cairo_set_line_width(p->cr, 0.8);

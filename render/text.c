@@ -10,7 +10,7 @@
 
 #define CELL 3 /* characters a column */
 
-static const struct target_colour red = {0.75, 0, 0.1};
+static const struct target_color red = {0.75, 0, 0.1};
 
 enum glyph {
     BLANK,
@@ -49,7 +49,7 @@ struct canvas {
 
 /* The nearest of the 6 x 6 x 6 colours; what is nearly grey or black is the terminal's own, which is readable on
  * any ground. */
-static uint8_t terminal_colour(struct target_colour c)
+static uint8_t terminal_colour(struct target_color c)
 {
     double most = c.red > c.green ? c.red : c.green, least = c.red < c.green ? c.red : c.green;
     most = c.blue > most ? c.blue : most;
@@ -60,13 +60,13 @@ static uint8_t terminal_colour(struct target_colour c)
                      (int)(c.blue * 5 + 0.5));
 }
 
-static void colour_cell(struct canvas *c, uint32_t x, uint32_t y, struct target_colour colour)
+static void colour_cell(struct canvas *c, uint32_t x, uint32_t y, struct target_color colour)
 {
     if (c->colours && x < c->width && y < c->height)
         c->colours[(size_t)y * c->width + x] = terminal_colour(colour);
 }
 
-static uint8_t *cell(struct canvas *c, uint32_t x, uint32_t y)
+static uint8_t *scene_text_cell_at(struct canvas *c, uint32_t x, uint32_t y)
 {
     static uint8_t nowhere;
     return x < c->width && y < c->height ? &c->cells[(size_t)y * c->width + x] : &nowhere;
@@ -135,7 +135,7 @@ static void draw_lines(struct canvas *canvas, const struct scene *scene)
         uint32_t to = edge_of(scene, s->to_pt);
         for (uint32_t x = edge_of(scene, s->from_pt); x < to; x++) {
             colour_cell(canvas, x, 2 * s->row, s->colour);
-            *cell(canvas, x, 2 * s->row) = (uint8_t)glyph_of(s->style);
+            *scene_text_cell_at(canvas, x, 2 * s->row) = (uint8_t)glyph_of(s->style);
         }
     }
 }
@@ -148,11 +148,11 @@ static void draw_arrow(struct canvas *canvas, const struct scene *scene, const s
         return;
     uint32_t top = from < to ? from : to, bottom = from < to ? to : from;
     for (uint32_t y = top + 1; y < bottom; y++) {
-        uint8_t *at = cell(canvas, x, y);
+        uint8_t *at = scene_text_cell_at(canvas, x, y);
         *at = *at == BLANK ? SHAFT : *at == SHAFT ? SHAFT : CROSS;
     }
     if (l->head)
-        *cell(canvas, x, from < to ? to - 1 : to + 1) = from < to ? DOWN : UP;
+        *scene_text_cell_at(canvas, x, from < to ? to - 1 : to + 1) = from < to ? DOWN : UP;
 }
 
 /* Carriers that run something. */
@@ -160,7 +160,7 @@ static void draw_bar(struct canvas *canvas, const struct scene *scene, const str
 {
     uint32_t end = edge_of(scene, bar->to_pt);
     for (uint32_t x = edge_of(scene, bar->from_pt); x < end; x++) {
-        *cell(canvas, x, 2 * bar->row) = bar->task ? SOLID : THIN;
+        *scene_text_cell_at(canvas, x, 2 * bar->row) = bar->task ? SOLID : THIN;
         colour_cell(canvas, x, 2 * bar->row, bar->colour);
     }
 }
@@ -175,19 +175,19 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
                    : m->unheard                      ? STRUCK
                    : m->filled                       ? CIRCLE
                                                      : OPEN_CIRCLE;
-    *cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
+    *scene_text_cell_at(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
     colour_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->stuck ? red : m->colour);
 }
 
 /* Its number above the mark, where nothing else is. */
 static void draw_flag(struct canvas *canvas, const struct scene *scene, const struct scene_flag *f)
 {
-    uint8_t *at = cell(canvas, edge_of(scene, f->x_pt), 2 * f->row - 1);
+    uint8_t *at = scene_text_cell_at(canvas, edge_of(scene, f->x_pt), 2 * f->row - 1);
     if (f->row && *at == BLANK && f->number[0] >= '1' && !f->number[1])
         *at = (uint8_t)(FLAG + f->number[0] - '1');
 }
 
-static size_t characters(const char *s)
+static size_t scene_text_count_characters(const char *s)
 {
     size_t n = 0;
     for (; *s; s++)
@@ -230,25 +230,25 @@ static void write_block(const struct canvas *canvas, const struct scene *scene, 
             continue;
         }
         write_name(canvas, label, f);
-        for (size_t i = characters(label); end > from && i < names; i++)
+        for (size_t i = scene_text_count_characters(label); end > from && i < names; i++)
             fputc(' ', f);
         write_cells(canvas, y, from, end, glyphs, f);
         fputc('\n', f);
     }
 }
 
-static void write_end(const struct book *book, const struct scene_mark *m, FILE *f)
+static void write_end(const struct trace_metadata *book, const struct scene_mark *m, FILE *f)
 {
-    const struct target_event *look = book_look(book, m->event);
+    const struct target_event *look = event_style(book, m->event);
     char at[48];
-    book_ref_print(book, at, sizeof at, m->event->at);
+    metadata_print_event_id(book, at, sizeof at, m->event->at);
     bool own = (look && look->own) || !m->event->thread; /* it speaks of its line */
-    fprintf(f, "%s %s: %s", at, book_label(book, own ? m->event->at.line : m->event->thread),
-            look ? look->label : book_type(book, m->event->type));
+    fprintf(f, "%s %s: %s", at, metadata_label(book, own ? m->event->at.line : m->event->thread),
+            look ? look->label : metadata_type_name(book, m->event->type));
 }
 
 /* Who woke whom, started or ended for whom: what the dotted arrows say. */
-static void write_order(const struct scene *scene, const struct book *book, FILE *f)
+static void write_order(const struct scene *scene, const struct trace_metadata *book, FILE *f)
 {
     for (uint32_t i = 0; i < scene->link_count; i++) {
         const struct scene_link *l = &scene->links[i];
@@ -262,47 +262,47 @@ static void write_order(const struct scene *scene, const struct book *book, FILE
 }
 
 /* A text with what it is about, as "waits for M:buffer". */
-static void write_about(const struct book *book, const char *text, uint32_t line, FILE *f)
+static void scene_text_write_object(const struct trace_metadata *book, const char *text, uint32_t line, FILE *f)
 {
-    const char *about = book_about(book, text, line);
+    const char *about = metadata_expand_text(book, text, line);
     fprintf(f, "%s%s%s", text, *about ? " " : "", about);
 }
 
 /* What the thread of an event did, and what stands behind that. */
-static void write_deed(const struct book *book, const struct shown_event *e,
+static void scene_text_write_operation(const struct trace_metadata *book, const struct event_info *e,
                        const struct target_event *look, const char *behind, FILE *f)
 {
     char at[48];
-    book_ref_print(book, at, sizeof at, e->at);
-    fprintf(f, "%-8s %s: ", at, book_label(book, e->thread ? e->thread : e->at.line));
-    write_about(book, look->text, e->about, f);
+    metadata_print_event_id(book, at, sizeof at, e->at);
+    fprintf(f, "%-8s %s: ", at, metadata_label(book, e->thread ? e->thread : e->at.line));
+    scene_text_write_object(book, look->text, e->about, f);
     fputs(behind, f);
 }
 
 /* What threads wait for at the end, away from their rows. */
-static void write_waits(const struct scene *scene, const struct book *book, FILE *f)
+static void scene_text_write_blocked(const struct scene *scene, const struct trace_metadata *book, FILE *f)
 {
     for (uint32_t i = 0; i < scene->segment_count; i++) {
         const struct scene_segment *s = &scene->segments[i];
         if (!s->waits || !s->lasts)
             continue;
         fprintf(f, "%s: ", scene->rows[s->row].label);
-        write_about(book, s->waits->text, s->about, f);
+        scene_text_write_object(book, s->waits->text, s->about, f);
         if (s->on && s->on != s->about)
-            fprintf(f, ", in %s", book_label(book, s->on));
+            fprintf(f, ", in %s", metadata_label(book, s->on));
         fputc('\n', f);
     }
 }
 
 /* What was on carriers, one after the other. */
-static void write_bars(const struct scene *scene, const struct book *book, FILE *f)
+static void write_bars(const struct scene *scene, const struct trace_metadata *book, FILE *f)
 {
     for (uint32_t i = 0; i < scene->bar_count; i++) {
         const struct scene_bar *bar = &scene->bars[i];
         char took[32];
         scene_duration(bar->ns, took, sizeof took);
         if (bar->task)
-            fprintf(f, "%s: %s for %s\n", scene->rows[bar->row].label, book_label(book, bar->task),
+            fprintf(f, "%s: %s for %s\n", scene->rows[bar->row].label, metadata_label(book, bar->task),
                     took);
     }
 }
@@ -317,57 +317,57 @@ static void write_ruler(const struct scene *scene, size_t names, uint32_t from, 
     for (uint32_t i = 0; i < scene->tick_count; i++) {
         const struct scene_tick *tick = &scene->ticks[i];
         uint32_t column = columns_until(scene, tick->x_pt), x = x_of(scene, column, 0) - 1;
-        if (x < at || x + characters(tick->text) + 1 > to)
+        if (x < at || x + scene_text_count_characters(tick->text) + 1 > to)
             continue;
         for (; at < x; at++)
             fputc(' ', f);
         fprintf(f, "|%s ", tick->text);
-        at += (uint32_t)characters(tick->text) + 2;
+        at += (uint32_t)scene_text_count_characters(tick->text) + 2;
     }
     fputs(scene->tick_count ? "\n" : "", f);
 }
 
 /* Texts, folded repeats, messages. */
-static void write_details(const struct book *book, const struct shown_event *e, FILE *f)
+static void write_details(const struct trace_metadata *book, const struct event_info *e, FILE *f)
 {
     char at[48], other[48];
-    book_ref_print(book, at, sizeof at, e->at);
+    metadata_print_event_id(book, at, sizeof at, e->at);
     for (uint32_t k = 0; k < e->text_count; k++) {
-        if (got_is(e->texts[k]))
+        if (nondet_result_matches(e->texts[k]))
             continue;
-        fprintf(f, "%-8s %s: ", at, book_label(book, e->at.line));
+        fprintf(f, "%-8s %s: ", at, metadata_label(book, e->at.line));
         text_print(f, e->texts[k]);
         fputc('\n', f);
     }
     if (e->fold)
         fprintf(f, "%-8s stands for %u visits alike\n", at, e->fold);
     for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
-        book_ref_print(book, other, sizeof other, e->partners[k]);
+        metadata_print_event_id(book, other, sizeof other, e->partners[k]);
         fprintf(f, "%-8s -> %s\n", at, other);
     }
 }
 
 /* What hangs, what had no effect, what is not certain. */
-static void write_state(const struct book *book, const struct scene_mark *mark, FILE *f)
+static void write_state(const struct trace_metadata *book, const struct scene_mark *mark, FILE *f)
 {
-    const struct shown_event *e = mark->event;
-    const struct target_event *look = book_look(book, e);
+    const struct event_info *e = mark->event;
+    const struct target_event *look = event_style(book, e);
     char at[48];
-    book_ref_print(book, at, sizeof at, e->at);
+    metadata_print_event_id(book, at, sizeof at, e->at);
     if ((mark->waits || mark->stuck) && look)
-        write_deed(book, e, look, mark->stuck ? ", part of a deadlock\n" : "\n", f);
+        scene_text_write_operation(book, e, look, mark->stuck ? ", part of a deadlock\n" : "\n", f);
     if (mark->unheard) {
-        write_deed(book, e, look, ", ", f);
+        scene_text_write_operation(book, e, look, ", ", f);
         fprintf(f, "%s\n", look->unheard);
     }
     if (e->state != EVENT_ORDERED)
-        fprintf(f, "%-8s %s: %s, %s\n", at, book_label(book, e->at.line),
-                look ? look->label : book_type(book, e->type),
+        fprintf(f, "%-8s %s: %s, %s\n", at, metadata_label(book, e->at.line),
+                look ? look->label : metadata_type_name(book, e->type),
                 e->state == EVENT_PENDING ? "pending" : "contradictory");
 }
 
 /* What does not fit between the lines; `details`: where what may be left out goes. */
-static void write_notes(const struct scene *scene, const struct book *book, FILE *f, FILE *details)
+static void write_notes(const struct scene *scene, const struct trace_metadata *book, FILE *f, FILE *details)
 {
     for (uint32_t i = 0; i < scene->mark_count; i++) {
         write_details(book, scene->marks[i].event, details);
@@ -377,14 +377,14 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
         if (scene->flag_count && i + scene->flag_count >= scene->note_count)
             fprintf(f, "note %s\n", scene->notes[i].text); /* the last ones, as they were added */
     write_order(scene, book, details);
-    write_waits(scene, book, f);
+    scene_text_write_blocked(scene, book, f);
     write_bars(scene, book, details);
     for (uint32_t i = 0; i < scene->gap_count; i++)
         fprintf(f, "%s: %llu events were lost\n", scene->rows[scene->gaps[i].row].label,
                 (unsigned long long)scene->gaps[i].count);
 }
 
-static uint32_t write_brief(const struct scene *scene, const struct book *book, FILE *f)
+static uint32_t write_brief(const struct scene *scene, const struct trace_metadata *book, FILE *f)
 {
     char *text = NULL;
     size_t size = 0;
@@ -399,18 +399,18 @@ static uint32_t write_brief(const struct scene *scene, const struct book *book, 
     return lines;
 }
 
-uint32_t text_write(const struct scene *scene, const struct book *book,
+uint32_t scene_text_write(const struct scene *scene, const struct trace_metadata *book,
                 const struct text_options *options, FILE *f)
 {
     struct canvas canvas = {.width = width_of(scene),
                             .height = scene->row_count ? 2 * scene->row_count - 1 : 0};
-    canvas.cells = memory_zeroed((size_t)canvas.width * (canvas.height + 1), 1);
+    canvas.cells = xcalloc((size_t)canvas.width * (canvas.height + 1), 1);
     if (options->colour)
-        canvas.colours = memory_zeroed((size_t)canvas.width * (canvas.height + 1), 1);
+        canvas.colours = xcalloc((size_t)canvas.width * (canvas.height + 1), 1);
     size_t names = 0;
     for (uint32_t i = 0; i < scene->row_count; i++)
-        if (characters(scene->rows[i].label) + 2 > names)
-            names = characters(scene->rows[i].label) + 2;
+        if (scene_text_count_characters(scene->rows[i].label) + 2 > names)
+            names = scene_text_count_characters(scene->rows[i].label) + 2;
     draw_lines(&canvas, scene);
     for (uint32_t i = 0; i < scene->bar_count; i++)
         draw_bar(&canvas, scene, &scene->bars[i]);
@@ -421,7 +421,7 @@ uint32_t text_write(const struct scene *scene, const struct book *book,
     for (uint32_t i = 0; i < scene->flag_count; i++)
         draw_flag(&canvas, scene, &scene->flags[i]);
     for (uint32_t i = 0; i < scene->gap_count; i++)
-        *cell(&canvas, edge_of(scene, scene->gaps[i].x_pt), 2 * scene->gaps[i].row) = GAP;
+        *scene_text_cell_at(&canvas, edge_of(scene, scene->gaps[i].x_pt), 2 * scene->gaps[i].row) = GAP;
     uint32_t step = canvas.width;
     if (options->width && options->width > names + 4 * CELL &&
         options->width < names + canvas.width)

@@ -13,7 +13,7 @@ struct text_options {
 };
 
 /* How many such footnotes were left out. */
-uint32_t text_write(const struct scene *scene, const struct book *book,
+uint32_t scene_text_write(const struct scene *scene, const struct trace_metadata *book,
                 const struct text_options *options, FILE *f);
 
 #endif

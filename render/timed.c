@@ -13,7 +13,7 @@
 
 /* ---- who shares a column ---- */
 
-struct point { /* marks of one point of the order */
+struct time_point { /* marks of one point of the order */
     uint32_t first, count; /* of the marks */
     int32_t cell;
     int64_t time_ns;
@@ -23,8 +23,8 @@ struct point { /* marks of one point of the order */
 
 static int by_position(const void *a, const void *b)
 {
-    const struct shown_event *x = ((const struct placed_mark *)a)->event,
-                             *y = ((const struct placed_mark *)b)->event;
+    const struct event_info *x = ((const struct laid_out_event *)a)->event,
+                             *y = ((const struct laid_out_event *)b)->event;
     if (x->position != y->position) /* what is pending comes last, and has none */
         return x->position < y->position ? -1 : 1;
     return x < y ? -1 : x > y;
@@ -32,7 +32,7 @@ static int by_position(const void *a, const void *b)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct point *x = a, *y = b;
+    const struct time_point *x = a, *y = b;
     if (x->cell != y->cell)
         return x->cell < y->cell ? -1 : 1;
     if (x->time_ns != y->time_ns)
@@ -40,17 +40,17 @@ static int by_time(const void *a, const void *b)
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
-static bool same_point(const struct shown_event *a, const struct shown_event *b)
+static bool same_point(const struct event_info *a, const struct event_info *b)
 {
     if (a->state != EVENT_ORDERED || b->state != EVENT_ORDERED)
         return false;
     if (a->relation == RELATION_GROUP)
         return a->group && a->group == b->group;
     return a->relation == RELATION_SYNC && a->partner_count == 1 &&
-           ref_equal(a->partners[0], b->at);
+           event_id_equal(a->partners[0], b->at);
 }
 
-static void add_to(struct point *p, const struct placed_mark *m)
+static void add_to(struct time_point *p, const struct laid_out_event *m)
 {
     p->first_row = m->row < p->first_row ? m->row : p->first_row;
     p->last_row = m->row > p->last_row ? m->row : p->last_row;
@@ -59,14 +59,14 @@ static void add_to(struct point *p, const struct placed_mark *m)
 }
 
 /* The marks, which are sorted by position, as points: members of one stand side by side in the log. */
-static uint32_t find_points(const struct placed_mark *marks, uint32_t count, struct point *points)
+static uint32_t find_points(const struct laid_out_event *marks, uint32_t count, struct time_point *points)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct placed_mark *m = &marks[i];
+        const struct laid_out_event *m = &marks[i];
         bool pending = m->event->state == EVENT_PENDING;
         if (i == 0 || !same_point(marks[i - 1].event, m->event))
-            points[n++] = (struct point){.first = i,
+            points[n++] = (struct time_point){.first = i,
                                          .cell = pending ? INT32_MAX : m->event->column,
                                          .time_ns = m->event->time_ns,
                                          .position = m->event->position,
@@ -80,7 +80,7 @@ static uint32_t find_points(const struct placed_mark *marks, uint32_t count, str
 }
 
 /* The index of a mark by its position; the marks are sorted by it.  `count`: there is none. */
-static uint32_t mark_at(const struct placed_mark *marks, uint32_t count, uint64_t position)
+static uint32_t mark_at(const struct laid_out_event *marks, uint32_t count, uint64_t position)
 {
     uint32_t low = 0, high = count;
     while (low < high) {
@@ -94,17 +94,17 @@ static uint32_t mark_at(const struct placed_mark *marks, uint32_t count, uint64_
 }
 
 /* For each point, which is the last one that it comes after: 1 + its index, 0 none. */
-static uint32_t *find_behind(const struct placed_mark *marks, uint32_t count,
-                             const struct point *points, uint32_t n)
+static uint32_t *find_behind(const struct laid_out_event *marks, uint32_t count,
+                             const struct time_point *points, uint32_t n)
 {
-    uint32_t *point_of = memory_zeroed(count + 1, sizeof *point_of);
-    uint32_t *behind = memory_zeroed(n + 1, sizeof *behind);
+    uint32_t *point_of = xcalloc(count + 1, sizeof *point_of);
+    uint32_t *behind = xcalloc(n + 1, sizeof *behind);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < points[i].count; k++)
             point_of[points[i].first + k] = i + 1;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < points[i].count; k++) {
-            const struct shown_event *e = marks[points[i].first + k].event;
+            const struct event_info *e = marks[points[i].first + k].event;
             uint32_t at = mark_at(marks, count, e->behind);
             uint32_t before = e->state == EVENT_PENDING  ? 0
                               : e->behind == e->position ? i
@@ -118,10 +118,10 @@ static uint32_t *find_behind(const struct placed_mark *marks, uint32_t count,
 
 /* May a point stand in one column with those before it, from `first` on?  Not if it comes after one of
  * them, or its arrow would run over one. */
-static bool may_join(const struct point *points, const uint32_t *behind, uint32_t first,
+static bool may_join(const struct time_point *points, const uint32_t *behind, uint32_t first,
                      uint32_t at)
 {
-    const struct point *p = &points[at];
+    const struct time_point *p = &points[at];
     if (behind[at] > first)
         return false;
     for (uint32_t i = first; i < at; i++)
@@ -133,18 +133,18 @@ static bool may_join(const struct point *points, const uint32_t *behind, uint32_
 
 /* ---- columns ---- */
 
-struct columns {
+struct time_column_builder {
     struct builder *b;
     struct extent *extents;
     uint32_t count, room;
 };
 
-static void add_column(struct columns *c, int32_t cell, uint32_t cells)
+static void add_column(struct time_column_builder *c, int32_t cell, uint32_t cells)
 {
     if (c->count == c->room) {
         c->room = c->room ? 2 * c->room : 64;
-        c->extents = memory_resized(c->extents, c->room, sizeof *c->extents);
-        c->b->cells = memory_resized(c->b->cells, c->room, sizeof *c->b->cells);
+        c->extents = xreallocarray(c->extents, c->room, sizeof *c->extents);
+        c->b->cells = xreallocarray(c->b->cells, c->room, sizeof *c->b->cells);
     }
     double half = SCENE_COLUMN_PT / 2;
     c->b->cells[c->count] = (struct builder_cell){cell, cells, 0};
@@ -152,7 +152,7 @@ static void add_column(struct columns *c, int32_t cell, uint32_t cells)
 }
 
 /* What lies between two columns of the window that hold something. */
-static void add_empty(struct columns *c, int32_t from, int32_t to)
+static void add_empty(struct time_column_builder *c, int32_t from, int32_t to)
 {
     int64_t empty = (int64_t)to - from;
     if (empty >= EMPTY_MOST || (c->b->options->squeeze && empty >= SQUEEZE_COLUMNS)) {
@@ -163,18 +163,18 @@ static void add_empty(struct columns *c, int32_t from, int32_t to)
         add_column(c, cell, 1);
 }
 
-struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_t count,
+struct extent *time_columns_build(struct builder *b, struct laid_out_event *marks, uint32_t count,
                            uint32_t *columns)
 {
-    struct point *points = memory_zeroed(count + 1, sizeof *points);
-    struct columns c = {.b = b};
+    struct time_point *points = xcalloc(count + 1, sizeof *points);
+    struct time_column_builder c = {.b = b};
     uint32_t first = 0; /* the first point of the newest column */
     if (count)
         qsort(marks, count, sizeof *marks, by_position);
     uint32_t n = find_points(marks, count, points);
     uint32_t *behind = find_behind(marks, count, points, n);
     for (uint32_t i = 0; i < n; i++) {
-        struct point *p = &points[i];
+        struct time_point *p = &points[i];
         if (p->cell == INT32_MAX) /* nobody knows when: behind all */
             p->cell = c.count ? b->cells[c.count - 1].column : 0;
         if (i && p->cell > points[i - 1].cell + 1)
@@ -197,7 +197,7 @@ struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_
 
 /* ---- the ruler ---- */
 
-int64_t timed_round(int64_t least)
+int64_t time_columns_round(int64_t least)
 {
     int64_t step = 1;
     while (step < INT64_MAX / 100 && step * 5 < least)
@@ -205,7 +205,7 @@ int64_t timed_round(int64_t least)
     return step >= least ? step : step * 2 >= least ? step * 2 : step * 5;
 }
 
-int64_t timed_long(const struct builder *b, int64_t columns)
+int64_t time_columns_long(const struct builder *b, int64_t columns)
 {
     int64_t ns;
     uint64_t most = INT64_MAX / 4, column = b->options->column_ns;
@@ -228,14 +228,14 @@ static int64_t ruler_step(const struct builder *b)
         cells += i == 0 || c->column != scene->columns[i - 1].column;
     }
     double each = cells > 0 ? width / cells : SCENE_COLUMN_PT;
-    int64_t column = timed_long(b, 1);
+    int64_t column = time_columns_long(b, 1);
     double columns = each < TICK_PT ? TICK_PT / each : 1;
-    return columns * (double)column < 1e17 ? timed_round((int64_t)(columns * (double)column))
+    return columns * (double)column < 1e17 ? time_columns_round((int64_t)(columns * (double)column))
                                            : column;
 }
 
 /* In the unit of the time itself, with the digits that tell one column from the next. */
-void timed_print(int64_t ns, int64_t column_ns, char *text, size_t size)
+void time_columns_print(int64_t ns, int64_t column_ns, char *text, size_t size)
 {
     static const struct {
         int64_t ns;
@@ -263,9 +263,9 @@ static double add_tick(struct builder *b, double x, int64_t at_ns, int64_t step_
 {
     struct scene *scene = b->scene;
     struct scene_tick tick = {.x_pt = x};
-    timed_print(at_ns, step_ns, tick.text, sizeof tick.text);
-    PUSH(scene->ticks, scene->tick_count, tick);
-    return x + build_measure(b, tick.text, SCENE_LABEL_PT, false) + 12;
+    time_columns_print(at_ns, step_ns, tick.text, sizeof tick.text);
+    ARRAY_PUSH(scene->ticks, scene->tick_count, tick);
+    return x + text_extents_width(b, tick.text, SCENE_LABEL_PT, false) + 12;
 }
 
 /* The first multiple of a step at or after a time. */
@@ -280,15 +280,15 @@ static int64_t next_step(int64_t ns, int64_t step)
 
 /* A tick stands at a round time, or where a column begins: the first of all, one behind a jag, or one of which the
  * parts do not stand by time; and at such parts. */
-static void look_at_column(struct builder *b, uint32_t i, int64_t step, double *free_from)
+static void time_columns_measure_column(struct builder *b, uint32_t i, int64_t step, double *free_from)
 {
     const struct scene_column *c = &b->scene->columns[i];
-    int64_t column = timed_long(b, 1);
+    int64_t column = time_columns_long(b, 1);
     double width = c->left_pt + c->right_pt, x = c->x_pt - c->left_pt;
     bool begins = i == 0 || c->column != c[-1].column, jag = b->cells[i].cells > 1;
     bool behind = i == 0 || b->cells[i - 1].cells > 1, wide = width > 1.5 * SCENE_COLUMN_PT;
     wide |= i + 1 < b->scene->column_count && c[1].column == c->column;
-    int64_t from = b->window->time_ns + timed_long(b, c->column), at = next_step(from, step);
+    int64_t from = b->window->time_ns + time_columns_long(b, c->column), at = next_step(from, step);
     if (jag || x < *free_from)
         return;
     if (!begins) {
@@ -303,12 +303,12 @@ static void look_at_column(struct builder *b, uint32_t i, int64_t step, double *
                               step < column ? step : column);
 }
 
-void build_ruler(struct builder *b)
+void time_columns_build_ruler(struct builder *b)
 {
     struct scene *scene = b->scene;
     double free_from = scene->names_pt;
     bool ruled = b->cells && b->options->column_ns;
     int64_t step = ruled ? ruler_step(b) : 1;
     for (uint32_t i = 0; ruled && i < scene->column_count; i++)
-        look_at_column(b, i, step, &free_from);
+        time_columns_measure_column(b, i, step, &free_from);
 }

@@ -10,15 +10,15 @@
 
 /* Sorts the marks and gives each the index of its column of the scene.  Returns what each column needs, for the
  * caller to free, and their number; b->cells, by column, is freed with the builder. */
-struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_t count,
+struct extent *time_columns_build(struct builder *b, struct laid_out_event *marks, uint32_t count,
                            uint32_t *columns);
 /* How long so many columns of the window are, ns. */
-int64_t timed_long(const struct builder *b, int64_t columns);
+int64_t time_columns_long(const struct builder *b, int64_t columns);
 /* 1, 2 or 5 times a power of ten, at least `least`. */
-int64_t timed_round(int64_t least);
+int64_t time_columns_round(int64_t least);
 /* "3.138 ms": in the unit of the time itself, with the digits that tell one stretch from the next. */
-void timed_print(int64_t ns, int64_t column_ns, char *text, size_t size);
+void time_columns_print(int64_t ns, int64_t column_ns, char *text, size_t size);
 /* Ticks where the columns begin, at round times. */
-void build_ruler(struct builder *b);
+void time_columns_build_ruler(struct builder *b);
 
 #endif

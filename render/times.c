@@ -12,9 +12,9 @@ static int by_time(const void *a, const void *b)
     return x->x_pt < y->x_pt ? -1 : x->x_pt > y->x_pt;
 }
 
-void times_make(struct times *t, const struct scene *s)
+void scene_times_make(struct scene_times *t, const struct scene *s)
 {
-    *t = (struct times){.at = memory_bytes((s->mark_count + 1) * sizeof *t->at),
+    *t = (struct scene_times){.at = xmalloc((s->mark_count + 1) * sizeof *t->at),
                         .left_pt = s->names_pt,
                         .right_pt = s->width_pt};
     for (uint32_t i = 0; i < s->mark_count; i++)
@@ -26,13 +26,13 @@ void times_make(struct times *t, const struct scene *s)
             t->at[i].x_pt = t->at[i - 1].x_pt;
 }
 
-void times_free(struct times *t)
+void scene_times_free(struct scene_times *t)
 {
     free(t->at);
-    *t = (struct times){0};
+    *t = (struct scene_times){0};
 }
 
-double times_x(const struct times *t, int64_t ns)
+double scene_times_x(const struct scene_times *t, int64_t ns)
 {
     uint32_t low = 0, high = t->count;
     while (low < high) { /* the first that is later */
@@ -50,7 +50,7 @@ double times_x(const struct times *t, int64_t ns)
     return p->x_pt + (q->x_pt - p->x_pt) * (double)(ns - p->ns) / (double)(q->ns - p->ns);
 }
 
-void times_span(const struct times *t, int64_t *from_ns, int64_t *to_ns)
+void scene_times_span(const struct scene_times *t, int64_t *from_ns, int64_t *to_ns)
 {
     *from_ns = t->count ? t->at[0].ns : 0;
     *to_ns = t->count ? t->at[t->count - 1].ns : 0;

@@ -5,7 +5,7 @@
 #include "render/scene.h"
 
 /* Zero-initialised: of no scene. */
-struct times {
+struct scene_times {
     struct time_at {
         int64_t ns;
         double x_pt;
@@ -14,10 +14,10 @@ struct times {
     double left_pt, right_pt; /* of the scene */
 };
 
-void times_make(struct times *times, const struct scene *scene);
-void times_free(struct times *times); /* empties it */
-double times_x(const struct times *times, int64_t ns); /* no further than the scene's ends */
+void scene_times_make(struct scene_times *times, const struct scene *scene);
+void scene_times_free(struct scene_times *times); /* empties it */
+double scene_times_x(const struct scene_times *times, int64_t ns); /* no further than the scene's ends */
 /* Of the first mark and the last; 0 and 0, if there is none. */
-void times_span(const struct times *times, int64_t *from_ns, int64_t *to_ns);
+void scene_times_span(const struct scene_times *times, int64_t *from_ns, int64_t *to_ns);
 
 #endif

@@ -56,38 +56,38 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
-    greet_go_on(server);
-    peer_retry(server);
-    peer_go_on(server);
-    program_poll(server);
-    watching_go_on(server);
-    celling_go_on(server);
+    handshake_step(server);
+    connection_retry(server);
+    connection_step(server);
+    program_connection_poll(server);
+    process_sampler_step(server);
+    cell_sampler_step(server);
     if (server->behind) /* then nobody is idle, and viewers have their turn here */
-        viewer_work(server);
+        viewer_process_requests(server);
     double now = ev_now(loop);
-    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+    for (struct connection *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
         if (!peer->role && !peer->ending && !peer->unread && now - peer->since > SILENCE_SECONDS)
-            peer_refuse(peer, "said no HELLO for %d seconds", SILENCE_SECONDS);
+            connection_reject(peer, "said no HELLO for %d seconds", SILENCE_SECONDS);
         else if (peer->ending && now - peer->since > 2 * SILENCE_SECONDS)
-            peer_drop(peer, NULL);
+            connection_close(peer, NULL);
     }
 }
 
-static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
+static void server_main_on_notify(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
-    heaping_go_on(server);
-    viewer_feed(server);
-    rest_finished(&server->runs);
+    heap_sampler_step(server);
+    viewer_notify(server);
+    idle_evict_finished(&server->runs);
     if (ev_now(loop) - server->looked > 1) {
         server->looked = ev_now(loop);
-        rest_look(&server->runs);
+        idle_check_deleted_files(&server->runs);
     }
     if (server->asked > 0 && ev_now(loop) - server->asked > REST_SECONDS) {
         for (size_t i = 0; i < server->runs.count; i++)
-            order_rest(server->runs.items[i]->order);
+            order_release_caches(server->runs.items[i]->order);
         malloc_trim(0);
         server->asked = 0;
     }
@@ -98,10 +98,10 @@ static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
     struct server *server = idle->data;
     (void)events;
     if (server->behind) {
-        peer_go_on(server);
-        program_poll(server);
+        connection_step(server);
+        program_connection_poll(server);
     }
-    if (!viewer_work(server) && !server->behind)
+    if (!viewer_process_requests(server) && !server->behind)
         ev_idle_stop(loop, idle);
 }
 
@@ -114,7 +114,7 @@ static void on_taken(struct ev_loop *loop, ev_async *async, int events)
 }
 
 /* From the taker's thread: once, until the loop has told all. */
-static void tell_loop(void *context)
+static void server_main_wake_loop(void *context)
 {
     struct server *server = context;
     if (!atomic_exchange(&server->asked_to_tell, true))
@@ -122,7 +122,7 @@ static void tell_loop(void *context)
 }
 
 /* What is not forwarded by then stays where the next agent finds it. */
-static bool agent_goes_on(struct server *server)
+static bool server_main_agent_is_running(struct server *server)
 {
     if (!server->agent || agent_is_done(server->agent))
         return false;
@@ -138,7 +138,7 @@ static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     if (server->behind)
         return; /* what those who hung up left is worked off first */
-    if (agents_expected(server) || agent_goes_on(server))
+    if (agent_connection_expected(server) || server_main_agent_is_running(server))
         return; /* of an agent that is away for a while, more comes; or more is to go */
     if (!server->peers && server->once && server->had_peer)
         ev_break(loop, EVBREAK_ALL);
@@ -146,7 +146,7 @@ static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 /* How long to wait for another peer: a private server waits for nobody. */
-static double linger(const struct server *server)
+static double server_main_linger_seconds(const struct server *server)
 {
     return server->listener_count ? LINGER_SECONDS : 0.001;
 }
@@ -156,7 +156,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
     struct server *server = signal->data;
     (void)events;
     server->stopping = true;
-    server->last = share_of(LAST_NS);
+    server->last = loop_share_new(LAST_NS);
     ev_break(loop, EVBREAK_ALL);
 }
 
@@ -165,10 +165,10 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
     (void)loop;
     (void)events;
     struct server *server = io->data;
-    admit(server, io->fd, endpoint_is_far(server->endpoints[io - server->listeners]));
+    accept_connection(server, io->fd, endpoint_is_remote(server->endpoints[io - server->listeners]));
 }
 
-static int fail(const char *what, const char *why)
+static int server_main_fail(const char *what, const char *why)
 {
     fprintf(stderr, "poet server: %s: %s\n", what, why);
     return 1;
@@ -177,27 +177,27 @@ static int fail(const char *what, const char *why)
 /* Beyond this machine no door opens without one. */
 static bool have_key(struct server *server, struct error *error)
 {
-    struct key key;
+    struct network_key key;
     if (server->key)
         return true;
-    if (!tls_is_there())
+    if (!tls_is_available())
         error_set(error,
                   "this Poet was built without GnuTLS and zstd: it reaches no other machine");
-    if (!tls_is_there() || !key_read(NULL, &key, error))
+    if (!tls_is_available() || !network_key_read(NULL, &key, error))
         return false;
-    server->key = memory_bytes(sizeof key);
+    server->key = xmalloc(sizeof key);
     *server->key = key;
     return true;
 }
 
 static bool listen_on(struct server *server, const char *endpoint, struct error *error)
 {
-    bool far = endpoint_is_far(endpoint);
+    bool far = endpoint_is_remote(endpoint);
     int fd = far && !have_key(server, error) ? -1 : address_listen(endpoint, error);
     if (fd < 0)
         return false;
     ev_io *io = &server->listeners[server->listener_count];
-    server->endpoints[server->listener_count++] = memory_copied(endpoint);
+    server->endpoints[server->listener_count++] = xstrdup(endpoint);
     ev_io_init(io, on_accept, fd, EV_READ);
     io->data = server;
     ev_io_start(server->loop, io);
@@ -205,7 +205,7 @@ static bool listen_on(struct server *server, const char *endpoint, struct error 
 }
 
 /* How many mappings the system lets this process have, less what it needs itself. */
-static size_t mappings(void)
+static size_t server_main_mapping_limit(void)
 {
     unsigned long most = 65530;
     FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
@@ -224,7 +224,7 @@ static void start_loop(struct server *server)
     signal(SIGXFSZ, SIG_IGN); /* a file as long as it may be is a disk that is full */
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     ev_timer_init(&server->poll, on_poll, POLL_SECONDS, POLL_SECONDS);
-    ev_timer_init(&server->feed, on_feed, FEED_SECONDS, FEED_SECONDS);
+    ev_timer_init(&server->feed, server_main_on_notify, FEED_SECONDS, FEED_SECONDS);
     ev_timer_init(&server->idle, on_idle, 0, LINGER_SECONDS);
     ev_idle_init(&server->work, on_work);
     server->work.data = server;
@@ -234,24 +234,24 @@ static void start_loop(struct server *server)
     server->poll.data = server->feed.data = server->idle.data = server->taken.data = server;
     interrupt.data = terminate.data = server;
     ev_async_start(server->loop, &server->taken);
-    server->taker = taker_new(tell_loop, server);
-    if (taker_runs(
+    server->taker = capture_thread_new(server_main_wake_loop, server);
+    if (capture_thread_is_running(
             server->taker)) /* taking comes first: programs wait for that, not for the order */
         setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LOOP_NICE);
     ev_timer_start(server->loop, &server->poll);
     ev_timer_start(server->loop, &server->feed);
     ev_signal_start(server->loop, &interrupt);
     ev_signal_start(server->loop, &terminate);
-    turn_watch(server->loop);
-    server->mappings = mappings();
+    loop_turn_watch(server->loop);
+    server->mappings = server_main_mapping_limit();
     server->begun = ev_now(server->loop);
 }
 
-static void finish(struct server *server)
+static void server_main_finish(struct server *server)
 {
     if (!server->stopping)
-        server->last = share_of(UINT64_MAX / 2);
-    program_finish(server);
+        server->last = loop_share_new(UINT64_MAX / 2);
+    program_connection_finish(server);
     for (size_t i = 0; i < server->listener_count; i++) {
         ev_io_stop(server->loop, &server->listeners[i]);
         close(server->listeners[i].fd);
@@ -261,7 +261,7 @@ static void finish(struct server *server)
     }
     for (size_t i = 0; i < server->runs.count; i++) {
         if (!server->quiet && server->runs.items[i]->live)
-            log_line("run %u: %s: %llu events", server->runs.items[i]->number,
+            server_log("run %u: %s: %llu events", server->runs.items[i]->number,
                      server->runs.items[i]->file,
                      (unsigned long long)order_figures(server->runs.items[i]->order).events);
         if (server->stopping && order_count(server->runs.items[i]->order) > QUICK_EVENTS)
@@ -272,31 +272,31 @@ static void finish(struct server *server)
     }
     free(server->listeners);
     free(server->endpoints);
-    reading_end(server);
-    reached_free(&server->resumed);
-    agents_free(server);
+    nats_input_end(server);
+    agent_positions_free(&server->resumed);
+    agent_connections_free(server);
     agent_free(server->agent);
     free(server->key);
     free(server->directory);
-    taker_free(server->taker);
+    capture_thread_free(server->taker);
     ev_loop_destroy(server->loop);
 }
 
-static bool load(struct server *server, const char *path)
+static bool server_main_load_trace(struct server *server, const char *path)
 {
     const char *why;
-    struct run *run = replay(path, &why);
+    struct run *run = trace_replay(path, &why);
     if (!run) {
-        fail(path, why);
+        server_main_fail(path, why);
         return false;
     }
     run->verify = true;
-    runs_add(&server->runs, run);
+    run_registry_add(&server->runs, run);
     return true;
 }
 
 /* For a viewer elsewhere: the server that listens here. */
-static int relay_to_default(void)
+static int server_main_relay_to_default(void)
 {
     char endpoint[400];
     struct error error;
@@ -311,7 +311,7 @@ static int relay_to_default(void)
         return 1;
     }
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    stdio_relay(fd);
+    stdio_proxy_run(fd);
     return 0;
 }
 
@@ -330,37 +330,37 @@ static void raise_limit(void)
 /* It is not what the client that started it wants, for a reason. */
 static int refuse_client(int client, const char *why)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     struct pollfd p = {.fd = client, .events = POLLIN};
     char ignored[4096];
     fprintf(stderr, "poet server: %s\n", why);
-    out_begin(&out, MESSAGE_ERROR);
-    put_string(&out, why);
-    out_end(&out);
+    encoder_begin_message(&out, MESSAGE_ERROR);
+    encode_string(&out, why);
+    encoder_end_message(&out);
     if (client >= 0 && !out.failed)
         send(client, out.data, out.size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    out_free(&out);
+    encoder_free(&out);
     while (client >= 0 && poll(&p, 1, LISTEN_MS) == 1 && read(client, ignored, sizeof ignored) > 0)
         ;
     return 1;
 }
 
 /* The client that started the server. */
-static void take_client(struct server *server, int client)
+static void server_main_accept_client(struct server *server, int client)
 {
     ev_now_update(server->loop); /* a file may have taken long; a peer's time begins now */
     fcntl(client, F_SETFL, O_NONBLOCK);
     fcntl(client, F_SETFD, FD_CLOEXEC);
-    peer_new(server, channel_on_socket(client), "the client that started it", &greeting);
+    connection_new(server, channel_on_socket(client), "the client that started it", &handshake_handler);
 }
 
 /* Of agents that forward to one place: each finds what others left for it, and nothing else. */
 static char *agent_directory(const char *to)
 {
-    char *agents = runs_directory("agent"), *name = memory_copied(to);
+    char *agents = run_registry_directory("agent"), *name = xstrdup(to);
     for (char *c = name; *c; c++)
         *c = *c == '/' ? '_' : *c;
-    char *full = memory_printed("%s%.200s/", agents, name);
+    char *full = xasprintf("%s%.200s/", agents, name);
     mkdir(full, 0700);
     free(agents);
     free(name);
@@ -368,7 +368,7 @@ static char *agent_directory(const char *to)
 }
 
 /* Its journals lie in a directory, where it finds them again. */
-static bool be_agent(struct server *server, const char *to, struct error *error)
+static bool server_main_run_agent(struct server *server, const char *to, struct error *error)
 {
     bool keep = server->runs.output != NULL;
     size_t n = keep ? strlen(server->runs.output) : 0;
@@ -377,8 +377,8 @@ static bool be_agent(struct server *server, const char *to, struct error *error)
                   server->runs.output);
         return false;
     }
-    char *shown = nats_is_where(to) ? nats_shown(to) : memory_copied(to);
-    server->directory = keep ? memory_copied(server->runs.output) : agent_directory(shown);
+    char *shown = nats_is_address(to) ? nats_display_text(to) : xstrdup(to);
+    server->directory = keep ? xstrdup(server->runs.output) : agent_directory(shown);
     free(shown);
     server->runs.output = server->directory;
     if (mkdir(server->directory, 0777) < 0 && errno != EEXIST) {
@@ -408,11 +408,11 @@ static int merge_files(struct server *server, const struct server_options *asked
 {
     server->quiet = server->runs.quiet = true;
     struct error error;
-    if (!output_clear(server->runs.output, &error))
+    if (!output_path_clear(server->runs.output, &error))
         return refuse_client(-1, error.text);
     start_loop(server);
-    bool good = merge(server, (const char *const *)asked->merged, asked->merged_count);
-    finish(server);
+    bool good = journal_merge(server, (const char *const *)asked->merged, asked->merged_count);
+    server_main_finish(server);
     free(server->runs.items);
     return good ? 0 : 1;
 }
@@ -430,27 +430,27 @@ int main(int argc, char **argv)
     server.quiet = server.runs.quiet = asked.quiet;
     int client = asked.client;
     if (asked.stdio && asked.to)
-        return far_relay(asked.to);
+        return remote_stdio_proxy_run(asked.to);
     if (asked.stdio && !asked.file)
-        return relay_to_default();
-    if (asked.stdio && (client = stdio_begin()) < 0)
-        return fail("--stdio", strerror(errno));
+        return server_main_relay_to_default();
+    if (asked.stdio && (client = stdio_proxy_begin()) < 0)
+        return server_main_fail("--stdio", strerror(errno));
     raise_limit();
     server.spare = -1;
     server.loop = ev_loop_new(EVFLAG_AUTO);
-    server.listeners = memory_zeroed(LISTENS_MOST, sizeof *server.listeners);
-    server.endpoints = memory_zeroed(LISTENS_MOST, sizeof *server.endpoints);
+    server.listeners = xcalloc(LISTENERS_MAX, sizeof *server.listeners);
+    server.endpoints = xcalloc(LISTENERS_MAX, sizeof *server.endpoints);
     if (!server.loop)
-        return fail("start", "out of memory");
+        return server_main_fail("start", "out of memory");
     if (asked.merge)
         return merge_files(&server, &asked);
     struct error error;
     if (asked.file) { /* private: one file for one client */
         server.once = server.quiet = server.runs.quiet = true;
-        replay_tell(stderr);
-        if (!load(&server, asked.file))
+        trace_replay_set_progress(stderr);
+        if (!server_main_load_trace(&server, asked.file))
             return 1;
-    } else if (!asked.to && !resuming_begin(&server, &error)) {
+    } else if (!asked.to && !resume_run(&server, &error)) {
         return refuse_client(client, error.text);
     }
     char endpoint[400];
@@ -459,7 +459,7 @@ int main(int argc, char **argv)
             return refuse_client(client, error.text);
         asked.listens[asked.listen_count++] = endpoint;
     }
-    if (asked.to && !be_agent(&server, asked.to, &error))
+    if (asked.to && !server_main_run_agent(&server, asked.to, &error))
         return refuse_client(client, error.text);
     start_loop(&server);
     for (size_t i = 0; i < asked.listen_count; i++)
@@ -467,15 +467,15 @@ int main(int argc, char **argv)
             return refuse_client(client, error.text);
     if (!server.quiet)
         for (size_t i = 0; i < server.listener_count; i++)
-            log_line("listening on %s", server.endpoints[i]);
+            server_log("listening on %s", server.endpoints[i]);
     if (client >= 0)
-        take_client(&server, client);
-    if (asked.from && !reading_begin(&server, asked.from))
+        server_main_accept_client(&server, client);
+    if (asked.from && !nats_input_begin(&server, asked.from))
         return 1;
-    server.idle.repeat = linger(&server);
+    server.idle.repeat = server_main_linger_seconds(&server);
     ev_run(server.loop, 0);
-    finish(&server);
-    turn_report();
+    server_main_finish(&server);
+    loop_turn_report();
     free(server.runs.items);
     return 0;
 }

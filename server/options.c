@@ -21,7 +21,7 @@ static bool parse_size(const char *s, uint64_t *bytes)
     return true;
 }
 
-static error_t take_size(struct server_options *o, const char *value, const char *of)
+static error_t server_options_set_size(struct server_options *o, const char *value, const char *of)
 {
     if (parse_size(value, &o->keep_bytes))
         return 0;
@@ -29,9 +29,9 @@ static error_t take_size(struct server_options *o, const char *value, const char
     return EINVAL;
 }
 
-static error_t take_endpoint(struct server_options *o, const char *value)
+static error_t server_options_add_endpoint(struct server_options *o, const char *value)
 {
-    if (o->listen_count < LISTENS_MOST) {
+    if (o->listen_count < LISTENERS_MAX) {
         o->listens[o->listen_count++] = value;
         return 0;
     }
@@ -39,17 +39,17 @@ static error_t take_endpoint(struct server_options *o, const char *value)
     return EINVAL;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t server_options_parse(int key, char *value, struct argp_state *state)
 {
     struct server_options *o = state->input;
     switch (key) {
     case 'l':
-        return take_endpoint(o, value);
+        return server_options_add_endpoint(o, value);
     case 'o':
         o->output = value;
         return 0;
     case KEEP:
-        return take_size(o, value, "--keep ");
+        return server_options_set_size(o, value, "--keep ");
     case CLIENT:
         o->client = (int)strtol(value, NULL, 10);
         return 0;
@@ -76,7 +76,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_option options[] = {
+static const struct argp_option server_options_entries[] = {
     {NULL, 0, NULL, 0, "Who is served:", 1},
     {"listen", 'l', "ENDPOINT", 0,
      "unix:PATH, or poet://HOST:PORT (TLS with the key of `poet key`, for agents and viewers on other machines); "
@@ -110,9 +110,9 @@ static const struct argp_option options[] = {
      2},
     {"quiet", 'q', NULL, 0, "log nothing but errors", 2},
     {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
+static const struct argp server_options_parser = {
+    .options = server_options_entries,
+    .parser = server_options_parse,
     .args_doc = "\n--stdio [FILE]",
     .doc = "Take events from traced programs, keep their order, answer viewers.\v"
            "SIGINT and SIGTERM end it; everything taken is in the files.",
@@ -120,14 +120,14 @@ static const struct argp argp = {
 
 int server_options_read(struct server_options *o, int argc, char **argv)
 {
-    static const struct options server = {"server", &argp, false};
+    static const struct options server = {"server", &server_options_parser, false};
     int first, status;
     *o = (struct server_options){.client = -1};
     status = options_read(&server, argc, argv, o, &first);
     if (status != OPTIONS_READ)
         return status;
     const char *keep = getenv("POET_KEEP");
-    if (keep && *keep && !o->keep_bytes && take_size(o, keep, "POET_KEEP=") != 0)
+    if (keep && *keep && !o->keep_bytes && server_options_set_size(o, keep, "POET_KEEP=") != 0)
         return OPTIONS_WRONG;
     if (o->merge) {
         o->merged = argv + first;

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LISTENS_MOST 64u
+#define LISTENERS_MAX 64u
 
 struct server_options {
-    const char *listens[LISTENS_MOST]; /* endpoints; none: the default one */
+    const char *listens[LISTENERS_MAX]; /* endpoints; none: the default one */
     size_t listen_count;
     const char *to;      /* it is an agent of the server there; NULL: it orders itself */
     const char *from;    /* it reads a run from NATS there; NULL none */

@@ -44,7 +44,7 @@ static uint32_t add(struct making *m, uint32_t line, uint32_t thread, uint32_t t
         edge(x, before - 1, i);
         x->arrivals[i].after[0] = x->arrivals[before - 1].at;
         if (x->point[before - 1] == point) /* the other end of this very pair */
-            x->arrivals[i].after[0] = (struct ref){0, 0};
+            x->arrivals[i].after[0] = (struct event_id){0, 0};
     }
     m->last_on_line[line] = i + 1;
     return i;
@@ -61,7 +61,7 @@ static void add_pair(struct making *m, uint32_t thread)
     x->arrivals[a].relation = x->arrivals[b].relation = RELATION_SYNC;
     x->partners[a] = x->arrivals[b].at;
     x->partners[b] = x->arrivals[a].at;
-    x->arrivals[b].after[0] = (struct ref){0, 0};
+    x->arrivals[b].after[0] = (struct event_id){0, 0};
     m->last_of_thread[thread] = a + 1;
 }
 
@@ -141,10 +141,10 @@ void execution_make(struct execution *x, unsigned seed)
     close_transitively(x);
 }
 
-static void hide(struct execution *x, struct ref from, uint32_t to, unsigned reason)
+static void hide(struct execution *x, struct event_id from, uint32_t to, unsigned reason)
 {
     for (uint32_t i = 0; i < x->count; i++)
-        if (ref_equal(x->arrivals[i].at, from) && x->point[i] != x->point[to])
+        if (event_id_equal(x->arrivals[i].at, from) && x->point[i] != x->point[to])
             x->direct[x->point[i]][x->point[to]]--;
     x->arrivals[to].doubt = (uint8_t)reason;
 }
@@ -157,10 +157,10 @@ void execution_hide(struct execution *x, unsigned seed)
         if ((a->relation != RELATION_RECEIVE && a->relation != RELATION_ORDER) ||
             execution_random(&state, 3) == 0)
             continue;
-        unsigned reason = UNSEEN_LOST + execution_random(&state, 3);
+        unsigned reason = UNTRACED_LOST + execution_random(&state, 3);
         hide(x, a->relation == RELATION_RECEIVE ? x->partners[i] : a->after[1], i, reason);
         a->relation = RELATION_NONE;
-        a->after[1] = (struct ref){0, 0};
+        a->after[1] = (struct event_id){0, 0};
     }
     close_transitively(x);
 }
@@ -171,7 +171,7 @@ uint32_t execution_doubts_between(const struct execution *x, uint32_t a, uint32_
     for (uint32_t i = 0; i < x->count; i++) {
         uint32_t d = x->point[i];
         if (x->arrivals[i].doubt && (d == p || x->before[d][p]) != (d == q || x->before[d][q]))
-            reasons |= UNSEEN_BIT(x->arrivals[i].doubt);
+            reasons |= UNTRACED_BIT(x->arrivals[i].doubt);
     }
     return reasons;
 }
@@ -196,7 +196,7 @@ static bool is_told(const struct execution *x, uint32_t i)
     return execution_random(&(unsigned){i * 77u + x->count}, 2);
 }
 
-enum precedence execution_compare(const struct execution *x, uint32_t a, uint32_t b)
+enum causal_relation execution_compare(const struct execution *x, uint32_t a, uint32_t b)
 {
     uint32_t p = x->point[a], q = x->point[b];
     return p == q            ? ORDER_SAME
@@ -236,7 +236,7 @@ void execution_feed_part(const struct execution *x, struct order *order, unsigne
                 [shuffled
                      [i]]) { /* some numbers are told to be lost, others only missed at the end */
             if (is_told(x, shuffled[i]))
-                order_lost(order, x->arrivals[shuffled[i]].at.line,
+                order_note_loss(order, x->arrivals[shuffled[i]].at.line,
                            x->arrivals[shuffled[i]].at.number, 1);
             continue;
         }
@@ -246,10 +246,10 @@ void execution_feed_part(const struct execution *x, struct order *order, unsigne
             a.partner_count = 1;
         }
         if (seed % 3 == 1 && execution_random(&state, 8) == 0) { /* in batches */
-            order_release(order);
-            order_hold(order);
+            order_unpin(order);
+            order_pin(order);
         }
-        order_accept(order, &a);
+        order_insert(order, &a);
     }
-    order_release(order);
+    order_unpin(order);
 }

@@ -9,7 +9,7 @@
 
 struct execution { /* points: events with one id share everything */
     struct arrival arrivals[EXECUTION_EVENTS];
-    struct ref partners[EXECUTION_EVENTS];
+    struct event_id partners[EXECUTION_EVENTS];
     uint32_t point[EXECUTION_EVENTS]; /* number of its point */
     uint32_t count, points, lines;
     bool shared[EXECUTION_LINES + 1];
@@ -20,7 +20,7 @@ struct execution { /* points: events with one id share everything */
 
 /* Types used: 1 plain, 2 release (collected), 3 taken (after release), 4 read, 5 write. */
 void execution_make(struct execution *x, unsigned seed);
-enum precedence execution_compare(const struct execution *x, uint32_t a, uint32_t b);
+enum causal_relation execution_compare(const struct execution *x, uint32_t a, uint32_t b);
 /* An order with the same lines and after sets, nothing accepted yet. */
 struct order *execution_order(const struct execution *x);
 /* Accepts all arrivals in a random order. */

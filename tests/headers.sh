@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 { nm -D --defined-only "$libc" | sed 's/.* //; s/@.*//'; echo main; } | sort -u >"$work/known"
 # (what a table declares by a macro of its rows)
 { cat $tables | tr -cs 'A-Za-z0-9_' '\n'
-  sed -n 's/.*Q([0-9]*, [A-Z]*, \([a-z]*\)).*/question_\1/p' wire/ask.h; } | sort -u >"$work/rows"
+  sed -n 's/.*Q([0-9]*, [A-Z_]*, \([a-z]*\)).*/question_\1/p' wire/ask.h; } | sort -u >"$work/rows"
 git ls-files '*.c' | grep -Ev '^(tests|examples)/' | while read -r file; do
     stem=${file%.c} room=${file%/*}
     if [ -f "$stem.h" ]; then

@@ -33,7 +33,7 @@ static struct addrinfo *far_address(const char *endpoint, struct error *error)
     return NULL;
 }
 
-bool address_of(const char *endpoint, struct sockaddr_storage *address, size_t *size,
+bool address_resolve(const char *endpoint, struct sockaddr_storage *address, size_t *size,
                 struct error *error)
 {
     struct sockaddr_un sun;
@@ -108,7 +108,7 @@ int address_listen(const char *endpoint, struct error *error)
 {
     if (strncmp(endpoint, "unix:", 5) == 0)
         return listen_unix(endpoint, error);
-    if (endpoint_is_far(endpoint))
+    if (endpoint_is_remote(endpoint))
         return listen_far(endpoint, error);
     if (endpoint_is(endpoint))
         error_set(error, ENDPOINT_CLEAR, endpoint);

@@ -1,89 +1,89 @@
 #include "wire/ask.h"
 
-const char *question_name(unsigned what)
+const char *request_type_name(unsigned what)
 {
     switch (what) {
 #define Q(number, NAME, name)                                                                      \
     case number:                                                                                   \
         return #NAME;
-        QUESTIONS(Q)
+        REQUESTS(Q)
 #undef Q
     default:
         return "unknown";
     }
 }
 
-const char *part_name(unsigned part)
+const char *response_chunk_name(unsigned part)
 {
     switch (part) {
 #define P(number, NAME)                                                                            \
     case number:                                                                                   \
         return #NAME;
-        PARTS(P)
+        RESPONSE_CHUNKS(P)
 #undef P
     default:
         return "unknown";
     }
 }
 
-void put_ask(struct out *out, uint32_t id, enum ask what, const struct out *body)
+void encode_request(struct encoder *out, uint32_t id, enum request_type what, const struct encoder *body)
 {
-    out_begin(out, MESSAGE_ASK);
-    put_u32(out, id);
-    put_u16(out, (uint16_t)what);
+    encoder_begin_message(out, MESSAGE_REQUEST);
+    encode_u32(out, id);
+    encode_u16(out, (uint16_t)what);
     if (body)
-        put_bytes(out, body->data, body->size);
-    out_end(out);
+        encode_bytes(out, body->data, body->size);
+    encoder_end_message(out);
 }
 
-void get_asked(struct in *in, struct asked *asked)
+void decode_request_header(struct decoder *in, struct request_header *asked)
 {
-    asked->id = get_u32(in);
-    asked->what = get_u16(in);
+    asked->id = decode_u32(in);
+    asked->what = decode_u16(in);
     if (!in->error && !asked->id)
-        in_fail(in, "a question without an id");
+        decoder_fail(in, "a question without an id");
 }
 
-void put_cancel(struct out *out, uint32_t id)
+void encode_cancel(struct encoder *out, uint32_t id)
 {
-    out_begin(out, MESSAGE_CANCEL);
-    put_u32(out, id);
-    out_end(out);
+    encoder_begin_message(out, MESSAGE_CANCEL);
+    encode_u32(out, id);
+    encoder_end_message(out);
 }
 
-void part_begin(struct reply *reply, enum part part)
+void response_chunk_begin(struct response *reply, enum response_chunk_type part)
 {
-    out_begin(reply->out, MESSAGE_ANSWER);
-    put_u32(reply->out, reply->id);
-    put_u8(reply->out, false);
+    encoder_begin_message(reply->out, MESSAGE_RESPONSE);
+    encode_u32(reply->out, reply->id);
+    encode_u8(reply->out, false);
     reply->last = reply->out->size;
-    put_u16(reply->out, (uint16_t)part);
+    encode_u16(reply->out, (uint16_t)part);
 }
 
-void part_end(struct reply *reply) { out_end(reply->out); }
+void response_chunk_end(struct response *reply) { encoder_end_message(reply->out); }
 
-void reply_done(struct reply *reply)
+void response_finish(struct response *reply)
 {
     if (!reply->last) {
-        part_begin(reply, PART_END);
-        part_end(reply);
+        response_chunk_begin(reply, RESPONSE_END);
+        response_chunk_end(reply);
     }
     if (!reply->out->failed)
         reply->out->data[reply->last - 1] = true;
 }
 
-void reply_refuse(struct out *out, uint32_t id, const char *why)
+void response_error(struct encoder *out, uint32_t id, const char *why)
 {
-    struct reply reply = {out, id, 0};
-    part_begin(&reply, PART_REFUSAL);
-    put_string(out, why);
-    part_end(&reply);
-    reply_done(&reply);
+    struct response reply = {out, id, 0};
+    response_chunk_begin(&reply, RESPONSE_ERROR);
+    encode_string(out, why);
+    response_chunk_end(&reply);
+    response_finish(&reply);
 }
 
-void get_answer(struct in *in, struct answer *answer)
+void decode_response_chunk(struct decoder *in, struct response_chunk *answer)
 {
-    *answer = (struct answer){.id = get_u32(in), .in = in};
-    answer->last = get_u8(in) != 0;
-    answer->part = get_u16(in);
+    *answer = (struct response_chunk){.id = decode_u32(in), .in = in};
+    answer->last = decode_u8(in) != 0;
+    answer->part = decode_u16(in);
 }

@@ -6,83 +6,83 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_rows(struct out *out, const uint32_t *rows, const uint8_t *joined, uint32_t count)
+static void encode_rows(struct encoder *out, const uint32_t *rows, const uint8_t *joined, uint32_t count)
 {
-    put_u32(out, count);
+    encode_u32(out, count);
     for (uint32_t i = 0; i < count; i++) {
-        put_u32(out, rows[i]);
-        put_u8(out, joined && joined[i]);
+        encode_u32(out, rows[i]);
+        encode_u8(out, joined && joined[i]);
     }
 }
 
-static void get_rows(struct in *in, uint32_t **rows, uint8_t **joined, uint32_t *count)
+static void decode_rows(struct decoder *in, uint32_t **rows, uint8_t **joined, uint32_t *count)
 {
-    uint32_t n = get_count(in, 5);
-    *rows = get_room(in, n, sizeof **rows);
-    *joined = get_room(in, n, sizeof **joined);
+    uint32_t n = decode_count(in, 5);
+    *rows = decode_array(in, n, sizeof **rows);
+    *joined = decode_array(in, n, sizeof **joined);
     for (*count = 0; *rows && *joined && *count < n; ++*count) {
-        (*rows)[*count] = get_u32(in);
-        (*joined)[*count] = get_u8(in) != 0;
+        (*rows)[*count] = decode_u32(in);
+        (*joined)[*count] = decode_u8(in) != 0;
     }
 }
 
-void put_window_request(struct out *out, const struct window_request *r)
+void encode_window_request(struct encoder *out, const struct window_request *r)
 {
     uint64_t fraction;
     memcpy(&fraction, &r->fraction, sizeof fraction);
-    put_u8(out, r->anchor);
-    put_ref(out, r->event);
-    put_u64(out, r->position);
-    put_u64(out, fraction);
-    put_u32(out, (uint32_t)r->from);
-    put_u32(out, r->columns);
-    put_u8(out, r->fold);
-    put_u64(out, (uint64_t)r->time_ns);
-    put_u64(out, r->column_ns);
-    put_u32(out, r->move_count);
+    encode_u8(out, r->anchor);
+    encode_event_id(out, r->event);
+    encode_u64(out, r->position);
+    encode_u64(out, fraction);
+    encode_u32(out, (uint32_t)r->from);
+    encode_u32(out, r->columns);
+    encode_u8(out, r->fold);
+    encode_u64(out, (uint64_t)r->time_ns);
+    encode_u64(out, r->column_ns);
+    encode_u32(out, r->move_count);
     for (uint32_t i = 0; i < r->move_count; i++) {
-        put_u32(out, r->moves[i].line);
-        put_u8(out, r->moves[i].to);
-        put_u64(out, (uint64_t)r->moves[i].events);
+        encode_u32(out, r->moves[i].line);
+        encode_u8(out, r->moves[i].to);
+        encode_u64(out, (uint64_t)r->moves[i].events);
     }
-    put_rows(out, r->rows, r->joined, r->row_count);
-    put_u32(out, r->most_rows);
-    put_u32(out, (uint32_t)r->middle);
+    encode_rows(out, r->rows, r->joined, r->row_count);
+    encode_u32(out, r->most_rows);
+    encode_u32(out, (uint32_t)r->middle);
     if (r->early)
-        put_u8(out, 1);
+        encode_u8(out, 1);
 }
 
-void get_window_request(struct in *in, struct window_request *r)
+void decode_window_request(struct decoder *in, struct window_request *r)
 {
-    *r = (struct window_request){.anchor = get_u8(in)};
-    r->event = get_ref(in);
-    r->position = get_u64(in);
-    uint64_t fraction = get_u64(in);
+    *r = (struct window_request){.anchor = decode_u8(in)};
+    r->event = decode_event_id(in);
+    r->position = decode_u64(in);
+    uint64_t fraction = decode_u64(in);
     memcpy(&r->fraction, &fraction, sizeof fraction);
-    r->from = (int32_t)get_u32(in);
-    r->columns = get_u32(in);
-    r->fold = get_u8(in);
+    r->from = (int32_t)decode_u32(in);
+    r->columns = decode_u32(in);
+    r->fold = decode_u8(in);
     if (r->anchor >= ANCHORS || r->columns == 0 || r->columns > LIMIT_COLUMNS ||
         r->from > (1 << 30) || r->from < -(1 << 30))
-        in_fail(in, "asks for an impossible window");
+        decoder_fail(in, "asks for an impossible window");
     if (!(r->fraction >= 0 && r->fraction <= 1))
         r->fraction = 0;
-    r->time_ns = (int64_t)get_u64(in);
-    r->column_ns = get_u64(in);
-    uint32_t n = get_count(in, 13);
-    r->moves = get_room(in, n, sizeof *r->moves);
+    r->time_ns = (int64_t)decode_u64(in);
+    r->column_ns = decode_u64(in);
+    uint32_t n = decode_count(in, 13);
+    r->moves = decode_array(in, n, sizeof *r->moves);
     for (; r->moves && r->move_count < n; r->move_count++) {
-        r->moves[r->move_count].line = get_u32(in);
-        r->moves[r->move_count].to = get_u8(in) != 0;
-        int64_t events = (int64_t)get_u64(in);
+        r->moves[r->move_count].line = decode_u32(in);
+        r->moves[r->move_count].to = decode_u8(in) != 0;
+        int64_t events = (int64_t)decode_u64(in);
         if (events > INT64_MAX / 2 || events < INT64_MIN / 2)
-            in_fail(in, "asks for an impossible move");
+            decoder_fail(in, "asks for an impossible move");
         r->moves[r->move_count].events = in->error ? 0 : events;
     }
-    get_rows(in, &r->rows, &r->joined, &r->row_count);
-    r->most_rows = get_u32(in);
-    r->middle = (int32_t)get_u32(in);
-    r->early = in_left(in) && get_u8(in) & 1;
+    decode_rows(in, &r->rows, &r->joined, &r->row_count);
+    r->most_rows = decode_u32(in);
+    r->middle = (int32_t)decode_u32(in);
+    r->early = decoder_remaining(in) && decode_u8(in) & 1;
 }
 
 void window_request_free(struct window_request *r)
@@ -93,40 +93,40 @@ void window_request_free(struct window_request *r)
     *r = (struct window_request){0};
 }
 
-void put_density_request(struct out *out, const struct density_request *r)
+void encode_density_request(struct encoder *out, const struct density_request *r)
 {
-    put_u8(out,
+    encode_u8(out,
            (uint8_t)(r->by_time | r->blocked << 1 | r->living << 2 | (r->untils != NULL) << 3));
-    put_u64(out, (uint64_t)r->from);
-    put_u64(out, (uint64_t)r->to);
-    put_u32(out, r->pixels);
-    put_rows(out, r->rows, r->joined, r->row_count);
+    encode_u64(out, (uint64_t)r->from);
+    encode_u64(out, (uint64_t)r->to);
+    encode_u32(out, r->pixels);
+    encode_rows(out, r->rows, r->joined, r->row_count);
     for (uint32_t i = 0; r->untils && i < r->row_count; i++)
-        put_u64(out, (uint64_t)r->untils[i]);
+        encode_u64(out, (uint64_t)r->untils[i]);
 }
 
-static void get_untils(struct in *in, struct density_request *r)
+static void decode_untils(struct decoder *in, struct density_request *r)
 {
-    r->untils = get_room(in, r->row_count, sizeof *r->untils);
+    r->untils = decode_array(in, r->row_count, sizeof *r->untils);
     for (uint32_t i = 0; r->untils && i < r->row_count; i++)
-        r->untils[i] = (int64_t)get_u64(in);
+        r->untils[i] = (int64_t)decode_u64(in);
 }
 
-void get_density_request(struct in *in, struct density_request *r)
+void decode_density_request(struct decoder *in, struct density_request *r)
 {
     *r = (struct density_request){0};
-    uint8_t flags = get_u8(in);
+    uint8_t flags = decode_u8(in);
     r->by_time = flags & 1;
     r->blocked = flags & 2;
     r->living = flags & 4;
-    r->from = (int64_t)get_u64(in);
-    r->to = (int64_t)get_u64(in);
-    r->pixels = get_u32(in);
+    r->from = (int64_t)decode_u64(in);
+    r->to = (int64_t)decode_u64(in);
+    r->pixels = decode_u32(in);
     if (r->pixels == 0 || r->pixels > LIMIT_PIXELS)
-        in_fail(in, "asks for an impossible number of pixels");
-    get_rows(in, &r->rows, &r->joined, &r->row_count);
+        decoder_fail(in, "asks for an impossible number of pixels");
+    decode_rows(in, &r->rows, &r->joined, &r->row_count);
     if (flags & 8 && !in->error)
-        get_untils(in, r);
+        decode_untils(in, r);
 }
 
 void density_request_free(struct density_request *r)
@@ -137,56 +137,56 @@ void density_request_free(struct density_request *r)
     *r = (struct density_request){0};
 }
 
-static void put_numbers(struct out *out, const uint32_t *numbers, uint32_t count)
+static void encode_numbers(struct encoder *out, const uint32_t *numbers, uint32_t count)
 {
-    put_u32(out, count);
+    encode_u32(out, count);
     for (uint32_t i = 0; i < count; i++)
-        put_u32(out, numbers[i]);
+        encode_u32(out, numbers[i]);
 }
 
-static uint32_t *get_numbers(struct in *in, uint32_t *count)
+static uint32_t *decode_numbers(struct decoder *in, uint32_t *count)
 {
-    uint32_t n = get_count(in, 4), *numbers = get_room(in, n, sizeof *numbers);
+    uint32_t n = decode_count(in, 4), *numbers = decode_array(in, n, sizeof *numbers);
     for (*count = 0; numbers && *count < n; ++*count)
-        numbers[*count] = get_u32(in);
+        numbers[*count] = decode_u32(in);
     return numbers;
 }
 
-void put_search_request(struct out *out, const struct search_request *r)
+void encode_search_request(struct encoder *out, const struct search_request *r)
 {
-    put_u64(out, r->from);
-    put_u8(out, (uint8_t)(r->backwards | r->any << 1 | r->count << 2 | r->expression << 3));
-    put_u32(out, r->limit);
-    put_numbers(out, r->types, r->type_count);
-    put_numbers(out, r->lines, r->line_count);
-    put_u32(out, r->site_count);
+    encode_u64(out, r->from);
+    encode_u8(out, (uint8_t)(r->backwards | r->any << 1 | r->count << 2 | r->expression << 3));
+    encode_u32(out, r->limit);
+    encode_numbers(out, r->types, r->type_count);
+    encode_numbers(out, r->lines, r->line_count);
+    encode_u32(out, r->site_count);
     for (uint32_t i = 0; i < r->site_count; i++) {
-        put_u32(out, r->sites[i].process);
-        put_u64(out, r->sites[i].address);
+        encode_u32(out, r->sites[i].process);
+        encode_u64(out, r->sites[i].address);
     }
-    put_string(out, r->text);
+    encode_string(out, r->text);
 }
 
-void get_search_request(struct in *in, struct search_request *r)
+void decode_search_request(struct decoder *in, struct search_request *r)
 {
-    *r = (struct search_request){.from = get_u64(in)};
-    uint8_t flags = get_u8(in);
+    *r = (struct search_request){.from = decode_u64(in)};
+    uint8_t flags = decode_u8(in);
     r->backwards = flags & 1;
     r->any = flags & 2;
     r->count = flags & 4;
     r->expression = flags & 8;
-    r->limit = get_u32(in);
-    r->types = get_numbers(in, &r->type_count);
-    r->lines = get_numbers(in, &r->line_count);
-    uint32_t n = get_count(in, 12);
-    r->sites = get_room(in, n, sizeof *r->sites);
+    r->limit = decode_u32(in);
+    r->types = decode_numbers(in, &r->type_count);
+    r->lines = decode_numbers(in, &r->line_count);
+    uint32_t n = decode_count(in, 12);
+    r->sites = decode_array(in, n, sizeof *r->sites);
     for (; r->sites && r->site_count < n; r->site_count++) {
-        r->sites[r->site_count].process = get_u32(in);
-        r->sites[r->site_count].address = get_u64(in);
+        r->sites[r->site_count].process = decode_u32(in);
+        r->sites[r->site_count].address = decode_u64(in);
     }
-    r->text = get_string(in, LIMIT_TEXT_BYTES);
+    r->text = decode_string(in, LIMIT_TEXT_BYTES);
     if (r->limit > LIMIT_HITS)
-        in_fail(in, "asks for too many hits");
+        decoder_fail(in, "asks for too many hits");
 }
 
 void search_request_free(struct search_request *r)
@@ -198,49 +198,49 @@ void search_request_free(struct search_request *r)
     *r = (struct search_request){0};
 }
 
-void put_stands_request(struct out *out, const struct stands_request *r)
+void encode_relations_request(struct encoder *out, const struct relations_request *r)
 {
-    put_ref(out, r->about);
-    put_u32(out, r->count);
+    encode_event_id(out, r->about);
+    encode_u32(out, r->count);
     for (uint32_t i = 0; i < r->count; i++)
-        put_u64(out, r->positions[i]);
+        encode_u64(out, r->positions[i]);
 }
 
-void get_stands_request(struct in *in, struct stands_request *r)
+void decode_relations_request(struct decoder *in, struct relations_request *r)
 {
-    *r = (struct stands_request){.about = get_ref(in)};
-    uint32_t n = get_count(in, 8);
+    *r = (struct relations_request){.about = decode_event_id(in)};
+    uint32_t n = decode_count(in, 8);
     if (n > LIMIT_STANDS)
-        in_fail(in, "asks about too many events");
-    r->positions = get_room(in, in->error ? 0 : n, sizeof *r->positions);
+        decoder_fail(in, "asks about too many events");
+    r->positions = decode_array(in, in->error ? 0 : n, sizeof *r->positions);
     for (; r->positions && !in->error && r->count < n; r->count++)
-        r->positions[r->count] = get_u64(in);
+        r->positions[r->count] = decode_u64(in);
 }
 
-void stands_request_free(struct stands_request *r)
+void relations_request_free(struct relations_request *r)
 {
     free(r->positions);
-    *r = (struct stands_request){0};
+    *r = (struct relations_request){0};
 }
 
-void put_want_request(struct out *out, const struct want_request *r)
+void encode_measurement_request(struct encoder *out, const struct measurement_request *r)
 {
-    put_u32(out, r->mask);
-    put_u32(out, r->bits);
-    put_numbers(out, r->lines, r->line_count);
+    encode_u32(out, r->mask);
+    encode_u32(out, r->bits);
+    encode_numbers(out, r->lines, r->line_count);
 }
 
-void get_want_request(struct in *in, struct want_request *r)
+void decode_measurement_request(struct decoder *in, struct measurement_request *r)
 {
-    *r = (struct want_request){.mask = get_u32(in)};
-    r->bits = get_u32(in);
-    r->lines = get_numbers(in, &r->line_count);
+    *r = (struct measurement_request){.mask = decode_u32(in)};
+    r->bits = decode_u32(in);
+    r->lines = decode_numbers(in, &r->line_count);
     if (r->line_count > LIMIT_LINES_ASKED)
-        in_fail(in, "asks for too many lines");
+        decoder_fail(in, "asks for too many lines");
 }
 
-void want_request_free(struct want_request *r)
+void measurement_request_free(struct measurement_request *r)
 {
     free(r->lines);
-    *r = (struct want_request){0};
+    *r = (struct measurement_request){0};
 }

@@ -26,7 +26,7 @@ enum anchor {
 
 /* Of one line, by so many events; > 0: they go to the left.  Or, with `to`, so far that so many of all its
  * events are left of the cut: with one such move for each row, the left edge of any window is told. */
-struct shown_move {
+struct layout_move {
     uint32_t line;
     bool to;
     int64_t events;
@@ -34,7 +34,7 @@ struct shown_move {
 
 struct window_request {
     uint8_t anchor;
-    struct ref event;
+    struct event_id event;
     uint64_t position;
     double fraction;
     int32_t from;
@@ -43,7 +43,7 @@ struct window_request {
     int64_t time_ns; /* of ANCHOR_TIME */
     uint64_t column_ns; /* not 0: placed by time, a column is this long; moves do not count then */
     int32_t middle; /* placed by time: from this column on to either side so many are looked for */
-    struct shown_move *moves;
+    struct layout_move *moves;
     uint32_t move_count;
     uint32_t *rows; /* lines; none means all that are drawn */
     uint8_t *joined; /* by row: 1: in a cluster with the one before; NULL: none is */
@@ -78,7 +78,7 @@ struct search_request {
     uint32_t limit; /* of hits to tell */
     uint32_t *types, *lines;
     uint32_t type_count, line_count;
-    struct asked_site {
+    struct search_site {
         uint32_t process;
         uint64_t address;
     } *sites;
@@ -87,14 +87,14 @@ struct search_request {
 };
 
 /* How do these events stand to one of them? */
-struct stands_request {
-    struct ref about;
+struct relations_request {
+    struct event_id about;
     uint64_t *positions; /* of events in the log */
     uint32_t count; /* at most LIMIT_STANDS */
 };
 
 /* Ways to step from an event. */
-enum asked_step {
+enum neighbor_step {
     STEP_LINE_BACK, /* the event before it on its line */
     STEP_LINE_ON, /* the next one */
     STEP_CAUSE, /* the nearest event before it that is on another line */
@@ -102,27 +102,27 @@ enum asked_step {
     STEPS
 };
 
-void put_window_request(struct out *out, const struct window_request *request);
-void get_window_request(struct in *in, struct window_request *request);
+void encode_window_request(struct encoder *out, const struct window_request *request);
+void decode_window_request(struct decoder *in, struct window_request *request);
 void window_request_free(struct window_request *request);
-void put_density_request(struct out *out, const struct density_request *request);
-void get_density_request(struct in *in, struct density_request *request);
+void encode_density_request(struct encoder *out, const struct density_request *request);
+void decode_density_request(struct decoder *in, struct density_request *request);
 void density_request_free(struct density_request *request);
-void put_search_request(struct out *out, const struct search_request *request);
-void get_search_request(struct in *in, struct search_request *request);
+void encode_search_request(struct encoder *out, const struct search_request *request);
+void decode_search_request(struct decoder *in, struct search_request *request);
 void search_request_free(struct search_request *request);
-void put_stands_request(struct out *out, const struct stands_request *request);
-void get_stands_request(struct in *in, struct stands_request *request);
-void stands_request_free(struct stands_request *request);
+void encode_relations_request(struct encoder *out, const struct relations_request *request);
+void decode_relations_request(struct decoder *in, struct relations_request *request);
+void relations_request_free(struct relations_request *request);
 
 /* What programs are to measure from now on (WANTED_ of wire/region.h): of what is in mask, what is in bits. */
-struct want_request {
+struct measurement_request {
     uint32_t mask, bits;
     uint32_t *lines; /* only these threads; none: all, those that come later, too */
     uint32_t line_count;
 };
-void put_want_request(struct out *out, const struct want_request *request);
-void get_want_request(struct in *in, struct want_request *request);
-void want_request_free(struct want_request *request);
+void encode_measurement_request(struct encoder *out, const struct measurement_request *request);
+void decode_measurement_request(struct decoder *in, struct measurement_request *request);
+void measurement_request_free(struct measurement_request *request);
 
 #endif

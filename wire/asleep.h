@@ -8,7 +8,7 @@
 #define USAGE_ASLEEP 64u /* beside the meters of wire/usage.h; its value is one of these */
 
 /* number, NAME, what it is called */
-#define ASLEEPS(A)                                                                                 \
+#define SLEEP_CALLS(A)                                                                                 \
     A(0, NOT, "")                                                                                  \
     A(1, FUTEX, "futex")                                                                           \
     A(2, LOADER, "loader") /* a futex of the dynamic loader's: a lock of dlopen and dlclose */     \
@@ -27,21 +27,21 @@
     A(15, LOCK, "file lock")                                                                       \
     A(16, OTHER, "other")
 
-enum asleep {
-#define A(number, NAME, name) ASLEEP_##NAME = number,
-    ASLEEPS(A)
+enum sleep_call {
+#define A(number, NAME, name) SLEEP_IN_##NAME = number,
+    SLEEP_CALLS(A)
 #undef A
-        ASLEEP_CALLS
+        SLEEP_IN_CALLS
 };
 
-static inline const char *asleep_name(unsigned call)
+static inline const char *sleep_call_name(unsigned call)
 {
-    static const char *const names[ASLEEP_CALLS] = {
+    static const char *const names[SLEEP_IN_CALLS] = {
 #define A(number, NAME, name) [number] = name,
-        ASLEEPS(A)
+        SLEEP_CALLS(A)
 #undef A
     };
-    return call < ASLEEP_CALLS ? names[call] : "";
+    return call < SLEEP_IN_CALLS ? names[call] : "";
 }
 
 #endif

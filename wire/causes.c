@@ -6,134 +6,134 @@
 
 #define CAUSE_BYTES 24u /* of one event, at least */
 
-void put_causes_request(struct out *out, const struct causes_request *r)
+void encode_causal_edges_request(struct encoder *out, const struct causal_edges_request *r)
 {
-    put_u32(out, r->count);
+    encode_u32(out, r->count);
     for (uint32_t i = 0; i < r->count; i++)
-        put_u64(out, r->positions[i]);
+        encode_u64(out, r->positions[i]);
 }
 
-void get_causes_request(struct in *in, struct causes_request *r)
+void decode_causal_edges_request(struct decoder *in, struct causal_edges_request *r)
 {
-    uint32_t n = get_count(in, 8);
-    *r = (struct causes_request){0};
+    uint32_t n = decode_count(in, 8);
+    *r = (struct causal_edges_request){0};
     if (n > LIMIT_STANDS)
-        in_fail(in, "asks about too many events");
-    r->positions = get_room(in, in->error ? 0 : n, sizeof *r->positions);
+        decoder_fail(in, "asks about too many events");
+    r->positions = decode_array(in, in->error ? 0 : n, sizeof *r->positions);
     for (; r->positions && !in->error && r->count < n; r->count++) {
-        r->positions[r->count] = get_u64(in);
+        r->positions[r->count] = decode_u64(in);
         if (r->count && r->positions[r->count] <= r->positions[r->count - 1])
-            in_fail(in, "asks about events that are not in the order of the log");
+            decoder_fail(in, "asks about events that are not in the order of the log");
     }
 }
 
-void causes_request_free(struct causes_request *r)
+void causal_edges_request_free(struct causal_edges_request *r)
 {
     free(r->positions);
-    *r = (struct causes_request){0};
+    *r = (struct causal_edges_request){0};
 }
 
 /* Reasons that no set has are left out. */
-static uint32_t reasons_of(const struct shown_causes *c)
+static uint32_t reasons_of(const struct causal_edges_info *c)
 {
     uint32_t reasons = 0;
     for (uint32_t i = 0; i < c->doubts_count; i++)
-        for (unsigned r = 1; r < UNSEEN_COUNT; r++)
-            reasons |= c->doubts[i].kinds[r] ? UNSEEN_BIT(r) : 0;
+        for (unsigned r = 1; r < UNTRACED_COUNT; r++)
+            reasons |= c->doubts[i].kinds[r] ? UNTRACED_BIT(r) : 0;
     return reasons;
 }
 
-static void put_doubts(struct out *out, const struct shown_causes *c)
+static void encode_doubts(struct encoder *out, const struct causal_edges_info *c)
 {
     uint32_t reasons = reasons_of(c);
-    put_u32(out, c->any);
-    put_u32(out, reasons);
-    put_u32(out, c->doubts_count);
+    encode_u32(out, c->any);
+    encode_u32(out, reasons);
+    encode_u32(out, c->doubts_count);
     for (uint32_t i = 0; i < c->doubts_count; i++) {
-        put_u32(out, c->doubts[i].doubts);
-        for (unsigned r = 1; r < UNSEEN_COUNT; r++)
-            if (reasons & UNSEEN_BIT(r))
-                put_u32(out, c->doubts[i].kinds[r]);
+        encode_u32(out, c->doubts[i].doubts);
+        for (unsigned r = 1; r < UNTRACED_COUNT; r++)
+            if (reasons & UNTRACED_BIT(r))
+                encode_u32(out, c->doubts[i].kinds[r]);
     }
 }
 
-static void get_doubts(struct in *in, struct shown_causes *c)
+static void decode_doubts(struct decoder *in, struct causal_edges_info *c)
 {
-    c->any = get_u32(in);
-    uint32_t reasons = get_u32(in), n = get_count(in, 4);
-    c->doubts = get_room(in, in->error ? 0 : n, sizeof *c->doubts);
+    c->any = decode_u32(in);
+    uint32_t reasons = decode_u32(in), n = decode_count(in, 4);
+    c->doubts = decode_array(in, in->error ? 0 : n, sizeof *c->doubts);
     for (; c->doubts && !in->error && c->doubts_count < n; c->doubts_count++) {
-        struct shown_doubts *d = &c->doubts[c->doubts_count];
-        *d = (struct shown_doubts){.doubts = get_u32(in)};
-        for (unsigned r = 1; r < UNSEEN_COUNT; r++)
-            if (reasons & UNSEEN_BIT(r))
-                d->kinds[r] = get_u32(in);
+        struct uncertainty_info *d = &c->doubts[c->doubts_count];
+        *d = (struct uncertainty_info){.doubts = decode_u32(in)};
+        for (unsigned r = 1; r < UNTRACED_COUNT; r++)
+            if (reasons & UNTRACED_BIT(r))
+                d->kinds[r] = decode_u32(in);
     }
 }
 
-void put_causes(struct out *out, const struct shown_causes *c)
+void encode_causal_edges(struct encoder *out, const struct causal_edges_info *c)
 {
-    put_u8(out, c->whole);
-    put_u32(out, c->hiding);
-    put_u32(out, c->mechanisms);
-    put_u32(out, c->event_count);
-    put_u32(out, c->cause_count);
+    encode_u8(out, c->whole);
+    encode_u32(out, c->hiding);
+    encode_u32(out, c->mechanisms);
+    encode_u32(out, c->event_count);
+    encode_u32(out, c->cause_count);
     for (uint32_t i = 0; i < c->event_count; i++) {
-        const struct shown_cause *e = &c->events[i];
-        put_u32(out, e->point);
-        put_u32(out, e->chain);
-        put_u32(out, e->doubts);
-        put_u64(out, (uint64_t)e->time_ns);
-        put_u32(out, e->count);
+        const struct causal_edge_info *e = &c->events[i];
+        encode_u32(out, e->point);
+        encode_u32(out, e->chain);
+        encode_u32(out, e->doubts);
+        encode_u64(out, (uint64_t)e->time_ns);
+        encode_u32(out, e->count);
         for (uint32_t k = 0; k < e->count; k++)
-            put_u32(out, c->causes[e->first + k]);
+            encode_u32(out, c->causes[e->first + k]);
     }
-    put_doubts(out, c);
+    encode_doubts(out, c);
 }
 
 /* Appends the causes of the i-th event. */
-static void get_those_of(struct in *in, struct shown_causes *c, uint32_t i, uint32_t all)
+static void decode_those_of(struct decoder *in, struct causal_edges_info *c, uint32_t i, uint32_t all)
 {
-    struct shown_cause *e = &c->events[i];
+    struct causal_edge_info *e = &c->events[i];
     e->first = c->cause_count;
-    e->count = get_count(in, 4);
+    e->count = decode_count(in, 4);
     if (e->count > all - c->cause_count)
-        in_fail(in, "has more causes than it says");
+        decoder_fail(in, "has more causes than it says");
     for (uint32_t k = 0; !in->error && k < e->count; k++) {
-        uint32_t cause = get_u32(in);
+        uint32_t cause = decode_u32(in);
         c->causes[c->cause_count++] = cause;
         if (cause >= i)
-            in_fail(in, "an event comes before its cause");
+            decoder_fail(in, "an event comes before its cause");
     }
 }
 
-void get_causes(struct in *in, struct shown_causes *c)
+void decode_causal_edges(struct decoder *in, struct causal_edges_info *c)
 {
-    *c = (struct shown_causes){.whole = get_u8(in)};
-    c->hiding = get_u32(in);
-    c->mechanisms = get_u32(in);
-    uint32_t n = get_u32(in), all = get_u32(in);
-    if (!in->error && (n > LIMIT_STANDS || n > in_left(in) / CAUSE_BYTES || all > in_left(in) / 4))
-        in_fail(in, "a count is larger than what follows");
-    c->events = get_room(in, in->error ? 0 : n, sizeof *c->events);
-    c->causes = get_room(in, in->error ? 0 : all, sizeof *c->causes);
+    *c = (struct causal_edges_info){.whole = decode_u8(in)};
+    c->hiding = decode_u32(in);
+    c->mechanisms = decode_u32(in);
+    uint32_t n = decode_u32(in), all = decode_u32(in);
+    if (!in->error && (n > LIMIT_STANDS || n > decoder_remaining(in) / CAUSE_BYTES || all > decoder_remaining(in) / 4))
+        decoder_fail(in, "a count is larger than what follows");
+    c->events = decode_array(in, in->error ? 0 : n, sizeof *c->events);
+    c->causes = decode_array(in, in->error ? 0 : all, sizeof *c->causes);
     for (uint32_t i = 0; c->events && c->causes && !in->error && i < n; i++) {
-        c->events[i].point = get_u32(in);
-        c->events[i].chain = get_u32(in);
-        c->events[i].doubts = get_u32(in);
-        c->events[i].time_ns = (int64_t)get_u64(in);
+        c->events[i].point = decode_u32(in);
+        c->events[i].chain = decode_u32(in);
+        c->events[i].doubts = decode_u32(in);
+        c->events[i].time_ns = (int64_t)decode_u64(in);
         if (c->events[i].point > i)
-            in_fail(in, "a point begins after one of its events");
-        get_those_of(in, c, i, all);
+            decoder_fail(in, "a point begins after one of its events");
+        decode_those_of(in, c, i, all);
         c->event_count++;
     }
-    get_doubts(in, c);
+    decode_doubts(in, c);
 }
 
-void shown_causes_free(struct shown_causes *c)
+void causal_edges_info_free(struct causal_edges_info *c)
 {
     free(c->events);
     free(c->causes);
     free(c->doubts);
-    *c = (struct shown_causes){0};
+    *c = (struct causal_edges_info){0};
 }

@@ -7,7 +7,7 @@
 #include "wire/unseen.h"
 
 /* Which events: positions in the log, rising. */
-struct causes_request {
+struct causal_edges_request {
     uint64_t *positions;
     uint32_t count; /* at most LIMIT_STANDS */
 };
@@ -19,38 +19,38 @@ struct causes_request {
  * chain come one after the other, in the order in which they are asked for.  A point is before another if a way leads from the one
  * to the other by causes and along chains.  If none does either way, they are concurrent where their doubts are the
  * same number, else it is not known.  Of an event without a chain, doubts are the reasons why it has none, as bits. */
-struct shown_cause {
+struct causal_edge_info {
     uint32_t point, chain, doubts;
     uint32_t first, count; /* of `causes`: indices of points; the one before it on its chain, too */
     int64_t time_ns; /* of its point; moved to that of its latest cause, where it would be earlier */
 };
 
 /* Of two events with different doubts, what is not known is not known for those reasons of which their kinds differ. */
-struct shown_doubts {
+struct uncertainty_info {
     uint32_t doubts; /* the number of the set, each once */
-    uint32_t kinds[UNSEEN_COUNT]; /* by reason; 0: it is not among them */
+    uint32_t kinds[UNTRACED_COUNT]; /* by reason; 0: it is not among them */
 };
 
-struct shown_causes {
+struct causal_edges_info {
     bool whole; /* false: there would be too much to tell, and nothing is told */
     uint32_t hiding,
         mechanisms; /* bits of enum unseen, for the whole run; hiding: not 0, all that is
                                   * not ordered is not known */
-    struct shown_cause *events;
+    struct causal_edge_info *events;
     uint32_t event_count;
     uint32_t *causes;
     uint32_t cause_count;
     uint32_t any; /* bits: the reasons where doubts are ANY_DOUBTS */
-    struct shown_doubts *doubts;
+    struct uncertainty_info *doubts;
     uint32_t doubts_count;
 };
 
-void put_causes_request(struct out *out, const struct causes_request *request);
-void get_causes_request(struct in *in, struct causes_request *request);
-void causes_request_free(struct causes_request *request);
-void put_causes(struct out *out, const struct shown_causes *causes);
+void encode_causal_edges_request(struct encoder *out, const struct causal_edges_request *request);
+void decode_causal_edges_request(struct decoder *in, struct causal_edges_request *request);
+void causal_edges_request_free(struct causal_edges_request *request);
+void encode_causal_edges(struct encoder *out, const struct causal_edges_info *causes);
 /* What it names is there: points and causes are indices of events, causes of earlier ones. */
-void get_causes(struct in *in, struct shown_causes *causes);
-void shown_causes_free(struct shown_causes *causes);
+void decode_causal_edges(struct decoder *in, struct causal_edges_info *causes);
+void causal_edges_info_free(struct causal_edges_info *causes);
 
 #endif

@@ -5,115 +5,115 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct table_cell cell_step(enum cell_step is, struct table_place from, struct table_place to)
+struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_place from, struct table_place to)
 {
     return (struct table_cell){.is = CELL_STEP, .step = (uint8_t)is, .between = {from, to, {0}}};
 }
 
-void put_place(struct out *out, struct table_place place)
+void encode_place(struct encoder *out, struct table_place place)
 {
-    put_u32(out, place.process);
-    put_u64(out, place.address);
+    encode_u32(out, place.process);
+    encode_u64(out, place.address);
 }
 
-struct table_place get_place(struct in *in)
+struct table_place decode_place(struct decoder *in)
 {
-    struct table_place place = {.process = get_u32(in)};
-    place.address = get_u64(in);
+    struct table_place place = {.process = decode_u32(in)};
+    place.address = decode_u64(in);
     return place;
 }
 
-void put_cell(struct out *out, const struct table_cell *cell)
+void encode_cell(struct encoder *out, const struct table_cell *cell)
 {
     uint64_t bits;
-    put_u8(out, cell->is);
+    encode_u8(out, cell->is);
     switch (cell->is) {
     case CELL_NUMBER:
-        put_u64(out, (uint64_t)cell->number);
+        encode_u64(out, (uint64_t)cell->number);
         break;
     case CELL_REAL:
         memcpy(&bits, &cell->real, sizeof bits);
-        put_u64(out, bits);
+        encode_u64(out, bits);
         break;
     case CELL_TEXT:
-        put_string(out, cell->text);
+        encode_string(out, cell->text);
         break;
     case CELL_LINE:
-        put_u32(out, cell->line);
+        encode_u32(out, cell->line);
         break;
     case CELL_PLACE:
     case CELL_NAME:
-        put_place(out, cell->place);
+        encode_place(out, cell->place);
         break;
     case CELL_STEP:
-        put_u8(out, cell->step);
-        put_place(out, cell->between.from);
-        put_place(out, cell->between.to);
+        encode_u8(out, cell->step);
+        encode_place(out, cell->between.from);
+        encode_place(out, cell->between.to);
         if (cell->step == CELL_STEP_CALLS)
-            put_place(out, cell->between.caller);
+            encode_place(out, cell->between.caller);
         break;
     case CELL_EVENT:
-        put_ref(out, cell->event);
+        encode_event_id(out, cell->event);
         break;
     default:
         break;
     }
 }
 
-static double get_real(struct in *in)
+static double decode_real(struct decoder *in)
 {
-    uint64_t bits = get_u64(in);
+    uint64_t bits = decode_u64(in);
     double real;
     memcpy(&real, &bits, sizeof real);
     return real;
 }
 
-static void get_step(struct in *in, struct table_cell *cell)
+static void decode_step(struct decoder *in, struct table_cell *cell)
 {
-    cell->step = get_u8(in);
-    cell->between.from = get_place(in);
-    cell->between.to = get_place(in);
+    cell->step = decode_u8(in);
+    cell->between.from = decode_place(in);
+    cell->between.to = decode_place(in);
     if (cell->step == CELL_STEP_CALLS)
-        cell->between.caller = get_place(in);
+        cell->between.caller = decode_place(in);
     if (cell->step >= CELL_STEPS)
-        in_fail(in, "a step of an unknown kind");
+        decoder_fail(in, "a step of an unknown kind");
 }
 
-void get_cell(struct in *in, struct table_cell *cell)
+void decode_cell(struct decoder *in, struct table_cell *cell)
 {
-    *cell = (struct table_cell){.is = get_u8(in)};
+    *cell = (struct table_cell){.is = decode_u8(in)};
     switch (cell->is) {
     case CELL_NULL:
         break;
     case CELL_NUMBER:
-        cell->number = (int64_t)get_u64(in);
+        cell->number = (int64_t)decode_u64(in);
         break;
     case CELL_REAL:
-        cell->real = get_real(in);
+        cell->real = decode_real(in);
         break;
     case CELL_TEXT:
-        cell->text = get_string(in, LIMIT_TEXT_BYTES);
+        cell->text = decode_string(in, LIMIT_TEXT_BYTES);
         break;
     case CELL_LINE:
-        cell->line = get_u32(in);
+        cell->line = decode_u32(in);
         break;
     case CELL_PLACE:
     case CELL_NAME:
-        cell->place = get_place(in);
+        cell->place = decode_place(in);
         break;
     case CELL_STEP:
-        get_step(in, cell);
+        decode_step(in, cell);
         break;
     case CELL_EVENT:
-        cell->event = get_ref(in);
+        cell->event = decode_event_id(in);
         break;
     default:
         cell->is = CELL_NULL;
-        in_fail(in, "a cell of an unknown kind");
+        decoder_fail(in, "a cell of an unknown kind");
     }
 }
 
-void cells_free(struct table_cell *cells, size_t count)
+void table_cells_free(struct table_cell *cells, size_t count)
 {
     for (size_t i = 0; cells && i < count; i++)
         if (cells[i].is == CELL_TEXT)

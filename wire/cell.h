@@ -4,7 +4,7 @@
 
 #include "wire/ref.h"
 
-enum cell_is {
+enum cell_type {
     CELL_NULL, /* no source gives it */
     CELL_NUMBER,
     CELL_REAL,
@@ -18,7 +18,7 @@ enum cell_is {
 };
 
 /* What a step is. */
-enum cell_step {
+enum cell_step_kind {
     CELL_STEP_CODE,
     CELL_STEP_LATENCY,
     CELL_STEP_TIMER,
@@ -34,14 +34,14 @@ struct table_place {
 
 struct table_cell {
     uint8_t is; /* an enum cell_is */
-    uint8_t step; /* an enum cell_step */
+    uint8_t step; /* an enum table_cell_step_name */
     union {
         int64_t number;
         double real;
         char *text;
         uint32_t line;
         struct table_place place;
-        struct ref event;
+        struct event_id event;
         struct {
             struct table_place from, to,
                 caller; /* caller: of calls, where the function was called */
@@ -49,40 +49,40 @@ struct table_cell {
     };
 };
 
-static inline struct table_cell cell_number(int64_t number)
+static inline struct table_cell table_cell_number(int64_t number)
 {
     return (struct table_cell){.is = CELL_NUMBER, .number = number};
 }
 
-static inline struct table_cell cell_real(double real)
+static inline struct table_cell table_cell_real(double real)
 {
     return (struct table_cell){.is = CELL_REAL, .real = real};
 }
 
-static inline struct table_cell cell_line(uint32_t line)
+static inline struct table_cell table_cell_line(uint32_t line)
 {
     return line ? (struct table_cell){.is = CELL_LINE, .line = line} : (struct table_cell){0};
 }
 
-static inline struct table_cell cell_event(struct ref at)
+static inline struct table_cell table_cell_event(struct event_id at)
 {
     return at.line ? (struct table_cell){.is = CELL_EVENT, .event = at} : (struct table_cell){0};
 }
 
-static inline struct table_cell cell_place(struct table_place place)
+static inline struct table_cell table_cell_place(struct table_place place)
 {
     return (struct table_cell){.is = CELL_PLACE, .place = place};
 }
 
-struct table_cell cell_step(enum cell_step is, struct table_place from, struct table_place to);
+struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_place from, struct table_place to);
 
-void put_place(struct out *out, struct table_place place);
-struct table_place get_place(struct in *in);
+void encode_place(struct encoder *out, struct table_place place);
+struct table_place decode_place(struct decoder *in);
 #define PLACE_BYTES 12u
-void put_cell(struct out *out, const struct table_cell *cell);
+void encode_cell(struct encoder *out, const struct table_cell *cell);
 /* Sets the cell in any case; its text is the caller's to free. */
-void get_cell(struct in *in, struct table_cell *cell);
+void decode_cell(struct decoder *in, struct table_cell *cell);
 /* So many, and their texts. */
-void cells_free(struct table_cell *cells, size_t count);
+void table_cells_free(struct table_cell *cells, size_t count);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define COUNTERS 65536u /* a power of two */
 
-struct counter {
+struct shared_counter {
     _Atomic uint64_t key;    /* of a line's identity; 0: free */
     _Atomic uint64_t number; /* last one taken */
 };
@@ -24,6 +24,6 @@ struct counter {
 #define COUNTER_BEGINS(lifetime) ((uint64_t)(lifetime) << 40)
 #define COUNTER_LIFETIMES (1u << 24)
 
-#define COUNTERS_BYTES (COUNTERS * sizeof(struct counter))
+#define COUNTERS_BYTES (COUNTERS * sizeof(struct shared_counter))
 
 #endif

@@ -8,13 +8,13 @@
 
 #include "wire/message.h"
 
-enum curve_group {
-    CURVE_USAGE = 1, /* what the operating system says */
-    CURVE_MEMORY = 2,
-    CURVE_OWN = 4
+enum series_group {
+    SERIES_USAGE = 1, /* what the operating system says */
+    SERIES_MEMORY = 2,
+    SERIES_OWN = 4
 };
 
-struct curve_request {
+struct series_request {
     int64_t from, to; /* ns; to <= from: the whole run */
     uint32_t pixels; /* at least 1 */
     uint8_t groups; /* of enum curve_group, at least one */
@@ -23,40 +23,40 @@ struct curve_request {
     uint32_t *lines, line_count; /* of these threads alone; none: all */
 };
 
-enum curve_known {
-    CURVE_NOTHING, /* nothing was told before it, or it is over */
-    CURVE_BETWEEN, /* told before it, and again after it, or that it lasts */
-    CURVE_TOLD /* it was told in this pixel */
+enum series_known {
+    SERIES_NOTHING, /* nothing was told before it, or it is over */
+    SERIES_BETWEEN, /* told before it, and again after it, or that it lasts */
+    SERIES_RECORDED /* it was told in this pixel */
 };
 
-struct curve_pixel {
+struct series_pixel {
     uint8_t known; /* an enum curve_known; of NOTHING the rest is 0 */
     int64_t least, mean, most; /* `scale` is one; of what grows: per second */
 };
 
-#define CURVE_RATE_SCALE 1000 /* rates are told in thousandths */
+#define SERIES_RATE_SCALE 1000 /* rates are told in thousandths */
 
-struct shown_curve {
+struct time_series {
     uint32_t thread, meter; /* the thread's line, 0: the whole process; its code */
     char *program, *name, *unit; /* "wc[4711]"; its name, as tables have it; "bytes", "ns" or "" */
     bool grows, exact; /* exact: its end was told by itself */
     int64_t scale; /* at least 1 */
-    struct curve_pixel *pixels;
+    struct series_pixel *pixels;
 };
 
-struct shown_curves {
+struct time_series_set {
     int64_t from, to;
     uint32_t pixels, left_out; /* so many more there are */
     uint32_t count;
-    struct shown_curve *items; /* by process, thread and meter */
+    struct time_series *items; /* by process, thread and meter */
 };
 
-void put_curve_request(struct out *out, const struct curve_request *request);
-void get_curve_request(struct in *in, struct curve_request *request);
-void curve_request_free(struct curve_request *request);
+void encode_series_request(struct encoder *out, const struct series_request *request);
+void decode_series_request(struct decoder *in, struct series_request *request);
+void series_request_free(struct series_request *request);
 
-void put_curves(struct out *out, const struct shown_curves *curves);
-void get_curves(struct in *in, struct shown_curves *curves);
-void shown_curves_free(struct shown_curves *curves);
+void encode_time_series(struct encoder *out, const struct time_series_set *curves);
+void decode_time_series(struct decoder *in, struct time_series_set *curves);
+void time_series_free(struct time_series_set *curves);
 
 #endif

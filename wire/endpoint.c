@@ -24,10 +24,10 @@ void error_set(struct error *error, const char *format, ...)
 
 bool endpoint_is(const char *s)
 {
-    return strncmp(s, "unix:", 5) == 0 || strncmp(s, "tcp:", 4) == 0 || endpoint_is_far(s);
+    return strncmp(s, "unix:", 5) == 0 || strncmp(s, "tcp:", 4) == 0 || endpoint_is_remote(s);
 }
 
-bool endpoint_is_far(const char *s) { return strncmp(s, "poet://", 7) == 0; }
+bool endpoint_is_remote(const char *s) { return strncmp(s, "poet://", 7) == 0; }
 
 /* HOST:PORT, and nothing else: no path, and no other word before a colon. */
 static bool is_host_and_port(const char *s)
@@ -38,7 +38,7 @@ static bool is_host_and_port(const char *s)
            colon[1 + strspn(colon + 1, "0123456789")] == 0;
 }
 
-bool endpoint_elsewhere(const char *s, char *target, size_t size)
+bool endpoint_is_other_host(const char *s, char *target, size_t size)
 {
     bool host = is_host_and_port(s);
     if (!host && !strstr(s, "://"))
@@ -175,7 +175,7 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
 {
     struct sockaddr_un sun;
     *absent = false;
-    if (endpoint_is_far(endpoint)) {
+    if (endpoint_is_remote(endpoint)) {
         error_set(error, "%s: programs reach it by an agent on their machine: poet server --to %s",
                   endpoint, endpoint);
         return -1;

@@ -20,11 +20,11 @@ void error_set(struct error *error, const char *format, ...) __attribute__((form
 
 /* True if s looks like an endpoint rather than a file. */
 bool endpoint_is(const char *s);
-bool endpoint_is_far(
+bool endpoint_is_remote(
     const char *s); /* poet://: for servers, agents and viewers; programs have an agent */
 /* Whether $POET_SERVER of a program names something that it reaches by an agent: HOST:PORT, which is poet://HOST:PORT, or
  * whatever has :// in it; as agents are told it. */
-bool endpoint_elsewhere(const char *s, char *target, size_t size);
+bool endpoint_is_other_host(const char *s, char *target, size_t size);
 struct sockaddr_un;
 bool endpoint_unix(const char *endpoint, struct sockaddr_un *address, struct error *error);
 

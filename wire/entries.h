@@ -16,18 +16,18 @@
 #include "wire/message.h"
 #include "wire/region.h"
 
-#define ENTRIES_MAGIC 0x52455450u /* "PTER" */
-#define ENTRIES_VERSION 1u
-#define ENTRIES_HEAD_BYTES 4096u
-#define ENTRIES_WORDS (1u << 20) /* of a ring: a power of two */
-#define ENTRIES_MAP_BYTES (ENTRIES_HEAD_BYTES + (size_t)ENTRIES_WORDS * sizeof(uint64_t))
+#define CALL_RECORDS_MAGIC 0x52455450u /* "PTER" */
+#define CALL_RECORDS_VERSION 1u
+#define CALL_RECORDS_HEAD_BYTES 4096u
+#define CALL_RECORDS_WORDS (1u << 20) /* of a ring: a power of two */
+#define CALL_RECORDS_MAP_BYTES (CALL_RECORDS_HEAD_BYTES + (size_t)CALL_RECORDS_WORDS * sizeof(uint64_t))
 
-#define ENTRY_ENDS 1u
-#define ENTRY_CONTEXT_SHIFT 1
-#define ENTRY_TIME_SHIFT 18
-#define ENTRY_TIME_BITS (64 - ENTRY_TIME_SHIFT)
+#define CALL_RECORD_ENDS 1u
+#define CALL_RECORD_CONTEXT_SHIFT 1
+#define CALL_RECORD_TIME_SHIFT 18
+#define CALL_RECORD_TIME_BITS (64 - CALL_RECORD_TIME_SHIFT)
 
-struct entries_head {
+struct call_records_head {
     uint32_t magic, version;
     uint32_t thread; /* code of its own line, as in its queue */
     uint32_t clock; /* QUEUE_CLOCK_*: what ticks are */
@@ -35,30 +35,30 @@ struct entries_head {
     _Atomic uint64_t lost; /* calls that are not there, in all */
     _Alignas(64) _Atomic uint64_t taken; /* words: the server's */
 };
-static_assert(sizeof(struct entries_head) <= ENTRIES_HEAD_BYTES, "the head fits its page");
-static_assert(REGION_CONTEXTS <= 1u << (ENTRY_TIME_SHIFT - ENTRY_CONTEXT_SHIFT),
+static_assert(sizeof(struct call_records_head) <= CALL_RECORDS_HEAD_BYTES, "the head fits its page");
+static_assert(REGION_CONTEXTS <= 1u << (CALL_RECORD_TIME_SHIFT - CALL_RECORD_CONTEXT_SHIFT),
               "a context fits its place");
 
-static inline _Atomic uint64_t *entries_words(struct entries_head *head)
+static inline _Atomic uint64_t *call_records_words(struct call_records_head *head)
 {
-    return (_Atomic uint64_t *)(void *)((char *)head + ENTRIES_HEAD_BYTES);
+    return (_Atomic uint64_t *)(void *)((char *)head + CALL_RECORDS_HEAD_BYTES);
 }
 
-static inline uint64_t entry_word(uint32_t context, bool ends, uint64_t time)
+static inline uint64_t call_record_word(uint32_t context, bool ends, uint64_t time)
 {
-    return time << ENTRY_TIME_SHIFT | (uint64_t)context << ENTRY_CONTEXT_SHIFT |
-           (ends ? ENTRY_ENDS : 0);
+    return time << CALL_RECORD_TIME_SHIFT | (uint64_t)context << CALL_RECORD_CONTEXT_SHIFT |
+           (ends ? CALL_RECORD_ENDS : 0);
 }
 
 /* ---- as they are kept ---- */
 
-enum entry_is {
-    ENTRY_BEGINS,
-    ENTRY_ENDED, /* the innermost call that is open */
-    ENTRY_LOST /* so many calls are not there */
+enum call_record_type {
+    CALL_RECORD_BEGINS,
+    CALL_RECORD_ENDED, /* the innermost call that is open */
+    CALL_RECORD_LOST /* so many calls are not there */
 };
 
-struct entry {
+struct call_record {
     uint8_t is; /* an enum entry_is */
     uint32_t context; /* of a call that begins, not 0 */
     uint64_t time_ns; /* by the program's monotonic clock; none is earlier than the one before */
@@ -67,10 +67,10 @@ struct entry {
 
 /* The body of an ENTRIES chunk: the time that it begins with, then entries; *last_ns is the time of the one before,
  * and becomes this one's. */
-void put_entries_head(struct out *out, uint64_t first_ns);
-void put_entry(struct out *out, uint64_t *last_ns, const struct entry *entry);
-uint64_t get_entries_head(struct in *in);
+void encode_call_records_head(struct encoder *out, uint64_t first_ns);
+void encode_call_record(struct encoder *out, uint64_t *last_ns, const struct call_record *entry);
+uint64_t decode_call_records_head(struct decoder *in);
 /* False at the end, or with in->error. */
-bool get_entry(struct in *in, uint64_t *last_ns, struct entry *entry);
+bool decode_call_record(struct decoder *in, uint64_t *last_ns, struct call_record *entry);
 
 #endif

@@ -18,12 +18,12 @@
 #define STREAM_CLOSINGS (UINT64_C(1) << 62)
 
 /* Names one event.  line 0 names none. */
-struct ref {
+struct event_id {
     uint32_t line;
     uint64_t number;
 };
 
-static inline bool ref_equal(struct ref a, struct ref b)
+static inline bool event_id_equal(struct event_id a, struct event_id b)
 {
     return a.line == b.line && a.number == b.number;
 }
@@ -49,14 +49,14 @@ enum relation {
 enum event_state { EVENT_ORDERED, EVENT_PENDING, EVENT_CONTRADICTORY };
 
 /* Answer to "how does A stand to B": BEFORE means A happened before B. */
-enum precedence { ORDER_BEFORE, ORDER_AFTER, ORDER_CONCURRENT, ORDER_SAME, ORDER_UNKNOWN };
+enum causal_relation { ORDER_BEFORE, ORDER_AFTER, ORDER_CONCURRENT, ORDER_SAME, ORDER_UNKNOWN };
 
 /* Where a thread is, seen from one line: not there, running there, blocked
  * there, or in it but running on another line now. */
-enum presence { PRESENCE_OUT, PRESENCE_ACTIVE, PRESENCE_BLOCKED, PRESENCE_AWAY };
+enum occupancy { OCCUPANCY_OUT, OCCUPANCY_ACTIVE, OCCUPANCY_BLOCKED, OCCUPANCY_AWAY };
 
 /* How many threads are in a line, by what they do.  Drawn as the line's style. */
-struct presences {
+struct occupants {
     uint16_t active, blocked, away;
 };
 

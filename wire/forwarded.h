@@ -43,17 +43,17 @@ struct forwarded_chunk { /* within a batch */
 };
 #define FORWARDED_NOTHING 0u /* in place of one that is the agent's own */
 
-void put_forwarded_agent(struct out *out, const char *host);
-bool get_forwarded_agent(struct in *in, struct forwarded_agent *agent);
-void put_forwarded_stream(struct out *out, uint32_t stream, const uint8_t *id, const char *run);
-bool get_forwarded_stream(struct in *in, struct forwarded_stream *stream);
+void encode_forwarded_agent(struct encoder *out, const char *host);
+bool decode_forwarded_agent(struct decoder *in, struct forwarded_agent *agent);
+void encode_forwarded_stream(struct encoder *out, uint32_t stream, const uint8_t *id, const char *run);
+bool decode_forwarded_stream(struct decoder *in, struct forwarded_stream *stream);
 /* All but the packed bytes, which follow. */
-void put_forwarded_batch(struct out *out, const struct forwarded_batch *batch);
-bool get_forwarded_batch(struct in *in, struct forwarded_batch *batch);
-void put_forwarded_chunk(struct out *out, const struct forwarded_chunk *chunk);
+void encode_forwarded_batch(struct encoder *out, const struct forwarded_batch *batch);
+bool decode_forwarded_batch(struct decoder *in, struct forwarded_batch *batch);
+void encode_forwarded_chunk(struct encoder *out, const struct forwarded_chunk *chunk);
 /* The next one; false at the end, or with in->error. */
-bool get_forwarded_chunk(struct in *in, struct forwarded_chunk *chunk);
+bool decode_forwarded_chunk(struct decoder *in, struct forwarded_chunk *chunk);
 /* Whether these bytes are so many chunks and nothing else. */
-bool forwarded_is_sound(const uint8_t *raw, size_t size, uint32_t count);
+bool forwarded_chunk_is_valid(const uint8_t *raw, size_t size, uint32_t count);
 
 #endif

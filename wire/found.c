@@ -8,279 +8,279 @@
 
 /* So many bytes each of them takes: more of them than fit are nonsense. */
 enum {
-    HOLDER_BYTES = 4 + REF_BYTES + 12,
-    STEP_BYTES = 4 + 4 + 2 * REF_BYTES + 8,
-    ABLE_BYTES = 4 + 1 + REF_BYTES,
+    HOLDER_BYTES = 4 + EVENT_ID_BYTES + 12,
+    STEP_BYTES = 4 + 4 + 2 * EVENT_ID_BYTES + 8,
+    ABLE_BYTES = 4 + 1 + EVENT_ID_BYTES,
     KIND_BYTES = 4 + 8,
-    HIT_BYTES = REF_BYTES + 8
+    HIT_BYTES = EVENT_ID_BYTES + 8
 };
 
-void put_wait(struct out *out, const struct shown_wait *wait)
+void encode_wait(struct encoder *out, const struct wait_info *wait)
 {
-    put_u32(out, wait->thread);
-    put_u32(out, wait->about);
-    put_event(out, &wait->event);
-    put_u32(out, wait->holder_count);
+    encode_u32(out, wait->thread);
+    encode_u32(out, wait->about);
+    encode_event_info(out, &wait->event);
+    encode_u32(out, wait->holder_count);
     for (uint32_t i = 0; i < wait->holder_count; i++) {
-        put_u32(out, wait->holders[i].thread);
-        put_ref(out, wait->holders[i].since);
-        put_u32(out, wait->holders[i].process);
-        put_u64(out, wait->holders[i].site);
+        encode_u32(out, wait->holders[i].thread);
+        encode_event_id(out, wait->holders[i].since);
+        encode_u32(out, wait->holders[i].process);
+        encode_u64(out, wait->holders[i].site);
     }
-    put_u8(out, (uint8_t)wait->fate);
-    put_u8(out, wait->at_exit);
-    put_u8(out, wait->end);
-    put_u64(out, (uint64_t)wait->since_ns);
+    encode_u8(out, (uint8_t)wait->fate);
+    encode_u8(out, wait->at_exit);
+    encode_u8(out, wait->end);
+    encode_u64(out, (uint64_t)wait->since_ns);
 }
 
-static enum fate get_fate(struct in *in)
+static enum wait_outcome decode_fate(struct decoder *in)
 {
-    uint8_t fate = get_u8(in);
-    if (fate >= FATE_COUNT)
-        in_fail(in, "an impossible fate");
-    return fate < FATE_COUNT ? (enum fate)fate : FATE_OPEN;
+    uint8_t fate = decode_u8(in);
+    if (fate >= OUTCOME_COUNT)
+        decoder_fail(in, "an impossible fate");
+    return fate < OUTCOME_COUNT ? (enum wait_outcome)fate : OUTCOME_OPEN;
 }
 
-void get_wait(struct in *in, struct shown_wait *wait)
+void decode_wait(struct decoder *in, struct wait_info *wait)
 {
-    *wait = (struct shown_wait){.thread = get_u32(in)};
-    wait->about = get_u32(in);
-    get_event(in, &wait->event);
-    uint32_t n = get_count(in, HOLDER_BYTES);
-    wait->holders = get_room(in, n, sizeof *wait->holders);
+    *wait = (struct wait_info){.thread = decode_u32(in)};
+    wait->about = decode_u32(in);
+    decode_event_info(in, &wait->event);
+    uint32_t n = decode_count(in, HOLDER_BYTES);
+    wait->holders = decode_array(in, n, sizeof *wait->holders);
     for (; wait->holders && wait->holder_count < n; wait->holder_count++) {
-        wait->holders[wait->holder_count].thread = get_u32(in);
-        wait->holders[wait->holder_count].since = get_ref(in);
-        wait->holders[wait->holder_count].process = get_u32(in);
-        wait->holders[wait->holder_count].site = get_u64(in);
+        wait->holders[wait->holder_count].thread = decode_u32(in);
+        wait->holders[wait->holder_count].since = decode_event_id(in);
+        wait->holders[wait->holder_count].process = decode_u32(in);
+        wait->holders[wait->holder_count].site = decode_u64(in);
     }
-    wait->fate = get_fate(in);
-    wait->at_exit = get_u8(in) != 0;
-    wait->end = get_u8(in) != 0;
-    wait->since_ns = (int64_t)get_u64(in);
+    wait->fate = decode_fate(in);
+    wait->at_exit = decode_u8(in) != 0;
+    wait->end = decode_u8(in) != 0;
+    wait->since_ns = (int64_t)decode_u64(in);
 }
 
-void shown_wait_free(struct shown_wait *wait)
+void wait_info_free(struct wait_info *wait)
 {
-    shown_event_free(&wait->event);
+    event_info_free(&wait->event);
     free(wait->holders);
-    *wait = (struct shown_wait){0};
+    *wait = (struct wait_info){0};
 }
 
-void put_sleeper(struct out *out, const struct shown_sleeper *sleeper)
+void encode_sleeper(struct encoder *out, const struct sleeper_info *sleeper)
 {
-    put_u32(out, sleeper->thread);
-    put_u64(out, (uint64_t)sleeper->since_ns);
-    put_u8(out, sleeper->call);
-    put_event(out, &sleeper->event);
+    encode_u32(out, sleeper->thread);
+    encode_u64(out, (uint64_t)sleeper->since_ns);
+    encode_u8(out, sleeper->call);
+    encode_event_info(out, &sleeper->event);
 }
 
-void get_sleeper(struct in *in, struct shown_sleeper *sleeper)
+void decode_sleeper(struct decoder *in, struct sleeper_info *sleeper)
 {
-    *sleeper = (struct shown_sleeper){.thread = get_u32(in)};
-    sleeper->since_ns = (int64_t)get_u64(in);
-    sleeper->call = get_u8(in);
-    get_event(in, &sleeper->event);
+    *sleeper = (struct sleeper_info){.thread = decode_u32(in)};
+    sleeper->since_ns = (int64_t)decode_u64(in);
+    sleeper->call = decode_u8(in);
+    decode_event_info(in, &sleeper->event);
 }
 
-void shown_sleeper_free(struct shown_sleeper *sleeper)
+void sleeper_info_free(struct sleeper_info *sleeper)
 {
-    shown_event_free(&sleeper->event);
-    *sleeper = (struct shown_sleeper){0};
+    event_info_free(&sleeper->event);
+    *sleeper = (struct sleeper_info){0};
 }
 
-void put_cycle(struct out *out, const struct shown_cycle *cycle)
+void encode_cycle(struct encoder *out, const struct cycle_info *cycle)
 {
-    put_u32(out, cycle->count);
+    encode_u32(out, cycle->count);
     for (uint32_t i = 0; i < cycle->count; i++) {
-        put_u32(out, cycle->steps[i].thread);
-        put_u32(out, cycle->steps[i].about);
-        put_ref(out, cycle->steps[i].at);
-        put_ref(out, cycle->steps[i].since);
-        put_u64(out, (uint64_t)cycle->steps[i].time_ns);
+        encode_u32(out, cycle->steps[i].thread);
+        encode_u32(out, cycle->steps[i].about);
+        encode_event_id(out, cycle->steps[i].at);
+        encode_event_id(out, cycle->steps[i].since);
+        encode_u64(out, (uint64_t)cycle->steps[i].time_ns);
     }
 }
 
-void get_cycle(struct in *in, struct shown_cycle *cycle)
+void decode_cycle(struct decoder *in, struct cycle_info *cycle)
 {
-    uint32_t n = get_count(in, STEP_BYTES);
-    *cycle = (struct shown_cycle){.steps = get_room(in, n, sizeof *cycle->steps)};
+    uint32_t n = decode_count(in, STEP_BYTES);
+    *cycle = (struct cycle_info){.steps = decode_array(in, n, sizeof *cycle->steps)};
     for (; cycle->steps && cycle->count < n; cycle->count++) {
-        cycle->steps[cycle->count].thread = get_u32(in);
-        struct shown_step *step = &cycle->steps[cycle->count];
-        step->about = get_u32(in);
-        step->at = get_ref(in);
-        step->since = get_ref(in);
-        step->time_ns = (int64_t)get_u64(in);
+        cycle->steps[cycle->count].thread = decode_u32(in);
+        struct cycle_step_info *step = &cycle->steps[cycle->count];
+        step->about = decode_u32(in);
+        step->at = decode_event_id(in);
+        step->since = decode_event_id(in);
+        step->time_ns = (int64_t)decode_u64(in);
     }
 }
 
-void put_verdict(struct out *out, const struct shown_verdict *v)
+void encode_diagnosis(struct encoder *out, const struct diagnosis_info *v)
 {
-    put_u32(out, v->about);
-    put_u8(out, (uint8_t)v->fate);
-    put_u32(out, v->doubts);
-    put_ref(out, v->wait);
-    put_ref(out, v->waker);
-    put_u32(out, v->waker_type);
-    put_u8(out, v->stands);
-    put_u8(out, v->went_on);
-    put_u32(out, v->able_count);
+    encode_u32(out, v->about);
+    encode_u8(out, (uint8_t)v->fate);
+    encode_u32(out, v->doubts);
+    encode_event_id(out, v->wait);
+    encode_event_id(out, v->waker);
+    encode_u32(out, v->waker_type);
+    encode_u8(out, v->stands);
+    encode_u8(out, v->went_on);
+    encode_u32(out, v->able_count);
     for (uint32_t i = 0; i < v->able_count; i++) {
-        put_u32(out, v->able[i].thread);
-        put_u8(out, v->able[i].state);
-        put_ref(out, v->able[i].last);
+        encode_u32(out, v->able[i].thread);
+        encode_u8(out, v->able[i].state);
+        encode_event_id(out, v->able[i].last);
     }
-    put_u32(out, v->run_count);
+    encode_u32(out, v->run_count);
     for (uint32_t i = 0; i < v->run_count; i++)
-        put_u32(out, v->runs[i]);
+        encode_u32(out, v->runs[i]);
 }
 
-static void get_able(struct in *in, struct shown_verdict *v)
+static void decode_able(struct decoder *in, struct diagnosis_info *v)
 {
-    uint32_t n = get_count(in, ABLE_BYTES);
-    v->able = get_room(in, n, sizeof *v->able);
+    uint32_t n = decode_count(in, ABLE_BYTES);
+    v->able = decode_array(in, n, sizeof *v->able);
     for (; v->able && v->able_count < n; v->able_count++) {
-        struct shown_able *able = &v->able[v->able_count];
-        able->thread = get_u32(in);
-        able->state = get_u8(in);
-        able->last = get_ref(in);
-        if (able->state >= ABLE_COUNT)
-            in_fail(in, "a thread is in an impossible state");
+        struct waker_info *able = &v->able[v->able_count];
+        able->thread = decode_u32(in);
+        able->state = decode_u8(in);
+        able->last = decode_event_id(in);
+        if (able->state >= WAKER_COUNT)
+            decoder_fail(in, "a thread is in an impossible state");
     }
 }
 
-void get_verdict(struct in *in, struct shown_verdict *v)
+void decode_diagnosis(struct decoder *in, struct diagnosis_info *v)
 {
-    *v = (struct shown_verdict){.about = get_u32(in)};
-    v->fate = get_fate(in);
-    v->doubts = get_u32(in);
-    v->wait = get_ref(in);
-    v->waker = get_ref(in);
-    v->waker_type = get_u32(in);
-    v->stands = get_u8(in);
-    v->went_on = get_u8(in);
-    if (v->stands > STANDS_AS(ORDER_UNKNOWN))
-        in_fail(in, "events stand to each other in an impossible way");
-    get_able(in, v);
-    uint32_t n = get_count(in, 4);
-    v->runs = get_room(in, n, sizeof *v->runs);
+    *v = (struct diagnosis_info){.about = decode_u32(in)};
+    v->fate = decode_fate(in);
+    v->doubts = decode_u32(in);
+    v->wait = decode_event_id(in);
+    v->waker = decode_event_id(in);
+    v->waker_type = decode_u32(in);
+    v->stands = decode_u8(in);
+    v->went_on = decode_u8(in);
+    if (v->stands > RELATION_CODE(ORDER_UNKNOWN))
+        decoder_fail(in, "events stand to each other in an impossible way");
+    decode_able(in, v);
+    uint32_t n = decode_count(in, 4);
+    v->runs = decode_array(in, n, sizeof *v->runs);
     for (; v->runs && v->run_count < n; v->run_count++)
-        v->runs[v->run_count] = get_u32(in);
+        v->runs[v->run_count] = decode_u32(in);
 }
 
-void shown_verdict_free(struct shown_verdict *v)
+void diagnosis_info_free(struct diagnosis_info *v)
 {
     free(v->able);
     free(v->runs);
-    *v = (struct shown_verdict){0};
+    *v = (struct diagnosis_info){0};
 }
 
-void put_now(struct out *out, const struct shown_now *now)
+void encode_now(struct encoder *out, const struct trace_time_info *now)
 {
-    put_u64(out, (uint64_t)now->last_ns);
-    put_u64(out, (uint64_t)now->now_ns);
-    put_u8(out, now->live);
+    encode_u64(out, (uint64_t)now->last_ns);
+    encode_u64(out, (uint64_t)now->now_ns);
+    encode_u8(out, now->live);
 }
 
-void get_now(struct in *in, struct shown_now *now)
+void decode_now(struct decoder *in, struct trace_time_info *now)
 {
-    *now = (struct shown_now){.last_ns = (int64_t)get_u64(in)};
-    now->now_ns = (int64_t)get_u64(in);
-    now->live = get_u8(in) != 0;
+    *now = (struct trace_time_info){.last_ns = (int64_t)decode_u64(in)};
+    now->now_ns = (int64_t)decode_u64(in);
+    now->live = decode_u8(in) != 0;
 }
 
-void put_count(struct out *out, const struct shown_count *c)
+void encode_relation_counts(struct encoder *out, const struct relation_counts *c)
 {
-    put_ref(out, c->at);
-    put_u8(out, c->known);
-    put_u64(out, c->before);
-    put_u64(out, c->after);
-    put_u64(out, c->concurrent);
-    put_u64(out, c->same);
-    put_u64(out, c->unknown);
-    put_u8(out, c->whole);
+    encode_event_id(out, c->at);
+    encode_u8(out, c->known);
+    encode_u64(out, c->before);
+    encode_u64(out, c->after);
+    encode_u64(out, c->concurrent);
+    encode_u64(out, c->same);
+    encode_u64(out, c->unknown);
+    encode_u8(out, c->whole);
 }
 
-void get_count_is(struct in *in, struct shown_count *c)
+void decode_relation_counts(struct decoder *in, struct relation_counts *c)
 {
-    *c = (struct shown_count){.at = get_ref(in)};
-    c->known = get_u8(in);
-    c->before = get_u64(in);
-    c->after = get_u64(in);
-    c->concurrent = get_u64(in);
-    c->same = get_u64(in);
-    c->unknown = get_u64(in);
-    c->whole = in_left(in) ? get_u8(in) != 0 : true; /* an older server counts to the end */
+    *c = (struct relation_counts){.at = decode_event_id(in)};
+    c->known = decode_u8(in);
+    c->before = decode_u64(in);
+    c->after = decode_u64(in);
+    c->concurrent = decode_u64(in);
+    c->same = decode_u64(in);
+    c->unknown = decode_u64(in);
+    c->whole = decoder_remaining(in) ? decode_u8(in) != 0 : true; /* an older server counts to the end */
 }
 
-void put_span(struct out *out, const struct shown_span *span)
+void encode_between(struct encoder *out, const struct between_info *span)
 {
-    put_ref(out, span->from);
-    put_ref(out, span->to);
-    put_u8(out, span->known);
-    put_u8(out, span->whole);
-    put_u64(out, (uint64_t)span->ns);
-    put_u64(out, span->events);
-    put_u32(out, span->kind_count);
+    encode_event_id(out, span->from);
+    encode_event_id(out, span->to);
+    encode_u8(out, span->known);
+    encode_u8(out, span->whole);
+    encode_u64(out, (uint64_t)span->ns);
+    encode_u64(out, span->events);
+    encode_u32(out, span->kind_count);
     for (uint32_t i = 0; i < span->kind_count; i++) {
-        put_u32(out, span->kinds[i].type);
-        put_u64(out, span->kinds[i].events);
+        encode_u32(out, span->kinds[i].type);
+        encode_u64(out, span->kinds[i].events);
     }
 }
 
-void get_span(struct in *in, struct shown_span *span)
+void decode_between(struct decoder *in, struct between_info *span)
 {
-    *span = (struct shown_span){.from = get_ref(in)};
-    span->to = get_ref(in);
-    span->known = get_u8(in) != 0;
-    span->whole = get_u8(in) != 0;
-    span->ns = (int64_t)get_u64(in);
-    span->events = get_u64(in);
-    uint32_t n = get_count(in, KIND_BYTES);
-    span->kinds = get_room(in, n, sizeof *span->kinds);
+    *span = (struct between_info){.from = decode_event_id(in)};
+    span->to = decode_event_id(in);
+    span->known = decode_u8(in) != 0;
+    span->whole = decode_u8(in) != 0;
+    span->ns = (int64_t)decode_u64(in);
+    span->events = decode_u64(in);
+    uint32_t n = decode_count(in, KIND_BYTES);
+    span->kinds = decode_array(in, n, sizeof *span->kinds);
     for (; span->kinds && span->kind_count < n; span->kind_count++) {
-        span->kinds[span->kind_count].type = get_u32(in);
-        span->kinds[span->kind_count].events = get_u64(in);
+        span->kinds[span->kind_count].type = decode_u32(in);
+        span->kinds[span->kind_count].events = decode_u64(in);
     }
 }
 
-void shown_span_free(struct shown_span *span)
+void between_info_free(struct between_info *span)
 {
     free(span->kinds);
-    *span = (struct shown_span){0};
+    *span = (struct between_info){0};
 }
 
-void put_found(struct out *out, const struct shown_found *f)
+void encode_search_result(struct encoder *out, const struct search_result *f)
 {
-    put_u8(out, f->done);
-    put_u64(out, f->looked);
-    put_u64(out, f->count);
-    put_string(out, f->problem);
-    put_u32(out, f->hit_count);
+    encode_u8(out, f->done);
+    encode_u64(out, f->looked);
+    encode_u64(out, f->count);
+    encode_string(out, f->problem);
+    encode_u32(out, f->hit_count);
     for (uint32_t i = 0; i < f->hit_count; i++) {
-        put_ref(out, f->hits[i].at);
-        put_u64(out, f->hits[i].position);
+        encode_event_id(out, f->hits[i].at);
+        encode_u64(out, f->hits[i].position);
     }
 }
 
-void get_found(struct in *in, struct shown_found *f)
+void decode_search_result(struct decoder *in, struct search_result *f)
 {
-    *f = (struct shown_found){.done = get_u8(in)};
-    f->looked = get_u64(in);
-    f->count = get_u64(in);
-    f->problem = get_name(in, LIMIT_TEXT_BYTES * 4);
-    uint32_t n = get_count(in, HIT_BYTES);
-    f->hits = get_room(in, n, sizeof *f->hits);
+    *f = (struct search_result){.done = decode_u8(in)};
+    f->looked = decode_u64(in);
+    f->count = decode_u64(in);
+    f->problem = decode_name(in, LIMIT_TEXT_BYTES * 4);
+    uint32_t n = decode_count(in, HIT_BYTES);
+    f->hits = decode_array(in, n, sizeof *f->hits);
     for (; f->hits && f->hit_count < n; f->hit_count++) {
-        f->hits[f->hit_count].at = get_ref(in);
-        f->hits[f->hit_count].position = get_u64(in);
+        f->hits[f->hit_count].at = decode_event_id(in);
+        f->hits[f->hit_count].position = decode_u64(in);
     }
 }
 
-void shown_found_free(struct shown_found *f)
+void search_result_free(struct search_result *f)
 {
     free(f->problem);
     free(f->hits);
-    *f = (struct shown_found){0};
+    *f = (struct search_result){0};
 }

@@ -1,4 +1,4 @@
-/* The text of an event that tells what a call got which takes whatever there is (poet_ask of poet.h): for runs that are
+/* The text of an event that tells what a call got which takes whatever there is (poet_replay_begin_nondeterministic of poet.h): for runs that are
  * repeated, not for pictures, where an arrow says it. */
 #ifndef WIRE_GOT_H
 #define WIRE_GOT_H
@@ -8,21 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GOT_TEXT "got %u, asked %u"
-#define GOT_TOGETHER ", with the next" /* the same call told of the next one, too */
-#define GOT_BYTES 64u
+#define NONDET_TEXT "got %u, asked %u"
+#define NONDET_TOGETHER ", with the next" /* the same call told of the next one, too */
+#define NONDET_BYTES 64u
 
-static inline bool got_read(const char *text, uint32_t *got, uint32_t *asked)
+static inline bool nondet_result_read(const char *text, uint32_t *got, uint32_t *asked)
 {
     int read = 0;
-    return sscanf(text, GOT_TEXT "%n", got, asked, &read) == 2 && *asked &&
-           (!text[read] || strcmp(text + read, GOT_TOGETHER) == 0);
+    return sscanf(text, NONDET_TEXT "%n", got, asked, &read) == 2 && *asked &&
+           (!text[read] || strcmp(text + read, NONDET_TOGETHER) == 0);
 }
 
-static inline bool got_is(const char *text)
+static inline bool nondet_result_matches(const char *text)
 {
     uint32_t got, asked;
-    return got_read(text, &got, &asked);
+    return nondet_result_read(text, &got, &asked);
 }
 
 #endif

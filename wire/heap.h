@@ -73,7 +73,7 @@ struct heap_thread {
 #define HEAP_TELL(live) (1024 + ((live) >> 8))
 
 /* How a stack ends: the first nodes, which have no place. */
-enum heap_node_is {
+enum heap_node_kind {
     HEAP_NODE_NONE,
     HEAP_NODE_WHOLE, /* where the thread began */
     HEAP_NODE_UNKNOWN, /* who called is not known */
@@ -167,8 +167,8 @@ static_assert(sizeof(struct heap_block) == 32, "a block is 32 bytes");
 static_assert(HEAP_BAD * sizeof(struct heap_bad) <= 4096, "bad frees fit their page");
 static_assert(HEAP_BLOCKS_AT % 4096 == 0, "blocks begin with a page");
 
-/* The journal's HEAP begins with u64 0 and u8 an enum heap_told; that of version 1 with its time, which is not 0. */
-enum heap_told { HEAP_TOLD_SUMS = 2, HEAP_TOLD_SAMPLE, HEAP_TOLD_BLOCKS };
+/* The journal's HEAP begins with u64 0 and u8 an enum heap_totals_update; that of version 1 with its time, which is not 0. */
+enum heap_record_type { HEAP_RECORD_SUMS = 2, HEAP_RECORD_SAMPLE, HEAP_RECORD_BLOCKS };
 #define HEAP_BLOCKS_TOLD 65536u /* of a process, at most */
 /* One sum: u32 number, u32 thread, u32 node, the figures. */
 #define HEAP_FIGURES 12u

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const char *input_name(unsigned call)
+const char *recorded_input_name(unsigned call)
 {
     switch (call) {
 #define C(number, name, word)                                                                      \
@@ -15,61 +15,61 @@ const char *input_name(unsigned call)
     }
 }
 
-uint64_t input_asked_at(uint64_t length, uint64_t at)
+uint64_t recorded_input_asked_at(uint64_t length, uint64_t at)
 {
     return at << 32 | (length < UINT32_MAX ? length : UINT32_MAX);
 }
 
-uint64_t input_length(const struct input *input)
+uint64_t recorded_input_length(const struct input *input)
 {
     return input->call == INPUT_PREAD ? input->asked & UINT32_MAX : input->asked;
 }
 
-void put_input_front(struct out *out, const struct input_front *front)
+void encode_input_front(struct encoder *out, const struct input_front *front)
 {
-    put_u32(out, front->name_size);
-    put_u32(out, front->name_bytes);
-    put_u32(out, front->control_bytes);
-    put_u32(out, front->flags);
+    encode_u32(out, front->name_size);
+    encode_u32(out, front->name_bytes);
+    encode_u32(out, front->control_bytes);
+    encode_u32(out, front->flags);
 }
 
-bool get_input_front(struct in *in, struct input_front *front)
+bool decode_input_front(struct decoder *in, struct input_front *front)
 {
-    front->name_size = get_u32(in);
-    front->name_bytes = get_u32(in);
-    front->control_bytes = get_u32(in);
-    front->flags = get_u32(in);
-    return in_done(in);
+    front->name_size = decode_u32(in);
+    front->name_bytes = decode_u32(in);
+    front->control_bytes = decode_u32(in);
+    front->flags = decode_u32(in);
+    return decoder_finish(in);
 }
 
-void put_input(struct out *out, const struct input *input)
+void encode_input(struct encoder *out, const struct input *input)
 {
-    put_u8(out, input->call);
-    put_u8(out, input->flags);
-    put_u32(out, input->error);
-    put_u64(out, (uint64_t)input->result);
-    put_u64(out, input->asked);
-    put_u32(out, input->size);
-    put_bytes(out, input->bytes, input->size);
+    encode_u8(out, input->call);
+    encode_u8(out, input->flags);
+    encode_u32(out, input->error);
+    encode_u64(out, (uint64_t)input->result);
+    encode_u64(out, input->asked);
+    encode_u32(out, input->size);
+    encode_bytes(out, input->bytes, input->size);
 }
 
-bool get_input(struct in *in, struct input *input)
+bool decode_input(struct decoder *in, struct input *input)
 {
-    *input = (struct input){.call = get_u8(in), .flags = get_u8(in), .error = get_u32(in)};
-    input->result = (int64_t)get_u64(in);
-    input->asked = get_u64(in);
-    input->size = get_u32(in);
+    *input = (struct input){.call = decode_u8(in), .flags = decode_u8(in), .error = decode_u32(in)};
+    input->result = (int64_t)decode_u64(in);
+    input->asked = decode_u64(in);
+    input->size = decode_u32(in);
     if (input->size > INPUT_PIECE_BYTES)
-        in_fail(in, "more than a piece of input");
-    input->bytes = get_bytes(in, input->size);
+        decoder_fail(in, "more than a piece of input");
+    input->bytes = decode_bytes(in, input->size);
     bool is_call = !(input->flags & (INPUT_CUT | INPUT_PASSED | INPUT_STREAMS));
     if (is_call && (!input->call || input->call >= INPUT_CALL_COUNT))
-        in_fail(in, "input of a call that is not known");
+        decoder_fail(in, "input of a call that is not known");
     bool has_bytes = is_call && !(input->flags & INPUT_OWN);
     if (input->flags & ~(INPUT_MORE | INPUT_CUT | INPUT_PASSED | INPUT_OWN | INPUT_STREAMS) ||
         (!has_bytes && input->size))
-        in_fail(in, "input that cannot be");
-    return in_done(in);
+        decoder_fail(in, "input that cannot be");
+    return decoder_finish(in);
 }
 
 /* ---- the file ---- */
@@ -80,7 +80,7 @@ static const struct input_line *line_of(const struct input_head *head, uint32_t 
     return &all[line <= head->line_count ? line : 0];
 }
 
-const char *input_look(const struct input_head *head, uint64_t bytes)
+const char *recorded_input_check(const struct input_head *head, uint64_t bytes)
 {
     if (bytes < sizeof *head || head->magic != INPUT_MAGIC || head->bytes != bytes)
         return "no recorded input";
@@ -97,19 +97,19 @@ const char *input_look(const struct input_head *head, uint64_t bytes)
     return NULL;
 }
 
-bool input_next(const struct input_head *head, uint32_t line, uint64_t *at, struct input *input)
+bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at, struct input *input)
 {
     const struct input_line *is = line_of(head, line);
     uint32_t size;
     if (*at > is->bytes || is->bytes - *at < sizeof size)
         return false;
     const uint8_t *from = (const uint8_t *)head + head->data_at + is->first + *at;
-    struct in in = in_from(from, sizeof size);
-    size = get_u32(&in);
+    struct decoder in = decoder_init(from, sizeof size);
+    size = decode_u32(&in);
     if (size > is->bytes - *at - sizeof size)
         return false;
-    in = in_from(from + sizeof size, size);
-    if (!get_input(&in, input))
+    in = decoder_init(from + sizeof size, size);
+    if (!decode_input(&in, input))
         return false;
     *at += sizeof size + size;
     return true;

@@ -53,7 +53,7 @@ struct input_front {
 };
 #define INPUT_FRONT_BYTES 16u
 
-const char *input_name(unsigned call); /* "read"; of what is none "another call" */
+const char *recorded_input_name(unsigned call); /* "read"; of what is none "another call" */
 
 #define INPUT_MORE 1u /* another piece of the same call follows */
 #define INPUT_CUT 2u /* no call: what the thread called from here on was not recorded */
@@ -67,22 +67,22 @@ struct input {
     uint8_t flags;
     uint32_t error; /* errno, where result is -1 */
     int64_t result;
-    uint64_t asked; /* what the call was asked for: a length, a clock; of pread input_asked_at() */
+    uint64_t asked; /* what the call was asked for: a length, a clock; of pread recorded_input_asked_at() */
     const uint8_t *bytes; /* of put_ the caller's, of get_ among those that are read */
     uint32_t size;
 };
 #define INPUT_HEAD_BYTES 26u
 
 /* A length in the lower half, the lower half of a place in a file in the upper one. */
-uint64_t input_asked_at(uint64_t length, uint64_t at);
-uint64_t input_length(const struct input *input); /* of one that is asked for a length */
+uint64_t recorded_input_asked_at(uint64_t length, uint64_t at);
+uint64_t recorded_input_length(const struct input *input); /* of one that is asked for a length */
 
-void put_input_front(struct out *out, const struct input_front *front);
-bool get_input_front(struct in *in, struct input_front *front);
+void encode_input_front(struct encoder *out, const struct input_front *front);
+bool decode_input_front(struct decoder *in, struct input_front *front);
 
-void put_input(struct out *out, const struct input *input); /* the body of an INPUT */
+void encode_input(struct encoder *out, const struct input *input); /* the body of an INPUT */
 /* False, with in->error: it cannot be one. */
-bool get_input(struct in *in, struct input *input);
+bool decode_input(struct decoder *in, struct input *input);
 
 /* ---- the file ---- */
 
@@ -100,8 +100,8 @@ struct input_head {
 };
 
 /* Whether a file is one, from an address that is a multiple of 8: NULL, or what is wrong. */
-const char *input_look(const struct input_head *head, uint64_t bytes);
+const char *recorded_input_check(const struct input_head *head, uint64_t bytes);
 /* The piece at `at` of those of a line, which moves behind it; false: there is none, or it cannot be. */
-bool input_next(const struct input_head *head, uint32_t line, uint64_t *at, struct input *input);
+bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at, struct input *input);
 
 #endif

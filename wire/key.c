@@ -13,7 +13,7 @@
 
 #define DIGITS (2u * KEY_BYTES)
 
-bool key_path(char *path, size_t size, struct error *error)
+bool network_key_path(char *path, size_t size, struct error *error)
 {
     const char *named = secure_getenv("POET_KEY_FILE"), *config = secure_getenv("XDG_CONFIG_HOME"),
                *home = secure_getenv("HOME");
@@ -37,7 +37,7 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool decode(const char *text, size_t size, struct key *key)
+static bool network_key_decode_hex(const char *text, size_t size, struct network_key *key)
 {
     if (size < DIGITS || (size == DIGITS + 1 && text[DIGITS] != '\n') || size > DIGITS + 1)
         return false;
@@ -65,10 +65,10 @@ static bool is_own(int fd, const char *path, struct error *error)
     return false;
 }
 
-bool key_read(const char *path, struct key *key, struct error *error)
+bool network_key_read(const char *path, struct network_key *key, struct error *error)
 {
     char known[PATH_MAX], text[DIGITS + 2];
-    if (!path && !key_path(known, sizeof known, error))
+    if (!path && !network_key_path(known, sizeof known, error))
         return false;
     path = path ? path : known;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -83,7 +83,7 @@ bool key_read(const char *path, struct key *key, struct error *error)
     bool good = is_own(fd, path, error);
     ssize_t n = good ? read(fd, text, sizeof text) : 0;
     close(fd);
-    if (good && (n < 0 || !decode(text, (size_t)n, key))) {
+    if (good && (n < 0 || !network_key_decode_hex(text, (size_t)n, key))) {
         error_set(error, "%s: is no key: poet key makes one, of 64 hexadecimal digits", path);
         good = false;
     }
@@ -102,7 +102,7 @@ static void make_directories(const char *path)
     }
 }
 
-bool key_make(const char *path, struct error *error)
+bool network_key_make(const char *path, struct error *error)
 {
     uint8_t bytes[KEY_BYTES];
     char text[DIGITS + 2];

@@ -10,15 +10,15 @@
 
 #define KEY_BYTES 32u
 
-struct key {
+struct network_key {
     uint8_t bytes[KEY_BYTES];
 };
 
 /* $POET_KEY_FILE, else poet/key beside the user's configuration. */
-bool key_path(char *path, size_t size, struct error *error);
+bool network_key_path(char *path, size_t size, struct error *error);
 /* The key of a file, NULL: the default one.  False: there is none, or others can read it; what to do. */
-bool key_read(const char *path, struct key *key, struct error *error);
+bool network_key_read(const char *path, struct network_key *key, struct error *error);
 /* Makes a file with a new one; false: it is there, or cannot be made. */
-bool key_make(const char *path, struct error *error);
+bool network_key_make(const char *path, struct error *error);
 
 #endif

@@ -13,26 +13,26 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MEASURED_CPU 1u /* cpu_ns is told */
-#define MEASURED_STEPS 2u /* so are steps */
-#define MEASURED_CPU_ANEW                                                                          \
+#define ACTIVITY_CPU 1u /* cpu_ns is told */
+#define ACTIVITY_STEPS 2u /* so are steps */
+#define ACTIVITY_CPU_ANEW                                                                          \
     4u /* which counts from this record on: how long it ran before is not known */
-#define MEASURED_AT_ONCE 256u /* steps of one record */
-#define MEASURED_REST UINT32_MAX /* as a step: in all that found no room */
+#define ACTIVITY_AT_ONCE 256u /* steps of one record */
+#define ACTIVITY_REST UINT32_MAX /* as a step: in all that found no room */
 
-struct measured_head {
+struct activity_record {
     uint32_t context; /* of the record; 0: the thread itself */
     uint16_t what; /* MEASURED_ */
     uint16_t count; /* of steps */
     uint64_t cpu_ns; /* processor time of the thread, or task, since it began */
 };
-static_assert(sizeof(struct measured_head) == 16, "the head is 16 bytes");
+static_assert(sizeof(struct activity_record) == 16, "the head is 16 bytes");
 
-struct measured_step {
+struct code_segment {
     uint32_t step;
     uint32_t calls; /* how often it was come to; in the step of the record before it went on */
     uint64_t ticks;
 };
-static_assert(sizeof(struct measured_step) == 16, "a step is 16 bytes");
+static_assert(sizeof(struct code_segment) == 16, "a step is 16 bytes");
 
 #endif

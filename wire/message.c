@@ -16,7 +16,7 @@ const char *message_name(unsigned type)
     }
 }
 
-static uint8_t *out_grow(struct out *out, size_t size)
+static uint8_t *out_grow(struct encoder *out, size_t size)
 {
     if (out->failed || size > SIZE_MAX / 4 - out->size)
         return NULL;
@@ -38,41 +38,41 @@ static uint8_t *out_grow(struct out *out, size_t size)
     return at;
 }
 
-static void put_integer(struct out *out, uint64_t v, size_t bytes)
+static void encode_integer(struct encoder *out, uint64_t v, size_t bytes)
 {
     uint8_t *at = out_grow(out, bytes);
     for (size_t i = 0; at && i < bytes; i++)
         at[i] = (uint8_t)(v >> (8 * i));
 }
 
-void put_u8(struct out *out, uint8_t v) { put_integer(out, v, 1); }
-void put_u16(struct out *out, uint16_t v) { put_integer(out, v, 2); }
-void put_u32(struct out *out, uint32_t v) { put_integer(out, v, 4); }
-void put_u64(struct out *out, uint64_t v) { put_integer(out, v, 8); }
+void encode_u8(struct encoder *out, uint8_t v) { encode_integer(out, v, 1); }
+void encode_u16(struct encoder *out, uint16_t v) { encode_integer(out, v, 2); }
+void encode_u32(struct encoder *out, uint32_t v) { encode_integer(out, v, 4); }
+void encode_u64(struct encoder *out, uint64_t v) { encode_integer(out, v, 8); }
 
-void put_bytes(struct out *out, const void *data, size_t size)
+void encode_bytes(struct encoder *out, const void *data, size_t size)
 {
     uint8_t *at = out_grow(out, size);
     if (at && size)
         memcpy(at, data, size);
 }
 
-void put_string(struct out *out, const char *s)
+void encode_string(struct encoder *out, const char *s)
 {
     size_t size = s ? strlen(s) : 0;
-    put_u32(out, (uint32_t)size);
-    put_bytes(out, s, size);
+    encode_u32(out, (uint32_t)size);
+    encode_bytes(out, s, size);
 }
 
-void out_begin(struct out *out, enum message type)
+void encoder_begin_message(struct encoder *out, enum message_type type)
 {
     out->begun = out->size;
-    put_u32(out, 0);
-    put_u16(out, (uint16_t)type);
-    put_u16(out, MESSAGE_MARK);
+    encode_u32(out, 0);
+    encode_u16(out, (uint16_t)type);
+    encode_u16(out, MESSAGE_MARK);
 }
 
-void out_end(struct out *out)
+void encoder_end_message(struct encoder *out)
 {
     if (out->failed)
         return;
@@ -81,13 +81,13 @@ void out_end(struct out *out)
         out->data[out->begun + i] = (uint8_t)(length >> (8 * i));
 }
 
-void out_free(struct out *out)
+void encoder_free(struct encoder *out)
 {
     free(out->data);
-    *out = (struct out){0};
+    *out = (struct encoder){0};
 }
 
-void out_drop(struct out *out, size_t bytes)
+void encoder_consume(struct encoder *out, size_t bytes)
 {
     if (bytes >= out->size) {
         out->size = 0;
@@ -97,9 +97,9 @@ void out_drop(struct out *out, size_t bytes)
     out->size -= bytes;
 }
 
-struct in in_from(const void *data, size_t size) { return (struct in){.data = data, .size = size}; }
+struct decoder decoder_init(const void *data, size_t size) { return (struct decoder){.data = data, .size = size}; }
 
-void in_fail(struct in *in, const char *why)
+void decoder_fail(struct decoder *in, const char *why)
 {
     if (in->error)
         return;
@@ -107,12 +107,12 @@ void in_fail(struct in *in, const char *why)
     in->error_at = in->at;
 }
 
-const uint8_t *get_bytes(struct in *in, size_t size)
+const uint8_t *decode_bytes(struct decoder *in, size_t size)
 {
     if (in->error)
         return NULL;
     if (size > in->size - in->at) {
-        in_fail(in, "ends too early");
+        decoder_fail(in, "ends too early");
         return NULL;
     }
     const uint8_t *at = in->data + in->at;
@@ -120,28 +120,28 @@ const uint8_t *get_bytes(struct in *in, size_t size)
     return at;
 }
 
-static uint64_t get_integer(struct in *in, size_t bytes)
+static uint64_t decode_integer(struct decoder *in, size_t bytes)
 {
-    const uint8_t *at = get_bytes(in, bytes);
+    const uint8_t *at = decode_bytes(in, bytes);
     uint64_t v = 0;
     for (size_t i = 0; at && i < bytes; i++)
         v |= (uint64_t)at[i] << (8 * i);
     return v;
 }
 
-uint8_t get_u8(struct in *in) { return (uint8_t)get_integer(in, 1); }
-uint16_t get_u16(struct in *in) { return (uint16_t)get_integer(in, 2); }
-uint32_t get_u32(struct in *in) { return (uint32_t)get_integer(in, 4); }
-uint64_t get_u64(struct in *in) { return get_integer(in, 8); }
+uint8_t decode_u8(struct decoder *in) { return (uint8_t)decode_integer(in, 1); }
+uint16_t decode_u16(struct decoder *in) { return (uint16_t)decode_integer(in, 2); }
+uint32_t decode_u32(struct decoder *in) { return (uint32_t)decode_integer(in, 4); }
+uint64_t decode_u64(struct decoder *in) { return decode_integer(in, 8); }
 
-char *get_string(struct in *in, size_t limit)
+char *decode_string(struct decoder *in, size_t limit)
 {
-    size_t size = get_u32(in);
+    size_t size = decode_u32(in);
     if (!in->error && size > limit)
-        in_fail(in, "a string is too long");
-    const uint8_t *at = get_bytes(in, size);
+        decoder_fail(in, "a string is too long");
+    const uint8_t *at = decode_bytes(in, size);
     if (at && size && memchr(at, 0, size)) {
-        in_fail(in, "a string holds a zero byte");
+        decoder_fail(in, "a string holds a zero byte");
         at = NULL;
     }
     if (!at)
@@ -155,28 +155,28 @@ char *get_string(struct in *in, size_t limit)
     return s;
 }
 
-uint32_t get_count(struct in *in, size_t least)
+uint32_t decode_count(struct decoder *in, size_t least)
 {
-    uint32_t count = get_u32(in);
-    if (!in->error && count > in_left(in) / least)
-        in_fail(in, "a count is larger than what follows");
+    uint32_t count = decode_u32(in);
+    if (!in->error && count > decoder_remaining(in) / least)
+        decoder_fail(in, "a count is larger than what follows");
     return in->error ? 0 : count;
 }
 
-void *get_room(struct in *in, size_t count, size_t bytes)
+void *decode_array(struct decoder *in, size_t count, size_t bytes)
 {
     void *p = calloc(count ? count : 1, bytes);
     if (!p)
-        in_fail(in, "out of memory");
+        decoder_fail(in, "out of memory");
     return p;
 }
 
-size_t in_left(const struct in *in) { return in->error ? 0 : in->size - in->at; }
+size_t decoder_remaining(const struct decoder *in) { return in->error ? 0 : in->size - in->at; }
 
-bool in_done(struct in *in)
+bool decoder_finish(struct decoder *in)
 {
     if (!in->error && in->at != in->size)
-        in_fail(in, "is longer than its content");
+        decoder_fail(in, "is longer than its content");
     return !in->error;
 }
 
@@ -185,10 +185,10 @@ int frame_read(const uint8_t *data, size_t size, size_t limit, unsigned *type, s
 {
     if (size < MESSAGE_FRAME_BYTES)
         return 0;
-    struct in in = in_from(data, size);
-    *length = get_u32(&in);
-    *type = get_u16(&in);
-    if (get_u16(&in) != MESSAGE_MARK) {
+    struct decoder in = decoder_init(data, size);
+    *length = decode_u32(&in);
+    *type = decode_u16(&in);
+    if (decode_u16(&in) != MESSAGE_MARK) {
         *error = "not a Poet message";
         return -1;
     }

@@ -45,7 +45,7 @@
     M(4, SHAPE)   /* code and steps of a compound record */                      \
     M(5, LINE)    /* opens a line */                                             \
     M(6, NAME)    /* renames a line */                                           \
-    M(7, TEXT)    /* a named event: text for an event that may be long gone */   \
+    M(7, ANNOTATION)    /* a named event: text for an event that may be long gone */   \
     M(8, LOST)    /* numbers that were taken but never sent */                   \
     M(9, THREAD)  /* a thread; with a descriptor, its queue */                   \
     M(10, SLOTS)  /* a batch of slots of one thread */                           \
@@ -54,47 +54,47 @@
     M(13, DESCRIBE) /* the name of one more environment */                       \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
     M(16, KIND)   /* a line is of another kind than it was opened as */          \
-    M(17, UNSEEN) /* why an order may be there that is not told */               \
+    M(17, UNTRACED) /* why an order may be there that is not told */               \
     M(18, SENT)   /* whether all that was recorded is sent */                    \
     M(19, REPORT) /* when the run has ended, a report of it is wanted */         \
     M(20, CLOSE)  /* a line's object is gone: which number is its last */         \
     M(21, REGION) /* with a descriptor: what a thread measures of itself */      \
     M(22, USAGE)  /* what the operating system says of it; sampled ones are the server's */ \
     M(23, HEAP)   /* with a descriptor: what it takes from its heap (wire/heap.h) */ \
-    M(24, METER)  /* a meter of the program's own: what it is called */          \
-    M(25, CELLS)  /* with a descriptor: numbers that are looked at now and then */ \
-    M(26, SPAN)   /* a thread that runs tasks; with a descriptor, which of them when */ \
+    M(24, METRIC)  /* a meter of the program's own: what it is called */          \
+    M(25, SAMPLED_CELLS)  /* with a descriptor: numbers that are looked at now and then */ \
+    M(26, CARRIER)   /* a thread that runs tasks; with a descriptor, which of them when */ \
     M(27, ENTRIES) /* with a descriptor: when each call of a thread began and ended */ \
-    M(28, FAR)    /* an end of a stream of bytes between machines */             \
-    M(29, HOLE)   /* bytes of such a stream that no event wrote */               \
+    M(28, REMOTE_STREAM)    /* an end of a stream of bytes between machines */             \
+    M(29, STREAM_GAP)   /* bytes of such a stream that no event wrote */               \
     M(30, ENDS)   /* the program ends by itself: it exits */                     \
     M(31, AWAITS) /* a thread waits for the end of another one, which no event tells */ \
-    M(32, ASK)    /* a question, see wire/ask.h */                               \
+    M(32, REQUEST)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
-    M(34, FEED)   /* tell me when the run grows */                               \
+    M(34, SUBSCRIBE)   /* tell me when the run grows */                               \
     M(36, INPUT)  /* (of a program) what a call of it brought from outside: wire/input.h */ \
-    M(37, SHOW)   /* from a debugger to a viewer itself: go there; and whether it did */ \
-    M(38, ANSWERED) /* from within: what the clock of an agent's host said, asked through NATS */ \
-    M(39, REACHED) /* from within: how far a stream of NATS is there, once the next batch is */ \
+    M(37, GOTO)   /* from a debugger to a viewer itself: go there; and whether it did */ \
+    M(38, AGENT_CLOCK) /* from within: what the clock of an agent's host said, asked through NATS */ \
+    M(39, STREAM_POSITION) /* from within: how far a stream of NATS is there, once the next batch is */ \
     M(40, AGENT)  /* an agent connects (wire/forwarded.h) */                     \
     M(41, STREAM) /* a journal that it has */                                    \
     M(42, FORWARD) /* a batch of its chunks */                                   \
-    M(43, EXPECTED) /* to an agent: the chunk that is wanted next; those before are kept */ \
+    M(43, ACK) /* to an agent: the chunk that is wanted next; those before are kept */ \
     M(44, COMPLETE) /* to an agent: the run has ended, with all chunks up to this one */ \
     M(45, CLOCK)  /* to an agent: what does your clock say? */                   \
-    M(46, TIMED)  /* it says that, and what the question said */                 \
+    M(46, CLOCK_REPLY)  /* it says that, and what the question said */                 \
     M(64, WELCOME) /* who the server is, after HELLO */                          \
     M(65, ERROR)  /* the last word before a server hangs up */                   \
-    M(66, ANSWER) /* a part of the answer to a question */                       \
-    M(68, GROWN)  /* the run did, for those who are fed */                       \
-    M(69, TARGET) M(70, PROCESS)  M(71, TYPE_NAME)  M(72, LINE_IS) /* tables */  \
-    M(83, SELECTED) /* which run is spoken of from now on */                     \
-    M(84, NEWER)  /* there is a newer run than that; it stays */                 \
-    M(91, LINES_ARE) /* how many, where not all of them are told */              \
+    M(66, RESPONSE) /* a part of the answer to a question */                       \
+    M(68, RUN_UPDATED)  /* the run did, for those who are fed */                       \
+    M(69, TARGET) M(70, PROCESS)  M(71, TYPE_NAME)  M(72, LINE_INFO) /* tables */  \
+    M(83, RUN_SELECTED) /* which run is spoken of from now on */                     \
+    M(84, NEWER_RUN)  /* there is a newer run than that; it stays */                 \
+    M(91, LINE_COUNT) /* how many, where not all of them are told */              \
     M(96, DAMAGE) /* what of the trace cannot be read */
 /* clang-format on */
 
-enum message {
+enum message_type {
 #define M(number, name) MESSAGE_##name = number,
     MESSAGES(M)
 #undef M
@@ -110,50 +110,50 @@ enum role { ROLE_PROGRAM = 1, ROLE_VIEWER = 2, ROLE_AGENT = 3 };
 
 /* A growing run of bytes to send.  Zero-initialised is empty.  All put_ calls
  * append; if memory runs out `failed` is set and stays, and data is kept as it
- * was.  out_free releases and empties. */
-struct out {
+ * was.  encoder_free releases and empties. */
+struct encoder {
     uint8_t *data;
     size_t size, room;
     size_t begun; /* where the frame of the open message starts */
     bool failed;
 };
 
-void out_begin(struct out *out, enum message type);
-void out_end(struct out *out); /* fills in the frame's length */
-void out_free(struct out *out);
-void out_drop(struct out *out, size_t bytes); /* forget the first bytes: they are sent */
-void put_u8(struct out *out, uint8_t v);
-void put_u16(struct out *out, uint16_t v);
-void put_u32(struct out *out, uint32_t v);
-void put_u64(struct out *out, uint64_t v);
-void put_bytes(struct out *out, const void *data, size_t size);
-void put_string(struct out *out, const char *s); /* NULL is sent as "" */
+void encoder_begin_message(struct encoder *out, enum message_type type);
+void encoder_end_message(struct encoder *out); /* fills in the frame's length */
+void encoder_free(struct encoder *out);
+void encoder_consume(struct encoder *out, size_t bytes); /* forget the first bytes: they are sent */
+void encode_u8(struct encoder *out, uint8_t v);
+void encode_u16(struct encoder *out, uint16_t v);
+void encode_u32(struct encoder *out, uint32_t v);
+void encode_u64(struct encoder *out, uint64_t v);
+void encode_bytes(struct encoder *out, const void *data, size_t size);
+void encode_string(struct encoder *out, const char *s); /* NULL is sent as "" */
 
 /* A run of bytes to read, owned by the caller. */
-struct in {
+struct decoder {
     const uint8_t *data;
     size_t size, at;
     const char *error; /* the first, a constant; NULL while all is well */
     size_t error_at;
 };
 
-struct in in_from(const void *data, size_t size);
-void in_fail(struct in *in, const char *why);
-uint8_t get_u8(struct in *in);
-uint16_t get_u16(struct in *in);
-uint32_t get_u32(struct in *in);
-uint64_t get_u64(struct in *in);
-const uint8_t *get_bytes(struct in *in, size_t size); /* NULL after an error */
+struct decoder decoder_init(const void *data, size_t size);
+void decoder_fail(struct decoder *in, const char *why);
+uint8_t decode_u8(struct decoder *in);
+uint16_t decode_u16(struct decoder *in);
+uint32_t decode_u32(struct decoder *in);
+uint64_t decode_u64(struct decoder *in);
+const uint8_t *decode_bytes(struct decoder *in, size_t size); /* NULL after an error */
 /* A string as new memory, with a 0 at its end; fails above limit bytes or if it
  * holds a 0.  Never NULL unless memory ran out: "" after an error. */
-char *get_string(struct in *in, size_t limit);
+char *decode_string(struct decoder *in, size_t limit);
 /* A count of things that take at least `least` bytes each; 0 after an error. */
-uint32_t get_count(struct in *in, size_t least);
+uint32_t decode_count(struct decoder *in, size_t least);
 /* Zeroed room for so many things; fails if there is none. */
-void *get_room(struct in *in, size_t count, size_t bytes);
-size_t in_left(const struct in *in);
+void *decode_array(struct decoder *in, size_t count, size_t bytes);
+size_t decoder_remaining(const struct decoder *in);
 /* True if all was read without error; a rest is an error. */
-bool in_done(struct in *in);
+bool decoder_finish(struct decoder *in);
 
 /* What a frame says.  Result: 1 a whole message lies at data (frame included,
  * MESSAGE_FRAME_BYTES + *length bytes), 0 more bytes are needed, -1 this is no

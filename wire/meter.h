@@ -2,8 +2,8 @@
  * trace file).
  *
  * Codes below REGION_CELLS are of meters that threads count in their own cells (wire/region.h): the number of the first
- * cell.  From METER_WATCHED_CODES on they are of cells that the program stores to and the server looks at now and then.
- * Both are a program's own.  From METER_SAMPLED_CODES on they are of numbers that somebody told a run (poet watch), and
+ * cell.  From METRIC_WATCHED_CODES on they are of cells that the program stores to and the server looks at now and then.
+ * Both are a program's own.  From METRIC_SAMPLED_CODES on they are of numbers that somebody told a run (poet watch), and
  * belong to no program. */
 #ifndef WIRE_METER_H
 #define WIRE_METER_H
@@ -11,21 +11,21 @@
 #include "wire/message.h"
 #include "wire/region.h"
 
-enum meter_kind {
-    METER_NONE, /* no meter: what its user wants of the server, by its name: "rate", code samples a second; "file", unit
+enum metric_kind {
+    METRIC_NONE, /* no meter: what its user wants of the server, by its name: "rate", code samples a second; "file", unit
                  * the path of one that says what is measured */
-    METER_COUNT, /* a sum of what was added */
-    METER_GAUGE, /* what it stands at */
-    METER_DISTRIBUTION, /* of values: how many of each size there were */
-    METER_WATCHED, /* a shared cell */
-    METER_SAMPLED, /* told from outside, in thousandths */
-    METER_KINDS
+    METRIC_COUNT, /* a sum of what was added */
+    METRIC_GAUGE, /* what it stands at */
+    METRIC_DISTRIBUTION, /* of values: how many of each size there were */
+    METRIC_WATCHED, /* a shared cell */
+    METRIC_SAMPLED, /* told from outside, in thousandths */
+    METRIC_KINDS
 };
 
-#define METER_WATCHED_CODES 0x10000u
-#define METER_SAMPLED_CODES 0x20000u
-#define METER_SAMPLED_MOST 1024u
-#define METER_SAMPLED_SCALE 1000
+#define METRIC_WATCHED_CODES 0x10000u
+#define METRIC_SAMPLED_CODES 0x20000u
+#define METRIC_SAMPLED_MOST 1024u
+#define METRIC_SAMPLED_SCALE 1000
 
 /* Shared cells: so many, one at the begin of each 64 bytes. */
 #define WATCH_CELLS 1024u
@@ -35,31 +35,31 @@ enum meter_kind {
 
 /* Cells of a distribution, and its buckets.  Bucket 0 has values below 1, bucket i those from 2^(i-1) to below 2^i, the
  * last one all that are larger, too. */
-#define METER_CELLS 5u
-#define METER_BUCKETS 35u
-static_assert(METER_BUCKETS * 8 + offsetof(struct region_cell, rest) ==
-                  METER_CELLS * sizeof(struct region_cell),
+#define METRIC_CELLS 5u
+#define METRIC_BUCKETS 35u
+static_assert(METRIC_BUCKETS * 8 + offsetof(struct profile_region_cell, rest) ==
+                  METRIC_CELLS * sizeof(struct profile_region_cell),
               "the buckets fill the cells");
 
 /* Of one meter and thread, since the thread began. */
-struct meter_sums {
+struct metric_sums {
     uint32_t code;
     uint8_t kind; /* an enum meter_kind: COUNT, GAUGE, DISTRIBUTION */
     uint64_t count;
     int64_t sum, least, most, last;
-    uint64_t buckets[METER_BUCKETS]; /* of a DISTRIBUTION */
+    uint64_t buckets[METRIC_BUCKETS]; /* of a DISTRIBUTION */
 };
 
-#define METER_SUMS_BYTES 46u /* at least */
+#define METRIC_SUMS_BYTES 46u /* at least */
 
-void put_meter_sums(struct out *out, const struct meter_sums *sums);
+void encode_metric_sums(struct encoder *out, const struct metric_sums *sums);
 /* False, with in->error: no such meter can be. */
-bool get_meter_sums(struct in *in, struct meter_sums *sums);
+bool decode_metric_sums(struct decoder *in, struct metric_sums *sums);
 
 /* The value that all of the bucket's are below. */
-int64_t meter_bucket_end(unsigned bucket);
+int64_t metric_bucket_end(unsigned bucket);
 
 /* A value of a meter that is looked at. */
-#define METER_SAMPLE_BYTES 12u /* u32 code, i64 value */
+#define METRIC_SAMPLE_BYTES 12u /* u32 code, i64 value */
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const char *blanks(struct names *n)
+static const char *function_names_skip_blanks(struct function_names *n)
 {
     const char *at = n->at;
     for (;; at++)
@@ -14,7 +14,7 @@ static const char *blanks(struct names *n)
             return at;
 }
 
-static const char *wrong_with(const struct names *n, bool in_file)
+static const char *wrong_with(const struct function_names *n, bool in_file)
 {
     if (*n->word == '@')
         return in_file ? "a list in a list" : n->size == 1 ? "no file is named" : NULL;
@@ -24,9 +24,9 @@ static const char *wrong_with(const struct names *n, bool in_file)
 }
 
 /* (Names of C++ may have blanks, as those of operators: between names are commas and lines.) */
-bool names_next(struct names *n, bool in_file)
+bool function_names_next(struct function_names *n, bool in_file)
 {
-    n->word = blanks(n);
+    n->word = function_names_skip_blanks(n);
     n->size = strcspn(n->word, ",\n#");
     n->at = n->word + n->size;
     while (n->size && strchr(" \t\r", n->word[n->size - 1]))

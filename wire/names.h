@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)
 
-struct names {
+struct function_names {
     const char *at; /* the rest of the list, which ends with a 0 */
     unsigned line; /* of `word` */
     const char *word; /* within the list */
@@ -18,13 +18,13 @@ struct names {
     const char *wrong; /* what is wrong with it; NULL: nothing */
 };
 
-static inline struct names names_of(const char *list)
+static inline struct function_names function_names_parse(const char *list)
 {
-    return (struct names){list, 1, list, 0, NULL};
+    return (struct function_names){list, 1, list, 0, NULL};
 }
 
 /* The next one; false: there is none.  in_file: @ is not meant there. */
-bool names_next(struct names *names, bool in_file);
+bool function_names_next(struct function_names *names, bool in_file);
 
 #pragma GCC visibility pop
 #endif

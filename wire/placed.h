@@ -5,29 +5,29 @@
 
 #include "wire/shown.h"
 
-struct shown_gap {
+struct gap_info {
     uint32_t line;
     uint64_t first, count;
 };
 
-struct shown_crossing { /* a message that passes the window by */
-    struct ref from, to;
+struct crossing_info { /* a message that passes the window by */
+    struct event_id from, to;
 };
 
-struct shown_via { /* order between two drawn events through lines that are not */
-    struct ref from, to;
+struct via_info { /* order between two drawn events through lines that are not */
+    struct event_id from, to;
     uint32_t line; /* the last of those */
 };
 
 struct
-    shown_edge { /* the one comes before the other, both in the window: order without a partner */
-    struct ref from, to;
+    edge_info { /* the one comes before the other, both in the window: order without a partner */
+    struct event_id from, to;
 };
 
 /* What a thread did last left of the window, on whichever line; its own is in a row. */
-struct shown_stay {
+struct placement_info {
     uint32_t thread; /* its own line */
-    struct ref at;
+    struct event_id at;
     uint32_t type;
     uint8_t relation;
     uint32_t about; /* line, 0 none */
@@ -37,17 +37,17 @@ struct shown_stay {
                     * line in no row, and last of all */
 };
 
-struct shown_row {
+struct row_info {
     uint32_t line; /* the first, if it is a cluster */
     uint32_t *members; /* the other lines of a cluster */
     uint64_t *lefts; /* events of each of them left of the window */
     uint32_t member_count;
-    struct presences in; /* at the left edge */
+    struct occupants in; /* at the left edge */
     uint64_t left; /* events left of the window, of all its lines */
     bool open; /* the line has events or states on both sides: it crosses the left edge */
 };
 
-struct shown_window {
+struct window_info {
     uint64_t generation, anchor, count; /* position of the anchor, length of the log */
     int32_t from;
     uint32_t columns;
@@ -56,21 +56,21 @@ struct shown_window {
     int32_t first, last; /* columns that hold something */
     bool more_left, more_right;
     bool unresolved; /* what some rows have further right was not looked for */
-    struct shown_row *rows;
+    struct row_info *rows;
     uint32_t row_count;
-    struct shown_event *events;
+    struct event_info *events;
     uint32_t event_count;
-    struct shown_event *pending;
+    struct event_info *pending;
     uint32_t pending_count;
-    struct shown_gap *gaps;
+    struct gap_info *gaps;
     uint32_t gap_count;
-    struct shown_crossing *crossings;
+    struct crossing_info *crossings;
     uint32_t crossing_count;
-    struct shown_via *vias;
+    struct via_info *vias;
     uint32_t via_count;
-    struct shown_edge *edges; /* by the position of the later one */
+    struct edge_info *edges; /* by the position of the later one */
     uint32_t edge_count;
-    struct shown_stay *stays;
+    struct placement_info *stays;
     uint32_t stay_count;
     uint64_t idle_lines; /* that are drawn but have no row: they have no event in the window */
     uint64_t left_lines; /* that have events in it, but there were too many rows */
@@ -78,7 +78,7 @@ struct shown_window {
 };
 
 /* A run from far away: events per row and pixel. */
-struct shown_density {
+struct density_info {
     int64_t from, to;
     uint32_t pixels, row_count;
     uint32_t *rows; /* lines */
@@ -87,11 +87,11 @@ struct shown_density {
         blocked_ns; /* the longest stretch that begins there in which only blocked threads were in the line */
 };
 
-void put_window(struct out *out, const struct shown_window *window);
-void get_window(struct in *in, struct shown_window *window);
-void shown_window_free(struct shown_window *window);
-void put_density(struct out *out, const struct shown_density *density);
-void get_density(struct in *in, struct shown_density *density);
-void shown_density_free(struct shown_density *density);
+void encode_window(struct encoder *out, const struct window_info *window);
+void decode_window(struct decoder *in, struct window_info *window);
+void window_info_free(struct window_info *window);
+void encode_density(struct encoder *out, const struct density_info *density);
+void decode_density(struct decoder *in, struct density_info *density);
+void density_info_free(struct density_info *density);
 
 #endif

@@ -1,45 +1,45 @@
 #include "wire/ref.h"
 
-void put_ref(struct out *out, struct ref ref)
+void encode_event_id(struct encoder *out, struct event_id ref)
 {
-    put_u32(out, ref.line);
-    put_u64(out, ref.number);
+    encode_u32(out, ref.line);
+    encode_u64(out, ref.number);
 }
 
-struct ref get_ref(struct in *in)
+struct event_id decode_event_id(struct decoder *in)
 {
-    uint32_t line = get_u32(in);
-    return (struct ref){line, get_u64(in)};
+    uint32_t line = decode_u32(in);
+    return (struct event_id){line, decode_u64(in)};
 }
 
-void put_refs(struct out *out, const struct ref *refs, uint32_t count)
+void encode_event_ids(struct encoder *out, const struct event_id *refs, uint32_t count)
 {
-    put_u32(out, count);
+    encode_u32(out, count);
     for (uint32_t i = 0; i < count; i++)
-        put_ref(out, refs[i]);
+        encode_event_id(out, refs[i]);
 }
 
-struct ref *get_refs(struct in *in, uint32_t *count)
+struct event_id *decode_event_ids(struct decoder *in, uint32_t *count)
 {
-    uint32_t n = get_count(in, REF_BYTES);
-    struct ref *refs = get_room(in, n, sizeof *refs);
+    uint32_t n = decode_count(in, EVENT_ID_BYTES);
+    struct event_id *refs = decode_array(in, n, sizeof *refs);
     for (*count = 0; refs && *count < n; ++*count)
-        refs[*count] = get_ref(in);
+        refs[*count] = decode_event_id(in);
     return refs;
 }
 
-void put_presences(struct out *out, struct presences p)
+void encode_occupants(struct encoder *out, struct occupants p)
 {
-    put_u16(out, p.active);
-    put_u16(out, p.blocked);
-    put_u16(out, p.away);
+    encode_u16(out, p.active);
+    encode_u16(out, p.blocked);
+    encode_u16(out, p.away);
 }
 
-struct presences get_presences(struct in *in)
+struct occupants decode_occupants(struct decoder *in)
 {
-    struct presences p;
-    p.active = get_u16(in);
-    p.blocked = get_u16(in);
-    p.away = get_u16(in);
+    struct occupants p;
+    p.active = decode_u16(in);
+    p.blocked = decode_u16(in);
+    p.away = decode_u16(in);
     return p;
 }

@@ -5,17 +5,17 @@
 #include "wire/event.h"
 #include "wire/message.h"
 
-#define REF_BYTES 12u
+#define EVENT_ID_BYTES 12u
 
-void put_ref(struct out *out, struct ref ref);
-struct ref get_ref(struct in *in);
+void encode_event_id(struct encoder *out, struct event_id ref);
+struct event_id decode_event_id(struct decoder *in);
 
 /* A count, and so many.  What is read is the caller's to free. */
-void put_refs(struct out *out, const struct ref *refs, uint32_t count);
-struct ref *get_refs(struct in *in, uint32_t *count);
+void encode_event_ids(struct encoder *out, const struct event_id *refs, uint32_t count);
+struct event_id *decode_event_ids(struct decoder *in, uint32_t *count);
 
-void put_presences(struct out *out, struct presences presences);
-struct presences get_presences(struct in *in);
-#define PRESENCES_BYTES 6u
+void encode_occupants(struct encoder *out, struct occupants presences);
+struct occupants decode_occupants(struct decoder *in);
+#define OCCUPANTS_BYTES 6u
 
 #endif

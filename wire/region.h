@@ -54,7 +54,7 @@
     0x100u /* calls of functions that are called very often, and shortly, are counted only from then on */
 #define WANTED_USAGE 0x80u /* what getrusage(2) says of it, and of its process, at their ends */
 
-struct region_head {
+struct profile_region_head {
     uint32_t magic, version;
     uint32_t thread; /* code of its own line, as in its queue */
     uint32_t clock; /* QUEUE_CLOCK_*: what ticks are */
@@ -80,11 +80,11 @@ struct region_head {
      * then last until then; 0: it has not. */
     _Atomic uint64_t gone;
 };
-static_assert(sizeof(struct region_head) <= REGION_HEAD_BYTES, "the head fits its page");
+static_assert(sizeof(struct profile_region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 
 /* An open call; the outermost first: that is the thread itself, and so is one that other calls lie under which
  * are on another stack, of a coroutine that the thread runs. */
-struct region_frame {
+struct profile_region_frame {
     _Atomic uint32_t context;
     uint32_t lands; /* of its context */
     _Atomic uint64_t began; /* ticks, 0: its time is not measured */
@@ -93,9 +93,9 @@ struct region_frame {
     uint64_t ran; /* ticks of the thread's own running, when it went on last */
     _Atomic uint64_t own; /* ticks that it ran itself by then */
 };
-static_assert(sizeof(struct region_frame) == 48, "a frame is 48 bytes");
+static_assert(sizeof(struct profile_region_frame) == 48, "a frame is 48 bytes");
 
-enum region_scope {
+enum profile_scope {
     SCOPE_FUNCTION, /* `function` is an address in it */
     SCOPE_NAMED, /* a part that the program named: `function` is where its name is told, poet_scope */
     SCOPE_WAITED, /* a call that is recorded: `function` is its event type's code */
@@ -105,7 +105,7 @@ enum region_scope {
                    * called, is their caller's.  `real` is since when, by the monotonic clock in ns; 0: always */
 };
 
-struct region_context {
+struct profile_region_context {
     uint32_t parent; /* less than its own number; of context 0: 0 */
     uint32_t child, sibling; /* of the thread's own search */
     uint32_t lands; /* itself, or the outer context of the same function */
@@ -125,20 +125,20 @@ struct region_context {
     uint32_t spare_32;
     uint64_t site; /* where its caller goes on after it; 0: not known */
 };
-static_assert(sizeof(struct region_context) == 128, "a context is two cache lines");
+static_assert(sizeof(struct profile_region_context) == 128, "a context is two cache lines");
 
 /* A meter of the program's own (wire/meter.h), as far as this thread counted it.  Of one that counts, `least`, `most`
- * and `last` say nothing.  A distribution takes METER_CELLS of them, and its buckets begin in the rest of the first. */
-struct region_cell {
+ * and `last` say nothing.  A distribution takes METRIC_CELLS of them, and its buckets begin in the rest of the first. */
+struct profile_region_cell {
     _Atomic uint64_t count;
     _Atomic int64_t sum, least, most, last;
     _Atomic uint64_t rest[3];
 };
-static_assert(sizeof(struct region_cell) == 64, "a cell is 64 bytes");
+static_assert(sizeof(struct profile_region_cell) == 64, "a cell is 64 bytes");
 
 #define REGION_FRAMES_AT REGION_HEAD_BYTES
-#define REGION_CONTEXTS_AT (REGION_FRAMES_AT + REGION_FRAMES * sizeof(struct region_frame))
-#define REGION_CELLS_AT (REGION_CONTEXTS_AT + REGION_CONTEXTS * sizeof(struct region_context))
-#define REGION_MAP_BYTES (REGION_CELLS_AT + REGION_CELLS * sizeof(struct region_cell))
+#define REGION_CONTEXTS_AT (REGION_FRAMES_AT + REGION_FRAMES * sizeof(struct profile_region_frame))
+#define REGION_CELLS_AT (REGION_CONTEXTS_AT + REGION_CONTEXTS * sizeof(struct profile_region_context))
+#define REGION_MAP_BYTES (REGION_CELLS_AT + REGION_CELLS * sizeof(struct profile_region_cell))
 
 #endif

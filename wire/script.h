@@ -15,25 +15,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCRIPT_MAGIC 0x74706972636f7070u
-#define SCRIPT_VERSION 2u
-#define SCRIPT_CHOICE "choose" /* the type of choices */
-#define SCRIPT_NAME_BYTES 64u /* of a type's name, with the 0 that ends it */
+#define SCHEDULE_MAGIC 0x74706972636f7070u
+#define SCHEDULE_VERSION 2u
+#define SCHEDULE_CHOICE "choose" /* the type of choices */
+#define SCHEDULE_NAME_BYTES 64u /* of a type's name, with the 0 that ends it */
 
-struct script_event {
+struct schedule_event {
     uint32_t line, number;
     uint32_t about, ticket; /* ticket 0: about is no line of tickets */
     uint32_t after_line,
         after_number; /* the send that it receives, or an order edge from another thread; 0: it has none.  Of a
                                 * choice: among how many, and which; of what tells what an ask got: which ask, and what */
     uint16_t type; /* index of its name */
-    uint16_t text; /* script_text of its text; 0: it has none */
+    uint16_t text; /* schedule_text_hash of its text; 0: it has none */
     uint32_t after_ms; /* since its thread's event before it */
 };
-static_assert(sizeof(struct script_event) == 32, "as it lies in the file");
+static_assert(sizeof(struct schedule_event) == 32, "as it lies in the file");
 
 /* A text in brief: FNV-1a (Fowler, Noll, Vo), folded to 16 bits, never 0. */
-static inline uint16_t script_text(const char *text, size_t size)
+static inline uint16_t schedule_text_hash(const char *text, size_t size)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < size; i++)
@@ -42,7 +42,7 @@ static inline uint16_t script_text(const char *text, size_t size)
     return (uint16_t)(h ? h : 1);
 }
 
-struct script_line {
+struct schedule_line {
     uint64_t first, count; /* its own events, if it is a thread's */
     /* the programs' */
     _Atomic uint64_t
@@ -54,15 +54,15 @@ struct script_line {
     _Atomic uint32_t waits_line,
         waits_for; /* of a thread that waits: until that line has come so far; 0: it does not */
     uint16_t
-        named; /* of a thread that nobody is known to have created: script_text of its name; else 0 */
+        named; /* of a thread that nobody is known to have created: schedule_text_hash of its name; else 0 */
     uint16_t spare;
     _Atomic uint32_t
         claimed; /* by the program that comes from the message of that number: it begins with it */
 };
-static_assert(sizeof(struct script_line) == 64, "as it lies in the file");
+static_assert(sizeof(struct schedule_line) == 64, "as it lies in the file");
 
 /* Of a thread, for who debugs it: it makes no event from `before` on until it is let. */
-struct script_stop {
+struct schedule_breakpoint {
     /* the debugger's */
     _Atomic uint64_t before; /* 1 + the index of an event of the thread; 0: it is free */
     _Atomic uint32_t awaited; /* an enum script_awaited */
@@ -72,36 +72,36 @@ struct script_stop {
     _Atomic uint64_t at; /* 1 + the index of the event that it is held before; 0: it is not held */
     uint64_t spares[4];
 };
-static_assert(sizeof(struct script_stop) == 64, "as it lies in the file");
+static_assert(sizeof(struct schedule_breakpoint) == 64, "as it lies in the file");
 
-#define SCRIPT_ANY_PROCESS UINT32_MAX /* the first one that maps it: it puts its number there */
+#define SCHEDULE_ANY_PROCESS UINT32_MAX /* the first one that maps it: it puts its number there */
 
-enum script_stops { /* when the debugger is told */
-                    SCRIPT_STOP_NEVER,
-                    SCRIPT_STOP_THERE, /* once all that are awaited are there, or the script is left */
-                    SCRIPT_STOP_LEFT /* once the script is left */
+enum schedule_breakpoint_mode { /* when the debugger is told */
+                    SCHEDULE_BREAKPOINT_NEVER,
+                    SCHEDULE_BREAKPOINT_REACHED, /* once all that are awaited are there, or the script is left */
+                    SCHEDULE_BREAKPOINT_LEFT /* once the script is left */
 };
 
-enum script_awaited {
-    SCRIPT_NOT_AWAITED,
-    SCRIPT_DONE, /* until all before `before` is done */
-    SCRIPT_HELD, /* and it has come to the next event */
+enum schedule_awaited {
+    SCHEDULE_NOT_AWAITED,
+    SCHEDULE_DONE, /* until all before `before` is done */
+    SCHEDULE_HELD, /* and it has come to the next event */
 };
 
-enum script_state { SCRIPT_PLAYS, SCRIPT_ENDED };
+enum schedule_state { SCHEDULE_ACTIVE, SCHEDULE_LEFT };
 
-enum script_end_is {
-    SCRIPT_OTHER, /* a thread did something else */
-    SCRIPT_NOBODY, /* a thread waits for what nobody is to do, or what those who wait are to do */
-    SCRIPT_IMPATIENT, /* a thread waits for one that does not come to its next event */
-    SCRIPT_STRANGER, /* a thread got another number on a line: somebody without a part was there */
-    SCRIPT_INPUT, /* a thread made another call than one whose input is recorded: did, asked for `by`; it was the call of
+enum schedule_end_type {
+    SCHEDULE_END_OTHER_EVENT, /* a thread did something else */
+    SCHEDULE_END_NO_WAKER, /* a thread waits for what nobody is to do, or what those who wait are to do */
+    SCHEDULE_END_TIMEOUT, /* a thread waits for one that does not come to its next event */
+    SCHEDULE_END_FOREIGN_THREAD, /* a thread got another number on a line: somebody without a part was there */
+    SCHEDULE_END_INPUT, /* a thread made another call than one whose input is recorded: did, asked for `by`; it was the call of
                   * number `line` (wire/input.h), asked for `number` */
-    SCRIPT_RECEIVED /* a thread received what that line sent as that number, and not what it did */
+    SCHEDULE_END_RECEIVED /* a thread received what that line sent as that number, and not what it did */
 };
 
 /* Why a script was left. */
-struct script_end {
+struct schedule_end {
     uint32_t why; /* an enum script_end_is */
     uint32_t thread; /* its line */
     uint64_t
@@ -109,10 +109,10 @@ struct script_end {
     uint32_t line,
         number; /* that it waited for; of STRANGER, that it got; of OTHER the line that it was at, 0: one that is not in the script */
     uint32_t by; /* the thread that was to do that, 0: nobody */
-    char did[SCRIPT_NAME_BYTES]; /* OTHER: the type of what it did */
+    char did[SCHEDULE_NAME_BYTES]; /* OTHER: the type of what it did */
 };
 
-struct script_head {
+struct schedule_head {
     uint64_t magic;
     uint32_t version;
     uint32_t line_count, type_count;
@@ -129,9 +129,9 @@ struct script_head {
     _Alignas(64) _Atomic uint32_t state; /* an enum script_state */
     _Atomic uint32_t claimed; /* somebody writes the end */
     _Atomic uint32_t processes; /* that were counted */
-    struct script_end end; /* once state says so */
+    struct schedule_end end; /* once state says so */
     _Alignas(64) _Atomic uint32_t
-        debugged; /* the process that a debugger has, or SCRIPT_ANY_PROCESS; 0: none is.  Nobody is impatient then, and all look at stops */
+        debugged; /* the process that a debugger has, or SCHEDULE_ANY_PROCESS; 0: none is.  Nobody is impatient then, and all look at stops */
     _Atomic uint32_t stop; /* likewise: an enum script_stops; 0 once it was told */
     _Atomic uint64_t
         more; /* records that the script does not have: behind the last event of a thread, or of

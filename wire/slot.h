@@ -47,7 +47,7 @@
 #define SLOT_DOUBT(reason) ((uint16_t)((reason) << SLOT_DOUBT_SHIFT))
 #define SLOT_DOUBT_OF(flags) ((unsigned)(flags) >> SLOT_DOUBT_SHIFT)
 
-struct slot {
+struct ring_slot {
     uint16_t shape;
     uint16_t flags;
     uint32_t payload_bytes;
@@ -61,19 +61,19 @@ struct slot {
     uint32_t count; /* members of a GROUP */
     uint64_t key;
 };
-static_assert(sizeof(struct slot) == SLOT_BYTES, "a slot is 64 bytes");
+static_assert(sizeof(struct ring_slot) == SLOT_BYTES, "a slot is 64 bytes");
 
 /* One step of a compound shape.  With both types: a sync pair.  With one: an
  * event of that side, whose about is the slot's, or the other side's line. */
 #define STEP_ABOUT_B 1u
 #define STEP_ABOUT_A 2u
-struct step {
+struct shape_step {
     uint16_t type_a, type_b;
     uint32_t flags;
 };
 
 /* Elsewhere `count` is taken. */
-static inline bool slot_bears_context(const struct slot *slot)
+static inline bool slot_has_context(const struct ring_slot *slot)
 {
     return slot->flags & SLOT_CONTEXT && !(slot->flags & SLOT_KEYED) &&
            (slot->shape >= SHAPE_COMPOUND || (slot->flags & SLOT_RELATION) != RELATION_GROUP);
@@ -87,21 +87,21 @@ static inline uint64_t slot_follow(uint32_t payload_bytes)
 /* How many of `count` slots the first record takes, with its payload; 0: there is none, or it claims a
  * payload that is longer than allowed or goes beyond the last slot.  Whoever walks over slots that came
  * from outside goes by this alone. */
-static inline size_t slots_next(const struct slot *slots, size_t count)
+static inline size_t slot_next_record(const struct ring_slot *slots, size_t count)
 {
     uint64_t size = count ? 1 + slot_follow(slots->payload_bytes) : 0;
     return size <= count && size && slots->payload_bytes <= LIMIT_PAYLOAD_BYTES ? (size_t)size : 0;
 }
 
 /* How many bytes of its payload are these; SIZE_MAX: that cannot be. */
-static inline size_t measured_bytes(const struct slot *slot)
+static inline size_t activity_record_bytes(const struct ring_slot *slot)
 {
-    const struct measured_head *head = (const void *)(slot + 1);
+    const struct activity_record *head = (const void *)(slot + 1);
     if (!(slot->flags & SLOT_MEASURED) || slot->shape == SHAPE_CONTROL)
         return 0;
-    if (slot->payload_bytes < sizeof *head || head->count > MEASURED_AT_ONCE)
+    if (slot->payload_bytes < sizeof *head || head->count > ACTIVITY_AT_ONCE)
         return SIZE_MAX;
-    size_t bytes = sizeof *head + head->count * sizeof(struct measured_step);
+    size_t bytes = sizeof *head + head->count * sizeof(struct code_segment);
     return bytes <= slot->payload_bytes ? bytes : SIZE_MAX;
 }
 

@@ -10,23 +10,23 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define STEER_MAGIC 0x7265657473707070u
-#define STEER_VERSION 1u
-#define STEER_POINTS 32u
-#define STEER_TYPE_BYTES 64u
-#define STEER_FILE_BYTES 256u
+#define SCHEDULE_CONTROL_MAGIC 0x7265657473707070u
+#define SCHEDULE_CONTROL_VERSION 1u
+#define SCHEDULE_CONTROL_POINTS 32u
+#define SCHEDULE_CONTROL_TYPE_BYTES 64u
+#define SCHEDULE_CONTROL_FILE_BYTES 256u
 
-enum steer_until {
-    STEER_NOBODY, /* nobody is held: what comes and goes is counted */
-    STEER_CYCLE, /* until those that are held hold what the next one asks for, in a circle */
-    STEER_DONE, /* until what others point at was done so often */
-    STEER_ANEW, /* the same, counted from when it is held */
-    STEER_WAITING /* until so many threads did what others point at, and nothing since */
+enum hold_until {
+    HOLD_UNTIL_NOT_HELD, /* nobody is held: what comes and goes is counted */
+    HOLD_UNTIL_CYCLE, /* until those that are held hold what the next one asks for, in a circle */
+    HOLD_UNTIL_DONE, /* until what others point at was done so often */
+    HOLD_UNTIL_DONE_SINCE_HELD, /* the same, counted from when it is held */
+    HOLD_UNTIL_WAITING /* until so many threads did what others point at, and nothing since */
 };
 
-struct steer_point {
-    char type[STEER_TYPE_BYTES];
-    char file[STEER_FILE_BYTES]; /* the last part of the path */
+struct hold_point {
+    char type[SCHEDULE_CONTROL_TYPE_BYTES];
+    char file[SCHEDULE_CONTROL_FILE_BYTES]; /* the last part of the path */
     uint64_t address; /* in the file, as it is linked */
     uint32_t thread; /* its line in the script that is repeated before; 0: any thread */
     uint32_t until; /* an enum steer_until */
@@ -41,16 +41,16 @@ struct steer_point {
     _Atomic uint32_t late; /* held in vain */
 };
 
-struct steer_head {
+struct schedule_control {
     uint64_t magic;
     uint32_t version;
     uint32_t point_count;
     uint32_t hold_ms; /* the longest */
     uint32_t late_most; /* of a point: then nobody is held there any more */
-    struct steer_point points[STEER_POINTS];
+    struct hold_point points[SCHEDULE_CONTROL_POINTS];
 };
 
-#define STEER_HOLD_MS 1000u /* more is not believed */
+#define SCHEDULE_CONTROL_HOLD_MS 1000u /* more is not believed */
 #define STEER_STARVED 10u
 
 #endif

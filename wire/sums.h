@@ -9,11 +9,11 @@
 #include "wire/message.h"
 #include "wire/region.h"
 
-#define SUMS_CPU 1u /* own is the processor's time; else what is real */
-#define SUMS_BLIND 2u /* its processor clock was read no more, since to read it is a system call */
-#define SUMS_TIME_MOST ((uint64_t)1 << 60) /* 36 years; four of them are no overflow */
+#define SNAPSHOT_CPU 1u /* own is the processor's time; else what is real */
+#define SNAPSHOT_BLIND 2u /* its processor clock was read no more, since to read it is a system call */
+#define SNAPSHOT_TIME_MOST ((uint64_t)1 << 60) /* 36 years; four of them are no overflow */
 
-struct sums_head {
+struct snapshot_head {
     uint64_t time_ns; /* as of when, by the program's monotonic clock */
     uint32_t flags; /* SUMS_ */
     uint32_t enter_ps, exit_ps; /* what measuring takes: within a call, and within its caller */
@@ -22,7 +22,7 @@ struct sums_head {
 };
 
 /* A context; what it is stays. */
-struct sums_is {
+struct snapshot_scope {
     uint32_t parent, lands;
     uint32_t scope; /* an enum region_scope */
     uint64_t function;
@@ -31,9 +31,9 @@ struct sums_is {
         since_ns; /* of SCOPE_COUNTED: since when, by the program's monotonic clock; 0: always */
 };
 
-struct sums_context {
+struct snapshot_context {
     uint32_t index;
-    struct sums_is is;
+    struct snapshot_scope is;
     uint64_t calls, concurrent, ended;
     uint64_t real_ns, least_ns, most_ns; /* of calls that have ended; least UINT64_MAX: none */
     uint64_t own_ns, own_least_ns, own_most_ns, off_ns;
@@ -42,17 +42,17 @@ struct sums_context {
     uint64_t open_last_ns; /* since the innermost one went on: whether it ran since is not known */
 };
 
-static inline bool sums_is_function(const struct sums_is *is)
+static inline bool snapshot_scope_is_function(const struct snapshot_scope *is)
 {
     return is->scope == SCOPE_FUNCTION || is->scope == SCOPE_COUNTED;
 }
 
-void put_sums_head(struct out *out, const struct sums_head *head);
-bool get_sums_head(struct in *in, struct sums_head *head);
+void encode_snapshot_head(struct encoder *out, const struct snapshot_head *head);
+bool decode_snapshot_head(struct decoder *in, struct snapshot_head *head);
 /* After the context `before` (UINT32_MAX: the first of a body).  is: with what it is, as it must be once. */
-void put_sums_context(struct out *out, uint32_t before, const struct sums_context *context,
+void encode_snapshot_context(struct encoder *out, uint32_t before, const struct snapshot_context *context,
                       bool is);
 /* The next one; *is: it says what it is, else that is zeros.  False at the end, or with in->error. */
-bool get_sums_context(struct in *in, uint32_t before, struct sums_context *context, bool *is);
+bool decode_snapshot_context(struct decoder *in, uint32_t before, struct snapshot_context *context, bool *is);
 
 #endif

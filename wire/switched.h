@@ -10,19 +10,19 @@
 
 #include "wire/varied.h"
 
-enum switched_to {
-    SWITCHED_TO_RUN,
-    SWITCHED_TO_READY, /* its processor was taken from it */
-    SWITCHED_TO_SLEEP, /* it gave the processor up */
-    SWITCHED_TO_UNKNOWN /* what it did from here on until it is told of next was lost */
+enum context_switch_to {
+    CONTEXT_SWITCH_TO_RUN,
+    CONTEXT_SWITCH_TO_READY, /* its processor was taken from it */
+    CONTEXT_SWITCH_TO_SLEEP, /* it gave the processor up */
+    CONTEXT_SWITCH_TO_UNKNOWN /* what it did from here on until it is told of next was lost */
 };
 
-struct switched_record {
+struct context_switch_record {
     uint32_t thread; /* code of its own line */
     uint64_t at_ns; /* CLOCK_MONOTONIC */
     uint8_t to; /* an enum switched_to */
 };
 
-#define SWITCHED_RECORD_BYTES 2u /* at least, of one in a body */
+#define CONTEXT_SWITCH_RECORD_BYTES 2u /* at least, of one in a body */
 
 #endif

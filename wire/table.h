@@ -31,16 +31,16 @@ enum table_kind {
         TABLE_KIND_COUNT
 };
 
-const char *table_kind_word(unsigned kind); /* "ns"; "" of none */
+const char *table_column_kind_name(unsigned kind); /* "ns"; "" of none */
 
 /* ---- the question ---- */
 
 /* One end of the range that a table is about. */
-enum table_end_is { TABLE_OPEN, TABLE_AT_NS, TABLE_AT_POSITION, TABLE_AT_EVENT, TABLE_END_KINDS };
+enum table_end_type { TABLE_OPEN, TABLE_AT_NS, TABLE_AT_POSITION, TABLE_AT_EVENT, TABLE_END_KINDS };
 struct table_end {
     uint8_t is; /* an enum table_end_is */
     int64_t at; /* ns or position */
-    struct ref event;
+    struct event_id event;
 };
 
 enum table_flag { TABLE_TREE = 1, TABLE_RAW = 2, TABLE_BACKWARDS = 4 /* the least first */ };
@@ -49,7 +49,7 @@ struct table_request {
     char *what; /* the preset */
     char *by; /* what a row stands for, "": as the preset has it */
     struct table_end from, to;
-    struct ref past_of; /* only what happened before this event; line 0: all */
+    struct event_id past_of; /* only what happened before this event; line 0: all */
     uint32_t *lines; /* only of these threads; none: all */
     uint32_t line_count;
     char *sort; /* a column's name, "": as the preset has it */
@@ -82,12 +82,12 @@ struct table_row {
     uint8_t depth; /* rows of greater depth come after the one that they belong to */
     uint32_t *lines; /* that it is about, to be marked where it is selected */
     uint32_t line_count;
-    struct ref event; /* that it is about, or begins with; line 0: none */
+    struct event_id event; /* that it is about, or begins with; line 0: none */
     struct table_place *context; /* the calls that it lies in, the innermost first */
     uint32_t context_count;
 };
 
-struct shown_table {
+struct result_table {
     char *title; /* for people */
     struct table_column *columns;
     uint32_t column_count;
@@ -102,30 +102,30 @@ struct shown_table {
 };
 
 /* The column of a name, which may leave `_ns` out; column_count: there is none. */
-uint32_t table_find(const struct shown_table *table, const char *name);
+uint32_t result_table_find_column(const struct result_table *table, const char *name);
 
-static inline struct table_cell *table_cells(const struct shown_table *table, uint32_t row)
+static inline struct table_cell *result_table_cells(const struct result_table *table, uint32_t row)
 {
     return table->cells + (size_t)row * table->column_count;
 }
 
 /* ---- bytes ---- */
 
-void put_table_request(struct out *out, const struct table_request *request);
-void get_table_request(struct in *in, struct table_request *request);
+void encode_table_request(struct encoder *out, const struct table_request *request);
+void decode_table_request(struct decoder *in, struct table_request *request);
 void table_request_free(struct table_request *request);
 
-/* The body of PART_TABLE. */
-void put_table_head(struct out *out, const struct shown_table *table);
-/* Of PART_ROWS: rows first .. end - 1. */
-void put_table_rows(struct out *out, const struct shown_table *table, uint32_t first, uint32_t end);
-/* Of PART_TABLE_END. */
-void put_table_end(struct out *out, const struct shown_table *table);
+/* The body of RESPONSE_TABLE. */
+void encode_table_head(struct encoder *out, const struct result_table *table);
+/* Of RESPONSE_ROWS: rows first .. end - 1. */
+void encode_table_rows(struct encoder *out, const struct result_table *table, uint32_t first, uint32_t end);
+/* Of RESPONSE_TABLE_END. */
+void encode_table_end(struct encoder *out, const struct result_table *table);
 
 /* Each takes its part into a table: a head empties it first, rows come behind those that are there. */
-void get_table_head(struct in *in, struct shown_table *table);
-void get_table_rows(struct in *in, struct shown_table *table);
-void get_table_end(struct in *in, struct shown_table *table);
-void shown_table_free(struct shown_table *table); /* empties it */
+void decode_table_head(struct decoder *in, struct result_table *table);
+void decode_table_rows(struct decoder *in, struct result_table *table);
+void decode_table_end(struct decoder *in, struct result_table *table);
+void result_table_free(struct result_table *table); /* empties it */
 
 #endif

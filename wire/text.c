@@ -7,7 +7,7 @@
 
 /* Decodes one character; how many bytes it has, 0: this is no UTF-8 (RFC 3629: no surrogates, nothing
  * longer than it need be, nothing above U+10FFFF). */
-static size_t decode(const unsigned char *s, size_t size, uint32_t *character)
+static size_t text_decode_utf8(const unsigned char *s, size_t size, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
@@ -40,7 +40,7 @@ static bool is_harmful(uint32_t c)
 #define PICTURES 0x2400u
 #define PICTURE_OF_DELETE 0x2421u
 
-static size_t put_three(char *to, uint32_t c) /* U+0800 to U+FFFF */
+static size_t encode_three(char *to, uint32_t c) /* U+0800 to U+FFFF */
 {
     to[0] = (char)(0xe0 | c >> 12);
     to[1] = (char)(0x80 | (c >> 6 & 0x3f));
@@ -56,11 +56,11 @@ char *text_readable(const char *bytes, size_t size, bool lines)
         return NULL;
     for (size_t i = 0; i < size;) {
         uint32_t c = 0;
-        size_t n = decode((const unsigned char *)bytes + i, size - i, &c);
+        size_t n = text_decode_utf8((const unsigned char *)bytes + i, size - i, &c);
         if (n == 0 || is_harmful(c)) {
-            to += put_three(to, REPLACEMENT);
+            to += encode_three(to, REPLACEMENT);
         } else if (is_control(c) && !(lines && (c == '\n' || c == '\t'))) {
-            to += put_three(to, c == 0x7f ? PICTURE_OF_DELETE : PICTURES + c);
+            to += encode_three(to, c == 0x7f ? PICTURE_OF_DELETE : PICTURES + c);
         } else {
             memcpy(to, bytes + i, n);
             to += n;
@@ -76,7 +76,7 @@ void text_mask(char *s)
 {
     for (size_t left = strlen(s), n; left; s += n, left -= n) {
         uint32_t c = 0;
-        n = decode((const unsigned char *)s, left, &c);
+        n = text_decode_utf8((const unsigned char *)s, left, &c);
         if (n && !is_control(c) && !is_harmful(c))
             continue;
         n = n ? n : 1;
@@ -103,9 +103,9 @@ void text_print(FILE *f, const char *s)
             fputc(*s, f);
 }
 
-char *text_name(struct text text) { return text_readable(text.bytes, text.size, false); }
+char *text_name(struct text_view text) { return text_readable(text.bytes, text.size, false); }
 
-char *text_copy(struct text text)
+char *text_copy(struct text_view text)
 {
     size_t size = text.size ? strnlen(text.bytes, text.size) : 0;
     char *copy = malloc(size + 1);
@@ -116,16 +116,16 @@ char *text_copy(struct text text)
     return copy;
 }
 
-char *text_note(struct text text) { return text_readable(text.bytes, text.size, true); }
+char *text_note(struct text_view text) { return text_readable(text.bytes, text.size, true); }
 
-static char *get_readable(struct in *in, size_t limit, bool lines)
+static char *decode_readable(struct decoder *in, size_t limit, bool lines)
 {
-    char *raw = get_string(in, limit);
+    char *raw = decode_string(in, limit);
     char *text = raw ? text_readable(raw, SIZE_MAX, lines) : NULL;
     free(raw);
     return text;
 }
 
-char *get_name(struct in *in, size_t limit) { return get_readable(in, limit, false); }
+char *decode_name(struct decoder *in, size_t limit) { return decode_readable(in, limit, false); }
 
-char *get_note(struct in *in, size_t limit) { return get_readable(in, limit, true); }
+char *decode_note(struct decoder *in, size_t limit) { return decode_readable(in, limit, true); }

@@ -25,14 +25,14 @@ size_t text_cut(const char *s, size_t most);
 /* Prints a text on one line: a newline as \n, a tab as \t. */
 void text_print(FILE *f, const char *s);
 
-struct text; /* told.h */
+struct text_view; /* told.h */
 /* One that was told, as new memory; never NULL unless there is none. */
-char *text_copy(struct text text); /* as it is, up to a NUL: for what is not shown */
-char *text_name(struct text text); /* has one line */
-char *text_note(struct text text); /* may have several */
+char *text_copy(struct text_view text); /* as it is, up to a NUL: for what is not shown */
+char *text_name(struct text_view text); /* has one line */
+char *text_note(struct text_view text); /* may have several */
 
-/* As get_string, then readable: a name has one line, a note may have several. */
-char *get_name(struct in *in, size_t limit);
-char *get_note(struct in *in, size_t limit);
+/* As decode_string, then readable: a name has one line, a note may have several. */
+char *decode_name(struct decoder *in, size_t limit);
+char *decode_note(struct decoder *in, size_t limit);
 
 #endif

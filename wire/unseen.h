@@ -9,7 +9,7 @@
  * mechanisms that are not followed at all: the answer is CONCURRENT, with them as its reasons.
  * What a program tells of itself holds for the whole run, but for LINE: of calls on a line that
  * could not be announced, all events that may be after them bear it. */
-#define UNSEEN_REASONS(R)                                                                          \
+#define UNTRACED_REASONS(R)                                                                          \
     R(1, LOST, true, "numbers were lost")                                                          \
     R(2, STREAM, true, "a stream of bytes was not followed any more")                              \
     R(3, THREAD, true, "a thread or process was not seen from its beginning, or not to its end")   \
@@ -24,15 +24,15 @@
     R(12, LINE, true, "a line could not be announced")
 
 /* clang-format off */
-enum unseen {
-    UNSEEN_NONE,
-#define R(number, name, hides, text) UNSEEN_##name = number,
-    UNSEEN_REASONS(R)
+enum untraced_reason {
+    UNTRACED_NONE,
+#define R(number, name, hides, text) UNTRACED_##name = number,
+    UNTRACED_REASONS(R)
 #undef R
-    UNSEEN_COUNT
+    UNTRACED_COUNT
 };
 /* clang-format on */
-#define UNSEEN_BIT(reason) (1u << (reason))
+#define UNTRACED_BIT(reason) (1u << (reason))
 
 /* Why there is no answer to a question about two events, beside those. */
 #define UNANSWERED_REASONS(R)                                                                      \
@@ -43,7 +43,7 @@ enum unseen {
     R(20, DAMAGED, "a part of the trace file cannot be read")
 
 /* clang-format off */
-enum unanswered {
+enum unanswered_reason {
 #define R(number, name, text) UNANSWERED_##name = number,
     UNANSWERED_REASONS(R)
 #undef R
@@ -53,8 +53,8 @@ enum unanswered {
 
 /* The words for a reason of either kind, "" if it is none; its name in lower case, NULL if it is none; and
  * whether it hides. */
-const char *unseen_text(unsigned reason);
-const char *unseen_name(unsigned reason);
-bool unseen_hides(unsigned reason);
+const char *untraced_text(unsigned reason);
+const char *untraced_name(unsigned reason);
+bool untraced_may_hide_order(unsigned reason);
 
 #endif

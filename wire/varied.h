@@ -4,8 +4,8 @@
 
 #include "wire/message.h"
 
-void put_varied(struct out *out, uint64_t number);
+void encode_varint(struct encoder *out, uint64_t number);
 /* 0, with in->error: it is longer than 64 bits, or there is no end. */
-uint64_t get_varied(struct in *in);
+uint64_t decode_varint(struct decoder *in);
 
 #endif

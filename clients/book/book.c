@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void lines_free(struct book_lines *lines)
+static void metadata_free_lines(struct line_metadata_table *lines)
 {
     for (size_t p = 0; p < lines->room; p++) {
-        for (uint32_t i = 0; lines->pages[p] && i < BOOK_PAGE; i++) {
-            shown_line_free(&lines->pages[p][i].is);
+        for (uint32_t i = 0; lines->pages[p] && i < METADATA_PAGE_LINES; i++) {
+            line_info_free(&lines->pages[p][i].is);
             free(lines->pages[p][i].label);
         }
         free(lines->pages[p]);
@@ -25,86 +25,86 @@ static void lines_free(struct book_lines *lines)
 }
 
 /* Room for a line that is told. */
-static struct book_line *line_room(struct book_lines *lines, uint32_t number)
+static struct line_metadata *metadata_line_capacity(struct line_metadata_table *lines, uint32_t number)
 {
-    uint32_t page = (number - 1) / BOOK_PAGE;
+    uint32_t page = (number - 1) / METADATA_PAGE_LINES;
     if (page >= lines->room) {
         size_t room = 2 * (page + (size_t)1);
-        lines->pages = memory_resized(lines->pages, room + 1, sizeof *lines->pages);
+        lines->pages = xreallocarray(lines->pages, room + 1, sizeof *lines->pages);
         memset(lines->pages + lines->room, 0, (room - lines->room) * sizeof *lines->pages);
         lines->room = room;
     }
     if (!lines->pages[page])
-        lines->pages[page] = memory_zeroed(BOOK_PAGE, sizeof **lines->pages);
-    return &lines->pages[page][(number - 1) % BOOK_PAGE];
+        lines->pages[page] = xcalloc(METADATA_PAGE_LINES, sizeof **lines->pages);
+    return &lines->pages[page][(number - 1) % METADATA_PAGE_LINES];
 }
 
-void book_free(struct book *book)
+void metadata_free(struct trace_metadata *book)
 {
-    lines_free(&book->lines);
-    lines_free(&book->hidden);
+    metadata_free_lines(&book->lines);
+    metadata_free_lines(&book->hidden);
     for (uint32_t i = 0; i < book->type_count; i++)
         free(book->types[i]);
     for (size_t i = 0; i < book->target_count; i++)
         target_free(book->targets[i]);
     for (uint32_t i = 0; i < book->process_count; i++)
-        shown_process_free(&book->processes[i]);
-    shown_run_free(&book->run);
+        process_info_free(&book->processes[i]);
+    run_info_free(&book->run);
     free(book->types);
     free(book->targets);
     free(book->processes);
     free(book->damage);
     free(book->renewed);
-    *book = (struct book){0};
+    *book = (struct trace_metadata){0};
 }
 
-static void take_line(struct book *book, struct in *in)
+static void metadata_receive_line(struct trace_metadata *book, struct decoder *in)
 {
-    struct shown_line line;
-    get_line_is(in, &line);
+    struct line_info line;
+    decode_line_info(in, &line);
     bool hidden = line.line & HIDDEN_LINE;
     uint32_t number = line.line & ~HIDDEN_LINE;
     uint32_t *count = hidden ? &book->hidden_count : &book->line_count;
     bool next = number <= *count + 1 || (book->named && !hidden);
-    if (!in_done(in) || number == 0 || !next || number > LIMIT_LINES) {
-        in_fail(in, "a line out of order");
-        shown_line_free(&line);
+    if (!decoder_finish(in) || number == 0 || !next || number > LIMIT_LINES) {
+        decoder_fail(in, "a line out of order");
+        line_info_free(&line);
         return;
     }
     *count = number > *count ? number : *count;
-    struct book_line *at = line_room(hidden ? &book->hidden : &book->lines, number);
-    shown_line_free(&at->is);
+    struct line_metadata *at = metadata_line_capacity(hidden ? &book->hidden : &book->lines, number);
+    line_info_free(&at->is);
     free(at->label);
-    *at = (struct book_line){line, NULL, 0, 0};
+    *at = (struct line_metadata){line, NULL, 0, 0};
     book->unlabelled = true;
 }
 
-static void take_line_count(struct book *book, struct in *in)
+static void metadata_receive_line_count(struct trace_metadata *book, struct decoder *in)
 {
-    uint32_t lines = get_u32(in);
-    if (!in_done(in) || lines > LIMIT_LINES || !book->named) {
-        in_fail(in, "too many lines");
+    uint32_t lines = decode_u32(in);
+    if (!decoder_finish(in) || lines > LIMIT_LINES || !book->named) {
+        decoder_fail(in, "too many lines");
         return;
     }
     book->some = true;
     book->line_count = lines > book->line_count ? lines : book->line_count;
 }
 
-static void take_process(struct book *book, struct in *in)
+static void metadata_receive_process(struct trace_metadata *book, struct decoder *in)
 {
-    uint32_t index = get_u32(in);
-    struct shown_process process;
-    get_process(in, &process);
-    if (!in_done(in) || index > book->process_count) {
-        in_fail(in, "a process out of order");
-        shown_process_free(&process);
+    uint32_t index = decode_u32(in);
+    struct process_info process;
+    decode_process_info(in, &process);
+    if (!decoder_finish(in) || index > book->process_count) {
+        decoder_fail(in, "a process out of order");
+        process_info_free(&process);
         return;
     }
     if (index == book->process_count) {
-        book->processes = memory_resized(book->processes, index + 1, sizeof *book->processes);
-        book->processes[book->process_count++] = (struct shown_process){0};
+        book->processes = xreallocarray(book->processes, index + 1, sizeof *book->processes);
+        book->processes[book->process_count++] = (struct process_info){0};
     }
-    shown_process_free(&book->processes[index]);
+    process_info_free(&book->processes[index]);
     book->processes[index] = process;
 }
 
@@ -114,7 +114,7 @@ static struct {
     char *name, *text, *file; /* of the environment; text NULL: none */
 } chosen;
 
-bool book_draw_as(const char *description)
+bool metadata_override_description(const char *description)
 {
     chosen.text = target_load(description, &chosen.file);
     struct target *target = chosen.text ? target_read(chosen.text, chosen.file, stderr) : NULL;
@@ -123,165 +123,165 @@ bool book_draw_as(const char *description)
         chosen.text = NULL;
         return false;
     }
-    chosen.name = memory_copied(target->name);
+    chosen.name = xstrdup(target->name);
     target_free(target);
     return chosen.name != NULL;
 }
 
 /* As the user wants it drawn, whoever recorded it. */
-static void dress(struct target *target)
+static void metadata_apply_user_layer(struct target *target)
 {
     static bool warned;
     char *file, *text = target_own_layer(target->name, &file);
-    if (text && !target_dress(target, text, file, DRESS_AS_LAYER, warned ? NULL : stderr))
+    if (text && !target_apply_layer(target, text, file, DRESS_AS_LAYER, warned ? NULL : stderr))
         warned = true;
     free(text);
     free(file);
     if (chosen.text && strcmp(chosen.name, target->name) == 0)
-        target_dress(target, chosen.text, chosen.file, DRESS_AS_LAYER, NULL);
+        target_apply_layer(target, chosen.text, chosen.file, DRESS_AS_LAYER, NULL);
 }
 
 /* A trace that was recorded long ago is drawn as today. */
-static void renew(struct book *book, struct target *target)
+static void metadata_update_description(struct trace_metadata *book, struct target *target)
 {
-    int recorded = target->version, version = target_renew(target);
+    int recorded = target->version, version = target_update_installed(target);
     if (!version || book->renewed)
         return;
-    book->renewed = memory_printed("drawn as version %d of the description \"%s\" says, which is "
+    book->renewed = xasprintf("drawn as version %d of the description \"%s\" says, which is "
                                    "installed; recorded with version %d",
                                    version, target->name, recorded);
 }
 
-static void take_target(struct book *book, struct in *in)
+static void metadata_receive_target(struct trace_metadata *book, struct decoder *in)
 {
-    char *name = get_string(in, 256), *text = get_string(in, LIMIT_TARGET_BYTES);
-    struct target *target = in_done(in) ? target_read(text, name, NULL) : NULL;
+    char *name = decode_string(in, 256), *text = decode_string(in, LIMIT_TARGET_BYTES);
+    struct target *target = decoder_finish(in) ? target_read(text, name, NULL) : NULL;
     if (target) {
-        renew(book, target);
-        dress(target);
+        metadata_update_description(book, target);
+        metadata_apply_user_layer(target);
         book->targets =
-            memory_resized(book->targets, book->target_count + 1, sizeof *book->targets);
+            xreallocarray(book->targets, book->target_count + 1, sizeof *book->targets);
         book->targets[book->target_count++] = target;
     }
     free(name);
     free(text);
 }
 
-static void take_type(struct book *book, struct in *in)
+static void metadata_receive_type(struct trace_metadata *book, struct decoder *in)
 {
-    uint32_t code = get_u32(in);
-    char *name = get_name(in, LIMIT_TEXT_BYTES * 4);
-    if (!in_done(in) || code != book->type_count + 1) {
-        in_fail(in, "a type out of order");
+    uint32_t code = decode_u32(in);
+    char *name = decode_name(in, LIMIT_TEXT_BYTES * 4);
+    if (!decoder_finish(in) || code != book->type_count + 1) {
+        decoder_fail(in, "a type out of order");
         free(name);
         return;
     }
-    book->types = memory_resized(book->types, book->type_count + 1, sizeof *book->types);
+    book->types = xreallocarray(book->types, book->type_count + 1, sizeof *book->types);
     book->types[book->type_count++] = name;
 }
 
-static void take_damage(struct book *book, struct in *in)
+static void metadata_receive_damage(struct trace_metadata *book, struct decoder *in)
 {
-    book->unreadable = get_u64(in);
+    book->unreadable = decode_u64(in);
     free(book->damage);
-    book->damage = get_string(in, 2 * LIMIT_TEXT_BYTES);
+    book->damage = decode_string(in, 2 * LIMIT_TEXT_BYTES);
 }
 
-bool book_take(struct book *book, unsigned type, struct in *in)
+bool metadata_update(struct trace_metadata *book, unsigned type, struct decoder *in)
 {
     bool named;
     switch (type) {
-    case MESSAGE_SELECTED: /* a new subject: forget the old one */
+    case MESSAGE_RUN_SELECTED: /* a new subject: forget the old one */
         named = book->named;
-        book_free(book);
+        metadata_free(book);
         book->named = named;
-        get_run(in, &book->run);
+        decode_run_info(in, &book->run);
         break;
-    case MESSAGE_LINE_IS:
-        take_line(book, in);
+    case MESSAGE_LINE_INFO:
+        metadata_receive_line(book, in);
         break;
-    case MESSAGE_LINES_ARE:
-        take_line_count(book, in);
+    case MESSAGE_LINE_COUNT:
+        metadata_receive_line_count(book, in);
         break;
     case MESSAGE_PROCESS:
-        take_process(book, in);
+        metadata_receive_process(book, in);
         break;
     case MESSAGE_TARGET:
-        take_target(book, in);
+        metadata_receive_target(book, in);
         break;
     case MESSAGE_TYPE_NAME:
-        take_type(book, in);
+        metadata_receive_type(book, in);
         break;
     case MESSAGE_DAMAGE:
-        take_damage(book, in);
+        metadata_receive_damage(book, in);
         break;
     default:
         return false;
     }
     book->generation++;
-    return in_done(in);
+    return decoder_finish(in);
 }
 
-struct book_line *book_line(const struct book *book, uint32_t line)
+struct line_metadata *metadata_line(const struct trace_metadata *book, uint32_t line)
 {
-    const struct book_lines *lines = line & HIDDEN_LINE ? &book->hidden : &book->lines;
+    const struct line_metadata_table *lines = line & HIDDEN_LINE ? &book->hidden : &book->lines;
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
-    struct book_line *page = i / BOOK_PAGE < lines->room ? lines->pages[i / BOOK_PAGE] : NULL;
-    return page && page[i % BOOK_PAGE].is.line ? &page[i % BOOK_PAGE] : NULL;
+    struct line_metadata *page = i / METADATA_PAGE_LINES < lines->room ? lines->pages[i / METADATA_PAGE_LINES] : NULL;
+    return page && page[i % METADATA_PAGE_LINES].is.line ? &page[i % METADATA_PAGE_LINES] : NULL;
 }
 
-const char *book_type(const struct book *book, uint32_t type)
+const char *metadata_type_name(const struct trace_metadata *book, uint32_t type)
 {
     return type && type <= book->type_count ? book->types[type - 1] : "?";
 }
 
 /* The description that knows the kind comes before the others. */
-static const struct target *target_of(const struct book *book, const char *kind)
+static const struct target *target_of(const struct trace_metadata *book, const char *kind)
 {
     for (size_t i = 0; i < book->target_count; i++)
-        if (target_kind(book->targets[i], kind))
+        if (target_line_type(book->targets[i], kind))
             return book->targets[i];
     return NULL;
 }
 
-const struct target_kind *book_kind(const struct book *book, uint32_t line)
+const struct target_line_type *metadata_line_type(const struct trace_metadata *book, uint32_t line)
 {
-    const struct book_line *l = book_line(book, line);
-    return l ? target_kind(target_of(book, l->is.kind), l->is.kind) : NULL;
+    const struct line_metadata *l = metadata_line(book, line);
+    return l ? target_line_type(target_of(book, l->is.kind), l->is.kind) : NULL;
 }
 
-const struct target_kind *book_kind_named(const struct book *book, const char *kind)
+const struct target_line_type *metadata_line_type_named(const struct trace_metadata *book, const char *kind)
 {
-    return target_kind(target_of(book, kind), kind);
+    return target_line_type(target_of(book, kind), kind);
 }
 
-const struct target_event *book_event(const struct book *book, const char *kind, const char *type)
+const struct target_event *metadata_target_event(const struct trace_metadata *book, const char *kind, const char *type)
 {
     return target_event(target_of(book, kind), kind, type, RELATION_NONE);
 }
 
-static const struct target_kind *kind_of(const void *context, uint32_t line)
+static const struct target_line_type *kind_of(const void *context, uint32_t line)
 {
-    return book_kind(context, line);
+    return metadata_line_type(context, line);
 }
 
 static const char *name_of(const void *context, uint32_t line)
 {
-    const struct book_line *l = book_line(context, line);
+    const struct line_metadata *l = metadata_line(context, line);
     return l ? l->is.name : "";
 }
 
-void book_sort(const struct book *book, uint32_t *lines, size_t count)
+void metadata_sort_lines(const struct trace_metadata *book, uint32_t *lines, size_t count)
 {
     target_sort(lines, count, &(struct target_lines){book, kind_of, name_of});
 }
 
-const struct target_cluster *book_cluster(const struct book *book, uint32_t line, const char *name)
+const struct target_line_group *metadata_line_group(const struct trace_metadata *book, uint32_t line, const char *name)
 {
-    const struct book_line *l = book_line(book, line);
+    const struct line_metadata *l = metadata_line(book, line);
     for (size_t t = 0; l && t < book->target_count; t++)
         for (size_t c = 0; c < book->targets[t]->cluster_count; c++) {
-            const struct target_cluster *cluster = &book->targets[t]->clusters[c];
+            const struct target_line_group *cluster = &book->targets[t]->clusters[c];
             if ((!cluster->kind || strcmp(cluster->kind, l->is.kind) == 0) &&
                 (!cluster->match || fnmatch(cluster->match, name, 0) == 0))
                 return cluster;
@@ -289,37 +289,37 @@ const struct target_cluster *book_cluster(const struct book *book, uint32_t line
     return NULL;
 }
 
-const char *book_letter(const struct book *book, uint32_t line)
+const char *metadata_line_letter(const struct trace_metadata *book, uint32_t line)
 {
-    const struct target_kind *kind = book_kind(book, line);
+    const struct target_line_type *kind = metadata_line_type(book, line);
     return kind ? kind->letter : "?";
 }
 
-bool book_drawn(const struct book *book, uint32_t line)
+bool metadata_line_is_visible(const struct trace_metadata *book, uint32_t line)
 {
-    const struct target_kind *kind = book_kind(book, line);
+    const struct target_line_type *kind = metadata_line_type(book, line);
     return !kind || kind->drawn;
 }
 
-const struct target_event *book_look(const struct book *book, const struct shown_event *event)
+const struct target_event *event_style(const struct trace_metadata *book, const struct event_info *event)
 {
-    const struct book_line *l = book_line(book, event->at.line);
+    const struct line_metadata *l = metadata_line(book, event->at.line);
     const struct target_event *look =
-        l ? target_event(target_of(book, l->is.kind), l->is.kind, book_type(book, event->type),
+        l ? target_event(target_of(book, l->is.kind), l->is.kind, metadata_type_name(book, event->type),
                          (enum relation)event->relation)
           : NULL;
     for (size_t i = 0; l && i < book->target_count && !look; i++)
-        look = target_event(book->targets[i], l->is.kind, book_type(book, event->type),
+        look = target_event(book->targets[i], l->is.kind, metadata_type_name(book, event->type),
                             (enum relation)event->relation);
     return look;
 }
 
-const char *book_about(const struct book *book, const char *text, uint32_t about)
+const char *metadata_expand_text(const struct trace_metadata *book, const char *text, uint32_t about)
 {
     static const char *const open[] = {"after", "at", "for", "from", "in",
                                        "of",    "on", "to",  "with"};
     if (about)
-        return book_label(book, about);
+        return metadata_label(book, about);
     const char *space = strrchr(text, ' '), *last = space ? space + 1 : text;
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)
         if (strcmp(last, open[i]) == 0)
@@ -327,41 +327,41 @@ const char *book_about(const struct book *book, const char *text, uint32_t about
     return "";
 }
 
-const char *book_label(const struct book *book, uint32_t line)
+const char *metadata_label(const struct trace_metadata *book, uint32_t line)
 {
-    struct book_line *l = book_line(book, line);
+    struct line_metadata *l = metadata_line(book, line);
     if (!l)
         return "?";
     if (l->label)
         return l->label;
     if (*l->is.name && l->is.object)
-        l->label = memory_printed("%s:%s (0x%llx)", book_letter(book, line), l->is.name,
+        l->label = xasprintf("%s:%s (0x%llx)", metadata_line_letter(book, line), l->is.name,
                                   (unsigned long long)l->is.object);
     else if (l->is.object)
         l->label =
-            memory_printed("%s:0x%llx", book_letter(book, line), (unsigned long long)l->is.object);
+            xasprintf("%s:0x%llx", metadata_line_letter(book, line), (unsigned long long)l->is.object);
     else
         l->label =
-            memory_printed("%s:%s", book_letter(book, line), *l->is.name ? l->is.name : l->is.kind);
+            xasprintf("%s:%s", metadata_line_letter(book, line), *l->is.name ? l->is.name : l->is.kind);
     return l->label;
 }
 
-void ref_print(char *s, size_t size, struct ref ref)
+void event_id_print(char *s, size_t size, struct event_id ref)
 {
     snprintf(s, size, "%s%u:%llu", ref.line & HIDDEN_LINE ? "h" : "", ref.line & ~HIDDEN_LINE,
              (unsigned long long)ref.number);
 }
 
-void book_ref_print(const struct book *book, char *s, size_t size, struct ref ref)
+void metadata_print_event_id(const struct trace_metadata *book, char *s, size_t size, struct event_id ref)
 {
     bool second = book->first_lines && !(ref.line & HIDDEN_LINE) && ref.line > book->first_lines;
     int n = snprintf(s, size, "%s", second ? "again " : "");
     ref.line -= second ? book->first_lines : 0;
     if (n >= 0 && (size_t)n < size)
-        ref_print(s + n, size - (size_t)n, ref);
+        event_id_print(s + n, size - (size_t)n, ref);
 }
 
-bool ref_parse(const char *s, struct ref *ref)
+bool event_id_parse(const char *s, struct event_id *ref)
 {
     bool hidden = *s == 'h';
     char *end;
@@ -374,6 +374,6 @@ bool ref_parse(const char *s, struct ref *ref)
     unsigned long long number = strtoull(end + 1, &end, 10);
     if (*end || number == 0)
         return false;
-    *ref = (struct ref){(uint32_t)line | (hidden ? HIDDEN_LINE : 0), number};
+    *ref = (struct event_id){(uint32_t)line | (hidden ? HIDDEN_LINE : 0), number};
     return true;
 }

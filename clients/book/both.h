@@ -7,22 +7,22 @@
 
 #include "clients/book/book.h"
 
-struct both {
-    struct book book;
-    const struct book *of[2];
+struct merged_metadata {
+    struct trace_metadata book;
+    const struct trace_metadata *of[2];
     uint32_t *types; /* of the second one, by code - 1 */
 };
 
 /* Both books have all their lines, with labels. */
-void both_make(struct both *both, const struct book *first, const struct book *second);
-void both_free(struct both *both); /* empties it */
+void merged_metadata_make(struct merged_metadata *both, const struct trace_metadata *first, const struct trace_metadata *second);
+void merged_metadata_free(struct merged_metadata *both); /* empties it */
 
-uint32_t both_line(const struct both *both, unsigned run, uint32_t line); /* 0 stays 0 */
-struct ref both_ref(const struct both *both, unsigned run, struct ref at);
+uint32_t merged_metadata_line(const struct merged_metadata *both, unsigned run, uint32_t line); /* 0 stays 0 */
+struct event_id merged_metadata_event_id(const struct merged_metadata *both, unsigned run, struct event_id at);
 /* Which run a line of `both` is of, and which line of that; likewise an event. */
-unsigned both_run(const struct both *both, uint32_t line);
-struct ref both_own(const struct both *both, struct ref at);
+unsigned merged_metadata_run(const struct merged_metadata *both, uint32_t line);
+struct event_id merged_metadata_own_line(const struct merged_metadata *both, struct event_id at);
 /* An event as it is in its run: from then on as it is in `both`.  Hidden lines stay what they are. */
-void both_event(const struct both *both, unsigned run, struct shown_event *event);
+void merged_metadata_event(const struct merged_metadata *both, unsigned run, struct event_info *event);
 
 #endif

@@ -9,21 +9,21 @@
 
 /* ---- making ---- */
 
-uint32_t boxes_group(struct boxes *b, const char *name)
+uint32_t icicle_layout_group(struct icicle_layout *b, const char *name)
 {
     for (uint32_t i = 0; i < b->group_count; i++)
         if (strcmp(b->groups[i].name, name) == 0)
             return i;
-    struct boxes_group group = {.name = memory_copied(name)};
-    PUSH(b->groups, b->group_count, group);
+    struct icicle_group group = {.name = xstrdup(name)};
+    ARRAY_PUSH(b->groups, b->group_count, group);
     return b->group_count - 1;
 }
 
-struct boxes_node *boxes_add(struct boxes *b, uint16_t depth, char *name)
+struct icicle_node *icicle_layout_add(struct icicle_layout *b, uint16_t depth, char *name)
 {
-    struct boxes_node node = {
+    struct icicle_node node = {
         .name = name, .depth = depth, .row = UINT32_MAX, .parent = UINT32_MAX};
-    PUSH(b->nodes, b->count, node);
+    ARRAY_PUSH(b->nodes, b->count, node);
     return &b->nodes[b->count - 1];
 }
 
@@ -33,11 +33,11 @@ static void add_size(int64_t *to, int64_t size)
         *to = INT64_MAX;
 }
 
-static void tie(struct boxes *b)
+static void icicle_layout_link_nodes(struct icicle_layout *b)
 {
     uint32_t open[UINT16_MAX + 1u], depth = 0; /* the last node of each depth up to `depth` */
     for (uint32_t i = 0; i < b->count; i++) {
-        struct boxes_node *node = &b->nodes[i];
+        struct icicle_node *node = &b->nodes[i];
         if (i && node->depth > depth + 1)
             node->depth = (uint16_t)(depth + 1);
         if (i && !node->depth)
@@ -52,11 +52,11 @@ static void tie(struct boxes *b)
 }
 
 /* From the last one on: what is below a node is known when it comes. */
-static void add_up(struct boxes *b)
+static void add_up(struct icicle_layout *b)
 {
-    int64_t *below = memory_zeroed(b->count + 1, sizeof *below);
+    int64_t *below = xcalloc(b->count + 1, sizeof *below);
     for (uint32_t i = b->count; i-- > 0;) {
-        struct boxes_node *node = &b->nodes[i];
+        struct icicle_node *node = &b->nodes[i];
         int64_t least = below[i];
         add_size(&least, node->own);
         if (node->size < least)
@@ -68,10 +68,10 @@ static void add_up(struct boxes *b)
     free(below);
 }
 
-static void rank(struct boxes *b)
+static void icicle_layout_rank_groups(struct icicle_layout *b)
 {
     for (uint32_t i = 0; i < b->count; i++)
-        if (b->nodes[i].kind == BOXES_CODE && i) {
+        if (b->nodes[i].kind == ICICLE_BOX_CODE && i) {
             add_size(&b->groups[b->nodes[i].group].own, b->nodes[i].own);
             b->groups[b->nodes[i].group].occurs = true;
         }
@@ -84,14 +84,14 @@ static void rank(struct boxes *b)
     }
 }
 
-void boxes_finish(struct boxes *b)
+void icicle_layout_finish(struct icicle_layout *b)
 {
-    tie(b);
+    icicle_layout_link_nodes(b);
     add_up(b);
-    rank(b);
+    icicle_layout_rank_groups(b);
 }
 
-void boxes_free(struct boxes *b)
+void icicle_layout_free(struct icicle_layout *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         free(b->nodes[i].name);
@@ -107,41 +107,41 @@ void boxes_free(struct boxes *b)
     free(b->notes);
     free(b->title);
     free(b->measure);
-    *b = (struct boxes){0};
+    *b = (struct icicle_layout){0};
 }
 
 /* ---- placing ---- */
 
-struct placing {
-    const struct boxes *boxes;
-    struct boxes_places *places;
+struct icicle_placing {
+    const struct icicle_layout *boxes;
+    struct icicle_boxes *places;
     uint32_t top; /* the node that is looked at */
     uint16_t above; /* how many rows stand over it */
     int64_t least;
 };
 
-static void put(struct placing *p, struct boxes_placed placed)
+static void icicle_layout_append_box(struct icicle_placing *p, struct icicle_box placed)
 {
-    PUSH(p->places->items, p->places->count, placed);
+    ARRAY_PUSH(p->places->items, p->places->count, placed);
     if (placed.depth >= p->places->rows)
         p->places->rows = placed.depth + 1u;
 }
 
 /* Of a node's children those that are too narrow: behind those that are drawn. */
-static void put_smaller(struct placing *p, struct boxes_placed placed)
+static void icicle_layout_append_smaller(struct icicle_placing *p, struct icicle_box placed)
 {
     if (!placed.smaller)
         return;
-    put(p, placed);
+    icicle_layout_append_box(p, placed);
     p->places->smaller += placed.smaller;
     add_size(&p->places->smaller_size, placed.size);
 }
 
 /* The children of a node that is placed; they are placed after it, and theirs in their turn. */
-static void put_below(struct placing *p, uint32_t at)
+static void icicle_layout_append_children(struct icicle_placing *p, uint32_t at)
 {
-    struct boxes_placed over = p->places->items[at];
-    const struct boxes_node *nodes = p->boxes->nodes;
+    struct icicle_box over = p->places->items[at];
+    const struct icicle_node *nodes = p->boxes->nodes;
     int64_t x = over.at, narrow = 0;
     uint32_t smaller = 0;
     for (uint32_t i = over.node + 1; i < nodes[over.node].end; i = nodes[i].end) {
@@ -150,55 +150,55 @@ static void put_below(struct placing *p, uint32_t at)
             add_size(&narrow, nodes[i].size);
             continue;
         }
-        put(p, (struct boxes_placed){i, 0, x, nodes[i].size, (uint16_t)(over.depth + 1), false});
+        icicle_layout_append_box(p, (struct icicle_box){i, 0, x, nodes[i].size, (uint16_t)(over.depth + 1), false});
         x += nodes[i].size;
     }
-    put_smaller(
-        p, (struct boxes_placed){over.node, smaller, x, narrow, (uint16_t)(over.depth + 1), false});
+    icicle_layout_append_smaller(
+        p, (struct icicle_box){over.node, smaller, x, narrow, (uint16_t)(over.depth + 1), false});
 }
 
-static uint16_t put_above(struct placing *p, uint32_t node)
+static uint16_t icicle_layout_append_ancestors(struct icicle_placing *p, uint32_t node)
 {
     uint16_t depth = p->boxes->nodes[node].depth;
     for (uint32_t i = node; p->boxes->nodes[i].parent != UINT32_MAX;) {
         i = p->boxes->nodes[i].parent;
-        put(p, (struct boxes_placed){i, 0, 0, p->boxes->nodes[node].size, p->boxes->nodes[i].depth,
+        icicle_layout_append_box(p, (struct icicle_box){i, 0, 0, p->boxes->nodes[node].size, p->boxes->nodes[i].depth,
                                      true});
     }
     return depth;
 }
 
-void boxes_place(const struct boxes *b, uint32_t node, int64_t least, struct boxes_places *places)
+void icicle_layout_place(const struct icicle_layout *b, uint32_t node, int64_t least, struct icicle_boxes *places)
 {
-    struct placing p = {b, places, node, 0, least};
-    *places = (struct boxes_places){0};
+    struct icicle_placing p = {b, places, node, 0, least};
+    *places = (struct icicle_boxes){0};
     if (node >= b->count)
         return;
-    p.above = put_above(&p, node);
-    put(&p, (struct boxes_placed){node, 0, 0, b->nodes[node].size, p.above, false});
+    p.above = icicle_layout_append_ancestors(&p, node);
+    icicle_layout_append_box(&p, (struct icicle_box){node, 0, 0, b->nodes[node].size, p.above, false});
     for (uint32_t at = places->count - 1; at < places->count; at++)
         if (!places->items[at].smaller)
-            put_below(&p, at);
+            icicle_layout_append_children(&p, at);
 }
 
-void boxes_places_free(struct boxes_places *places)
+void icicle_layout_places_free(struct icicle_boxes *places)
 {
     free(places->items);
-    *places = (struct boxes_places){0};
+    *places = (struct icicle_boxes){0};
 }
 
-char *boxes_path(const struct boxes *b, uint32_t node)
+char *icicle_layout_path(const struct icicle_layout *b, uint32_t node)
 {
-    char *path = memory_copied(b->nodes[node].name);
+    char *path = xstrdup(b->nodes[node].name);
     for (uint32_t i = b->nodes[node].parent; i != UINT32_MAX && i; i = b->nodes[i].parent) {
-        char *longer = memory_printed("%s > %s", b->nodes[i].name, path);
+        char *longer = xasprintf("%s > %s", b->nodes[i].name, path);
         free(path);
         path = longer;
     }
     return path;
 }
 
-void boxes_bytes(int64_t bytes, char *text, size_t room)
+void icicle_layout_bytes(int64_t bytes, char *text, size_t room)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
     double value = (double)bytes / 1024;

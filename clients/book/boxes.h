@@ -10,16 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum boxes_kind {
-    BOXES_CODE,
-    BOXES_WAITED, /* a call in which a thread waits, or asks the system for something */
-    BOXES_APART /* what stands for several, or for a thread */
+enum icicle_box_kind {
+    ICICLE_BOX_CODE,
+    ICICLE_BOX_WAITED, /* a call in which a thread waits, or asks the system for something */
+    ICICLE_BOX_APART /* what stands for several, or for a thread */
 };
 
-struct boxes {
+struct icicle_layout {
     char *title, *measure; /* measure: what widths are, for people: "total" */
     bool ns, bytes; /* sizes are times; or so many bytes; else they are counted */
-    struct boxes_node {
+    struct icicle_node {
         char *name, *brief, *amount; /* in full; shorter, or NULL; its size in words */
         int64_t own, size; /* what it took itself; with all below it */
         uint32_t parent, end; /* end: of the first one that is not below it */
@@ -29,11 +29,11 @@ struct boxes {
         uint8_t kind; /* an enum boxes_kind */
     } *nodes; /* the first one is all of it, and has depth 0 */
     uint32_t count;
-    struct boxes_group {
+    struct icicle_group {
         char *name;
         int64_t own; /* what all of it took */
         uint32_t rank; /* by that, from 0 */
-        bool occurs; /* as a node of BOXES_CODE */
+        bool occurs; /* as a node of ICICLE_BOX_CODE */
     } *groups;
     uint32_t group_count;
     char **notes;
@@ -41,16 +41,16 @@ struct boxes {
 };
 
 /* The group of a name, made on first use. */
-uint32_t boxes_group(struct boxes *boxes, const char *name);
+uint32_t icicle_layout_group(struct icicle_layout *boxes, const char *name);
 /* Adds a node below the last one that is one less deep; takes the name over; amount, own and size are set as they are known. */
-struct boxes_node *boxes_add(struct boxes *boxes, uint16_t depth, char *name);
+struct icicle_node *icicle_layout_add(struct icicle_layout *boxes, uint16_t depth, char *name);
 /* Once all are there: parents, ends, ranks; sizes that are less than what is below them, or 0, are set to it. */
-void boxes_finish(struct boxes *boxes);
-void boxes_free(struct boxes *boxes); /* empties it */
+void icicle_layout_finish(struct icicle_layout *boxes);
+void icicle_layout_free(struct icicle_layout *boxes); /* empties it */
 
 /* Where a box stands: from `at`, as wide as `size`, both in the unit of sizes, from the left edge of the node that is
  * looked at. */
-struct boxes_placed {
+struct icicle_box {
     uint32_t node; /* of several: the one that they lie in */
     uint32_t
         smaller; /* 0: the node itself; else so many, with all below them, too narrow to be drawn */
@@ -59,8 +59,8 @@ struct boxes_placed {
     bool above; /* it contains the one that is looked at */
 };
 
-struct boxes_places {
-    struct boxes_placed *items;
+struct icicle_boxes {
+    struct icicle_box *items;
     uint32_t count;
     uint32_t rows; /* of the picture */
     uint32_t smaller; /* nodes that are not drawn by themselves, */
@@ -69,13 +69,13 @@ struct boxes_places {
 
 /* Of a node and all below it; those narrower than `least` come together at the end of what is beside them.  The nodes that
  * it lies in stand over it, as wide as it is. */
-void boxes_place(const struct boxes *boxes, uint32_t node, int64_t least,
-                 struct boxes_places *places);
-void boxes_places_free(struct boxes_places *places); /* empties it */
+void icicle_layout_place(const struct icicle_layout *boxes, uint32_t node, int64_t least,
+                 struct icicle_boxes *places);
+void icicle_layout_places_free(struct icicle_boxes *places); /* empties it */
 /* "main > serve > parse"; new memory. */
-char *boxes_path(const struct boxes *boxes, uint32_t node);
+char *icicle_layout_path(const struct icicle_layout *boxes, uint32_t node);
 
 /* "2000 bytes", "16 KiB", "1.5 MiB": exact below ten of the next unit. */
-void boxes_bytes(int64_t bytes, char *text, size_t room);
+void icicle_layout_bytes(int64_t bytes, char *text, size_t room);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-void callgraph_free(struct callgraph *g)
+void call_graph_free(struct call_graph *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         free(g->nodes[i].name);
@@ -15,5 +15,5 @@ void callgraph_free(struct callgraph *g)
     free(g->nodes);
     free(g->arcs);
     free(g->notes);
-    *g = (struct callgraph){0};
+    *g = (struct call_graph){0};
 }

@@ -5,18 +5,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CALLGRAPH_MOST 60u /* functions that can be told apart in one picture */
+#define CALL_GRAPH_NODES_MAX 60u /* functions that can be told apart in one picture */
 
-struct callgraph {
-    struct callgraph_node {
+struct call_graph {
+    struct call_graph_node {
         char *name, *amount; /* in full; what it took */
         double share; /* of all, 0 to 1: what it took itself */
         uint32_t cycle; /* of functions that call each other in a circle; 0: none */
         uint32_t row; /* of the table */
         bool waited;
     } *nodes;
-    uint32_t count; /* at most CALLGRAPH_MOST */
-    struct callgraph_arc {
+    uint32_t count; /* at most CALL_GRAPH_NODES_MAX */
+    struct call_graph_arc {
         uint32_t from, to;
         char *calls; /* how often */
         double share; /* of all: what these calls took */
@@ -26,6 +26,6 @@ struct callgraph {
     uint32_t note_count;
 };
 
-void callgraph_free(struct callgraph *graph); /* empties it */
+void call_graph_free(struct call_graph *graph); /* empties it */
 
 #endif

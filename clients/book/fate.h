@@ -6,25 +6,25 @@
 #include "wire/found.h"
 
 /* "4.64 ms", "62.1 s", "12 min 3 s": three digits, as people say it. */
-void fate_duration(char *s, size_t size, int64_t ns);
+void duration_text(char *s, size_t size, int64_t ns);
 
 /* How long something lasts that began then: "for 62.1 s" in a live run, "until the end, for 1.2 s" where the end is
  * known, else "until the end, since 212 us before the last event". */
-void fate_since(char *s, size_t size, const struct shown_now *now, int64_t began_ns);
+void wait_duration_text(char *s, size_t size, const struct trace_time_info *now, int64_t began_ns);
 
 /* "T:a waits for M:m held by T:b, since 3:17", one step of a cycle.  The caller's to free. */
-char *fate_step(const struct book *book, const struct shown_cycle *cycle, uint32_t step);
+char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle, uint32_t step);
 
 /* "T:worker itself waits for Q:more, and never goes on": said of a thread whose end is waited for.  The caller's. */
-char *fate_itself(const struct book *book, const struct shown_wait *of);
+char *transitive_wait_text(const struct trace_metadata *book, const struct wait_info *of);
 
 /* What is known of an object that threads wait about to be woken, a sentence a line; the first says the worst.
  * NULL: nothing worth a word.  The caller's. */
-char *fate_verdict(const struct book *book, const struct shown_verdict *verdict);
+char *diagnosis_text(const struct trace_metadata *book, const struct diagnosis_info *verdict);
 
 /* "open", "perhaps", "never". */
-const char *fate_word(enum fate fate);
+const char *outcome_name(enum wait_outcome fate);
 /* "runs": why a verdict is not certain, in a word; doubt: one bit. */
-const char *fate_doubt(unsigned doubt);
+const char *uncertainty_text(unsigned doubt);
 
 #endif

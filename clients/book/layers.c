@@ -9,9 +9,9 @@
 #define BEND_WIDTH 8.0
 
 /* What is laid out, with bends: short arcs, each from a layer to the next. */
-struct layout {
-    struct layers *l;
-    struct link {
+struct graph_layout_state {
+    struct graph_layout *l;
+    struct graph_layout_link {
         uint32_t above, below;
     } *links;
     uint32_t link_count;
@@ -21,37 +21,37 @@ struct layout {
 
 /* ---- which arcs close circles ---- */
 
-static void visit(struct layers *l, uint32_t node, uint8_t *met)
+static void graph_layout_visit_depth_first(struct graph_layout *l, uint32_t node, uint8_t *met)
 {
     met[node] = 1; /* on the way */
     for (uint32_t i = 0; i < l->arc_count; i++) {
-        struct layers_arc *arc = &l->arcs[i];
+        struct graph_layout_arc *arc = &l->arcs[i];
         if (arc->from != node)
             continue;
         arc->back = met[arc->to] == 1;
         if (!met[arc->to])
-            visit(l, arc->to, met); /* (no deeper than there are nodes) */
+            graph_layout_visit_depth_first(l, arc->to, met); /* (no deeper than there are nodes) */
     }
     met[node] = 2;
 }
 
-static void find_circles(struct layers *l)
+static void graph_layout_find_back_arcs(struct graph_layout *l)
 {
-    uint8_t *met = memory_zeroed(l->count + 1, 1);
-    bool *called = memory_zeroed(l->count + 1, sizeof *called);
+    uint8_t *met = xcalloc(l->count + 1, 1);
+    bool *called = xcalloc(l->count + 1, sizeof *called);
     for (uint32_t i = 0; i < l->arc_count; i++)
         called[l->arcs[i].to] |= l->arcs[i].from != l->arcs[i].to;
     for (int round = 0; round < 2; round++) /* those that nobody calls first */
         for (uint32_t i = 0; i < l->count; i++)
             if (!met[i] && (round || !called[i]))
-                visit(l, i, met);
+                graph_layout_visit_depth_first(l, i, met);
     free(called);
     free(met);
 }
 
 /* ---- layers and bends ---- */
 
-static void find_layers(struct layers *l)
+static void find_layers(struct graph_layout *l)
 {
     bool more = true;
     for (uint32_t i = 0; i < l->count; i++)
@@ -59,7 +59,7 @@ static void find_layers(struct layers *l)
     for (uint32_t round = 0; more && round <= l->count; round++) {
         more = false;
         for (uint32_t i = 0; i < l->arc_count; i++) {
-            const struct layers_arc *arc = &l->arcs[i];
+            const struct graph_layout_arc *arc = &l->arcs[i];
             uint32_t least = l->nodes[arc->from].layer + 1;
             if (arc->back || l->nodes[arc->to].layer >= least)
                 continue;
@@ -72,23 +72,23 @@ static void find_layers(struct layers *l)
             l->layer_count = l->nodes[i].layer + 1;
 }
 
-static void add_link(struct layout *o, uint32_t above, uint32_t below)
+static void add_link(struct graph_layout_state *o, uint32_t above, uint32_t below)
 {
-    struct link link = {above, below};
-    PUSH(o->links, o->link_count, link);
+    struct graph_layout_link link = {above, below};
+    ARRAY_PUSH(o->links, o->link_count, link);
 }
 
 /* PUSH wants the room that it has made itself. */
-static uint32_t add_bend(struct layers *l, uint32_t layer)
+static uint32_t add_bend(struct graph_layout *l, uint32_t layer)
 {
-    l->nodes = memory_resized(l->nodes, l->count + 1, sizeof *l->nodes);
-    l->nodes[l->count] = (struct layers_node){.width = BEND_WIDTH, .layer = layer};
+    l->nodes = xreallocarray(l->nodes, l->count + 1, sizeof *l->nodes);
+    l->nodes[l->count] = (struct graph_layout_node){.width = BEND_WIDTH, .layer = layer};
     return l->count++;
 }
 
-static void bend(struct layout *o, struct layers_arc *arc)
+static void graph_layout_split_arc(struct graph_layout_state *o, struct graph_layout_arc *arc)
 {
-    struct layers *l = o->l;
+    struct graph_layout *l = o->l;
     uint32_t last = arc->from;
     arc->bends = l->nodes[arc->to].layer - l->nodes[arc->from].layer - 1;
     arc->bend = l->count;
@@ -102,25 +102,25 @@ static void bend(struct layout *o, struct layers_arc *arc)
 
 /* ---- the order in each layer ---- */
 
-static void make_rows(struct layout *o)
+static void make_rows(struct graph_layout_state *o)
 {
-    struct layers *l = o->l;
-    o->rows = memory_zeroed(l->layer_count + 1, sizeof *o->rows);
-    o->row_counts = memory_zeroed(l->layer_count + 1, sizeof *o->row_counts);
+    struct graph_layout *l = o->l;
+    o->rows = xcalloc(l->layer_count + 1, sizeof *o->rows);
+    o->row_counts = xcalloc(l->layer_count + 1, sizeof *o->row_counts);
     for (uint32_t i = 0; i < l->count; i++) {
         uint32_t layer = l->nodes[i].layer;
         l->nodes[i].place = o->row_counts[layer];
-        PUSH(o->rows[layer], o->row_counts[layer], i);
+        ARRAY_PUSH(o->rows[layer], o->row_counts[layer], i);
     }
 }
 
-static uint32_t crossings(const struct layout *o)
+static uint32_t graph_layout_count_crossings(const struct graph_layout_state *o)
 {
-    const struct layers_node *n = o->l->nodes;
+    const struct graph_layout_node *n = o->l->nodes;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < o->link_count; i++)
         for (uint32_t k = 0; k < i; k++) {
-            const struct link *a = &o->links[i], *b = &o->links[k];
+            const struct graph_layout_link *a = &o->links[i], *b = &o->links[k];
             if (n[a->above].layer != n[b->above].layer)
                 continue;
             int above = n[a->above].place < n[b->above].place   ? -1
@@ -135,15 +135,15 @@ static uint32_t crossings(const struct layout *o)
 }
 
 /* The mean of what a node is tied to in the layer above it, or below it; its own where there is nothing. */
-static double mean(const struct layout *o, uint32_t node, bool up, bool by_x)
+static double graph_layout_neighbor_mean(const struct graph_layout_state *o, uint32_t node, bool up, bool by_x)
 {
-    const struct layers_node *n = o->l->nodes;
+    const struct graph_layout_node *n = o->l->nodes;
     double sum = 0, count = 0;
     for (uint32_t i = 0; i < o->link_count; i++) {
-        const struct link *link = &o->links[i];
+        const struct graph_layout_link *link = &o->links[i];
         if ((up ? link->below : link->above) != node)
             continue;
-        const struct layers_node *other = &n[up ? link->above : link->below];
+        const struct graph_layout_node *other = &n[up ? link->above : link->below];
         sum += by_x ? other->x : other->place;
         count++;
     }
@@ -151,12 +151,12 @@ static double mean(const struct layout *o, uint32_t node, bool up, bool by_x)
 }
 
 /* By insertion: stable, and rows are short. */
-static void sort_row(struct layout *o, uint32_t layer, bool up)
+static void sort_row(struct graph_layout_state *o, uint32_t layer, bool up)
 {
     uint32_t *row = o->rows[layer], count = o->row_counts[layer];
-    double *keys = memory_zeroed(count + 1, sizeof *keys);
+    double *keys = xcalloc(count + 1, sizeof *keys);
     for (uint32_t i = 0; i < count; i++)
-        keys[i] = mean(o, row[i], up, false);
+        keys[i] = graph_layout_neighbor_mean(o, row[i], up, false);
     for (uint32_t i = 1; i < count; i++)
         for (uint32_t k = i; k > 0 && keys[k] < keys[k - 1]; k--) {
             double key = keys[k];
@@ -171,53 +171,53 @@ static void sort_row(struct layout *o, uint32_t layer, bool up)
     free(keys);
 }
 
-static void keep_places(struct layout *o, uint32_t *places)
+static void graph_layout_save_order(struct graph_layout_state *o, uint32_t *places)
 {
     for (uint32_t i = 0; i < o->l->count; i++)
         places[i] = o->l->nodes[i].place;
 }
 
-static void take_places(struct layout *o, const uint32_t *places)
+static void graph_layout_restore_order(struct graph_layout_state *o, const uint32_t *places)
 {
     for (uint32_t i = 0; i < o->l->count; i++) {
-        struct layers_node *node = &o->l->nodes[i];
+        struct graph_layout_node *node = &o->l->nodes[i];
         node->place = places[i];
         o->rows[node->layer][node->place] = i;
     }
 }
 
-static void order_rows(struct layout *o)
+static void order_rows(struct graph_layout_state *o)
 {
-    uint32_t *best = memory_zeroed(o->l->count + 1, sizeof *best), least = crossings(o);
-    keep_places(o, best);
+    uint32_t *best = xcalloc(o->l->count + 1, sizeof *best), least = graph_layout_count_crossings(o);
+    graph_layout_save_order(o, best);
     for (uint32_t sweep = 0; least && sweep < SWEEPS; sweep++) {
         bool up = sweep % 2 == 0;
         for (uint32_t i = 1; i < o->l->layer_count; i++)
             sort_row(o, up ? i : o->l->layer_count - 1 - i, up);
-        uint32_t now = crossings(o);
+        uint32_t now = graph_layout_count_crossings(o);
         if (now < least) {
             least = now;
-            keep_places(o, best);
+            graph_layout_save_order(o, best);
         }
     }
-    take_places(o, best);
+    graph_layout_restore_order(o, best);
     free(best);
 }
 
 /* ---- where they stand ---- */
 
 /* As near to where each wants to be as all can, in their order: neighbours that want to pass each other stand together. */
-static void place_row(struct layout *o, uint32_t layer, bool up)
+static void place_row(struct graph_layout_state *o, uint32_t layer, bool up)
 {
     uint32_t *row = o->rows[layer], count = o->row_counts[layer], blocks = 0;
-    double *offset = memory_zeroed(count + 1, sizeof *offset),
-           *sum = memory_zeroed(count + 1, sizeof *sum);
-    uint32_t *size = memory_zeroed(count + 1, sizeof *size);
+    double *offset = xcalloc(count + 1, sizeof *offset),
+           *sum = xcalloc(count + 1, sizeof *sum);
+    uint32_t *size = xcalloc(count + 1, sizeof *size);
     for (uint32_t i = 0; i < count; i++) {
-        const struct layers_node *node = &o->l->nodes[row[i]];
+        const struct graph_layout_node *node = &o->l->nodes[row[i]];
         if (i)
             offset[i] = offset[i - 1] + o->gap + (o->l->nodes[row[i - 1]].width + node->width) / 2;
-        sum[blocks] = mean(o, row[i], up, true) - offset[i];
+        sum[blocks] = graph_layout_neighbor_mean(o, row[i], up, true) - offset[i];
         size[blocks++] = 1;
         while (blocks > 1 &&
                sum[blocks - 2] / size[blocks - 2] > sum[blocks - 1] / size[blocks - 1]) {
@@ -234,9 +234,9 @@ static void place_row(struct layout *o, uint32_t layer, bool up)
     free(size);
 }
 
-static void place_rows(struct layout *o)
+static void place_rows(struct graph_layout_state *o)
 {
-    struct layers *l = o->l;
+    struct graph_layout *l = o->l;
     double least = 0, most = 0;
     for (uint32_t i = 0; i < l->layer_count; i++)
         place_row(o, i, true);
@@ -253,14 +253,14 @@ static void place_rows(struct layout *o)
     l->width = most - least;
 }
 
-void layers_place(struct layers *l, double gap)
+void graph_layout_place(struct graph_layout *l, double gap)
 {
-    struct layout o = {.l = l, .gap = gap};
-    find_circles(l);
+    struct graph_layout_state o = {.l = l, .gap = gap};
+    graph_layout_find_back_arcs(l);
     find_layers(l);
     for (uint32_t i = 0; i < l->arc_count; i++)
         if (!l->arcs[i].back)
-            bend(&o, &l->arcs[i]);
+            graph_layout_split_arc(&o, &l->arcs[i]);
     make_rows(&o);
     order_rows(&o);
     place_rows(&o);
@@ -271,9 +271,9 @@ void layers_place(struct layers *l, double gap)
     free(o.links);
 }
 
-void layers_free(struct layers *l)
+void graph_layout_free(struct graph_layout *l)
 {
     free(l->nodes);
     free(l->arcs);
-    *l = (struct layers){0};
+    *l = (struct graph_layout){0};
 }

@@ -2,7 +2,7 @@
  * Tagawa and Toda, 1981).
  *
  * An arc that goes over several layers has a bend in each of those between, so that it leads around what stands there.  The
- * caller sets the widths of nodes and the ends of arcs, all else is set by layers_place.  The same graph is laid out in the
+ * caller sets the widths of nodes and the ends of arcs, all else is set by graph_layout_place.  The same graph is laid out in the
  * same way.  Units are the caller's. */
 #ifndef CLIENTS_BOOK_LAYERS_H
 #define CLIENTS_BOOK_LAYERS_H
@@ -10,17 +10,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LAYERS_NODES_MOST 200u
+#define GRAPH_LAYOUT_NODES_MAX 200u
 
-struct layers {
-    struct layers_node { /* the caller's, then the bends */
+struct graph_layout {
+    struct graph_layout_node { /* the caller's, then the bends */
         double width;
         double x; /* of its middle, from the left edge */
         uint32_t layer; /* 0 is the topmost */
         uint32_t place; /* in its layer */
     } *nodes;
     uint32_t count;
-    struct layers_arc {
+    struct graph_layout_arc {
         uint32_t from, to;
         bool back; /* it closes a circle, or leads to its own begin: it has no bends */
         uint32_t bend, bends; /* nodes, one below the other */
@@ -30,7 +30,7 @@ struct layers {
     double width;
 };
 
-void layers_place(struct layers *layers, double gap); /* gap: between two in a layer */
-void layers_free(struct layers *layers); /* empties it */
+void graph_layout_place(struct graph_layout *layers, double gap); /* gap: between two in a layer */
+void graph_layout_free(struct graph_layout *layers); /* empties it */
 
 #endif

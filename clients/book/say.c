@@ -10,71 +10,71 @@
 #define PARTNERS_SAID 3u
 
 /* A sentence that grows. */
-struct sentence {
+struct event_text_buffer {
     char *text;
     size_t size;
     FILE *f;
 };
 
-static void begin(struct sentence *s)
+static void event_text_begin(struct event_text_buffer *s)
 {
-    s->f = memory_given(open_memstream(&s->text, &s->size), 1);
+    s->f = xcheck(open_memstream(&s->text, &s->size), 1);
 }
 
-static char *end(struct sentence *s)
+static char *event_text_finish(struct event_text_buffer *s)
 {
     if (fclose(s->f) != 0)
-        memory_is_out(s->size);
+        out_of_memory(s->size);
     return s->text;
 }
 
-const char *say_state(const struct shown_event *e)
+const char *state_text(const struct event_info *e)
 {
     return e->state == EVENT_PENDING         ? " (pending: it waits for its partner)"
            : e->state == EVENT_CONTRADICTORY ? " (contradictory: not in the order)"
                                              : "";
 }
 
-char *say_event(const struct book *book, const struct shown_event *e)
+char *event_text(const struct trace_metadata *book, const struct event_info *e)
 {
     const char *tie = e->relation == RELATION_RECEIVE ? ", after"
                       : e->relation == RELATION_SEND  ? ", before"
                                                       : ", together with";
-    struct sentence s;
+    struct event_text_buffer s;
     char at[48];
-    begin(&s);
-    book_ref_print(book, at, sizeof at, e->at);
-    fprintf(s.f, "%s: %s (%s)%s", book_label(book, e->at.line), book_type(book, e->type), at,
-            say_state(e));
+    event_text_begin(&s);
+    metadata_print_event_id(book, at, sizeof at, e->at);
+    fprintf(s.f, "%s: %s (%s)%s", metadata_label(book, e->at.line), metadata_type_name(book, e->type), at,
+            state_text(e));
     if (e->about)
-        fprintf(s.f, " about %s", book_label(book, e->about));
-    const struct target_event *look = e->unheard ? book_look(book, e) : NULL;
+        fprintf(s.f, " about %s", metadata_label(book, e->about));
+    const struct target_event *look = e->unheard ? event_style(book, e) : NULL;
     if (look && look->unheard)
         fprintf(s.f, ", %s", look->unheard);
     for (uint32_t i = 0; i < e->partner_count && i < PARTNERS_SAID; i++) {
-        book_ref_print(book, at, sizeof at, e->partners[i]);
+        metadata_print_event_id(book, at, sizeof at, e->partners[i]);
         fprintf(s.f, "%s %s %s", i ? "," : tie, at,
-                e->partners[i].line & HIDDEN_LINE ? "" : book_label(book, e->partners[i].line));
+                e->partners[i].line & HIDDEN_LINE ? "" : metadata_label(book, e->partners[i].line));
     }
     for (uint32_t i = 0; i < e->text_count; i++)
         fprintf(s.f, " “%s”", e->texts[i]);
-    return end(&s);
+    return event_text_finish(&s);
 }
 
-struct said say_wait(const struct book *book, const struct shown_wait *wait)
+struct event_text wait_text(const struct trace_metadata *book, const struct wait_info *wait)
 {
-    const struct target_event *look = book_look(book, &wait->event);
+    const struct target_event *look = event_style(book, &wait->event);
     const char *does = wait->end ? "waits for the end of"
                        : look    ? look->text
-                                 : book_type(book, wait->event.type);
-    return (struct said){book_label(book, wait->thread), does,
-                         book_about(book, does, wait->about)};
+                                 : metadata_type_name(book, wait->event.type);
+    return (struct event_text){metadata_label(book, wait->thread), does,
+                         metadata_expand_text(book, does, wait->about)};
 }
 
-void say_holder(char *s, size_t size, const struct book *book, const struct shown_holder *holder)
+void holder_text(char *s, size_t size, const struct trace_metadata *book, const struct holder_info *holder)
 {
     char at[48];
-    ref_print(at, sizeof at, holder->since);
-    snprintf(s, size, "held by %s%s%s", book_label(book, holder->thread),
+    event_id_print(at, sizeof at, holder->since);
+    snprintf(s, size, "held by %s%s%s", metadata_label(book, holder->thread),
              holder->since.number ? " since event " : "", holder->since.number ? at : "");
 }

@@ -6,18 +6,18 @@
 #include "wire/found.h"
 
 /* "T:main: create (1:3) about T:worker, together with 2:1 T:worker “a text”".  The caller's to free. */
-char *say_event(const struct book *book, const struct shown_event *event);
+char *event_text(const struct trace_metadata *book, const struct event_info *event);
 
 /* "(pending: it waits for its partner)", with a space before it, or "". */
-const char *say_state(const struct shown_event *event);
+const char *state_text(const struct event_info *event);
 
 /* "T:main", "waits for", "M:m": who, does what, about what.  Valid as long as the book stays as it is. */
-struct said {
+struct event_text {
     const char *who, *does, *about;
 };
-struct said say_wait(const struct book *book, const struct shown_wait *wait);
+struct event_text wait_text(const struct trace_metadata *book, const struct wait_info *wait);
 
 /* "held by T:worker since event 2:17" */
-void say_holder(char *s, size_t size, const struct book *book, const struct shown_holder *holder);
+void holder_text(char *s, size_t size, const struct trace_metadata *book, const struct holder_info *holder);
 
 #endif

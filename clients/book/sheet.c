@@ -4,21 +4,21 @@
 
 #include <stdlib.h>
 
-void sheet_column(struct sheet *s, char *title, bool right)
+void text_table_add_column(struct text_table *s, char *title, bool right)
 {
-    PUSH(s->columns, s->column_count, ((struct sheet_column){.title = title, .right = right}));
+    ARRAY_PUSH(s->columns, s->column_count, ((struct text_table_column){.title = title, .right = right}));
 }
 
-struct sheet_row *sheet_row(struct sheet *s)
+struct text_table_row *text_table_add_row(struct text_table *s)
 {
-    struct sheet_row row = {.cells = memory_zeroed(s->column_count, sizeof *row.cells)};
-    PUSH(s->rows, s->row_count, row);
+    struct text_table_row row = {.cells = xcalloc(s->column_count, sizeof *row.cells)};
+    ARRAY_PUSH(s->rows, s->row_count, row);
     return &s->rows[s->row_count - 1];
 }
 
-void sheet_note(struct sheet *s, char *note) { PUSH(s->notes, s->note_count, note); }
+void text_table_add_note(struct text_table *s, char *note) { ARRAY_PUSH(s->notes, s->note_count, note); }
 
-void sheet_free(struct sheet *s)
+void text_table_free(struct text_table *s)
 {
     for (uint32_t i = 0; i < s->row_count; i++) {
         for (uint32_t k = 0; k < s->column_count; k++)
@@ -33,10 +33,10 @@ void sheet_free(struct sheet *s)
     free(s->columns);
     free(s->notes);
     free(s->title);
-    *s = (struct sheet){0};
+    *s = (struct text_table){0};
 }
 
-size_t sheet_width(const char *text)
+size_t text_table_width(const char *text)
 {
     size_t n = 0;
     for (; *text; text++)

@@ -10,20 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sheet {
+struct text_table {
     char *title;
     bool head; /* what stands above all others: a great title, and the notes as plain lines */
-    struct sheet_column {
+    struct text_table_column {
         char *title;
         bool right; /* numbers stand at the right edge */
         bool shaded; /* with a bar, and in grey, by each row's share */
         bool code; /* text of a program: its letters are all as wide */
     } *columns;
     uint32_t column_count;
-    struct sheet_row {
+    struct text_table_row {
         uint8_t depth; /* its first cell is set in so far */
         bool total;
-        struct ref event; /* that it is about; line 0: none */
+        struct event_id event; /* that it is about; line 0: none */
         uint32_t row; /* of the table that it is made of */
         double share; /* of all, 0 to 1, where a column is shaded */
         char **cells;
@@ -33,13 +33,13 @@ struct sheet {
     uint32_t note_count;
 };
 
-void sheet_column(struct sheet *sheet, char *title, bool right); /* takes the title over */
+void text_table_add_column(struct text_table *sheet, char *title, bool right); /* takes the title over */
 /* A new row, its cells NULL until they are set. */
-struct sheet_row *sheet_row(struct sheet *sheet);
-void sheet_note(struct sheet *sheet, char *note);
-void sheet_free(struct sheet *sheet); /* empties it */
+struct text_table_row *text_table_add_row(struct text_table *sheet);
+void text_table_add_note(struct text_table *sheet, char *note);
+void text_table_free(struct text_table *sheet); /* empties it */
 
 /* How many characters a text has, in UTF-8. */
-size_t sheet_width(const char *text);
+size_t text_table_width(const char *text);
 
 #endif

@@ -6,36 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct beside {
-    struct deeds runs[2];
+struct trace_alignment {
+    struct event_index runs[2];
 };
 
-struct beside *beside_new(void) { return memory_zeroed(1, sizeof(struct beside)); }
+struct trace_alignment *alignment_new(void) { return xcalloc(1, sizeof(struct trace_alignment)); }
 
-void beside_free(struct beside *b)
+void alignment_free(struct trace_alignment *b)
 {
     if (!b)
         return;
-    deeds_free(&b->runs[0]);
-    deeds_free(&b->runs[1]);
+    event_index_free(&b->runs[0]);
+    event_index_free(&b->runs[1]);
     free(b);
 }
 
-bool beside_event(struct beside *b, unsigned run, const struct shown_event *event, const char *type)
+bool alignment_event(struct trace_alignment *b, unsigned run, const struct event_info *event, const char *type)
 {
-    return deeds_take(&b->runs[run], event, type);
+    return event_index_add(&b->runs[run], event, type);
 }
 
-void beside_name(struct beside *b, unsigned run, uint32_t thread, const char *name)
+void alignment_name(struct trace_alignment *b, unsigned run, uint32_t thread, const char *name)
 {
     if (!(thread & HIDDEN_LINE))
-        deeds_row(&b->runs[run], thread)->name = name;
+        event_index_row(&b->runs[run], thread)->name = name;
 }
 
 /* ---- lines ---- */
 
 /* Threads are known by how they came to be. */
-static bool called_alike(const struct row *x, const struct row *y)
+static bool alignment_labels_match(const struct event_index_row *x, const struct event_index_row *y)
 {
     if (!x->label || !y->label || x->act_count || y->act_count)
         return true;
@@ -43,43 +43,43 @@ static bool called_alike(const struct row *x, const struct row *y)
     return n == strcspn(y->label, "#") && strncmp(x->label, y->label, n) == 0;
 }
 
-static bool fits(const struct beside *b, uint32_t x, uint32_t y)
+static bool alignment_rows_may_match(const struct trace_alignment *b, uint32_t x, uint32_t y)
 {
     if (!x || !y)
         return x == y;
-    const struct row *row = &b->runs[0].rows[x], *there = &b->runs[1].rows[y];
-    return row->match ? row->match == y : !there->match && called_alike(row, there);
+    const struct event_index_row *row = &b->runs[0].rows[x], *there = &b->runs[1].rows[y];
+    return row->match ? row->match == y : !there->match && alignment_labels_match(row, there);
 }
 
-static void match(struct beside *b, uint32_t x, uint32_t y)
+static void alignment_match_rows(struct trace_alignment *b, uint32_t x, uint32_t y)
 {
-    if (!x || !fits(b, x, y))
+    if (!x || !alignment_rows_may_match(b, x, y))
         return;
     b->runs[0].rows[x].match = y;
     b->runs[1].rows[y].match = x;
 }
 
 /* It begins with its own start, and not with who made it. */
-static bool is_stranger(const struct deeds *r, uint32_t line)
+static bool alignment_is_unknown_thread(const struct event_index *r, uint32_t line)
 {
-    const struct row *row = &r->rows[line];
+    const struct event_index_row *row = &r->rows[line];
     if (!row->name || !row->act_count || row->match)
         return false;
-    const struct deed *first = &r->items[row->acts[0]];
+    const struct event_record *first = &r->items[row->acts[0]];
     return first->at.line == line && first->at.number == 1 && first->relation != RELATION_RECEIVE;
 }
 
 /* Of several with one name the one that began first. */
-static void match_strangers(struct beside *b)
+static void alignment_match_unknown_threads(struct trace_alignment *b)
 {
     for (uint32_t i = 0; i < b->runs[0].count; i++) {
         uint32_t x = b->runs[0].items[i].thread;
-        bool done = !is_stranger(&b->runs[0], x);
+        bool done = !alignment_is_unknown_thread(&b->runs[0], x);
         for (uint32_t k = 0; !done && k < b->runs[1].count; k++) {
             uint32_t y = b->runs[1].items[k].thread;
-            if (is_stranger(&b->runs[1], y) &&
+            if (alignment_is_unknown_thread(&b->runs[1], y) &&
                 strcmp(b->runs[0].rows[x].name, b->runs[1].rows[y].name) == 0)
-                match(b, x, y), done = true;
+                alignment_match_rows(b, x, y), done = true;
         }
         if (!done) /* nobody is called so: it is not looked for again */
             b->runs[0].rows[x].name = NULL;
@@ -87,88 +87,88 @@ static void match_strangers(struct beside *b)
 }
 
 /* Those that begin with what two equal events send. */
-static void match_begun(struct beside *b, const struct deed *x, const struct deed *y)
+static void alignment_match_created_threads(struct trace_alignment *b, const struct event_record *x, const struct event_record *y)
 {
     if (x->relation != RELATION_SEND || x->partner_count != y->partner_count)
         return;
     for (uint32_t i = 0; i < x->partner_count; i++)
         if (x->refs[i].number == 1 && y->refs[i].number == 1 &&
-            deeds_find(&b->runs[0], x->refs[i]) != DEEDS_NONE &&
-            deeds_find(&b->runs[1], y->refs[i]) != DEEDS_NONE)
-            match(b, x->refs[i].line, y->refs[i].line);
+            event_index_find(&b->runs[0], x->refs[i]) != EVENT_INDEX_NONE &&
+            event_index_find(&b->runs[1], y->refs[i]) != EVENT_INDEX_NONE)
+            alignment_match_rows(b, x->refs[i].line, y->refs[i].line);
 }
 
 /* What the threads did alike, each by itself. */
-static void pair(struct beside *b, uint32_t i)
+static void alignment_pair_event(struct trace_alignment *b, uint32_t i)
 {
-    struct deeds *r = b->runs, *o = b->runs + 1;
-    struct deed *x = &r->items[i];
-    const struct row *row = &r->rows[x->thread];
+    struct event_index *r = b->runs, *o = b->runs + 1;
+    struct event_record *x = &r->items[i];
+    const struct event_index_row *row = &r->rows[x->thread];
     if (!row->match || o->rows[row->match].act_count <= x->act)
         return;
     uint32_t before = x->act ? row->acts[x->act - 1] : i;
-    if (before != i && x->relation == RELATION_SYNC && r->items[before].other == DEEDS_NONE &&
-        deeds_one_point(r, i, before))
-        pair(b, before); /* the log has it later */
-    if (x->other != DEEDS_NONE || (before != i && r->items[before].other == DEEDS_NONE))
+    if (before != i && x->relation == RELATION_SYNC && r->items[before].other == EVENT_INDEX_NONE &&
+        event_index_same_point(r, i, before))
+        alignment_pair_event(b, before); /* the log has it later */
+    if (x->other != EVENT_INDEX_NONE || (before != i && r->items[before].other == EVENT_INDEX_NONE))
         return;
     uint32_t k = o->rows[row->match].acts[x->act];
-    struct deed *y = &o->items[k];
+    struct event_record *y = &o->items[k];
     if (strcmp(x->type, y->type) != 0 || x->relation != y->relation ||
         x->at.number != y->at.number || x->ref_count != y->ref_count ||
-        x->partner_count != y->partner_count || !fits(b, x->at.line, y->at.line) ||
-        !fits(b, x->about, y->about))
+        x->partner_count != y->partner_count || !alignment_rows_may_match(b, x->at.line, y->at.line) ||
+        !alignment_rows_may_match(b, x->about, y->about))
         return;
     x->other = k, y->other = i;
-    match(b, x->at.line, y->at.line);
-    match(b, x->about, y->about);
-    match_begun(b, x, y);
+    alignment_match_rows(b, x->at.line, y->at.line);
+    alignment_match_rows(b, x->about, y->about);
+    alignment_match_created_threads(b, x, y);
 }
 
 /* ---- what is equal ---- */
 
-static bool has_ref(const struct deed *d, struct ref at)
+static bool has_ref(const struct event_record *d, struct event_id at)
 {
-    for (uint32_t i = deeds_first_before(d); i < d->ref_count; i++)
-        if (ref_equal(d->refs[i], at))
+    for (uint32_t i = event_index_first_before(d); i < d->ref_count; i++)
+        if (event_id_equal(d->refs[i], at))
             return true;
     return false;
 }
 
 /* All before it is equal, and is before the other one, too. */
-static bool stays(const struct deeds *r, const struct deeds *o, const struct deed *d)
+static bool alignment_pair_is_consistent(const struct event_index *r, const struct event_index *o, const struct event_record *d)
 {
-    const struct deed *other = &o->items[d->other];
-    if (d->act && r->items[r->rows[d->thread].acts[d->act - 1]].other == DEEDS_NONE)
+    const struct event_record *other = &o->items[d->other];
+    if (d->act && r->items[r->rows[d->thread].acts[d->act - 1]].other == EVENT_INDEX_NONE)
         return false;
     if (d->at.number > 1 &&
-        r->items[deeds_find(r, (struct ref){d->at.line, d->at.number - 1})].other == DEEDS_NONE)
+        r->items[event_index_find(r, (struct event_id){d->at.line, d->at.number - 1})].other == EVENT_INDEX_NONE)
         return false;
     for (uint32_t i = d->ring; &r->items[i] != d; i = r->items[i].ring) {
         uint32_t there = r->items[i].other, k = other->ring;
-        while (there != DEEDS_NONE && k != there && k != d->other)
+        while (there != EVENT_INDEX_NONE && k != there && k != d->other)
             k = o->items[k].ring;
-        if (there == DEEDS_NONE || k != there)
+        if (there == EVENT_INDEX_NONE || k != there)
             return false;
     }
-    for (uint32_t i = deeds_first_before(d); i < d->ref_count; i++) {
-        uint32_t before = deeds_find(r, d->refs[i]);
-        if (before == DEEDS_NONE || r->items[before].other == DEEDS_NONE ||
+    for (uint32_t i = event_index_first_before(d); i < d->ref_count; i++) {
+        uint32_t before = event_index_find(r, d->refs[i]);
+        if (before == EVENT_INDEX_NONE || r->items[before].other == EVENT_INDEX_NONE ||
             !has_ref(other, o->items[r->items[before].other].at))
             return false;
     }
     return true;
 }
 
-static bool prune(struct deeds *r, struct deeds *o)
+static bool alignment_prune_pairs(struct event_index *r, struct event_index *o)
 {
     bool any = false;
     for (uint32_t i = 0; i < r->count; i++) {
-        struct deed *d = &r->items[i];
-        if (d->other == DEEDS_NONE || stays(r, o, d))
+        struct event_record *d = &r->items[i];
+        if (d->other == EVENT_INDEX_NONE || alignment_pair_is_consistent(r, o, d))
             continue;
-        o->items[d->other].other = DEEDS_NONE;
-        d->other = DEEDS_NONE;
+        o->items[d->other].other = EVENT_INDEX_NONE;
+        d->other = EVENT_INDEX_NONE;
         any = true;
     }
     return any;
@@ -177,24 +177,24 @@ static bool prune(struct deeds *r, struct deeds *o)
 /* ---- columns ---- */
 
 /* The column that i must have at least, because of what comes before it (which may be another half of its point). */
-static int32_t behind(const struct deeds *r, uint32_t i, uint32_t before, int32_t column)
+static int32_t alignment_least_column(const struct event_index *r, uint32_t i, uint32_t before, int32_t column)
 {
     bool moves =
-        before != DEEDS_NONE && r->items[before].column >= column && !deeds_one_point(r, i, before);
+        before != EVENT_INDEX_NONE && r->items[before].column >= column && !event_index_same_point(r, i, before);
     return moves ? r->items[before].column + 1 : column;
 }
 
 /* Behind all that is before it; what is equal has the same before it, and so comes to the same column. */
-static bool place(struct deeds *r, uint32_t i)
+static bool alignment_assign_column(struct event_index *r, uint32_t i)
 {
-    struct deed *d = &r->items[i];
+    struct event_record *d = &r->items[i];
     int32_t column = d->column;
     if (d->act)
-        column = behind(r, i, r->rows[d->thread].acts[d->act - 1], column);
+        column = alignment_least_column(r, i, r->rows[d->thread].acts[d->act - 1], column);
     if (d->at.number > 1)
-        column = behind(r, i, deeds_find(r, (struct ref){d->at.line, d->at.number - 1}), column);
-    for (uint32_t k = deeds_first_before(d); k < d->ref_count; k++)
-        column = behind(r, i, deeds_find(r, d->refs[k]), column);
+        column = alignment_least_column(r, i, event_index_find(r, (struct event_id){d->at.line, d->at.number - 1}), column);
+    for (uint32_t k = event_index_first_before(d); k < d->ref_count; k++)
+        column = alignment_least_column(r, i, event_index_find(r, d->refs[k]), column);
     if (column == d->column)
         return false;
     d->column = column;
@@ -203,102 +203,102 @@ static bool place(struct deeds *r, uint32_t i)
     return true;
 }
 
-static void place_all(struct deeds *r)
+static void alignment_assign_columns(struct event_index *r)
 {
     bool more =
         true; /* a log that is in order takes two rounds, and one that is in no order ends, too */
     for (uint32_t round = 0; more && round <= r->count; round++) {
         more = false;
         for (uint32_t i = 0; i < r->count; i++)
-            more |= place(r, i);
+            more |= alignment_assign_column(r, i);
     }
 }
 
-void beside_call(struct beside *b, unsigned run, uint32_t line, const char *label)
+void alignment_rename_line(struct trace_alignment *b, unsigned run, uint32_t line, const char *label)
 {
     if (!(line & HIDDEN_LINE))
-        deeds_row(&b->runs[run], line)->label = label;
+        event_index_row(&b->runs[run], line)->label = label;
 }
 
-void beside_align(struct beside *b)
+void align_traces(struct trace_alignment *b)
 {
-    deeds_tie(&b->runs[0]);
-    deeds_tie(&b->runs[1]);
-    match_strangers(b);
+    event_index_link_groups(&b->runs[0]);
+    event_index_link_groups(&b->runs[1]);
+    alignment_match_unknown_threads(b);
     for (uint32_t i = 0; i < b->runs[0].count; i++)
-        pair(b, i);
-    while (prune(&b->runs[0], &b->runs[1]) | prune(&b->runs[1], &b->runs[0]))
+        alignment_pair_event(b, i);
+    while (alignment_prune_pairs(&b->runs[0], &b->runs[1]) | alignment_prune_pairs(&b->runs[1], &b->runs[0]))
         ;
-    place_all(&b->runs[0]);
-    place_all(&b->runs[1]);
+    alignment_assign_columns(&b->runs[0]);
+    alignment_assign_columns(&b->runs[1]);
 }
 
 /* ---- what came of it ---- */
 
-uint32_t beside_line(const struct beside *b, unsigned run, uint32_t line)
+uint32_t alignment_line(const struct trace_alignment *b, unsigned run, uint32_t line)
 {
     return line < b->runs[run].room ? b->runs[run].rows[line].match : 0;
 }
 
-int32_t beside_column(const struct beside *b, unsigned run, struct ref at)
+int32_t alignment_column(const struct trace_alignment *b, unsigned run, struct event_id at)
 {
-    uint32_t i = deeds_find(&b->runs[run], at);
-    return i == DEEDS_NONE ? -1 : b->runs[run].items[i].column;
+    uint32_t i = event_index_find(&b->runs[run], at);
+    return i == EVENT_INDEX_NONE ? -1 : b->runs[run].items[i].column;
 }
 
-bool beside_equal(const struct beside *b, unsigned run, struct ref at)
+bool alignment_equal(const struct trace_alignment *b, unsigned run, struct event_id at)
 {
-    uint32_t i = deeds_find(&b->runs[run], at);
-    return i != DEEDS_NONE && b->runs[run].items[i].other != DEEDS_NONE;
+    uint32_t i = event_index_find(&b->runs[run], at);
+    return i != EVENT_INDEX_NONE && b->runs[run].items[i].other != EVENT_INDEX_NONE;
 }
 
-uint64_t beside_equals(const struct beside *b)
+uint64_t alignment_equal_count(const struct trace_alignment *b)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < b->runs[0].count; i++)
-        count += b->runs[0].items[i].other != DEEDS_NONE;
+        count += b->runs[0].items[i].other != EVENT_INDEX_NONE;
     return count;
 }
 
 /* The half of its point that its thread did first: that on its own line. */
-static struct ref first_half(const struct deeds *r, uint32_t i)
+static struct event_id first_half(const struct event_index *r, uint32_t i)
 {
-    const struct deed *first = &r->items[i];
+    const struct event_record *first = &r->items[i];
     for (uint32_t k = r->items[i].ring; k != i; k = r->items[k].ring)
         if (r->items[k].thread == first->thread && r->items[k].act < first->act)
             first = &r->items[k];
     return first->at;
 }
 
-struct ref beside_first(const struct beside *b, unsigned run)
+struct event_id alignment_first_divergence(const struct trace_alignment *b, unsigned run)
 {
     for (uint32_t i = 0; i < b->runs[run].count; i++)
-        if (b->runs[run].items[i].other == DEEDS_NONE)
+        if (b->runs[run].items[i].other == EVENT_INDEX_NONE)
             return first_half(&b->runs[run], i);
-    return (struct ref){0};
+    return (struct event_id){0};
 }
 
-static bool is_equal(const struct deeds *r, uint32_t i, uint32_t before)
+static bool is_equal(const struct event_index *r, uint32_t i, uint32_t before)
 {
-    return before == DEEDS_NONE || r->items[before].other != DEEDS_NONE ||
-           deeds_one_point(r, i, before);
+    return before == EVENT_INDEX_NONE || r->items[before].other != EVENT_INDEX_NONE ||
+           event_index_same_point(r, i, before);
 }
 
-static bool follows_equal(const struct deeds *r, uint32_t i)
+static bool follows_equal(const struct event_index *r, uint32_t i)
 {
-    const struct deed *d = &r->items[i];
-    bool equal = is_equal(r, i, deeds_find(r, (struct ref){d->at.line, d->at.number - 1})) &&
+    const struct event_record *d = &r->items[i];
+    bool equal = is_equal(r, i, event_index_find(r, (struct event_id){d->at.line, d->at.number - 1})) &&
                  (!d->act || is_equal(r, i, r->rows[d->thread].acts[d->act - 1]));
-    for (uint32_t k = deeds_first_before(d); equal && k < d->ref_count; k++)
-        equal = is_equal(r, i, deeds_find(r, d->refs[k]));
+    for (uint32_t k = event_index_first_before(d); equal && k < d->ref_count; k++)
+        equal = is_equal(r, i, event_index_find(r, d->refs[k]));
     return equal;
 }
 
-bool beside_begins(const struct beside *b, unsigned run, struct ref at)
+bool alignment_may_diverge_at(const struct trace_alignment *b, unsigned run, struct event_id at)
 {
-    const struct deeds *r = &b->runs[run];
-    uint32_t i = deeds_find(r, at);
-    if (i == DEEDS_NONE || r->items[i].other != DEEDS_NONE)
+    const struct event_index *r = &b->runs[run];
+    uint32_t i = event_index_find(r, at);
+    if (i == EVENT_INDEX_NONE || r->items[i].other != EVENT_INDEX_NONE)
         return false;
     bool begins = follows_equal(r, i);
     for (uint32_t k = r->items[i].ring; begins && k != i; k = r->items[k].ring)
@@ -306,12 +306,12 @@ bool beside_begins(const struct beside *b, unsigned run, struct ref at)
     return begins;
 }
 
-struct ref beside_instead(const struct beside *b, unsigned run, struct ref at)
+struct event_id divergent_event(const struct trace_alignment *b, unsigned run, struct event_id at)
 {
-    const struct deeds *r = &b->runs[run], *o = &b->runs[!run];
-    uint32_t i = deeds_find(r, at);
-    uint32_t there = i == DEEDS_NONE ? 0 : r->rows[r->items[i].thread].match;
-    const struct row *row = there ? &o->rows[there] : NULL;
+    const struct event_index *r = &b->runs[run], *o = &b->runs[!run];
+    uint32_t i = event_index_find(r, at);
+    uint32_t there = i == EVENT_INDEX_NONE ? 0 : r->rows[r->items[i].thread].match;
+    const struct event_index_row *row = there ? &o->rows[there] : NULL;
     return row && r->items[i].act < row->act_count ? o->items[row->acts[r->items[i].act]].at
-                                                   : (struct ref){0};
+                                                   : (struct event_id){0};
 }

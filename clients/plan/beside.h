@@ -10,34 +10,34 @@
 
 #include <stdbool.h>
 
-struct beside;
+struct trace_alignment;
 
-struct beside *beside_new(void);
-void beside_free(struct beside *beside);
+struct trace_alignment *alignment_new(void);
+void alignment_free(struct trace_alignment *beside);
 /* An event of run 0 or 1, in the order of its log.  type: its name, which must outlive all this.  False: what came
  * before it on its line is missing, or it is not ordered; it is left out, with what follows on its line. */
-bool beside_event(struct beside *beside, unsigned run, const struct shown_event *event,
+bool alignment_event(struct trace_alignment *beside, unsigned run, const struct event_info *event,
                   const char *type);
 /* What a thread is called; the name must outlive all this.  Of a thread that somebody made it does not count. */
-void beside_name(struct beside *beside, unsigned run, uint32_t thread, const char *name);
+void alignment_name(struct trace_alignment *beside, unsigned run, uint32_t thread, const char *name);
 /* What anything else is called, likewise: what is called differently, but for a number behind #, is never matched. */
-void beside_call(struct beside *beside, unsigned run, uint32_t line, const char *label);
+void alignment_rename_line(struct trace_alignment *beside, unsigned run, uint32_t line, const char *label);
 /* Once, behind all of these; what is below is good from then on. */
-void beside_align(struct beside *beside);
+void align_traces(struct trace_alignment *beside);
 
 /* The line of the other run that it is matched with; 0: none. */
-uint32_t beside_line(const struct beside *beside, unsigned run, uint32_t line);
+uint32_t alignment_line(const struct trace_alignment *beside, unsigned run, uint32_t line);
 /* The column of an event, from 0 on: greater than those of all that are before it, one for what is one point, and the
  * same in both runs if it is equal.  -1: there is no such event. */
-int32_t beside_column(const struct beside *beside, unsigned run, struct ref at);
-bool beside_equal(const struct beside *beside, unsigned run, struct ref at);
-uint64_t beside_equals(const struct beside *beside); /* how many events are */
+int32_t alignment_column(const struct trace_alignment *beside, unsigned run, struct event_id at);
+bool alignment_equal(const struct trace_alignment *beside, unsigned run, struct event_id at);
+uint64_t alignment_equal_count(const struct trace_alignment *beside); /* how many events are */
 /* The first event in the order of the log that is not equal to any of the other run, of a point the half on its thread's own
  * line; line 0: all are. */
-struct ref beside_first(const struct beside *beside, unsigned run);
+struct event_id alignment_first_divergence(const struct trace_alignment *beside, unsigned run);
 /* Is it not equal, but all that is before it? */
-bool beside_begins(const struct beside *beside, unsigned run, struct ref at);
+bool alignment_may_diverge_at(const struct trace_alignment *beside, unsigned run, struct event_id at);
 /* What the same thread did in the other run as the how-manieth of its events this one is; line 0: nothing. */
-struct ref beside_instead(const struct beside *beside, unsigned run, struct ref at);
+struct event_id divergent_event(const struct trace_alignment *beside, unsigned run, struct event_id at);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-void deeds_free(struct deeds *r)
+void event_index_free(struct event_index *r)
 {
     for (uint32_t i = 0; i < r->count; i++)
         free(r->items[i].refs);
@@ -16,80 +16,80 @@ void deeds_free(struct deeds *r)
     free(r->rows);
 }
 
-struct row *deeds_row(struct deeds *r, uint32_t line)
+struct event_index_row *event_index_row(struct event_index *r, uint32_t line)
 {
-    r->rows = grow_zeroed(r->rows, &r->room, line + 1u, sizeof *r->rows);
+    r->rows = array_reserve_zeroed(r->rows, &r->room, line + 1u, sizeof *r->rows);
     return &r->rows[line];
 }
 
-uint32_t deeds_find(const struct deeds *r, struct ref at)
+uint32_t event_index_find(const struct event_index *r, struct event_id at)
 {
     if (at.line >= r->room || !at.number || at.number > r->rows[at.line].own_count)
-        return DEEDS_NONE;
+        return EVENT_INDEX_NONE;
     return r->rows[at.line].own[at.number - 1];
 }
 
-static void take_refs(struct deed *d, const struct shown_event *e)
+static void event_index_copy_event_ids(struct event_record *d, const struct event_info *e)
 {
     for (uint32_t i = 0; i < e->partner_count; i++)
-        PUSH(d->refs, d->ref_count, e->partners[i]);
+        ARRAY_PUSH(d->refs, d->ref_count, e->partners[i]);
     d->partner_count = d->ref_count;
     for (uint32_t i = 0; i < e->after_count; i++)
         if (!(e->after[i].line & HIDDEN_LINE))
-            PUSH(d->refs, d->ref_count, e->after[i]);
+            ARRAY_PUSH(d->refs, d->ref_count, e->after[i]);
 }
 
-bool deeds_take(struct deeds *r, const struct shown_event *e, const char *type)
+bool event_index_add(struct event_index *r, const struct event_info *e, const char *type)
 {
     uint32_t thread = e->thread ? e->thread : e->at.line;
     if ((e->at.line | thread) & HIDDEN_LINE || e->state != EVENT_ORDERED || r->count >= INT32_MAX ||
-        e->at.number != deeds_row(r, e->at.line)->own_count + 1u)
+        e->at.number != event_index_row(r, e->at.line)->own_count + 1u)
         return false;
-    struct deed d = {.at = e->at,
+    struct event_record d = {.at = e->at,
                      .thread = thread,
                      .about = e->about & HIDDEN_LINE ? 0 : e->about,
-                     .act = deeds_row(r, thread)->act_count,
+                     .act = event_index_row(r, thread)->act_count,
                      .type = type,
                      .relation = e->relation,
                      .group = e->relation == RELATION_GROUP ? e->group : 0,
                      .ring = r->count,
-                     .other = DEEDS_NONE};
-    deeds_row(r, d.about);
-    take_refs(&d, e);
-    PUSH(r->rows[d.at.line].own, r->rows[d.at.line].own_count, r->count);
-    PUSH(r->rows[thread].acts, r->rows[thread].act_count, r->count);
-    PUSH(r->items, r->count, d);
+                     .other = EVENT_INDEX_NONE};
+    event_index_row(r, d.about);
+    event_index_copy_event_ids(&d, e);
+    ARRAY_PUSH(r->rows[d.at.line].own, r->rows[d.at.line].own_count, r->count);
+    ARRAY_PUSH(r->rows[thread].acts, r->rows[thread].act_count, r->count);
+    ARRAY_PUSH(r->items, r->count, d);
     return true;
 }
 
 /* ---- points ---- */
 
-struct member {
+struct event_index_member {
     uint64_t group;
     uint32_t deed;
 };
 
 static int by_group(const void *a, const void *b)
 {
-    const struct member *x = a, *y = b;
+    const struct event_index_member *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     return x->deed < y->deed ? -1 : x->deed > y->deed;
 }
 
-static void make_rings(struct deeds *r)
+static void make_rings(struct event_index *r)
 {
-    struct member *members = memory_zeroed(r->count, sizeof *members);
+    struct event_index_member *members = xcalloc(r->count, sizeof *members);
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->count; i++) {
-        struct deed *d = &r->items[i];
+        struct event_record *d = &r->items[i];
         if (d->group)
-            members[n++] = (struct member){d->group, i};
+            members[n++] = (struct event_index_member){d->group, i};
         if (d->relation != RELATION_SYNC || !d->partner_count)
             continue;
-        uint32_t with = deeds_find(r, d->refs[0]);
-        if (with != DEEDS_NONE && r->items[with].relation == RELATION_SYNC &&
-            r->items[with].partner_count && ref_equal(r->items[with].refs[0], d->at))
+        uint32_t with = event_index_find(r, d->refs[0]);
+        if (with != EVENT_INDEX_NONE && r->items[with].relation == RELATION_SYNC &&
+            r->items[with].partner_count && event_id_equal(r->items[with].refs[0], d->at))
             d->ring = with;
     }
     if (n)
@@ -102,7 +102,7 @@ static void make_rings(struct deeds *r)
     free(members);
 }
 
-bool deeds_one_point(const struct deeds *r, uint32_t i, uint32_t k)
+bool event_index_same_point(const struct event_index *r, uint32_t i, uint32_t k)
 {
     uint32_t at = i;
     while (at != k && r->items[at].ring != i)
@@ -111,29 +111,29 @@ bool deeds_one_point(const struct deeds *r, uint32_t i, uint32_t k)
 }
 
 /* Which half of a point the log has first is chance: a thread's acts have the one on its own line first. */
-static void sort_halves(struct deeds *r)
+static void sort_halves(struct event_index *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
-        struct deed *own = &r->items[i];
-        struct row *row = &r->rows[own->thread];
+        struct event_record *own = &r->items[i];
+        struct event_index_row *row = &r->rows[own->thread];
         if (own->relation != RELATION_SYNC || own->at.line != own->thread || !own->act)
             continue;
         uint32_t before = row->acts[own->act - 1];
-        struct deed *half = &r->items[before];
-        if (half->at.line == half->thread || !deeds_one_point(r, i, before))
+        struct event_record *half = &r->items[before];
+        if (half->at.line == half->thread || !event_index_same_point(r, i, before))
             continue;
         row->acts[own->act] = before, row->acts[half->act] = i;
         half->act = own->act--;
     }
 }
 
-void deeds_tie(struct deeds *r)
+void event_index_link_groups(struct event_index *r)
 {
     make_rings(r);
     sort_halves(r);
 }
 
-uint32_t deeds_first_before(const struct deed *d)
+uint32_t event_index_first_before(const struct event_record *d)
 {
     return d->relation == RELATION_RECEIVE || d->relation == RELATION_ORDER ? 0 : d->partner_count;
 }

@@ -12,19 +12,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct plan;
+struct schedule_builder;
 
-struct plan *plan_new(void);
-void plan_free(struct plan *plan);
+struct schedule_builder *schedule_builder_new(void);
+void schedule_builder_free(struct schedule_builder *plan);
 /* An event of the run; those of a thread in its order, those of a line likewise. */
-void plan_event(struct plan *plan, const struct shown_event *event);
+void schedule_builder_add_event(struct schedule_builder *plan, const struct event_info *event);
 /* A thread that nobody is known to have created, by its name. */
-void plan_stranger(struct plan *plan, uint32_t thread, const char *name);
-/* The name of a type (book_type): once for each that an event has. */
-void plan_type(struct plan *plan, uint32_t type, const char *name);
+void schedule_builder_add_foreign(struct schedule_builder *plan, uint32_t thread, const char *name);
+/* The name of a type (metadata_type_name): once for each that an event has. */
+void schedule_builder_set_type(struct schedule_builder *plan, uint32_t type, const char *name);
 /* A thread's i-th event, as far as it is kept; false: there is none. */
-bool plan_act(const struct plan *plan, uint32_t thread, uint64_t i, struct shown_event *event);
+bool schedule_builder_event_at(const struct schedule_builder *plan, uint32_t thread, uint64_t i, struct event_info *event);
 /* The script, of *bytes (caller frees); NULL: *why says why there can be none. */
-struct script_head *plan_script(struct plan *plan, size_t *bytes, const char **why);
+struct schedule_head *schedule_builder_write(struct schedule_builder *plan, size_t *bytes, const char **why);
 
 #endif

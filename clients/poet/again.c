@@ -14,7 +14,7 @@
 #define PLAIN                                                                                      \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-" /* not quoted */
 
-char **again_recorded(const struct again *a, char **argv)
+char **rerun_recorded(const struct rerun *a, char **argv)
 {
     const char *const before[] = {"poet", "record", "-o", a->output, "--", NULL};
     size_t count = 0, n = 0;
@@ -31,8 +31,8 @@ char **again_recorded(const struct again *a, char **argv)
     return (char **)(uintptr_t)words;
 }
 
-int again_start(const struct command *command, const struct again *a,
-                const struct loadable *loadable, char **argv)
+int rerun_start(const struct command *command, const struct rerun *a,
+                const struct preload_check *loadable, char **argv)
 {
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
@@ -40,7 +40,7 @@ int again_start(const struct command *command, const struct again *a,
         setenv("POET_OUTPUT", a->output, 1);
         execv(loadable->path, argv);
     } else {
-        char **words = again_recorded(a, argv);
+        char **words = rerun_recorded(a, argv);
         if (words)
             execv("/proc/self/exe", words);
     }
@@ -52,7 +52,7 @@ int again_start(const struct command *command, const struct again *a,
 #define ALL_ARGUMENTS_BYTES 16383u
 #define CHARACTER_BYTES 4u
 
-static bool is_cut(const struct shown_process *process)
+static bool is_cut(const struct process_info *process)
 {
     size_t all = 0;
     for (uint32_t i = 0; i < process->argument_count; i++) {
@@ -73,9 +73,9 @@ static bool is_made_readable(const char *path)
     return false;
 }
 
-char **again_arguments(const struct book *book)
+char **rerun_arguments(const struct trace_metadata *book)
 {
-    const struct shown_process *first = book->process_count ? &book->processes[0] : NULL;
+    const struct process_info *first = book->process_count ? &book->processes[0] : NULL;
     if (!first || !first->argument_count || is_cut(first))
         return NULL;
     char **words = calloc(first->argument_count + 1u, sizeof *words);
@@ -106,7 +106,7 @@ static void write_word(FILE *to, const char *word)
     free(text);
 }
 
-static char *again_line(char *const *words)
+static char *rerun_command_line(char *const *words)
 {
     char *line = NULL;
     size_t size = 0;
@@ -128,7 +128,7 @@ static bool is_of_another_user(const char *trace)
     return stat(trace, &st) == 0 && st.st_uid != geteuid();
 }
 
-static bool agrees(void)
+static bool rerun_user_confirms(void)
 {
     char answer[16] = "";
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
@@ -137,21 +137,21 @@ static bool agrees(void)
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-bool again_may_run(const struct command *command, const char *trace, char *const *words, bool quiet)
+bool rerun_may_run(const struct command *command, const char *trace, char *const *words, bool quiet)
 {
     bool foreign = is_of_another_user(trace);
-    char *line = quiet && !foreign ? NULL : again_line(words);
+    char *line = quiet && !foreign ? NULL : rerun_command_line(words);
     if (line)
         command_fail(command, "%s: runs the recorded command: %s", trace, line);
     free(line);
-    if (!foreign || agrees())
+    if (!foreign || rerun_user_confirms())
         return true;
     command_fail(command, "%s is another user's: it is not run; name the program if you trust it",
                  trace);
     return false;
 }
 
-void again_name(char *to, size_t size, const char *trace, const char *ending)
+void rerun_output_name(char *to, size_t size, const char *trace, const char *ending)
 {
     const char *slash = strrchr(trace, '/'), *name = slash ? slash + 1 : trace;
     const char *dot = strrchr(name, '.');

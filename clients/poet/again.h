@@ -6,7 +6,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/loadable.h"
 
-struct again {
+struct rerun {
     const char *output; /* the new trace */
     bool libraries; /* calls of libraries are recorded, too */
     bool starts; /* it is not recorded itself: it starts those that are, as mpirun */
@@ -14,16 +14,16 @@ struct again {
 
 /* The words of the first program, of which the book owns all but the list (the caller's); NULL: they are not known, or not whole.  By its
  * path where it is not here as it was called then. */
-char **again_arguments(const struct book *book);
+char **rerun_arguments(const struct trace_metadata *book);
 /* Says what the trace has to be run; false: it is another user's, and this one does not want that. */
-bool again_may_run(const struct command *command, const char *trace, char *const *words,
+bool rerun_may_run(const struct command *command, const char *trace, char *const *words,
                    bool quiet);
 /* The words with which it runs under `poet record`, as it was (the caller frees the list alone). */
-char **again_recorded(const struct again *again, char **argv);
+char **rerun_recorded(const struct rerun *again, char **argv);
 /* In the place of this process, which is a child; comes back with an exit status where that failed. */
-int again_start(const struct command *command, const struct again *again,
-                const struct loadable *loadable, char **argv);
+int rerun_start(const struct command *command, const struct rerun *again,
+                const struct preload_check *loadable, char **argv);
 /* A trace's name with another ending: "DIR/x.poet" gives "x.again.poet". */
-void again_name(char *name, size_t size, const char *trace, const char *ending);
+void rerun_output_name(char *name, size_t size, const char *trace, const char *ending);
 
 #endif

@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct aim {
+struct target_hang {
     bool cycle,
         waking; /* threads wait for each other; or to be woken, and are not; neither: any hang is */
     char **names; /* of the lines that it is about: in another run they have other numbers */
     size_t count, room;
 };
 
-void aim_make(struct aim *aim, const struct book *book, const struct shown_table *table,
+void target_hang_make(struct target_hang *aim, const struct trace_metadata *book, const struct result_table *table,
               uint32_t row);
 /* Does who waits in this run, whose lines `book` names, hang so? */
-bool aim_is(const struct aim *aim, const struct waits *waits, const struct book *book);
-void aim_free(struct aim *aim);
+bool target_hang_matches(const struct target_hang *aim, const struct wait_list *waits, const struct trace_metadata *book);
+void target_hang_free(struct target_hang *aim);
 
 #endif

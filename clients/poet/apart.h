@@ -6,22 +6,22 @@
 
 #include <stdbool.h>
 
-struct apart {
+struct divergence {
     const struct command *command;
     const char *recorded,
         *again; /* the traces; both are opened, whatever became of who has read them before */
-    struct ref
+    struct event_id
         named; /* what the recorded run has there, where that is known; line 0: it is looked for */
     const char *caption; /* NULL: there is nothing to be said first */
     const char *words[2]; /* what the two are called; NULL: recorded, again */
 };
 
 /* Can the picture be written: by the ending of its name?  False: it is said why not. */
-bool apart_can(const struct command *command, const char *file);
+bool divergence_format_is_supported(const struct command *command, const char *file);
 /* Writes it, or says why there is none.  An exit status. */
-int apart_picture(const struct apart *apart, const char *file);
+int divergence_draw(const struct divergence *apart, const char *file);
 /* Says on standard output where they come apart, unless quiet, and writes the picture unless file is NULL.  0: all is equal,
  * 1: it is not, 2: they cannot be compared, or the picture cannot be written. */
-int apart_compare(const struct apart *apart, const char *file, bool quiet);
+int divergence_compare(const struct divergence *apart, const char *file, bool quiet);
 
 #endif

@@ -16,14 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct attaching {
+struct attach_options {
     const char *source, *gdb;
     bool stay;
     char endpoint[400], file[400];
 };
 
 /* The server that a program started for itself, as it is called then; else the user's own. */
-static bool find_source(const struct command *command, struct attaching *a, int pid)
+static bool find_source(const struct command *command, struct attach_options *a, int pid)
 {
     char directory[256];
     struct error error;
@@ -44,7 +44,7 @@ static bool find_source(const struct command *command, struct attaching *a, int 
 }
 
 /* Complains where no server can be: neither of the program's own nor the user's. */
-static bool has_server(const struct command *command, const struct attaching *a, int pid)
+static bool has_server(const struct command *command, const struct attach_options *a, int pid)
 {
     if (strncmp(a->source, "unix:/", 6) != 0 || access(a->source + strlen("unix:"), F_OK) == 0)
         return true;
@@ -54,7 +54,7 @@ static bool has_server(const struct command *command, const struct attaching *a,
     return false;
 }
 
-static bool has_process(const struct book *book, int pid)
+static bool has_process(const struct trace_metadata *book, int pid)
 {
     for (uint32_t i = 0; i < book->process_count; i++)
         if (book->processes[i].pid == (uint32_t)pid)
@@ -91,7 +91,7 @@ static const struct {
              {SYS_flock, "flock"}};
 
 /* NULL: it is in none, or it cannot be read (the same right as gdb needs). */
-static char *call_of(const char *path)
+static char *attach_call_name(const char *path)
 {
     char text[200] = "", *end = NULL;
     FILE *f = fopen(path, "r");
@@ -103,11 +103,11 @@ static char *call_of(const char *path)
         return NULL;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (calls[i].number == number)
-            return memory_copied(calls[i].name);
-    return memory_printed("system call %ld", number);
+            return xstrdup(calls[i].name);
+    return xasprintf("system call %ld", number);
 }
 
-static struct json_object *calls_of(int pid)
+static struct json_object *attach_call_names(int pid)
 {
     struct json_object *o = json_object_new_object();
     char path[100];
@@ -117,7 +117,7 @@ static struct json_object *calls_of(int pid)
         if (*e->d_name == '.')
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/syscall", pid, e->d_name);
-        char *call = call_of(path);
+        char *call = attach_call_name(path);
         if (call)
             json_object_object_add(o, e->d_name, json_object_new_string(call));
         free(call);
@@ -128,28 +128,28 @@ static struct json_object *calls_of(int pid)
 }
 
 /* Its lines, by their objects: a debugger knows threads by these, too. */
-static bool tell(const struct command *command, const struct attaching *a, struct subject *subject,
+static bool attach_write_lines(const struct command *command, const struct attach_options *a, struct command_source *subject,
                  int pid)
 {
-    const struct book *book = &subject->source.book;
+    const struct trace_metadata *book = &subject->source.book;
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
     char self[PATH_MAX] = "";
-    subject_label(subject);
-    installed_path("bin/poet", X_OK, self, sizeof self);
+    command_source_label_lines(subject);
+    install_path_find("bin/poet", X_OK, self, sizeof self);
     for (uint32_t i = 1; i <= book->line_count; i++) {
-        const struct book_line *line = book_line(book, i);
+        const struct line_metadata *line = metadata_line(book, i);
         if (!line || !line->is.object || line->is.process >= book->process_count ||
             book->processes[line->is.process].pid != (uint32_t)pid)
             continue;
         struct json_object *one = json_object_new_object();
         json_object_object_add(one, "line", json_object_new_int64(i));
-        json_object_object_add(one, "label", json_object_new_string(book_label(book, i)));
+        json_object_object_add(one, "label", json_object_new_string(metadata_label(book, i)));
         json_object_object_add(one, "object", json_object_new_uint64(line->is.object));
         json_object_object_add(one, "last", json_object_new_int64((int64_t)line->is.last));
         json_object_array_add(list, one);
     }
     json_object_object_add(o, "lines", list);
-    json_object_object_add(o, "calls", calls_of(pid));
+    json_object_object_add(o, "calls", attach_call_names(pid));
     json_object_object_add(o, "poet", json_object_new_string(self));
     json_object_object_add(o, "source", json_object_new_string(a->source));
     bool written = json_object_to_file_ext(a->file, o, JSON_C_TO_STRING_PLAIN) == 0;
@@ -159,11 +159,11 @@ static bool tell(const struct command *command, const struct attaching *a, struc
     return written;
 }
 
-static int attach(const struct command *command, const struct attaching *a, const char *pid)
+static int attach_run_debugger(const struct command *command, const struct attach_options *a, const char *pid)
 {
     char commands[PATH_MAX];
     int status = 0;
-    if (!installed_path("share/poet/gdb/poet-attach.py", R_OK, commands, sizeof commands))
+    if (!install_path_find("share/poet/gdb/poet-attach.py", R_OK, commands, sizeof commands))
         return command_fail(command, "share/poet/gdb/poet-attach.py: not installed");
     fflush(NULL);
     pid_t child = fork();
@@ -180,9 +180,9 @@ static int attach(const struct command *command, const struct attaching *a, cons
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t attach_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct attaching *a = state->input;
+    struct attach_options *a = state->input;
     switch (key) {
     case 's':
         a->source = value;
@@ -198,10 +198,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int attach_run(const struct command *command, int argc, char **argv)
 {
-    struct attaching a = {.gdb = "gdb"};
-    struct subject subject;
+    struct attach_options a = {.gdb = "gdb"};
+    struct command_source subject;
     int first, status = command_read(command, argc, argv, &a, &first);
     if (status != OPTIONS_READ)
         return status;
@@ -212,15 +212,15 @@ static int run(const struct command *command, int argc, char **argv)
     if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
         return command_fail(command, "%ld: no such process", pid);
     if (!find_source(command, &a, (int)pid) || !has_server(command, &a, (int)pid) ||
-        !subject_open(command, &subject, a.source, SOURCE_ALL_LINES, LABELS_NAME))
+        !command_source_open(command, &subject, a.source, SESSION_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
     if (!has_process(&subject.source.book, (int)pid))
         status = command_fail(command, "process %ld is not in the run of %s", pid, a.source);
     else
         status =
-            tell(command, &a, &subject, (int)pid) ? attach(command, &a, argv[first]) : EXIT_FAILED;
+            attach_write_lines(command, &a, &subject, (int)pid) ? attach_run_debugger(command, &a, argv[first]) : EXIT_FAILED;
     unlink(a.file);
-    subject_close(&subject);
+    command_source_close(&subject);
     return status;
 }
 
@@ -231,7 +231,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = attach_parse_option,
     .args_doc = "PID",
     .doc =
         "Say who waits for what in a traced program that runs, as poet blocked does, and print the "
@@ -242,5 +242,5 @@ static const struct argp argp = {
 const struct command command_attach = {
     .name = "attach",
     .summary = "say who waits in a program that runs, with the stacks of its threads",
-    .run = run,
+    .run = attach_run,
     .argp = &argp};

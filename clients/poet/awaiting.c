@@ -40,7 +40,7 @@ static void on_interrupt(int number)
 }
 
 /* Who has asked not to be interrupted is not (nohup, a shell's background). */
-void awaiting_begin(const struct command *command)
+void table_progress_begin(const struct command *command)
 {
     static bool done;
     struct sigaction old, now = {.sa_handler = on_interrupt};
@@ -52,7 +52,7 @@ void awaiting_begin(const struct command *command)
     done = true;
 }
 
-void awaiting_file(const char *part)
+void table_progress_set_file(const char *part)
 {
     *part_file = 0;
     if (part && snprintf(part_file, sizeof part_file, "%s", part) >= (int)sizeof part_file)
@@ -66,17 +66,17 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-struct awaiting {
-    struct shown_table *table;
+struct table_progress {
+    struct result_table *table;
     int64_t begin_ns;
     bool terminal;
 };
 
-static void take(void *user, const struct answer *answer)
+static void table_progress_receive_chunk(void *user, const struct response_chunk *answer)
 {
-    struct awaiting *a = user;
-    table_take(a->table, answer);
-    if (!a->terminal || answer->part != PART_TABLE_END || now_ns() - a->begin_ns < PATIENCE_NS)
+    struct table_progress *a = user;
+    result_table_receive(a->table, answer);
+    if (!a->terminal || answer->part != RESPONSE_TABLE_END || now_ns() - a->begin_ns < PATIENCE_NS)
         return;
     shown = 1;
     fprintf(stderr, "%slooked at %llu of %llu events", erase, (unsigned long long)a->table->known,
@@ -84,38 +84,38 @@ static void take(void *user, const struct answer *answer)
 }
 
 /* Ctrl-C takes the question back. */
-static void mind(const struct subject_question *question)
+static void table_progress_remember_request(const struct command_request *question)
 {
-    struct out out = {0};
-    put_cancel(&out, question->id);
+    struct encoder out = {0};
+    encode_cancel(&out, question->id);
     bool good = question->id && !out.failed && out.size <= sizeof last_words.cancel;
     if (good)
         memcpy(last_words.cancel, out.data, last_words.cancel_bytes = out.size);
-    out_free(&out);
+    encoder_free(&out);
     last_words.fd = good ? question->subject->source.fd : -1;
 }
 
 /* Asks; from then on Ctrl-C takes the question back. */
-static void ask(struct subject *subject, struct out *body, struct awaiting *a,
-                struct subject_question *question)
+static void table_progress_send_request(struct command_source *subject, struct encoder *body, struct table_progress *a,
+                struct command_request *question)
 {
     sigset_t interrupt, before;
     sigemptyset(&interrupt);
     sigaddset(&interrupt, SIGINT);
     sigprocmask(SIG_BLOCK, &interrupt, &before);
-    subject_send(subject, ASK_TABLE, body, take, a, question);
-    mind(question);
+    command_source_send(subject, REQUEST_TABLE, body, table_progress_receive_chunk, a, question);
+    table_progress_remember_request(question);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-bool awaiting_table(const struct command *command, struct subject *subject, struct out *body,
-                    struct shown_table *table)
+bool table_progress_request(const struct command *command, struct command_source *subject, struct encoder *body,
+                    struct result_table *table)
 {
-    struct awaiting a = {table, now_ns(), isatty(STDERR_FILENO) != 0};
-    struct subject_question question;
-    awaiting_begin(command);
-    ask(subject, body, &a, &question);
-    bool good = subject_answered(command, &question);
+    struct table_progress a = {table, now_ns(), isatty(STDERR_FILENO) != 0};
+    struct command_request question;
+    table_progress_begin(command);
+    table_progress_send_request(subject, body, &a, &question);
+    bool good = command_source_request_done(command, &question);
     last_words.fd = -1;
     if (shown)
         fputs(erase, stderr);

@@ -6,12 +6,12 @@
 #include "wire/table.h"
 
 /* From now on Ctrl-C takes back what is asked, says that it did, and exits with 130. */
-void awaiting_begin(const struct command *command);
+void table_progress_begin(const struct command *command);
 /* Asks for a table (frees body) and waits for it; complains and returns false if there is no answer.  What takes over a
  * second says on standard error, if that is a terminal, how many events were looked at by now. */
-bool awaiting_table(const struct command *command, struct subject *subject, struct out *body,
-                    struct shown_table *table);
+bool table_progress_request(const struct command *command, struct command_source *subject, struct encoder *body,
+                    struct result_table *table);
 /* A file that is written under this name meanwhile, and removed if Ctrl-C comes; NULL: none. */
-void awaiting_file(const char *part);
+void table_progress_set_file(const char *part);
 
 #endif

@@ -14,44 +14,44 @@
 #define MARGIN_PT 8.0
 #define PIXELS 700u /* one a point: they are painted on whole ones */
 
-struct sheet {
-    const struct picture *picture;
-    const struct book *book;
-    struct shown_strip strip;
-    struct strip_look look;
+struct state_diagram_page {
+    const struct event_diagram *picture;
+    const struct trace_metadata *book;
+    struct state_bands strip;
+    struct state_band_style look;
     double title_pt, width_pt, height_pt;
 };
 
-static void take_strip(void *user, const struct answer *answer)
+static void state_diagram_receive_strip(void *user, const struct response_chunk *answer)
 {
-    struct shown_strip *strip = user;
-    if (answer->part != PART_STRIP)
+    struct state_bands *strip = user;
+    if (answer->part != RESPONSE_STATE_BANDS)
         return;
-    shown_strip_free(strip);
-    get_strip(answer->in, strip);
-    in_done(answer->in);
+    state_bands_free(strip);
+    decode_state_bands(answer->in, strip);
+    decoder_finish(answer->in);
 }
 
-static bool ask(const struct command *command, const struct picture *p, struct subject *subject,
-                struct shown_strip *strip)
+static bool state_diagram_request_bands(const struct command *command, const struct event_diagram *p, struct command_source *subject,
+                struct state_bands *strip)
 {
     struct density_request request = {.by_time = p->column_ns > 0,
                                       .pixels = PIXELS,
                                       .rows = p->rows,
                                       .joined = p->joined,
                                       .row_count = p->row_count};
-    struct out body = {0};
-    put_density_request(&body, &request);
-    return subject_ask(command, subject, ASK_STRIP, &body, take_strip, strip);
+    struct encoder body = {0};
+    encode_density_request(&body, &request);
+    return command_source_request(command, subject, REQUEST_STATE_BANDS, &body, state_diagram_receive_strip, strip);
 }
 
-static void measure(struct sheet *d, const struct page_options *page)
+static void state_diagram_measure_layout(struct state_diagram_page *d, const struct document_options *page)
 {
     double names = 0;
     for (uint32_t i = 0; i < d->strip.row_count; i++)
         names =
-            fmax(names, lettering_width(NULL, book_label(d->book, d->strip.rows[i]), 10, false));
-    d->look = (struct strip_look){.names_pt = ceil(MARGIN_PT + names + 14),
+            fmax(names, text_cache_width(NULL, metadata_label(d->book, d->strip.rows[i]), 10, false));
+    d->look = (struct state_band_style){.names_pt = ceil(MARGIN_PT + names + 14),
                                   .width_pt = WIDTH_PT,
                                   .row_pt = ROW_PT,
                                   .dark = page->theme.dark,
@@ -62,36 +62,36 @@ static void measure(struct sheet *d, const struct page_options *page)
                    (d->picture->no_legend ? 0 : STRIP_KEY_PT) + MARGIN_PT;
 }
 
-static void paint(void *context, cairo_t *cr)
+static void state_diagram_paint(void *context, cairo_t *cr)
 {
-    const struct sheet *d = context;
+    const struct state_diagram_page *d = context;
     double y = MARGIN_PT + d->title_pt, v = d->look.dark ? 0.9 : 0.1;
     if (d->title_pt > 0) {
         cairo_set_source_rgb(cr, v, v, v);
-        lettering_show(cr, MARGIN_PT, MARGIN_PT, d->picture->title, 11, true);
+        text_cache_show(cr, MARGIN_PT, MARGIN_PT, d->picture->title, 11, true);
     }
-    strip_paint_ruler(cr, &d->strip, y, &d->look);
+    state_band_paint_ruler(cr, &d->strip, y, &d->look);
     y += STRIP_RULER_PT + 4;
     for (uint32_t i = 0; i < d->strip.row_count; i++)
-        strip_paint_row(cr, &d->strip, d->book, i, y + ROW_PT * i, &d->look);
+        state_band_paint_row(cr, &d->strip, d->book, i, y + ROW_PT * i, &d->look);
     if (!d->picture->no_legend)
-        strip_paint_key(cr, y + ROW_PT * d->strip.row_count + 4, &d->look);
+        state_band_paint_key(cr, y + ROW_PT * d->strip.row_count + 4, &d->look);
 }
 
-int bands_write(const struct command *command, const struct picture *p, struct subject *subject,
-                const struct page_options *page, const char *file)
+int state_diagram_write(const struct command *command, const struct event_diagram *p, struct command_source *subject,
+                const struct document_options *page, const char *file)
 {
-    struct sheet d = {.picture = p, .book = &subject->source.book};
+    struct state_diagram_page d = {.picture = p, .book = &subject->source.book};
     int status = EXIT_FAILED;
-    if (ask(command, p, subject, &d.strip)) {
-        measure(&d, page);
-        const char *why = drawing_write(
+    if (state_diagram_request_bands(command, p, subject, &d.strip)) {
+        state_diagram_measure_layout(&d, page);
+        const char *why = drawing_file_write(
             &(struct drawing){
-                .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = paint, .context = &d},
+                .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = state_diagram_paint, .context = &d},
             page, file);
         status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
     }
-    shown_strip_free(&d.strip);
-    lettering_forget();
+    state_bands_free(&d.strip);
+    text_cache_clear();
     return status;
 }

@@ -5,7 +5,7 @@
 #include "clients/poet/tables.h"
 
 /* Of the table of waits: an exit status, with a complaint. */
-int barchart_write(const struct tables *tables, const struct subject *subject,
-                   const struct shown_table *waits);
+int wait_chart_write(const struct table_settings *tables, const struct command_source *subject,
+                   const struct result_table *waits);
 
 #endif

@@ -17,57 +17,57 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-static void take(void *user, const struct answer *answer) { waits_take(user, answer); }
+static void blocked_receive_waits(void *user, const struct response_chunk *answer) { wait_list_receive(user, answer); }
 
-struct report {
-    struct subject *subject;
-    const struct book *book;
-    const struct waits *waits;
+struct blocked_report {
+    struct command_source *subject;
+    const struct trace_metadata *book;
+    const struct wait_list *waits;
 };
 
 /* ---- as text ---- */
 
-static void one_text(const struct report *r, const struct shown_wait *w)
+static void one_text(const struct blocked_report *r, const struct wait_info *w)
 {
-    const char *site = w->end ? "" : subject_site(r->subject, &w->event);
-    struct said said = say_wait(r->book, w);
+    const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
+    struct event_text said = wait_text(r->book, w);
     char at[48], held[LIMIT_TEXT_BYTES], since[100];
-    ref_print(at, sizeof at, w->event.at);
-    fate_since(since, sizeof since, &r->waits->now, w->since_ns);
-    printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", colour_begin(COLOUR_THREAD), said.who,
-           colour_end(), said.does, *said.about ? " " : "", colour_begin(COLOUR_OBJECT), said.about,
-           colour_end(), *site ? " at " : "", site, since, w->end ? "after " : "", at);
+    event_id_print(at, sizeof at, w->event.at);
+    wait_duration_text(since, sizeof since, &r->waits->now, w->since_ns);
+    printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", terminal_color_begin(COLOR_THREAD), said.who,
+           terminal_color_end(), said.does, *said.about ? " " : "", terminal_color_begin(COLOR_OBJECT), said.about,
+           terminal_color_end(), *site ? " at " : "", site, since, w->end ? "after " : "", at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
-        const char *taken = subject_place(r->subject, w->holders[i].process, w->holders[i].site);
-        say_holder(held, sizeof held, r->book, &w->holders[i]);
+        const char *taken = command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
+        holder_text(held, sizeof held, r->book, &w->holders[i]);
         printf("    %s%s%s\n", held, *taken ? " at " : "", taken);
     }
-    const struct shown_wait *of = waits_of(r->waits, w->about);
+    const struct wait_info *of = wait_list_of_thread(r->waits, w->about);
     if (of && of != w) {
-        char *itself = fate_itself(r->book, of);
+        char *itself = transitive_wait_text(r->book, of);
         printf("    %s\n", itself);
         free(itself);
     }
 }
 
-static void cycle_text(const struct report *r, const struct shown_cycle *cycle)
+static void cycle_text(const struct blocked_report *r, const struct cycle_info *cycle)
 {
     printf("%scycle:%s each of these waits for the next, the last for the first: a deadlock\n",
-           colour_begin(COLOUR_BAD), colour_end());
+           terminal_color_begin(COLOR_BAD), terminal_color_end());
     for (uint32_t i = 0; i < cycle->count; i++) {
-        char *said = fate_step(r->book, cycle, i);
+        char *said = deadlock_edge_text(r->book, cycle, i);
         printf("    %s\n", said);
         free(said);
     }
 }
 
 /* The lines after the first are set in. */
-static void verdict_text(const struct report *r, const struct shown_verdict *verdict)
+static void verdict_text(const struct blocked_report *r, const struct diagnosis_info *verdict)
 {
-    char *said = fate_verdict(r->book, verdict);
+    char *said = diagnosis_text(r->book, verdict);
     if (!said)
         return;
-    printf("%sverdict:%s ", colour_begin(COLOUR_BAD), colour_end());
+    printf("%sverdict:%s ", terminal_color_begin(COLOR_BAD), terminal_color_end());
     for (const char *c = said; *c; c++) {
         putchar(*c);
         if (*c == '\n' && c[1])
@@ -77,7 +77,7 @@ static void verdict_text(const struct report *r, const struct shown_verdict *ver
 }
 
 /* Threads of programs that ended by themselves: that they wait there says nothing against them. */
-static void at_exit_text(const struct report *r)
+static void at_exit_text(const struct blocked_report *r)
 {
     bool any = false;
     for (size_t i = 0; i < r->waits->count; i++) {
@@ -91,20 +91,20 @@ static void at_exit_text(const struct report *r)
 }
 
 /* The process of a live run that most of them are in; 0: the run is over. */
-static uint32_t pid_of(const struct report *r)
+static uint32_t pid_of(const struct blocked_report *r)
 {
-    uint32_t process = book_line(r->book, r->waits->sleepers[0].thread)
-                           ? book_line(r->book, r->waits->sleepers[0].thread)->is.process
+    uint32_t process = metadata_line(r->book, r->waits->sleepers[0].thread)
+                           ? metadata_line(r->book, r->waits->sleepers[0].thread)->is.process
                            : UINT32_MAX;
     return r->waits->now.live && process < r->book->process_count ? r->book->processes[process].pid
                                                                    : 0;
 }
 
 /* They wait for what is not known: a futex of a library's, the loader, a file, time. */
-static void sleepers_text(const struct report *r)
+static void sleepers_text(const struct blocked_report *r)
 {
     size_t n = r->waits->sleeper_count;
-    char since[100], at[48], *all = waits_asleep(r->waits);
+    char since[100], at[48], *all = wait_list_sleepers(r->waits);
     if (!all)
         return;
     fputs(all, stdout);
@@ -113,13 +113,13 @@ static void sleepers_text(const struct report *r)
         printf("; stacks: poet attach %u", pid_of(r));
     puts(":");
     for (size_t i = 0; i < n; i++) {
-        const struct shown_sleeper *s = &r->waits->sleepers[i];
-        const char *site = subject_site(r->subject, &s->event);
-        fate_since(since, sizeof since, &r->waits->now, s->since_ns);
-        ref_print(at, sizeof at, s->event.at);
-        const char *call = asleep_name(s->call);
-        printf("    %s%s%s%s%s %s, after event %s%s%s\n", colour_begin(COLOUR_THREAD),
-               book_label(r->book, s->thread), colour_end(), *call ? " in " : "", call, since, at,
+        const struct sleeper_info *s = &r->waits->sleepers[i];
+        const char *site = command_source_site(r->subject, &s->event);
+        wait_duration_text(since, sizeof since, &r->waits->now, s->since_ns);
+        event_id_print(at, sizeof at, s->event.at);
+        const char *call = sleep_call_name(s->call);
+        printf("    %s%s%s%s%s %s, after event %s%s%s\n", terminal_color_begin(COLOR_THREAD),
+               metadata_label(r->book, s->thread), terminal_color_end(), *call ? " in " : "", call, since, at,
                *site ? " at " : "", site);
     }
 }
@@ -128,31 +128,31 @@ static void sleepers_text(const struct report *r)
  * those that may be idle. */
 enum blocked_rank { BLOCKED_HANGS, BLOCKED_KEPT, BLOCKED_IDLE, BLOCKED_RANKS };
 
-static enum blocked_rank blocked_rank(const struct report *r, const struct shown_wait *w)
+static enum blocked_rank blocked_rank(const struct blocked_report *r, const struct wait_info *w)
 {
     for (size_t i = 0; i < r->waits->cycle_count; i++)
         for (uint32_t k = 0; k < r->waits->cycles[i].count; k++)
             if (r->waits->cycles[i].steps[k].thread == w->thread)
                 return BLOCKED_HANGS;
-    if (w->fate != FATE_OPEN)
+    if (w->fate != OUTCOME_OPEN)
         return BLOCKED_HANGS;
-    const struct book_line *about = book_line(r->book, w->about);
-    const struct target_kind *kind = about ? book_kind(r->book, w->about) : NULL;
+    const struct line_metadata *about = metadata_line(r->book, w->about);
+    const struct target_line_type *kind = about ? metadata_line_type(r->book, w->about) : NULL;
     return w->holder_count || (kind && kind->away) ? BLOCKED_KEPT : BLOCKED_IDLE;
 }
 
-static void waits_text(const struct report *r)
+static void waits_text(const struct blocked_report *r)
 {
     for (unsigned rank = 0; rank < BLOCKED_RANKS; rank++)
         for (size_t i = 0; i < r->waits->count; i++) {
-            const struct shown_wait *w = &r->waits->items[i];
+            const struct wait_info *w = &r->waits->items[i];
             if (!w->at_exit && blocked_rank(r, w) == rank)
                 one_text(r, w);
         }
 }
 
 /* What is wrong comes first, then who waits. */
-static void print_text(const struct report *r)
+static void print_text(const struct blocked_report *r)
 {
     if (r->waits->count == 0 && r->waits->sleeper_count == 0)
         puts("no thread waits");
@@ -167,112 +167,112 @@ static void print_text(const struct report *r)
 
 /* ---- as JSON ---- */
 
-static struct json_object *line_json(const struct report *r, uint32_t line)
+static struct json_object *line_json(const struct blocked_report *r, uint32_t line)
 {
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "line", json_object_new_int64(line));
-    json_object_object_add(o, "label", json_object_new_string(book_label(r->book, line)));
+    json_object_object_add(o, "label", json_object_new_string(metadata_label(r->book, line)));
     return o;
 }
 
-static struct json_object *one_json(const struct report *r, const struct shown_wait *w)
+static struct json_object *one_json(const struct blocked_report *r, const struct wait_info *w)
 {
     struct json_object *o = json_object_new_object(), *holders = json_object_new_array();
-    const char *site = w->end ? "" : subject_site(r->subject, &w->event);
+    const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
     json_object_object_add(o, "thread", line_json(r, w->thread));
     json_object_object_add(o, "waits_for", w->about ? line_json(r, w->about) : NULL);
-    const char *type = w->end ? "awaits end" : book_type(r->book, w->event.type);
+    const char *type = w->end ? "awaits end" : metadata_type_name(r->book, w->event.type);
     json_object_object_add(o, "type", json_object_new_string(type));
-    json_object_object_add(o, "event", json_ref(w->event.at));
+    json_object_object_add(o, "event", json_event_id(w->event.at));
     json_object_object_add(o, "since_ns", json_object_new_int64(w->since_ns));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     for (uint32_t i = 0; i < w->holder_count; i++) {
-        struct ref since = w->holders[i].since;
+        struct event_id since = w->holders[i].since;
         struct json_object *h = line_json(r, w->holders[i].thread);
-        const char *taken = subject_place(r->subject, w->holders[i].process, w->holders[i].site);
-        json_object_object_add(h, "since_event", since.number ? json_ref(since) : NULL);
+        const char *taken = command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
+        json_object_object_add(h, "since_event", since.number ? json_event_id(since) : NULL);
         json_object_object_add(h, "since_site", *taken ? json_object_new_string(taken) : NULL);
         json_object_array_add(holders, h);
     }
     json_object_object_add(o, "held_by", holders);
-    json_object_object_add(o, "fate", json_object_new_string(fate_word(w->fate)));
+    json_object_object_add(o, "fate", json_object_new_string(outcome_name(w->fate)));
     json_object_object_add(o, "at_exit", json_object_new_boolean(w->at_exit));
     return o;
 }
 
-static struct json_object *sleeper_json(const struct report *r, const struct shown_sleeper *s)
+static struct json_object *sleeper_json(const struct blocked_report *r, const struct sleeper_info *s)
 {
     struct json_object *o = json_object_new_object();
-    const char *site = subject_site(r->subject, &s->event);
+    const char *site = command_source_site(r->subject, &s->event);
     json_object_object_add(o, "thread", line_json(r, s->thread));
     json_object_object_add(o, "since_ns", json_object_new_int64(s->since_ns));
     json_object_object_add(o, "call",
-                           s->call ? json_object_new_string(asleep_name(s->call)) : NULL);
-    json_object_object_add(o, "last", json_ref(s->event.at));
+                           s->call ? json_object_new_string(sleep_call_name(s->call)) : NULL);
+    json_object_object_add(o, "last", json_event_id(s->event.at));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     return o;
 }
 
-static struct json_object *able_json(const struct report *r, const struct shown_able *able)
+static struct json_object *able_json(const struct blocked_report *r, const struct waker_info *able)
 {
-    static const char *const states[ABLE_COUNT] = {
-        [ABLE_ENDED] = "ended", [ABLE_WAITS] = "waits", [ABLE_RUNS] = "runs"};
+    static const char *const states[WAKER_COUNT] = {
+        [WAKER_ENDED] = "ended", [WAKER_WAITS] = "waits", [WAKER_RUNS] = "runs"};
     struct json_object *o = line_json(r, able->thread);
     json_object_object_add(o, "state", json_object_new_string(states[able->state]));
-    json_object_object_add(o, "last", json_ref(able->last));
+    json_object_object_add(o, "last", json_event_id(able->last));
     return o;
 }
 
-static struct json_object *verdict_json(const struct report *r, const struct shown_verdict *v)
+static struct json_object *verdict_json(const struct blocked_report *r, const struct diagnosis_info *v)
 {
     static const char *const stands[] = {NULL, "before", "after", "concurrent", "same", "unknown"};
     struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
                        *able = json_object_new_array(), *runs = json_object_new_array();
     json_object_object_add(o, "about", line_json(r, v->about));
-    json_object_object_add(o, "fate", json_object_new_string(fate_word(v->fate)));
+    json_object_object_add(o, "fate", json_object_new_string(outcome_name(v->fate)));
     for (unsigned bit = 1; bit; bit <<= 1)
-        if (v->doubts & bit && fate_doubt(bit))
-            json_object_array_add(doubts, json_object_new_string(fate_doubt(bit)));
+        if (v->doubts & bit && uncertainty_text(bit))
+            json_object_array_add(doubts, json_object_new_string(uncertainty_text(bit)));
     json_object_object_add(o, "doubts", doubts);
-    json_object_object_add(o, "wait", json_ref(v->wait));
-    json_object_object_add(o, "last", v->waker.line ? json_ref(v->waker) : NULL);
+    json_object_object_add(o, "wait", json_event_id(v->wait));
+    json_object_object_add(o, "last", v->waker.line ? json_event_id(v->waker) : NULL);
     json_object_object_add(o, "type",
-                           v->waker_type ? json_object_new_string(book_type(r->book, v->waker_type))
+                           v->waker_type ? json_object_new_string(metadata_type_name(r->book, v->waker_type))
                                          : NULL);
     json_object_object_add(o, "order",
                            v->stands ? json_object_new_string(stands[v->stands]) : NULL);
     json_object_object_add(
         o, "woke",
-        v->went_on == WENT_UNKNOWN ? NULL : json_object_new_boolean(v->went_on == WENT_SOMEBODY));
+        v->went_on == WAKE_UNKNOWN ? NULL : json_object_new_boolean(v->went_on == WAKE_SOME_THREAD));
     for (uint32_t i = 0; i < v->able_count; i++)
         json_object_array_add(able, able_json(r, &v->able[i]));
     json_object_object_add(o, "able", able);
     for (uint32_t i = 0; i < v->run_count; i++)
         json_object_array_add(runs, line_json(r, v->runs[i]));
     json_object_object_add(o, "runs", runs);
-    char *said = fate_verdict(r->book, v);
+    char *said = diagnosis_text(r->book, v);
     json_object_object_add(o, "text", said ? json_object_new_string(said) : NULL);
     free(said);
     return o;
 }
 
-static struct json_object *step_json(const struct report *r, const struct shown_cycle *cycle,
+static struct json_object *step_json(const struct blocked_report *r, const struct cycle_info *cycle,
                                      uint32_t i)
 {
-    const struct shown_step *step = &cycle->steps[i];
-    char *said = fate_step(r->book, cycle, i);
+    const struct cycle_step_info *step = &cycle->steps[i];
+    char *said = deadlock_edge_text(r->book, cycle, i);
     struct json_object *o = line_json(r, step->thread);
     json_object_object_add(o, "waits_for", line_json(r, step->about));
-    json_object_object_add(o, "event", json_ref(step->at));
-    json_object_object_add(o, "since_event", step->since.number ? json_ref(step->since) : NULL);
+    json_object_object_add(o, "event", json_event_id(step->at));
+    json_object_object_add(o, "since_event", step->since.number ? json_event_id(step->since) : NULL);
     json_object_object_add(o, "text", json_object_new_string(said));
     free(said);
     return o;
 }
 
-struct json_object *blocked_json(struct subject *subject, const struct waits *waits)
+struct json_object *blocked_json(struct command_source *subject, const struct wait_list *waits)
 {
-    struct report report = {subject, &subject->source.book, waits}, *r = &report;
+    struct blocked_report report = {subject, &subject->source.book, waits}, *r = &report;
     struct json_object *o = json_object_new_object(), *list = json_object_new_array(),
                        *cycles = json_object_new_array(), *verdicts = json_object_new_array();
     for (size_t i = 0; i < r->waits->count; i++)
@@ -292,35 +292,35 @@ struct json_object *blocked_json(struct subject *subject, const struct waits *wa
     for (size_t i = 0; i < r->waits->verdict_count; i++)
         json_object_array_add(verdicts, verdict_json(r, &r->waits->verdicts[i]));
     json_object_object_add(o, "verdicts", verdicts);
-    const struct shown_now *now = &r->waits->now;
+    const struct trace_time_info *now = &r->waits->now;
     json_object_object_add(o, "live", json_object_new_boolean(now->live));
     json_object_object_add(o, "now_ns",
                            now->now_ns >= 0 ? json_object_new_int64(now->now_ns) : NULL);
     return o;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int blocked_run(const struct command *command, int argc, char **argv)
 {
-    struct subject subject;
-    struct waits waits = {0};
+    struct command_source subject;
+    struct wait_list waits = {0};
     bool json;
     int status;
-    struct out judged = {0};
-    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, LABELS_NAME, &subject, &json,
+    struct encoder judged = {0};
+    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_NAME, &subject, &json,
                        &status))
         return status;
-    put_u8(&judged, 1);
-    subject_renewed(command, &subject);
-    bool ok = subject_ask(command, &subject, ASK_WAITS, &judged, take, &waits);
-    struct report report = {&subject, &subject.source.book, &waits};
+    encode_u8(&judged, 1);
+    command_source_warn_updated(command, &subject);
+    bool ok = command_source_request(command, &subject, REQUEST_WAITS, &judged, blocked_receive_waits, &waits);
+    struct blocked_report report = {&subject, &subject.source.book, &waits};
     if (ok)
         pager_begin();
     if (ok && json)
         json_print(blocked_json(&subject, &waits));
     else if (ok)
         print_text(&report);
-    waits_free(&waits);
-    subject_close(&subject);
+    wait_list_free(&waits);
+    command_source_close(&subject);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -345,5 +345,5 @@ static const struct argp argp = {
 const struct command command_blocked = {.name = "blocked",
                                         .summary =
                                             "say who waits for what, who holds it, and any cycle",
-                                        .run = run,
+                                        .run = blocked_run,
                                         .argp = &argp};

@@ -7,6 +7,6 @@
 
 struct json_object;
 
-struct json_object *blocked_json(struct subject *subject, const struct waits *waits);
+struct json_object *blocked_json(struct command_source *subject, const struct wait_list *waits);
 
 #endif

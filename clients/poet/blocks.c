@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* "flow.c:17" -> "17"; "" where there is no line. */
-static const char *line_of(struct subject *subject, const struct table_cell *cell, char line[16])
+static const char *line_of(struct command_source *subject, const struct table_cell *cell, char line[16])
 {
     const char *place =
                    cell->is == CELL_PLACE
-                       ? sites_call(subject->sites, cell->place.process, cell->place.address).place
+                       ? symbolize(subject->sites, cell->place.process, cell->place.address).place
                        : "",
                *colon = strrchr(place, ':');
     *line = '\0';
@@ -22,12 +22,12 @@ static const char *line_of(struct subject *subject, const struct table_cell *cel
 
 /* Another block of the same code begins in between, or it goes back: not all of the lines are in
  * this one. */
-static bool passes_over(const struct shown_table *t, uint32_t from, const struct table_cell *begin,
+static bool call_blocks_skip_matches(const struct result_table *t, uint32_t from, const struct table_cell *begin,
                         const struct table_cell *end)
 {
     uint64_t last = end->is == CELL_PLACE ? end->place.address : UINT64_MAX;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        const struct table_cell *other = &table_cells(t, i)[from];
+        const struct table_cell *other = &result_table_cells(t, i)[from];
         if (other->is == CELL_PLACE && other->place.process == begin->place.process &&
             other->place.address > begin->place.address && other->place.address < last)
             return true;
@@ -35,7 +35,7 @@ static bool passes_over(const struct shown_table *t, uint32_t from, const struct
     return last <= begin->place.address;
 }
 
-static char *said(struct subject *subject, const struct shown_table *t, uint32_t from,
+static char *call_blocks_range_text(struct command_source *subject, const struct result_table *t, uint32_t from,
                   const struct table_cell *begin, const struct table_cell *end,
                   const struct table_cell *how)
 {
@@ -47,23 +47,23 @@ static char *said(struct subject *subject, const struct shown_table *t, uint32_t
     if (!*first || (end->is == CELL_PLACE && !*last))
         return NULL;
     if (!known)
-        return memory_printed("from %s", first);
+        return xasprintf("from %s", first);
     if (end->is != CELL_PLACE)
         memcpy(last, "end", sizeof "end");
-    if (passes_over(t, from, begin, end))
-        return memory_printed("%s to %s", first, last);
-    return strcmp(first, last) == 0 ? memory_copied(first) : memory_printed("%s-%s", first, last);
+    if (call_blocks_skip_matches(t, from, begin, end))
+        return xasprintf("%s to %s", first, last);
+    return strcmp(first, last) == 0 ? xstrdup(first) : xasprintf("%s-%s", first, last);
 }
 
-void blocks_name_lines(struct subject *subject, struct shown_table *t)
+void call_blocks_name_lines(struct command_source *subject, struct result_table *t)
 {
-    uint32_t from = table_find(t, "from"), until = table_find(t, "until"),
-             lines = table_find(t, "lines");
+    uint32_t from = result_table_find_column(t, "from"), until = result_table_find_column(t, "until"),
+             lines = result_table_find_column(t, "lines");
     if (from == t->column_count || until == t->column_count || lines == t->column_count)
         return;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        struct table_cell *cells = table_cells(t, i);
-        char *text = said(subject, t, from, &cells[from], &cells[until], &cells[lines]);
+        struct table_cell *cells = result_table_cells(t, i);
+        char *text = call_blocks_range_text(subject, t, from, &cells[from], &cells[until], &cells[lines]);
         if (text && cells[lines].is == CELL_TEXT)
             free(cells[lines].text);
         if (text)

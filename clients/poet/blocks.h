@@ -5,6 +5,6 @@
 #include "clients/poet/tables.h"
 
 /* Says from which line to which each row is, in its column "lines". */
-void blocks_name_lines(struct subject *subject, struct shown_table *table);
+void call_blocks_name_lines(struct command_source *subject, struct result_table *table);
 
 #endif

@@ -10,6 +10,6 @@
 #include <stdio.h>
 
 /* Of a table of who calls whom. */
-void callgrind_write(FILE *f, const struct table_names *names, const struct shown_table *table);
+void callgrind_write(FILE *f, const struct table_names *names, const struct result_table *table);
 
 #endif

@@ -32,27 +32,27 @@ enum {
 };
 
 /* A format of other tools. */
-struct dialect {
+struct calls_format {
     const char *name;
     bool graph; /* it is made of who calls whom, else of paths */
-    void (*write)(FILE *f, const struct table_names *names, const struct shown_table *table);
+    void (*write)(FILE *f, const struct table_names *names, const struct result_table *table);
 };
 
-static const struct dialect dialects[] = {{"callgrind", true, callgrind_write},
-                                          {"folded", false, dialects_folded},
+static const struct calls_format dialects[] = {{"callgrind", true, callgrind_write},
+                                          {"folded", false, profile_format_write_folded},
                                           {"pprof", false, pprof_write}};
 
 /* Not one of another tool, and made as they are. */
-static const struct dialect suggested = {"suggest", false, suggest_write};
+static const struct calls_format suggested = {"suggest", false, exclusion_list_write};
 
-struct wanted {
-    struct tables tables; /* first */
+struct calls_options {
+    struct table_settings tables; /* first */
     struct table_option options[2];
     const char *what; /* the table */
     const char *with; /* a scope; NULL: none */
     struct table_option *place; /* where that is */
     const char *over; /* a column that is wanted for each thread; NULL: none */
-    const struct dialect *dialect; /* NULL: as a table */
+    const struct calls_format *dialect; /* NULL: as a table */
 };
 
 static const struct argp_option options[] = {
@@ -97,14 +97,14 @@ static const struct argp_option options[] = {
     {0}};
 
 /* Of both the last one counts. */
-static error_t choose(struct wanted *w, const char *key)
+static error_t calls_set_view(struct calls_options *w, const char *key)
 {
     static char yes[] = "yes";
     w->options[0] = (struct table_option){(char *)(uintptr_t)key, yes};
     return 0;
 }
 
-static error_t take_format(struct wanted *w, const char *value)
+static error_t calls_receive_format(struct calls_options *w, const char *value)
 {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
         if (strcmp(dialects[i].name, value) == 0) {
@@ -115,17 +115,17 @@ static error_t take_format(struct wanted *w, const char *value)
     return EINVAL;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t calls_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct wanted *w = state->input;
+    struct calls_options *w = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
         return 0;
     case OPTION_GRAPH:
-        return choose(w, "graph");
+        return calls_set_view(w, "graph");
     case OPTION_CYCLES:
-        return choose(w, "cycles");
+        return calls_set_view(w, "cycles");
     case OPTION_EVERY:
         w->what = "entries";
         return 0;
@@ -156,7 +156,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         w->dialect = &suggested;
         return 0;
     case 'f':
-        return take_format(w, value);
+        return calls_receive_format(w, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -165,11 +165,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
 /* ---- for other tools ---- */
 
 /* Under another name first, so that an error leaves no half one. */
-static int write_file(const struct wanted *w, const struct table_names *names,
-                      const struct shown_table *t)
+static int write_file(const struct calls_options *w, const struct table_names *names,
+                      const struct result_table *t)
 {
     const char *file = w->tables.file;
-    char *part = memory_printed("%s.part", file);
+    char *part = xasprintf("%s.part", file);
     FILE *f = fopen(part, "we");
     bool good = f != NULL;
     if (f)
@@ -187,44 +187,44 @@ static int write_file(const struct wanted *w, const struct table_names *names,
     return status;
 }
 
-static int translate(struct wanted *w, struct subject *subject)
+static int calls_convert_profile(struct calls_options *w, struct command_source *subject)
 {
     char key[] = "graph", yes[] = "yes";
     struct table_option graph[] = {{key, yes}, {0}};
-    struct tables_section section = {.what = "calls", .options = w->dialect->graph ? graph : NULL};
+    struct table_section section = {.what = "calls", .options = w->dialect->graph ? graph : NULL};
     struct table_names names = {&subject->source.book, subject->sites};
-    struct shown_table t = {0};
+    struct result_table t = {0};
     w->tables.tree = !w->dialect->graph && w->dialect != &suggested;
     w->tables.by = NULL;
     w->tables.top = 0;
-    int status = tables_ask(&w->tables, &section, subject, &t);
+    int status = table_request_run(&w->tables, &section, subject, &t);
     if (status == EXIT_DONE && w->tables.file)
         status = write_file(w, &names, &t);
     else if (status == EXIT_DONE)
         w->dialect->write(stdout, &names, &t);
-    shown_table_free(&t);
+    result_table_free(&t);
     return status;
 }
 
 /* ---- of when calls began and ended ---- */
 
 /* Names are known here, places by the server: it is asked for its functions first.  An exit status. */
-static int name_place(struct wanted *w, struct subject *subject, char **place)
+static int name_place(struct calls_options *w, struct command_source *subject, char **place)
 {
     struct table_names names = {&subject->source.book, subject->sites};
-    struct tables plain = {.command = w->tables.command};
-    struct shown_table t = {0};
-    int status = tables_ask(&plain, &(struct tables_section){.what = "calls"}, subject, &t);
-    uint32_t scope = table_find(&t, "scope");
+    struct table_settings plain = {.command = w->tables.command};
+    struct result_table t = {0};
+    int status = table_request_run(&plain, &(struct table_section){.what = "calls"}, subject, &t);
+    uint32_t scope = result_table_find_column(&t, "scope");
     for (uint32_t i = 0; i < t.row_count && scope < t.column_count && !*place; i++) {
-        const struct table_cell *cell = &table_cells(&t, i)[scope];
+        const struct table_cell *cell = &result_table_cells(&t, i)[scope];
         bool is = (cell->is == CELL_PLACE || cell->is == CELL_NAME) &&
-                  placed_is(&names, cell->place, w->with);
+                  name_lookup_matches(&names, cell->place, w->with);
         if (is)
-            *place = memory_printed("%u:%llu", cell->place.process,
+            *place = xasprintf("%u:%llu", cell->place.process,
                                     (unsigned long long)cell->place.address);
     }
-    shown_table_free(&t);
+    result_table_free(&t);
     if (status == EXIT_DONE && !*place)
         status = command_usage(w->tables.command,
                                "--%s %s: no function of that name was called: see poet calls",
@@ -233,85 +233,85 @@ static int name_place(struct wanted *w, struct subject *subject, char **place)
 }
 
 /* Of a struct wanted. */
-static int make_blocks(const struct tables *tables, struct subject *subject, struct shown_table *t)
+static int make_blocks(const struct table_settings *tables, struct command_source *subject, struct result_table *t)
 {
-    const struct wanted *w = (const struct wanted *)(const void *)tables;
-    struct tables_section section = {.what = "blocks", .options = w->place};
-    int status = tables_ask(tables, &section, subject, t);
-    blocks_name_lines(subject, t);
+    const struct calls_options *w = (const struct calls_options *)(const void *)tables;
+    struct table_section section = {.what = "blocks", .options = w->place};
+    int status = table_request_run(tables, &section, subject, t);
+    call_blocks_name_lines(subject, t);
     return status;
 }
 
-static int show_entered(struct wanted *w, struct subject *subject)
+static int show_entered(struct calls_options *w, struct command_source *subject)
 {
     bool every = strcmp(w->what, "entries") == 0, blocks = strcmp(w->what, "blocks") == 0;
     char *value = NULL, key[] = "with", scope[] = "scope", most[] = "most";
     struct table_option option[] = {{blocks ? scope : w->with ? key : most, NULL}, {0}};
-    struct tables_section section = {
+    struct table_section section = {
         .what = w->what, .options = option, .make = blocks ? make_blocks : NULL};
     int status = EXIT_DONE;
     if (w->with)
         status = name_place(w, subject, &value);
     else
-        value = memory_printed("%u", every ? w->tables.top : 0);
+        value = xasprintf("%u", every ? w->tables.top : 0);
     option[0].value = value;
     w->place = option;
     if (every)
         w->tables.top = 0;
     if (status == EXIT_DONE)
-        status = tables_run(&w->tables, subject, &section, 1);
+        status = table_output_run(&w->tables, subject, &section, 1);
     free(value);
     return status;
 }
 
-static int run_on(struct wanted *w, int argc, char **argv, int first,
-                  int (*does)(struct wanted *w, struct subject *subject))
+static int run_on(struct calls_options *w, int argc, char **argv, int first,
+                  int (*does)(struct calls_options *w, struct command_source *subject))
 {
-    struct subject subject;
-    const char *source = subject_named(argc, argv, &first);
+    struct command_source subject;
+    const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(w->tables.command, "%s: one SOURCE is enough", argv[first]);
-    if (!subject_open(w->tables.command, &subject, source, tables_lines(&w->tables),
-                      labels_wanted(LABELS_NAME)))
+    if (!command_source_open(w->tables.command, &subject, source, table_request_session_lines(&w->tables),
+                      label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
     int status = does(w, &subject);
-    subject_close(&subject);
+    command_source_close(&subject);
     return status;
 }
 
-static int make_threaded(const struct tables *tables, struct subject *subject,
-                         struct shown_table *t)
+static int make_threaded(const struct table_settings *tables, struct command_source *subject,
+                         struct result_table *t)
 {
-    const struct wanted *w = (const struct wanted *)(const void *)tables;
-    return threaded_make(tables, w->over, subject, t);
+    const struct calls_options *w = (const struct calls_options *)(const void *)tables;
+    return calls_by_thread_make(tables, w->over, subject, t);
 }
 
-static int make_grouped(const struct tables *o, struct subject *subject, struct shown_table *t)
+static int make_grouped(const struct table_settings *o, struct command_source *subject, struct result_table *t)
 {
     struct table_names names = {&subject->source.book, subject->sites};
-    struct grouped how = {o->by, o->tree, o->sort, o->backwards, o->top};
-    struct shown_table calls = {0};
-    struct tables flat = *o;
+    struct call_groups_options how = {o->by, o->tree, o->sort, o->backwards, o->top};
+    struct result_table calls = {0};
+    struct table_settings flat = *o;
     flat.by = NULL;
     if (o->sort && strcmp(o->sort, "functions") == 0)
         flat.sort = NULL;
     flat.tree = false;
     flat.top = 0;
-    int status = tables_ask(&flat, &(struct tables_section){.what = "calls"}, subject, &calls);
-    if (status == EXIT_DONE && !grouped_make(t, &how, &names, &calls))
+    int status = table_request_run(&flat, &(struct table_section){.what = "calls"}, subject, &calls);
+    if (status == EXIT_DONE && !call_groups_make(t, &how, &names, &calls))
         status = t->column_count
                      ? command_usage(o->command,
                                      "--sort %s: what of groups can be added up has a "
                                      "column: calls, self, net, cpu, functions",
                                      o->sort)
                      : command_fail(o->command, "the server answered with another table");
-    shown_table_free(&calls);
+    result_table_free(&calls);
     return status;
 }
 
-static int judge_grouped(const struct wanted *w)
+static int judge_grouped(const struct calls_options *w)
 {
-    const struct tables *o = &w->tables;
+    const struct table_settings *o = &w->tables;
     if (w->over || w->options[0].key)
         return command_usage(o->command, "--by %s: it is a table of its own", o->by);
     return o->against
@@ -326,33 +326,33 @@ static bool is_placed(const char *by)
            (strcmp(by, "processor") == 0 || strcmp(by, "cluster") == 0 || strcmp(by, "cpu") == 0);
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int calls_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}, .what = "calls"};
+    struct calls_options w = {.tables = {.command = command}, .what = "calls"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
     if (w.dialect)
-        return run_on(&w, argc, argv, first, translate);
+        return run_on(&w, argc, argv, first, calls_convert_profile);
     if (strcmp(w.what, "calls") != 0)
         return run_on(&w, argc, argv, first, show_entered);
-    bool grouped = grouped_is(w.tables.by);
+    bool grouped = call_groups_is_grouping(w.tables.by);
     if (grouped && (status = judge_grouped(&w)) != EXIT_DONE)
         return status;
     bool placed = is_placed(w.tables.by);
     if (placed && (w.over || w.options[0].key || w.tables.tree))
         return command_usage(command, "--by %s: it is a table of its own", w.tables.by);
-    struct tables_section section = {.what = placed ? "callson" : "calls",
+    struct table_section section = {.what = placed ? "callson" : "calls",
                                      .options = w.options,
                                      .make = grouped  ? make_grouped
                                              : w.over ? make_threaded
                                                       : NULL};
-    return tables_command(&w.tables, argc, argv, first, &section, 1);
+    return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = calls_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
         "Say how often each function was called, and what it took, in a program that was "
@@ -369,5 +369,5 @@ static const struct argp argp = {
 const struct command command_calls = {.name = "calls",
                                       .summary = "say how often functions were called, and what "
                                                  "they took",
-                                      .run = run,
+                                      .run = calls_run,
                                       .argp = &argp};

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static void choose_range(const struct picture *p, struct table_request *request)
+static void choose_range(const struct event_diagram *p, struct table_request *request)
 {
     int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
     for (uint32_t i = 0; i < p->window.event_count; i++) {
@@ -19,26 +19,26 @@ static void choose_range(const struct picture *p, struct table_request *request)
     request->to = (struct table_end){.is = TABLE_AT_NS, .at = to_ns};
 }
 
-bool carried_get(const struct command *command, struct picture *p, struct subject *subject)
+bool placement_rows_request(const struct command *command, struct event_diagram *p, struct command_source *subject)
 {
     struct table_request request = {
-        .what = memory_copied("stays"), .by = memory_copied(""), .sort = memory_copied("")};
-    struct shown_table table = {0};
-    struct out body = {0};
+        .what = xstrdup("stays"), .by = xstrdup(""), .sort = xstrdup("")};
+    struct result_table table = {0};
+    struct encoder body = {0};
     if (!p->column_ns) {
         table_request_free(&request);
         command_fail(command, "--processors needs --time: by order, columns do not go with time");
         return false;
     }
     choose_range(p, &request);
-    put_table_request(&body, &request);
+    encode_table_request(&body, &request);
     table_request_free(&request);
-    bool good = awaiting_table(command, subject, &body, &table);
+    bool good = table_progress_request(command, subject, &body, &table);
     if (good && table.problem)
         command_fail(command, "--processors: %s", table.problem);
     good &= !table.problem;
     if (good)
-        carriers_read(&p->carriers, &table);
-    shown_table_free(&table);
+        worker_rows_read(&p->carriers, &table);
+    result_table_free(&table);
     return good;
 }

@@ -6,6 +6,6 @@
 
 /* Of the window that is there; with --all of the whole run.  False with a complaint: nothing of it is known, or the picture
  * is not placed by time. */
-bool carried_get(const struct command *command, struct picture *picture, struct subject *subject);
+bool placement_rows_request(const struct command *command, struct event_diagram *picture, struct command_source *subject);
 
 #endif

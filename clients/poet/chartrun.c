@@ -12,85 +12,85 @@
 #include <string.h>
 
 /* Of all states, whatever table of them was asked for; of the critical path, with that over them. */
-static int run_chart(const struct tables *o, struct subject *subject, const char *what)
+static int run_chart(const struct table_settings *o, struct command_source *subject, const char *what)
 {
-    struct tables plain = *o;
-    struct tables_section section = {.what = "states"}, path = {.what = "path"};
-    struct shown_table table = {0}, pieces = {0};
+    struct table_settings plain = *o;
+    struct table_section section = {.what = "states"}, path = {.what = "path"};
+    struct result_table table = {0}, pieces = {0};
     bool way = strcmp(what, "path") == 0;
-    if (!charts_known(o->chart))
+    if (!state_charts_known(o->chart))
         return command_usage(o->command, "--chart %s: transitions or gantt", o->chart);
     plain.sort = plain.by = NULL;
     plain.top = 0;
-    int status = tables_ask(&plain, &section, subject, &table);
+    int status = table_request_run(&plain, &section, subject, &table);
     plain.by = "piece";
     if (status == EXIT_DONE && way)
-        status = tables_ask(&plain, &path, subject, &pieces);
+        status = table_request_run(&plain, &path, subject, &pieces);
     if (status == EXIT_DONE)
-        status = charts_write(o, subject, &table, way ? &pieces : NULL);
-    shown_table_free(&table);
-    shown_table_free(&pieces);
+        status = state_charts_write(o, subject, &table, way ? &pieces : NULL);
+    result_table_free(&table);
+    result_table_free(&pieces);
     return status;
 }
 
-static int run_star(const struct tables *o, struct subject *subject,
-                    const struct tables_section *section)
+static int run_star(const struct table_settings *o, struct command_source *subject,
+                    const struct table_section *section)
 {
-    struct shown_table table = {0};
-    int status = tables_ask(o, section, subject, &table);
+    struct result_table table = {0};
+    int status = table_request_run(o, section, subject, &table);
     if (status == EXIT_DONE)
-        status = starchart_write(o, subject, &table);
-    shown_table_free(&table);
+        status = kiviat_chart_write(o, subject, &table);
+    result_table_free(&table);
     return status;
 }
 
 /* Bars of waits: the twenty longest, if nobody says otherwise. */
-static int run_bars(const struct tables *o, struct subject *subject,
-                    const struct tables_section *section)
+static int run_bars(const struct table_settings *o, struct command_source *subject,
+                    const struct table_section *section)
 {
-    struct tables_section most = *section;
-    struct shown_table table = {0};
+    struct table_section most = *section;
+    struct result_table table = {0};
     if (strcmp(o->chart, "bars") != 0)
         return command_usage(o->command, "--chart %s: bars or icicle", o->chart);
     most.top = o->top ? o->top : 20;
-    int status = tables_ask(o, &most, subject, &table);
+    int status = table_request_run(o, &most, subject, &table);
     if (status == EXIT_DONE)
-        status = barchart_write(o, subject, &table);
-    shown_table_free(&table);
+        status = wait_chart_write(o, subject, &table);
+    result_table_free(&table);
     return status;
 }
 
-static int run_tree(const struct tables *o, struct subject *subject,
-                    const struct tables_section *section)
+static int run_tree(const struct table_settings *o, struct command_source *subject,
+                    const struct table_section *section)
 {
-    struct tables tree = treechart_tables(o);
-    struct shown_table table = {0};
-    if (!treechart_form(o))
+    struct table_settings tree = icicle_chart_tables(o);
+    struct result_table table = {0};
+    if (!icicle_chart_form(o))
         return command_usage(o->command, "-o %s: an icicle is a .pdf, .svg, .png or .txt", o->file);
-    int status = tables_ask(&tree, section, subject, &table);
+    int status = table_request_run(&tree, section, subject, &table);
     if (status == EXIT_DONE)
-        status = treechart_write(o, subject, &table);
-    shown_table_free(&table);
+        status = icicle_chart_write(o, subject, &table);
+    result_table_free(&table);
     return status;
 }
 
-static int run_graph(const struct tables *o, struct subject *subject)
+static int run_graph(const struct table_settings *o, struct command_source *subject)
 {
-    struct tables_section section = graphchart_section();
-    struct shown_table table = {0};
-    int status = tables_ask(o, &section, subject, &table);
+    struct table_section section = call_graph_chart_section();
+    struct result_table table = {0};
+    int status = table_request_run(o, &section, subject, &table);
     if (status == EXIT_DONE)
-        status = graphchart_write(o, subject, &table);
-    shown_table_free(&table);
+        status = call_graph_chart_write(o, subject, &table);
+    result_table_free(&table);
     return status;
 }
 
-static int run_curves(const struct tables *o, struct subject *subject, const char *what)
+static int run_curves(const struct table_settings *o, struct command_source *subject, const char *what)
 {
     struct table_request named = {0};
     int status = EXIT_USAGE;
-    if (!o->lines || tables_name_lines(o, &named, subject))
-        status = curvechart_write(o, subject, what, named.lines, named.line_count);
+    if (!o->lines || table_request_label_lines(o, &named, subject))
+        status = metric_chart_write(o, subject, what, named.lines, named.line_count);
     table_request_free(&named);
     return status;
 }
@@ -105,25 +105,25 @@ static bool has_charts(const char *what)
     return what && all[i];
 }
 
-bool chartrun_wanted(const struct tables *o, const struct tables_section *sections, size_t count)
+bool chart_output_wanted(const struct table_settings *o, const struct table_section *sections, size_t count)
 {
-    return o->chart || graphchart_wanted(o, sections, count) ||
-           treechart_wanted(o, sections, count);
+    return o->chart || call_graph_chart_wanted(o, sections, count) ||
+           icicle_chart_wanted(o, sections, count);
 }
 
-int chartrun(const struct tables *o, struct subject *subject, const struct tables_section *sections,
+int chart_output_run(const struct table_settings *o, struct command_source *subject, const struct table_section *sections,
              size_t count)
 {
-    if (graphchart_wanted(o, sections, count))
+    if (call_graph_chart_wanted(o, sections, count))
         return run_graph(o, subject);
-    if (treechart_wanted(o, sections, count))
+    if (icicle_chart_wanted(o, sections, count))
         return run_tree(o, subject, sections);
     if (count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
         return run_bars(o, subject, sections);
     if (count == 1 && strcmp(o->chart, "kiviat") == 0 && sections->what &&
         strcmp(sections->what, "meters") == 0)
         return run_star(o, subject, sections);
-    if (count == 1 && curvechart_of(sections->what))
+    if (count == 1 && metric_chart_is_available(sections->what))
         return run_curves(o, subject, sections->what);
     if (count != 1 || !has_charts(sections->what))
         return command_usage(o->command,

@@ -5,10 +5,10 @@
 #include "clients/poet/tables.h"
 
 /* Is one asked for, by --chart, or by --tree into a picture? */
-bool chartrun_wanted(const struct tables *tables, const struct tables_section *sections,
+bool chart_output_wanted(const struct table_settings *tables, const struct table_section *sections,
                      size_t count);
 /* Draws it; an exit status, with complaints. */
-int chartrun(const struct tables *tables, struct subject *subject,
-             const struct tables_section *sections, size_t count);
+int chart_output_run(const struct table_settings *tables, struct command_source *subject,
+             const struct table_section *sections, size_t count);
 
 #endif

@@ -23,11 +23,11 @@
 static bool json; /* --json */
 
 /* One mistake; line NULL: on none. */
-static void mistake_json(const char *file, struct ref at, const char *line, const char *what)
+static void mistake_json(const char *file, struct event_id at, const char *line, const char *what)
 {
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "file", json_object_new_string(file));
-    json_object_object_add(o, "event", json_ref(at));
+    json_object_object_add(o, "event", json_event_id(at));
     json_object_object_add(o, "line", line ? json_object_new_string(line) : NULL);
     json_object_object_add(o, "mistake", json_object_new_string(what));
     json_print(o);
@@ -45,11 +45,11 @@ static void good_json(const char *file, const char *of, uint64_t count)
 /* What is to be measured of a program, and meters of one's own. */
 static int check_measure(const char *text, const char *file)
 {
-    struct measure measure;
-    if (!measure_read(text, file, stderr, &measure))
+    struct measurement_spec measure;
+    if (!measurement_spec_read(text, file, stderr, &measure))
         return EXIT_USAGE;
-    char *list = measure_list(&measure);
-    measure_free(&measure);
+    char *list = measurement_spec_list(&measure);
+    measurement_spec_free(&measure);
     if (json)
         good_json(file, "rate", measure.rate);
     else
@@ -68,13 +68,13 @@ static int check_description(const struct command *command, const char *file)
 {
     char *path, *text = target_load(file, &path);
     if (!text && !strchr(file, '/') && access(file, R_OK) == 0) { /* no description: a file here */
-        char *here = memory_printed("./%s", file);
+        char *here = xasprintf("./%s", file);
         text = target_load(here, &path);
         free(here);
     }
     if (!text)
         return command_fail(command, "%s: %s", file, strerror(errno));
-    if (measure_is(text)) {
+    if (measurement_spec_is_set(text)) {
         int status = check_measure(text, file);
         free(text);
         free(path);
@@ -85,7 +85,7 @@ static int check_description(const struct command *command, const char *file)
         good_json(file, "event_types", target->event_count);
     else if (target)
         printf("%s: %zu kind%s, %zu event type%s: good\n", file, target->kind_count,
-               plural(target->kind_count), target->event_count, plural(target->event_count));
+               plural_suffix(target->kind_count), target->event_count, plural_suffix(target->event_count));
     else if (!is_description_name(file))
         command_fail(command, "%s: neither a trace nor a description (its name ends in .conf)",
                      file);
@@ -98,8 +98,8 @@ static int check_description(const struct command *command, const char *file)
 
 #define OPEN_WAITS 16
 
-struct last { /* of a line, or of a thread */
-    struct ref at;
+struct check_last_event { /* of a line, or of a thread */
+    struct event_id at;
     uint32_t type;
     uint32_t other; /* a thread's: the type of the other end of the pair, 0 none */
     struct open_wait {
@@ -110,31 +110,31 @@ struct last { /* of a line, or of a thread */
 
 struct checker {
     const char *file;
-    struct book *book;
-    struct last *lines, *threads; /* by line - 1 */
-    struct last before; /* of the previous event's thread, before that event */
+    struct trace_metadata *book;
+    struct check_last_event *lines, *threads; /* by line - 1 */
+    struct check_last_event before; /* of the previous event's thread, before that event */
     uint32_t room;
-    struct shown_event previous;
+    struct event_info previous;
     uint64_t events, breaks;
 };
 
-static void say(struct checker *c, struct ref at, const char *format, ...)
+static void check_report_problem(struct checker *c, struct event_id at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void say(struct checker *c, struct ref at, const char *format, ...)
+static void check_report_problem(struct checker *c, struct event_id at, const char *format, ...)
 {
     char s[48], *what;
     va_list ap;
     c->breaks++;
     va_start(ap, format);
     if (vasprintf(&what, format, ap) < 0)
-        memory_is_out(0);
+        out_of_memory(0);
     va_end(ap);
-    ref_print(s, sizeof s, at);
+    event_id_print(s, sizeof s, at);
     if (json)
-        mistake_json(c->file, at, at.line ? book_label(c->book, at.line) : NULL, what);
+        mistake_json(c->file, at, at.line ? metadata_label(c->book, at.line) : NULL, what);
     else
-        printf("%s: %s: %s: %s\n", c->file, book_label(c->book, at.line), s, what);
+        printf("%s: %s: %s: %s\n", c->file, metadata_label(c->book, at.line), s, what);
     free(what);
 }
 
@@ -143,18 +143,18 @@ static void make_room(struct checker *c)
     uint32_t need = c->book->line_count;
     if (need <= c->room)
         return;
-    c->lines = memory_resized(c->lines, need, sizeof *c->lines);
-    c->threads = memory_resized(c->threads, need, sizeof *c->threads);
+    c->lines = xreallocarray(c->lines, need, sizeof *c->lines);
+    c->threads = xreallocarray(c->threads, need, sizeof *c->threads);
     memset(c->lines + c->room, 0, (need - c->room) * sizeof *c->lines);
     memset(c->threads + c->room, 0, (need - c->room) * sizeof *c->threads);
     c->room = need;
 }
 
-static void begin_wait(struct last *thread, uint32_t type)
+static void begin_wait(struct check_last_event *thread, uint32_t type)
 {
     struct open_wait *place = NULL;
     if (!thread->waits)
-        thread->waits = memory_zeroed(OPEN_WAITS, sizeof *thread->waits);
+        thread->waits = xcalloc(OPEN_WAITS, sizeof *thread->waits);
     for (size_t i = 0; i < OPEN_WAITS && (!place || place->type != type); i++)
         if (thread->waits[i].type == type || (!place && !thread->waits[i].count))
             place = &thread->waits[i];
@@ -163,12 +163,12 @@ static void begin_wait(struct last *thread, uint32_t type)
 }
 
 /* Whether it waits by one of these types, and does so no more. */
-static bool end_wait(const struct checker *c, struct last *thread,
+static bool end_wait(const struct checker *c, struct check_last_event *thread,
                      const struct target_names *allowed)
 {
     for (size_t i = 0; thread->waits && i < OPEN_WAITS; i++)
         if (thread->waits[i].count &&
-            target_has(allowed, book_type(c->book, thread->waits[i].type))) {
+            target_has_line_type(allowed, metadata_type_name(c->book, thread->waits[i].type))) {
             thread->waits[i].count--;
             return true;
         }
@@ -176,94 +176,94 @@ static bool end_wait(const struct checker *c, struct last *thread,
 }
 
 /* Signal handlers may come between a thread's wait and the end of it. */
-static bool may_follow(const struct checker *c, struct last *last,
+static bool may_follow(const struct checker *c, struct check_last_event *last,
                        const struct target_names *allowed, bool handlers)
 {
     bool waited = handlers && end_wait(c, last, allowed);
-    return waited || target_has(allowed, book_type(c->book, last->type)) ||
-           (last->other && target_has(allowed, book_type(c->book, last->other)));
+    return waited || target_has_line_type(allowed, metadata_type_name(c->book, last->type)) ||
+           (last->other && target_has_line_type(allowed, metadata_type_name(c->book, last->other)));
 }
 
-static void check_succession(struct checker *c, const struct shown_event *e, struct last *last,
+static void check_succession(struct checker *c, const struct event_info *e, struct check_last_event *last,
                              const struct target_names *allowed, bool first, bool handlers,
                              const char *whose)
 {
-    const char *type = book_type(c->book, e->type), *before = book_type(c->book, last->type);
-    const struct book_line *own =
-        book_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line : e->thread);
+    const char *type = metadata_type_name(c->book, e->type), *before = metadata_type_name(c->book, last->type);
+    const struct line_metadata *own =
+        metadata_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line : e->thread);
     bool begin = !own || own->is.first <= 1; /* else its begin is forgotten */
     if (last->broken || (last->at.line ? may_follow(c, last, allowed, handlers) : first || !begin))
         return;
     char s[48];
-    ref_print(s, sizeof s, last->at);
+    event_id_print(s, sizeof s, last->at);
     last->broken = true;
     if (last->at.line)
-        say(c, e->at, "%s may not follow %s (%s) %s", type, before, s, whose);
+        check_report_problem(c, e->at, "%s may not follow %s (%s) %s", type, before, s, whose);
     else
-        say(c, e->at, "%s may not be the first %s", type, whose);
+        check_report_problem(c, e->at, "%s may not be the first %s", type, whose);
 }
 
-static void check_numbers(struct checker *c, const struct shown_event *e, const struct last *last)
+static void check_numbers(struct checker *c, const struct event_info *e, const struct check_last_event *last)
 {
     if (last->at.line && e->at.number != last->at.number + 1 && !last->broken) {
         char s[48];
-        ref_print(s, sizeof s, last->at);
+        event_id_print(s, sizeof s, last->at);
         c->lines[e->at.line - 1].broken = true;
-        say(c, e->at, "follows %s: numbers are missing", s);
+        check_report_problem(c, e->at, "follows %s: numbers are missing", s);
     }
 }
 
 /* The ends of a pair stand one after the other in a dump. */
-static bool ends_pair(const struct checker *c, const struct shown_event *e)
+static bool ends_pair(const struct checker *c, const struct event_info *e)
 {
     return e->relation == RELATION_SYNC && e->partner_count == 1 &&
-           ref_equal(e->partners[0], c->previous.at);
+           event_id_equal(e->partners[0], c->previous.at);
 }
 
-static void check_pair(struct checker *c, const struct shown_event *e,
+static void check_pair(struct checker *c, const struct event_info *e,
                        const struct target_event *look)
 {
-    const struct shown_event *p = &c->previous;
+    const struct event_info *p = &c->previous;
     if (!ends_pair(c, e))
         return;
-    const char *other = book_type(c->book, p->type);
-    if (p->partner_count != 1 || !ref_equal(p->partners[0], e->at))
-        say(c, e->at, "its partner does not name it back");
-    else if (look->partners.count && !target_has(&look->partners, other))
-        say(c, e->at, "%s is paired with %s, not with %s", book_type(c->book, e->type), other,
+    const char *other = metadata_type_name(c->book, p->type);
+    if (p->partner_count != 1 || !event_id_equal(p->partners[0], e->at))
+        check_report_problem(c, e->at, "its partner does not name it back");
+    else if (look->partners.count && !target_has_line_type(&look->partners, other))
+        check_report_problem(c, e->at, "%s is paired with %s, not with %s", metadata_type_name(c->book, e->type), other,
             look->partners.items[0]);
 }
 
-static void check_event(struct checker *c, struct shown_event *e)
+static void check_event(struct checker *c, struct event_info *e)
 {
     if (e->at.line & HIDDEN_LINE)
         return;
     make_room(c);
     c->events++;
     if (e->at.line > c->room) {
-        say(c, e->at, "is on a line that does not exist");
+        check_report_problem(c, e->at, "is on a line that does not exist");
         return;
     }
-    struct last *line = &c->lines[e->at.line - 1];
-    struct last *thread = e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
+    struct check_last_event *line = &c->lines[e->at.line - 1];
+    struct check_last_event *thread = e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
     bool second = ends_pair(c, e);
     if (thread && second) /* both ends are one step of the thread */
         thread->at = c->before.at, thread->type = c->before.type, thread->other = c->before.other;
     else if (thread)
         c->before = *thread;
-    const struct target_event *look = book_look(c->book, e);
+    const struct target_event *look = event_style(c->book, e);
     check_numbers(c, e, line);
     if (e->state != EVENT_ORDERED)
-        say(c, e->at, "is %s", e->state == EVENT_PENDING ? "pending" : "contradictory");
+        check_report_problem(c, e->at, "is %s", e->state == EVENT_PENDING ? "pending" : "contradictory");
     if (!look) {
         if (!line->broken)
-            say(c, e->at, "%s is not in the description", book_type(c->book, e->type));
+            check_report_problem(c, e->at, "%s is not in the description", metadata_type_name(c->book, e->type));
         line->broken = true;
     } else {
         if (look->relation != RELATION_COUNT && look->relation != (enum relation)e->relation &&
             (look->relation != RELATION_NONE || e->relation != RELATION_ORDER))
-            say(c, e->at, "%s has another relation than in the description",
-                book_type(c->book, e->type));
+            check_report_problem(c, e->at, "%s has another relation than in the description",
+                metadata_type_name(c->book, e->type));
         if (!look->line_any)
             check_succession(c, e, line, &look->line_after, look->line_first, false, "on its line");
         if (!look->thread_any && thread)
@@ -280,40 +280,40 @@ static void check_event(struct checker *c, struct shown_event *e)
         if (look && look->waits_checked && look->interrupted)
             begin_wait(thread, e->type);
     }
-    shown_event_free(&c->previous);
+    event_info_free(&c->previous);
     c->previous = *e;
-    *e = (struct shown_event){0};
+    *e = (struct event_info){0};
 }
 
-static void take(void *user, const struct answer *answer)
+static void check_receive_chunk(void *user, const struct response_chunk *answer)
 {
     struct checker *c = user;
-    if (answer->part == PART_LOST) {
-        struct ref at = get_ref(answer->in);
-        unsigned long long lost = get_u64(answer->in);
-        say(c, at, "%llu event%s lost%s", lost, lost == 1 ? " was" : "s were",
+    if (answer->part == RESPONSE_LOST) {
+        struct event_id at = decode_event_id(answer->in);
+        unsigned long long lost = decode_u64(answer->in);
+        check_report_problem(c, at, "%llu event%s lost%s", lost, lost == 1 ? " was" : "s were",
             at.line ? "" : " on lines that are not known");
-    } else if (answer->part == PART_EVENT) {
-        struct shown_event event;
-        get_event(answer->in, &event);
+    } else if (answer->part == RESPONSE_EVENT) {
+        struct event_info event;
+        decode_event_info(answer->in, &event);
         check_event(c, &event);
-        shown_event_free(&event);
+        event_info_free(&event);
     }
 }
 
 /* What is told of time (a thread's event may stand on another line). */
-static void say_unsound(void *user, struct ref at, uint32_t thread, const char *what)
+static void check_report_unsound(void *user, struct event_id at, uint32_t thread, const char *what)
 {
     struct checker *c = user;
     if (at.line)
-        say(c, at, "%s", what);
+        check_report_problem(c, at, "%s", what);
     else
-        say(c, (struct ref){thread, 0}, "%s", what);
+        check_report_problem(c, (struct event_id){thread, 0}, "%s", what);
 }
 
 /* A file that was cut short before its first whole event tells nothing of its run. */
 static bool nothing_whole(const struct command *command, const struct checker *c,
-                          const struct source *source)
+                          const struct session *source)
 {
     if (c->events || !source->book.run.unfinished)
         return false;
@@ -323,26 +323,26 @@ static bool nothing_whole(const struct command *command, const struct checker *c
 
 static int check_trace(const struct command *command, const char *file)
 {
-    struct subject subject;
-    if (!subject_open(command, &subject, file, SOURCE_ALL_LINES, LABELS_ADDRESS))
+    struct command_source subject;
+    if (!command_source_open(command, &subject, file, SESSION_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     struct checker c = {.file = file ? file : subject.source.name, .book = &subject.source.book};
     bool ok =
-        subject_ask(command, &subject, ASK_STAT, NULL, NULL, NULL) && /* reads all of the file */
-        subject_ask(command, &subject, ASK_DUMP, NULL, take, &c) &&
-        soundness_ask(command, &subject, say_unsound, &c);
+        command_source_request(command, &subject, REQUEST_STAT, NULL, NULL, NULL) && /* reads all of the file */
+        command_source_request(command, &subject, REQUEST_DUMP, NULL, check_receive_chunk, &c) &&
+        consistency_check_request(command, &subject, check_report_unsound, &c);
     if (ok && nothing_whole(command, &c, &subject.source))
         ok = false;
     if (ok && !c.breaks && !c.book->damage && json)
         good_json(c.file, "events", c.events);
     else if (ok && !c.breaks && !c.book->damage)
-        printf("%s: %llu event%s: good\n", c.file, (unsigned long long)c.events, plural(c.events));
-    shown_event_free(&c.previous);
+        printf("%s: %llu event%s: good\n", c.file, (unsigned long long)c.events, plural_suffix(c.events));
+    event_info_free(&c.previous);
     free(c.lines);
     for (uint32_t i = 0; i < c.room; i++)
         free(c.threads[i].waits);
     free(c.threads);
-    subject_close(&subject);
+    command_source_close(&subject);
     return ok && !c.breaks ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -357,11 +357,11 @@ static bool is_trace_name(const char *file)
 {
     char path[PATH_MAX];
     return endpoint_is(file) || strcmp(file, "latest") == 0 || strncmp(file, "ssh:", 4) == 0 ||
-           (around_find(file, path, sizeof path) && ends_in(path, ".poet")) ||
+           (run_discovery_find(file, path, sizeof path) && ends_in(path, ".poet")) ||
            ends_in(file, ".poet");
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int check_run(const struct command *command, int argc, char **argv)
 {
     int first, status = command_read(command, argc, argv, &json, &first);
     if (status != OPTIONS_READ)
@@ -394,5 +394,5 @@ static const struct argp argp = {
 const struct command command_check = {
     .name = "check",
     .summary = "check a description, or a trace against its description and the model",
-    .run = run,
+    .run = check_run,
     .argp = &argp};

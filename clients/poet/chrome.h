@@ -9,8 +9,8 @@
 #include "clients/poet/formats.h"
 
 /* The three calls of a format, in clients/poet/formats.h. */
-void chrome_begin(struct format *format, struct subject *subject, FILE *f);
-void chrome_event(struct format *format, struct shown_event *event);
-void chrome_end(struct format *format);
+void chrome_begin(struct order_format *format, struct command_source *subject, FILE *f);
+void chrome_event(struct order_format *format, struct event_info *event);
+void chrome_end(struct order_format *format);
 
 #endif

@@ -9,16 +9,16 @@
 
 /* What chrome.c has for whoever adds to its list. */
 struct chrome_list {
-    struct format *format;
+    struct order_format *format;
     /* An object of the list: of this kind ("ph"), on this line's track. */
-    struct json_object *(*object)(const struct format *format, const char *kind, const char *name,
+    struct json_object *(*object)(const struct order_format *format, const char *kind, const char *name,
                                   uint32_t line);
     void (*time)(struct json_object *object, const char *key, int64_t ns);
-    void (*put)(struct format *format, struct json_object *object); /* takes it over */
+    void (*put)(struct order_format *format, struct json_object *object); /* takes it over */
 };
 
 /* Asks for them part by part, and writes each before the next is asked for: memory does not grow with the run.  What has
  * not ended lasts to end_ns, and says so.  A complaint, and false, where the server does not answer. */
-bool chromecalls_write(const struct chrome_list *list, int64_t end_ns);
+bool chrome_calls_write(const struct chrome_list *list, int64_t end_ns);
 
 #endif

@@ -9,7 +9,7 @@
 
 static enum when { AUTO, ALWAYS, NEVER } when;
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t terminal_color_parse_option(int key, char *value, struct argp_state *state)
 {
     static const char *const words[] = {"auto", "always", "never"};
     if (key != 256 + 'c')
@@ -28,9 +28,9 @@ static const struct argp_option options[] = {
      "in colour: auto (default: on a terminal, unless $NO_COLOR is set), always or never", 9},
     {0}};
 static const struct argp_child children[] = {{&pager_options, 0, NULL, 0}, {0}};
-const struct argp colour_options = {.options = options, .parser = parse, .children = children};
+const struct argp colour_options = {.options = options, .parser = terminal_color_parse_option, .children = children};
 
-bool colour_on(void)
+bool terminal_color_is_enabled(void)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (when != AUTO)
@@ -38,12 +38,12 @@ bool colour_on(void)
     return !(no && *no) && term && strcmp(term, "dumb") != 0 && pager_is_terminal();
 }
 
-const char *colour_begin(enum colour colour)
+const char *terminal_color_begin(enum terminal_color colour)
 {
     static const char *const codes[] = {"\033[1;31m", "\033[33m", "\033[32m",
                                         "\033[35m",   "\033[36m", "\033[2m",
                                         "\033[1m",    "\033[34m", "\033[33m"};
-    return colour_on() ? codes[colour] : "";
+    return terminal_color_is_enabled() ? codes[colour] : "";
 }
 
-const char *colour_end(void) { return colour_on() ? "\033[m" : ""; }
+const char *terminal_color_end(void) { return terminal_color_is_enabled() ? "\033[m" : ""; }

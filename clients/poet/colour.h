@@ -10,21 +10,21 @@
  * needs no input. */
 extern const struct argp colour_options;
 
-enum colour {
-    COLOUR_BAD,
-    COLOUR_CAREFUL,
-    COLOUR_GOOD,
-    COLOUR_OBJECT,
-    COLOUR_THREAD,
-    COLOUR_FAINT,
-    COLOUR_HEAD,
-    COLOUR_PAST,
-    COLOUR_FUTURE
+enum terminal_color {
+    COLOR_BAD,
+    COLOR_CAREFUL,
+    COLOR_GOOD,
+    COLOR_OBJECT,
+    COLOR_THREAD,
+    COLOR_FAINT,
+    COLOR_HEAD,
+    COLOR_PAST,
+    COLOR_FUTURE
 };
 
-bool colour_on(void);
+bool terminal_color_is_enabled(void);
 /* What begins a colour, what ends all; "" where there is none. */
-const char *colour_begin(enum colour colour);
-const char *colour_end(void);
+const char *terminal_color_begin(enum terminal_color colour);
+const char *terminal_color_end(void);
 
 #endif

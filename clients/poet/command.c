@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void complain(const struct command *command, const char *format, va_list ap)
+static void command_print_error(const struct command *command, const char *format, va_list ap)
     __attribute__((format(printf, 2, 0)));
 
-static void complain(const struct command *command, const char *format, va_list ap)
+static void command_print_error(const struct command *command, const char *format, va_list ap)
 {
     fprintf(stderr, "poet %s: ", command->name);
     vfprintf(stderr, format, ap);
@@ -17,7 +17,7 @@ int command_fail(const struct command *command, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    complain(command, format, ap);
+    command_print_error(command, format, ap);
     va_end(ap);
     return EXIT_FAILED;
 }
@@ -26,7 +26,7 @@ int command_usage(const struct command *command, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    complain(command, format, ap);
+    command_print_error(command, format, ap);
     va_end(ap);
     fprintf(stderr, "see: poet help %s\n", command->name);
     return EXIT_USAGE;
@@ -38,7 +38,7 @@ int command_read(const struct command *command, int argc, char **argv, void *inp
     return options_read(&options, argc, argv, input, first);
 }
 
-const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+const char *plural_suffix(uint64_t count) { return count == 1 ? "" : "s"; }
 
 error_t command_parse_json(int key, char *value, struct argp_state *state)
 {

@@ -25,7 +25,7 @@ int command_usage(const struct command *command, const char *format, ...)
  * the first word that is no option; else the exit status, with everything said. */
 int command_read(const struct command *command, int argc, char **argv, void *input, int *first);
 /* The "s" behind a noun of which there are so many, or "". */
-const char *plural(uint64_t count);
+const char *plural_suffix(uint64_t count);
 /* Of commands whose one option is --json: a bool. */
 error_t command_parse_json(int key, char *value, struct argp_state *state);
 

@@ -3,18 +3,18 @@
 
 #include <errno.h>
 
-struct comparing {
+struct compare_options {
     const char *picture;
     bool quiet;
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t compare_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct comparing *c = state->input;
+    struct compare_options *c = state->input;
     switch (key) {
     case 'p':
         c->picture = value;
-        return apart_can(&command_compare, value) ? 0 : EINVAL;
+        return divergence_format_is_supported(&command_compare, value) ? 0 : EINVAL;
     case 'q':
         c->quiet = true;
         return 0;
@@ -23,19 +23,19 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int compare_run(const struct command *command, int argc, char **argv)
 {
-    struct comparing c = {0};
+    struct compare_options c = {0};
     int first, status = command_read(command, argc, argv, &c, &first);
     if (status != OPTIONS_READ)
         return status;
     if (argc - first != 2)
         return command_usage(command, "two traces are needed");
-    struct apart apart = {.command = command,
+    struct divergence apart = {.command = command,
                           .recorded = argv[first],
                           .again = argv[first + 1],
                           .words = {"first", "second"}};
-    return apart_compare(&apart, c.picture, c.quiet);
+    return divergence_compare(&apart, c.picture, c.quiet);
 }
 
 static const struct argp_option options[] = {
@@ -45,7 +45,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = compare_parse_option,
     .args_doc = "TRACE OTHER",
     .doc =
         "Compare two runs of a program, as a run and its replay: which events are equal, and where the runs part.\vEqual are "
@@ -56,5 +56,5 @@ static const struct argp argp = {
 
 const struct command command_compare = {.name = "compare",
                                         .summary = "two runs of a program: where they part",
-                                        .run = run,
+                                        .run = compare_run,
                                         .argp = &argp};

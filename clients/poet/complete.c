@@ -65,11 +65,11 @@ static char *in_few_words(const char *doc)
             n--;
     while (n && strchr(" ,", doc[n - 1]))
         n--;
-    return memory_copied_part(doc, n);
+    return xstrndup(doc, n);
 }
 
 /* A line as options_list() prints it. */
-static void take_line(struct complete_command *c, char *line)
+static void completion_receive_line(struct complete_command *c, char *line)
 {
     char *fields[4];
     for (int i = 0; i < 4; i++) {
@@ -77,22 +77,22 @@ static void take_line(struct complete_command *c, char *line)
         if (!fields[i])
             return;
     }
-    struct complete_option o = {memory_copied(fields[0]),
-                                memory_copied(fields[1]),
-                                memory_copied(fields[2]),
+    struct complete_option o = {xstrdup(fields[0]),
+                                xstrdup(fields[1]),
+                                xstrdup(fields[2]),
                                 in_few_words(fields[3]),
                                 0,
                                 ""};
     set_kind(c->name, &o);
-    PUSH(c->options, c->count, o);
+    ARRAY_PUSH(c->options, c->count, o);
 }
 
-static void take_lines(struct complete_command *c, FILE *f)
+static void completion_receive_lines(struct complete_command *c, FILE *f)
 {
     char *line = NULL;
     size_t room = 0;
     while (f && getline(&line, &room, f) > 0)
-        take_line(c, line);
+        completion_receive_line(c, line);
     free(line);
 }
 
@@ -105,11 +105,11 @@ static void add_command(struct complete *all, const struct command *command)
     options_list(command->argp, f);
     fclose(f);
     f = fmemopen(text, size, "r");
-    take_lines(&c, f);
+    completion_receive_lines(&c, f);
     fclose(f);
     free(text);
     set_arguments(&c, command->argp->args_doc);
-    PUSH(all->commands, all->count, c);
+    ARRAY_PUSH(all->commands, all->count, c);
 }
 
 /* One that is not there is left out. */
@@ -117,16 +117,16 @@ static void add_program(struct complete *all, const struct table_program *progra
 {
     char path[PATH_MAX];
     struct complete_command c = {.name = program->name, .summary = program->summary};
-    if (!installed_program(program->program, path, sizeof path))
+    if (!install_path_program(program->program, path, sizeof path))
         return;
-    char *command = memory_printed("'%s' --list-options", path);
+    char *command = xasprintf("'%s' --list-options", path);
     FILE *f = popen(command, "re");
-    take_lines(&c, f);
+    completion_receive_lines(&c, f);
     if (f)
         pclose(f);
     free(command);
     set_arguments(&c, program->args_doc);
-    PUSH(all->commands, all->count, c);
+    ARRAY_PUSH(all->commands, all->count, c);
 }
 
 static void free_all(struct complete *all)
@@ -144,12 +144,12 @@ static void free_all(struct complete *all)
     free(all->commands);
 }
 
-int complete_print(const char *shell)
+int completion_print(const char *shell)
 {
     static const struct {
         const char *name;
         void (*print)(const struct complete *all, FILE *f);
-    } shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+    } shells[] = {{"bash", completion_bash_write}, {"zsh", completion_zsh_write}, {"fish", completion_fish_write}};
     struct complete all = {0};
     int status = EXIT_USAGE;
     for (size_t i = 0; table_programs[i].name; i++)

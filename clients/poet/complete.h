@@ -45,12 +45,12 @@ struct complete {
 };
 
 /* Each is a shell. */
-void complete_bash(const struct complete *all, FILE *f);
-void complete_zsh(const struct complete *all, FILE *f);
-void complete_fish(const struct complete *all, FILE *f);
+void completion_bash_write(const struct complete *all, FILE *f);
+void completion_zsh_write(const struct complete *all, FILE *f);
+void completion_fish_write(const struct complete *all, FILE *f);
 
 /* The two hidden options of `poet`: how to exit. */
-int complete_print(const char *shell);
-int complete_words(const char *what);
+int completion_print(const char *shell);
+int completion_words_write(const char *what);
 
 #endif

@@ -125,7 +125,7 @@ static const char rest[] =
     "}\n"
     "complete -o default -F _poetcc poetcc poetcc++\n";
 
-void complete_bash(const struct complete *all, FILE *f)
+void completion_bash_write(const struct complete *all, FILE *f)
 {
     fputs(begin, f);
     print_commands(all, f);

@@ -47,7 +47,7 @@ static void print_option(const char *command, const struct complete_option *o, F
     fputc('\n', f);
 }
 
-void complete_fish(const struct complete *all, FILE *f)
+void completion_fish_write(const struct complete *all, FILE *f)
 {
     fputs("# made by: poet --completion fish\n"
           "complete -c poet -f\n"

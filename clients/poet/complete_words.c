@@ -42,16 +42,16 @@ static void print_runs(void)
 {
     char state[PATH_MAX];
     puts("latest");
-    around_state(state, sizeof state);
-    around_files(".", print_word, NULL);
-    around_files(state, print_base, NULL);
-    around_endpoints(print_endpoint, NULL);
+    run_discovery_state(state, sizeof state);
+    run_discovery_files(".", print_word, NULL);
+    run_discovery_files(state, print_base, NULL);
+    run_discovery_endpoints(print_endpoint, NULL);
 }
 
 static void print_libraries(void)
 {
     char library[PATH_MAX];
-    if (!installed_library(library, sizeof library))
+    if (!install_path_library(library, sizeof library))
         return;
     *strrchr(library, '/') = 0;
     preload_print(library);
@@ -74,12 +74,12 @@ static void print_types_of(void *user, const char *name)
     free(text);
 }
 
-int complete_words(const char *what)
+int completion_words_write(const char *what)
 {
     if (strcmp(what, "runs") == 0)
         print_runs();
     else if (strcmp(what, "endpoints") == 0)
-        around_endpoints(print_endpoint, NULL);
+        run_discovery_endpoints(print_endpoint, NULL);
     else if (strcmp(what, "descriptions") == 0)
         target_each(print_word, NULL);
     else if (strcmp(what, "types") == 0)

@@ -78,7 +78,7 @@ static void print_command(const struct complete_command *c, FILE *f)
     fputs(" ;;\n", f);
 }
 
-void complete_zsh(const struct complete *all, FILE *f)
+void completion_zsh_write(const struct complete *all, FILE *f)
 {
     fputs(
         "#compdef poet poetcc poetcc++\n# made by: poet --completion zsh\n\n"

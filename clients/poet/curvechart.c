@@ -12,20 +12,20 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct of {
+static const struct metric_chart_group {
     const char *what;
     uint8_t group;
     const char *title, *nothing;
 } all[] = {
-    {"usage", CURVE_USAGE, "what the operating system says",
+    {"usage", SERIES_USAGE, "what the operating system says",
      "only programs that ran on the server's machine, told over a Unix socket, are looked at"},
-    {"memory", CURVE_MEMORY, "what was taken from the heap",
+    {"memory", SERIES_MEMORY, "what was taken from the heap",
      "of programs that were started with poet record -m memory alone"},
-    {"meters", CURVE_OWN, "meters of its own",
+    {"meters", SERIES_OWN, "meters of its own",
      "of meters that a program counts itself, or poet watch, alone"},
 };
 
-static const struct of *of_what(const char *what)
+static const struct metric_chart_group *metric_chart_find_group(const char *what)
 {
     for (size_t i = 0; what && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].what, what) == 0)
@@ -33,15 +33,15 @@ static const struct of *of_what(const char *what)
     return NULL;
 }
 
-bool curvechart_of(const char *what) { return of_what(what) != NULL; }
+bool metric_chart_is_available(const char *what) { return metric_chart_find_group(what) != NULL; }
 
-struct making {
-    const struct tables *tables;
-    struct subject *subject;
-    const struct of *of;
+struct metric_chart_builder {
+    const struct table_settings *tables;
+    struct command_source *subject;
+    const struct metric_chart_group *of;
     const uint32_t *lines;
     uint32_t line_count;
-    struct shown_curves told;
+    struct time_series_set told;
     struct curves curves;
     char **owners; /* whose the lines are, each once */
     uint32_t owner_count;
@@ -51,30 +51,30 @@ struct making {
 
 /* ---- asking ---- */
 
-static void take(void *user, const struct answer *answer)
+static void metric_chart_receive_series(void *user, const struct response_chunk *answer)
 {
-    struct shown_curves *told = user;
-    if (answer->part != PART_CURVE)
+    struct time_series_set *told = user;
+    if (answer->part != RESPONSE_TIME_SERIES)
         return;
-    shown_curves_free(told);
-    get_curves(answer->in, told);
-    in_done(answer->in);
+    time_series_free(told);
+    decode_time_series(answer->in, told);
+    decoder_finish(answer->in);
 }
 
-static bool ask_with(struct making *m, struct curve_request *r)
+static bool metric_chart_send_request(struct metric_chart_builder *m, struct series_request *r)
 {
-    struct out body = {0};
-    put_curve_request(&body, r);
-    return subject_ask(m->tables->command, m->subject, ASK_CURVE, &body, take, &m->told);
+    struct encoder body = {0};
+    encode_series_request(&body, r);
+    return command_source_request(m->tables->command, m->subject, REQUEST_TIME_SERIES, &body, metric_chart_receive_series, &m->told);
 }
 
 /* Where one end is open, the other's is that of the run: it is asked for first. */
-static int ask(struct making *m, uint32_t pixels)
+static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t pixels)
 {
-    const struct tables *o = m->tables;
+    const struct table_settings *o = m->tables;
     char none[] = "";
-    struct curve_request r = {.pixels = 1, .groups = m->of->group, .threads = true, .meter = none};
-    int status = ask_with(m, &r) ? EXIT_DONE : EXIT_FAILED;
+    struct series_request r = {.pixels = 1, .groups = m->of->group, .threads = true, .meter = none};
+    int status = metric_chart_send_request(m, &r) ? EXIT_DONE : EXIT_FAILED;
     if (status == EXIT_DONE) {
         r.from = o->from.is == TABLE_AT_NS ? o->from.at : m->told.from;
         r.to = o->to.is == TABLE_AT_NS ? o->to.at : m->told.to;
@@ -84,7 +84,7 @@ static int ask(struct making *m, uint32_t pixels)
         r.line_count = m->line_count;
         status = r.from >= r.to
                      ? command_usage(o->command, "--from is not before --to: the range is empty")
-                 : ask_with(m, &r) ? EXIT_DONE
+                 : metric_chart_send_request(m, &r) ? EXIT_DONE
                                    : EXIT_FAILED;
     }
     return status;
@@ -93,47 +93,47 @@ static int ask(struct making *m, uint32_t pixels)
 /* ---- what is drawn ---- */
 
 /* Its number; takes the name. */
-static uint32_t owner_of(struct making *m, char *owner)
+static uint32_t owner_of(struct metric_chart_builder *m, char *owner)
 {
     uint32_t i = 0;
     while (i < m->owner_count && strcmp(m->owners[i], owner) != 0)
         i++;
     if (i == m->owner_count)
-        PUSH(m->owners, m->owner_count, owner);
+        ARRAY_PUSH(m->owners, m->owner_count, owner);
     else
         free(owner);
     return i;
 }
 
 /* Those that came first can be told apart. */
-static unsigned look_for(struct making *m, const struct shown_curve *c, const char **name)
+static unsigned metric_chart_find_style(struct metric_chart_builder *m, const struct time_series *c, const char **name)
 {
-    const char *label = c->thread ? book_label(&m->subject->source.book, c->thread) : c->program;
-    char *owner = c->thread && m->programs ? memory_printed("%s %s", c->program, label)
-                                           : memory_copied(*label ? label : "told from outside");
+    const char *label = c->thread ? metadata_label(&m->subject->source.book, c->thread) : c->program;
+    char *owner = c->thread && m->programs ? xasprintf("%s %s", c->program, label)
+                                           : xstrdup(*label ? label : "told from outside");
     uint32_t at = owner_of(m, owner);
     *name = m->owners[at];
     return at < CURVE_LOOKS ? at : CURVE_LOOKS;
 }
 
-static bool is_flat(const struct shown_curve *c, uint32_t pixels)
+static bool is_flat(const struct time_series *c, uint32_t pixels)
 {
     for (uint32_t i = 0; i < pixels; i++)
-        if (c->pixels[i].known != CURVE_NOTHING && (c->pixels[i].least || c->pixels[i].most))
+        if (c->pixels[i].known != SERIES_NOTHING && (c->pixels[i].least || c->pixels[i].most))
             return false;
     return true;
 }
 
 /* What grows has no rate as long as it was told but once: that is not 0. */
-static bool is_told_once(const struct shown_curve *c, uint32_t pixels)
+static bool metric_chart_is_single_valued(const struct time_series *c, uint32_t pixels)
 {
     uint32_t told = 0;
     for (uint32_t i = 0; i < pixels; i++)
-        told += c->pixels[i].known != CURVE_NOTHING;
+        told += c->pixels[i].known != SERIES_NOTHING;
     return c->grows && told < 2;
 }
 
-static struct curve_panel *panel_of(struct making *m, const struct shown_curve *c)
+static struct curve_panel *panel_of(struct metric_chart_builder *m, const struct time_series *c)
 {
     struct curves *to = &m->curves;
     for (uint32_t i = 0; i < to->panel_count; i++)
@@ -142,22 +142,22 @@ static struct curve_panel *panel_of(struct making *m, const struct shown_curve *
             return &to->panels[i];
     struct curve_panel panel = {
         .name = c->name, .unit = c->unit, .grows = c->grows, .pixels = m->told.pixels};
-    PUSH(to->panels, to->panel_count, panel);
+    ARRAY_PUSH(to->panels, to->panel_count, panel);
     return &to->panels[to->panel_count - 1];
 }
 
 static int by_meter(const void *a, const void *b)
 {
-    const struct shown_curve *x = a, *y = b;
+    const struct time_series *x = a, *y = b;
     return x->meter < y->meter ? -1 : x->meter > y->meter;
 }
 
-static void add_curve(struct making *m, const struct shown_curve *c)
+static void add_curve(struct metric_chart_builder *m, const struct time_series *c)
 {
     struct curve_line line = {.pixels = c->pixels, .scale = c->scale};
-    line.look = look_for(m, c, &line.name);
+    line.look = metric_chart_find_style(m, c, &line.name);
     struct curve_panel *panel = panel_of(m, c);
-    PUSH(panel->lines, panel->line_count, line);
+    ARRAY_PUSH(panel->lines, panel->line_count, line);
 }
 
 /* "major_faults" where it is not there yet. */
@@ -167,12 +167,12 @@ static void add_word(char **words, const char *word)
     for (const char *at = *words; (at = strstr(at, word)) != NULL; at += n)
         if ((at == *words || at[-1] == ' ') && (!at[n] || at[n] == ','))
             return;
-    char *more = memory_printed("%s%s%s", *words, **words ? ", " : "", word);
+    char *more = xasprintf("%s%s%s", *words, **words ? ", " : "", word);
     free(*words);
     *words = more;
 }
 
-static bool has_panel(const struct making *m, const char *name)
+static bool has_panel(const struct metric_chart_builder *m, const char *name)
 {
     uint32_t i = 0;
     while (i < m->curves.panel_count && strcmp(m->curves.panels[i].name, name) != 0)
@@ -180,12 +180,12 @@ static bool has_panel(const struct making *m, const char *name)
     return i < m->curves.panel_count;
 }
 
-static void say_below(struct making *m, const char *flat, const char *once)
+static void metric_chart_report_below(struct metric_chart_builder *m, const char *flat, const char *once)
 {
     bool grows = false;
     for (uint32_t i = 0; i < m->curves.panel_count; i++)
         grows |= m->curves.panels[i].grows;
-    m->below = memory_printed(
+    m->below = xasprintf(
         "each is as it was told last, with a dot where that is rare: nothing is drawn where nothing "
         "is known%s%s%s%s%s%s",
         grows ? "; of what grows, how much in a second, from one figure to the next" : "",
@@ -195,15 +195,15 @@ static void say_below(struct making *m, const char *flat, const char *once)
     m->curves.below = m->below;
 }
 
-static void make(struct making *m)
+static void metric_chart_build(struct metric_chart_builder *m)
 {
-    char *flat = memory_copied(""), *once = memory_copied("");
+    char *flat = xstrdup(""), *once = xstrdup("");
     for (uint32_t i = 1; i < m->told.count; i++)
         m->programs |= strcmp(m->told.items[i].program, m->told.items[0].program) != 0;
     for (uint32_t i = 0; i < m->told.count; i++) /* by process and thread: their looks */
         if (!is_flat(&m->told.items[i], m->told.pixels)) {
             const char *name;
-            look_for(m, &m->told.items[i], &name);
+            metric_chart_find_style(m, &m->told.items[i], &name);
         }
     qsort(m->told.items, m->told.count, sizeof *m->told.items, by_meter);
     for (uint32_t i = 0; i < m->told.count; i++)
@@ -211,27 +211,27 @@ static void make(struct making *m)
             add_curve(m, &m->told.items[i]);
     for (uint32_t i = 0; i < m->told.count; i++)
         if (!has_panel(m, m->told.items[i].name))
-            add_word(is_told_once(&m->told.items[i], m->told.pixels) ? &once : &flat,
+            add_word(metric_chart_is_single_valued(&m->told.items[i], m->told.pixels) ? &once : &flat,
                      m->told.items[i].name);
-    m->title = memory_printed("%s: %s", m->subject->source.book.run.name, m->of->title);
+    m->title = xasprintf("%s: %s", m->subject->source.book.run.name, m->of->title);
     m->curves.title = m->title;
     m->curves.pixels = m->told.pixels;
     m->curves.from_ns = m->told.from;
     m->curves.to_ns = m->told.to;
     for (uint32_t i = 0; i < m->owner_count && i < CURVE_LOOKS; i++)
-        PUSH(m->curves.names, m->curves.name_count, m->owners[i]);
+        ARRAY_PUSH(m->curves.names, m->curves.name_count, m->owners[i]);
     if (m->owner_count > CURVE_LOOKS) {
-        m->others = memory_printed("%u others", m->owner_count - CURVE_LOOKS);
-        PUSH(m->curves.names, m->curves.name_count, m->others);
+        m->others = xasprintf("%u others", m->owner_count - CURVE_LOOKS);
+        ARRAY_PUSH(m->curves.names, m->curves.name_count, m->others);
     }
-    say_below(m, flat, once);
+    metric_chart_report_below(m, flat, once);
     free(flat);
     free(once);
 }
 
 /* ---- where it goes ---- */
 
-static bool ends(const char *file, const char *ending)
+static bool metric_chart_has_suffix(const char *file, const char *ending)
 {
     size_t n = strlen(file), e = strlen(ending);
     return n > e && strcasecmp(file + n - e, ending) == 0;
@@ -243,14 +243,14 @@ static unsigned terminal_width(void)
     return columns ? columns : 100;
 }
 
-static int write_text(const struct making *m)
+static int write_text(const struct metric_chart_builder *m)
 {
     const char *file = m->tables->file;
     FILE *f = file ? fopen(file, "we") : stdout;
     if (!f)
         return command_fail(m->tables->command, "%s: %s", file, strerror(errno));
     setlocale(LC_CTYPE, "");
-    curves_print(&m->curves, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, f);
+    curve_text_print(&m->curves, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, f);
     bool bad = ferror(f);
     if (file)
         bad |= fclose(f) != 0;
@@ -258,42 +258,42 @@ static int write_text(const struct making *m)
                        : EXIT_DONE;
 }
 
-static int write_picture(const struct making *m)
+static int write_picture(const struct metric_chart_builder *m)
 {
     const char *file = m->tables->file;
-    struct page_options page = m->tables->page;
-    page.format = ends(file, ".pdf") ? PAGE_PDF : ends(file, ".svg") ? PAGE_SVG : PAGE_PNG;
+    struct document_options page = m->tables->page;
+    page.format = metric_chart_has_suffix(file, ".pdf") ? DOCUMENT_PDF : metric_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG : DOCUMENT_PNG;
     page.title = m->title;
     page.date = (time_t)(m->subject->source.book.run.wall_ns / 1000000000u);
     const char *why = curves_write(&m->curves, &page, file);
     return why ? command_fail(m->tables->command, "%s: %s", file, why) : EXIT_DONE;
 }
 
-static int write_curves(struct making *m)
+static int write_curves(struct metric_chart_builder *m)
 {
-    const struct tables *o = m->tables;
-    bool text = !o->file || ends(o->file, ".txt");
-    if (!text && !ends(o->file, ".pdf") && !ends(o->file, ".svg") && !ends(o->file, ".png"))
+    const struct table_settings *o = m->tables;
+    bool text = !o->file || metric_chart_has_suffix(o->file, ".txt");
+    if (!text && !metric_chart_has_suffix(o->file, ".pdf") && !metric_chart_has_suffix(o->file, ".svg") && !metric_chart_has_suffix(o->file, ".png"))
         return command_usage(o->command, "-o %s: a chart is a .pdf, .svg, .png or .txt", o->file);
     if (o->from.is == TABLE_AT_EVENT || o->to.is == TABLE_AT_EVENT || o->past_of.line)
         return command_usage(o->command, "--chart curves: --from and --to are times, as 20ms");
-    int status = ask(m, text ? curves_letters(terminal_width()) : curves_pixels(&o->page));
+    int status = metric_chart_request_range(m, text ? curve_text_width(terminal_width()) : curves_pixels(&o->page));
     if (status != EXIT_DONE)
         return status;
     if (!m->told.count)
         return command_fail(o->command, "nothing was told over time: %s", m->of->nothing);
-    make(m);
+    metric_chart_build(m);
     if (!m->curves.panel_count)
         return command_fail(o->command, "all that is known there is 0: there is nothing to draw");
     return text ? write_text(m) : write_picture(m);
 }
 
-int curvechart_write(const struct tables *o, struct subject *subject, const char *what,
+int metric_chart_write(const struct table_settings *o, struct command_source *subject, const char *what,
                      const uint32_t *lines, uint32_t line_count)
 {
-    struct making m = {.tables = o,
+    struct metric_chart_builder m = {.tables = o,
                        .subject = subject,
-                       .of = of_what(what),
+                       .of = metric_chart_find_group(what),
                        .lines = lines,
                        .line_count = line_count};
     if (strcmp(o->chart, "curves") != 0)
@@ -310,6 +310,6 @@ int curvechart_write(const struct tables *o, struct subject *subject, const char
     free(m.title);
     free(m.below);
     free(m.others);
-    shown_curves_free(&m.told);
+    time_series_free(&m.told);
     return status;
 }

@@ -2,15 +2,15 @@
 
 #include "clients/source/waits.h"
 
-static void take(void *user, const struct answer *answer) { waits_take(user, answer); }
+static void deadlock_events_receive_waits(void *user, const struct response_chunk *answer) { wait_list_receive(user, answer); }
 
-bool deadlock_get(const struct command *command, struct subject *subject, struct ref **pairs,
+bool deadlock_events_get(const struct command *command, struct command_source *subject, struct event_id **pairs,
                   uint32_t *count)
 {
-    struct waits waits = {0};
-    bool ok = subject_ask(command, subject, ASK_WAITS, NULL, take, &waits);
+    struct wait_list waits = {0};
+    bool ok = command_source_request(command, subject, REQUEST_WAITS, NULL, deadlock_events_receive_waits, &waits);
     if (ok)
-        *pairs = waits_pairs(&waits, count);
-    waits_free(&waits);
+        *pairs = wait_list_pairs(&waits, count);
+    wait_list_free(&waits);
     return ok;
 }

@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct debugging {
-    struct replaying replaying;
+struct debug_options {
+    struct replay_run replaying;
     const char *gdb, *event;
-    struct strings {
+    struct debug_strings {
         const char **items;
         size_t count, room;
     } breaks, commands;
@@ -29,73 +29,73 @@ struct debugging {
 
 /* ---- what gdb is told ---- */
 
-struct place {
+struct debug_place {
     uint32_t process;
     uint64_t site;
 };
 
-struct places {
-    struct place *items;
+struct debug_places {
+    struct debug_place *items;
     size_t count, room;
 };
 
-static int compare(const void *a, const void *b)
+static int debug_compare_places(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct debug_place *x = a, *y = b;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-static void add_place(struct places *places, const struct shown_event *e)
+static void add_place(struct debug_places *places, const struct event_info *e)
 {
-    struct place place = {e->process, e->site};
-    if (!e->site || (places->count && !compare(&places->items[places->count - 1], &place)))
+    struct debug_place place = {e->process, e->site};
+    if (!e->site || (places->count && !debug_compare_places(&places->items[places->count - 1], &place)))
         return;
-    places->items = grow(places->items, &places->room, places->count + 1, sizeof place);
+    places->items = array_reserve(places->items, &places->room, places->count + 1, sizeof place);
     places->items[places->count++] = place;
 }
 
-static void sort_places(struct places *places)
+static void sort_places(struct debug_places *places)
 {
     size_t kept = 0;
     if (places->count)
-        qsort(places->items, places->count, sizeof *places->items, compare);
+        qsort(places->items, places->count, sizeof *places->items, debug_compare_places);
     for (size_t i = 0; i < places->count; i++)
-        if (!kept || compare(&places->items[kept - 1], &places->items[i]))
+        if (!kept || debug_compare_places(&places->items[kept - 1], &places->items[i]))
             places->items[kept++] = places->items[i];
     places->count = kept;
 }
 
-static uint32_t place_index(const struct places *places, const struct shown_event *e)
+static uint32_t place_index(const struct debug_places *places, const struct event_info *e)
 {
-    struct place place = {e->process, e->site};
-    const struct place *found =
-        e->site ? bsearch(&place, places->items, places->count, sizeof place, compare) : NULL;
+    struct debug_place place = {e->process, e->site};
+    const struct debug_place *found =
+        e->site ? bsearch(&place, places->items, places->count, sizeof place, debug_compare_places) : NULL;
     return found ? (uint32_t)(found - places->items) + 1 : 0;
 }
 
-typedef void each_event(void *user, const struct shown_event *event);
+typedef void each_event(void *user, const struct event_info *event);
 
 /* In the order of the script's events. */
-static void each(const struct replaying *r, each_event *take, void *user)
+static void debug_visit_schedule(const struct replay_run *r, each_event *take, void *user)
 {
-    struct shown_event event;
+    struct event_info event;
     for (uint32_t line = 1; line <= r->script->line_count; line++)
-        for (uint64_t i = 0; plan_act(r->plan, line, i, &event); i++)
+        for (uint64_t i = 0; schedule_builder_event_at(r->plan, line, i, &event); i++)
             take(user, &event);
 }
 
-static void collect(void *user, const struct shown_event *event) { add_place(user, event); }
+static void debug_collect_place(void *user, const struct event_info *event) { add_place(user, event); }
 
-struct writing {
-    const struct places *places;
+struct debug_writer {
+    const struct debug_places *places;
     FILE *file;
 };
 
-static void write_place(void *user, const struct shown_event *event)
+static void write_place(void *user, const struct event_info *event)
 {
-    struct writing *w = user;
+    struct debug_writer *w = user;
     uint32_t index = place_index(w->places, event);
     fwrite(&index, sizeof index, 1, w->file);
 }
@@ -105,43 +105,43 @@ static void add_text(struct json_object *o, const char *key, const char *text)
     json_object_object_add(o, key, text ? json_object_new_string(text) : NULL);
 }
 
-static struct json_object *labels(struct replaying *r)
+static struct json_object *debug_make_label_list(struct replay_run *r)
 {
     struct json_object *list = json_object_new_array();
-    subject_label(&r->subject);
+    command_source_label_lines(&r->subject);
     for (uint32_t i = 0; i <= r->script->line_count; i++)
         json_object_array_add(
-            list, json_object_new_string(i ? book_label(&r->subject.source.book, i) : ""));
+            list, json_object_new_string(i ? metadata_label(&r->subject.source.book, i) : ""));
     return list;
 }
 
-static struct json_object *sites(struct replaying *r, const struct places *places)
+static struct json_object *debug_make_site_list(struct replay_run *r, const struct debug_places *places)
 {
     struct json_object *list = json_object_new_array();
     json_object_array_add(list, json_object_new_string(""));
     for (size_t i = 0; i < places->count; i++)
         json_object_array_add(
             list, json_object_new_string(
-                      subject_place(&r->subject, places->items[i].process, places->items[i].site)));
+                      command_source_place(&r->subject, places->items[i].process, places->items[i].site)));
     return list;
 }
 
 /* Those of the command line, and those that the viewer has of this trace. */
-static struct json_object *breaks(const struct debugging *d, const char *trace)
+static struct json_object *debug_make_break_list(const struct debug_options *d, const char *trace)
 {
     struct json_object *list = json_object_new_array();
-    struct breaks kept;
-    breaks_read(&kept, trace);
+    struct breakpoint_list kept;
+    breakpoint_file_read(&kept, trace);
     for (size_t i = 0; i < kept.count; i++)
         json_object_array_add(list, json_object_new_string(kept.items[i]));
     for (size_t i = 0; i < d->breaks.count; i++)
         json_object_array_add(list, json_object_new_string(d->breaks.items[i]));
-    breaks_free(&kept);
+    breakpoint_file_free(&kept);
     return list;
 }
 
 /* Where it is, however it was called: "latest" is a trace, too. */
-static const char *file_of(const struct debugging *d, char *path, const char *trace)
+static const char *file_of(const struct debug_options *d, char *path, const char *trace)
 {
     const char *file = d->replaying.subject.source.book.run.file;
     if ((file && realpath(file, path)) || realpath(trace, path))
@@ -150,29 +150,29 @@ static const char *file_of(const struct debugging *d, char *path, const char *tr
 }
 
 /* A line of JSON, then of each event of the script which of the sites it has. */
-static bool tell(const struct command *command, struct debugging *d, const char *trace)
+static bool debug_write_gdb_input(const struct command *command, struct debug_options *d, const char *trace)
 {
-    struct replaying *r = &d->replaying;
-    struct places places = {0};
+    struct replay_run *r = &d->replaying;
+    struct debug_places places = {0};
     struct json_object *o = json_object_new_object();
     char self[PATH_MAX] = "", path[PATH_MAX];
     const char *file = file_of(d, path, trace);
-    each(r, collect, &places);
+    debug_visit_schedule(r, debug_collect_place, &places);
     sort_places(&places);
-    installed_path("bin/poet", X_OK, self, sizeof self);
+    install_path_find("bin/poet", X_OK, self, sizeof self);
     add_text(o, "poet", self);
     add_text(o, "file", file);
     add_text(o, "script", r->file);
     add_text(o, "output", r->output);
     add_text(o, "event", d->event);
-    json_object_object_add(o, "labels", labels(r));
-    json_object_object_add(o, "sites", sites(r, &places));
-    json_object_object_add(o, "breaks", breaks(d, file));
+    json_object_object_add(o, "labels", debug_make_label_list(r));
+    json_object_object_add(o, "sites", debug_make_site_list(r, &places));
+    json_object_object_add(o, "breaks", debug_make_break_list(d, file));
     snprintf(d->file, sizeof d->file, "%s.debug", r->file);
     FILE *f = fopen(d->file, "we");
     if (f) {
         fprintf(f, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
-        each(r, write_place, &(struct writing){&places, f});
+        debug_visit_schedule(r, write_place, &(struct debug_writer){&places, f});
     }
     bool written = f && !ferror(f);
     if ((f && fclose(f)) || !written)
@@ -184,20 +184,20 @@ static bool tell(const struct command *command, struct debugging *d, const char 
 
 /* ---- gdb ---- */
 
-static void add(struct strings *s, const char *word)
+static void debug_append_word(struct debug_strings *s, const char *word)
 {
-    s->items = grow(s->items, &s->room, s->count + 1, sizeof *s->items);
+    s->items = array_reserve(s->items, &s->room, s->count + 1, sizeof *s->items);
     s->items[s->count++] = word;
 }
 
 /* In the place of this process, which is a child. */
-static void start(const struct command *command, struct debugging *d,
-                  const struct loadable *loadable, char **argv)
+static void debug_start_gdb(const struct command *command, struct debug_options *d,
+                  const struct preload_check *loadable, char **argv)
 {
-    struct replaying *r = &d->replaying;
-    struct strings words = {0};
+    struct replay_run *r = &d->replaying;
+    struct debug_strings words = {0};
     char commands[PATH_MAX];
-    if (!installed_path("share/poet/gdb/poet-gdb.py", R_OK, commands, sizeof commands)) {
+    if (!install_path_find("share/poet/gdb/poet-gdb.py", R_OK, commands, sizeof commands)) {
         command_fail(command, "share/poet/gdb/poet-gdb.py: not installed");
         return;
     }
@@ -209,44 +209,44 @@ static void start(const struct command *command, struct debugging *d,
     setenv("POET_OUTPUT", r->output, 1);
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
-    add(&words, d->gdb);
-    add(&words, "-q");
+    debug_append_word(&words, d->gdb);
+    debug_append_word(&words, "-q");
     if (d->batch)
-        add(&words, "-batch");
-    add(&words, "-x"), add(&words, commands);
+        debug_append_word(&words, "-batch");
+    debug_append_word(&words, "-x"), debug_append_word(&words, commands);
     for (size_t i = 0; i < d->commands.count; i++)
-        add(&words, "-ex"), add(&words, d->commands.items[i]);
-    add(&words, "--args");
+        debug_append_word(&words, "-ex"), debug_append_word(&words, d->commands.items[i]);
+    debug_append_word(&words, "--args");
     char **run =
         compiled
             ? argv
-            : again_recorded(&(struct again){.output = r->output, .libraries = r->libraries}, argv);
+            : rerun_recorded(&(struct rerun){.output = r->output, .libraries = r->libraries}, argv);
     char self[PATH_MAX] = "poet";
-    installed_path("bin/poet", X_OK, self, sizeof self);
+    install_path_find("bin/poet", X_OK, self, sizeof self);
     for (size_t i = 0; run && run[i]; i++)
-        add(&words, i ? run[i] : compiled ? loadable->path : self);
-    add(&words, NULL);
+        debug_append_word(&words, i ? run[i] : compiled ? loadable->path : self);
+    debug_append_word(&words, NULL);
     execvp(d->gdb, (char **)(uintptr_t)words.items);
     command_fail(command, "%s: %s%s", d->gdb, strerror(errno),
                  errno == ENOENT ? " (Debian: gdb)" : "");
 }
 
-static int debug(const struct command *command, struct debugging *d, char **argv)
+static int debug_run_gdb(const struct command *command, struct debug_options *d, char **argv)
 {
-    struct loadable loadable;
+    struct preload_check loadable;
     char why[256];
     bool found;
     int status = 0;
-    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why) && !loadable.traced) {
+    if (!preload_check_program(argv[0], &loadable, &found, why, sizeof why) && !loadable.traced) {
         command_fail(command, "%s: %s", argv[0], why);
         return found ? EXIT_FAILED : 127;
     }
-    atomic_store(&d->replaying.script->debugged, SCRIPT_ANY_PROCESS);
-    pid_t child = recorded_begin();
+    atomic_store(&d->replaying.script->debugged, SCHEDULE_ANY_PROCESS);
+    pid_t child = recorded_program_begin();
     if (child < 0)
         return command_fail(command, "%s", strerror(errno));
     if (child == 0) {
-        start(command, d, &loadable, argv);
+        debug_start_gdb(command, d, &loadable, argv);
         _exit(126);
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -259,18 +259,18 @@ static int debug(const struct command *command, struct debugging *d, char **argv
 
 enum { GDB = 256, BATCH };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t debug_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct debugging *d = state->input;
+    struct debug_options *d = state->input;
     switch (key) {
     case 'o':
         d->replaying.output = value;
         return 0;
     case 'b':
-        add(&d->breaks, value);
+        debug_append_word(&d->breaks, value);
         return 0;
     case 'x':
-        add(&d->commands, value);
+        debug_append_word(&d->commands, value);
         return 0;
     case GDB:
         d->gdb = value;
@@ -283,35 +283,35 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static bool is_event(struct subject *subject, const char *word, struct error *why)
+static bool is_event(struct command_source *subject, const char *word, struct error *why)
 {
-    struct ref at;
-    return ref_parse(word, &at) && exists_event(subject, at, why);
+    struct event_id at;
+    return event_id_parse(word, &at) && event_check_exists(subject, at, why);
 }
 
-static int debug_trace(const struct command *command, struct debugging *d, const char *trace,
+static int debug_trace(const struct command *command, struct debug_options *d, const char *trace,
                        char **argv)
 {
-    struct replaying *r = &d->replaying;
+    struct replay_run *r = &d->replaying;
     struct error why;
     if (d->event && !is_event(&r->subject, d->event, &why))
         return command_fail(command, "%s", why.text);
     char **recorded = NULL, **words = argv;
     int status = EXIT_FAILED;
-    if (!replay_script(command, r) || !replay_input(command, r) || !tell(command, d, trace))
+    if (!replay_script(command, r) || !replay_input(command, r) || !debug_write_gdb_input(command, d, trace))
         status = EXIT_FAILED;
-    else if (!replay_words(command, r, trace, &words, &recorded))
+    else if (!replay_command_words(command, r, trace, &words, &recorded))
         status = EXIT_USAGE;
     else
-        status = debug(command, d, words);
+        status = debug_run_gdb(command, d, words);
     free(recorded);
     return status;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int debug_run(const struct command *command, int argc, char **argv)
 {
-    struct debugging d = {.gdb = "gdb"};
-    struct ref at;
+    struct debug_options d = {.gdb = "gdb"};
+    struct event_id at;
     const char *trace = NULL;
     int first, status;
     for (int words = 0; words < 3; words++) {
@@ -320,7 +320,7 @@ static int run(const struct command *command, int argc, char **argv)
             return status;
         bool ended = first > 0 && strcmp(argv[first - 1], "--") == 0;
         if (first == argc || words == 2 ||
-            (words == 1 && (ended || !ref_parse(argv[first], &at)))) {
+            (words == 1 && (ended || !event_id_parse(argv[first], &at)))) {
             argv += first, argc -= first;
             break;
         }
@@ -330,15 +330,15 @@ static int run(const struct command *command, int argc, char **argv)
     if (!trace)
         return command_usage(command, "a TRACE is needed");
     if (!d.replaying.output)
-        again_name(d.replaying.again, sizeof d.replaying.again, trace, "again"),
+        rerun_output_name(d.replaying.again, sizeof d.replaying.again, trace, "again"),
             d.replaying.output = d.replaying.again;
-    if (!subject_open(command, &d.replaying.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
+    if (!command_source_open(command, &d.replaying.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
     status = debug_trace(command, &d, trace, argv);
     if (*d.file)
         unlink(d.file);
     replay_free(&d.replaying);
-    subject_close(&d.replaying.subject);
+    command_source_close(&d.replaying.subject);
     free(d.breaks.items);
     free(d.commands.items);
     return status;
@@ -355,7 +355,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = debug_parse_option,
     .args_doc = "TRACE [EVENT] [--] [PROGRAM ARGUMENT...]",
     .doc =
         "Run a program again, in the order of TRACE, under gdb, and stop in the thread that is about to make EVENT "
@@ -366,6 +366,6 @@ static const struct argp argp = {
 
 const struct command command_debug = {.name = "debug",
                                       .summary = "run it again under gdb, up to an event",
-                                      .run = run,
+                                      .run = debug_run,
                                       .argp = &argp,
                                       .program_follows = true};

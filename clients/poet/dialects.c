@@ -6,36 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *dialects_scope(const struct table_names *names, const struct table_cell *cell)
+char *profile_format_scope(const struct table_names *names, const struct table_cell *cell)
 {
     if (cell->is == CELL_TEXT)
-        return memory_copied(cell->text);
+        return xstrdup(cell->text);
     if (cell->is == CELL_LINE)
-        return memory_copied(book_label(names->book, cell->line));
+        return xstrdup(metadata_label(names->book, cell->line));
     const char *text = cell->is == CELL_NAME
-                           ? sites_text(names->sites, cell->place.process, cell->place.address)
+                           ? symbolizer_location_text(names->sites, cell->place.process, cell->place.address)
                            : NULL;
     if (text)
-        return memory_copied(text);
+        return xstrdup(text);
     if (cell->is != CELL_PLACE && cell->is != CELL_NAME)
-        return memory_copied("?");
-    struct site_is site = sites_call(names->sites, cell->place.process, cell->place.address);
-    return memory_copied(*site.function ? site.function : site.place);
+        return xstrdup("?");
+    struct symbol_location site = symbolize(names->sites, cell->place.process, cell->place.address);
+    return xstrdup(*site.function ? site.function : site.place);
 }
 
-int64_t dialects_number(const struct shown_table *t, uint32_t row, const char *name,
+int64_t profile_format_number(const struct result_table *t, uint32_t row, const char *name,
                         int64_t otherwise)
 {
-    uint32_t column = table_find(t, name);
-    const struct table_cell *cell = column < t->column_count ? &table_cells(t, row)[column] : NULL;
+    uint32_t column = result_table_find_column(t, name);
+    const struct table_cell *cell = column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
     return cell && cell->is == CELL_NUMBER ? cell->number : otherwise;
 }
 
-const char *dialects_measure(const struct shown_table *t)
+const char *profile_format_measure(const struct result_table *t)
 {
-    uint32_t self = table_find(t, "self_ns");
+    uint32_t self = result_table_find_column(t, "self_ns");
     for (uint32_t i = 0; i < t->row_count && self < t->column_count; i++)
-        if (table_cells(t, i)[self].is == CELL_NUMBER)
+        if (result_table_cells(t, i)[self].is == CELL_NUMBER)
             return "self_ns";
     return "calls";
 }
@@ -50,16 +50,16 @@ static void print_frame(FILE *f, const char *name, bool first)
         fputc(*name == ';' ? ':' : *name == '\n' ? ' ' : *name, f);
 }
 
-void dialects_folded(FILE *f, const struct table_names *names, const struct shown_table *t)
+void profile_format_write_folded(FILE *f, const struct table_names *names, const struct result_table *t)
 {
     char *path[UINT8_MAX + 1] = {NULL};
-    const char *measure = dialects_measure(t);
-    uint32_t scope = table_find(t, "scope");
+    const char *measure = profile_format_measure(t);
+    uint32_t scope = result_table_find_column(t, "scope");
     for (uint32_t i = 0; i < t->row_count; i++) {
         uint8_t depth = t->rows[i].depth;
-        int64_t value = dialects_number(t, i, measure, 0);
+        int64_t value = profile_format_number(t, i, measure, 0);
         free(path[depth]);
-        path[depth] = dialects_scope(names, &table_cells(t, i)[scope]);
+        path[depth] = profile_format_scope(names, &result_table_cells(t, i)[scope]);
         for (unsigned k = 0; value > 0 && k <= depth; k++)
             print_frame(f, path[k] ? path[k] : "?", k == 0);
         if (value > 0)

@@ -3,11 +3,11 @@
 #include "render/lettering.h"
 #include "wire/limits.h"
 
-struct scene *drawn_scene(const struct picture *p, const struct book *book, bool measured,
+struct scene *diagram_scene_options(const struct event_diagram *p, const struct trace_metadata *book, bool measured,
                           double legend_width_pt)
 {
-    char words[LIMIT_TEXT_BYTES], note[PICTURE_NOTE_BYTES];
-    picture_note(p, note, sizeof note);
+    char words[LIMIT_TEXT_BYTES], note[EVENT_DIAGRAM_NOTE_BYTES];
+    event_diagram_note(p, note, sizeof note);
     snprintf(words, sizeof words, "%s%s%s", p->caption ? p->caption : "",
              p->caption && *note ? " — " : "", note);
     struct scene_options options = {.title = p->no_title ? NULL : p->title,
@@ -28,11 +28,11 @@ struct scene *drawn_scene(const struct picture *p, const struct book *book, bool
                                     .stuck = p->stuck,
                                     .stuck_count = p->stuck_count,
                                     .carriers = &p->carriers,
-                                    .measure = measured ? lettering_width : NULL};
+                                    .measure = measured ? text_cache_width : NULL};
     return scene_build(&p->window, book, &options);
 }
 
-struct paint_selection drawn_selection(const struct picture *p)
+struct paint_selection diagram_scene_selection(const struct event_diagram *p)
 {
     return (struct paint_selection){.selected = p->place.selected,
                                     .second = p->place.second,
@@ -46,16 +46,16 @@ struct paint_selection drawn_selection(const struct picture *p)
                                     .concurrent = !(p->place.hide & HIDE_CONCURRENT)};
 }
 
-bool drawn_all(const struct command *command, struct picture *p, struct subject *subject)
+bool diagram_scene_all(const struct command *command, struct event_diagram *p, struct command_source *subject)
 {
     return !p->all || !p->window.more_right ||
-           picture_columns(command, p, subject, p->request.from, LIMIT_COLUMNS);
+           event_diagram_columns(command, p, subject, p->request.from, LIMIT_COLUMNS);
 }
 
-void drawn_note(const struct picture *p, FILE *f)
+void diagram_scene_note(const struct event_diagram *p, FILE *f)
 {
-    char note[PICTURE_NOTE_BYTES];
-    picture_note(p, note, sizeof note);
+    char note[EVENT_DIAGRAM_NOTE_BYTES];
+    event_diagram_note(p, note, sizeof note);
     if (*note)
         fprintf(f, "%s\n", note);
 }

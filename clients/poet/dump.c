@@ -16,11 +16,11 @@
 static const char *const states[] = {"ordered", "pending", "contradictory"};
 static const char *const relations[] = {"none", "sync", "async", "async", "order", "group"};
 
-static struct json_object *refs_json(const struct ref *refs, uint32_t count)
+static struct json_object *refs_json(const struct event_id *refs, uint32_t count)
 {
     struct json_object *list = json_object_new_array();
     for (uint32_t i = 0; i < count; i++)
-        json_object_array_add(list, json_ref(refs[i]));
+        json_object_array_add(list, json_event_id(refs[i]));
     return list;
 }
 
@@ -35,54 +35,54 @@ static struct json_object *line_json(uint32_t line)
     return json_object_new_string(s);
 }
 
-static void line_to_json(struct subject *subject, uint32_t number)
+static void line_to_json(struct command_source *subject, uint32_t number)
 {
-    struct book *book = &subject->source.book;
-    const struct shown_line *line = &book_line(book, number)->is;
+    struct trace_metadata *book = &subject->source.book;
+    const struct line_info *line = &metadata_line(book, number)->is;
     struct json_object *o = json_object_new_object();
     char object[24];
     snprintf(object, sizeof object, "0x%llx", (unsigned long long)line->object);
     json_object_object_add(o, "line", line_json(number));
     json_object_object_add(o, "kind", json_object_new_string(line->kind));
-    json_object_object_add(o, "letter", json_object_new_string(book_letter(book, number)));
+    json_object_object_add(o, "letter", json_object_new_string(metadata_line_letter(book, number)));
     json_object_object_add(o, "name",
                            json_object_new_string(number & HIDDEN_LINE
                                                       ? ""
-                                                      : label_name(book, subject->sites, number)));
+                                                      : line_label_text(book, subject->sites, number)));
     json_object_object_add(o, "object", line->object ? json_object_new_string(object) : NULL);
     json_object_object_add(o, "shared", json_object_new_boolean(line->shared));
     json_object_object_add(o, "hidden", json_object_new_boolean((number & HIDDEN_LINE) != 0));
-    json_object_object_add(o, "opened_by", json_ref(line->opened_by));
+    json_object_object_add(o, "opened_by", json_event_id(line->opened_by));
     json_print(o);
 }
 
 /* The functions that it was made in, the innermost first. */
-static json_object *calls_json(struct subject *subject, const struct shown_event *e)
+static json_object *calls_json(struct command_source *subject, const struct event_info *e)
 {
     const struct table_names names = {&subject->source.book, subject->sites};
     json_object *calls = json_object_new_array();
     for (uint32_t i = 0; i < e->call_count; i++) {
         struct table_place function = {e->process, e->calls[i]};
-        char *name = table_say_place(&names, function, "");
+        char *name = result_table_place_text(&names, function, "");
         json_object_array_add(calls, json_object_new_string(name));
         free(name);
     }
     return calls;
 }
 
-static void event_to_json(struct subject *subject, const struct shown_event *e)
+static void event_to_json(struct command_source *subject, const struct event_info *e)
 {
     struct json_object *o = json_object_new_object(), *texts = json_object_new_array();
-    const char *site = subject_site(subject, e);
-    json_object_object_add(o, "event", json_ref(e->at));
+    const char *site = command_source_site(subject, e);
+    json_object_object_add(o, "event", json_event_id(e->at));
     json_object_object_add(o, "type",
-                           json_object_new_string(book_type(&subject->source.book, e->type)));
+                           json_object_new_string(metadata_type_name(&subject->source.book, e->type)));
     json_object_object_add(o, "time_ns", json_object_new_int64(e->time_ns));
     json_object_object_add(o, "state", json_object_new_string(states[e->state]));
     json_object_object_add(o, "relation", json_object_new_string(relations[e->relation]));
     json_object_object_add(o, "partner",
                            e->partner_count == 0   ? NULL
-                           : e->partner_count == 1 ? json_ref(e->partners[0])
+                           : e->partner_count == 1 ? json_event_id(e->partners[0])
                                                    : refs_json(e->partners, e->partner_count));
     json_object_object_add(o, "group", e->group ? json_object_new_uint64(e->group) : NULL);
     json_object_object_add(o, "order_after", refs_json(e->after, e->after_count));
@@ -96,44 +96,44 @@ static void event_to_json(struct subject *subject, const struct shown_event *e)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
     json_object_object_add(o, "texts", texts);
     json_object_object_add(
-        o, "doubt", unseen_name(e->doubt) ? json_object_new_string(unseen_name(e->doubt)) : NULL);
+        o, "doubt", untraced_name(e->doubt) ? json_object_new_string(untraced_name(e->doubt)) : NULL);
     json_print(o);
 }
 
-static void event_to_text(struct subject *subject, const struct shown_event *e)
+static void event_to_text(struct command_source *subject, const struct event_info *e)
 {
-    const struct book *book = &subject->source.book;
+    const struct trace_metadata *book = &subject->source.book;
     char at[48], other[48];
-    ref_print(at, sizeof at, e->at);
-    printf("%-10s %12.6f  %-10s %s", at, (double)e->time_ns / 1e9, book_type(book, e->type),
-           e->at.line & HIDDEN_LINE ? "(order)" : book_label(book, e->at.line));
+    event_id_print(at, sizeof at, e->at);
+    printf("%-10s %12.6f  %-10s %s", at, (double)e->time_ns / 1e9, metadata_type_name(book, e->type),
+           e->at.line & HIDDEN_LINE ? "(order)" : metadata_label(book, e->at.line));
     for (uint32_t i = 0; i < e->partner_count; i++) {
-        ref_print(other, sizeof other, e->partners[i]);
+        event_id_print(other, sizeof other, e->partners[i]);
         printf("%s%s", i ? "," : " <> ", other);
     }
     for (uint32_t i = 0; i < e->after_count; i++) {
-        ref_print(other, sizeof other, e->after[i]);
+        event_id_print(other, sizeof other, e->after[i]);
         printf("%s%s", i ? "," : " after ", other);
     }
     if (e->about)
-        printf(" about %s", book_label(book, e->about));
+        printf(" about %s", metadata_label(book, e->about));
     if (e->site)
-        printf(" at %s", subject_site(subject, e));
+        printf(" at %s", command_source_site(subject, e));
     for (uint32_t i = 0; i < e->text_count; i++) {
         fputs(" \"", stdout);
         text_print(stdout, e->texts[i]);
         putchar('"');
     }
     if (e->doubt)
-        printf(" DOUBTFUL (%s)", unseen_text(e->doubt));
+        printf(" DOUBTFUL (%s)", untraced_text(e->doubt));
     printf("%s\n", e->state == EVENT_ORDERED   ? ""
                    : e->state == EVENT_PENDING ? " PENDING"
                                                : " CONTRADICTORY");
 }
 
-static void begin_json(struct subject *subject)
+static void begin_json(struct command_source *subject)
 {
-    const struct book *book = &subject->source.book;
+    const struct trace_metadata *book = &subject->source.book;
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
     json_object_object_add(o, "poet", json_object_new_int(1));
     json_object_object_add(o, "run", json_object_new_string(book->run.name));
@@ -147,25 +147,25 @@ struct printed {
     uint32_t lines, hidden;
 };
 
-static void print_lines(struct subject *subject, struct printed *printed)
+static void print_lines(struct command_source *subject, struct printed *printed)
 {
-    const struct book *book = &subject->source.book;
-    label_lines(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
+    const struct trace_metadata *book = &subject->source.book;
+    line_labels_assign(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
     while (printed->lines < book->line_count)
         line_to_json(subject, ++printed->lines);
     while (printed->hidden < book->hidden_count)
         line_to_json(subject, HIDDEN_LINE | ++printed->hidden);
 }
 
-static void print_lost(struct in *in, bool json)
+static void print_lost(struct decoder *in, bool json)
 {
-    struct ref at = get_ref(in);
-    uint64_t count = get_u64(in);
+    struct event_id at = decode_event_id(in);
+    uint64_t count = decode_u64(in);
     char s[48];
-    ref_print(s, sizeof s, at);
+    event_id_print(s, sizeof s, at);
     if (!json) {
         printf("%-10s LOST %llu event%s\n", at.line ? s : "elsewhere", (unsigned long long)count,
-               plural(count));
+               plural_suffix(count));
         return;
     }
     struct json_object *o = json_object_new_object();
@@ -174,21 +174,21 @@ static void print_lost(struct in *in, bool json)
     json_print(o);
 }
 
-struct dump {
-    struct subject *subject;
+struct dump_printer {
+    struct command_source *subject;
     struct printed printed;
     bool json;
 };
 
-static void take(void *user, const struct answer *answer)
+static void dump_receive_chunk(void *user, const struct response_chunk *answer)
 {
-    struct dump *dump = user;
-    struct shown_event event;
-    if (answer->part == PART_LOST)
+    struct dump_printer *dump = user;
+    struct event_info event;
+    if (answer->part == RESPONSE_LOST)
         print_lost(answer->in, dump->json);
-    if (answer->part != PART_EVENT)
+    if (answer->part != RESPONSE_EVENT)
         return;
-    get_event(answer->in, &event);
+    decode_event_info(answer->in, &event);
     if (answer->in->error) {
         ;
     } else if (dump->json) {
@@ -197,31 +197,31 @@ static void take(void *user, const struct answer *answer)
     } else if (!(event.at.line & HIDDEN_LINE)) {
         event_to_text(dump->subject, &event);
     }
-    shown_event_free(&event);
+    event_info_free(&event);
 }
 
-static int dump(const struct command *command, struct subject *subject, bool json)
+static int dump_request_dump(const struct command *command, struct command_source *subject, bool json)
 {
-    struct dump dump = {.subject = subject, .json = json};
+    struct dump_printer dump = {.subject = subject, .json = json};
     if (json)
         begin_json(subject);
-    bool ok = subject_ask(command, subject, ASK_DUMP, NULL, take, &dump);
+    bool ok = command_source_request(command, subject, REQUEST_DUMP, NULL, dump_receive_chunk, &dump);
     if (json)
         print_lines(subject, &dump.printed);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int dump_run(const struct command *command, int argc, char **argv)
 {
-    struct subject subject;
+    struct command_source subject;
     bool json;
     int status;
-    if (!subject_begin(command, argc, argv, SOURCE_ALL_LINES, LABELS_ADDRESS, &subject, &json,
+    if (!command_source_begin(command, argc, argv, SESSION_ALL_LINES, LABELS_ADDRESS, &subject, &json,
                        &status))
         return status;
     pager_begin();
-    status = dump(command, &subject, json);
-    subject_close(&subject);
+    status = dump_request_dump(command, &subject, json);
+    command_source_close(&subject);
     return status;
 }
 
@@ -245,5 +245,5 @@ static const struct argp argp = {
 const struct command command_dump = {
     .name = "dump",
     .summary = "print every event once, in an order that respects the partial order",
-    .run = run,
+    .run = dump_run,
     .argp = &argp};

@@ -6,6 +6,6 @@
 
 /* Asks for the event's line, if that is not known yet.  False: a sentence in why, "no event 1:5 in this run (line 1
  * has 4 events)" or what kept it from being known. */
-bool exists_event(struct subject *subject, struct ref at, struct error *why);
+bool event_check_exists(struct command_source *subject, struct event_id at, struct error *why);
 
 #endif

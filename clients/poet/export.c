@@ -15,10 +15,10 @@
 
 enum { OPTION_SOURCE = 1000, OPTION_WRAP, OPTION_NO_WRAP, OPTION_TRANSPARENT };
 
-struct exporting {
-    struct picture picture;
-    struct page_options page;
-    const struct format *other; /* not a picture */
+struct export_options {
+    struct event_diagram picture;
+    struct document_options page;
+    const struct order_format *other; /* not a picture */
     const char *file;
     const struct command *command;
     enum wrap wrap;
@@ -29,7 +29,7 @@ struct exporting {
 
 static error_t parse_export(int key, char *value, struct argp_state *state)
 {
-    struct exporting *o = state->input;
+    struct export_options *o = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->picture;
@@ -51,15 +51,15 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
         o->page.theme.grey = true;
         return 0;
     case 'f':
-        if ((o->other = format_find(value)))
+        if ((o->other = order_format_find(value)))
             return 0;
         return bad(o, "--format %s: chrome, dot or shiviz", value);
     case 'p':
-        if (paper_named(value, &o->page))
+        if (paper_size_by_name(value, &o->page))
             return 0;
         return bad(o, "--paper %s: a4, a3, letter, legal or 297x210mm", value);
     case 'w':
-        if (paper_width(value, &o->page.width_pt))
+        if (paper_size_width(value, &o->page.width_pt))
             return 0;
         return bad(o, "--width %s: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)", value);
     default:
@@ -71,13 +71,13 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
 
 /* The whole run in a format of another tool. */
 static int export_other(const struct command *command, const char *source,
-                        const struct format *format, const char *file)
+                        const struct order_format *format, const char *file)
 {
-    struct subject subject;
-    if (!subject_open(command, &subject, source, SOURCE_ALL_LINES, LABELS_ADDRESS))
+    struct command_source subject;
+    if (!command_source_open(command, &subject, source, SESSION_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
-    bool written = format_write(command, &subject, format, file);
-    subject_close(&subject);
+    bool written = order_format_write(command, &subject, format, file);
+    command_source_close(&subject);
     return written ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -90,15 +90,15 @@ static void on_interrupt(int number)
     _exit(128 + number);
 }
 
-static int export_picture(const struct command *command, const char *source, struct exporting *o)
+static int export_picture(const struct command *command, const char *source, struct export_options *o)
 {
-    struct subject subject;
-    enum suffix suffix = suffix_of(o->file);
+    struct command_source subject;
+    enum file_suffix suffix = file_suffix_of(o->file);
     if (suffix == SUFFIX_NONE)
         return command_usage(command, "%s: the name must end in .pdf, .svg, .png, .txt or .html",
                              o->file);
-    o->page.format = suffix == SUFFIX_SVG ? PAGE_SVG : suffix == SUFFIX_PNG ? PAGE_PNG : PAGE_PDF;
-    if (!subject_open(command, &subject, source, picture_lines(&o->picture), o->picture.labels))
+    o->page.format = suffix == SUFFIX_SVG ? DOCUMENT_SVG : suffix == SUFFIX_PNG ? DOCUMENT_PNG : DOCUMENT_PDF;
+    if (!command_source_open(command, &subject, source, event_diagram_set_rows(&o->picture), o->picture.labels))
         return EXIT_FAILED;
     snprintf(part_file, sizeof part_file, "%s.part", o->file);
     signal(SIGINT, on_interrupt);
@@ -106,33 +106,33 @@ static int export_picture(const struct command *command, const char *source, str
     int status = EXIT_FAILED;
     if (suffix == SUFFIX_HTML && o->picture.fold < 0)
         o->picture.fold = 0; /* a page answers for each event */
-    if (picture_get(command, &o->picture, &subject)) {
+    if (event_diagram_request(command, &o->picture, &subject)) {
         if (o->picture.window.event_count == 0)
             fprintf(stderr,
                     "poet export: there are no events: is the program compiled with -trace?\n");
-        status = suffix == SUFFIX_TXT ? output_text(command, &o->picture, &subject, o->file)
+        status = suffix == SUFFIX_TXT ? diagram_output_write_text(command, &o->picture, &subject, o->file)
                  : suffix == SUFFIX_HTML
-                     ? output_page(command, &o->picture, &subject, o->source, o->file)
-                     : output_picture(command, &o->picture, &subject, &o->page, o->wrap, o->file);
+                     ? diagram_output_add_page(command, &o->picture, &subject, o->source, o->file)
+                     : diagram_output_write(command, &o->picture, &subject, &o->page, o->wrap, o->file);
     }
-    picture_free(&o->picture);
-    subject_close(&subject);
+    event_diagram_free(&o->picture);
+    command_source_close(&subject);
     return status;
 }
 
 static int run_export(const struct command *command, int argc, char **argv)
 {
-    struct exporting o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
+    struct export_options o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
                           .command = command};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
-    const char *source = subject_named(argc, argv, &first);
+    const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
     if (!o.file)
         return command_usage(command, "-o FILE is needed");
-    if (o.picture.processors && suffix_of(o.file) == SUFFIX_HTML)
+    if (o.picture.processors && file_suffix_of(o.file) == SUFFIX_HTML)
         return command_usage(command, "--processors: not in a web page");
     return o.other ? export_other(command, source, o.other, o.file)
                    : export_picture(command, source, &o);

@@ -5,15 +5,15 @@
 
 #include <stdlib.h>
 
-bool flip_read(struct flip *f, const char *a, const char *b)
+bool swap_events_read(struct swap_events *f, const char *a, const char *b)
 {
-    return b && ref_parse(a, &f->events[0]) && ref_parse(b, &f->events[1]) && f->events[0].line &&
-           f->events[1].line && !ref_equal(f->events[0], f->events[1]);
+    return b && event_id_parse(a, &f->events[0]) && event_id_parse(b, &f->events[1]) && f->events[0].line &&
+           f->events[1].line && !event_id_equal(f->events[0], f->events[1]);
 }
 
-static struct flip_seen seen(const struct shown_event *e)
+static struct swap_occurrence swap_events_make_occurrence(const struct event_info *e)
 {
-    return (struct flip_seen){.at = e->at,
+    return (struct swap_occurrence){.at = e->at,
                               .thread = e->thread ? e->thread : e->at.line,
                               .type = e->type,
                               .process = e->process,
@@ -23,14 +23,14 @@ static struct flip_seen seen(const struct shown_event *e)
 }
 
 /* What its thread did right before at the same place is how it began: to ask for it. */
-static struct flip_seen begin_of(const struct flip *f, struct flip_seen is)
+static struct swap_occurrence begin_of(const struct swap_events *f, struct swap_occurrence is)
 {
-    const struct flip_seen *before = is.thread < f->room ? &f->last[is.thread] : NULL;
+    const struct swap_occurrence *before = is.thread < f->room ? &f->last[is.thread] : NULL;
     return before && before->known && before->site == is.site ? *before : is;
 }
 
 /* How often its thread did the like since. */
-static uint32_t times_of(const struct flip *f, const struct flip_seen *is)
+static uint32_t times_of(const struct swap_events *f, const struct swap_occurrence *is)
 {
     uint32_t times = 1;
     for (size_t i = 0; i < f->count; i++)
@@ -40,38 +40,38 @@ static uint32_t times_of(const struct flip *f, const struct flip_seen *is)
 }
 
 /* It, or the other end of its pair. */
-static bool is_of_point(const struct shown_event *e, struct ref at)
+static bool is_of_point(const struct event_info *e, struct event_id at)
 {
-    bool is = ref_equal(e->at, at);
+    bool is = event_id_equal(e->at, at);
     for (uint32_t i = 0; i < e->partner_count && e->relation == RELATION_SYNC; i++)
-        is |= ref_equal(e->partners[i], at);
+        is |= event_id_equal(e->partners[i], at);
     return is;
 }
 
-static unsigned named_by(const struct flip *f, const struct shown_event *e)
+static unsigned named_by(const struct swap_events *f, const struct event_info *e)
 {
     return is_of_point(e, f->events[0]) ? 1 : is_of_point(e, f->events[1]) ? 2 : 0;
 }
 
-void flip_look(struct flip *f, const struct shown_event *e)
+void swap_events_find(struct swap_events *f, const struct event_info *e)
 {
-    struct flip_seen is = seen(e);
+    struct swap_occurrence is = swap_events_make_occurrence(e);
     if (!f->events[0].line || f->first.known)
         return;
     f->first_named = named_by(f, e);
     if (f->first_named)
         f->first = begin_of(f, is);
-    f->last = grow_zeroed(f->last, &f->room, is.thread + 1u, sizeof *f->last);
+    f->last = array_reserve_zeroed(f->last, &f->room, is.thread + 1u, sizeof *f->last);
     if (f->last[is.thread].site != is.site || !f->last[is.thread].known)
         f->last[is.thread] = is;
 }
 
-bool flip_take(struct flip *f, const struct shown_event *e)
+bool swap_events_filter(struct swap_events *f, const struct event_info *e)
 {
-    struct flip_seen is = seen(e);
+    struct swap_occurrence is = swap_events_make_occurrence(e);
     if (!f->first.known)
         return true;
-    f->begun |= ref_equal(e->at, f->first.at);
+    f->begun |= event_id_equal(e->at, f->first.at);
     if (!f->begun || f->other.known)
         return !f->begun;
     unsigned named = named_by(f, e);
@@ -79,34 +79,34 @@ bool flip_take(struct flip *f, const struct shown_event *e)
         f->other = is;
         f->other.times = times_of(f, &is);
     }
-    f->since = grow(f->since, &f->since_room, f->count + 1, sizeof *f->since);
+    f->since = array_reserve(f->since, &f->since_room, f->count + 1, sizeof *f->since);
     f->since[f->count++] = is;
     return false;
 }
 
-bool flip_steer(const struct flip *f, const struct book *book, struct steer_head *head,
+bool swap_events_hold_points(const struct swap_events *f, const struct trace_metadata *book, struct schedule_control *head,
                 const char **why)
 {
-    const struct flip_seen *both[] = {&f->first, &f->other};
-    *head = steering_nowhere();
+    const struct swap_occurrence *both[] = {&f->first, &f->other};
+    *head = hold_points_unresolved();
     *why = !f->other.known                      ? "it does not have both of these events"
            : f->first.thread == f->other.thread ? "one thread did both"
                                                 : NULL;
     for (uint32_t i = 0; i < 2 && !*why; i++) {
-        struct steer_point *p = &head->points[head->point_count++];
+        struct hold_point *p = &head->points[head->point_count++];
         struct table_place place = {both[i]->process, both[i]->site};
-        *p = (struct steer_point){.thread = both[i]->thread,
-                                  .until = i ? STEER_NOBODY : STEER_DONE,
+        *p = (struct hold_point){.thread = both[i]->thread,
+                                  .until = i ? HOLD_UNTIL_NOT_HELD : HOLD_UNTIL_DONE,
                                   .others = i ? 0 : 2,
                                   .count = f->other.times,
                                   .most = 1};
-        if (!both[i]->site || !steering_point(p, book, place, book_type(book, both[i]->type)))
+        if (!both[i]->site || !hold_points_point(p, book, place, metadata_type_name(book, both[i]->type)))
             *why = "where they are in the code is not known";
     }
     return !*why;
 }
 
-void flip_free(struct flip *f)
+void swap_events_free(struct swap_events *f)
 {
     free(f->last);
     free(f->since);

@@ -7,10 +7,10 @@
 #include "wire/shown.h"
 #include "wire/steer.h"
 
-struct flip {
-    struct ref events[2]; /* as they are named; line 0: none are */
-    struct flip_seen { /* the first of them in the trace, and the other */
-        struct ref at;
+struct swap_events {
+    struct event_id events[2]; /* as they are named; line 0: none are */
+    struct swap_occurrence { /* the first of them in the trace, and the other */
+        struct event_id at;
         uint32_t thread, type, process;
         uint64_t site;
         uint32_t times; /* so often the thread came there since the first one began */
@@ -18,21 +18,21 @@ struct flip {
     } first, other;
     unsigned first_named; /* 1 + its index */
     bool begun; /* the first one has */
-    struct flip_seen *last; /* of each thread, by line: what it did last */
+    struct swap_occurrence *last; /* of each thread, by line: what it did last */
     size_t room;
-    struct flip_seen *since; /* what was done since the first one began */
+    struct swap_occurrence *since; /* what was done since the first one began */
     size_t count, since_room;
 };
 
 /* "LINE:NUMBER" twice. */
-bool flip_read(struct flip *flip, const char *a, const char *b);
+bool swap_events_read(struct swap_events *flip, const char *a, const char *b);
 /* Once through the trace in its order: finds where the first one begins, as where its thread asks for what it gets. */
-void flip_look(struct flip *flip, const struct shown_event *event);
+void swap_events_find(struct swap_events *flip, const struct event_info *event);
 /* And once more: does the event belong to what is repeated? */
-bool flip_take(struct flip *flip, const struct shown_event *event);
+bool swap_events_filter(struct swap_events *flip, const struct event_info *event);
 /* False: *why says why not. */
-bool flip_steer(const struct flip *flip, const struct book *book, struct steer_head *head,
+bool swap_events_hold_points(const struct swap_events *flip, const struct trace_metadata *book, struct schedule_control *head,
                 const char **why);
-void flip_free(struct flip *flip);
+void swap_events_free(struct swap_events *flip);
 
 #endif

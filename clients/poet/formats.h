@@ -5,12 +5,12 @@
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 
-struct format {
+struct order_format {
     const char *name;
-    void (*begin)(struct format *format, struct subject *subject, FILE *f);
-    void (*event)(struct format *format, struct shown_event *event); /* may take its contents */
-    void (*end)(struct format *format);
-    struct subject *subject;
+    void (*begin)(struct order_format *format, struct command_source *subject, FILE *f);
+    void (*event)(struct order_format *format, struct event_info *event); /* may take its contents */
+    void (*end)(struct order_format *format);
+    struct command_source *subject;
     FILE *f;
     bool begun;
     bool failed; /* something could not be had: was said */
@@ -19,10 +19,10 @@ struct format {
 };
 
 /* NULL if there is none of that name: chrome, dot, shiviz. */
-const struct format *format_find(const char *name);
+const struct order_format *order_format_find(const char *name);
 
 /* Writes the whole run; false with a complaint. */
-bool format_write(const struct command *command, struct subject *subject,
-                  const struct format *format, const char *file);
+bool order_format_write(const struct command *command, struct command_source *subject,
+                  const struct order_format *format, const char *file);
 
 #endif

@@ -5,12 +5,12 @@
 #include "clients/poet/tables.h"
 
 /* Is it wanted of these tables?  --chart tree of calls. */
-bool graphchart_wanted(const struct tables *tables, const struct tables_section *sections,
+bool call_graph_chart_wanted(const struct table_settings *tables, const struct table_section *sections,
                        size_t count);
 /* How it is to be asked for. */
-struct tables_section graphchart_section(void);
+struct table_section call_graph_chart_section(void);
 /* Of that table; an exit status, with complaints. */
-int graphchart_write(const struct tables *tables, const struct subject *subject,
-                     const struct shown_table *table);
+int call_graph_chart_write(const struct table_settings *tables, const struct command_source *subject,
+                     const struct result_table *table);
 
 #endif

@@ -10,40 +10,40 @@
 #define AFTER 20
 #define EDGES_COLLECTED 4u /* of what one hidden event collected */
 
-struct halves_line {
-    struct presences in;
+struct two_run_line {
+    struct occupants in;
     uint64_t events;
-    struct shown_stay stay; /* of the thread that it is */
+    struct placement_info stay; /* of the thread that it is */
     bool stays;
 };
 
-struct halves_hidden {
-    struct ref at;
+struct two_run_hidden_line {
+    struct event_id at;
     unsigned run;
-    struct ref *after; /* as in `both` */
+    struct event_id *after; /* as in `both` */
     uint32_t after_count;
 };
 
-void halves_begin(struct halves *h, const struct book *first, const struct book *second,
-                  const struct beside *beside, const struct ref at[2])
+void two_run_diagram_begin(struct two_run_diagram *h, const struct trace_metadata *first, const struct trace_metadata *second,
+                  const struct trace_alignment *beside, const struct event_id at[2])
 {
     int32_t least = INT32_MAX;
-    *h = (struct halves){.beside = beside};
-    both_make(&h->both, first, second);
+    *h = (struct two_run_diagram){.beside = beside};
+    merged_metadata_make(&h->both, first, second);
     for (unsigned run = 0; run < 2; run++) {
-        int32_t column = at[run].line ? beside_column(beside, run, at[run]) : -1;
-        h->at[run] = both_ref(&h->both, run, at[run]);
+        int32_t column = at[run].line ? alignment_column(beside, run, at[run]) : -1;
+        h->at[run] = merged_metadata_event_id(&h->both, run, at[run]);
         least = column >= 0 && column < least ? column : least;
     }
     least = least == INT32_MAX ? 0 : least;
     h->from = least > BEFORE ? least - BEFORE : 0;
     h->to = least + AFTER;
     h->line_room = h->both.book.line_count + 1;
-    h->lines = memory_zeroed(h->line_room, sizeof *h->lines);
-    h->part = memory_zeroed(h->line_room, 1);
+    h->lines = xcalloc(h->line_room, sizeof *h->lines);
+    h->part = xcalloc(h->line_room, 1);
 }
 
-void halves_free(struct halves *h)
+void two_run_diagram_free(struct two_run_diagram *h)
 {
     for (uint32_t i = 0; i < h->hidden_count; i++)
         free(h->hidden[i].after);
@@ -53,48 +53,48 @@ void halves_free(struct halves *h)
     free(h->lines);
     free(h->part);
     free(h->equal);
-    shown_window_free(&h->window);
-    both_free(&h->both);
-    *h = (struct halves){0};
+    window_info_free(&h->window);
+    merged_metadata_free(&h->both);
+    *h = (struct two_run_diagram){0};
 }
 
 /* ---- events ---- */
 
-static struct halves_line *line_of(struct halves *h, uint32_t line)
+static struct two_run_line *line_of(struct two_run_diagram *h, uint32_t line)
 {
     return line < h->line_room ? &h->lines[line] : &h->lines[0];
 }
 
-static uint32_t thread_of(const struct shown_event *e)
+static uint32_t thread_of(const struct event_info *e)
 {
     return e->thread ? e->thread : e->at.line;
 }
 
-static bool goes_over(const struct halves *h, const struct shown_event *e)
+static bool two_run_crosses_window(const struct two_run_diagram *h, const struct event_info *e)
 {
-    const struct target_event *look = book_look(&h->both.book, e);
+    const struct target_event *look = event_style(&h->both.book, e);
     return look && look->arrow == ARROW_TO_PARTNER;
 }
 
 /* Of a point a thread stays where the arrow leads, whichever half the log has first. */
-static bool came_from(const struct halves *h, const struct halves_line *t,
-                      const struct shown_event *e)
+static bool two_run_find_source(const struct two_run_diagram *h, const struct two_run_line *t,
+                      const struct event_info *e)
 {
-    struct shown_event was = {.at = t->stay.at, .type = t->stay.type, .relation = t->stay.relation};
+    struct event_info was = {.at = t->stay.at, .type = t->stay.type, .relation = t->stay.relation};
     return t->stays && e->relation == RELATION_SYNC && e->partner_count &&
-           ref_equal(e->partners[0], was.at) && goes_over(h, e) && !goes_over(h, &was);
+           event_id_equal(e->partners[0], was.at) && two_run_crosses_window(h, e) && !two_run_crosses_window(h, &was);
 }
 
-static void take_left(struct halves *h, const struct shown_event *e)
+static void two_run_receive_left(struct two_run_diagram *h, const struct event_info *e)
 {
-    struct halves_line *line = line_of(h, e->at.line), *thread = line_of(h, thread_of(e));
+    struct two_run_line *line = line_of(h, e->at.line), *thread = line_of(h, thread_of(e));
     line->in = e->in;
     line->events++;
     h->window.more_left = true;
-    if (came_from(h, thread, e))
+    if (two_run_find_source(h, thread, e))
         return;
     thread->stays = true;
-    thread->stay = (struct shown_stay){.thread = thread_of(e),
+    thread->stay = (struct placement_info){.thread = thread_of(e),
                                        .at = e->at,
                                        .type = e->type,
                                        .relation = e->relation,
@@ -102,91 +102,91 @@ static void take_left(struct halves *h, const struct shown_event *e)
                                        .time_ns = e->time_ns};
 }
 
-static void takes_part(struct halves *h, uint32_t line, bool differs)
+static void two_run_is_included(struct two_run_diagram *h, uint32_t line, bool differs)
 {
     uint8_t *part = line < h->line_room ? &h->part[line] : &h->part[0];
-    *part = differs ? PART_DIFFERS : *part ? *part : PART_TAKES;
+    *part = differs ? ROW_DIFFERS : *part ? *part : ROW_INVOLVED;
 }
 
-static void take_here(struct halves *h, unsigned run, struct shown_event *e, int32_t column)
+static void two_run_receive_here(struct two_run_diagram *h, unsigned run, struct event_info *e, int32_t column)
 {
-    bool differs = !beside_equal(h->beside, run, both_own(&h->both, e->at));
-    takes_part(h, e->at.line, differs);
-    takes_part(h, thread_of(e), differs);
+    bool differs = !alignment_equal(h->beside, run, merged_metadata_own_line(&h->both, e->at));
+    two_run_is_included(h, e->at.line, differs);
+    two_run_is_included(h, thread_of(e), differs);
     if (!differs)
-        PUSH(h->equal, h->equal_count, e->at);
+        ARRAY_PUSH(h->equal, h->equal_count, e->at);
     e->column = column;
     e->fold = 0;
     e->stands = 0;
-    PUSH(h->window.events, h->window.event_count, *e);
-    *e = (struct shown_event){0};
+    ARRAY_PUSH(h->window.events, h->window.event_count, *e);
+    *e = (struct event_info){0};
 }
 
 /* Kept if it stands between two that may be drawn. */
-static void take_hidden(struct halves *h, unsigned run, const struct shown_event *e)
+static void two_run_receive_hidden(struct two_run_diagram *h, unsigned run, const struct event_info *e)
 {
-    struct halves_hidden hidden = {.at = e->at, .run = run};
+    struct two_run_hidden_line hidden = {.at = e->at, .run = run};
     uint32_t first = e->after_count > EDGES_COLLECTED ? e->after_count - EDGES_COLLECTED : 0;
     for (uint32_t i = first; i < e->after_count; i++) {
-        int32_t column = beside_column(h->beside, run, e->after[i]);
+        int32_t column = alignment_column(h->beside, run, e->after[i]);
         if (column >= h->from && column <= h->to)
-            PUSH(hidden.after, hidden.after_count, both_ref(&h->both, run, e->after[i]));
+            ARRAY_PUSH(hidden.after, hidden.after_count, merged_metadata_event_id(&h->both, run, e->after[i]));
     }
     if (hidden.after_count)
-        PUSH(h->hidden, h->hidden_count, hidden);
+        ARRAY_PUSH(h->hidden, h->hidden_count, hidden);
 }
 
-void halves_take(struct halves *h, unsigned run, struct shown_event *e)
+void two_run_diagram_add_event(struct two_run_diagram *h, unsigned run, struct event_info *e)
 {
     if (e->at.line & HIDDEN_LINE) {
-        take_hidden(h, run, e);
+        two_run_receive_hidden(h, run, e);
         return;
     }
-    int32_t column = beside_column(h->beside, run, e->at);
+    int32_t column = alignment_column(h->beside, run, e->at);
     if (column < 0 || column > h->to) {
         h->window.more_right |= column >= 0;
         return;
     }
-    both_event(&h->both, run, e);
+    merged_metadata_event(&h->both, run, e);
     if (column < h->from)
-        take_left(h, e);
+        two_run_receive_left(h, e);
     else
-        take_here(h, run, e, column);
+        two_run_receive_here(h, run, e, column);
 }
 
 /* ---- order without partners ---- */
 
-static const struct shown_event *event_at(const struct halves *h, struct ref at)
+static const struct event_info *event_at(const struct two_run_diagram *h, struct event_id at)
 {
     for (uint32_t i = 0; i < h->window.event_count; i++)
-        if (ref_equal(h->window.events[i].at, at))
+        if (event_id_equal(h->window.events[i].at, at))
             return &h->window.events[i];
     return NULL;
 }
 
 /* What one thread does needs no arrow. */
-static void add_edge(struct halves *h, struct ref from, const struct shown_event *to)
+static void add_edge(struct two_run_diagram *h, struct event_id from, const struct event_info *to)
 {
-    const struct shown_event *cause = event_at(h, from);
+    const struct event_info *cause = event_at(h, from);
     if (!cause || thread_of(cause) == thread_of(to))
         return;
-    struct shown_edge edge = {from, to->at};
-    PUSH(h->window.edges, h->window.edge_count, edge);
+    struct edge_info edge = {from, to->at};
+    ARRAY_PUSH(h->window.edges, h->window.edge_count, edge);
 }
 
-static void add_hidden_edges(struct halves *h, struct ref hidden, const struct shown_event *to)
+static void add_hidden_edges(struct two_run_diagram *h, struct event_id hidden, const struct event_info *to)
 {
-    unsigned run = both_run(&h->both, to->at.line);
+    unsigned run = merged_metadata_run(&h->both, to->at.line);
     for (uint32_t i = 0; i < h->hidden_count; i++)
-        if (h->hidden[i].run == run && ref_equal(h->hidden[i].at, hidden))
+        if (h->hidden[i].run == run && event_id_equal(h->hidden[i].at, hidden))
             for (uint32_t k = 0; k < h->hidden[i].after_count; k++)
                 add_edge(h, h->hidden[i].after[k], to);
 }
 
-static void add_edges(struct halves *h)
+static void add_edges(struct two_run_diagram *h)
 {
     for (uint32_t i = 0; i < h->window.event_count; i++) {
-        const struct shown_event *e = &h->window.events[i];
+        const struct event_info *e = &h->window.events[i];
         for (uint32_t k = 0; k < e->after_count; k++)
             if (e->after[k].line & HIDDEN_LINE)
                 add_hidden_edges(h, e->after[k], e);
@@ -201,24 +201,24 @@ static void add_edges(struct halves *h)
 
 static int by_line(const void *a, const void *b)
 {
-    const struct ref *x = a, *y = b;
+    const struct event_id *x = a, *y = b;
     if (x->line != y->line)
         return x->line < y->line ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* What is equal does not share its column with what is not: so it stands in one place in both halves. */
-static uint32_t place_of(const struct halves *h, const struct shown_event *e)
+static uint32_t place_of(const struct two_run_diagram *h, const struct event_info *e)
 {
-    struct ref own = both_own(&h->both, e->at);
+    struct event_id own = merged_metadata_own_line(&h->both, e->at);
     return 2 * (uint32_t)(e->column - h->from) +
-           !beside_equal(h->beside, both_run(&h->both, e->at.line), own);
+           !alignment_equal(h->beside, merged_metadata_run(&h->both, e->at.line), own);
 }
 
 /* Columns that hold something, one behind the other. */
-static void place(struct halves *h)
+static void two_run_assign_columns(struct two_run_diagram *h)
 {
-    struct shown_window *w = &h->window;
+    struct window_info *w = &h->window;
     int32_t columns[2 * (BEFORE + 1 + AFTER)] = {0}, count = 0;
     for (uint32_t i = 0; i < w->event_count; i++)
         columns[place_of(h, &w->events[i])] = 1;
@@ -230,20 +230,20 @@ static void place(struct halves *h)
     w->last = count - 1;
 }
 
-static void add_row(struct halves *h, uint32_t line)
+static void add_row(struct two_run_diagram *h, uint32_t line)
 {
-    struct shown_row row = {.line = line};
+    struct row_info row = {.line = line};
     if (line) {
-        const struct halves_line *l = line_of(h, line);
+        const struct two_run_line *l = line_of(h, line);
         row.in = l->in;
         row.left = l->events;
         if (l->stays)
-            PUSH(h->window.stays, h->window.stay_count, l->stay);
+            ARRAY_PUSH(h->window.stays, h->window.stay_count, l->stay);
     }
-    PUSH(h->window.rows, h->window.row_count, row);
+    ARRAY_PUSH(h->window.rows, h->window.row_count, row);
 }
 
-static void add_half(struct halves *h, unsigned run, const char *heading, const uint32_t *lines,
+static void add_half(struct two_run_diagram *h, unsigned run, const char *heading, const uint32_t *lines,
                      uint32_t count)
 {
     h->headings[run] = (struct scene_heading){h->window.row_count, heading};
@@ -252,14 +252,14 @@ static void add_half(struct halves *h, unsigned run, const char *heading, const 
         add_row(h, lines[i]);
 }
 
-void halves_finish(struct halves *h, const char *const headings[2], char *const said[2])
+void two_run_diagram_finish(struct two_run_diagram *h, const char *const headings[2], char *const said[2])
 {
     uint32_t count[2];
-    uint32_t *lines = opposite_rows(&h->both, h->beside, h->part, count, &h->left_lines);
+    uint32_t *lines = row_matching_rows(&h->both, h->beside, h->part, count, &h->left_lines);
     add_half(h, 0, headings[0], lines, count[0]);
     add_half(h, 1, headings[1], lines + count[0], count[1]);
     free(lines);
-    place(h);
+    two_run_assign_columns(h);
     add_edges(h);
     if (h->equal_count)
         qsort(h->equal, h->equal_count, sizeof *h->equal, by_line);
@@ -270,7 +270,7 @@ void halves_finish(struct halves *h, const char *const headings[2], char *const 
             free(said[run]);
 }
 
-void halves_options(const struct halves *h, struct scene_options *options)
+void two_run_diagram_options(const struct two_run_diagram *h, struct scene_options *options)
 {
     options->legend = true;
     options->order_arrows = true;
@@ -283,7 +283,7 @@ void halves_options(const struct halves *h, struct scene_options *options)
     options->stuck_count = h->stuck_count;
 }
 
-struct paint_selection halves_selection(const struct halves *h)
+struct paint_selection two_run_diagram_selection(const struct two_run_diagram *h)
 {
     return (struct paint_selection){.selected = h->at[0],
                                     .second = h->at[1],

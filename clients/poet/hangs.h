@@ -6,9 +6,9 @@
 
 /* Asks for it: an exit status, with a complaint.  The table is the caller's to free in any case. */
 /* Threads that wait where their program ended by itself: neutral. */
-int hangs_at_exit(const struct tables *tables, struct subject *subject, struct shown_table *table);
+int hang_table_at_exit(const struct table_settings *tables, struct command_source *subject, struct result_table *table);
 /* Threads that sleep in calls that are not traced. */
-int hangs_asleep(const struct tables *tables, struct subject *subject, struct shown_table *table);
-int hangs_ask(const struct tables *tables, struct subject *subject, struct shown_table *table);
+int hang_table_sleepers(const struct table_settings *tables, struct command_source *subject, struct result_table *table);
+int hang_table_request(const struct table_settings *tables, struct command_source *subject, struct result_table *table);
 
 #endif

@@ -9,7 +9,7 @@
  * other: since its last event it had not waited yet, and another signal woke it, or none did
  * before the program ended.  Returns a sentence, new memory; NULL: the trace does not show
  * that. */
-char *healed_find(const struct command *command, const char *trace,
-                  const struct steer_point *signal, const struct steer_point *wait);
+char *healed_signal_find(const struct command *command, const char *trace,
+                  const struct hold_point *signal, const struct hold_point *wait);
 
 #endif

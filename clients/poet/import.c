@@ -24,15 +24,15 @@
 
 enum { TYPE_EVENT = 1, TYPE_SEND, TYPE_RECEIVE, TYPE_RELAY };
 
-struct sending {
+struct import_output {
     int fd;
-    struct out out;
+    struct encoder out;
     bool failed;
 };
 
 /* ---- the wire ---- */
 
-static void flush(struct sending *s)
+static void import_flush_output(struct import_output *s)
 {
     for (size_t done = 0; done < s->out.size && !s->failed;) {
         ssize_t n = send(s->fd, s->out.data + done, s->out.size - done, MSG_NOSIGNAL);
@@ -44,65 +44,65 @@ static void flush(struct sending *s)
     s->out.size = 0;
 }
 
-static void flush_if_large(struct sending *s)
+static void flush_if_large(struct import_output *s)
 {
     if (s->out.size > (256u << 10))
-        flush(s);
+        import_flush_output(s);
 }
 
-static void send_hello(struct sending *s, const char *run, const char *file)
+static void send_hello(struct import_output *s, const char *run, const char *file)
 {
-    out_begin(&s->out, MESSAGE_HELLO);
-    put_told_hello(&s->out, &(struct told_hello){.role = ROLE_PROGRAM,
-                                                 .run = text_of(run),
-                                                 .environment = text_of("shiviz"),
-                                                 .path = text_of(file)});
-    out_end(&s->out);
+    encoder_begin_message(&s->out, MESSAGE_HELLO);
+    encode_hello(&s->out, &(struct program_hello){.role = ROLE_PROGRAM,
+                                                 .run = text_view_of(run),
+                                                 .environment = text_view_of("shiviz"),
+                                                 .path = text_view_of(file)});
+    encoder_end_message(&s->out);
 }
 
-static void send_types(struct sending *s)
+static void send_types(struct import_output *s)
 {
     static const char *const names[] = {"event", "send", "receive", "relay"};
     for (uint16_t i = 0; i < 4; i++) {
-        out_begin(&s->out, MESSAGE_TYPE);
-        put_told_type(&s->out,
-                      &(struct told_type){.code = (uint16_t)(i + 1), .name = text_of(names[i])});
-        out_end(&s->out);
+        encoder_begin_message(&s->out, MESSAGE_TYPE);
+        encode_type(&s->out,
+                      &(struct type_message){.code = (uint16_t)(i + 1), .name = text_view_of(names[i])});
+        encoder_end_message(&s->out);
     }
 }
 
-static void send_lines(struct sending *s, const struct shiviz_log *log)
+static void send_lines(struct import_output *s, const struct shiviz_log *log)
 {
     for (uint32_t h = 0; h < log->host_count; h++) {
         if (!log->numbers[h])
             continue; /* named in clocks only, with nothing */
-        out_begin(&s->out, MESSAGE_LINE);
-        put_told_line(&s->out, &(struct told_line){.code = h + 1,
+        encoder_begin_message(&s->out, MESSAGE_LINE);
+        encode_line(&s->out, &(struct line_message){.code = h + 1,
                                                    .low = h + 1,
-                                                   .kind = text_of("host"),
-                                                   .name = text_of(log->hosts[h])});
-        out_end(&s->out);
+                                                   .kind = text_view_of("host"),
+                                                   .name = text_view_of(log->hosts[h])});
+        encoder_end_message(&s->out);
         flush_if_large(s);
     }
 }
 
-static void send_event(struct sending *s, const struct shiviz_log *log, size_t index,
+static void send_event(struct import_output *s, const struct shiviz_log *log, size_t index,
                        uint64_t time_ns)
 {
     const struct shiviz_event *e = &log->events[index];
     unsigned relation = e->cause_count ? RELATION_RECEIVE | (e->is_cause ? SLOT_SENDS : 0)
                         : e->is_cause  ? RELATION_SEND
                                        : RELATION_NONE;
-    struct slot slot[2] = {
+    struct ring_slot slot[2] = {
         {.shape = (uint16_t)(e->cause_count ? (e->is_cause ? TYPE_RELAY : TYPE_RECEIVE)
                              : e->is_cause  ? TYPE_SEND
                                             : TYPE_EVENT),
-         .flags = (uint16_t)(relation | (e->doubtful ? SLOT_DOUBT(UNSEEN_THREAD) : 0)),
+         .flags = (uint16_t)(relation | (e->doubtful ? SLOT_DOUBT(UNTRACED_THREAD) : 0)),
          .time_ns = time_ns,
          .line_a = e->host + 1,
          .number_a = e->number}};
-    out_begin(&s->out, MESSAGE_SLOTS);
-    put_u32(&s->out, e->host + 1);
+    encoder_begin_message(&s->out, MESSAGE_SLOTS);
+    encode_u32(&s->out, e->host + 1);
     if (e->cause_count) {
         slot[0].line_b = e->causes[0].host + 1;
         slot[0].number_b = e->causes[0].number;
@@ -111,27 +111,27 @@ static void send_event(struct sending *s, const struct shiviz_log *log, size_t i
         slot[0].flags |= SLOT_PARTNERS;
         slot[0].payload_bytes = (e->cause_count - 1) * 16;
     }
-    put_bytes(&s->out, slot, SLOT_BYTES);
+    encode_bytes(&s->out, slot, SLOT_BYTES);
     for (uint32_t i = 1; i < e->cause_count; i++) {
-        put_u32(&s->out, e->causes[i].host + 1);
-        put_u32(&s->out, 0);
-        put_u64(&s->out, e->causes[i].number);
+        encode_u32(&s->out, e->causes[i].host + 1);
+        encode_u32(&s->out, 0);
+        encode_u64(&s->out, e->causes[i].number);
     }
     static const uint8_t nothing[SLOT_BYTES];
-    put_bytes(&s->out, nothing,
+    encode_bytes(&s->out, nothing,
               slot_follow(slot[0].payload_bytes) * SLOT_BYTES - slot[0].payload_bytes);
-    out_end(&s->out);
+    encoder_end_message(&s->out);
 }
 
-static void send_text(struct sending *s, const struct shiviz_event *e, const char *text)
+static void send_text(struct import_output *s, const struct shiviz_event *e, const char *text)
 {
     char shortened[LIMIT_TEXT_BYTES];
     if (!*text)
         return;
     snprintf(shortened, sizeof shortened, "%s", text);
-    out_begin(&s->out, MESSAGE_TEXT);
-    put_told_text(&s->out, &(struct told_text){e->host + 1, e->number, text_of(shortened)});
-    out_end(&s->out);
+    encoder_begin_message(&s->out, MESSAGE_ANNOTATION);
+    encode_annotation(&s->out, &(struct annotation_message){e->host + 1, e->number, text_view_of(shortened)});
+    encoder_end_message(&s->out);
 }
 
 /* From its first event on, by index, in new memory.  Where the log has no times, its order of
@@ -140,7 +140,7 @@ static uint64_t *times_of(const struct shiviz_log *log, uint64_t unit)
 {
     uint64_t *times = shiviz_times(log, unit), first = UINT64_MAX;
     bool has = times != NULL;
-    times = has ? times : memory_zeroed(log->event_count, sizeof *times);
+    times = has ? times : xcalloc(log->event_count, sizeof *times);
     for (size_t i = 0; i < log->event_count; i++) {
         times[i] = has ? times[i] : 1000 * (uint64_t)i;
         first = times[i] < first ? times[i] : first;
@@ -150,14 +150,14 @@ static uint64_t *times_of(const struct shiviz_log *log, uint64_t unit)
     return times;
 }
 
-static void send_log(struct sending *s, const struct shiviz_log *log, const char *run,
+static void send_log(struct import_output *s, const struct shiviz_log *log, const char *run,
                      const char *file, uint64_t unit)
 {
     uint64_t *times = times_of(log, unit);
     send_hello(s, run, file);
     send_types(s);
     send_lines(s, log);
-    uint64_t *sent = memory_zeroed(log->host_count, sizeof *sent);
+    uint64_t *sent = xcalloc(log->host_count, sizeof *sent);
     for (size_t i = 0; i < log->event_count && !s->failed; i++) {
         /* A host's events in the order of its own clock, wherever they stand in the log. */
         uint32_t host = log->events[i].host;
@@ -171,7 +171,7 @@ static void send_log(struct sending *s, const struct shiviz_log *log, const char
     }
     free(times);
     free(sent);
-    flush(s);
+    import_flush_output(s);
 }
 
 /* ---- the server ---- */
@@ -181,7 +181,7 @@ static pid_t start_server(const struct command *command, const char *output, int
 {
     char program[PATH_MAX], descriptor[16];
     int pair[2];
-    if (!installed_program("poet-server", program, sizeof program)) {
+    if (!install_path_program("poet-server", program, sizeof program)) {
         command_fail(command, "poet-server: not found beside poet");
         return -1;
     }
@@ -207,10 +207,10 @@ static pid_t start_server(const struct command *command, const char *output, int
 }
 
 /* Waits for what the server has to say against it, and for its end. */
-static int finish(const struct command *command, struct sending *s, int child)
+static int import_finish_server(const struct command *command, struct import_output *s, int child)
 {
     uint8_t bytes[4096];
-    struct out answer = {0};
+    struct encoder answer = {0};
     int status = 0, result = EXIT_DONE;
     shutdown(s->fd, SHUT_WR);
     for (ssize_t n; (n = read(s->fd, bytes, sizeof bytes)) != 0;) {
@@ -218,7 +218,7 @@ static int finish(const struct command *command, struct sending *s, int child)
             continue;
         if (n < 0)
             break;
-        put_bytes(&answer, bytes, (size_t)n);
+        encode_bytes(&answer, bytes, (size_t)n);
     }
     close(s->fd);
     for (size_t at = 0; at < answer.size;) {
@@ -228,16 +228,16 @@ static int finish(const struct command *command, struct sending *s, int child)
         if (frame_read(answer.data + at, answer.size - at, LIMIT_ANSWER_BYTES, &type, &length,
                        &error) <= 0)
             break;
-        struct in in = in_from(answer.data + at + MESSAGE_FRAME_BYTES, length);
+        struct decoder in = decoder_init(answer.data + at + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_ERROR) {
-            char *why = get_name(&in, LIMIT_TEXT_BYTES);
+            char *why = decode_name(&in, LIMIT_TEXT_BYTES);
             result = command_fail(command, "%s", why);
             free(why);
         }
         at += MESSAGE_FRAME_BYTES + length;
     }
-    out_free(&answer);
-    out_free(&s->out);
+    encoder_free(&answer);
+    encoder_free(&s->out);
     if (waitpid(child, &status, 0) == child && status != 0 && result == EXIT_DONE)
         result = EXIT_FAILED; /* it has said why */
     return result;
@@ -255,13 +255,13 @@ static void name_output(const char *output, size_t i, char *name, size_t size)
         snprintf(name, size, "%.*s-%zu%s", (int)(dot - output), output, i + 1, dot);
 }
 
-struct importing {
+struct import_options {
     const char *output, *parser, *split, *unit_name;
     uint64_t unit; /* of times that are numbers, in ns; 0: not said */
 };
 
 /* Not half of them: what has its time would stand beside what has none. */
-static void say_untimed(const struct command *command, const struct shiviz_log *log)
+static void import_warn_untimed(const struct command *command, const struct shiviz_log *log)
 {
     if (!log->has_times || log->untimed >= log->event_count)
         return;
@@ -272,7 +272,7 @@ static void say_untimed(const struct command *command, const struct shiviz_log *
             command->name, e->file, (unsigned long long)e->line);
 }
 
-static void say_restarted(const struct command *command, const struct shiviz_log *log)
+static void import_warn_restarted(const struct command *command, const struct shiviz_log *log)
 {
     if (log->restarted >= log->event_count)
         return;
@@ -285,7 +285,7 @@ static void say_restarted(const struct command *command, const struct shiviz_log
 }
 
 static int write_logs(const struct command *command, const struct shiviz_log *logs, size_t count,
-                      const char *file, const struct importing *o)
+                      const char *file, const struct import_options *o)
 {
     const char *output = o->output;
     const char *base = strrchr(file, '/');
@@ -294,7 +294,7 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
     size_t written = 0;
     for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
         char name[4096], run[200];
-        struct sending s = {0};
+        struct import_output s = {0};
         if (!logs[i].event_count)
             continue;
         name_output(output, written++, name, sizeof name);
@@ -302,15 +302,15 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
         pid_t child = start_server(command, name, &s.fd);
         if (child < 0)
             return EXIT_FAILED;
-        say_untimed(command, &logs[i]);
-        say_restarted(command, &logs[i]);
+        import_warn_untimed(command, &logs[i]);
+        import_warn_restarted(command, &logs[i]);
         send_log(&s, &logs[i], run, file, o->unit);
-        status = finish(command, &s, child);
+        status = import_finish_server(command, &s, child);
         if (status == EXIT_DONE && access(name, R_OK) != 0)
             status = command_fail(command, "%s: %s", name, strerror(errno));
         if (status == EXIT_DONE)
             fprintf(stderr, "%s: %zu event%s of %u host%s%s%s\n", name, logs[i].event_count,
-                    plural(logs[i].event_count), logs[i].host_count, plural(logs[i].host_count),
+                    plural_suffix(logs[i].event_count), logs[i].host_count, plural_suffix(logs[i].host_count),
                     logs[i].name ? ", " : "", logs[i].name ? logs[i].name : "");
     }
     return status;
@@ -325,7 +325,7 @@ static char *without_zeros(char *text, size_t *size)
         zeros += !text[i];
     if (!zeros)
         return text;
-    char *better = memory_bytes(*size + 2 * zeros + 1);
+    char *better = xmalloc(*size + 2 * zeros + 1);
     for (size_t i = 0; i < *size; i++)
         if (text[i])
             better[n++] = text[i];
@@ -338,7 +338,7 @@ static char *without_zeros(char *text, size_t *size)
 }
 
 /* Lines of other systems end as expressions have it. */
-static void end_lines(char *text, size_t *size)
+static void import_close_lines(char *text, size_t *size)
 {
     size_t n = 0;
     for (size_t i = 0; i < *size; i++)
@@ -358,7 +358,7 @@ static char *read_file(const char *path, size_t *size)
         return NULL;
     for (size_t n = 1; n;) {
         if (room - *size < 65536 + 1)
-            text = memory_resized(text, room = room ? 2 * room : 1 << 17, 1);
+            text = xreallocarray(text, room = room ? 2 * room : 1 << 17, 1);
         n = fread(text + *size, 1, 65536, f);
         *size += n;
     }
@@ -370,13 +370,13 @@ static char *read_file(const char *path, size_t *size)
         free(text);
         return NULL;
     }
-    end_lines(text, size);
+    import_close_lines(text, size);
     return without_zeros(text, size);
 }
 
 /* So many logs of one execution, each with a text of its own; frees what was read where one cannot be. */
 static bool read_logs(const struct command *command, char **files, size_t count,
-                      const struct importing *o, struct shiviz_text *texts)
+                      const struct import_options *o, struct shiviz_text *texts)
 {
     for (size_t i = 0; i < count; i++) {
         texts[i] = (struct shiviz_text){.file = strcmp(files[i], "-") == 0 ? "standard input" : files[i],
@@ -396,7 +396,7 @@ static bool read_logs(const struct command *command, char **files, size_t count,
 static bool can_write(const struct command *command, const char *output)
 {
     const char *slash = strrchr(output, '/');
-    char *directory = slash ? memory_copied_part(output, (size_t)(slash - output)) : memory_copied(".");
+    char *directory = slash ? xstrndup(output, (size_t)(slash - output)) : xstrdup(".");
     bool can = access(slash == output ? "/" : directory, W_OK | X_OK) == 0;
     if (!can)
         command_fail(command, "%s: %s", directory, strerror(errno));
@@ -404,9 +404,9 @@ static bool can_write(const struct command *command, const char *output)
     return can;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t import_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct importing *o = state->input;
+    struct import_options *o = state->input;
     switch (key) {
     case 'o':
         o->output = value;
@@ -425,9 +425,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int import_run(const struct command *command, int argc, char **argv)
 {
-    struct importing o = {0};
+    struct import_options o = {0};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
@@ -442,7 +442,7 @@ static int run(const struct command *command, int argc, char **argv)
         return command_usage(command, "--unit %s: s, ms, us or ns", o.unit_name);
     char **files = argv + first + 1, error[600];
     size_t files_count = (size_t)(argc - first - 1), count;
-    struct shiviz_text *texts = memory_zeroed(files_count, sizeof *texts);
+    struct shiviz_text *texts = xcalloc(files_count, sizeof *texts);
     struct shiviz_log *logs;
     if (!can_write(command, o.output) || !read_logs(command, files, files_count, &o, texts)) {
         status = EXIT_FAILED;
@@ -475,7 +475,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = import_parse_option,
     .args_doc = "shiviz LOG... -o FILE.poet",
     .doc = "Make a trace file of a log with vector clocks, as ShiViz reads them: one line a "
            "host, an event's number is its host's clock, and the order is what the clocks say.  "
@@ -491,5 +491,5 @@ static const struct argp argp = {
 
 const struct command command_import = {.name = "import",
                                        .summary = "make a trace file of another tool's log",
-                                       .run = run,
+                                       .run = import_run,
                                        .argp = &argp};

@@ -11,52 +11,52 @@
 
 #define LINES_MOST LIMIT_LINES
 
-static void add(struct inputs *inputs, uint32_t line, const uint8_t *bytes, uint32_t size)
+static void input_files_append_bytes(struct input_files *inputs, uint32_t line, const uint8_t *bytes, uint32_t size)
 {
     if (line >= LINES_MOST || size > LIMIT_INPUT_BYTES - inputs->bytes) {
         inputs->wrong = true;
         return;
     }
     inputs->lines =
-        grow_zeroed(inputs->lines, &inputs->line_room, line + 1u, sizeof *inputs->lines);
-    struct inputs_line *l = &inputs->lines[line];
-    l->bytes = grow(l->bytes, &l->room, l->size + size, 1);
+        array_reserve_zeroed(inputs->lines, &inputs->line_room, line + 1u, sizeof *inputs->lines);
+    struct input_files_line *l = &inputs->lines[line];
+    l->bytes = array_reserve(l->bytes, &l->room, l->size + size, 1);
     memcpy(l->bytes + l->size, bytes, size);
     l->size += size;
     inputs->bytes += size;
 }
 
-static void take(void *user, const struct answer *answer)
+static void input_files_receive_chunk(void *user, const struct response_chunk *answer)
 {
-    struct inputs *inputs = user;
-    struct in *in = answer->in;
-    if (answer->part != PART_INPUT)
+    struct input_files *inputs = user;
+    struct decoder *in = answer->in;
+    if (answer->part != RESPONSE_INPUT)
         return;
-    uint32_t line = get_u32(in);
-    uint64_t calls = get_u64(in), passed = get_u64(in);
-    bool first = get_u8(in) & 1;
-    uint8_t without = get_u8(in);
-    uint32_t size = get_u32(in);
-    const uint8_t *bytes = get_bytes(in, size);
-    if (!in_done(in))
+    uint32_t line = decode_u32(in);
+    uint64_t calls = decode_u64(in), passed = decode_u64(in);
+    bool first = decode_u8(in) & 1;
+    uint8_t without = decode_u8(in);
+    uint32_t size = decode_u32(in);
+    const uint8_t *bytes = decode_bytes(in, size);
+    if (!decoder_finish(in))
         return;
     inputs->calls += calls;
     inputs->passed += passed;
     inputs->cut += first && without & 1;
     inputs->streams |= (without & 2) != 0;
     if (size && line)
-        add(inputs, line, bytes, size);
+        input_files_append_bytes(inputs, line, bytes, size);
 }
 
-bool inputs_ask(const struct command *command, struct subject *subject, bool whole,
-                struct inputs *inputs)
+bool input_files_request(const struct command *command, struct command_source *subject, bool whole,
+                struct input_files *inputs)
 {
-    struct out body = {0};
-    put_u8(&body, whole);
-    return subject_ask(command, subject, ASK_INPUT, &body, take, inputs);
+    struct encoder body = {0};
+    encode_u8(&body, whole);
+    return command_source_request(command, subject, REQUEST_INPUT, &body, input_files_receive_chunk, inputs);
 }
 
-static bool write_all(const struct inputs *inputs, FILE *f)
+static bool write_all(const struct input_files *inputs, FILE *f)
 {
     uint32_t count = inputs->line_room ? (uint32_t)inputs->line_room : 1;
     struct input_head head = {.magic = INPUT_MAGIC, .line_count = count - 1};
@@ -75,7 +75,7 @@ static bool write_all(const struct inputs *inputs, FILE *f)
     return good;
 }
 
-bool inputs_write(const struct command *command, const struct inputs *inputs, const char *path)
+bool input_files_write(const struct command *command, const struct input_files *inputs, const char *path)
 {
     FILE *f = inputs->wrong ? NULL : fopen(path, "we");
     bool good = f && write_all(inputs, f);
@@ -86,10 +86,10 @@ bool inputs_write(const struct command *command, const struct inputs *inputs, co
     return good;
 }
 
-void inputs_free(struct inputs *inputs)
+void input_files_free(struct input_files *inputs)
 {
     for (size_t i = 0; i < inputs->line_room; i++)
         free(inputs->lines[i].bytes);
     free(inputs->lines);
-    *inputs = (struct inputs){0};
+    *inputs = (struct input_files){0};
 }

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct inputs {
+struct input_files {
     uint64_t calls; /* recorded */
     uint64_t passed; /* not, in signal handlers */
     uint32_t cut; /* threads of which not all was recorded */
     bool streams; /* nor was what a program read through C's stdio */
-    struct inputs_line {
+    struct input_files_line {
         uint8_t *bytes;
         size_t size, room;
     } *lines; /* by line */
@@ -24,10 +24,10 @@ struct inputs {
 };
 
 /* whole: with the bytes.  False: it is said why not. */
-bool inputs_ask(const struct command *command, struct subject *subject, bool whole,
-                struct inputs *inputs);
+bool input_files_request(const struct command *command, struct command_source *subject, bool whole,
+                struct input_files *inputs);
 /* Writes the file; false: it is said why not. */
-bool inputs_write(const struct command *command, const struct inputs *inputs, const char *path);
-void inputs_free(struct inputs *inputs);
+bool input_files_write(const struct command *command, const struct input_files *inputs, const char *path);
+void input_files_free(struct input_files *inputs);
 
 #endif

@@ -12,11 +12,11 @@ void json_print(struct json_object *object)
     json_object_put(object);
 }
 
-struct json_object *json_ref(struct ref ref)
+struct json_object *json_event_id(struct event_id ref)
 {
     char s[48];
     if (!ref.line)
         return NULL;
-    ref_print(s, sizeof s, ref);
+    event_id_print(s, sizeof s, ref);
     return json_object_new_string(s);
 }

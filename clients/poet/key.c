@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-static int run(const struct command *command, int argc, char **argv)
+static int key_run(const struct command *command, int argc, char **argv)
 {
     char path[PATH_MAX];
     struct error error;
@@ -14,10 +14,10 @@ static int run(const struct command *command, int argc, char **argv)
         return status;
     if (argc - first > 1)
         return command_usage(command, "%s: one FILE is enough", argv[first + 1]);
-    if (first == argc && !key_path(path, sizeof path, &error))
+    if (first == argc && !network_key_path(path, sizeof path, &error))
         return command_fail(command, "%s", error.text);
     const char *file = first < argc ? argv[first] : path;
-    if (!key_make(file, &error))
+    if (!network_key_make(file, &error))
         return command_fail(command, "%s", error.text);
     printf("%s\n", file);
     return EXIT_DONE;
@@ -33,4 +33,4 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_key = {
-    .name = "key", .summary = "make the key that other machines need", .run = run, .argp = &argp};
+    .name = "key", .summary = "make the key that other machines need", .run = key_run, .argp = &argp};

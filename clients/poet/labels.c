@@ -7,7 +7,7 @@
 static bool asked;
 static enum labels wanted;
 
-bool labels_named(const char *word, enum labels *labels)
+bool label_option_by_name(const char *word, enum labels *labels)
 {
     static const char *const words[] = {
         [LABELS_NAME] = "name", [LABELS_ID] = "id", [LABELS_ADDRESS] = "address"};
@@ -19,15 +19,15 @@ bool labels_named(const char *word, enum labels *labels)
     return false;
 }
 
-enum labels labels_wanted(enum labels otherwise) { return asked ? wanted : otherwise; }
+enum labels label_option_selected(enum labels otherwise) { return asked ? wanted : otherwise; }
 
 #define LABELS (256 + 'l')
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t label_option_parse_option(int key, char *value, struct argp_state *state)
 {
     if (key != LABELS)
         return ARGP_ERR_UNKNOWN;
-    asked = labels_named(value, &wanted);
+    asked = label_option_by_name(value, &wanted);
     if (!asked)
         fprintf(stderr, "%s: --labels %s: name, id or address\n", state->name, value);
     return asked ? 0 : EINVAL;
@@ -38,4 +38,4 @@ static const struct argp_option options[] = {
      "lines by name (default; of one name: w, w#2), by id (name and line number) or address; JSON: address",
      8},
     {0}};
-const struct argp labels_options = {.options = options, .parser = parse};
+const struct argp labels_options = {.options = options, .parser = label_option_parse_option};

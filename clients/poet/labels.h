@@ -10,8 +10,8 @@
 /* For commands that print words, a child of their options. */
 extern const struct argp labels_options;
 /* What was asked for by it, else `otherwise`. */
-enum labels labels_wanted(enum labels otherwise);
+enum labels label_option_selected(enum labels otherwise);
 /* "name", "id", "address".  False: it is none of them. */
-bool labels_named(const char *word, enum labels *labels);
+bool label_option_by_name(const char *word, enum labels *labels);
 
 #endif

@@ -10,9 +10,9 @@
 #define MARGINS_PT 56.0
 #define EDGES_PT 16.0 /* of a drawing, left and right of its columns */
 
-void letters_wrap(const struct scene *scene, struct page_options *page, enum wrap wrap)
+void text_size_choose_wrap(const struct scene *scene, struct document_options *page, enum wrap wrap)
 {
-    bool image = page->format != PAGE_PDF;
+    bool image = page->format != DOCUMENT_PDF;
     if (image && page->paper_width_pt > 0) { /* it has no pages: as wide as one */
         page->width_pt = page->paper_width_pt;
         page->paper_width_pt = page->paper_height_pt = 0;
@@ -27,7 +27,7 @@ void letters_wrap(const struct scene *scene, struct page_options *page, enum wra
     page->wrap_scale = SCALE;
 }
 
-double letters_legend_pt(const struct page_options *page)
+double text_size_legend_pt(const struct document_options *page)
 {
     return page->paper_width_pt > 0 ? page->paper_width_pt - MARGINS_PT
            : page->wrap             ? page->width_pt / page->wrap_scale
@@ -36,7 +36,7 @@ double letters_legend_pt(const struct page_options *page)
 
 /* So many columns, counted from the last, would be large enough: some less than seem to be, since what begins later says more at
  * its left edge. */
-static unsigned columns_that_fit(const struct scene *scene, const struct page_options *page)
+static unsigned columns_that_fit(const struct scene *scene, const struct document_options *page)
 {
     double room = page->width_pt * SCENE_LABEL_PT / LEAST_PT - scene->names_pt - EDGES_PT;
     unsigned n = 0;
@@ -48,10 +48,10 @@ static unsigned columns_that_fit(const struct scene *scene, const struct page_op
     return n - n / 4;
 }
 
-void letters_warn(const struct command *command, const struct scene *scene,
-                  const struct page_options *page)
+void text_size_warn(const struct command *command, const struct scene *scene,
+                  const struct document_options *page)
 {
-    struct bands bands = bands_cut(scene, page);
+    struct paper_bands bands = paper_bands_cut(scene, page);
     double letters = SCENE_LABEL_PT * bands.scale;
     if (letters >= LEAST_PT - 0.02)
         return;

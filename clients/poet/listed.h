@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum ending { ENDING_FINISHED, ENDING_STOPPED, ENDING_CUT_OFF, ENDING_LIVE, ENDING_UNREADABLE };
+enum run_ending { ENDING_FINISHED, ENDING_STOPPED, ENDING_CUT_OFF, ENDING_LIVE, ENDING_UNREADABLE };
 
-struct listed {
+struct run_list_entry {
     char *name; /* what to call it as a SOURCE */
     char *path; /* of its file; "" there is none any more */
     char *program; /* what ran, "" not known */
@@ -19,22 +19,22 @@ struct listed {
     uint64_t events, lost, bytes; /* bytes: on the disk */
     uint32_t waiting; /* threads that wait at its end */
     bool deadlock; /* some of them for each other */
-    enum ending ending;
+    enum run_ending ending;
     dev_t device; /* with the inode: which file it is; both 0 none */
     ino_t inode;
 };
 
-struct listing {
-    struct listed *items;
+struct run_list {
+    struct run_list_entry *items;
     size_t count, room;
 };
 
 /* "finished", "stopped", ... */
-const char *ending_text(enum ending ending);
+const char *run_ending_text(enum run_ending ending);
 /* The runs of all servers that listen here, and the traces of the working and the state directory. */
-void listing_add_all(struct listing *listing);
+void run_list_add_all(struct run_list *listing);
 /* A trace file, each trace of a directory, or the runs of a server.  False: errno says why not. */
-bool listing_add(struct listing *listing, const char *what);
-void listing_free(struct listing *listing); /* empties it */
+bool run_list_add(struct run_list *listing, const char *what);
+void run_list_free(struct run_list *listing); /* empties it */
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-static bool find(const char *program, char *path, size_t size)
+static bool preload_check_find_program(const char *program, char *path, size_t size)
 {
     if (strchr(program, '/')) {
         snprintf(path, size, "%s", program);
@@ -57,7 +57,7 @@ static bool is_sanitizer(const char *name)
            strncmp(name, "liblsan.so", 10) == 0 || strncmp(name, "libhwasan.so", 12) == 0;
 }
 
-static void read_needed(Elf *elf, const GElf_Phdr *dynamic, struct loadable *loadable)
+static void read_needed(Elf *elf, const GElf_Phdr *dynamic, struct preload_check *loadable)
 {
     Elf_Data *data =
         elf_getdata_rawchunk(elf, (int64_t)dynamic->p_offset, dynamic->p_filesz, ELF_T_DYN);
@@ -94,7 +94,7 @@ static bool is_go(Elf *elf)
 }
 
 /* Is a symbol defined there, in a table of that type? */
-static bool has(Elf *elf, unsigned type, const char *symbol)
+static bool preload_check_defines_symbol(Elf *elf, unsigned type, const char *symbol)
 {
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(elf, section)) != NULL) {
@@ -113,7 +113,7 @@ static bool has(Elf *elf, unsigned type, const char *symbol)
 }
 
 /* NULL, or why it cannot be recorded. */
-static const char *look_elf(Elf *elf, struct loadable *loadable)
+static const char *preload_check_check_elf(Elf *elf, struct preload_check *loadable)
 {
     GElf_Ehdr own, header;
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -138,13 +138,13 @@ static const char *look_elf(Elf *elf, struct loadable *loadable)
             read_needed(elf, &h, loadable);
     }
     loadable->traced =
-        strstr(loadable->needed, "libpoet.so") || has(elf, SHT_SYMTAB, "poet_traced_unit");
+        strstr(loadable->needed, "libpoet.so") || preload_check_defines_symbol(elf, SHT_SYMTAB, "poet_traced_unit");
     if (is_go(elf))
         return "it is a Go program, whose goroutines the C library does not know";
     if (!interpreter || !memchr(interpreter, 0, left))
         return "it is statically linked; link it dynamically, or compile it with poetcc -trace";
     /* (clang puts what it needs into the program itself, whose symbols the loader then sees) */
-    if (strstr(loadable->sanitizers, "libtsan.so") || has(elf, SHT_DYNSYM, "__tsan_init"))
+    if (strstr(loadable->sanitizers, "libtsan.so") || preload_check_defines_symbol(elf, SHT_DYNSYM, "__tsan_init"))
         return "it is made with -fsanitize=thread, which follows the same calls; compile it with "
                "poetcc -trace -fsanitize=thread";
     if (strstr(interpreter, "ld-musl"))
@@ -154,7 +154,7 @@ static const char *look_elf(Elf *elf, struct loadable *loadable)
 
 /* ---- files ---- */
 
-static const char *privileges(const char *path)
+static const char *preload_check_privilege_problem(const char *path)
 {
     struct stat st;
     if (geteuid() == 0 || stat(path, &st) < 0)
@@ -180,10 +180,10 @@ static bool is_script(int fd, char *interpreter, size_t size)
     return true;
 }
 
-static const char *look_file(const char *path, struct loadable *loadable, bool script)
+static const char *preload_check_check_file(const char *path, struct preload_check *loadable, bool script)
 {
     char interpreter[256];
-    const char *why = privileges(path);
+    const char *why = preload_check_privilege_problem(path);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (why || fd < 0) {
         if (fd >= 0)
@@ -193,9 +193,9 @@ static const char *look_file(const char *path, struct loadable *loadable, bool s
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     if (elf && elf_kind(elf) == ELF_K_ELF)
-        why = look_elf(elf, loadable);
+        why = preload_check_check_elf(elf, loadable);
     else if (!script && is_script(fd, interpreter, sizeof interpreter))
-        why = look_file(interpreter, loadable, true);
+        why = preload_check_check_file(interpreter, loadable, true);
     else
         why = "it is neither a program nor a script";
     elf_end(elf);
@@ -203,16 +203,16 @@ static const char *look_file(const char *path, struct loadable *loadable, bool s
     return why;
 }
 
-bool loadable_look(const char *program, struct loadable *loadable, bool *found, char *why,
+bool preload_check_program(const char *program, struct preload_check *loadable, bool *found, char *why,
                    size_t size)
 {
-    *loadable = (struct loadable){0};
-    *found = find(program, loadable->path, sizeof loadable->path);
+    *loadable = (struct preload_check){0};
+    *found = preload_check_find_program(program, loadable->path, sizeof loadable->path);
     if (!*found) {
         snprintf(why, size, "%s", strerror(errno));
         return false;
     }
-    const char *reason = look_file(loadable->path, loadable, false);
+    const char *reason = preload_check_check_file(loadable->path, loadable, false);
     if (reason)
         snprintf(why, size, "%s", reason);
     return !reason;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct loadable {
+struct preload_check {
     char path[4096];      /* the file that is executed */
     char sanitizers[512]; /* libraries that must be loaded before all others, by spaces */
     char needed[4096];    /* all libraries that it is linked with, by spaces */
@@ -15,7 +15,7 @@ struct loadable {
 
 /* Finds a program as execvp does and looks at it, and at the interpreter of a script.  Writes a
  * sentence to `why` where it cannot be recorded; found: false if there is no such program. */
-bool loadable_look(const char *program, struct loadable *loadable, bool *found, char *why,
+bool preload_check_program(const char *program, struct preload_check *loadable, bool *found, char *why,
                    size_t size);
 
 #endif

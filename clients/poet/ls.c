@@ -49,31 +49,31 @@ static const char *date_text(char *s, size_t size, uint64_t wall_ns)
     return s;
 }
 
-static const char *ending_begin(enum ending ending)
+static const char *ending_begin(enum run_ending ending)
 {
-    return colour_begin(ending == ENDING_LIVE       ? COLOUR_GOOD
-                        : ending == ENDING_FINISHED ? COLOUR_FAINT
-                                                    : COLOUR_CAREFUL);
+    return terminal_color_begin(ending == ENDING_LIVE       ? COLOR_GOOD
+                        : ending == ENDING_FINISHED ? COLOR_FAINT
+                                                    : COLOR_CAREFUL);
 }
 
-static void print_ending(const struct listed *l)
+static void print_ending(const struct run_list_entry *l)
 {
-    printf("%s%s%s", ending_begin(l->ending), ending_text(l->ending), colour_end());
+    printf("%s%s%s", ending_begin(l->ending), run_ending_text(l->ending), terminal_color_end());
     if (l->ending == ENDING_STOPPED) /* the recorded events say no more */
         fputs(" (killed, or it ended in a call that is not traced)", stdout);
     if (l->deadlock)
-        printf(", %sdeadlock%s", colour_begin(COLOUR_BAD), colour_end());
+        printf(", %sdeadlock%s", terminal_color_begin(COLOR_BAD), terminal_color_end());
     else if (l->waiting)
         printf(", %u waiting", l->waiting);
     if (l->lost)
-        printf(", %s%llu lost%s", colour_begin(COLOUR_BAD), (unsigned long long)l->lost,
-               colour_end());
+        printf(", %s%llu lost%s", terminal_color_begin(COLOR_BAD), (unsigned long long)l->lost,
+               terminal_color_end());
     if (l->why)
         printf(": %s", l->why);
     putchar('\n');
 }
 
-static int width_of(const struct listing *listing, bool program)
+static int width_of(const struct run_list *listing, bool program)
 {
     size_t most = program ? 7 : 3;
     for (size_t i = 0; i < listing->count; i++) {
@@ -83,16 +83,16 @@ static int width_of(const struct listing *listing, bool program)
     return (int)most;
 }
 
-static void print_text(const struct listing *listing)
+static void print_text(const struct run_list *listing)
 {
     char date[32], length[32], size[32];
     int names = width_of(listing, false), programs = width_of(listing, true);
     uint64_t bytes = 0;
     if (listing->count)
-        printf("%s%-*s  %-*s  %-19s  %10s  %11s  %7s  ENDED%s\n", colour_begin(COLOUR_HEAD), names,
-               "RUN", programs, "PROGRAM", "BEGUN", "LENGTH", "EVENTS", "SIZE", colour_end());
+        printf("%s%-*s  %-*s  %-19s  %10s  %11s  %7s  ENDED%s\n", terminal_color_begin(COLOR_HEAD), names,
+               "RUN", programs, "PROGRAM", "BEGUN", "LENGTH", "EVENTS", "SIZE", terminal_color_end());
     for (size_t i = 0; i < listing->count; i++) {
-        const struct listed *l = &listing->items[i];
+        const struct run_list_entry *l = &listing->items[i];
         bytes += l->bytes;
         char *name = text_readable(l->name, strlen(l->name), false);
         printf("%-*s  %-*s  ", names, name, programs, l->program);
@@ -105,18 +105,18 @@ static void print_text(const struct listing *listing)
         printf("  %7s  ", bytes_text(size, sizeof size, l->bytes));
         print_ending(l);
     }
-    printf("%s%zu run%s, %s%s\n", colour_begin(COLOUR_FAINT), listing->count,
-           plural(listing->count), bytes_text(size, sizeof size, bytes), colour_end());
+    printf("%s%zu run%s, %s%s\n", terminal_color_begin(COLOR_FAINT), listing->count,
+           plural_suffix(listing->count), bytes_text(size, sizeof size, bytes), terminal_color_end());
 }
 
 /* ---- as JSON ---- */
 
-static void print_json(const struct listing *listing)
+static void print_json(const struct run_list *listing)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
     uint64_t bytes = 0;
     for (size_t i = 0; i < listing->count; i++) {
-        const struct listed *l = &listing->items[i];
+        const struct run_list_entry *l = &listing->items[i];
         struct json_object *r = json_object_new_object();
         bool known = l->ending != ENDING_UNREADABLE;
         bytes += l->bytes;
@@ -128,7 +128,7 @@ static void print_json(const struct listing *listing)
         json_object_object_add(r, "events", known ? json_object_new_uint64(l->events) : NULL);
         json_object_object_add(r, "lost", json_object_new_uint64(l->lost));
         json_object_object_add(r, "bytes", json_object_new_uint64(l->bytes));
-        json_object_object_add(r, "ended", json_object_new_string(ending_text(l->ending)));
+        json_object_object_add(r, "ended", json_object_new_string(run_ending_text(l->ending)));
         json_object_object_add(r, "waiting", json_object_new_int64(l->waiting));
         json_object_object_add(r, "deadlock", json_object_new_boolean(l->deadlock));
         json_object_object_add(r, "why", l->why ? json_object_new_string(l->why) : NULL);
@@ -143,14 +143,14 @@ static void print_json(const struct listing *listing)
 
 static const char *const sorts[] = {"date", "name", "length", "events", "size"};
 
-struct wanted {
+struct ls_options {
     bool json;
     int sort; /* index of sorts */
 };
 
-static int compare(const void *a, const void *b, void *sort)
+static int ls_compare_runs(const void *a, const void *b, void *sort)
 {
-    const struct listed *x = a, *y = b;
+    const struct run_list_entry *x = a, *y = b;
     const struct {
         uint64_t x, y;
     } keys[] = {{x->wall_ns, y->wall_ns},
@@ -164,9 +164,9 @@ static int compare(const void *a, const void *b, void *sort)
     return strcmp(x->name, y->name);
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t ls_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct wanted *wanted = state->input;
+    struct ls_options *wanted = state->input;
     if (key == 'j')
         wanted->json = true;
     else if (key != 's')
@@ -182,24 +182,24 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return EINVAL;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int ls_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted wanted = {0};
+    struct ls_options wanted = {0};
     int first, status = command_read(command, argc, argv, &wanted, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct listing listing = {0};
+    struct run_list listing = {0};
     status = EXIT_DONE;
     if (first == argc)
-        listing_add_all(&listing);
+        run_list_add_all(&listing);
     for (int i = first; i < argc; i++)
-        if (!listing_add(&listing, argv[i]))
+        if (!run_list_add(&listing, argv[i]))
             status = command_fail(command, "%s: %s", argv[i], strerror(errno));
     if (listing.count)
-        qsort_r(listing.items, listing.count, sizeof *listing.items, compare, &wanted.sort);
+        qsort_r(listing.items, listing.count, sizeof *listing.items, ls_compare_runs, &wanted.sort);
     pager_begin();
     (wanted.json ? print_json : print_text)(&listing);
-    listing_free(&listing);
+    run_list_free(&listing);
     return status;
 }
 
@@ -211,7 +211,7 @@ static const struct argp_child children[] = {
     {&colour_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = ls_parse_option,
     .args_doc = "[RUN|DIRECTORY|ENDPOINT...]",
     .doc =
         "List runs, the newest first: what to call each as a SOURCE, its program, begin, length (up to its "
@@ -227,5 +227,5 @@ static const struct argp argp = {
 const struct command command_ls = {.name = "ls",
                                    .summary =
                                        "list the runs that are kept, and those that are live",
-                                   .run = run,
+                                   .run = ls_run,
                                    .argp = &argp};

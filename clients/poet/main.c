@@ -39,7 +39,7 @@ static void print_help(FILE *f)
 static int run_program(const char *program, char **argv)
 {
     char path[PATH_MAX];
-    if (!installed_program(program, path, sizeof path)) {
+    if (!install_path_program(program, path, sizeof path)) {
         fprintf(stderr, "poet: %s: not installed%s\n", program,
                 strcmp(program, "poet-view") == 0
                     ? ": build it with GTK 4 (libgtk-4-dev), or use: poet export SOURCE -o FILE.pdf"
@@ -52,10 +52,10 @@ static int run_program(const char *program, char **argv)
     return EXIT_FAILED;
 }
 
-static int unknown(const char *word)
+static int main_report_unknown(const char *word)
 {
     bool option = *word == '-';
-    const char *near = option ? NULL : table_nearest(word);
+    const char *near = option ? NULL : command_table_nearest(word);
     fprintf(stderr, "poet: \"%s\" is no %s", word, option ? "option" : "command");
     if (near)
         fprintf(stderr, ": did you mean \"%s\"?", near);
@@ -63,7 +63,7 @@ static int unknown(const char *word)
     return EXIT_USAGE;
 }
 
-static int dispatch(int argc, char **argv)
+static int main_dispatch_command(int argc, char **argv)
 {
     for (size_t i = 0; table_programs[i].name; i++)
         if (strcmp(argv[0], table_programs[i].name) == 0)
@@ -71,17 +71,17 @@ static int dispatch(int argc, char **argv)
     for (size_t i = 0; table_commands[i]; i++)
         if (strcmp(argv[0], table_commands[i]->name) == 0)
             return table_commands[i]->run(table_commands[i], argc, argv);
-    return unknown(argv[0]);
+    return main_report_unknown(argv[0]);
 }
 
-static int help(int argc, char **argv)
+static int main_run_help(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stdout);
         return EXIT_DONE;
     }
     char *arguments[] = {argv[1], (char *)(uintptr_t) "--help", NULL};
-    return dispatch(2, arguments);
+    return main_dispatch_command(2, arguments);
 }
 
 int main(int argc, char **argv)
@@ -99,16 +99,16 @@ int main(int argc, char **argv)
         return EXIT_DONE;
     }
     if (argc == 3 && strcmp(argv[1], "--completion") == 0)
-        return complete_print(argv[2]);
+        return completion_print(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--complete") == 0)
-        return complete_words(argv[2]);
+        return completion_words_write(argv[2]);
     int status =
-        strcmp(argv[1], "help") == 0 ? help(argc - 1, argv + 1) : dispatch(argc - 1, argv + 1);
-    if (pager_begun()) {
+        strcmp(argv[1], "help") == 0 ? main_run_help(argc - 1, argv + 1) : main_dispatch_command(argc - 1, argv + 1);
+    if (pager_is_running()) {
         pager_end();
     } else if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "poet %s: standard output: %s\n", argv[1], strerror(errno));
         return EXIT_FAILED;
     }
-    return status == EXIT_DONE && subject_damaged() ? EXIT_FAILED : status;
+    return status == EXIT_DONE && command_source_damaged() ? EXIT_FAILED : status;
 }

@@ -10,42 +10,42 @@
 
 enum { OPTION_KINDS = 3000 };
 
-static void add_row(struct sheet *sheet, const struct shown_table *t, uint32_t row, char *text)
+static void add_row(struct text_table *sheet, const struct result_table *t, uint32_t row, char *text)
 {
-    struct sheet_row *r = sheet_row(sheet);
+    struct text_table_row *r = text_table_add_row(sheet);
     r->depth = t->rows[row].depth;
     r->event = t->rows[row].event;
     r->row = row;
     r->cells[0] = text;
 }
 
-static void words(struct sheet *sheet, const struct table_names *names, const struct shown_table *t)
+static void predict_write_findings(struct text_table *sheet, const struct table_names *names, const struct result_table *t)
 {
     const char *kind = "";
-    uint32_t number = table_find(t, "number");
-    sheet->title = memory_copied("what else could have been");
-    sheet_column(sheet, memory_copied(""), false);
+    uint32_t number = result_table_find_column(t, "number");
+    sheet->title = xstrdup("what else could have been");
+    text_table_add_column(sheet, xstrdup(""), false);
     for (uint32_t i = 0; i < t->row_count; i++) {
         if (t->rows[i].depth) {
-            add_row(sheet, t, i, otherwise_part(names, t, i, kind));
+            add_row(sheet, t, i, finding_text_participant(names, t, i, kind));
             continue;
         }
-        kind = otherwise_kind(t, i);
-        char *said = otherwise_finding(t, i);
+        kind = finding_text_kind(t, i);
+        char *said = finding_text_summary(t, i);
         add_row(sheet, t, i,
-                memory_printed("%lld  %s", (long long)table_cells(t, i)[number].number, said));
+                xasprintf("%lld  %s", (long long)result_table_cells(t, i)[number].number, said));
         free(said);
     }
     if (!t->row_count)
-        sheet_note(sheet, memory_copied("nothing was found that could have been otherwise"));
+        text_table_add_note(sheet, xstrdup("nothing was found that could have been otherwise"));
     for (uint32_t i = 0; i < t->note_count; i++)
-        sheet_note(sheet, memory_copied(t->notes[i]));
+        text_table_add_note(sheet, xstrdup(t->notes[i]));
 }
 
 /* ---- the command ---- */
 
-struct wanted {
-    struct tables tables;
+struct predict_options {
+    struct table_settings tables;
     struct table_option options[2];
 };
 
@@ -54,17 +54,17 @@ static const struct argp_option options[] = {
      "only these: inversion, lost, missed, message, unheard, between, first", 1},
     {0}};
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t predict_parse_option(int key, char *value, struct argp_state *state)
 {
     static char name[] = "kinds";
-    struct wanted *w = state->input;
+    struct predict_options *w = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
         return 0;
     case OPTION_KINDS:
-        if (!otherwise_are_kinds(value)) {
-            char *known = otherwise_kinds();
+        if (!finding_text_kinds_are_known(value)) {
+            char *known = finding_text_kinds();
             command_usage(w->tables.command, "--kinds %s: unknown kind (known: %s)", value, known);
             free(known);
             return EINVAL;
@@ -76,19 +76,19 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int predict_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}};
+    struct predict_options w = {.tables = {.command = command}};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct tables_section section = {.what = "maybe", .options = w.options, .words = words};
-    return tables_command(&w.tables, argc, argv, first, &section, 1);
+    struct table_section section = {.what = "maybe", .options = w.options, .words = predict_write_findings};
+    return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = predict_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
         "Say what else the same program could have done: orders that did not happen and that nothing "
@@ -97,4 +97,4 @@ static const struct argp argp = {
     .children = tables_children};
 
 const struct command command_maybe = {
-    .name = "maybe", .summary = "say what else the run could have done", .run = run, .argp = &argp};
+    .name = "maybe", .summary = "say what else the run could have done", .run = predict_run, .argp = &argp};

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t merge_parse_option(int key, char *value, struct argp_state *state)
 {
     const char **output = state->input;
     if (key != 'o')
@@ -19,7 +19,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int merge_run(const struct command *command, int argc, char **argv)
 {
     const char *output = NULL;
     char path[PATH_MAX];
@@ -28,9 +28,9 @@ static int run(const struct command *command, int argc, char **argv)
         return status;
     if (first == argc || !output)
         return command_usage(command, "FILEs, and -o ALL.poet, are needed");
-    if (!installed_program("poet-server", path, sizeof path))
+    if (!install_path_program("poet-server", path, sizeof path))
         return command_fail(command, "poet-server is not installed");
-    const char **arguments = memory_zeroed((size_t)(argc - first) + 6, sizeof *arguments);
+    const char **arguments = xcalloc((size_t)(argc - first) + 6, sizeof *arguments);
     size_t n = 0;
     arguments[n++] = "poet-server";
     arguments[n++] = "--merge";
@@ -49,7 +49,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = merge_parse_option,
     .args_doc = "FILE... -o ALL.poet",
     .doc =
         "Order what agents wrote on several machines (poet server --to) as one run, where it did not come to a "
@@ -59,5 +59,5 @@ static const struct argp argp = {
 
 const struct command command_merge = {.name = "merge",
                                       .summary = "order what agents wrote on several machines",
-                                      .run = run,
+                                      .run = merge_run,
                                       .argp = &argp};

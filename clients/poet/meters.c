@@ -13,8 +13,8 @@
 
 enum { OPTION_SET = 3000 };
 
-struct wanted {
-    struct tables tables;
+struct metrics_options {
+    struct table_settings tables;
     const char *file, *set;
 };
 
@@ -27,9 +27,9 @@ static const struct argp_option options[] = {
      1},
     {0}};
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t metrics_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct wanted *w = state->input;
+    struct metrics_options *w = state->input;
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = &w->tables;
     else if (key == 'm')
@@ -43,12 +43,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 #define FILE_BYTES (1u << 20) /* of a file, at most */
 
-static char *text_of(const char *path)
+static char *text_view_of(const char *path)
 {
     FILE *f = fopen(path, "re");
     if (!f)
         return NULL;
-    char *text = memory_zeroed(FILE_BYTES + 1, 1);
+    char *text = xcalloc(FILE_BYTES + 1, 1);
     size_t size = fread(text, 1, FILE_BYTES, f);
     bool bad = ferror(f) || memchr(text, 0, size);
     fclose(f);
@@ -61,19 +61,19 @@ static char *text_of(const char *path)
 }
 
 /* As the server reads it; NULL with complaints. */
-static char *meters_of(const struct command *command, const char *path)
+static char *metrics_read_rules(const struct command *command, const char *path)
 {
     struct arena texts = {0};
-    struct target_meter *meters;
+    struct target_metric *meters;
     size_t count;
-    char *text = text_of(path);
+    char *text = text_view_of(path);
     if (!text) {
         command_fail(command, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    bool good = meters_read(text, path, stderr, &texts, &meters, &count);
+    bool good = metric_rules_read(text, path, stderr, &texts, &meters, &count);
     free(text);
-    text = good ? meters_text(meters, count) : NULL;
+    text = good ? metric_rules_write(meters, count) : NULL;
     free(meters);
     arena_free(&texts);
     if (!text)
@@ -85,41 +85,41 @@ static char *meters_of(const struct command *command, const char *path)
     return NULL;
 }
 
-static int run_set(const struct wanted *w, int argc, char **argv, int first)
+static int run_set(const struct metrics_options *w, int argc, char **argv, int first)
 {
     const struct command *command = w->tables.command;
-    struct subject subject;
-    const char *source = subject_named(argc, argv, &first);
+    struct command_source subject;
+    const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
-    if (!subject_open(command, &subject, source, wanting_lines(w->set), labels_wanted(LABELS_NAME)))
+    if (!command_source_open(command, &subject, source, measurement_change_lines(w->set), label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
-    int status = wanting_tell(command, &subject, w->set);
-    subject_close(&subject);
+    int status = measurement_change_send(command, &subject, w->set);
+    command_source_close(&subject);
     return status;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int metrics_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}};
+    struct metrics_options w = {.tables = {.command = command}};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
     if (w.set)
         return run_set(&w, argc, argv, first);
-    char *text = w.file ? meters_of(command, w.file) : NULL;
+    char *text = w.file ? metrics_read_rules(command, w.file) : NULL;
     if (w.file && !text)
         return EXIT_USAGE;
     struct table_option given[] = {{(char *)(uintptr_t) "meters", text}, {0}};
-    struct tables_section section = {.what = "meters", .options = text ? given : NULL};
-    status = tables_command(&w.tables, argc, argv, first, &section, 1);
+    struct table_section section = {.what = "meters", .options = text ? given : NULL};
+    status = table_output_command(&w.tables, argc, argv, first, &section, 1);
     free(text);
     return status;
 }
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = metrics_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
         "Say what meters counted and timed: those that the program counts itself (poet_meter of poet.h), "
@@ -130,5 +130,5 @@ static const struct argp argp = {
 const struct command command_meters = {
     .name = "meters",
     .summary = "say what meters of one's own counted and timed over the events",
-    .run = run,
+    .run = metrics_run,
     .argp = &argp};

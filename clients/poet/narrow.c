@@ -10,12 +10,12 @@
 
 #define NAME_WIDTH 64u /* of a name, without where it is */
 
-struct name {
+struct narrow_table_name {
     char *text;
     size_t at; /* bytes that are written */
 };
 
-static void name_add(struct name *n, const char *bytes, size_t count)
+static void name_add(struct narrow_table_name *n, const char *bytes, size_t count)
 {
     memcpy(n->text + n->at, bytes, count);
     n->at += count;
@@ -45,7 +45,7 @@ static bool name_is_operator(const char *name, const char *at)
 /* What stands within outermost brackets becomes dots.  Memory of the caller's. */
 static char *name_without(const char *name, char opens, char closes)
 {
-    struct name n = {memory_bytes(2 * strlen(name) + 8), 0};
+    struct narrow_table_name n = {xmalloc(2 * strlen(name) + 8), 0};
     const char *end;
     for (const char *p = name; *p; p = end) {
         end = *p == opens && !name_is_operator(name, p) ? name_closed(p, opens, closes) : NULL;
@@ -69,7 +69,7 @@ static char *name_cut(const char *name)
         head--;
     while (tail < size && is_inside_letter(name[tail]))
         tail++;
-    return memory_printed("%.*s...%s", (int)head, name, name + tail);
+    return xasprintf("%.*s...%s", (int)head, name, name + tail);
 }
 
 /* One of C++, not one of a file or a command.  NULL: it is short enough. */
@@ -79,18 +79,18 @@ static char *name_shortened(const char *text)
     size_t size = place && place[1] == '(' ? (size_t)(place - text) : strlen(text);
     if (size <= NAME_WIDTH || !(strstr(text, "::") || strchr(text, '<')))
         return NULL;
-    char *name = memory_copied_part(text, size), *next;
+    char *name = xstrndup(text, size), *next;
     for (unsigned i = 0; i < 3 && strlen(name) > NAME_WIDTH; i++) {
         next = i == 2 ? name_cut(name) : name_without(name, i ? '(' : '<', i ? ')' : '>');
         free(name);
         name = next;
     }
-    next = memory_printed("%s%s", name, text + size);
+    next = xasprintf("%s%s", name, text + size);
     free(name);
     return next;
 }
 
-void narrow_sheet(struct sheet *sheet)
+void narrow_table_shorten(struct text_table *sheet)
 {
     bool any = false;
     for (uint32_t i = 0; i < sheet->row_count; i++)
@@ -104,6 +104,6 @@ void narrow_sheet(struct sheet *sheet)
             any = true;
         }
     if (any)
-        sheet_note(sheet,
-                   memory_copied("long names are shortened: --json and --csv have all of them"));
+        text_table_add_note(sheet,
+                   xstrdup("long names are shortened: --json and --csv have all of them"));
 }

@@ -5,6 +5,6 @@
 #include "render/table.h"
 
 /* Shortens the names of its cells, and says so in a note. */
-void narrow_sheet(struct sheet *sheet);
+void narrow_table_shorten(struct text_table *sheet);
 
 #endif

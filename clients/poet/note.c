@@ -12,15 +12,15 @@
 #include <json-c/json.h>
 #include <string.h>
 
-struct noting {
+struct note_options {
     const struct command *command;
     bool list, removes, json;
 };
 
-static void print_one(const struct noting *o, const struct note *note)
+static void print_one(const struct note_options *o, const struct event_note *note)
 {
     char at[48];
-    ref_print(at, sizeof at, note->at);
+    event_id_print(at, sizeof at, note->at);
     if (o->json) {
         struct json_object *line = json_object_new_object();
         json_object_object_add(line, "event", json_object_new_string(at));
@@ -33,7 +33,7 @@ static void print_one(const struct noting *o, const struct note *note)
     putchar('\n');
 }
 
-static int list(const struct noting *o, const struct notes *notes)
+static int note_print_notes(const struct note_options *o, const struct note_file *notes)
 {
     for (uint32_t i = 0; i < notes->count; i++)
         print_one(o, &notes->items[i]);
@@ -41,48 +41,48 @@ static int list(const struct noting *o, const struct notes *notes)
 }
 
 /* text: NULL: it goes. */
-static int set(const struct noting *o, struct notes *notes, struct ref at, const char *text)
+static int note_set_note(const struct note_options *o, struct note_file *notes, struct event_id at, const char *text)
 {
     struct error error;
     char s[48];
-    ref_print(s, sizeof s, at);
-    if (!text && !notes_text(notes, at))
+    event_id_print(s, sizeof s, at);
+    if (!text && !note_file_text(notes, at))
         return command_fail(o->command, "there is no note at %s", s);
-    enum notes_kept kept = notes_set(notes, at, text, &error);
+    enum notes_kept kept = note_file_set(notes, at, text, &error);
     if (kept == NOTES_NOWHERE || kept == NOTES_REFUSED)
         return command_fail(o->command, "it cannot be kept: %s", error.text);
-    if (kept == NOTES_ELSEWHERE && notes_file(notes))
+    if (kept == NOTES_ELSEWHERE && note_file_file(notes))
         fprintf(stderr, "poet note: nothing can be written beside the trace: kept in %s\n",
-                notes_file(notes));
+                note_file_file(notes));
     return EXIT_DONE;
 }
 
 /* words: what follows SOURCE. */
-static int act(const struct noting *o, struct subject *subject, int count, char **words)
+static int note_run_action(const struct note_options *o, struct command_source *subject, int count, char **words)
 {
-    struct notes notes;
+    struct note_file notes;
     struct error error;
-    struct ref at = {0, 0};
-    if (count && (!ref_parse(words[0], &at) || !at.line || at.line & HIDDEN_LINE))
+    struct event_id at = {0, 0};
+    if (count && (!event_id_parse(words[0], &at) || !at.line || at.line & HIDDEN_LINE))
         return command_usage(o->command, "%s: an event is written LINE:NUMBER, as in 2:17",
                              words[0]);
-    int status = notes_open(&notes, &subject->source, &error)
+    int status = note_file_open(&notes, &subject->source, &error)
                      ? EXIT_DONE
                      : command_fail(o->command, "%s", error.text);
     if (status == EXIT_DONE && o->list)
-        status = list(o, &notes);
-    else if (status == EXIT_DONE && !o->removes && !exists_event(subject, at, &error))
+        status = note_print_notes(o, &notes);
+    else if (status == EXIT_DONE && !o->removes && !event_check_exists(subject, at, &error))
         status = command_fail(o->command, "%s", error.text);
     else if (status == EXIT_DONE)
-        status = set(o, &notes, at, o->removes ? NULL : words[1]);
-    notes_free(&notes);
+        status = note_set_note(o, &notes, at, o->removes ? NULL : words[1]);
+    note_file_free(&notes);
     return status;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int note_run(const struct command *command, int argc, char **argv)
 {
-    struct noting o = {.command = command};
-    struct subject subject;
+    struct note_options o = {.command = command};
+    struct command_source subject;
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
@@ -92,16 +92,16 @@ static int run(const struct command *command, int argc, char **argv)
         return command_usage(command, "SOURCE, an event and a text are needed");
     if (count == 3 && (!*argv[first + 2] || strlen(argv[first + 2]) > LIMIT_TEXT_BYTES))
         return command_usage(command, "a note has 1 to %u bytes", LIMIT_TEXT_BYTES);
-    if (!subject_open(command, &subject, argv[first], SOURCE_NAMED_LINES, LABELS_NAME))
+    if (!command_source_open(command, &subject, argv[first], SESSION_NAMED_LINES, LABELS_NAME))
         return EXIT_FAILED;
-    status = act(&o, &subject, count - 1, argv + first + 1);
-    subject_close(&subject);
+    status = note_run_action(&o, &subject, count - 1, argv + first + 1);
+    command_source_close(&subject);
     return status;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t note_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct noting *o = state->input;
+    struct note_options *o = state->input;
     (void)value;
     if (key == 'l')
         o->list = true;
@@ -121,7 +121,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = note_parse_option,
     .args_doc = "SOURCE EVENT TEXT\n--delete SOURCE EVENT\n--list SOURCE",
     .doc =
         "Write a note at an event (LINE:NUMBER), in place of the one that was there.\v"
@@ -131,5 +131,5 @@ static const struct argp argp = {
 
 const struct command command_note = {.name = "note",
                                      .summary = "write a note at an event, list them, delete one",
-                                     .run = run,
+                                     .run = note_run,
                                      .argp = &argp};

@@ -20,12 +20,12 @@
 
 extern char **environ;
 
-static void complain(struct error *error, const char *what)
+static void number_sampler_set_error(struct error *error, const char *what)
 {
     snprintf(error->text, sizeof error->text, "%s", what);
 }
 
-bool number_in(const char *text, long long *thousandths)
+bool number_sampler_parse(const char *text, long long *thousandths)
 {
     const char *at = text + strcspn(text, "0123456789");
     if (!*at)
@@ -45,13 +45,13 @@ bool number_in(const char *text, long long *thousandths)
 static bool first_number(char *text, size_t size, long long *thousandths, struct error *error)
 {
     text[size] = 0;
-    if (number_in(text, thousandths))
+    if (number_sampler_parse(text, thousandths))
         return true;
-    complain(error, "there is no number in it");
+    number_sampler_set_error(error, "there is no number in it");
     return false;
 }
 
-bool number_of_file(const char *path, long long *thousandths, struct error *error)
+bool number_sampler_read_file(const char *path, long long *thousandths, struct error *error)
 {
     static char text[TEXT_BYTES + 1];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -61,7 +61,7 @@ bool number_of_file(const char *path, long long *thousandths, struct error *erro
         close(fd);
     if (n >= 0)
         return first_number(text, (size_t)n, thousandths, error);
-    complain(error, strerror(e));
+    number_sampler_set_error(error, strerror(e));
     return false;
 }
 
@@ -73,7 +73,7 @@ static long long now_ms(void)
 }
 
 /* In a process group of its own, so that it and all that it starts can be ended. */
-static pid_t start(const char *command, int output)
+static pid_t number_sampler_start_command(const char *command, int output)
 {
     char *arguments[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
                          (char *)(uintptr_t)command, NULL};
@@ -127,15 +127,15 @@ static bool ended_well(int status, struct error *error)
     return false;
 }
 
-bool number_of_command(const char *command, long long *thousandths, const volatile int *stopped,
+bool number_sampler_run_command(const char *command, long long *thousandths, const volatile int *stopped,
                        struct error *error)
 {
     static char text[TEXT_BYTES + 1];
     size_t size;
     int pipes[2], status = 0;
-    pid_t pid = pipe2(pipes, O_CLOEXEC) == 0 ? start(command, pipes[1]) : -1;
+    pid_t pid = pipe2(pipes, O_CLOEXEC) == 0 ? number_sampler_start_command(command, pipes[1]) : -1;
     if (pid < 0) {
-        complain(error, strerror(errno));
+        number_sampler_set_error(error, strerror(errno));
         return false;
     }
     close(pipes[1]);
@@ -146,6 +146,6 @@ bool number_of_command(const char *command, long long *thousandths, const volati
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (!whole)
-        complain(error, "it took too long, and was ended");
+        number_sampler_set_error(error, "it took too long, and was ended");
     return whole && ended_well(status, error) && first_number(text, size, thousandths, error);
 }

@@ -1,7 +1,7 @@
 #include "clients/poet/odds.h"
 
 /* How many ways there are to choose k of n, as a real number: n is small. */
-static double ways(unsigned n, unsigned k)
+static double fisher_test_binomial(unsigned n, unsigned k)
 {
     double product = 1;
     for (unsigned i = 1; i <= k; i++)
@@ -9,11 +9,11 @@ static double ways(unsigned n, unsigned k)
     return k > n ? 0 : product;
 }
 
-double odds_by_chance(unsigned led_hits, unsigned led, unsigned free_hits, unsigned freely)
+double fisher_test_probability(unsigned led_hits, unsigned led, unsigned free_hits, unsigned freely)
 {
     unsigned hits = led_hits + free_hits, most = hits < led ? hits : led;
-    double all = ways(led + freely, hits), sum = 0;
+    double all = fisher_test_binomial(led + freely, hits), sum = 0;
     for (unsigned k = led_hits; k <= most; k++)
-        sum += hits - k <= freely ? ways(led, k) * ways(freely, hits - k) : 0;
+        sum += hits - k <= freely ? fisher_test_binomial(led, k) * fisher_test_binomial(freely, hits - k) : 0;
     return all > 0 && sum < all ? sum / all : 1;
 }

@@ -12,12 +12,12 @@
 
 #define ROUNDS 100u /* who starts others that fast is not waited for */
 
-struct found {
+struct kill_tree_processes {
     pid_t *items;
     size_t count, room;
 };
 
-static bool is_found(const struct found *f, pid_t pid)
+static bool is_found(const struct kill_tree_processes *f, pid_t pid)
 {
     for (size_t i = 0; i < f->count; i++)
         if (f->items[i] == pid)
@@ -26,9 +26,9 @@ static bool is_found(const struct found *f, pid_t pid)
 }
 
 /* It is stopped: so it cannot end and leave others without a parent, nor start more. */
-static void add(struct found *f, pid_t pid)
+static void kill_tree_stop_and_add(struct kill_tree_processes *f, pid_t pid)
 {
-    f->items = grow(f->items, &f->room, f->count + 1, sizeof *f->items);
+    f->items = array_reserve(f->items, &f->room, f->count + 1, sizeof *f->items);
     f->items[f->count++] = pid;
     kill(pid, SIGSTOP);
 }
@@ -47,24 +47,24 @@ static pid_t parent_of(pid_t pid)
     return name_end && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : 0;
 }
 
-static bool add_children(struct found *f)
+static bool add_children(struct kill_tree_processes *f)
 {
     size_t before = f->count;
     DIR *d = opendir("/proc");
     for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
         if (pid > 0 && !is_found(f, pid) && is_found(f, parent_of(pid)))
-            add(f, pid);
+            kill_tree_stop_and_add(f, pid);
     }
     if (d)
         closedir(d);
     return f->count > before;
 }
 
-void offspring_kill(pid_t child)
+void kill_tree_run(pid_t child)
 {
-    struct found f = {0};
-    add(&f, child);
+    struct kill_tree_processes f = {0};
+    kill_tree_stop_and_add(&f, child);
     for (unsigned round = 0; round < ROUNDS && add_children(&f); round++)
         ;
     kill(-child, SIGKILL);

@@ -17,34 +17,34 @@
 
 #define BATCH 10000
 
-struct pair {
-    struct ref a, b;
+struct order_pair {
+    struct event_id a, b;
 };
 
 static const char *const words[] = {"no such event", "before", "after",
                                     "concurrent",    "same",   "unknown"};
 
 /* What the run does not see, asked for when first needed. */
-static struct shown_stat stat;
+static struct stat_info stat;
 static bool stat_known;
 static uint32_t told[2]; /* reasons for UNKNOWN, for CONCURRENT, that were told */
 
-static void take_stat(void *user, const struct answer *answer)
+static void order_receive_stat(void *user, const struct response_chunk *answer)
 {
-    if (answer->part == PART_STAT)
-        get_stat(answer->in, &stat);
+    if (answer->part == RESPONSE_STAT)
+        decode_stat_info(answer->in, &stat);
 }
 
-static void ask_stat(const struct command *command, struct subject *subject)
+static void order_request_stat(const struct command *command, struct command_source *subject)
 {
     if (!stat_known)
-        stat_known = subject_ask(command, subject, ASK_STAT, NULL, take_stat, NULL);
+        stat_known = command_source_request(command, subject, REQUEST_STAT, NULL, order_receive_stat, NULL);
 }
 
 /* "numbers were lost", or with what it is about: "...: Rust, OpenMP (libgomp.so.1)". */
 static void reason_phrase(unsigned reason, char *text, size_t size)
 {
-    size_t n = (size_t)snprintf(text, size, "%s", unseen_text(reason));
+    size_t n = (size_t)snprintf(text, size, "%s", untraced_text(reason));
     const char *between = ": ";
     for (uint32_t i = 0; i < stat.unseen_count && n < size; i++) {
         if (stat.unseen[i].reason != reason || !*stat.unseen[i].about)
@@ -55,12 +55,12 @@ static void reason_phrase(unsigned reason, char *text, size_t size)
 }
 
 /* Each reason once, however many pairs are asked about. */
-static void tell_reasons(uint8_t answer, uint32_t reasons)
+static void order_report_reasons(uint8_t answer, uint32_t reasons)
 {
-    bool unknown = answer == STANDS_AS(ORDER_UNKNOWN);
+    bool unknown = answer == RELATION_CODE(ORDER_UNKNOWN);
     char text[2000];
     for (unsigned reason = 1; reason < 32; reason++) {
-        if (!(reasons & ~told[!unknown] & UNSEEN_BIT(reason)))
+        if (!(reasons & ~told[!unknown] & UNTRACED_BIT(reason)))
             continue;
         reason_phrase(reason, text, sizeof text);
         fprintf(stderr, "poet order: %s: %s\n",
@@ -69,22 +69,22 @@ static void tell_reasons(uint8_t answer, uint32_t reasons)
     told[!unknown] |= reasons;
 }
 
-static void print_answer(struct pair pair, uint8_t answer, uint32_t reasons, bool json)
+static void print_answer(struct order_pair pair, uint8_t answer, uint32_t reasons, bool json)
 {
     if (!json) {
-        static const enum colour colours[] = {COLOUR_BAD,   COLOUR_PAST, COLOUR_FUTURE,
-                                              COLOUR_FAINT, COLOUR_HEAD, COLOUR_BAD};
-        printf("%s%s%s\n", colour_begin(colours[answer]), words[answer], colour_end());
-        tell_reasons(answer, reasons);
+        static const enum terminal_color colours[] = {COLOR_BAD,   COLOR_PAST, COLOR_FUTURE,
+                                              COLOR_FAINT, COLOR_HEAD, COLOR_BAD};
+        printf("%s%s%s\n", terminal_color_begin(colours[answer]), words[answer], terminal_color_end());
+        order_report_reasons(answer, reasons);
         return;
     }
     char text[2000];
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
-    json_object_object_add(o, "a", json_ref(pair.a));
-    json_object_object_add(o, "b", json_ref(pair.b));
+    json_object_object_add(o, "a", json_event_id(pair.a));
+    json_object_object_add(o, "b", json_event_id(pair.b));
     json_object_object_add(o, "order", json_object_new_string(words[answer]));
     for (unsigned reason = 1; reason < 32; reason++) {
-        if (!(reasons & UNSEEN_BIT(reason)))
+        if (!(reasons & UNTRACED_BIT(reason)))
             continue;
         reason_phrase(reason, text, sizeof text);
         json_object_array_add(list, json_object_new_string(text));
@@ -94,55 +94,55 @@ static void print_answer(struct pair pair, uint8_t answer, uint32_t reasons, boo
 }
 
 /* The events of a pair that there are not.  number 0: the only pair. */
-static int missing(const struct command *command, struct subject *subject, const struct pair *pair,
+static int order_report_missing(const struct command *command, struct command_source *subject, const struct order_pair *pair,
                    size_t number)
 {
-    const struct ref both[] = {pair->a, pair->b};
+    const struct event_id both[] = {pair->a, pair->b};
     char which[40] = "";
     struct error why;
     bool said = false;
     if (number)
         snprintf(which, sizeof which, "pair %zu: ", number);
-    for (int i = 0; i < (ref_equal(both[0], both[1]) ? 1 : 2); i++)
-        if (!exists_event(subject, both[i], &why))
+    for (int i = 0; i < (event_id_equal(both[0], both[1]) ? 1 : 2); i++)
+        if (!event_check_exists(subject, both[i], &why))
             said = command_fail(command, "%s%s", which, why.text);
     return said ? EXIT_FAILED
                 : command_fail(command, "%sone of the two is not in the order", which);
 }
 
-struct answered {
+struct order_result {
     uint8_t answer;
     uint32_t reasons;
 };
 
-struct batch {
-    struct answered *answers;
+struct order_batch {
+    struct order_result *answers;
     size_t count;
 };
 
-static void take_order(void *user, const struct answer *answer)
+static void order_receive_order(void *user, const struct response_chunk *answer)
 {
-    struct batch *batch = user;
-    for (size_t i = 0; answer->part == PART_ORDER && i < batch->count; i++) {
-        batch->answers[i].answer = get_u8(answer->in);
-        batch->answers[i].reasons = get_u32(answer->in);
+    struct order_batch *batch = user;
+    for (size_t i = 0; answer->part == RESPONSE_ORDER && i < batch->count; i++) {
+        batch->answers[i].answer = decode_u8(answer->in);
+        batch->answers[i].reasons = decode_u32(answer->in);
     }
 }
 
 #define ALONE SIZE_MAX /* as `first`: the only pair, which has no number */
 
 /* Asks for a batch and prints the answers; the first pair that does not exist ends it. */
-static int ask(const struct command *command, struct subject *subject, const struct pair *pairs,
+static int order_request_relations(const struct command *command, struct command_source *subject, const struct order_pair *pairs,
                size_t count, size_t first, bool json)
 {
-    struct out body = {0};
-    struct answered *answers = memory_zeroed(count, sizeof *answers);
-    struct batch batch = {answers, count};
+    struct encoder body = {0};
+    struct order_result *answers = xcalloc(count, sizeof *answers);
+    struct order_batch batch = {answers, count};
     for (size_t i = 0; i < count; i++) {
-        put_ref(&body, pairs[i].a);
-        put_ref(&body, pairs[i].b);
+        encode_event_id(&body, pairs[i].a);
+        encode_event_id(&body, pairs[i].b);
     }
-    if (!subject_ask(command, subject, ASK_ORDER, &body, take_order, &batch)) {
+    if (!command_source_request(command, subject, REQUEST_ORDER, &body, order_receive_order, &batch)) {
         free(answers);
         return EXIT_FAILED;
     }
@@ -150,13 +150,13 @@ static int ask(const struct command *command, struct subject *subject, const str
     for (size_t i = 0; i < count; i++)
         any |= answers[i].reasons;
     if (any)
-        ask_stat(command, subject);
+        order_request_stat(command, subject);
     int status = EXIT_DONE;
     for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
         uint8_t answer = answers[i].answer;
         if (answer == 0 || answer > 5) {
             fflush(stdout);
-            status = missing(command, subject, &pairs[i], first + i + 1);
+            status = order_report_missing(command, subject, &pairs[i], first + i + 1);
         } else {
             print_answer(pairs[i], answer, answers[i].reasons, json);
         }
@@ -165,93 +165,93 @@ static int ask(const struct command *command, struct subject *subject, const str
     return status;
 }
 
-struct why {
-    struct subject *subject;
+struct order_chain {
+    struct command_source *subject;
     bool known; /* there are both events */
     uint32_t count;
     struct json_object *list; /* NULL: as text */
 };
 
-static void why_text(const struct why *why, const struct shown_event *event)
+static void why_text(const struct order_chain *why, const struct event_info *event)
 {
-    const struct book *book = &why->subject->source.book;
+    const struct trace_metadata *book = &why->subject->source.book;
     char ref[48];
-    ref_print(ref, sizeof ref, event->at);
-    printf("%-10s %-12s %-20s %s\n", ref, book_type(book, event->type),
+    event_id_print(ref, sizeof ref, event->at);
+    printf("%-10s %-12s %-20s %s\n", ref, metadata_type_name(book, event->type),
            event->at.line & HIDDEN_LINE ? "(collects what comes before)"
-                                        : book_label(book, event->at.line),
-           subject_site(why->subject, event));
+                                        : metadata_label(book, event->at.line),
+           command_source_site(why->subject, event));
 }
 
-static void why_json(const struct why *why, const struct shown_event *event)
+static void why_json(const struct order_chain *why, const struct event_info *event)
 {
-    const struct book *book = &why->subject->source.book;
-    const char *site = subject_site(why->subject, event);
+    const struct trace_metadata *book = &why->subject->source.book;
+    const char *site = command_source_site(why->subject, event);
     bool hidden = event->at.line & HIDDEN_LINE;
     struct json_object *o = json_object_new_object();
-    json_object_object_add(o, "event", json_ref(event->at));
-    json_object_object_add(o, "type", json_object_new_string(book_type(book, event->type)));
+    json_object_object_add(o, "event", json_event_id(event->at));
+    json_object_object_add(o, "type", json_object_new_string(metadata_type_name(book, event->type)));
     json_object_object_add(
-        o, "line", hidden ? NULL : json_object_new_string(book_label(book, event->at.line)));
+        o, "line", hidden ? NULL : json_object_new_string(metadata_label(book, event->at.line)));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     json_object_array_add(why->list, o);
 }
 
-static void take_why(void *user, const struct answer *answer)
+static void order_receive_why(void *user, const struct response_chunk *answer)
 {
-    struct why *why = user;
-    if (answer->part == PART_CHAIN) {
-        why->known = get_u8(answer->in);
-        why->count = get_u32(answer->in);
+    struct order_chain *why = user;
+    if (answer->part == RESPONSE_CHAIN) {
+        why->known = decode_u8(answer->in);
+        why->count = decode_u32(answer->in);
     }
-    if (answer->part != PART_EVENT)
+    if (answer->part != RESPONSE_EVENT)
         return;
-    struct shown_event event;
-    get_event(answer->in, &event);
+    struct event_info event;
+    decode_event_info(answer->in, &event);
     if (!answer->in->error && why->list)
         why_json(why, &event);
     else if (!answer->in->error)
         why_text(why, &event);
-    shown_event_free(&event);
+    event_info_free(&event);
 }
 
 /* Tells the chain of events that makes one come before the other; list: into it.  Negative: there is none to be had,
  * and why not is said. */
-static int ask_why(const struct command *command, struct subject *subject, const struct pair *pair,
+static int order_request_chain(const struct command *command, struct command_source *subject, const struct order_pair *pair,
                    struct json_object *list)
 {
-    struct out body = {0};
-    struct why why = {.subject = subject, .list = list};
-    put_ref(&body, pair->a);
-    put_ref(&body, pair->b);
-    if (!subject_ask(command, subject, ASK_WHY, &body, take_why, &why))
+    struct encoder body = {0};
+    struct order_chain why = {.subject = subject, .list = list};
+    encode_event_id(&body, pair->a);
+    encode_event_id(&body, pair->b);
+    if (!command_source_request(command, subject, REQUEST_CAUSAL_CHAIN, &body, order_receive_why, &why))
         return -EXIT_FAILED;
     if (!why.known)
-        return -missing(command, subject, pair, 0);
+        return -order_report_missing(command, subject, pair, 0);
     return (int)why.count;
 }
 
 /* Takes the list. */
-static void print_why(struct pair pair, const char *order, struct json_object *list)
+static void print_why(struct order_pair pair, const char *order, struct json_object *list)
 {
     struct json_object *o = json_object_new_object();
-    json_object_object_add(o, "a", json_ref(pair.a));
-    json_object_object_add(o, "b", json_ref(pair.b));
+    json_object_object_add(o, "a", json_event_id(pair.a));
+    json_object_object_add(o, "b", json_event_id(pair.b));
     json_object_object_add(o, "order", order ? json_object_new_string(order) : NULL);
     json_object_object_add(o, "chain", list);
     json_print(o);
 }
 
 /* Either way round. */
-static int why(const struct command *command, struct subject *subject, struct pair pair, bool json)
+static int order_print_causal_chain(const struct command *command, struct command_source *subject, struct order_pair pair, bool json)
 {
     struct json_object *list = json ? json_object_new_array() : NULL;
-    struct pair turned = {pair.b, pair.a};
-    const char *order = words[STANDS_AS(ORDER_BEFORE)];
-    int count = ask_why(command, subject, &pair, list);
-    if (count == 0 && !ref_equal(pair.a, pair.b)) {
-        order = words[STANDS_AS(ORDER_AFTER)];
-        count = ask_why(command, subject, &turned, list);
+    struct order_pair turned = {pair.b, pair.a};
+    const char *order = words[RELATION_CODE(ORDER_BEFORE)];
+    int count = order_request_chain(command, subject, &pair, list);
+    if (count == 0 && !event_id_equal(pair.a, pair.b)) {
+        order = words[RELATION_CODE(ORDER_AFTER)];
+        count = order_request_chain(command, subject, &turned, list);
     }
     if (count >= 0 && json)
         print_why(pair, count ? order : NULL, list);
@@ -262,37 +262,37 @@ static int why(const struct command *command, struct subject *subject, struct pa
     return count >= 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int ask_all(const struct command *command, struct subject *subject, FILE *f, bool json)
+static int order_request_all(const struct command *command, struct command_source *subject, FILE *f, bool json)
 {
-    static struct pair pairs[BATCH];
+    static struct order_pair pairs[BATCH];
     char line[256], a[100], b[100], rest;
     size_t count = 0, total = 0;
     int status = EXIT_DONE;
     for (unsigned long number = 1; status == EXIT_DONE && fgets(line, sizeof line, f); number++) {
         if (line[strspn(line, " \t\n")] == 0)
             continue;
-        if (sscanf(line, "%99s %99s %c", a, b, &rest) != 2 || !ref_parse(a, &pairs[count].a) ||
-            !ref_parse(b, &pairs[count].b))
+        if (sscanf(line, "%99s %99s %c", a, b, &rest) != 2 || !event_id_parse(a, &pairs[count].a) ||
+            !event_id_parse(b, &pairs[count].b))
             return command_fail(command, "standard input:%lu: write LINE:NUMBER LINE:NUMBER",
                                 number);
         if (++count == BATCH) {
-            status = ask(command, subject, pairs, count, total, json);
+            status = order_request_relations(command, subject, pairs, count, total, json);
             total += count;
             count = 0;
         }
     }
-    return status == EXIT_DONE && count ? ask(command, subject, pairs, count, total, json) : status;
+    return status == EXIT_DONE && count ? order_request_relations(command, subject, pairs, count, total, json) : status;
 }
 
 enum { WHY = 256 };
 
-struct wanted {
+struct order_options {
     bool why, json;
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t order_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct wanted *wanted = state->input;
+    struct order_options *wanted = state->input;
     (void)value;
     switch (key) {
     case WHY:
@@ -306,30 +306,30 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int order_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted wanted = {0};
+    struct order_options wanted = {0};
     int first, status = command_read(command, argc, argv, &wanted, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct pair pair;
-    const char *source = subject_named(argc, argv, &first);
+    struct order_pair pair;
+    const char *source = command_source_name(argc, argv, &first);
     bool from_input = !wanted.why && argc - first == 1 && strcmp(argv[first], "-") == 0;
     if (!from_input && argc - first != 2)
         return command_usage(command, "two events are needed, or -");
-    if (!from_input && (!ref_parse(argv[first], &pair.a) || !ref_parse(argv[first + 1], &pair.b)))
+    if (!from_input && (!event_id_parse(argv[first], &pair.a) || !event_id_parse(argv[first + 1], &pair.b)))
         return command_usage(command, "an event is written LINE:NUMBER, as in 2:17");
-    struct subject subject;
-    if (!subject_open(command, &subject, source, SOURCE_NAMED_LINES,
-                      labels_wanted(wanted.json ? LABELS_ADDRESS : LABELS_NAME)))
+    struct command_source subject;
+    if (!command_source_open(command, &subject, source, SESSION_NAMED_LINES,
+                      label_option_selected(wanted.json ? LABELS_ADDRESS : LABELS_NAME)))
         return EXIT_FAILED;
     if (!from_input)
         pager_begin();
-    status = wanted.why && !from_input ? why(command, &subject, pair, wanted.json)
-             : from_input              ? ask_all(command, &subject, stdin, wanted.json)
-                                       : ask(command, &subject, &pair, 1, ALONE, wanted.json);
-    shown_stat_free(&stat);
-    subject_close(&subject);
+    status = wanted.why && !from_input ? order_print_causal_chain(command, &subject, pair, wanted.json)
+             : from_input              ? order_request_all(command, &subject, stdin, wanted.json)
+                                       : order_request_relations(command, &subject, &pair, 1, ALONE, wanted.json);
+    stat_info_free(&stat);
+    command_source_close(&subject);
     return status;
 }
 
@@ -350,7 +350,7 @@ static const struct argp_child children[] = {{&labels_options, 0, NULL, 0},
                                              {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = order_parse_option,
     .args_doc = "[SOURCE] A B\n[SOURCE] -",
     .doc = "Print how event A stands to event B: before, after, concurrent, same (one point of "
            "the order), or unknown where something that was not seen may order them.  Why, and "
@@ -361,5 +361,5 @@ static const struct argp argp = {
 
 const struct command command_order = {.name = "order",
                                       .summary = "say how two events stand to each other",
-                                      .run = run,
+                                      .run = order_run,
                                       .argp = &argp};

@@ -7,89 +7,89 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static const char *label(const struct replaying *r, uint32_t line)
+static const char *replay_result_line_label(const struct replay_run *r, uint32_t line)
 {
-    return line && line <= r->script->line_count ? book_label(&r->subject.source.book, line)
+    return line && line <= r->script->line_count ? metadata_label(&r->subject.source.book, line)
                                                  : "another line";
 }
 
 /* "enter of M:m, 4:12, at two.c:5" */
-static void say_event(struct replaying *r, const struct shown_event *e, FILE *f)
+static void replay_result_describe_event(struct replay_run *r, const struct event_info *e, FILE *f)
 {
-    const struct book *book = &r->subject.source.book;
+    const struct trace_metadata *book = &r->subject.source.book;
     char at[48];
-    ref_print(at, sizeof at, e->at);
-    const char *site = subject_site(&r->subject, e);
-    fprintf(f, "%s of %s (%s%s%s)", book_type(book, e->type),
-            label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "", site);
+    event_id_print(at, sizeof at, e->at);
+    const char *site = command_source_site(&r->subject, e);
+    fprintf(f, "%s of %s (%s%s%s)", metadata_type_name(book, e->type),
+            replay_result_line_label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "", site);
 }
 
 /* Where something else was taken up. */
-static void say_received(struct replaying *r, FILE *f)
+static void replay_result_describe_received(struct replay_run *r, FILE *f)
 {
-    const struct script_end *end = &r->script->end;
+    const struct schedule_end *end = &r->script->end;
     const char *all = (const char *)r->script;
-    const struct script_line *lines = (const void *)(all + r->script->lines_at);
-    const struct script_event *was = (const void *)(all + r->script->events_at);
-    fprintf(f, "%s took up event %u of %s", label(r, end->thread), end->number,
-            label(r, end->line));
+    const struct schedule_line *lines = (const void *)(all + r->script->lines_at);
+    const struct schedule_event *was = (const void *)(all + r->script->events_at);
+    fprintf(f, "%s took up event %u of %s", replay_result_line_label(r, end->thread), end->number,
+            replay_result_line_label(r, end->line));
     if (end->thread <= r->script->line_count && end->event < lines[end->thread].count) {
         was += lines[end->thread].first + end->event;
         fprintf(f, ", where it took up event %u of %s", was->after_number,
-                label(r, was->after_line));
+                replay_result_line_label(r, was->after_line));
     }
     fputs(", for ", f);
 }
 
-static void say_did(struct replaying *r, FILE *f)
+static void replay_result_describe_divergence(struct replay_run *r, FILE *f)
 {
-    const struct script_end *end = &r->script->end;
-    const char *who = label(r, end->thread);
-    if (end->why == SCRIPT_OTHER)
-        fprintf(f, "%s did %s of %s, where it did ", who, end->did, label(r, end->line));
-    else if (end->why == SCRIPT_INPUT)
+    const struct schedule_end *end = &r->script->end;
+    const char *who = replay_result_line_label(r, end->thread);
+    if (end->why == SCHEDULE_END_OTHER_EVENT)
+        fprintf(f, "%s did %s of %s, where it did ", who, end->did, replay_result_line_label(r, end->line));
+    else if (end->why == SCHEDULE_END_INPUT)
         fprintf(f, "%s called %s (%u), where it called %s (%u), before ", who, end->did, end->by,
-                input_name(end->line), end->number);
-    else if (end->why == SCRIPT_STRANGER)
+                recorded_input_name(end->line), end->number);
+    else if (end->why == SCHEDULE_END_FOREIGN_THREAD)
         fprintf(f, "%s came to ", who);
-    else if (end->why == SCRIPT_RECEIVED)
-        say_received(r, f);
+    else if (end->why == SCHEDULE_END_RECEIVED)
+        replay_result_describe_received(r, f);
     else
-        fprintf(f, "%s waits until %s comes to %u for ", who, label(r, end->line), end->number);
+        fprintf(f, "%s waits until %s comes to %u for ", who, replay_result_line_label(r, end->line), end->number);
 }
 
-static void say_why(const struct replaying *r, FILE *f)
+static void replay_result_describe_end(const struct replay_run *r, FILE *f)
 {
-    const struct script_end *end = &r->script->end;
-    const char *by = end->by ? label(r, end->by) : "nobody";
-    if (end->why == SCRIPT_NOBODY)
+    const struct schedule_end *end = &r->script->end;
+    const char *by = end->by ? replay_result_line_label(r, end->by) : "nobody";
+    if (end->why == SCHEDULE_END_NO_WAKER)
         fprintf(f, "; %s is to do that, which waits, too", by);
-    else if (end->why == SCRIPT_IMPATIENT)
+    else if (end->why == SCHEDULE_END_TIMEOUT)
         fprintf(f, "; %s is to do that and does not come to it", by);
-    else if (end->why == SCRIPT_STRANGER)
+    else if (end->why == SCHEDULE_END_FOREIGN_THREAD)
         fprintf(f, " as number %u of %s: somebody was there before who has no part in the trace",
-                end->number, label(r, end->line));
+                end->number, replay_result_line_label(r, end->line));
 }
 
-static void say_end(struct replaying *r, FILE *f)
+static void replay_result_describe_exit(struct replay_run *r, FILE *f)
 {
-    const struct script_end *end = &r->script->end;
-    struct shown_event was;
-    say_did(r, f);
-    if (plan_act(r->plan, end->thread, end->event, &was))
-        say_event(r, &was, f);
+    const struct schedule_end *end = &r->script->end;
+    struct event_info was;
+    replay_result_describe_divergence(r, f);
+    if (schedule_builder_event_at(r->plan, end->thread, end->event, &was))
+        replay_result_describe_event(r, &was, f);
     else
         fputs("nothing more", f);
-    say_why(r, f);
+    replay_result_describe_end(r, f);
 }
 
 /* How far it came, and how it was left. */
-static void say_far(struct replaying *r, const struct outcome *o, uint64_t done, FILE *f)
+static void replay_result_describe_remote(struct replay_run *r, const struct replay_result *o, uint64_t done, FILE *f)
 {
     unsigned long long all = r->script->event_count;
     if (o->left) {
         fputs("differs: ", f);
-        say_end(r, f);
+        replay_result_describe_exit(r, f);
         fputs("; ", f);
     } else if (r->led) {
         fprintf(f, "%s: ",
@@ -97,27 +97,27 @@ static void say_far(struct replaying *r, const struct outcome *o, uint64_t done,
     } else if (done < all) {
         fputs("ended early: ", f);
     } else {
-        fprintf(f, "the same: %llu event%s", all, plural(all));
+        fprintf(f, "the same: %llu event%s", all, plural_suffix(all));
         if (o->more)
             fprintf(f, ", and %llu record%s more than it has", (unsigned long long)o->more,
-                    plural(o->more));
+                    plural_suffix(o->more));
         return;
     }
     fprintf(f, "%llu of %llu events were repeated", (unsigned long long)done, all);
 }
 
-void outcome_make(struct outcome *o, struct replaying *r, uint64_t done, int status)
+void replay_result_make(struct replay_result *o, struct replay_run *r, uint64_t done, int status)
 {
-    struct shown_event was;
-    *o = (struct outcome){.left = atomic_load(&r->script->state) == SCRIPT_ENDED,
+    struct event_info was;
+    *o = (struct replay_result){.left = atomic_load(&r->script->state) == SCHEDULE_LEFT,
                           .more = r->led ? 0 : atomic_load(&r->script->more)};
-    o->good = !o->left && (r->led ? steering_happened(r->led) : done >= r->script->event_count);
-    if (o->left && plan_act(r->plan, r->script->end.thread, r->script->end.event, &was))
+    o->good = !o->left && (r->led ? hold_points_order_occurred(r->led) : done >= r->script->event_count);
+    if (o->left && schedule_builder_event_at(r->plan, r->script->end.thread, r->script->end.event, &was))
         o->at = was.at;
     size_t size = 0;
     FILE *f = open_memstream(&o->text, &size);
-    subject_label(&r->subject);
-    say_far(r, o, done, f);
+    command_source_label_lines(&r->subject);
+    replay_result_describe_remote(r, o, done, f);
     if (WIFSIGNALED(status))
         fprintf(f, "; the program was ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))
@@ -125,4 +125,4 @@ void outcome_make(struct outcome *o, struct replaying *r, uint64_t done, int sta
     fclose(f);
 }
 
-void outcome_free(struct outcome *o) { free(o->text); }
+void replay_result_free(struct replay_result *o) { free(o->text); }

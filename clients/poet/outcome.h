@@ -4,16 +4,16 @@
 
 #include "clients/poet/replay.h"
 
-struct outcome {
+struct replay_result {
     char *text; /* "differs: T:work did enter of M:a, where ..." */
     bool good; /* all was repeated, or the two were flipped */
     bool left; /* the script was left: something differed, */
-    struct ref at; /*   of the trace, where that is known; line 0: it is not */
+    struct event_id at; /*   of the trace, where that is known; line 0: it is not */
     uint64_t more; /* records more than the trace has */
 };
 
 /* done: so many events were repeated; status: of the program, as of waitpid. */
-void outcome_make(struct outcome *outcome, struct replaying *replaying, uint64_t done, int status);
-void outcome_free(struct outcome *outcome);
+void replay_result_make(struct replay_result *outcome, struct replay_run *replaying, uint64_t done, int status);
+void replay_result_free(struct replay_result *outcome);
 
 #endif

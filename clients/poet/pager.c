@@ -17,7 +17,7 @@ static bool refused; /* --no-pager */
 static int terminal = -1; /* what standard output was before */
 static volatile pid_t pager;
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t pager_parse_option(int key, char *value, struct argp_state *state)
 {
     (void)value;
     (void)state;
@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
     {"no-pager", 256 + 'p', NULL, 0,
      "print directly: on a terminal, more than fits on it goes through $PAGER (default: less)", 9},
     {0}};
-const struct argp pager_options = {.options = options, .parser = parse};
+const struct argp pager_options = {.options = options, .parser = pager_parse_option};
 
 bool pager_is_terminal(void) { return terminal >= 0 || isatty(STDOUT_FILENO); }
 
@@ -63,7 +63,7 @@ static bool is_in_path(const char *program, size_t length)
 }
 
 /* A command of the shell; NULL: none is wanted, or there is none. */
-static const char *chosen(void)
+static const char *pager_choose_command(void)
 {
     const char *words = getenv("PAGER"), *term = getenv("TERM");
     if (refused || !isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
@@ -103,7 +103,7 @@ static void end_by_signal(int signal_number)
     raise(signal_number);
 }
 
-static pid_t start(const char *command, int input)
+static pid_t pager_start_command(const char *command, int input)
 {
     extern char **environ;
     posix_spawn_file_actions_t actions;
@@ -123,12 +123,12 @@ static pid_t start(const char *command, int input)
 void pager_begin(void)
 {
     static const int ends[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    const char *command = pager ? NULL : chosen();
+    const char *command = pager ? NULL : pager_choose_command();
     int pipes[2];
     if (!command || fflush(stdout) != 0 || pipe2(pipes, O_CLOEXEC) < 0)
         return;
     int before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    pid_t child = before >= 0 ? start(command, pipes[0]) : 0;
+    pid_t child = before >= 0 ? pager_start_command(command, pipes[0]) : 0;
     if (child && dup2(pipes[1], STDOUT_FILENO) >= 0) {
         terminal = before;
         pager = child;
@@ -142,7 +142,7 @@ void pager_begin(void)
     close(pipes[1]);
 }
 
-bool pager_begun(void) { return pager != 0; }
+bool pager_is_running(void) { return pager != 0; }
 
 /* (A user who leaves the pager sooner wants no more: that is no failure.) */
 void pager_end(void)

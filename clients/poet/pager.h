@@ -12,7 +12,7 @@ extern const struct argp pager_options;
 /* Called before a command prints: from now on standard output is the pager's input, if it is a
  * terminal.  A second call does nothing. */
 void pager_begin(void);
-bool pager_begun(void);
+bool pager_is_running(void);
 /* Waits until the user leaves the pager; nothing is printed after that. */
 void pager_end(void);
 

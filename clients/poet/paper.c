@@ -12,7 +12,7 @@ static const struct {
 } papers[] = {
     {"a4", 297, 210}, {"a3", 420, 297}, {"letter", 279.4, 215.9}, {"legal", 355.6, 215.9}};
 
-bool paper_named(const char *s, struct page_options *page)
+bool paper_size_by_name(const char *s, struct document_options *page)
 {
     double width, height;
     char rest;
@@ -30,15 +30,15 @@ bool paper_named(const char *s, struct page_options *page)
     return true;
 }
 
-void paper_upright(struct page_options *page)
+void paper_size_is_portrait(struct document_options *page)
 {
-    paper_named("a4", page);
+    paper_size_by_name("a4", page);
     double width = page->paper_width_pt;
     page->paper_width_pt = page->paper_height_pt;
     page->paper_height_pt = width;
 }
 
-bool paper_width(const char *s, double *points)
+bool paper_size_width(const char *s, double *points)
 {
     char *end;
     double v = strtod(s, &end);
@@ -51,36 +51,36 @@ bool paper_width(const char *s, double *points)
     return end != s && *points >= 20 && *points <= PAGE_LIMIT_PT;
 }
 
-void paper_unasked(struct page_options *page)
+void paper_size_default(struct document_options *page)
 {
-    paper_named("a4", page);
+    paper_size_by_name("a4", page);
     page->shrink = SHRINK;
 }
 
 /* Paper if it was asked for, or if one page would not do. */
-bool paper_choose(const struct command *command, const struct picture *p, const struct scene *scene,
-                  struct page_options *page)
+bool paper_size_choose(const struct command *command, const struct event_diagram *p, const struct scene *scene,
+                  struct document_options *page)
 {
-    bool image = page->format != PAGE_PDF;
-    bool range = picture_has_range(p);
+    bool image = page->format != DOCUMENT_PDF;
+    bool range = event_diagram_has_range(p);
     if (page->paper_width_pt <= 0 && page->width_pt <= 0 && !image &&
         (scene->column_count > PAPER_COLUMNS || scene->width_pt > PAGE_LIMIT_PT ||
          scene->height_pt > PAGE_LIMIT_PT)) {
-        paper_unasked(page);
+        paper_size_default(page);
     }
-    unsigned pages = page_count(scene, page);
-    bool too_large = (image || page->width_pt <= 0) && page_is_too_large(scene, page);
+    unsigned pages = document_count(scene, page);
+    bool too_large = (image || page->width_pt <= 0) && document_is_too_large(scene, page);
     bool cut = p->window.more_right && !range && !p->all;
     if ((pages <= PAGES_UNASKED || p->all || range) && !too_large && !cut)
         return true;
     char on_pages[40] = "";
     if (!image)
-        snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, plural(pages));
+        snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, plural_suffix(pages));
     command_fail(
         command,
         "the diagram has %s%u column%s and %u row%s%s: " PAPER_CHOOSE "%s, or insist with --all%s",
-        p->window.more_right ? "more than " : "", scene->column_count, plural(scene->column_count),
-        scene->row_count, plural(scene->row_count), on_pages,
+        p->window.more_right ? "more than " : "", scene->column_count, plural_suffix(scene->column_count),
+        scene->row_count, plural_suffix(scene->row_count), on_pages,
         too_large && image ? ", draw it in bands with --wrap, write an SVG" : "",
         too_large ? " on a PDF" : "");
     return false;

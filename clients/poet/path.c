@@ -14,8 +14,8 @@
 
 enum { OPTION_WITHOUT = 3000, OPTION_NO_LATENCY, OPTION_ZEROS, OPTION_CPUS, OPTION_MIN };
 
-struct wanted {
-    struct tables tables;
+struct path_options {
+    struct table_settings tables;
     const char **without; /* as they are given */
     uint32_t without_count;
     struct table_option *options; /* for the server; the values are ours */
@@ -41,13 +41,13 @@ static const struct argp_option options[] = {
     {0}};
 
 /* (The value is taken over.) */
-static void set(struct wanted *w, const char *key, char *value)
+static void path_set_option(struct path_options *w, const char *key, char *value)
 {
-    struct table_option option = {memory_copied(key), value};
-    PUSH(w->options, w->option_count, option);
+    struct table_option option = {xstrdup(key), value};
+    ARRAY_PUSH(w->options, w->option_count, option);
 }
 
-static error_t take_number(struct wanted *w, const char *key, const char *value, bool all)
+static error_t path_receive_number(struct path_options *w, const char *key, const char *value, bool all)
 {
     char *end;
     unsigned long n = strtoul(value, &end, 10);
@@ -56,30 +56,30 @@ static error_t take_number(struct wanted *w, const char *key, const char *value,
         command_usage(w->tables.command, "--%s %s: a number is needed", key, value);
         return EINVAL;
     }
-    set(w, key, memory_printed("%lu", every ? 0 : n));
+    path_set_option(w, key, xasprintf("%lu", every ? 0 : n));
     return 0;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t path_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct wanted *w = state->input;
+    struct path_options *w = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
         return 0;
     case OPTION_WITHOUT:
-        PUSH(w->without, w->without_count, (const char *)value);
+        ARRAY_PUSH(w->without, w->without_count, (const char *)value);
         return 0;
     case OPTION_NO_LATENCY:
-        set(w, "no-latency", memory_copied("1"));
+        path_set_option(w, "no-latency", xstrdup("1"));
         return 0;
     case OPTION_MIN:
-        set(w, "min", memory_copied("1"));
+        path_set_option(w, "min", xstrdup("1"));
         return 0;
     case OPTION_ZEROS:
-        return take_number(w, "zeros", value ? value : "20", true);
+        return path_receive_number(w, "zeros", value ? value : "20", true);
     case OPTION_CPUS:
-        return take_number(w, "cpus", value, false);
+        return path_receive_number(w, "cpus", value, false);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -87,47 +87,47 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 /* ---- which steps are meant ---- */
 
-static bool step_is(const struct table_names *names, const struct shown_table *t, uint32_t row,
+static bool step_is(const struct table_names *names, const struct result_table *t, uint32_t row,
                     uint32_t column, const char *name)
 {
-    const struct table_cell *cell = &table_cells(t, row)[column];
+    const struct table_cell *cell = &result_table_cells(t, row)[column];
     if (cell->is != CELL_STEP)
         return false;
-    if (placed_is(names, cell->between.from, name) ||
-        (cell->step != CELL_STEP_CALLS && placed_is(names, cell->between.to, name)))
+    if (name_lookup_matches(names, cell->between.from, name) ||
+        (cell->step != CELL_STEP_CALLS && name_lookup_matches(names, cell->between.to, name)))
         return true;
-    char *all = table_say(names, &t->columns[column], cell);
+    char *all = result_table_cell_text(names, &t->columns[column], cell);
     bool is = fnmatch(name, all, 0) == 0;
     free(all);
     return is;
 }
 
 /* The steps of a name take so many millionths; false: there is none. */
-static bool change_steps(struct wanted *w, const struct table_names *names,
-                         const struct shown_table *steps, const char *name, unsigned millionths)
+static bool change_steps(struct path_options *w, const struct table_names *names,
+                         const struct result_table *steps, const char *name, unsigned millionths)
 {
-    uint32_t step = table_find(steps, "step"), code = table_find(steps, "code");
+    uint32_t step = result_table_find_column(steps, "step"), code = result_table_find_column(steps, "code");
     bool any = false;
     for (uint32_t i = 0; i < steps->row_count; i++)
         if (step_is(names, steps, i, step, name)) {
-            long long number = table_cells(steps, i)[code].number;
-            set(w, "factor", memory_printed("%lld=%u", number, millionths));
+            long long number = result_table_cells(steps, i)[code].number;
+            path_set_option(w, "factor", xasprintf("%lld=%u", number, millionths));
             any = true;
         }
     return any;
 }
 
-static bool free_line(struct wanted *w, const struct book *book, const char *name)
+static bool free_line(struct path_options *w, const struct trace_metadata *book, const char *name)
 {
     bool several;
-    uint32_t line = placed_line(book, name, &several);
+    uint32_t line = name_lookup_line(book, name, &several);
     if (line)
-        set(w, "free", memory_printed("%u", line));
+        path_set_option(w, "free", xasprintf("%u", line));
     return line != 0;
 }
 
 /* "=0.5" at its end, or nothing; false: nonsense. */
-static bool split(char *word, double *factor)
+static bool path_split_factor(char *word, double *factor)
 {
     char *sign = strrchr(word, '='), *end;
     *factor = 0;
@@ -138,16 +138,16 @@ static bool split(char *word, double *factor)
     return sign[1] && !*end && *factor >= 0 && *factor <= 1000;
 }
 
-static int change(struct wanted *w, struct subject *subject, const struct shown_table *steps,
+static int path_add_change(struct path_options *w, struct command_source *subject, const struct result_table *steps,
                   const char *asked)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     const struct command *command = w->tables.command;
-    char *word = memory_copied(asked);
+    char *word = xstrdup(asked);
     bool lock = strncmp(word, "lock:", 5) == 0;
     double factor;
     int status = EXIT_DONE;
-    if (!split(word, &factor) || (lock && factor > 0))
+    if (!path_split_factor(word, &factor) || (lock && factor > 0))
         status = command_usage(command, "--without %s: %s", asked,
                                lock ? "a lock is waited for or not: no factor, or 0"
                                     : "write STEP or STEP=FACTOR, from 0 to 1000");
@@ -164,33 +164,33 @@ static int change(struct wanted *w, struct subject *subject, const struct shown_
 }
 
 /* Names are known here, codes by the server: it is asked for its steps first. */
-static int resolve(struct wanted *w, struct subject *subject)
+static int path_resolve_steps(struct path_options *w, struct command_source *subject)
 {
-    struct shown_table steps = {0};
-    struct tables plain = {.command = w->tables.command};
-    int status = tables_ask(&plain, &(struct tables_section){.what = "path"}, subject, &steps);
+    struct result_table steps = {0};
+    struct table_settings plain = {.command = w->tables.command};
+    int status = table_request_run(&plain, &(struct table_section){.what = "path"}, subject, &steps);
     for (uint32_t i = 0; i < w->without_count && status == EXIT_DONE; i++)
-        status = change(w, subject, &steps, w->without[i]);
-    shown_table_free(&steps);
+        status = path_add_change(w, subject, &steps, w->without[i]);
+    result_table_free(&steps);
     return status;
 }
 
 /* ---- the command ---- */
 
-static int look(struct wanted *w, struct subject *subject)
+static int path_request_path(struct path_options *w, struct command_source *subject)
 {
-    int status = w->without_count ? resolve(w, subject) : EXIT_DONE;
+    int status = w->without_count ? path_resolve_steps(w, subject) : EXIT_DONE;
     if (status != EXIT_DONE)
         return status;
-    PUSH(w->options, w->option_count, (struct table_option){0});
-    const struct tables *t = &w->tables;
-    struct tables_section section = {.what = "path", .options = w->options};
+    ARRAY_PUSH(w->options, w->option_count, (struct table_option){0});
+    const struct table_settings *t = &w->tables;
+    struct table_section section = {.what = "path", .options = w->options};
     if (!t->top && !t->json && !t->csv && !t->file && !t->by)
         section.top = SHOWN;
-    return tables_run(&w->tables, subject, &section, 1);
+    return table_output_run(&w->tables, subject, &section, 1);
 }
 
-static void drop(struct wanted *w)
+static void path_free_options(struct path_options *w)
 {
     for (uint32_t i = 0; i < w->option_count; i++) {
         free(w->options[i].key);
@@ -200,31 +200,31 @@ static void drop(struct wanted *w)
     free(w->without);
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int path_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}};
-    struct subject subject;
+    struct path_options w = {.tables = {.command = command}};
+    struct command_source subject;
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status == OPTIONS_READ) {
-        const char *source = subject_named(argc, argv, &first);
-        enum source_lines lines = w.without_count ? SOURCE_ALL_LINES : tables_lines(&w.tables);
+        const char *source = command_source_name(argc, argv, &first);
+        enum session_lines lines = w.without_count ? SESSION_ALL_LINES : table_request_session_lines(&w.tables);
         status = EXIT_FAILED;
-        awaiting_begin(command);
+        table_progress_begin(command);
         if (argc != first) {
             status = command_usage(command, "%s: one SOURCE is enough", argv[first]);
-        } else if (subject_open(command, &subject, source, lines, labels_wanted(LABELS_NAME))) {
-            subject_renewed(command, &subject);
-            status = look(&w, &subject);
-            subject_close(&subject);
+        } else if (command_source_open(command, &subject, source, lines, label_option_selected(LABELS_NAME))) {
+            command_source_warn_updated(command, &subject);
+            status = path_request_path(&w, &subject);
+            command_source_close(&subject);
         }
     }
-    drop(&w);
+    path_free_options(&w);
     return status;
 }
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = path_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
         "Print the critical path: back from the last event, or from that of --to, what was running, and "
@@ -237,5 +237,5 @@ static const struct argp argp = {
 const struct command command_path = {
     .name = "path",
     .summary = "print what decided how long the run took, and what would be",
-    .run = run,
+    .run = path_run,
     .argp = &argp};

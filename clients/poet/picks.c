@@ -9,17 +9,17 @@
 
 #define FILE_BYTES (1u << 17) /* as libpoet takes at most */
 
-struct check {
+struct function_list_check {
     const struct command *command;
     const char *variable;
     bool good;
 };
 
-static void check_list(struct check *c, const char *list, const char *file);
+static void check_list(struct function_list_check *c, const char *list, const char *file);
 
-static void check_file(struct check *c, const char *file)
+static void check_file(struct function_list_check *c, const char *file)
 {
-    char *text = memory_zeroed(FILE_BYTES, 1);
+    char *text = xcalloc(FILE_BYTES, 1);
     FILE *f = fopen(file, "re");
     size_t size = f ? fread(text, 1, FILE_BYTES, f) : 0;
     const char *why = !f || ferror(f)         ? strerror(errno)
@@ -37,10 +37,10 @@ static void check_file(struct check *c, const char *file)
     free(text);
 }
 
-static void check_list(struct check *c, const char *list, const char *file)
+static void check_list(struct function_list_check *c, const char *list, const char *file)
 {
-    for (struct names n = names_of(list); names_next(&n, file != NULL);) {
-        char *word = memory_printed("%.*s", (int)n.size, n.word);
+    for (struct function_names n = function_names_parse(list); function_names_next(&n, file != NULL);) {
+        char *word = xasprintf("%.*s", (int)n.size, n.word);
         if (n.wrong && file)
             command_fail(c->command, "%s: %s:%u: %s: %s", c->variable, file, n.line, word, n.wrong);
         else if (n.wrong)
@@ -52,13 +52,13 @@ static void check_list(struct check *c, const char *list, const char *file)
     }
 }
 
-bool picks_check(const struct command *command)
+bool function_lists_check(const struct command *command)
 {
     static const char *const variables[] = {"POET_CALLS_IGNORE", "POET_CALLS_COUNT",
                                             "POET_CALLS_ONLY"};
     bool good = true;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        struct check c = {command, variables[i], true};
+        struct function_list_check c = {command, variables[i], true};
         const char *list = getenv(variables[i]);
         if (list)
             check_list(&c, list, NULL);

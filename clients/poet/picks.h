@@ -7,6 +7,6 @@
 #include <stdbool.h>
 
 /* False: everything wrong was said, with its file and line. */
-bool picks_check(const struct command *command);
+bool function_lists_check(const struct command *command);
 
 #endif

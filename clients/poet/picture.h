@@ -10,9 +10,9 @@
 #include "render/scene.h"
 #include "wire/placed.h"
 
-struct picture {
+struct event_diagram {
     const struct command *command; /* for complaints about options */
-    struct ref from, to, around; /* line 0: not asked for */
+    struct event_id from, to, around; /* line 0: not asked for */
     unsigned last; /* columns at the end, 0 not asked for */
     const char *text; /* around the first event that bears it */
     const char *clusters[32]; /* as written with --cluster */
@@ -26,39 +26,39 @@ struct picture {
     const char *caption;
     bool no_title, no_legend, no_order_arrows, no_notes, all, vertical;
     const char *view; /* a file that says all of the above */
-    struct place place; /* out of it */
-    struct ref *chain; /* between its two selected events */
+    struct view_state place; /* out of it */
+    struct event_id *chain; /* between its two selected events */
     uint32_t chain_count;
-    struct ref *stuck; /* pairs: who waits in a deadlock, and what for; as of a paint_selection */
+    struct event_id *stuck; /* pairs: who waits in a deadlock, and what for; as of a paint_selection */
     uint32_t stuck_count; /* of refs */
-    struct look look;
+    struct view_style look;
     struct window_request request; /* what was asked for last */
-    struct shown_window window; /* the answer */
-    struct notes notes; /* written at events of the run */
+    struct window_info window; /* the answer */
+    struct note_file notes; /* written at events of the run */
     struct scene_noted *noted; /* the same, for the scene */
     uint32_t *rows;
     uint32_t row_count;
     bool processors; /* which carrier ran what is wanted */
-    struct carriers carriers; /* the answer */
+    struct worker_rows carriers; /* the answer */
     char title[256];
 };
 
 /* The same picture, other columns. */
-bool picture_columns(const struct command *command, struct picture *picture,
-                     struct subject *subject, int32_t from, uint32_t columns);
-/* The same in two steps: the window that there is stays until subject_answered() is called. */
-void picture_send(struct picture *picture, struct subject *subject, int32_t from, uint32_t columns,
-                  struct subject_question *question);
+bool event_diagram_columns(const struct command *command, struct event_diagram *picture,
+                     struct command_source *subject, int32_t from, uint32_t columns);
+/* The same in two steps: the window that there is stays until command_source_request_done() is called. */
+void event_diagram_send_request(struct event_diagram *picture, struct command_source *subject, int32_t from, uint32_t columns,
+                  struct command_request *question);
 /* Which lines must be known for it: patterns are matched with the names of all. */
-enum source_lines picture_lines(const struct picture *picture);
+enum session_lines event_diagram_set_rows(const struct event_diagram *picture);
 /* A range was asked for, not all that there is. */
-bool picture_has_range(const struct picture *picture);
-#define PICTURE_NOTE_BYTES 400
+bool event_diagram_has_range(const struct event_diagram *picture);
+#define EVENT_DIAGRAM_NOTE_BYTES 400
 /* How many events were discarded, how many lines have no row, and why: a line of text in `text`, or
  * "" if none were and all have one. */
-void picture_note(const struct picture *picture, char *text, size_t size);
+void event_diagram_note(const struct event_diagram *picture, char *text, size_t size);
 /* Asks for the window.  False with a complaint. */
-bool picture_get(const struct command *command, struct picture *picture, struct subject *subject);
-void picture_free(struct picture *picture);
+bool event_diagram_request(const struct command *command, struct event_diagram *picture, struct command_source *subject);
+void event_diagram_free(struct event_diagram *picture);
 
 #endif

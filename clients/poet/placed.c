@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool placed_is(const struct table_names *names, struct table_place place, const char *name)
+bool name_lookup_matches(const struct table_names *names, struct table_place place, const char *name)
 {
-    char *text = table_say_place(names, place, ""), *open = strstr(text, " (");
+    char *text = result_table_place_text(names, place, ""), *open = strstr(text, " (");
     bool is = *text && fnmatch(name, text, 0) == 0;
     if (!is && open) {
         size_t n = strlen(text);
@@ -22,7 +22,7 @@ bool placed_is(const struct table_names *names, struct table_place place, const 
 
 /* Its label, or the name in it, with or without the letter: of several programs that is before
  * theirs. */
-static bool placed_is_label(const char *name, const char *label, size_t size)
+static bool name_lookup_is_label(const char *name, const char *label, size_t size)
 {
     const char *colon = memchr(label, ':', size);
     size_t letter = colon ? (size_t)(colon + 1 - label) : 0, n = strlen(name);
@@ -30,16 +30,16 @@ static bool placed_is_label(const char *name, const char *label, size_t size)
            (n == size - letter && memcmp(name, label + letter, n) == 0);
 }
 
-uint32_t placed_line(const struct book *book, const char *name, bool *several)
+uint32_t name_lookup_line(const struct trace_metadata *book, const char *name, bool *several)
 {
     uint32_t found = 0;
     *several = false;
     for (unsigned own = 0; own < 2 && !found; own++)
         for (uint32_t i = 1; i <= book->line_count; i++) {
-            const struct book_line *line = book_line(book, i);
-            const char *label = line ? book_label(book, i) : "";
+            const struct line_metadata *line = metadata_line(book, i);
+            const char *label = line ? metadata_label(book, i) : "";
             size_t size = own && line ? line->own : strlen(label);
-            if (!placed_is_label(name, label, size))
+            if (!name_lookup_is_label(name, label, size))
                 continue;
             *several |= found != 0;
             found = found ? found : i;

@@ -20,10 +20,10 @@ enum {
     PROFILE_DEFAULT_TYPE = 14
 };
 
-struct writing {
+struct pprof_writer {
     FILE *f;
     const struct table_names *names;
-    const struct shown_table *table;
+    const struct result_table *table;
     char **strings;
     uint32_t string_count;
     char **functions; /* names, by id - 1 */
@@ -32,133 +32,133 @@ struct writing {
 
 /* ---- protobuf ---- */
 
-static void put_varint(struct out *out, uint64_t v)
+static void pprof_append_varint(struct encoder *out, uint64_t v)
 {
     for (; v >= 128; v >>= 7)
-        put_u8(out, (uint8_t)(v | 128));
-    put_u8(out, (uint8_t)v);
+        encode_u8(out, (uint8_t)(v | 128));
+    encode_u8(out, (uint8_t)v);
 }
 
-static void put_field(struct out *out, unsigned field, uint64_t v)
+static void pprof_append_field(struct encoder *out, unsigned field, uint64_t v)
 {
-    put_varint(out, (uint64_t)field << 3);
-    put_varint(out, v);
+    pprof_append_varint(out, (uint64_t)field << 3);
+    pprof_append_varint(out, v);
 }
 
-static void put_part(struct out *out, unsigned field, const void *data, size_t size)
+static void pprof_append_part(struct encoder *out, unsigned field, const void *data, size_t size)
 {
-    put_varint(out, (uint64_t)field << 3 | 2);
-    put_varint(out, size);
-    put_bytes(out, data, size);
+    pprof_append_varint(out, (uint64_t)field << 3 | 2);
+    pprof_append_varint(out, size);
+    encode_bytes(out, data, size);
 }
 
 /* A message within the profile; emptied. */
-static void print_part(struct writing *w, unsigned field, struct out *part)
+static void print_part(struct pprof_writer *w, unsigned field, struct encoder *part)
 {
-    struct out out = {0};
-    put_part(&out, field, part->data, part->size);
+    struct encoder out = {0};
+    pprof_append_part(&out, field, part->data, part->size);
     fwrite(out.data, 1, out.size, w->f);
-    out_free(&out);
+    encoder_free(&out);
     part->size = 0;
 }
 
 /* ---- tables ---- */
 
-static uint32_t string(struct writing *w, const char *text)
+static uint32_t pprof_string_index(struct pprof_writer *w, const char *text)
 {
     for (uint32_t i = 0; i < w->string_count; i++)
         if (strcmp(w->strings[i], text) == 0)
             return i;
-    PUSH(w->strings, w->string_count, memory_copied(text));
+    ARRAY_PUSH(w->strings, w->string_count, xstrdup(text));
     return w->string_count - 1;
 }
 
 /* A function, and the location of the same number. */
-static void print_function(struct writing *w, uint32_t id, const char *name,
-                           const struct site_is *site)
+static void print_function(struct pprof_writer *w, uint32_t id, const char *name,
+                           const struct symbol_location *site)
 {
-    struct out function = {0}, line = {0}, location = {0};
-    uint32_t text = string(w, name);
-    put_field(&function, 1, id);
-    put_field(&function, 2, text);
-    put_field(&function, 3, text);
-    put_field(&function, 4, string(w, site->path));
-    put_field(&function, 5, (uint64_t)site->line);
+    struct encoder function = {0}, line = {0}, location = {0};
+    uint32_t text = pprof_string_index(w, name);
+    pprof_append_field(&function, 1, id);
+    pprof_append_field(&function, 2, text);
+    pprof_append_field(&function, 3, text);
+    pprof_append_field(&function, 4, pprof_string_index(w, site->path));
+    pprof_append_field(&function, 5, (uint64_t)site->line);
     print_part(w, PROFILE_FUNCTION, &function);
-    put_field(&line, 1, id);
-    put_field(&line, 2, (uint64_t)site->line);
-    put_field(&location, 1, id);
-    put_part(&location, 4, line.data, line.size);
+    pprof_append_field(&line, 1, id);
+    pprof_append_field(&line, 2, (uint64_t)site->line);
+    pprof_append_field(&location, 1, id);
+    pprof_append_part(&location, 4, line.data, line.size);
     print_part(w, PROFILE_LOCATION, &location);
-    out_free(&function);
-    out_free(&line);
-    out_free(&location);
+    encoder_free(&function);
+    encoder_free(&line);
+    encoder_free(&location);
 }
 
-static uint32_t function_of(struct writing *w, const struct table_cell *cell)
+static uint32_t function_of(struct pprof_writer *w, const struct table_cell *cell)
 {
-    char *name = dialects_scope(w->names, cell);
-    struct site_is site = {"", "", "", 0};
+    char *name = profile_format_scope(w->names, cell);
+    struct symbol_location site = {"", "", "", 0};
     for (uint32_t i = 0; i < w->function_count; i++)
         if (strcmp(w->functions[i], name) == 0) {
             free(name);
             return i + 1;
         }
     if (cell->is == CELL_PLACE)
-        site = sites_call(w->names->sites, cell->place.process, cell->place.address);
-    PUSH(w->functions, w->function_count, name);
+        site = symbolize(w->names->sites, cell->place.process, cell->place.address);
+    ARRAY_PUSH(w->functions, w->function_count, name);
     print_function(w, w->function_count, name, &site);
     return w->function_count;
 }
 
-static void print_type(struct writing *w, const char *type, const char *unit)
+static void print_type(struct pprof_writer *w, const char *type, const char *unit)
 {
-    struct out out = {0};
-    put_field(&out, 1, string(w, type));
-    put_field(&out, 2, string(w, unit));
+    struct encoder out = {0};
+    pprof_append_field(&out, 1, pprof_string_index(w, type));
+    pprof_append_field(&out, 2, pprof_string_index(w, unit));
     print_part(w, PROFILE_SAMPLE_TYPE, &out);
-    out_free(&out);
+    encoder_free(&out);
 }
 
-static void print_sample(struct writing *w, uint32_t row, const uint32_t *path, unsigned depth)
+static void print_sample(struct pprof_writer *w, uint32_t row, const uint32_t *path, unsigned depth)
 {
-    struct out out = {0}, list = {0};
+    struct encoder out = {0}, list = {0};
     for (unsigned k = depth + 1; k > 0; k--)
-        put_varint(&list, path[k - 1]);
-    put_part(&out, 1, list.data, list.size);
+        pprof_append_varint(&list, path[k - 1]);
+    pprof_append_part(&out, 1, list.data, list.size);
     list.size = 0;
-    put_varint(&list, (uint64_t)dialects_number(w->table, row, "calls", 0));
-    put_varint(&list, (uint64_t)dialects_number(w->table, row, "self_ns", 0));
-    put_varint(&list, (uint64_t)dialects_number(w->table, row, "cpu_ns", 0));
-    put_part(&out, 2, list.data, list.size);
+    pprof_append_varint(&list, (uint64_t)profile_format_number(w->table, row, "calls", 0));
+    pprof_append_varint(&list, (uint64_t)profile_format_number(w->table, row, "self_ns", 0));
+    pprof_append_varint(&list, (uint64_t)profile_format_number(w->table, row, "cpu_ns", 0));
+    pprof_append_part(&out, 2, list.data, list.size);
     print_part(w, PROFILE_SAMPLE, &out);
-    out_free(&out);
-    out_free(&list);
+    encoder_free(&out);
+    encoder_free(&list);
 }
 
-static void print_rest(struct writing *w)
+static void print_rest(struct pprof_writer *w)
 {
-    struct out out = {0};
-    put_field(&out, PROFILE_TIME_NANOS, w->names->book->run.wall_ns);
-    put_field(&out, PROFILE_DEFAULT_TYPE,
-              string(w, dialects_measure(w->table)[0] == 's' ? "self" : "calls"));
+    struct encoder out = {0};
+    pprof_append_field(&out, PROFILE_TIME_NANOS, w->names->book->run.wall_ns);
+    pprof_append_field(&out, PROFILE_DEFAULT_TYPE,
+              pprof_string_index(w, profile_format_measure(w->table)[0] == 's' ? "self" : "calls"));
     for (uint32_t i = 0; i < w->string_count; i++)
-        put_part(&out, PROFILE_STRING, w->strings[i], strlen(w->strings[i]));
+        pprof_append_part(&out, PROFILE_STRING, w->strings[i], strlen(w->strings[i]));
     fwrite(out.data, 1, out.size, w->f);
-    out_free(&out);
+    encoder_free(&out);
 }
 
-void pprof_write(FILE *f, const struct table_names *names, const struct shown_table *t)
+void pprof_write(FILE *f, const struct table_names *names, const struct result_table *t)
 {
-    struct writing w = {.f = f, .names = names, .table = t};
-    uint32_t path[UINT8_MAX + 1] = {0}, scope = table_find(t, "scope");
-    string(&w, "");
+    struct pprof_writer w = {.f = f, .names = names, .table = t};
+    uint32_t path[UINT8_MAX + 1] = {0}, scope = result_table_find_column(t, "scope");
+    pprof_string_index(&w, "");
     print_type(&w, "calls", "count");
     print_type(&w, "self", "nanoseconds");
     print_type(&w, "cpu", "nanoseconds");
     for (uint32_t i = 0; i < t->row_count; i++) {
         uint8_t depth = t->rows[i].depth;
-        path[depth] = function_of(&w, &table_cells(t, i)[scope]);
+        path[depth] = function_of(&w, &result_table_cells(t, i)[scope]);
         print_sample(&w, i, path, depth);
     }
     print_rest(&w);

@@ -8,6 +8,6 @@
 #include <stdio.h>
 
 /* Of a tree. */
-void pprof_write(FILE *f, const struct table_names *names, const struct shown_table *table);
+void pprof_write(FILE *f, const struct table_names *names, const struct result_table *table);
 
 #endif

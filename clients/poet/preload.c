@@ -13,17 +13,17 @@
 
 #define LINE_BYTES 1024
 
-struct rules {
+struct preload_rules {
     char library[PATH_MAX];
     char needs[LINE_BYTES], starts[LINE_BYTES], starter[LINE_BYTES], also[LINE_BYTES];
     bool otherwise, always;
 };
 
-static void read_rules(struct rules *r, const char *path)
+static void read_rules(struct preload_rules *r, const char *path)
 {
     char line[LINE_BYTES];
     size_t n = strlen(path) - strlen(".preload");
-    *r = (struct rules){0};
+    *r = (struct preload_rules){0};
     snprintf(r->library, sizeof r->library, "%.*s.so", (int)n, path);
     FILE *f = fopen(path, "re");
     while (f && fgets(line, sizeof line, f)) {
@@ -47,7 +47,7 @@ static void read_rules(struct rules *r, const char *path)
 }
 
 /* Does any of these names, by spaces, match any of those patterns? */
-static bool matches(const char *names, const char *patterns)
+static bool preload_matches_pattern(const char *names, const char *patterns)
 {
     char name[PATH_MAX], pattern[256];
     for (const char *n = names; *n; n += strcspn(n, " "), n += *n == ' ')
@@ -67,39 +67,39 @@ static const char *base_name(const char *path)
 }
 
 /* Why a library is loaded; the strongest reason that any has is the one that counts. */
-enum asked { LINKED, STARTED, OTHERWISE, NOT };
+enum preload_class { LINKED, STARTED, OTHERWISE, NOT };
 
-static enum asked asks(const struct rules *r, char *const *arguments)
+static enum preload_class preload_classify_command(const struct preload_rules *r, char *const *arguments)
 {
-    enum asked asked = r->otherwise ? OTHERWISE : NOT;
+    enum preload_class asked = r->otherwise ? OTHERWISE : NOT;
     for (unsigned i = 0; arguments[i] && i < 256; i++) {
-        struct loadable loadable;
+        struct preload_check loadable;
         char why[256], real[PATH_MAX];
-        bool found, starts = i == 0 && matches(base_name(arguments[0]), r->starts);
-        loadable_look(arguments[i], &loadable, &found, why, sizeof why);
-        if (found && !starts && matches(loadable.needed, r->needs))
+        bool found, starts = i == 0 && preload_matches_pattern(base_name(arguments[0]), r->starts);
+        preload_check_program(arguments[i], &loadable, &found, why, sizeof why);
+        if (found && !starts && preload_matches_pattern(loadable.needed, r->needs))
             return LINKED;
         if (found && starts && realpath(loadable.path, real) &&
-            matches(base_name(real), r->starter))
+            preload_matches_pattern(base_name(real), r->starter))
             asked = STARTED;
     }
     return asked;
 }
 
-static bool is_left_out(const struct rules *r, const char *without)
+static bool is_left_out(const struct preload_rules *r, const char *without)
 {
     char name[PATH_MAX];
     snprintf(name, sizeof name, "libpoet-%s.so", without ? without : "");
     return strcmp(base_name(r->library), name) == 0;
 }
 
-static void add(char *list, size_t size, const char *what)
+static void preload_append_library(char *list, size_t size, const char *what)
 {
     size_t used = strlen(list);
     snprintf(list + used, size - used, " %s", what);
 }
 
-bool preload_is_there(const char *directory, const char *name)
+bool preload_is_installed(const char *directory, const char *name)
 {
     static const char *const folders[] = {"poet/", ""};
     char path[PATH_MAX];
@@ -128,25 +128,25 @@ void preload_add(char *list, size_t size, const char *directory, char *const *ar
                  const char *without)
 {
     char pattern[PATH_MAX];
-    struct rules r;
+    struct preload_rules r;
     glob_t found = {0};
     snprintf(pattern, sizeof pattern, "%s/{poet/,}libpoet-*.preload", directory);
     if (glob(pattern, GLOB_BRACE, NULL, &found) != 0)
         return;
-    enum asked strongest = NOT;
+    enum preload_class strongest = NOT;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         read_rules(&r, found.gl_pathv[i]);
-        enum asked asked = asks(&r, arguments);
+        enum preload_class asked = preload_classify_command(&r, arguments);
         strongest = asked < strongest ? asked : strongest;
     }
     for (size_t i = 0; i < found.gl_pathc; i++) {
         read_rules(&r, found.gl_pathv[i]);
-        bool wanted = r.always || (strongest != NOT && asks(&r, arguments) == strongest);
+        bool wanted = r.always || (strongest != NOT && preload_classify_command(&r, arguments) == strongest);
         if (!wanted || is_left_out(&r, without) || access(r.library, R_OK) != 0)
             continue;
-        add(list, size, r.library);
+        preload_append_library(list, size, r.library);
         if (strongest == STARTED && !r.always)
-            add(list, size, r.also);
+            preload_append_library(list, size, r.also);
     }
     globfree(&found);
 }

@@ -25,6 +25,6 @@ void preload_add(char *list, size_t size, const char *directory, char *const *ar
 /* Prints the names of all there are, one a line. */
 void preload_print(const char *directory);
 /* Is there a library of that name? */
-bool preload_is_there(const char *directory, const char *name);
+bool preload_is_installed(const char *directory, const char *name);
 
 #endif

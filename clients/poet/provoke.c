@@ -28,27 +28,27 @@ enum { OPTION_TRIES = 3000, OPTION_PATIENCE };
 #define FREE_RUNS 10u
 #define CHANCE 0.01
 
-struct provoking {
+struct confirm_run {
     const struct command *command;
     const char *output;
     const char *picture; /* of both runs; NULL: none */
     char came[400]; /* what came of it, once it happened */
     unsigned tries, patience_s;
     bool quiet;
-    struct subject subject;
-    struct shown_table table;
+    struct command_source subject;
+    struct result_table table;
     uint32_t row; /* of the table */
-    struct steering steering;
-    struct steer_head *led; /* as the program has it */
+    struct hold_points steering;
+    struct schedule_control *led; /* as the program has it */
     char file[400]; /* of it */
     char named[PATH_MAX];
     unsigned other; /* the try in which it hung otherwise; 0 none */
     char other_file[PATH_MAX];
-    struct loadable loadable;
+    struct preload_check loadable;
     char **words;
     bool compares; /* with what it does else: */
-    struct aim aim;
-    struct trial_end usual;
+    struct target_hang aim;
+    struct attempt_result usual;
     bool same_output; /* which is always the same */
     bool free_differs; /* the two runs that were not led do not end alike */
     /* The try in which a signal was lost and a later one woke its waiter; 0 none */
@@ -59,20 +59,20 @@ struct provoking {
 
 /* ---- what is wanted ---- */
 
-static bool ask_table(struct provoking *p)
+static bool confirm_request_table(struct confirm_run *p)
 {
-    struct tables tables = {.command = p->command};
-    struct tables_section section = {.what = "maybe"};
-    return tables_ask(&tables, &section, &p->subject, &p->table) == EXIT_DONE;
+    struct table_settings tables = {.command = p->command};
+    struct table_section section = {.what = "maybe"};
+    return table_request_run(&tables, &section, &p->subject, &p->table) == EXIT_DONE;
 }
 
-static void say_what(const struct provoking *p)
+static void confirm_print_finding(const struct confirm_run *p)
 {
     struct table_names names = {&p->subject.source.book, p->subject.sites};
-    const char *kind = otherwise_kind(&p->table, p->row);
+    const char *kind = finding_text_kind(&p->table, p->row);
     fprintf(stderr, "poet provoke: %s\n", kind);
     for (uint32_t i = p->row + 1; i < p->table.row_count && p->table.rows[i].depth; i++) {
-        char *said = otherwise_part(&names, &p->table, i, kind);
+        char *said = finding_text_participant(&names, &p->table, i, kind);
         fprintf(stderr, "    %s\n", said);
         free(said);
     }
@@ -81,48 +81,48 @@ static void say_what(const struct provoking *p)
 /* ---- trying ---- */
 
 /* The first of a point that are passed by: none at first, then more and more. */
-static uint32_t skipped(unsigned try)
+static uint32_t confirm_skip_count(unsigned try)
 {
     return try < 4 ? 0 : 1u << (try / 2 - 2 < 16 ? try / 2 - 2 : 16);
 }
 
-static void lead(struct provoking *p, unsigned try)
+static void confirm_set_hold_points(struct confirm_run *p, unsigned try)
 {
     memcpy(p->led, &p->steering.head, sizeof *p->led);
     for (uint32_t i = 0; i < p->led->point_count; i++)
-        p->led->points[i].skip = p->led->points[i].until == STEER_NOBODY ? 0 : skipped(try);
+        p->led->points[i].skip = p->led->points[i].until == HOLD_UNTIL_NOT_HELD ? 0 : confirm_skip_count(try);
     for (uint32_t i = 0; i < p->led->point_count && try % 2 == 0; i++)
         if (p->led->points[i].at_times)
-            p->led->points[i].until = STEER_NOBODY;
+            p->led->points[i].until = HOLD_UNTIL_NOT_HELD;
 }
 
-static bool is_same_output(const struct trial_end *a, const struct trial_end *b)
+static bool is_same_output(const struct attempt_result *a, const struct attempt_result *b)
 {
     return a->output_bytes == b->output_bytes && memcmp(a->output, b->output, a->output_bytes) == 0;
 }
 
 /* Does it end otherwise than most runs that are not led? */
-static bool differs(const struct provoking *p, const struct trial_end *end)
+static bool confirm_outcome_differs(const struct confirm_run *p, const struct attempt_result *end)
 {
     return end->hangs || end->slow || end->status != p->usual.status ||
            (p->same_output && !is_same_output(end, &p->usual));
 }
 
 /* Two runs that are not led: what most runs do, else. */
-static bool run_freely(struct provoking *p, const struct trial *trial)
+static bool run_freely(struct confirm_run *p, const struct attempt *trial)
 {
-    struct trial_end first;
+    struct attempt_result first;
     unsetenv("POET_STEER");
-    if (!trial_run(trial, &first) || !trial_run(trial, &p->usual))
+    if (!attempt_run(trial, &first) || !attempt_run(trial, &p->usual))
         return false;
     p->same_output = is_same_output(&first, &p->usual);
-    p->free_differs = differs(p, &first);
+    p->free_differs = confirm_outcome_differs(p, &first);
     p->usual.slow |= first.slow;
-    trial_end_free(&first);
+    attempt_end_free(&first);
     return true;
 }
 
-static void say_status(char *s, size_t size, int status)
+static void confirm_format_status(char *s, size_t size, int status)
 {
     if (WIFSIGNALED(status))
         snprintf(s, size, "is ended by signal %d", WTERMSIG(status));
@@ -131,7 +131,7 @@ static void say_status(char *s, size_t size, int status)
 }
 
 /* What shows that it happened, and that it matters; "" not that it does, NULL: it did not happen. */
-static const char *judge(const struct provoking *p, const struct trial_end *end, char *text,
+static const char *confirm_judge_attempt(const struct confirm_run *p, const struct attempt_result *end, char *text,
                          size_t size)
 {
     char was[60], is[60];
@@ -139,14 +139,14 @@ static const char *judge(const struct provoking *p, const struct trial_end *end,
         return NULL;
     if (end->hangs)
         return "it hangs";
-    if (!p->compares || !steering_happened(p->led) || p->usual.slow)
+    if (!p->compares || !hold_points_order_occurred(p->led) || p->usual.slow)
         return NULL;
     if (end->slow)
         return snprintf(text, size, "it does not end within %u s, where it ended else",
                         p->patience_s),
                text;
-    say_status(was, sizeof was, p->usual.status);
-    say_status(is, sizeof is, end->status);
+    confirm_format_status(was, sizeof was, p->usual.status);
+    confirm_format_status(is, sizeof is, end->status);
     if (end->status != p->usual.status)
         return snprintf(text, size, "it %s, where it %s else", is, was), text;
     if (p->same_output && !is_same_output(end, &p->usual))
@@ -154,7 +154,7 @@ static const char *judge(const struct provoking *p, const struct trial_end *end,
     return "";
 }
 
-static void show_hang(const struct provoking *p)
+static void show_hang(const struct confirm_run *p)
 {
     char *arguments[] = {(char[]){"blocked"}, (char *)(uintptr_t)p->output, NULL};
     fflush(stdout);
@@ -163,24 +163,24 @@ static void show_hang(const struct provoking *p)
 
 /* ---- whether it was chance ---- */
 
-struct series {
+struct confirm_series {
     unsigned led, led_differ; /* runs in which it happened again */
     unsigned freely, free_differ;
     double chance; /* that they differ so by chance alone */
 };
 
-static bool lead_again(struct provoking *p, const struct trial *trial, unsigned try,
-                       struct series *s)
+static bool confirm_repeat_controlled(struct confirm_run *p, const struct attempt *trial, unsigned try,
+                       struct confirm_series *s)
 {
     setenv("POET_STEER", p->file, 1);
     for (unsigned i = 0; i < p->tries && s->led < LED_AGAIN; i++) {
-        struct trial_end end;
-        lead(p, try);
-        bool ran = trial_run(trial, &end);
-        bool counts = ran && !end.hangs && steering_happened(p->led);
+        struct attempt_result end;
+        confirm_set_hold_points(p, try);
+        bool ran = attempt_run(trial, &end);
+        bool counts = ran && !end.hangs && hold_points_order_occurred(p->led);
         s->led += counts;
-        s->led_differ += counts && differs(p, &end);
-        trial_end_free(&end);
+        s->led_differ += counts && confirm_outcome_differs(p, &end);
+        attempt_end_free(&end);
         if (!ran)
             return false;
     }
@@ -188,17 +188,17 @@ static bool lead_again(struct provoking *p, const struct trial *trial, unsigned 
 }
 
 /* (Two have been, the second of which is what is usual.) */
-static bool leave_again(struct provoking *p, const struct trial *trial, struct series *s)
+static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct attempt *trial, struct confirm_series *s)
 {
     unsetenv("POET_STEER");
     s->freely = 2;
     s->free_differ = p->free_differs;
     while (s->freely < FREE_RUNS) {
-        struct trial_end end;
-        bool ran = trial_run(trial, &end);
+        struct attempt_result end;
+        bool ran = attempt_run(trial, &end);
         s->freely += ran;
-        s->free_differ += ran && differs(p, &end);
-        trial_end_free(&end);
+        s->free_differ += ran && confirm_outcome_differs(p, &end);
+        attempt_end_free(&end);
         if (!ran)
             return false;
     }
@@ -206,21 +206,21 @@ static bool leave_again(struct provoking *p, const struct trial *trial, struct s
 }
 
 /* In runs of its own: the one that differed first was looked for, and is none of them.  False: it was interrupted. */
-static bool try_again(struct provoking *p, const struct trial *trial, unsigned try,
-                      struct series *s)
+static bool try_again(struct confirm_run *p, const struct attempt *trial, unsigned try,
+                      struct confirm_series *s)
 {
     char kept[PATH_MAX];
-    *s = (struct series){0};
+    *s = (struct confirm_series){0};
     bool keeps = snprintf(kept, sizeof kept, "%s.kept", p->output) < (int)sizeof kept &&
                  rename(p->output, kept) == 0;
-    bool ran = lead_again(p, trial, try, s) && leave_again(p, trial, s);
+    bool ran = confirm_repeat_controlled(p, trial, try, s) && confirm_repeat_uncontrolled(p, trial, s);
     if (keeps)
         rename(kept, p->output);
-    s->chance = odds_by_chance(s->led_differ, s->led, s->free_differ, s->freely);
+    s->chance = fisher_test_probability(s->led_differ, s->led, s->free_differ, s->freely);
     return ran;
 }
 
-static void say_chance(char *text, size_t size, const struct series *s)
+static void confirm_format_chance(char *text, size_t size, const struct confirm_series *s)
 {
     snprintf(text, size,
              "the outcome differs in %u of %u uncontrolled runs, and in %u of %u in which it "
@@ -229,14 +229,14 @@ static void say_chance(char *text, size_t size, const struct series *s)
 }
 
 /* s: the runs that confirm it; NULL: it needs none. */
-static void prove(struct provoking *p, const struct trial_end *end, unsigned try, const char *shows,
-                  const struct series *s)
+static void confirm_report_confirmed(struct confirm_run *p, const struct attempt_result *end, unsigned try, const char *shows,
+                  const struct confirm_series *s)
 {
     char chance[240] = "";
     if (end->error_bytes)
         fwrite(end->errors, 1, end->error_bytes, stderr);
     if (s)
-        say_chance(chance, sizeof chance, s);
+        confirm_format_chance(chance, sizeof chance, s);
     snprintf(p->came, sizeof p->came, "proved in try %u: %s%s%s", try, shows, s ? "; " : "",
              chance);
     command_fail(p->command, "%s; the trace is %s", p->came, p->output);
@@ -244,16 +244,16 @@ static void prove(struct provoking *p, const struct trial_end *end, unsigned try
         show_hang(p);
 }
 
-static void say_harmless(struct provoking *p, unsigned try)
+static void confirm_report_harmless(struct confirm_run *p, unsigned try)
 {
     snprintf(p->came, sizeof p->came, "it happened in try %u, and nothing else came of it", try);
     command_fail(p->command, "%s; the trace is %s", p->came, p->output);
 }
 
-static void say_varies(struct provoking *p, unsigned try, const struct series *s)
+static void confirm_report_varies(struct confirm_run *p, unsigned try, const struct confirm_series *s)
 {
     char chance[240];
-    say_chance(chance, sizeof chance, s);
+    confirm_format_chance(chance, sizeof chance, s);
     snprintf(p->came, sizeof p->came, "it happened in try %u; %s: %s", try,
              s->led < LED_AGAIN ? "too few runs in which it happens again confirm that it matters"
                                 : "the outcome varies by itself",
@@ -262,7 +262,7 @@ static void say_varies(struct provoking *p, unsigned try, const struct series *s
 }
 
 /* A hang, but another one: that is kept, too, the first. */
-static void keep_other(struct provoking *p, unsigned try)
+static void confirm_save_other_trace(struct confirm_run *p, unsigned try)
 {
     if (p->other)
         return;
@@ -275,7 +275,7 @@ static void keep_other(struct provoking *p, unsigned try)
         p->other = try;
 }
 
-static void say_other(const struct provoking *p)
+static void confirm_report_other(const struct confirm_run *p)
 {
     if (p->other)
         command_fail(p->command,
@@ -284,13 +284,13 @@ static void say_other(const struct provoking *p)
 }
 
 /* A signal was lost, and its waiter did not hang: the trace of the first such run is kept. */
-static void keep_healed(struct provoking *p, const struct trial_end *end, unsigned try)
+static void confirm_save_healed_trace(struct confirm_run *p, const struct attempt_result *end, unsigned try)
 {
     if (p->healed || end->hangs || end->slow || !p->steering.wait.count ||
-        !steering_happened(p->led))
+        !hold_points_order_occurred(p->led))
         return;
     p->healed_how =
-        healed_find(p->command, p->output, &p->steering.signal, &p->steering.wait);
+        healed_signal_find(p->command, p->output, &p->steering.signal, &p->steering.wait);
     if (!p->healed_how)
         return;
     int size = snprintf(p->healed_file, sizeof p->healed_file, "%s.kept", p->output);
@@ -298,10 +298,10 @@ static void keep_healed(struct provoking *p, const struct trial_end *end, unsign
         p->healed = try;
 }
 
-static int say_healed(struct provoking *p)
+static int confirm_report_healed(struct confirm_run *p)
 {
     rename(p->healed_file, p->output);
-    say_other(p);
+    confirm_report_other(p);
     snprintf(p->came, sizeof p->came, "it happened in try %u, and it did not hang: %s", p->healed,
              p->healed_how);
     command_fail(p->command, "%s; the trace is %s", p->came, p->output);
@@ -309,11 +309,11 @@ static int say_healed(struct provoking *p)
 }
 
 /* slow: so many runs were ended because their time was over. */
-static int give_up(const struct provoking *p, bool freed, unsigned slow)
+static int give_up(const struct confirm_run *p, bool freed, unsigned slow)
 {
     char ended[100] = "";
     unlink(p->output);
-    say_other(p);
+    confirm_report_other(p);
     if (slow)
         snprintf(ended, sizeof ended, "; %u of them took longer than %u s, and %s ended", slow,
                  p->patience_s, slow == 1 ? "was" : "were");
@@ -323,67 +323,67 @@ static int give_up(const struct provoking *p, bool freed, unsigned slow)
 }
 
 /* False: it was interrupted. */
-static bool conclude(struct provoking *p, const struct trial *trial, const struct trial_end *end,
+static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt *trial, const struct attempt_result *end,
                      unsigned try, const char *shows)
 {
-    struct series s;
+    struct confirm_series s;
     if (!*shows) {
-        say_harmless(p, try);
+        confirm_report_harmless(p, try);
     } else if (end->hangs) {
-        prove(p, end, try, shows, NULL);
+        confirm_report_confirmed(p, end, try, shows, NULL);
     } else if (!try_again(p, trial, try, &s)) {
         return false;
     } else if (s.chance <= CHANCE) {
-        prove(p, end, try, shows, &s);
+        confirm_report_confirmed(p, end, try, shows, &s);
     } else {
-        say_varies(p, try, &s);
+        confirm_report_varies(p, try, &s);
     }
     return true;
 }
 
 /* Until it is proved, or happened some times and nothing came of it; an exit status. */
-static int try_all(struct provoking *p, const struct trial *trial)
+static int try_all(struct confirm_run *p, const struct attempt *trial)
 {
     unsigned happened = 0, slow = 0;
     bool freed = false;
     char text[200];
     for (unsigned i = 1; i <= p->tries; i++) {
-        struct trial_end end;
-        lead(p, i);
-        if (!trial_run(trial, &end)) {
-            trial_end_free(&end);
+        struct attempt_result end;
+        confirm_set_hold_points(p, i);
+        if (!attempt_run(trial, &end)) {
+            attempt_end_free(&end);
             return WEXITSTATUS(end.status);
         }
-        freed |= steering_happened(p->led);
+        freed |= hold_points_order_occurred(p->led);
         slow += end.slow;
-        const char *shows = judge(p, &end, text, sizeof text);
+        const char *shows = confirm_judge_attempt(p, &end, text, sizeof text);
         if (end.otherwise)
-            keep_other(p, i);
-        keep_healed(p, &end, i);
+            confirm_save_other_trace(p, i);
+        confirm_save_healed_trace(p, &end, i);
         happened += shows != NULL;
         if (shows && (*shows || happened == ENOUGH)) {
-            bool whole = conclude(p, trial, &end, i, shows);
-            say_other(p);
-            trial_end_free(&end);
+            bool whole = confirm_conclude_attempt(p, trial, &end, i, shows);
+            confirm_report_other(p);
+            attempt_end_free(&end);
             return whole ? EXIT_DONE : EXIT_FAILED;
         }
-        trial_end_free(&end);
+        attempt_end_free(&end);
     }
-    return p->healed ? say_healed(p) : give_up(p, freed, slow);
+    return p->healed ? confirm_report_healed(p) : give_up(p, freed, slow);
 }
 
-static int try_it(struct provoking *p)
+static int try_it(struct confirm_run *p)
 {
     static const char *const compared[] = {"message", "between", "first", NULL};
-    struct trial trial = {.command = p->command,
+    struct attempt trial = {.command = p->command,
                           .loadable = &p->loadable,
                           .words = p->words,
                           .again = {p->output, p->steering.libraries},
                           .patience_s = p->patience_s,
                           .aim = &p->aim};
-    aim_make(&p->aim, &p->subject.source.book, &p->table, p->row);
+    target_hang_make(&p->aim, &p->subject.source.book, &p->table, p->row);
     for (size_t i = 0; compared[i]; i++)
-        p->compares |= strcmp(otherwise_kind(&p->table, p->row), compared[i]) == 0;
+        p->compares |= strcmp(finding_text_kind(&p->table, p->row), compared[i]) == 0;
     if (p->compares && !run_freely(p, &trial))
         return EXIT_FAILED;
     setenv("POET_STEER", p->file, 1);
@@ -391,8 +391,8 @@ static int try_it(struct provoking *p)
     if (*p->healed_file)
         unlink(p->healed_file);
     free(p->healed_how);
-    trial_end_free(&p->usual);
-    aim_free(&p->aim);
+    attempt_end_free(&p->usual);
+    target_hang_free(&p->aim);
     return status;
 }
 
@@ -408,7 +408,7 @@ static bool read_number(const char *value, unsigned most, unsigned *number)
     return true;
 }
 
-static error_t take_number(const struct provoking *p, const char *option, const char *value,
+static error_t confirm_parse_count(const struct confirm_run *p, const char *option, const char *value,
                            unsigned most, unsigned *number)
 {
     if (read_number(value, most, number))
@@ -417,67 +417,67 @@ static error_t take_number(const struct provoking *p, const char *option, const 
     return EINVAL;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t confirm_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct provoking *p = state->input;
+    struct confirm_run *p = state->input;
     switch (key) {
     case 'o':
         p->output = value;
         return 0;
     case 'p':
         p->picture = value;
-        return apart_can(p->command, value) ? 0 : EINVAL;
+        return divergence_format_is_supported(p->command, value) ? 0 : EINVAL;
     case 'q':
         p->quiet = true;
         return 0;
     case OPTION_TRIES:
-        return take_number(p, "tries", value, 10000, &p->tries);
+        return confirm_parse_count(p, "tries", value, 10000, &p->tries);
     case OPTION_PATIENCE:
-        return take_number(p, "patience", value, 86400, &p->patience_s);
+        return confirm_parse_count(p, "patience", value, 86400, &p->patience_s);
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
 /* Below the trace, the run in which it happened. */
-static int draw(struct provoking *p)
+static int confirm_draw_diagram(struct confirm_run *p)
 {
-    struct apart apart = {.command = p->command,
+    struct divergence apart = {.command = p->command,
                           .recorded = p->subject.source.name,
                           .again = p->output,
                           .caption = p->came};
-    return apart_picture(&apart, p->picture);
+    return divergence_draw(&apart, p->picture);
 }
 
-static int provoke(struct provoking *p, unsigned number, char **words)
+static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **words)
 {
     char why[256];
     bool found;
     const char *wrong;
-    char **recorded = words[0] ? NULL : again_arguments(&p->subject.source.book);
+    char **recorded = words[0] ? NULL : rerun_arguments(&p->subject.source.book);
     int status = EXIT_FAILED;
     p->words = words[0] ? words : recorded;
-    p->row = ask_table(p) ? steering_find(&p->table, number) : UINT32_MAX;
+    p->row = confirm_request_table(p) ? hold_points_find(&p->table, number) : UINT32_MAX;
     if (p->row == p->table.row_count)
         command_fail(p->command, "%s: no row %u in the table of poet maybe", p->subject.source.name, number);
     else if (p->row < p->table.row_count && !p->words)
         status = command_usage(p->command, "%s does not say all of what was run: name the program",
                                p->subject.source.name);
     else if (p->row < p->table.row_count &&
-             !steering_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
+             !hold_points_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
         command_fail(p->command, "it cannot be led there: %s", wrong);
     else if (p->row < p->table.row_count &&
-             !loadable_look(p->words[0], &p->loadable, &found, why, sizeof why) &&
+             !preload_check_program(p->words[0], &p->loadable, &found, why, sizeof why) &&
              !p->loadable.traced)
         status = command_fail(p->command, "%s: %s", p->words[0], why),
         status = found ? status : 127;
     else if (p->row < p->table.row_count && recorded &&
-             !again_may_run(p->command, p->subject.source.name, recorded, p->quiet))
+             !rerun_may_run(p->command, p->subject.source.name, recorded, p->quiet))
         status = EXIT_FAILED;
     else if (p->row < p->table.row_count &&
-             steering_file(p->command, p->file, sizeof p->file, &p->led)) {
+             hold_points_file(p->command, p->file, sizeof p->file, &p->led)) {
         if (!p->quiet)
-            say_what(p);
+            confirm_print_finding(p);
         variables_restore(p->command, &p->subject.source.book, p->quiet);
         status = try_it(p);
     }
@@ -485,9 +485,9 @@ static int provoke(struct provoking *p, unsigned number, char **words)
     return status;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int confirm_run(const struct command *command, int argc, char **argv)
 {
-    struct provoking p = {.command = command, .tries = TRIES, .patience_s = PATIENCE_S};
+    struct confirm_run p = {.command = command, .tries = TRIES, .patience_s = PATIENCE_S};
     int first, status = command_read(command, argc, argv, &p, &first);
     unsigned number;
     if (status != OPTIONS_READ)
@@ -500,18 +500,18 @@ static int run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (!p.output) {
-        again_name(p.named, sizeof p.named, trace, "provoked");
+        rerun_output_name(p.named, sizeof p.named, trace, "provoked");
         p.output = p.named;
     }
-    if (!subject_open(command, &p.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
+    if (!command_source_open(command, &p.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
-    status = provoke(&p, number, argv + first);
+    status = confirm_run_attempts(&p, number, argv + first);
     if (p.picture && *p.came)
-        status = draw(&p);
+        status = confirm_draw_diagram(&p);
     if (*p.file)
         unlink(p.file);
-    shown_table_free(&p.table);
-    subject_close(&p.subject);
+    result_table_free(&p.table);
+    command_source_close(&p.subject);
     return status;
 }
 
@@ -527,7 +527,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = confirm_parse_option,
     .args_doc = "TRACE N [--] [PROGRAM ARGUMENT...]",
     .doc =
         "Run a program again and again, and lead it to the N-th of what poet maybe says of TRACE: threads "
@@ -542,6 +542,6 @@ static const struct argp argp = {
 
 const struct command command_provoke = {.name = "provoke",
                                         .summary = "make a program do what it could have done",
-                                        .run = run,
+                                        .run = confirm_run,
                                         .argp = &argp,
                                         .program_follows = true};

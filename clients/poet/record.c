@@ -28,7 +28,7 @@
 
 enum { WITHOUT = 256, REPORT, WITH_INPUT };
 
-struct recording {
+struct record_options {
     const char *output, *keep, *without, *report; /* report: a file, "" standard error */
     char include[PATH_MAX], exclude[PATH_MAX];
     bool libraries, view, force, input;
@@ -64,7 +64,7 @@ static void add_python_module(char *const *arguments)
     char module[PATH_MAX], path[3 * PATH_MAX];
     if (strncmp(name, "python", 6) != 0 || !arguments[1] || strcmp(arguments[1], "-m") != 0 ||
         !arguments[2] || strcmp(arguments[2], "poet") != 0 ||
-        !installed_path("share/poet/python/poet.py", R_OK, module, sizeof module))
+        !install_path_find("share/poet/python/poet.py", R_OK, module, sizeof module))
         return;
     directory_of(module, path, sizeof path);
     size_t used = strlen(path);
@@ -72,7 +72,7 @@ static void add_python_module(char *const *arguments)
     setenv("PYTHONPATH", path, 1);
 }
 
-static void set_environment(const struct recording *o, const struct loadable *loadable,
+static void set_environment(const struct record_options *o, const struct preload_check *loadable,
                             const char *library, char *const *arguments)
 {
     char preload[4 * PATH_MAX];
@@ -107,7 +107,7 @@ static void set_environment(const struct recording *o, const struct loadable *lo
     }
 }
 
-static bool answers(const char *endpoint)
+static bool record_server_answers(const char *endpoint)
 {
     bool absent;
     struct error error;
@@ -120,19 +120,19 @@ static bool answers(const char *endpoint)
 static bool wait_for(const char *endpoint)
 {
     struct timespec pause = {0, 20000000};
-    for (int i = 0; i < 250 && !answers(endpoint); i++) /* five seconds */
+    for (int i = 0; i < 250 && !record_server_answers(endpoint); i++) /* five seconds */
         nanosleep(&pause, NULL);
-    return answers(endpoint);
+    return record_server_answers(endpoint);
 }
 
 /* The viewer, as nobody's child.  With a trace file the program has a server of its own, which listens
  * under the process id that the program will have; else the viewer starts the default server. */
-static void open_viewer(const struct command *command, const struct recording *o)
+static void open_viewer(const struct command *command, const struct record_options *o)
 {
     char path[PATH_MAX], directory[256], endpoint[400];
     struct error error;
     bool own = o->output != NULL;
-    if (!installed_program("poet-view", path, sizeof path)) {
+    if (!install_path_program("poet-view", path, sizeof path)) {
         command_fail(command, "poet-view: not installed: the program runs without a view");
         return;
     }
@@ -192,9 +192,9 @@ static bool output_may_be_written(const struct command *command, const char *pat
     return false;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t record_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct recording *o = state->input;
+    struct record_options *o = state->input;
     switch (key) {
     case 'o':
         o->output = value;
@@ -235,8 +235,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 }
 
 /* In the place of this process. */
-static int start(const struct command *command, const struct recording *o,
-                 const struct loadable *loadable, const char *library, char **argv)
+static int record_exec_program(const struct command *command, const struct record_options *o,
+                 const struct preload_check *loadable, const char *library, char **argv)
 {
     if (o->view)
         open_viewer(command, o);
@@ -247,12 +247,12 @@ static int start(const struct command *command, const struct recording *o,
 }
 
 /* As a child, with a server and a file of its own: so it is known where the run is, and when it is whole. */
-static int start_followed(const struct command *command, struct recording *o,
-                          const struct loadable *loadable, const char *library, char **argv)
+static int start_followed(const struct command *command, struct record_options *o,
+                          const struct preload_check *loadable, const char *library, char **argv)
 {
     char output[PATH_MAX];
     const char *slash = strrchr(argv[0], '/');
-    pid_t child = recorded_begin();
+    pid_t child = recorded_program_begin();
     if (child < 0)
         return command_fail(command, "%s", strerror(errno));
     if (!o->output) {
@@ -262,14 +262,14 @@ static int start_followed(const struct command *command, struct recording *o,
     }
     unsetenv("POET_REPORT"); /* one is enough */
     if (child > 0)
-        return recorded_end(command, child, o->output, *o->report ? o->report : NULL);
-    return start(command, o, loadable, library, argv);
+        return recorded_program_end(command, child, o->output, *o->report ? o->report : NULL);
+    return record_exec_program(command, o, loadable, library, argv);
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int record_run(const struct command *command, int argc, char **argv)
 {
-    struct recording o = {0};
-    struct loadable loadable;
+    struct record_options o = {0};
+    struct preload_check loadable;
     char library[PATH_MAX], directory[PATH_MAX], why[256];
     bool found;
     int first, status = command_read(command, argc, argv, &o, &first);
@@ -278,20 +278,20 @@ static int run(const struct command *command, int argc, char **argv)
     if (first == argc)
         return command_usage(command, "a PROGRAM is needed");
     argv += first;
-    if (!installed_library(library, sizeof library))
+    if (!install_path_library(library, sizeof library))
         return command_fail(command,
                             "libpoet.so.0: not found beside poet: build or install Poet first");
     directory_of(library, directory, sizeof directory);
-    if (o.without && !preload_is_there(directory, o.without))
+    if (o.without && !preload_is_installed(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
-    if (!measured_read(command, o.meters, &o.meters, &o.memory) || !picks_check(command))
+    if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) || !function_lists_check(command))
         return EXIT_USAGE;
-    if (o.report && *o.report && !tables_may_be_named(o.report))
+    if (o.report && *o.report && !table_output_may_be_named(o.report))
         return command_usage(command, "--report=%s: " TABLES_NAMES, o.report);
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
-    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
+    if (!preload_check_program(argv[0], &loadable, &found, why, sizeof why)) {
         command_fail(command, "%s: %s%s", argv[0], why,
                      found && !o.force ? ": not started (--force starts it)" : "");
         if (!found)
@@ -304,7 +304,7 @@ static int run(const struct command *command, int argc, char **argv)
         o.memory = false;
     }
     return o.report ? start_followed(command, &o, &loadable, library, argv)
-                    : start(command, &o, &loadable, library, argv);
+                    : record_exec_program(command, &o, &loadable, library, argv);
 }
 
 static const struct argp_option options[] = {
@@ -346,7 +346,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = record_parse_option,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
     .doc = "Run a program that was not compiled for it, and record what its threads do with each "
            "other.  The program needs symbols for names, and -g for call sites.\vThe exit status "
@@ -355,6 +355,6 @@ static const struct argp argp = {
 
 const struct command command_record = {.name = "record",
                                        .summary = "run a program and record what its threads do",
-                                       .run = run,
+                                       .run = record_run,
                                        .argp = &argp,
                                        .program_follows = true};

@@ -17,7 +17,7 @@
 
 static volatile pid_t followed; /* the program */
 
-static void pass_on(int number)
+static void recorded_program_forward_signal(int number)
 {
     int kept = errno;
     if (followed > 0)
@@ -38,7 +38,7 @@ static void set_signals(void (*others)(int), void (*terminal)(int))
 }
 
 /* (Blocked meanwhile, so that none comes before there is a program to give it to.) */
-pid_t recorded_begin(void)
+pid_t recorded_program_begin(void)
 {
     sigset_t some, before;
     sigfillset(&some);
@@ -46,7 +46,7 @@ pid_t recorded_begin(void)
     pid_t child = fork();
     if (child > 0) {
         followed = child;
-        set_signals(pass_on, SIG_IGN);
+        set_signals(recorded_program_forward_signal, SIG_IGN);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return child;
@@ -54,31 +54,31 @@ pid_t recorded_begin(void)
 
 /* ---- until all is there ---- */
 
-static void take(void *user, const struct answer *answer)
+static void recorded_program_receive_stat(void *user, const struct response_chunk *answer)
 {
     bool *whole = user;
-    struct shown_stat stat;
-    if (answer->part != PART_STAT)
+    struct stat_info stat;
+    if (answer->part != RESPONSE_STAT)
         return;
-    get_stat(answer->in, &stat);
+    decode_stat_info(answer->in, &stat);
     *whole = !answer->in->error && !stat.connected && !stat.unfinished;
-    shown_stat_free(&stat);
+    stat_info_free(&stat);
 }
 
 /* The program's own server goes on until the file is whole, and goes then: whichever is seen first. */
-void recorded_whole(pid_t program)
+void recorded_program_is_complete(pid_t program)
 {
     char directory[256], endpoint[400];
     struct error error;
-    struct source source;
+    struct session source;
     bool whole = false;
     if (!endpoint_directory(directory, sizeof directory, &error))
         return;
     snprintf(endpoint, sizeof endpoint, "unix:%s/poet-%d.sock", directory, (int)program);
-    while (!whole && source_open(&source, endpoint, SOURCE_NAMED_LINES, &error)) {
+    while (!whole && session_open(&source, endpoint, SESSION_NAMED_LINES, &error)) {
         bool answered =
-            source_wait(&source, source_ask(&source, ASK_STAT, NULL, take, &whole), &error);
-        source_close(&source);
+            session_wait(&source, session_send(&source, REQUEST_STAT, NULL, recorded_program_receive_stat, &whole), &error);
+        session_close(&source);
         if (answered && !whole)
             nanosleep(&(struct timespec){0, AGAIN_NS}, NULL);
     }
@@ -99,7 +99,7 @@ static int write_report(const struct command *command, const char *file, const c
 }
 
 /* Of a signal it dies, too, so that a shell sees the same; the core is the program's alone. */
-static int end_as(int status)
+static int recorded_program_exit_like(int status)
 {
     if (!WIFSIGNALED(status))
         return WEXITSTATUS(status);
@@ -111,14 +111,14 @@ static int end_as(int status)
     return 128 + WTERMSIG(status);
 }
 
-int recorded_end(const struct command *command, pid_t program, const char *file, const char *report)
+int recorded_program_end(const struct command *command, pid_t program, const char *file, const char *report)
 {
     int status = 0;
     while (waitpid(program, &status, 0) < 0 && errno == EINTR)
         ;
     followed = 0;
     set_signals(SIG_DFL, SIG_DFL);
-    recorded_whole(program);
+    recorded_program_is_complete(program);
     write_report(command, file, report);
-    return end_as(status);
+    return recorded_program_exit_like(status);
 }

@@ -28,54 +28,54 @@
 /* ---- the script ---- */
 
 /* Of no call: its site is what the thread runs, which may be a library's. */
-static bool is_of_life(const char *type)
+static bool replay_is_lifetime_event(const char *type)
 {
     return strcmp(type, "start") == 0 || strcmp(type, "end") == 0 || strcmp(type, "close") == 0;
 }
 
 /* A call that is recorded only where those of libraries were asked for. */
-static bool is_library_call(const struct book *book, const struct shown_event *e)
+static bool is_library_call(const struct trace_metadata *book, const struct event_info *e)
 {
-    const struct target_kind *kind = book_kind(book, e->about ? e->about : e->at.line);
+    const struct target_line_type *kind = metadata_line_type(book, e->about ? e->about : e->at.line);
     if (!e->site || e->process >= book->process_count || (kind && kind->everywhere) ||
-        is_of_life(book_type(book, e->type)))
+        replay_is_lifetime_event(metadata_type_name(book, e->type)))
         return false;
-    const struct shown_process *p = &book->processes[e->process];
+    const struct process_info *p = &book->processes[e->process];
     for (uint32_t i = 0; i < p->module_count; i++)
         if (e->site - p->modules[i].start < p->modules[i].end - p->modules[i].start)
             return strcmp(p->modules[i].path, p->path) != 0;
     return false;
 }
 
-static void look_at(void *user, const struct answer *answer)
+static void replay_check_event(void *user, const struct response_chunk *answer)
 {
-    struct replaying *r = user;
-    struct shown_event event;
-    if (answer->part != PART_EVENT)
+    struct replay_run *r = user;
+    struct event_info event;
+    if (answer->part != RESPONSE_EVENT)
         return;
-    get_event(answer->in, &event);
+    decode_event_info(answer->in, &event);
     if (!answer->in->error)
-        flip_look(&r->flip, &event);
-    shown_event_free(&event);
+        swap_events_find(&r->flip, &event);
+    event_info_free(&event);
 }
 
-static void take(void *user, const struct answer *answer)
+static void replay_receive_event(void *user, const struct response_chunk *answer)
 {
-    struct replaying *r = user;
-    struct shown_event event;
-    if (answer->part != PART_EVENT)
+    struct replay_run *r = user;
+    struct event_info event;
+    if (answer->part != RESPONSE_EVENT)
         return;
-    get_event(answer->in, &event);
+    decode_event_info(answer->in, &event);
     if (!answer->in->error)
-        unsteered_event(&r->unsteered, &r->subject.source.book, &event);
-    if (!answer->in->error && flip_take(&r->flip, &event))
-        plan_event(r->plan, &event);
+        uncontrolled_event(&r->unsteered, &r->subject.source.book, &event);
+    if (!answer->in->error && swap_events_filter(&r->flip, &event))
+        schedule_builder_add_event(r->plan, &event);
     if (!answer->in->error && !r->libraries)
         r->libraries = is_library_call(&r->subject.source.book, &event);
-    shown_event_free(&event);
+    event_info_free(&event);
 }
 
-static bool write_file(const struct command *command, struct replaying *r, const void *data,
+static bool write_file(const struct command *command, struct replay_run *r, const void *data,
                        size_t bytes)
 {
     char directory[256];
@@ -98,25 +98,25 @@ static bool write_file(const struct command *command, struct replaying *r, const
     return map != MAP_FAILED;
 }
 
-static bool is_launched(const struct replaying *r, uint32_t line)
+static bool is_launched(const struct replay_run *r, uint32_t line)
 {
-    const struct target_kind *kind = book_kind(&r->subject.source.book, line);
+    const struct target_line_type *kind = metadata_line_type(&r->subject.source.book, line);
     return kind && kind->launched;
 }
 
 /* A thread's line that begins with its own start, and not with who made it. */
-static void name_stranger(struct replaying *r, uint32_t line)
+static void name_stranger(struct replay_run *r, uint32_t line)
 {
-    const struct book_line *is = book_line(&r->subject.source.book, line);
-    struct shown_event first;
-    if (!is || !plan_act(r->plan, line, 0, &first) || first.at.line != line || first.at.number != 1)
+    const struct line_metadata *is = metadata_line(&r->subject.source.book, line);
+    struct event_info first;
+    if (!is || !schedule_builder_event_at(r->plan, line, 0, &first) || first.at.line != line || first.at.number != 1)
         return;
-    plan_stranger(r->plan, line, is->is.name);
+    schedule_builder_add_foreign(r->plan, line, is->is.name);
     r->launched += is_launched(r, line);
 }
 
 /* Whoever of them comes first is none in particular: they are known by their names. */
-static void look_for_launcher(struct replaying *r)
+static void replay_find_launcher(struct replay_run *r)
 {
     if (r->launched < 2 || !is_launched(r, r->script->main))
         r->launched = 0;
@@ -125,27 +125,27 @@ static void look_for_launcher(struct replaying *r)
 }
 
 /* A line that leads to another machine. */
-static bool is_far(const struct book *book, uint32_t line)
+static bool is_far(const struct trace_metadata *book, uint32_t line)
 {
-    const struct target_kind *kind = book_kind(book, line);
+    const struct target_line_type *kind = metadata_line_type(book, line);
     return kind && kind->far;
 }
 
-bool replay_script(const struct command *command, struct replaying *r)
+bool replay_script(const struct command *command, struct replay_run *r)
 {
     const char *why;
     size_t bytes;
-    const struct book *book = &r->subject.source.book;
-    r->plan = plan_new();
-    if (r->flip.events[0].line && !subject_ask(command, &r->subject, ASK_DUMP, NULL, look_at, r))
+    const struct trace_metadata *book = &r->subject.source.book;
+    r->plan = schedule_builder_new();
+    if (r->flip.events[0].line && !command_source_request(command, &r->subject, REQUEST_DUMP, NULL, replay_check_event, r))
         return false;
-    if (!subject_ask(command, &r->subject, ASK_DUMP, NULL, take, r))
+    if (!command_source_request(command, &r->subject, REQUEST_DUMP, NULL, replay_receive_event, r))
         return false;
     for (uint32_t i = 1; i <= book->type_count; i++)
-        plan_type(r->plan, i, book_type(book, i));
+        schedule_builder_set_type(r->plan, i, metadata_type_name(book, i));
     for (uint32_t i = 1; i <= book->line_count; i++)
         name_stranger(r, i);
-    struct script_head *script = plan_script(r->plan, &bytes, &why);
+    struct schedule_head *script = schedule_builder_write(r->plan, &bytes, &why);
     for (uint32_t i = 1; script && i <= book->line_count; i++)
         script->far |= is_far(book, i);
     if (!script)
@@ -153,15 +153,15 @@ bool replay_script(const struct command *command, struct replaying *r)
     bool done = script && write_file(command, r, script, bytes);
     free(script);
     if (done)
-        look_for_launcher(r);
+        replay_find_launcher(r);
     return done;
 }
 
-bool replay_words(const struct command *command, const struct replaying *r, const char *trace,
+bool replay_command_words(const struct command *command, const struct replay_run *r, const char *trace,
                   char ***words, char ***recorded)
 {
     if (!**words)
-        *words = *recorded = again_arguments(&r->subject.source.book);
+        *words = *recorded = rerun_arguments(&r->subject.source.book);
     if (!*words)
         command_usage(command, "%s does not say all of what was run: name the program", trace);
     else if (*recorded && r->launched)
@@ -171,16 +171,16 @@ bool replay_words(const struct command *command, const struct replaying *r, cons
             "mpirun -n %u %s",
             trace, r->launched, command->name, trace, r->launched, **words);
     else
-        return !*recorded || again_may_run(command, trace, *words, r->quiet);
+        return !*recorded || rerun_may_run(command, trace, *words, r->quiet);
     return false;
 }
 
 /* What its calls brought from outside, where that was recorded. */
-bool replay_input(const struct command *command, struct replaying *r)
+bool replay_input(const struct command *command, struct replay_run *r)
 {
     char directory[256];
     struct error error;
-    if (!inputs_ask(command, &r->subject, true, &r->inputs))
+    if (!input_files_request(command, &r->subject, true, &r->inputs))
         return false;
     if (!r->inputs.calls)
         return true;
@@ -189,18 +189,18 @@ bool replay_input(const struct command *command, struct replaying *r)
         return false;
     }
     snprintf(r->input_file, sizeof r->input_file, "%s/poet-%d.input", directory, (int)getpid());
-    return inputs_write(command, &r->inputs, r->input_file);
+    return input_files_write(command, &r->inputs, r->input_file);
 }
 
-static void say_input(const struct command *command, const struct replaying *r)
+static void replay_report_input(const struct command *command, const struct replay_run *r)
 {
     if (r->inputs.cut)
         command_fail(command,
                      "not all input of %u thread%s was recorded: from there on it is as it is now",
-                     r->inputs.cut, plural(r->inputs.cut));
+                     r->inputs.cut, plural_suffix(r->inputs.cut));
     if (r->inputs.passed)
         command_fail(command, "%llu call%s in signal handlers brought input that was not recorded",
-                     (unsigned long long)r->inputs.passed, plural(r->inputs.passed));
+                     (unsigned long long)r->inputs.passed, plural_suffix(r->inputs.passed));
     if (r->inputs.streams)
         command_fail(command, "what the program reads through C's stdio was not recorded: it is as "
                               "it is now");
@@ -208,7 +208,7 @@ static void say_input(const struct command *command, const struct replaying *r)
 
 /* ---- the program ---- */
 
-void replay_environment(const struct replaying *r)
+void replay_environment(const struct replay_run *r)
 {
     setenv("POET_REPLAY", r->file, 1);
     if (*r->input_file) { /* and the new trace has it, too */
@@ -220,55 +220,55 @@ void replay_environment(const struct replaying *r)
     }
 }
 
-void replay_free(struct replaying *r)
+void replay_free(struct replay_run *r)
 {
     if (*r->file)
         unlink(r->file);
     if (*r->input_file)
         unlink(r->input_file);
-    inputs_free(&r->inputs);
-    unsteered_free(&r->unsteered);
-    plan_free(r->plan);
+    input_files_free(&r->inputs);
+    uncontrolled_free(&r->unsteered);
+    schedule_builder_free(r->plan);
 }
 
 /* In the place of this process, which is a child. */
-static int start(const struct command *command, const struct replaying *r,
-                 const struct loadable *loadable, char **argv)
+static int replay_exec_program(const struct command *command, const struct replay_run *r,
+                 const struct preload_check *loadable, char **argv)
 {
     replay_environment(r);
     if (r->led)
         setenv("POET_STEER", r->steer_file, 1);
     else
         unsetenv("POET_STEER");
-    return again_start(
+    return rerun_start(
         command,
-        &(struct again){.output = r->output, .libraries = r->libraries, .starts = r->launched != 0},
+        &(struct rerun){.output = r->output, .libraries = r->libraries, .starts = r->launched != 0},
         loadable, argv);
 }
 
 /* Where two events are to come the other way round. */
-static bool make_steer(const struct command *command, struct replaying *r)
+static bool make_steer(const struct command *command, struct replay_run *r)
 {
-    struct steer_head head;
+    struct schedule_control head;
     const char *why;
     if (!r->flip.events[0].line)
         return true;
-    if (!flip_steer(&r->flip, &r->subject.source.book, &head, &why)) {
+    if (!swap_events_hold_points(&r->flip, &r->subject.source.book, &head, &why)) {
         command_fail(command, "%s: cannot be flipped: %s", r->subject.source.name, why);
         return false;
     }
-    if (!steering_file(command, r->steer_file, sizeof r->steer_file, &r->led))
+    if (!hold_points_file(command, r->steer_file, sizeof r->steer_file, &r->led))
         return false;
     memcpy(r->led, &head, sizeof head);
     return true;
 }
 
-static struct script_line *line_at(const struct replaying *r, uint32_t line)
+static struct schedule_line *line_at(const struct replay_run *r, uint32_t line)
 {
-    return (struct script_line *)((char *)r->script + r->script->lines_at) + line;
+    return (struct schedule_line *)((char *)r->script + r->script->lines_at) + line;
 }
 
-static uint64_t repeated(const struct replaying *r)
+static uint64_t replay_replayed_count(const struct replay_run *r)
 {
     uint64_t count = 0;
     for (uint32_t i = 1; i <= r->script->line_count; i++)
@@ -277,11 +277,11 @@ static uint64_t repeated(const struct replaying *r)
 }
 
 /* Who waits for a program that hangs, as it did, is told so. */
-static void look(const struct command *command, struct replaying *r, pid_t child)
+static void replay_check_progress(const struct command *command, struct replay_run *r, pid_t child)
 {
-    if (r->strict && atomic_load(&r->script->state) == SCRIPT_ENDED)
+    if (r->strict && atomic_load(&r->script->state) == SCHEDULE_LEFT)
         kill(child, SIGTERM);
-    if (r->told || repeated(r) < r->script->event_count)
+    if (r->told || replay_replayed_count(r) < r->script->event_count)
         return;
     if (++r->after < SAY_AFTER)
         return;
@@ -292,14 +292,14 @@ static void look(const struct command *command, struct replaying *r, pid_t child
 }
 
 /* Until it ends. */
-static int follow(const struct command *command, struct replaying *r, pid_t child)
+static int replay_wait_program(const struct command *command, struct replay_run *r, pid_t child)
 {
     int status = 0;
     pid_t ended;
     while ((ended = waitpid(child, &status, WNOHANG)) <= 0) {
         if (ended < 0 && errno != EINTR)
             break;
-        look(command, r, child);
+        replay_check_progress(command, r, child);
         nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
     }
     return status;
@@ -308,10 +308,10 @@ static int follow(const struct command *command, struct replaying *r, pid_t chil
 /* ---- what came of it ---- */
 
 /* An exit status. */
-static int draw(const struct command *command, struct replaying *r, const struct outcome *o,
+static int replay_draw_divergence(const struct command *command, struct replay_run *r, const struct replay_result *o,
                 pid_t child)
 {
-    struct apart apart = {.command = command,
+    struct divergence apart = {.command = command,
                           .recorded = r->subject.source.name,
                           .again = r->output,
                           .named = o->at,
@@ -321,34 +321,34 @@ static int draw(const struct command *command, struct replaying *r, const struct
             command_fail(command, "nothing is drawn: it did the same");
         return EXIT_DONE;
     }
-    recorded_whole(child);
-    return apart_picture(&apart, r->picture);
+    recorded_program_is_complete(child);
+    return divergence_draw(&apart, r->picture);
 }
 
 #define BEFORE 3u /* events of the thread, and the one that was to be */
 
 /* Where it first did something else: what of that is not steered.  A difference of the
  * environment is said first. */
-static void say_unsteered(const struct command *command, const struct replaying *r)
+static void replay_report_unsteered(const struct command *command, const struct replay_run *r)
 {
-    const struct script_end *end = &r->script->end;
-    struct shown_event was[BEFORE + 1];
-    struct unsteered_place place = {.did = end->why == SCRIPT_OTHER ? end->did : "",
+    const struct schedule_end *end = &r->script->end;
+    struct event_info was[BEFORE + 1];
+    struct uncontrolled_place place = {.did = end->why == SCHEDULE_END_OTHER_EVENT ? end->did : "",
                                     .was = was,
                                     .input = r->inputs.calls != 0,
                                     .streams = r->inputs.streams};
     for (uint64_t i = 0; i <= BEFORE && i <= end->event; i++)
-        if (plan_act(r->plan, end->thread, end->event - i, &was[place.was_count]))
+        if (schedule_builder_event_at(r->plan, end->thread, end->event - i, &was[place.was_count]))
             place.was_count++;
-    char *said = unsteered_say(&r->unsteered, &r->subject.source.book, &place);
+    char *said = uncontrolled_report(&r->unsteered, &r->subject.source.book, &place);
     command_fail(command, "not steered: %s", said);
     free(said);
 }
 
-static int say_outcome(const struct command *command, struct replaying *r, pid_t child, int status)
+static int replay_report_outcome(const struct command *command, struct replay_run *r, pid_t child, int status)
 {
-    struct outcome o;
-    outcome_make(&o, r, repeated(r), status);
+    struct replay_result o;
+    replay_result_make(&o, r, replay_replayed_count(r), status);
     char *differ = o.left ? variables_differ(&r->subject.source.book) : NULL;
     if (differ)
         command_fail(command, "the environment is not as it was recorded: %s", differ);
@@ -356,20 +356,20 @@ static int say_outcome(const struct command *command, struct replaying *r, pid_t
     if (!r->quiet || !o.good || o.more)
         command_fail(command, "%s", o.text);
     if (o.left)
-        say_unsteered(command, r);
-    int drawn = r->picture ? draw(command, r, &o, child) : EXIT_DONE;
-    outcome_free(&o);
+        replay_report_unsteered(command, r);
+    int drawn = r->picture ? replay_draw_divergence(command, r, &o, child) : EXIT_DONE;
+    replay_result_free(&o);
     return o.good ? drawn : EXIT_FAILED;
 }
 
 /* ---- the command ---- */
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t replay_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct replaying *r = state->input;
+    struct replay_run *r = state->input;
     switch (key) {
     case 'f':
-        if (flip_read(&r->flip, value, state->argv[state->next]))
+        if (swap_events_read(&r->flip, value, state->argv[state->next]))
             return state->next++, 0;
         command_usage(&command_replay, "--flip: two events are needed, as 3:7 5:12");
         return EINVAL;
@@ -378,7 +378,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'p':
         r->picture = value;
-        return apart_can(&command_replay, value) ? 0 : EINVAL;
+        return divergence_format_is_supported(&command_replay, value) ? 0 : EINVAL;
     case 's':
         r->strict = true;
         return 0;
@@ -390,28 +390,28 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static int run_again(const struct command *command, struct replaying *r, char **argv)
+static int run_again(const struct command *command, struct replay_run *r, char **argv)
 {
-    struct loadable loadable;
+    struct preload_check loadable;
     char why[256];
     bool found;
-    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why) && !loadable.traced) {
+    if (!preload_check_program(argv[0], &loadable, &found, why, sizeof why) && !loadable.traced) {
         command_fail(command, "%s: %s", argv[0], why);
         return found ? EXIT_FAILED : 127;
     }
-    say_input(command, r);
+    replay_report_input(command, r);
     variables_restore(command, &r->subject.source.book, r->quiet);
-    pid_t child = recorded_begin();
+    pid_t child = recorded_program_begin();
     if (child < 0)
         return command_fail(command, "%s", strerror(errno));
     if (child == 0)
-        _exit(start(command, r, &loadable, argv));
-    return say_outcome(command, r, child, follow(command, r, child));
+        _exit(replay_exec_program(command, r, &loadable, argv));
+    return replay_report_outcome(command, r, child, replay_wait_program(command, r, child));
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int replay_run(const struct command *command, int argc, char **argv)
 {
-    struct replaying r = {0};
+    struct replay_run r = {0};
     int first, status = command_read(command, argc, argv, &r, &first);
     if (status != OPTIONS_READ)
         return status;
@@ -423,22 +423,22 @@ static int run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (!r.output)
-        again_name(r.again, sizeof r.again, trace, "again"), r.output = r.again;
-    if (!subject_open(command, &r.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
+        rerun_output_name(r.again, sizeof r.again, trace, "again"), r.output = r.again;
+    if (!command_source_open(command, &r.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
     char **recorded = NULL, **words = argv + first;
     if (!replay_script(command, &r) || !make_steer(command, &r) || !replay_input(command, &r))
         status = EXIT_FAILED;
-    else if (!replay_words(command, &r, trace, &words, &recorded))
+    else if (!replay_command_words(command, &r, trace, &words, &recorded))
         status = EXIT_USAGE;
     else
         status = run_again(command, &r, words);
     if (*r.steer_file)
         unlink(r.steer_file);
-    flip_free(&r.flip);
+    swap_events_free(&r.flip);
     replay_free(&r);
     free(recorded);
-    subject_close(&r.subject);
+    command_source_close(&r.subject);
     return status;
 }
 
@@ -457,7 +457,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = replay_parse_option,
     .args_doc = "TRACE [--] [PROGRAM ARGUMENT...]",
     .doc =
         "Run a program again, so that its threads take their locks, are woken and give up in the order that "
@@ -467,6 +467,6 @@ static const struct argp argp = {
 
 const struct command command_replay = {.name = "replay",
                                        .summary = "run a program again, in the order of a trace",
-                                       .run = run,
+                                       .run = replay_run,
                                        .argp = &argp,
                                        .program_follows = true};

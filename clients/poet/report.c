@@ -10,60 +10,60 @@
 
 /* ---- the head ---- */
 
-static const struct table_cell *find(const struct shown_table *t, const char *name)
+static const struct table_cell *report_find_cell(const struct result_table *t, const char *name)
 {
     static const struct table_cell nothing = {0};
-    uint32_t column = table_find(t, name);
-    return t->row_count && column < t->column_count ? &table_cells(t, 0)[column] : &nothing;
+    uint32_t column = result_table_find_column(t, name);
+    return t->row_count && column < t->column_count ? &result_table_cells(t, 0)[column] : &nothing;
 }
 
-static const char *text(const struct shown_table *t, const char *name)
+static const char *report_cell_text(const struct result_table *t, const char *name)
 {
-    const struct table_cell *cell = find(t, name);
+    const struct table_cell *cell = report_find_cell(t, name);
     return cell->is == CELL_TEXT ? cell->text : "";
 }
 
-static unsigned long long number(const struct shown_table *t, const char *name)
+static unsigned long long report_cell_number(const struct result_table *t, const char *name)
 {
-    const struct table_cell *cell = find(t, name);
+    const struct table_cell *cell = report_find_cell(t, name);
     return cell->is == CELL_NUMBER && cell->number > 0 ? (unsigned long long)cell->number : 0;
 }
 
 /* "2 threads", "1 thread". */
-static char *counted(unsigned long long n, const char *what)
+static char *report_count_text(unsigned long long n, const char *what)
 {
-    return memory_printed("%llu %s%s", n, what, n == 1 ? "" : "s");
+    return xasprintf("%llu %s%s", n, what, n == 1 ? "" : "s");
 }
 
-static char *say_figures(const struct shown_table *t)
+static char *report_figures_text(const struct result_table *t)
 {
     char took[60], lost[60] = "none lost", processes[60] = "";
-    fate_duration(took, sizeof took, (int64_t)number(t, "took_ns"));
-    char *threads = counted(number(t, "threads"), "thread"),
-         *events = counted(number(t, "events"), "event");
-    const char *began = text(t, "began");
-    if (number(t, "processes") > 1)
-        snprintf(processes, sizeof processes, "%llu processes, ", number(t, "processes"));
-    if (number(t, "lost"))
-        snprintf(lost, sizeof lost, "%llu lost", number(t, "lost"));
-    char *all = memory_printed("%s%s%s%s; %s%s, %s, %s", began, *began ? ", " : "",
-                               number(t, "connected") ? "so far " : "took ", took, processes,
+    duration_text(took, sizeof took, (int64_t)report_cell_number(t, "took_ns"));
+    char *threads = report_count_text(report_cell_number(t, "threads"), "thread"),
+         *events = report_count_text(report_cell_number(t, "events"), "event");
+    const char *began = report_cell_text(t, "began");
+    if (report_cell_number(t, "processes") > 1)
+        snprintf(processes, sizeof processes, "%llu processes, ", report_cell_number(t, "processes"));
+    if (report_cell_number(t, "lost"))
+        snprintf(lost, sizeof lost, "%llu lost", report_cell_number(t, "lost"));
+    char *all = xasprintf("%s%s%s%s; %s%s, %s, %s", began, *began ? ", " : "",
+                               report_cell_number(t, "connected") ? "so far " : "took ", took, processes,
                                threads, events, lost);
     free(threads);
     free(events);
     return all;
 }
 
-static void head(struct sheet *sheet, const struct table_names *names, const struct shown_table *t)
+static void report_write_header(struct text_table *sheet, const struct table_names *names, const struct result_table *t)
 {
-    const char *program = text(t, "program"), *arguments = text(t, "arguments");
+    const char *program = report_cell_text(t, "program"), *arguments = report_cell_text(t, "arguments");
     sheet->head = true;
-    sheet->title = memory_printed("Where the time went: %s", names->book->run.name);
+    sheet->title = xasprintf("Where the time went: %s", names->book->run.name);
     if (*program)
-        sheet_note(sheet, memory_printed("%s%s%s", program, *arguments ? " " : "", arguments));
-    sheet_note(sheet, say_figures(t));
+        text_table_add_note(sheet, xasprintf("%s%s%s", program, *arguments ? " " : "", arguments));
+    text_table_add_note(sheet, report_figures_text(t));
     for (uint32_t i = 0; i < t->note_count; i++)
-        sheet_note(sheet, memory_copied(t->notes[i]));
+        text_table_add_note(sheet, xstrdup(t->notes[i]));
 }
 
 /* ---- the page ---- */
@@ -80,10 +80,10 @@ static struct table_option only_said[] = {SAID, {0}},
                            at_zero[] = {WORD("zeros", "2"), SAID, {0}};
 
 /* What stands on it, from top to bottom. */
-static const struct tables_section sections[] = {
-    {.what = "run", .words = head, .page = true},
-    {.make = hangs_ask, .title = "what hangs", .page = true, .rare = true},
-    {.make = hangs_asleep,
+static const struct table_section sections[] = {
+    {.what = "run", .words = report_write_header, .page = true},
+    {.make = hang_table_request, .title = "what hangs", .page = true, .rare = true},
+    {.make = hang_table_sleepers,
      .title = "asleep in calls that are not traced",
      .page = true,
      .rare = true},
@@ -93,8 +93,8 @@ static const struct tables_section sections[] = {
      .top = 8,
      .options = only_said,
      .page = true},
-    {.what = "memory", .words = leaks_words, .page = true, .rare = true},
-    {.make = hangs_at_exit, .title = "waiting at exit", .page = true, .rare = true},
+    {.what = "memory", .words = leak_summary_write, .page = true, .rare = true},
+    {.make = hang_table_at_exit, .title = "waiting at exit", .page = true, .rare = true},
     {.what = "states",
      .title = "where the threads' time went",
      .columns = "thread,ready_ns,running_ns,blocked_ns,system_ns,life_ns",
@@ -127,7 +127,7 @@ static const struct tables_section sections[] = {
      .page = true},
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t report_parse_option(int key, char *value, struct argp_state *state)
 {
     (void)value;
     if (key != ARGP_KEY_INIT)
@@ -136,17 +136,17 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int report_run(const struct command *command, int argc, char **argv)
 {
-    struct tables tables = {.command = command, .paper = true};
+    struct table_settings tables = {.command = command, .paper = true};
     int first, status = command_read(command, argc, argv, &tables, &first);
     if (status != OPTIONS_READ)
         return status;
-    return tables_command(&tables, argc, argv, first, sections, sizeof sections / sizeof *sections);
+    return table_output_command(&tables, argc, argv, first, sections, sizeof sections / sizeof *sections);
 }
 
 static const struct argp argp = {
-    .parser = parse,
+    .parser = report_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
         "Print one page about a run: which program ran, when and how long; what hangs, if "
@@ -156,4 +156,4 @@ static const struct argp argp = {
     .children = tables_children};
 
 const struct command command_report = {
-    .name = "report", .summary = "print one page: where the time went", .run = run, .argp = &argp};
+    .name = "report", .summary = "print one page: where the time went", .run = report_run, .argp = &argp};

@@ -18,7 +18,7 @@
 
 #define TRACE_MAGIC "POETRACE" /* docs/tracefile.md */
 
-struct removing {
+struct rm_options {
     const struct command *command;
     bool force, pretend;
     double older_days; /* < 0: however old */
@@ -29,7 +29,7 @@ struct removing {
     bool failed;
 };
 
-static void complain(struct removing *r, const char *path, const char *why)
+static void rm_report_failure(struct rm_options *r, const char *path, const char *why)
 {
     command_fail(r->command, "%s: %s", path, why);
     r->failed = true;
@@ -43,7 +43,7 @@ static bool is_trace(int fd)
 }
 
 /* A descriptor of a trace that may be removed, or -1, and said why. */
-static int open_trace(struct removing *r, const char *path, struct stat *st)
+static int open_trace(struct rm_options *r, const char *path, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     const char *why =
@@ -54,14 +54,14 @@ static int open_trace(struct removing *r, const char *path, struct stat *st)
                                            : NULL;
     if (!why)
         return fd;
-    complain(r, path, why);
+    rm_report_failure(r, path, why);
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
 /* Holds no line that a user did not type: whatever is not yes is no. */
-static bool asked(const struct removing *r, const char *path, uint64_t bytes)
+static bool rm_user_confirms(const struct rm_options *r, const char *path, uint64_t bytes)
 {
     char *line = NULL;
     size_t room = 0;
@@ -73,24 +73,24 @@ static bool asked(const struct removing *r, const char *path, uint64_t bytes)
     return yes;
 }
 
-static void remove_one(struct removing *r, const char *path)
+static void remove_one(struct rm_options *r, const char *path)
 {
     struct stat st, now;
     int fd = open_trace(r, path, &st);
     if (fd < 0)
         return;
     uint64_t bytes = (uint64_t)st.st_blocks * 512;
-    if (asked(r, path, bytes)) {
+    if (rm_user_confirms(r, path, bytes)) {
         /* what was asked about, and not what took its name since */
         if (lstat(path, &now) < 0 || now.st_ino != st.st_ino || now.st_dev != st.st_dev) {
-            complain(r, path, "it was replaced meanwhile");
+            rm_report_failure(r, path, "it was replaced meanwhile");
         } else if (!r->pretend && unlink(path) < 0) {
-            complain(r, path, strerror(errno));
+            rm_report_failure(r, path, strerror(errno));
         } else {
             r->removed++;
             r->bytes += bytes;
             if (!r->pretend)
-                notes_forget(path);
+                note_file_forget(path);
             if (r->pretend)
                 puts(path);
         }
@@ -98,7 +98,7 @@ static void remove_one(struct removing *r, const char *path)
     close(fd);
 }
 
-static bool old_enough(const struct removing *r, const char *path)
+static bool old_enough(const struct rm_options *r, const char *path)
 {
     struct stat st;
     return r->older_days < 0 || (stat(path, &st) == 0 &&
@@ -106,39 +106,39 @@ static bool old_enough(const struct removing *r, const char *path)
 }
 
 /* One of all that are old: those that are no traces, or live, are left without a word. */
-static void take_old(void *user, const char *path)
+static void rm_remove_old(void *user, const char *path)
 {
-    struct removing *r = user;
+    struct rm_options *r = user;
     if (!old_enough(r, path))
         return;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd >= 0 && is_trace(fd) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        r->paths = grow(r->paths, &r->room, r->count + 1, sizeof *r->paths);
-        r->paths[r->count++] = memory_copied(path);
+        r->paths = array_reserve(r->paths, &r->room, r->count + 1, sizeof *r->paths);
+        r->paths[r->count++] = xstrdup(path);
     }
     if (fd >= 0)
         close(fd);
 }
 
-static void take_named(struct removing *r, const char *name)
+static void rm_remove_named(struct rm_options *r, const char *name)
 {
     char path[PATH_MAX];
     struct stat st;
-    if (!around_find(name, path, sizeof path) && lstat(path, &st) < 0)
-        complain(r, name,
+    if (!run_discovery_find(name, path, sizeof path) && lstat(path, &st) < 0)
+        rm_report_failure(r, name,
                  strcmp(name, "latest") == 0 ? "name the run itself: see poet ls"
                                              : strerror(ENOENT));
     else if (old_enough(r, path)) {
-        r->paths = grow(r->paths, &r->room, r->count + 1, sizeof *r->paths);
-        r->paths[r->count++] = memory_copied(path);
+        r->paths = array_reserve(r->paths, &r->room, r->count + 1, sizeof *r->paths);
+        r->paths[r->count++] = xstrdup(path);
     }
 }
 
 enum { OLDER = 256 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t rm_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct removing *r = state->input;
+    struct rm_options *r = state->input;
     char *end;
     switch (key) {
     case 'f':
@@ -158,20 +158,20 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int rm_run(const struct command *command, int argc, char **argv)
 {
-    struct removing r = {.command = command, .older_days = -1};
+    struct rm_options r = {.command = command, .older_days = -1};
     char state[PATH_MAX];
     int first, status = command_read(command, argc, argv, &r, &first);
     if (status != OPTIONS_READ)
         return status;
     if (first == argc && r.older_days < 0)
         return command_usage(command, "a RUN, or --older-than DAYS, is needed: see poet ls");
-    around_state(state, sizeof state);
+    run_discovery_state(state, sizeof state);
     if (first == argc)
-        around_files(state, take_old, &r);
+        run_discovery_files(state, rm_remove_old, &r);
     for (int i = first; i < argc; i++)
-        take_named(&r, argv[i]);
+        rm_remove_named(&r, argv[i]);
     for (size_t i = 0; i < r.count; i++) {
         remove_one(&r, r.paths[i]);
         free(r.paths[i]);
@@ -179,7 +179,7 @@ static int run(const struct command *command, int argc, char **argv)
     free(r.paths);
     if (r.count || !r.failed)
         fprintf(stderr, "%s %zu run%s, %.1f MB\n", r.pretend ? "would remove" : "removed", r.removed,
-            plural(r.removed), (double)r.bytes / 1e6);
+            plural_suffix(r.removed), (double)r.bytes / 1e6);
     return r.failed ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -193,7 +193,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = rm_parse_option,
     .args_doc = "RUN...\n--older-than DAYS",
     .doc =
         "Remove the trace files of runs, named as `poet ls` names them, asking for each, and say how much was "
@@ -201,4 +201,4 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_rm = {
-    .name = "rm", .summary = "remove runs that are kept", .run = run, .argp = &argp};
+    .name = "rm", .summary = "remove runs that are kept", .run = rm_run, .argp = &argp};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reader {
+struct shiviz_reader {
     const char *file, *text;
     uint64_t line, line_at; /* line number at an offset of the text */
     pcre2_code *parser;
@@ -22,7 +22,7 @@ struct reader {
     size_t error_size;
 };
 
-__attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, uint64_t line,
+__attribute__((format(printf, 3, 4))) static bool fail(struct shiviz_reader *r, uint64_t line,
                                                        const char *format, ...)
 {
     va_list ap;
@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, uint64_
 
 /* ---- expressions ---- */
 
-static pcre2_code *compile(struct reader *r, const char *what, const char *expression)
+static pcre2_code *shiviz_compile_pattern(struct shiviz_reader *r, const char *what, const char *expression)
 {
     int code;
     PCRE2_SIZE at;
@@ -55,7 +55,7 @@ static pcre2_code *compile(struct reader *r, const char *what, const char *expre
     return re;
 }
 
-static bool group(const struct reader *r, const char *name, const char **begin, size_t *size)
+static bool shiviz_match_group(const struct shiviz_reader *r, const char *name, const char **begin, size_t *size)
 {
     int number = pcre2_substring_number_from_name(r->parser, (PCRE2_SPTR)name);
     const PCRE2_SIZE *at = pcre2_get_ovector_pointer(r->match);
@@ -66,7 +66,7 @@ static bool group(const struct reader *r, const char *name, const char **begin, 
     return true;
 }
 
-static bool check_groups(struct reader *r)
+static bool check_groups(struct shiviz_reader *r)
 {
     static const char *const needed[] = {"host", "clock", "event"};
     for (size_t i = 0; i < 3; i++)
@@ -77,14 +77,14 @@ static bool check_groups(struct reader *r)
 
 /* ---- events ---- */
 
-static uint32_t host_of(struct reader *r, const char *name)
+static uint32_t host_of(struct shiviz_reader *r, const char *name)
 {
     struct shiviz_log *log = r->log;
     for (uint32_t i = log->host_count; i-- > 0;)
         if (strcmp(log->hosts[i], name) == 0)
             return i;
-    log->hosts = grow(log->hosts, &r->host_room, log->host_count + 1, sizeof *log->hosts);
-    log->hosts[log->host_count] = memory_copied(name);
+    log->hosts = array_reserve(log->hosts, &r->host_room, log->host_count + 1, sizeof *log->hosts);
+    log->hosts[log->host_count] = xstrdup(name);
     return log->host_count++;
 }
 
@@ -107,7 +107,7 @@ static void unescape_quotes(char *s)
 static struct json_object *parse_clock(const char *s, size_t size, enum json_tokener_error *error)
 {
     enum json_tokener_error ignored;
-    char *copy = memory_copied_part(s, size);
+    char *copy = xstrndup(s, size);
     struct json_object *clock = json_tokener_parse_verbose(copy, error);
     if (!clock) {
         unescape_quotes(copy);
@@ -117,7 +117,7 @@ static struct json_object *parse_clock(const char *s, size_t size, enum json_tok
     return clock;
 }
 
-static bool read_clock(struct reader *r, struct shiviz_event *e, const char *s, size_t size)
+static bool read_clock(struct shiviz_reader *r, struct shiviz_event *e, const char *s, size_t size)
 {
     enum json_tokener_error error = json_tokener_success;
     struct json_object *clock = parse_clock(s, size, &error);
@@ -139,7 +139,7 @@ static bool read_clock(struct reader *r, struct shiviz_event *e, const char *s, 
         }
         if (n == 0)
             continue;
-        e->clock = grow(e->clock, &room, e->entries + 1, sizeof *e->clock);
+        e->clock = array_reserve(e->clock, &room, e->entries + 1, sizeof *e->clock);
         e->clock[e->entries++] = (struct shiviz_entry){host_of(r, key), (uint64_t)n};
     }
     json_object_put(clock);
@@ -161,7 +161,7 @@ static uint64_t clock_of(const struct shiviz_event *e, uint32_t host)
     return low < e->entries && e->clock[low].host == host ? e->clock[low].number : 0;
 }
 
-static void read_fields(struct reader *r, struct shiviz_event *e)
+static void read_fields(struct shiviz_reader *r, struct shiviz_event *e)
 {
     uint32_t names, size;
     PCRE2_SPTR table;
@@ -173,26 +173,26 @@ static void read_fields(struct reader *r, struct shiviz_event *e)
         const char *name = (const char *)table + i * size + 2, *begin;
         size_t length;
         if (strcmp(name, "host") == 0 || strcmp(name, "clock") == 0 || strcmp(name, "event") == 0 ||
-            !group(r, name, &begin, &length) || !length)
+            !shiviz_match_group(r, name, &begin, &length) || !length)
             continue;
-        e->fields = grow(e->fields, &room, e->field_count + 1, sizeof *e->fields);
+        e->fields = array_reserve(e->fields, &room, e->field_count + 1, sizeof *e->fields);
         e->fields[e->field_count++] =
-            memory_printed("%s: %.*s", name, (int)(length & 0xffff), begin);
+            xasprintf("%s: %.*s", name, (int)(length & 0xffff), begin);
     }
 }
 
 #define TIME_ROOM 64u /* a text that is longer is no time */
 
 /* The text of its group, behind that of another one; false: it has none. */
-static bool time_text(const struct reader *r, const char *before, const char *name,
+static bool time_text(const struct shiviz_reader *r, const char *before, const char *name,
                       char text[TIME_ROOM])
 {
     const char *begin, *first = "";
     size_t size, first_size = 0;
-    if (!group(r, name, &begin, &size) || !size)
+    if (!shiviz_match_group(r, name, &begin, &size) || !size)
         return false;
     if (before)
-        group(r, before, &first, &first_size);
+        shiviz_match_group(r, before, &first, &first_size);
     *text = 0;
     if (first_size < TIME_ROOM && size < TIME_ROOM - first_size - 1)
         snprintf(text, TIME_ROOM, "%.*s%s%.*s", (int)first_size, first, first_size ? " " : "",
@@ -200,7 +200,7 @@ static bool time_text(const struct reader *r, const char *before, const char *na
     return true;
 }
 
-static void read_event_time(struct reader *r, struct shiviz_event *e)
+static void read_event_time(struct shiviz_reader *r, struct shiviz_event *e)
 {
     char text[TIME_ROOM];
     bool has = time_text(r, NULL, "timestamp", text) || time_text(r, "date", "time", text);
@@ -209,34 +209,34 @@ static void read_event_time(struct reader *r, struct shiviz_event *e)
     r->log->has_times |= has;
 }
 
-static uint64_t line_at(struct reader *r, size_t offset)
+static uint64_t line_at(struct shiviz_reader *r, size_t offset)
 {
     while (r->line_at < offset)
         r->line += r->text[r->line_at++] == '\n';
     return r->line;
 }
 
-static bool read_event(struct reader *r)
+static bool read_event(struct shiviz_reader *r)
 {
     struct shiviz_log *log = r->log;
     const char *host, *clock, *text = "";
     size_t host_size, clock_size, size = 0;
-    log->events = grow(log->events, &r->event_room, log->event_count + 1, sizeof *log->events);
+    log->events = array_reserve(log->events, &r->event_room, log->event_count + 1, sizeof *log->events);
     struct shiviz_event *e = &log->events[log->event_count++];
     *e = (struct shiviz_event){0};
-    bool both = group(r, "host", &host, &host_size) && group(r, "clock", &clock, &clock_size);
+    bool both = shiviz_match_group(r, "host", &host, &host_size) && shiviz_match_group(r, "clock", &clock, &clock_size);
     e->file = r->file;
     e->line = both ? line_at(r, (size_t)(host - r->text))
                    : line_at(r, pcre2_get_ovector_pointer(r->match)[0]);
     if (!both || !host_size)
         return FAIL(r, e, "an event without a host or a clock");
-    group(r, "event", &text, &size);
-    char *name = memory_copied_part(host, host_size);
+    shiviz_match_group(r, "event", &text, &size);
+    char *name = xstrndup(host, host_size);
     e->host = host_of(r, name);
     free(name);
     while (size && (text[size - 1] == '\r' || text[size - 1] == ' '))
         size--;
-    e->text = memory_copied_part(text, size);
+    e->text = xstrndup(text, size);
     read_fields(r, e);
     read_event_time(r, e);
     if (!read_clock(r, e, clock, clock_size))
@@ -250,13 +250,13 @@ static bool read_event(struct reader *r)
 /* ---- the rules ---- */
 
 /* A host that began again is another line, whose numbers are not those of the clock. */
-static uint32_t add_again(struct reader *r, uint32_t of, uint32_t last, unsigned times)
+static uint32_t add_again(struct shiviz_reader *r, uint32_t of, uint32_t last, unsigned times)
 {
     struct shiviz_log *log = r->log;
     uint32_t host = log->host_count++;
-    log->hosts = grow(log->hosts, &r->host_room, log->host_count, sizeof *log->hosts);
-    log->hosts[host] = memory_printed("%s (%u)", log->hosts[of], times);
-    log->again = memory_resized(log->again, log->host_count, sizeof *log->again);
+    log->hosts = array_reserve(log->hosts, &r->host_room, log->host_count, sizeof *log->hosts);
+    log->hosts[host] = xasprintf("%s (%u)", log->hosts[of], times);
+    log->again = xreallocarray(log->again, log->host_count, sizeof *log->again);
     log->again[host] = (struct shiviz_again){.of = of};
     log->again[last].next = host;
     return host;
@@ -268,7 +268,7 @@ struct shiviz_life { /* of a host in clocks */
     uint64_t count, value; /* of its events so far; of the last one's clock */
 };
 
-static bool number_again(struct reader *r, size_t index, struct shiviz_life *c)
+static bool number_again(struct shiviz_reader *r, size_t index, struct shiviz_life *c)
 {
     struct shiviz_log *log = r->log;
     struct shiviz_event *e = &log->events[index];
@@ -290,15 +290,15 @@ static bool number_again(struct reader *r, size_t index, struct shiviz_life *c)
 }
 
 /* Hosts that count 1 more than once. */
-static bool find_restarts(struct reader *r)
+static bool find_restarts(struct shiviz_reader *r)
 {
     struct shiviz_log *log = r->log;
-    unsigned *ones = memory_zeroed(log->host_count, sizeof *ones);
-    struct shiviz_life *counting = memory_zeroed(log->host_count, sizeof *counting);
+    unsigned *ones = xcalloc(log->host_count, sizeof *ones);
+    struct shiviz_life *counting = xcalloc(log->host_count, sizeof *counting);
     bool good = true;
     log->clock_count = log->host_count;
     log->restarted = log->event_count;
-    log->again = memory_zeroed(log->host_count, sizeof *log->again);
+    log->again = xcalloc(log->host_count, sizeof *log->again);
     for (size_t i = 0; i < log->event_count; i++)
         ones[log->events[i].host] += log->events[i].value == 1;
     for (uint32_t h = 0; h < log->clock_count; h++) {
@@ -313,15 +313,15 @@ static bool find_restarts(struct reader *r)
     return good;
 }
 
-static bool number_events(struct reader *r)
+static bool number_events(struct shiviz_reader *r)
 {
     struct shiviz_log *log = r->log;
-    log->numbers = memory_zeroed(log->host_count, sizeof *log->numbers);
-    log->by_host = memory_zeroed(log->host_count, sizeof *log->by_host);
+    log->numbers = xcalloc(log->host_count, sizeof *log->numbers);
+    log->by_host = xcalloc(log->host_count, sizeof *log->by_host);
     for (size_t i = 0; i < log->event_count; i++)
         log->numbers[log->events[i].host]++;
     for (uint32_t h = 0; h < log->host_count; h++)
-        log->by_host[h] = memory_zeroed(log->numbers[h], sizeof **log->by_host);
+        log->by_host[h] = xcalloc(log->numbers[h], sizeof **log->by_host);
     for (size_t i = 0; i < log->event_count; i++) {
         const struct shiviz_event *e = &log->events[i];
         if (e->number > log->numbers[e->host])
@@ -348,7 +348,7 @@ static bool number_events(struct reader *r)
 }
 
 /* Does the clock of e include all that the clock of `other` does? */
-static bool includes(struct reader *r, const struct shiviz_event *e,
+static bool shiviz_clock_includes(struct shiviz_reader *r, const struct shiviz_event *e,
                      const struct shiviz_event *other, const char *what)
 {
     const struct shiviz_log *log = r->log;
@@ -401,7 +401,7 @@ static struct shiviz_event *named_event(const struct shiviz_log *log, struct shi
 
 /* An event that another one names, by its clock, and not one before it on its host: true if both
  * may be. */
-static bool check_cause(struct reader *r, struct shiviz_event *e, struct shiviz_event *other)
+static bool check_cause(struct shiviz_reader *r, struct shiviz_event *e, struct shiviz_event *other)
 {
     const struct shiviz_log *log = r->log;
     uint32_t own = log->again[e->host].of;
@@ -410,7 +410,7 @@ static bool check_cause(struct reader *r, struct shiviz_event *e, struct shiviz_
                     "rule: two events do not each come before the other; the one in line "
                     "%llu knows of this one",
                     (unsigned long long)other->line);
-    return includes(r, e, other, "the clock of every event it names");
+    return shiviz_clock_includes(r, e, other, "the clock of every event it names");
 }
 
 /* Those that no other of them is after. */
@@ -424,21 +424,21 @@ static void keep_causes(struct shiviz_log *log, struct shiviz_event *e, struct s
             implied = k != i && clock_of(news[k], of) >= news[i]->value;
         if (implied)
             continue;
-        e->causes = memory_resized(e->causes, e->cause_count + 1, sizeof *e->causes);
+        e->causes = xreallocarray(e->causes, e->cause_count + 1, sizeof *e->causes);
         e->causes[e->cause_count++] = (struct shiviz_entry){news[i]->host, news[i]->number};
         news[i]->is_cause = true;
     }
 }
 
 /* What the event follows on other hosts and the one before it on its own does not. */
-static bool find_causes(struct reader *r, struct shiviz_event *e)
+static bool find_causes(struct shiviz_reader *r, struct shiviz_event *e)
 {
     struct shiviz_log *log = r->log;
     const struct shiviz_event *before =
         e->number > 1 ? event_at(log, (struct shiviz_entry){e->host, e->number - 1}) : NULL;
-    if (before && !includes(r, e, before, "the one before it on its host"))
+    if (before && !shiviz_clock_includes(r, e, before, "the one before it on its host"))
         return false;
-    struct shiviz_event **news = memory_zeroed(e->entries, sizeof *news);
+    struct shiviz_event **news = xcalloc(e->entries, sizeof *news);
     uint32_t count = 0;
     bool good = true, any;
     for (uint32_t i = 0; i < e->entries && good; i++) {
@@ -467,7 +467,7 @@ static bool find_causes(struct reader *r, struct shiviz_event *e)
 
 /* ---- executions ---- */
 
-static bool read_events(struct reader *r, size_t from, size_t to)
+static bool read_events(struct shiviz_reader *r, size_t from, size_t to)
 {
     for (size_t at = from; at < to;) {
         int found =
@@ -483,7 +483,7 @@ static bool read_events(struct reader *r, size_t from, size_t to)
     return true;
 }
 
-static bool check_execution(struct reader *r)
+static bool check_execution(struct shiviz_reader *r)
 {
     struct shiviz_log *log = r->log;
     while (log->untimed < log->event_count && log->events[log->untimed].time.kind)
@@ -498,19 +498,19 @@ static bool check_execution(struct reader *r)
     return true;
 }
 
-static struct shiviz_log *add_log(struct reader *r, struct shiviz_log **logs, size_t *count)
+static struct shiviz_log *add_log(struct shiviz_reader *r, struct shiviz_log **logs, size_t *count)
 {
-    *logs = memory_resized(*logs, *count + 1, sizeof **logs);
+    *logs = xreallocarray(*logs, *count + 1, sizeof **logs);
     r->log = &(*logs)[(*count)++];
     *r->log = (struct shiviz_log){0};
     r->event_room = r->host_room = 0;
     return r->log;
 }
 
-static bool read_split(struct reader *r, size_t from, size_t size, const char *split,
+static bool read_split(struct shiviz_reader *r, size_t from, size_t size, const char *split,
                        struct shiviz_log **logs, size_t *count)
 {
-    pcre2_code *re = compile(r, "--split", split);
+    pcre2_code *re = shiviz_compile_pattern(r, "--split", split);
     pcre2_match_data *match = re ? pcre2_match_data_create_from_pattern(re, NULL) : NULL;
     bool good = re != NULL;
     char *name = NULL;
@@ -528,7 +528,7 @@ static bool read_split(struct reader *r, size_t from, size_t size, const char *s
         PCRE2_UCHAR *trace = NULL;
         PCRE2_SIZE length;
         if (pcre2_substring_get_byname(match, (PCRE2_SPTR) "trace", &trace, &length) == 0)
-            name = memory_copied_part((const char *)trace, length);
+            name = xstrndup((const char *)trace, length);
         pcre2_substring_free(trace);
         from = pcre2_get_ovector_pointer(match)[1];
     }
@@ -541,7 +541,7 @@ static bool read_split(struct reader *r, size_t from, size_t size, const char *s
 /* ---- which expression ---- */
 
 /* The first two lines of a log, as ShiViz has them: the expression, and what stands between executions. */
-struct header {
+struct shiviz_header {
     char *parser, *split; /* NULL: none */
     size_t size; /* where the log begins */
 };
@@ -553,12 +553,12 @@ static char *header_line(const struct shiviz_text *text, size_t *at)
     *at += size + (end != NULL);
     while (size && line[size - 1] == '\r')
         size--;
-    return memory_copied_part(line, size);
+    return xstrndup(line, size);
 }
 
-static struct header header_of(const struct shiviz_text *text)
+static struct shiviz_header header_of(const struct shiviz_text *text)
 {
-    struct header h = {0};
+    struct shiviz_header h = {0};
     size_t at = 0;
     char *parser = header_line(text, &at);
     if (strstr(parser, "(?<host>") && strstr(parser, "(?<clock>") && strstr(parser, "(?<event>")) {
@@ -579,8 +579,8 @@ static struct header header_of(const struct shiviz_text *text)
 static bool matches_first(const struct shiviz_text *text, size_t from, const char *expression)
 {
     char ignored[200];
-    struct reader quiet = {.file = "", .error = ignored, .error_size = sizeof ignored};
-    pcre2_code *re = compile(&quiet, "", expression);
+    struct shiviz_reader quiet = {.file = "", .error = ignored, .error_size = sizeof ignored};
+    pcre2_code *re = shiviz_compile_pattern(&quiet, "", expression);
     pcre2_match_data *match = re ? pcre2_match_data_create_from_pattern(re, NULL) : NULL;
     while (from < text->size && strchr("\r\n", text->text[from]))
         from++;
@@ -594,7 +594,7 @@ static bool matches_first(const struct shiviz_text *text, size_t from, const cha
 static const char *const parsers[] = {SHIVIZ_PARSER_TIME_FIRST, SHIVIZ_PARSER,
                                       SHIVIZ_PARSER_CLOCK_FIRST};
 
-static const char *parser_of(const struct shiviz_text *text, const struct header *h)
+static const char *parser_of(const struct shiviz_text *text, const struct shiviz_header *h)
 {
     if (text->parser || h->parser)
         return text->parser ? text->parser : h->parser;
@@ -605,7 +605,7 @@ static const char *parser_of(const struct shiviz_text *text, const struct header
 }
 
 /* An expression that does not match where the log begins leaves out what it does not match: another may be meant. */
-static void name_another(struct reader *r, const struct shiviz_text *text, size_t from,
+static void name_another(struct shiviz_reader *r, const struct shiviz_text *text, size_t from,
                          const char *parser)
 {
     size_t n = strlen(r->error), count = sizeof parsers / sizeof *parsers;
@@ -620,7 +620,7 @@ static void name_another(struct reader *r, const struct shiviz_text *text, size_
 
 /* ---- a text ---- */
 
-static bool read_with(struct reader *r, const struct shiviz_text *text, const struct header *h,
+static bool read_with(struct shiviz_reader *r, const struct shiviz_text *text, const struct shiviz_header *h,
                       struct shiviz_log **logs, size_t *count)
 {
     const char *split = text->split ? text->split : h->split;
@@ -631,16 +631,16 @@ static bool read_with(struct reader *r, const struct shiviz_text *text, const st
     return read_events(r, h->size, text->size);
 }
 
-static bool read_text(struct reader *r, const struct shiviz_text *text, struct shiviz_log **logs,
+static bool read_text(struct shiviz_reader *r, const struct shiviz_text *text, struct shiviz_log **logs,
                       size_t *count)
 {
-    struct header h = header_of(text);
+    struct shiviz_header h = header_of(text);
     const char *parser = parser_of(text, &h);
     r->file = text->file;
     r->text = text->text;
     r->line = 1;
     r->line_at = 0;
-    r->parser = compile(r, text->parser ? "--parser" : "the expression", parser);
+    r->parser = shiviz_compile_pattern(r, text->parser ? "--parser" : "the expression", parser);
     r->match = r->parser ? pcre2_match_data_create_from_pattern(r->parser, NULL) : NULL;
     bool good = r->parser && check_groups(r);
     if (good) {
@@ -660,7 +660,7 @@ static bool read_text(struct reader *r, const struct shiviz_text *text, struct s
 bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count,
                  char *error, size_t error_size)
 {
-    struct reader r = {.error = error, .error_size = error_size, .several = text->next != NULL};
+    struct shiviz_reader r = {.error = error, .error_size = error_size, .several = text->next != NULL};
     bool good = true;
     size_t events = 0;
     *logs = NULL;
@@ -695,7 +695,7 @@ uint64_t *shiviz_times(const struct shiviz_log *log, uint64_t unit)
 {
     if (!log->event_count || log->untimed < log->event_count)
         return NULL;
-    uint64_t *times = memory_zeroed(log->event_count, sizeof *times);
+    uint64_t *times = xcalloc(log->event_count, sizeof *times);
     unit = unit ? unit : logtime_unit(largest_number(log));
     for (size_t i = 0; i < log->event_count; i++)
         times[i] = logtime_ns(log->events[i].time, unit);

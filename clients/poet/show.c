@@ -12,14 +12,14 @@
 
 enum { OPTION_FOOTNOTES = 1 };
 
-struct showing {
-    struct picture picture;
+struct show_options_state {
+    struct event_diagram picture;
     struct text_options text;
 };
 
 static error_t parse_show(int key, char *value, struct argp_state *state)
 {
-    struct showing *o = state->input;
+    struct show_options_state *o = state->input;
     (void)value;
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = &o->picture;
@@ -32,45 +32,45 @@ static error_t parse_show(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-static void say_left_out(uint32_t footnotes)
+static void show_report_left_out(uint32_t footnotes)
 {
     if (footnotes)
         printf("note: %u footnote%s (what arrows, messages and repeats say): "
                "--footnotes prints %s\n",
-               footnotes, plural(footnotes), footnotes == 1 ? "it" : "them");
+               footnotes, plural_suffix(footnotes), footnotes == 1 ? "it" : "them");
 }
 
 static int run_show(const struct command *command, int argc, char **argv)
 {
-    struct showing o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
+    struct show_options_state o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
                         .text = {.brief = true}};
-    struct picture *p = &o.picture;
+    struct event_diagram *p = &o.picture;
     setlocale(LC_CTYPE, "");
     o.text.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
-    const char *source = subject_named(argc, argv, &first);
+    const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
     o.text.width = pager_columns();
-    struct subject subject;
-    if (!subject_open(command, &subject, source, picture_lines(p), p->labels))
+    struct command_source subject;
+    if (!command_source_open(command, &subject, source, event_diagram_set_rows(p), p->labels))
         return EXIT_FAILED;
     status = EXIT_FAILED;
-    o.text.colour = colour_on();
-    if (picture_get(command, p, &subject) && drawn_all(command, p, &subject)) {
-        struct scene *scene = drawn_scene(p, &subject.source.book, false, 0);
+    o.text.colour = terminal_color_is_enabled();
+    if (event_diagram_request(command, p, &subject) && diagram_scene_all(command, p, &subject)) {
+        struct scene *scene = diagram_scene_options(p, &subject.source.book, false, 0);
         pager_begin();
         if (!p->no_title)
             printf("%s\n\n", p->title);
-        say_left_out(text_write(scene, &subject.source.book, &o.text, stdout));
-        drawn_note(p, stdout);
+        show_report_left_out(scene_text_write(scene, &subject.source.book, &o.text, stdout));
+        diagram_scene_note(p, stdout);
         scene_free(scene);
         status = EXIT_DONE;
     }
-    picture_free(p);
-    subject_close(&subject);
+    event_diagram_free(p);
+    command_source_close(&subject);
     return status;
 }
 

@@ -9,14 +9,14 @@
 
 #define PATIENCE_NS 1000000000 /* after that people want to know how far it is */
 
-struct asking {
+struct consistency_request {
     const struct command *command;
-    struct shown_table table;
+    struct result_table table;
     struct timespec begun;
     bool said; /* how far it is */
 };
 
-static bool is_long(const struct asking *a)
+static bool is_long(const struct consistency_request *a)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -24,11 +24,11 @@ static bool is_long(const struct asking *a)
            PATIENCE_NS;
 }
 
-static void take(void *user, const struct answer *answer)
+static void consistency_check_receive_table(void *user, const struct response_chunk *answer)
 {
-    struct asking *a = user;
-    const struct shown_table *t = &a->table;
-    table_take(&a->table, answer);
+    struct consistency_request *a = user;
+    const struct result_table *t = &a->table;
+    result_table_receive(&a->table, answer);
     if (answer->last || !t->count || !isatty(STDERR_FILENO) || !is_long(a))
         return;
     fprintf(stderr, "\rpoet %s: what it tells of time: %3.0f %%", a->command->name,
@@ -37,53 +37,53 @@ static void take(void *user, const struct answer *answer)
 }
 
 /* What is, and should be: a time, or how many. */
-static char *say_figures(const struct shown_table *t, const struct table_cell *cells,
+static char *consistency_check_figures_text(const struct result_table *t, const struct table_cell *cells,
                          const char *is, const char *should, const char *unit)
 {
-    uint32_t column = table_find(t, is), other = table_find(t, should);
+    uint32_t column = result_table_find_column(t, is), other = result_table_find_column(t, should);
     if (column == t->column_count || other == t->column_count || cells[column].is != CELL_NUMBER ||
         cells[other].is != CELL_NUMBER)
         return NULL;
-    return memory_printed("%lld%s, not %lld%s", (long long)cells[column].number, unit,
+    return xasprintf("%lld%s, not %lld%s", (long long)cells[column].number, unit,
                           (long long)cells[other].number, unit);
 }
 
-static void say_row(const struct shown_table *t, uint32_t row,
-                    void (*say)(void *user, struct ref at, uint32_t thread, const char *what),
+static void consistency_check_report_row(const struct result_table *t, uint32_t row,
+                    void (*say)(void *user, struct event_id at, uint32_t thread, const char *what),
                     void *user)
 {
-    uint32_t rule = table_find(t, "rule"), thread = table_find(t, "thread");
-    const struct table_cell *cells = table_cells(t, row);
+    uint32_t rule = result_table_find_column(t, "rule"), thread = result_table_find_column(t, "thread");
+    const struct table_cell *cells = result_table_cells(t, row);
     if (rule == t->column_count || thread == t->column_count)
         return;
-    char *figures = say_figures(t, cells, "is_ns", "should_ns", " ns");
+    char *figures = consistency_check_figures_text(t, cells, "is_ns", "should_ns", " ns");
     if (!figures)
-        figures = say_figures(t, cells, "count", "should_count", "");
-    char *what = memory_printed("%s: %s", cells[rule].is == CELL_TEXT ? cells[rule].text : "",
+        figures = consistency_check_figures_text(t, cells, "count", "should_count", "");
+    char *what = xasprintf("%s: %s", cells[rule].is == CELL_TEXT ? cells[rule].text : "",
                                 figures ? figures : "?");
     say(user, t->rows[row].event, cells[thread].is == CELL_LINE ? cells[thread].line : 0, what);
     free(what);
     free(figures);
 }
 
-bool soundness_ask(const struct command *command, struct subject *subject,
-                   void (*say)(void *user, struct ref at, uint32_t thread, const char *what),
+bool consistency_check_request(const struct command *command, struct command_source *subject,
+                   void (*say)(void *user, struct event_id at, uint32_t thread, const char *what),
                    void *user)
 {
-    struct asking a = {.command = command};
+    struct consistency_request a = {.command = command};
     struct table_request request = {
         .what = (char[]){"sound"}, .by = (char[]){""}, .sort = (char[]){""}};
-    struct out body = {0};
+    struct encoder body = {0};
     clock_gettime(CLOCK_MONOTONIC, &a.begun);
-    put_table_request(&body, &request);
-    bool ok = subject_ask(command, subject, ASK_TABLE, &body, take, &a);
+    encode_table_request(&body, &request);
+    bool ok = command_source_request(command, subject, REQUEST_TABLE, &body, consistency_check_receive_table, &a);
     if (a.said)
         fputs("\r\033[K", stderr);
     for (uint32_t i = 0; ok && i < a.table.row_count; i++)
-        say_row(&a.table, i, say, user);
+        consistency_check_report_row(&a.table, i, say, user);
     if (ok && a.table.problem) /* an older server */
         fprintf(stderr, "poet %s: what it tells of time is not checked: %s\n", command->name,
                 a.table.problem);
-    shown_table_free(&a.table);
+    result_table_free(&a.table);
     return ok;
 }

@@ -14,10 +14,10 @@
 
 enum { OPTION_PATH = 3000, OPTION_CONTEXT, OPTION_ALL };
 
-struct wanted {
-    struct tables tables; /* first: what the sections are given is this one */
-    struct written_search search;
-    struct lined_wanted lines;
+struct source_options {
+    struct table_settings tables; /* first: what the sections are given is this one */
+    struct source_file_search search;
+    struct annotated_source_options lines;
     const char *file; /* NULL: all, a row each */
 };
 
@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
      1},
     {0}};
 
-static error_t take_number(struct wanted *w, const char *value)
+static error_t source_receive_number(struct source_options *w, const char *value)
 {
     char *end;
     unsigned long n = strtoul(value, &end, 10);
@@ -43,20 +43,20 @@ static error_t take_number(struct wanted *w, const char *value)
     return EINVAL;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t source_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct wanted *w = state->input;
+    struct source_options *w = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
         return 0;
     case OPTION_CONTEXT:
-        return take_number(w, value);
+        return source_receive_number(w, value);
     case OPTION_ALL:
         w->lines.all = true;
         return 0;
     case OPTION_PATH:
-        written_look(&w->search, value);
+        source_files_open_search(&w->search, value);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -65,26 +65,26 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 /* ---- the tables ---- */
 
-static void add_note(struct shown_table *t, char *note) { PUSH(t->notes, t->note_count, note); }
+static void add_note(struct result_table *t, char *note) { ARRAY_PUSH(t->notes, t->note_count, note); }
 
-static void note_file(struct shown_table *t, const struct book *book, const struct written *written)
+static void note_file(struct result_table *t, const struct trace_metadata *book, const struct source_file_text *written)
 {
-    char *path = lined_path(written->path);
+    char *path = annotated_source_path(written->path);
     if (written->problem)
         add_note(
-            t, memory_printed("%s: %s; --path says where sources are now", path, written->problem));
+            t, xasprintf("%s: %s; --path says where sources are now", path, written->problem));
     else if (written->changed_ns > (int64_t)book->run.wall_ns)
         add_note(
-            t, memory_printed("%s has changed since the run began: its lines may be others", path));
+            t, xasprintf("%s has changed since the run began: its lines may be others", path));
     free(path);
 }
 
-static int no_file(const struct wanted *w, const struct costs *l, bool several)
+static int no_file(const struct source_options *w, const struct line_costs *l, bool several)
 {
-    char *all = memory_copied("");
+    char *all = xstrdup("");
     for (uint32_t i = 0; i < l->file_count && i < 10; i++) {
-        char *path = lined_path(costs_path(&l->files[i]));
-        char *more = memory_printed("%s%s%s", all, i ? ", " : "", path);
+        char *path = annotated_source_path(line_costs_path(&l->files[i]));
+        char *more = xasprintf("%s%s%s", all, i ? ", " : "", path);
         free(path);
         free(all);
         all = more;
@@ -97,25 +97,25 @@ static int no_file(const struct wanted *w, const struct costs *l, bool several)
     return EXIT_USAGE;
 }
 
-static int make_lines(const struct wanted *w, const struct book *book, const struct costs *l,
-                      struct shown_table *t)
+static int make_lines(const struct source_options *w, const struct trace_metadata *book, const struct line_costs *l,
+                      struct result_table *t)
 {
     bool several;
-    const struct costs_file *file = costs_find(l, w->file, &several);
-    struct written written = {0};
+    const struct line_costs_file *file = line_costs_find(l, w->file, &several);
+    struct source_file_text written = {0};
     if (!file)
         return no_file(w, l, several);
-    written_read(&written, &w->search, file->path);
-    bool any = lined_lines(t, l, file, &written, &w->lines);
+    source_files_read(&written, &w->search, file->path);
+    bool any = annotated_source_lines(t, l, file, &written, &w->lines);
     if (any && *file->path)
         note_file(t, book, &written);
-    written_free(&written);
+    source_files_free(&written);
     return any ? EXIT_DONE
                : command_usage(w->tables.command, "%s: nothing of this run was in %s", w->file,
                                w->lines.function ? w->lines.function : "it");
 }
 
-static bool comes_before(const struct tables *o, const struct table_cell *a,
+static bool comes_before(const struct table_settings *o, const struct table_cell *a,
                          const struct table_cell *b)
 {
     int order = a->is == CELL_TEXT && b->is == CELL_TEXT ? strcmp(a->text, b->text) : 0;
@@ -129,13 +129,13 @@ static bool comes_before(const struct tables *o, const struct table_cell *a,
 }
 
 /* Few rows, mostly as they are to be. */
-static void sort_files(const struct tables *o, struct shown_table *t, uint32_t column)
+static void sort_files(const struct table_settings *o, struct result_table *t, uint32_t column)
 {
     size_t bytes = t->column_count * sizeof *t->cells;
-    struct table_cell *one = memory_bytes(bytes);
+    struct table_cell *one = xmalloc(bytes);
     for (uint32_t i = 1; i < t->row_count; i++)
         for (uint32_t k = i; k > 0; k--) {
-            struct table_cell *before = table_cells(t, k - 1), *at = table_cells(t, k);
+            struct table_cell *before = result_table_cells(t, k - 1), *at = result_table_cells(t, k);
             if (!comes_before(o, &at[column], &before[column]))
                 break;
             memcpy(one, before, bytes);
@@ -145,20 +145,20 @@ static void sort_files(const struct tables *o, struct shown_table *t, uint32_t c
     free(one);
 }
 
-static void drop_last(struct shown_table *t)
+static void drop_last(struct result_table *t)
 {
-    struct table_cell *cells = table_cells(t, --t->row_count);
+    struct table_cell *cells = result_table_cells(t, --t->row_count);
     for (uint32_t i = 0; i < t->column_count; i++)
         if (cells[i].is == CELL_TEXT)
             free(cells[i].text);
     free(t->rows[t->row_count].lines);
 }
 
-static int make_files(const struct wanted *w, const struct book *book, const struct costs *l,
-                      struct shown_table *t)
+static int make_files(const struct source_options *w, const struct trace_metadata *book, const struct line_costs *l,
+                      struct result_table *t)
 {
-    lined_files(t, l, &w->search, (int64_t)book->run.wall_ns);
-    uint32_t column = w->tables.sort ? table_find(t, w->tables.sort) : 0;
+    annotated_source_files(t, l, &w->search, (int64_t)book->run.wall_ns);
+    uint32_t column = w->tables.sort ? result_table_find_column(t, w->tables.sort) : 0;
     if (column == t->column_count)
         return command_usage(w->tables.command, "--sort: there is no column \"%s\"",
                              w->tables.sort);
@@ -170,34 +170,34 @@ static int make_files(const struct wanted *w, const struct book *book, const str
 }
 
 /* What the server says of places becomes lines here, where the debug information is. */
-static int make(const struct tables *o, struct subject *subject, struct shown_table *t)
+static int source_make_table(const struct table_settings *o, struct command_source *subject, struct result_table *t)
 {
-    const struct wanted *w = (const struct wanted *)(const void *)o;
-    struct tables plain = *o;
-    struct tables_section section = {.what = "source"};
+    const struct source_options *w = (const struct source_options *)(const void *)o;
+    struct table_settings plain = *o;
+    struct table_section section = {.what = "source"};
     struct table_names names = {&subject->source.book, subject->sites};
-    struct shown_table places = {0};
-    struct costs costs = {0};
+    struct result_table places = {0};
+    struct line_costs costs = {0};
     plain.sort = NULL;
     plain.top = 0;
     plain.backwards = false;
-    int status = tables_ask(&plain, &section, subject, &places);
-    if (status == EXIT_DONE && !costs_make(&costs, &names, &places))
+    int status = table_request_run(&plain, &section, subject, &places);
+    if (status == EXIT_DONE && !line_costs_make(&costs, &names, &places))
         status = command_fail(o->command, "the server answered with another table");
     if (status == EXIT_DONE)
         status = (w->file ? make_lines : make_files)(w, names.book, &costs, t);
     for (uint32_t i = 0; status == EXIT_DONE && i < places.note_count; i++)
-        add_note(t, memory_copied(places.notes[i]));
-    costs_free(&costs);
-    shown_table_free(&places);
+        add_note(t, xstrdup(places.notes[i]));
+    line_costs_free(&costs);
+    result_table_free(&places);
     return status;
 }
 
 /* ---- the command ---- */
 
-static int judge(const struct wanted *w)
+static int source_check_options(const struct source_options *w)
 {
-    const struct tables *o = &w->tables;
+    const struct table_settings *o = &w->tables;
     if (o->against)
         return command_usage(o->command, "--against: lines of another run may be other ones");
     if (w->file && o->sort)
@@ -206,45 +206,45 @@ static int judge(const struct wanted *w)
     return EXIT_DONE;
 }
 
-static int run_on(struct wanted *w, int argc, char **argv, int first)
+static int run_on(struct source_options *w, int argc, char **argv, int first)
 {
-    const char *source = subject_named(argc, argv, &first);
+    const char *source = command_source_name(argc, argv, &first);
     w->file = first < argc ? argv[first++] : NULL;
     w->lines.function = first < argc ? argv[first++] : NULL;
     w->lines.top = w->tables.top;
     if (first < argc)
         return command_usage(w->tables.command, "%s: SOURCE, FILE and FUNCTION are enough",
                              argv[first]);
-    int status = judge(w);
+    int status = source_check_options(w);
     if (status != EXIT_DONE)
         return status;
-    struct subject subject;
-    struct tables_section section = {.make = make, .words = w->file ? lined_words : NULL};
+    struct command_source subject;
+    struct table_section section = {.make = source_make_table, .words = w->file ? annotated_words_write : NULL};
     if (w->tables.columns)
         section.words = NULL;
-    awaiting_begin(w->tables.command);
-    if (!subject_open(w->tables.command, &subject, source, tables_lines(&w->tables),
-                      labels_wanted(LABELS_NAME)))
+    table_progress_begin(w->tables.command);
+    if (!command_source_open(w->tables.command, &subject, source, table_request_session_lines(&w->tables),
+                      label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
-    subject_renewed(w->tables.command, &subject);
-    status = tables_run(&w->tables, &subject, &section, 1);
-    subject_close(&subject);
+    command_source_warn_updated(w->tables.command, &subject);
+    status = table_output_run(&w->tables, &subject, &section, 1);
+    command_source_close(&subject);
     return status;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int source_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command, .paper = true}, .lines = {.around = AROUND}};
+    struct source_options w = {.tables = {.command = command, .paper = true}, .lines = {.around = AROUND}};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status == OPTIONS_READ)
         status = run_on(&w, argc, argv, first);
-    written_search_free(&w.search);
+    source_files_search_free(&w.search);
     return status;
 }
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = source_parse_option,
     .args_doc = "[SOURCE [FILE [FUNCTION]]]",
     .doc =
         "Say what each line of a program's source took: the files; the lines of one; of one "
@@ -261,5 +261,5 @@ static const struct argp argp = {
 const struct command command_source = {.name = "source",
                                        .summary = "say what each line of the source took, and made "
                                                   "others wait",
-                                       .run = run,
+                                       .run = source_run,
                                        .argp = &argp};

@@ -6,7 +6,7 @@
 #include "clients/poet/tables.h"
 
 /* Of the table of meters: an exit status, with a complaint. */
-int starchart_write(const struct tables *tables, const struct subject *subject,
-                    const struct shown_table *meters);
+int kiviat_chart_write(const struct table_settings *tables, const struct command_source *subject,
+                    const struct result_table *meters);
 
 #endif

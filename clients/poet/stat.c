@@ -16,47 +16,47 @@
 #include <time.h>
 
 struct trouble_list {
-    struct shown_trouble *items;
+    struct inconsistency_info *items;
     size_t count;
 };
 
 struct clock_list {
-    struct shown_clock *items;
+    struct clock_info *items;
     size_t count;
 };
 
-struct figures {
-    struct shown_stat stat;
+struct stat_figures {
+    struct stat_info stat;
     struct trouble_list troubles;
     struct clock_list clocks;
 };
 
-static void take(void *user, const struct answer *answer)
+static void stat_receive_chunk(void *user, const struct response_chunk *answer)
 {
-    struct figures *f = user;
-    if (answer->part == PART_STAT)
-        get_stat(answer->in, &f->stat);
-    if (answer->part == PART_CLOCK) {
+    struct stat_figures *f = user;
+    if (answer->part == RESPONSE_STAT)
+        decode_stat_info(answer->in, &f->stat);
+    if (answer->part == RESPONSE_CLOCK) {
         struct clock_list *clocks = &f->clocks;
-        clocks->items = memory_resized(clocks->items, clocks->count + 1, sizeof *clocks->items);
-        get_clock(answer->in, &clocks->items[clocks->count++]);
+        clocks->items = xreallocarray(clocks->items, clocks->count + 1, sizeof *clocks->items);
+        decode_clock_info(answer->in, &clocks->items[clocks->count++]);
     }
-    if (answer->part != PART_TROUBLE)
+    if (answer->part != RESPONSE_INCONSISTENCY)
         return;
-    struct shown_trouble t = {.at = get_ref(answer->in), .with = get_ref(answer->in)};
-    t.why = get_name(answer->in, LIMIT_TEXT_BYTES);
+    struct inconsistency_info t = {.at = decode_event_id(answer->in), .with = decode_event_id(answer->in)};
+    t.why = decode_name(answer->in, LIMIT_TEXT_BYTES);
     struct trouble_list *troubles = &f->troubles;
-    troubles->items = memory_resized(troubles->items, troubles->count + 1, sizeof t);
+    troubles->items = xreallocarray(troubles->items, troubles->count + 1, sizeof t);
     troubles->items[troubles->count++] = t;
 }
 
-static struct json_object *unseen_json(const struct shown_stat *s)
+static struct json_object *unseen_json(const struct stat_info *s)
 {
     struct json_object *list = json_object_new_array();
     for (uint32_t i = 0; i < s->unseen_count; i++) {
-        const struct shown_unseen *u = &s->unseen[i];
+        const struct untraced_info *u = &s->unseen[i];
         struct json_object *o = json_object_new_object();
-        const char *name = unseen_name(u->reason);
+        const char *name = untraced_name(u->reason);
         json_object_object_add(o, "reason", name ? json_object_new_string(name) : NULL);
         json_object_object_add(o, "about", json_object_new_string(u->about));
         json_object_object_add(o, "count", json_object_new_uint64(u->count));
@@ -73,14 +73,14 @@ static void print_cut_off(uint32_t programs)
             programs, programs == 1 ? "" : "s", programs == 1 ? "its" : "their");
 }
 
-static void print_unseen(const struct shown_stat *s)
+static void print_unseen(const struct stat_info *s)
 {
     if (s->doubtful)
         printf("doubtful        %llu event%s may be after more than is known\n",
                (unsigned long long)s->doubtful, s->doubtful == 1 ? "" : "s");
     for (uint32_t i = 0; i < s->unseen_count; i++) {
-        const struct shown_unseen *u = &s->unseen[i];
-        printf("not followed    %s%s%s", unseen_text(u->reason), *u->about ? ": " : "", u->about);
+        const struct untraced_info *u = &s->unseen[i];
+        printf("not followed    %s%s%s", untraced_text(u->reason), *u->about ? ": " : "", u->about);
         printf(u->count > 1 ? " (%llu)\n" : "\n", (unsigned long long)u->count);
     }
 }
@@ -89,7 +89,7 @@ static struct json_object *clocks_json(const struct clock_list *clocks)
 {
     struct json_object *list = json_object_new_array();
     for (size_t i = 0; i < clocks->count; i++) {
-        const struct shown_clock *c = &clocks->items[i];
+        const struct clock_info *c = &clocks->items[i];
         struct json_object *o = json_object_new_object();
         json_object_object_add(o, "host", json_object_new_string(c->host));
         json_object_object_add(o, "first", json_object_new_boolean(c->is_first));
@@ -113,7 +113,7 @@ static struct json_object *clocks_json(const struct clock_list *clocks)
 }
 
 /* The middle of the bounds, and how far it may be off. */
-static void print_clock(const struct shown_clock *c)
+static void print_clock(const struct clock_info *c)
 {
     double us = ((double)c->high_ns - (double)c->low_ns) / 2e3,
            ppm = ((double)c->high_ppb - (double)c->low_ppb) / 2e3;
@@ -129,7 +129,7 @@ static void print_clock(const struct shown_clock *c)
                c->is_uneven ? " (it did not go evenly: a guess)" : "");
 }
 
-static struct json_object *readable(const char *text)
+static struct json_object *stat_readable_json(const char *text)
 {
     char *shown = text_readable(text, strlen(text), false);
     struct json_object *o = json_object_new_string(shown ? shown : "");
@@ -137,11 +137,11 @@ static struct json_object *readable(const char *text)
     return o;
 }
 
-static void print_json(const struct subject *subject, const struct shown_stat *s,
+static void print_json(const struct command_source *subject, const struct stat_info *s,
                        const struct trouble_list *troubles, const struct clock_list *clocks,
-                       const struct inputs *inputs)
+                       const struct input_files *inputs)
 {
-    const struct book *book = &subject->source.book;
+    const struct trace_metadata *book = &subject->source.book;
     struct json_object *o = json_object_new_object(), *programs = json_object_new_array(),
                        *list = json_object_new_array();
     const struct {
@@ -176,7 +176,7 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
         json_object_object_add(p, "pid", json_object_new_int64(book->processes[i].pid));
         json_object_object_add(p, "host", json_object_new_string(book->processes[i].host));
         for (uint32_t k = 0; k < book->processes[i].argument_count; k++)
-            json_object_array_add(args, readable(book->processes[i].arguments[k]));
+            json_object_array_add(args, stat_readable_json(book->processes[i].arguments[k]));
         json_object_object_add(p, "arguments", args);
         json_object_array_add(programs, p);
     }
@@ -184,8 +184,8 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
     json_object_object_add(o, "clocks", clocks_json(clocks));
     for (size_t i = 0; i < troubles->count; i++) {
         struct json_object *t = json_object_new_object();
-        json_object_object_add(t, "event", json_ref(troubles->items[i].at));
-        json_object_object_add(t, "with", json_ref(troubles->items[i].with));
+        json_object_object_add(t, "event", json_event_id(troubles->items[i].at));
+        json_object_object_add(t, "with", json_event_id(troubles->items[i].with));
         json_object_object_add(t, "why", json_object_new_string(troubles->items[i].why));
         json_object_array_add(list, t);
     }
@@ -199,13 +199,13 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
     json_print(o);
 }
 
-static void print_input(const struct inputs *inputs)
+static void print_input(const struct input_files *inputs)
 {
     if (!inputs->calls && !inputs->cut && !inputs->passed && !inputs->streams)
         return;
-    printf("input           %llu call%s", (unsigned long long)inputs->calls, plural(inputs->calls));
+    printf("input           %llu call%s", (unsigned long long)inputs->calls, plural_suffix(inputs->calls));
     if (inputs->cut)
-        printf("; not all of %u thread%s", inputs->cut, plural(inputs->cut));
+        printf("; not all of %u thread%s", inputs->cut, plural_suffix(inputs->cut));
     if (inputs->passed)
         printf("; not %llu in signal handlers", (unsigned long long)inputs->passed);
     puts(inputs->streams ? "; not what C's stdio reads" : "");
@@ -213,11 +213,11 @@ static void print_input(const struct inputs *inputs)
 
 #define BEHIND_NS 150000000u /* what an order may be behind without a word */
 
-static void print_text(const struct subject *subject, const struct shown_stat *s,
+static void print_text(const struct command_source *subject, const struct stat_info *s,
                        const struct trouble_list *troubles, const struct clock_list *clocks,
-                       const struct inputs *inputs)
+                       const struct input_files *inputs)
 {
-    const struct book *book = &subject->source.book;
+    const struct trace_metadata *book = &subject->source.book;
     printf("run             %s%s\n", book->run.name,
            s->connected    ? " (running)"
            : s->written    ? " (running: this file is still being written)"
@@ -247,8 +247,8 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
         print_clock(&clocks->items[i]);
     for (size_t i = 0; i < troubles->count; i++) {
         char a[48], b[48];
-        ref_print(a, sizeof a, troubles->items[i].at);
-        ref_print(b, sizeof b, troubles->items[i].with);
+        event_id_print(a, sizeof a, troubles->items[i].at);
+        event_id_print(b, sizeof b, troubles->items[i].with);
         printf("contradiction   %s %s%s%s\n", a, troubles->items[i].why,
                troubles->items[i].with.line ? ": " : "", troubles->items[i].with.line ? b : "");
     }
@@ -257,21 +257,21 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
         printf("damage          %s\n", s->damage);
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int stat_run(const struct command *command, int argc, char **argv)
 {
-    struct subject subject;
-    struct figures f = {0};
+    struct command_source subject;
+    struct stat_figures f = {0};
     bool json;
     int status;
-    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, LABELS_ADDRESS, &subject, &json,
+    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_ADDRESS, &subject, &json,
                        &status))
         return status;
-    struct inputs inputs = {0};
-    bool ok = subject_ask(command, &subject, ASK_STAT, NULL, take, &f) &&
-              inputs_ask(command, &subject, false, &inputs);
+    struct input_files inputs = {0};
+    bool ok = command_source_request(command, &subject, REQUEST_STAT, NULL, stat_receive_chunk, &f) &&
+              input_files_request(command, &subject, false, &inputs);
     if (ok) {
         (json ? print_json : print_text)(&subject, &f.stat, &f.troubles, &f.clocks, &inputs);
-        shown_stat_free(&f.stat);
+        stat_info_free(&f.stat);
     }
     for (size_t i = 0; i < f.troubles.count; i++)
         free(f.troubles.items[i].why);
@@ -279,7 +279,7 @@ static int run(const struct command *command, int argc, char **argv)
     for (size_t i = 0; i < f.clocks.count; i++)
         free(f.clocks.items[i].host);
     free(f.clocks.items);
-    subject_close(&subject);
+    command_source_close(&subject);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -310,10 +310,10 @@ static const struct argp stat_argp = {
 const struct command command_stat = {
     .name = "stat",
     .summary = "print figures: lines, events, pending, lost, contradictions, ...",
-    .run = run,
+    .run = stat_run,
     .argp = &stat_argp};
 
-static void run_to_json(const struct shown_run *r)
+static void run_to_json(const struct run_info *r)
 {
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "number", json_object_new_int64(r->number));
@@ -326,17 +326,17 @@ static void run_to_json(const struct shown_run *r)
     json_print(o);
 }
 
-static void print_run(void *user, const struct answer *answer)
+static void print_run(void *user, const struct response_chunk *answer)
 {
-    struct shown_run run, *r = &run;
+    struct run_info run, *r = &run;
     const bool *json = user;
-    if (answer->part != PART_RUN)
+    if (answer->part != RESPONSE_RUN)
         return;
-    get_run(answer->in, r);
+    decode_run_info(answer->in, r);
     if (*json) {
         if (!answer->in->error)
             run_to_json(r);
-        shown_run_free(r);
+        run_info_free(r);
         return;
     }
     char when[32], lost[40] = "";
@@ -349,7 +349,7 @@ static void print_run(void *user, const struct answer *answer)
         printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
                (unsigned long long)r->events, lost, r->connected ? "running " : "finished",
                r->file);
-    shown_run_free(r);
+    run_info_free(r);
 }
 
 static int run_runs(const struct command *command, int argc, char **argv)
@@ -364,11 +364,11 @@ static int run_runs(const struct command *command, int argc, char **argv)
         return command_usage(command, "one ENDPOINT is enough");
     if (argc == first && !endpoint_default(endpoint, sizeof endpoint, &error))
         return command_fail(command, "%s", error.text);
-    struct source source;
-    if (!source_open(&source, argc > first ? argv[first] : endpoint, SOURCE_NO_RUN, &error))
+    struct session source;
+    if (!session_open(&source, argc > first ? argv[first] : endpoint, SESSION_NO_RUN, &error))
         return command_fail(command, "%s", error.text);
-    bool ok = source_wait(&source, source_ask(&source, ASK_RUNS, NULL, print_run, &json), &error);
-    source_close(&source);
+    bool ok = session_wait(&source, session_send(&source, REQUEST_RUNS, NULL, print_run, &json), &error);
+    session_close(&source);
     return ok ? EXIT_DONE : command_fail(command, "%s", error.text);
 }
 

@@ -6,8 +6,8 @@
 
 enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_STAYS, OPTION_SOURCE };
 
-struct wanted {
-    struct tables tables;
+struct states_options {
+    struct table_settings tables;
     const char *preset;
     char key[8];
     struct table_option source[2]; /* the second ends it */
@@ -34,9 +34,9 @@ static const struct argp_option options[] = {
      1},
     {0}};
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t states_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct wanted *w = state->input;
+    struct states_options *w = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
@@ -68,7 +68,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 }
 
 /* Of where threads ran, another table tells. */
-static const char *preset_by(const struct wanted *w)
+static const char *preset_by(const struct states_options *w)
 {
     static const char *const places[] = {"processor", "cluster", "cpu"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
@@ -78,19 +78,19 @@ static const char *preset_by(const struct wanted *w)
     return w->preset;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int states_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}, .preset = "states", .key = "source"};
+    struct states_options w = {.tables = {.command = command}, .preset = "states", .key = "source"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct tables_section section = {.what = preset_by(&w), .options = w.source};
-    return tables_command(&w.tables, argc, argv, first, &section, 1);
+    struct table_section section = {.what = preset_by(&w), .options = w.source};
+    return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = states_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
         "Say how each thread spent its life, as far as is known: made and not begun "
@@ -105,4 +105,4 @@ static const struct argp argp = {
     .children = tables_children};
 
 const struct command command_states = {
-    .name = "states", .summary = "say how each thread spent its life", .run = run, .argp = &argp};
+    .name = "states", .summary = "say how each thread spent its life", .run = states_run, .argp = &argp};

@@ -7,27 +7,27 @@
 #include "wire/steer.h"
 #include "wire/table.h"
 
-struct steering {
-    struct steer_head head;
+struct hold_points {
+    struct schedule_control head;
     bool libraries; /* calls of libraries are to be recorded, too */
     /* Of a signal that would be lost: where it is made, and where its waiter waits; count 0: not
      * known. */
-    struct steer_point signal, wait;
+    struct hold_point signal, wait;
 };
 
-struct steer_head steering_nowhere(void); /* no points yet */
+struct schedule_control hold_points_unresolved(void); /* no points yet */
 /* Sets where a point is, and of which type; false: that is not known. */
-bool steering_point(struct steer_point *point, const struct book *book, struct table_place place,
+bool hold_points_point(struct hold_point *point, const struct trace_metadata *book, struct table_place place,
                     const char *type);
 /* Makes the file, mapped as programs have it; false with a complaint. */
-bool steering_file(const struct command *command, char *path, size_t size, struct steer_head **led);
+bool hold_points_file(const struct command *command, char *path, size_t size, struct schedule_control **led);
 
 /* Of the row of depth 0 with that number: its index, or row_count. */
-uint32_t steering_find(const struct shown_table *table, int64_t number);
+uint32_t hold_points_find(const struct result_table *table, int64_t number);
 /* False: *why says why it cannot be led there. */
-bool steering_make(struct steering *steering, const struct book *book,
-                   const struct shown_table *table, uint32_t row, const char **why);
+bool hold_points_make(struct hold_points *steering, const struct trace_metadata *book,
+                   const struct result_table *table, uint32_t row, const char **why);
 /* Did whoever decides it come, and was it let go because all was as it should be? */
-bool steering_happened(const struct steer_head *head);
+bool hold_points_order_occurred(const struct schedule_control *head);
 
 #endif

@@ -9,37 +9,37 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *subject_named(int argc, char **argv, int *first)
+const char *command_source_name(int argc, char **argv, int *first)
 {
-    struct ref ignored;
-    if (*first >= argc || strcmp(argv[*first], "-") == 0 || ref_parse(argv[*first], &ignored))
+    struct event_id ignored;
+    if (*first >= argc || strcmp(argv[*first], "-") == 0 || event_id_parse(argv[*first], &ignored))
         return NULL;
     return argv[(*first)++];
 }
 
-bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
-                   enum labels words, struct subject *subject, bool *json, int *status)
+bool command_source_begin(const struct command *command, int argc, char **argv, enum session_lines lines,
+                   enum labels words, struct command_source *subject, bool *json, int *status)
 {
     int first;
     *json = false;
     *status = command_read(command, argc, argv, json, &first);
     if (*status != OPTIONS_READ)
         return false;
-    const char *what = subject_named(argc, argv, &first);
+    const char *what = command_source_name(argc, argv, &first);
     if (argc != first) {
         *status = command_usage(command, "%s: one SOURCE is enough", argv[first]);
         return false;
     }
     *status = EXIT_FAILED;
-    return subject_open(command, subject, what, lines,
-                        labels_wanted(*json ? LABELS_ADDRESS : words));
+    return command_source_open(command, subject, what, lines,
+                        label_option_selected(*json ? LABELS_ADDRESS : words));
 }
 
-void subject_label(struct subject *subject)
+void command_source_label_lines(struct command_source *subject)
 {
-    struct book *book = &subject->source.book;
+    struct trace_metadata *book = &subject->source.book;
     if (book->generation != subject->labelled)
-        label_lines(book, subject->sites, &subject->known, subject->labels);
+        line_labels_assign(book, subject->sites, &subject->known, subject->labels);
     subject->labelled = book->generation;
 }
 
@@ -56,56 +56,56 @@ static void age_text(char *s, size_t size, int64_t seconds)
     snprintf(s, size, ", %lld %s ago", (long long)(seconds / units[i].seconds), units[i].word);
 }
 
-char *subject_begun(const struct source *source, bool age)
+char *command_source_begin_named(const struct session *source, bool age)
 {
     char when[32], ago[40] = "";
     time_t begin = (time_t)(source->book.run.wall_ns / 1000000000u), now = time(NULL);
     struct tm tm;
     if (!source->book.run.wall_ns)
-        return memory_copied("an unknown time");
+        return xstrdup("an unknown time");
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
     if (age && now >= begin)
         age_text(ago, sizeof ago, (int64_t)(now - begin));
-    return memory_printed("%s%s", when, ago);
+    return xasprintf("%s%s", when, ago);
 }
 
 /* Who did not name it wants to know which it is; who pipes it on has chosen. */
-static void tell_which(const struct command *command, const struct source *source)
+static void command_source_report_which(const struct command *command, const struct session *source)
 {
     if (!isatty(STDOUT_FILENO))
         return;
-    char *when = subject_begun(source, true);
+    char *when = command_source_begin_named(source, true);
     fprintf(stderr, "poet %s: latest: %s of %s, %s\n", command->name, source->book.run.name, when,
             source->name);
     free(when);
 }
 
-bool subject_open(const struct command *command, struct subject *subject, const char *what,
-                  enum source_lines lines, enum labels labels)
+bool command_source_open(const struct command *command, struct command_source *subject, const char *what,
+                  enum session_lines lines, enum labels labels)
 {
     struct error error;
-    *subject = (struct subject){.sites = sites_new(), .labels = labels};
-    if (!subject->sites || !source_open(&subject->source, what ? what : "latest", lines, &error)) {
+    *subject = (struct command_source){.sites = symbolizer_new(), .labels = labels};
+    if (!subject->sites || !session_open(&subject->source, what ? what : "latest", lines, &error)) {
         command_fail(command, "%s", subject->sites ? error.text : "out of memory");
-        sites_free(subject->sites);
+        symbolizer_free(subject->sites);
         return false;
     }
     /* One round trip brings the tables. */
-    if (!subject_ask(command, subject, ASK_RUNS, NULL, NULL, NULL)) {
-        subject_close(subject);
+    if (!command_source_request(command, subject, REQUEST_RUNS, NULL, NULL, NULL)) {
+        command_source_close(subject);
         return false;
     }
     if (!what)
-        tell_which(command, &subject->source);
-    if (source_warning(&subject->source))
+        command_source_report_which(command, &subject->source);
+    if (session_warning(&subject->source))
         fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
-                source_warning(&subject->source));
-    subject_label(subject);
+                session_warning(&subject->source));
+    command_source_label_lines(subject);
     subject->command = command;
     return true;
 }
 
-void subject_renewed(const struct command *command, const struct subject *subject)
+void command_source_warn_updated(const struct command *command, const struct command_source *subject)
 {
     if (subject->source.book.renewed)
         fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
@@ -114,15 +114,15 @@ void subject_renewed(const struct command *command, const struct subject *subjec
 
 static bool damaged;
 
-bool subject_damaged(void) { return damaged; }
+bool command_source_damaged(void) { return damaged; }
 
 /* Whatever the command was about: what could not be read of it is said. */
-static void tell_damage(const struct command *command, struct subject *subject)
+static void command_source_report_damage(const struct command *command, struct command_source *subject)
 {
     struct error ignored;
-    source_wait(&subject->source, source_ask(&subject->source, ASK_RUNS, NULL, NULL, NULL),
+    session_wait(&subject->source, session_send(&subject->source, REQUEST_RUNS, NULL, NULL, NULL),
                 &ignored); /* brings what was found out since */
-    const struct book *book = &subject->source.book;
+    const struct trace_metadata *book = &subject->source.book;
     if (!book->damage)
         return;
     fflush(stdout);
@@ -130,54 +130,54 @@ static void tell_damage(const struct command *command, struct subject *subject)
     damaged = true;
 }
 
-void subject_close(struct subject *subject)
+void command_source_close(struct command_source *subject)
 {
     if (subject->command)
-        tell_damage(subject->command, subject);
-    source_close(&subject->source);
-    sites_free(subject->sites);
+        command_source_report_damage(subject->command, subject);
+    session_close(&subject->source);
+    symbolizer_free(subject->sites);
 }
 
 /* Lines that were told with this part have their labels when it is looked at. */
-static void take_labelled(void *user, const struct answer *answer)
+static void command_source_receive_labelled(void *user, const struct response_chunk *answer)
 {
-    const struct subject_question *l = user;
+    const struct command_request *l = user;
     if (l->subject->source.book.some)
-        subject_label(l->subject);
+        command_source_label_lines(l->subject);
     if (l->take)
         l->take(l->user, answer);
 }
 
-void subject_send(struct subject *subject, enum ask what, struct out *body, source_take *take,
-                  void *user, struct subject_question *question)
+void command_source_send(struct command_source *subject, enum request_type what, struct encoder *body, source_take *take,
+                  void *user, struct command_request *question)
 {
-    *question = (struct subject_question){.subject = subject, .take = take, .user = user};
-    question->id = source_ask(&subject->source, what, body, take_labelled, question);
+    *question = (struct command_request){.subject = subject, .take = take, .user = user};
+    question->id = session_send(&subject->source, what, body, command_source_receive_labelled, question);
 }
 
-bool subject_answered(const struct command *command, const struct subject_question *question)
+bool command_source_request_done(const struct command *command, const struct command_request *question)
 {
     struct error error;
-    if (source_wait(&question->subject->source, question->id, &error))
+    if (session_wait(&question->subject->source, question->id, &error))
         return true;
     command_fail(command, "%s", error.text);
     return false;
 }
 
-bool subject_ask(const struct command *command, struct subject *subject, enum ask what,
-                 struct out *body, source_take *take, void *user)
+bool command_source_request(const struct command *command, struct command_source *subject, enum request_type what,
+                 struct encoder *body, source_take *take, void *user)
 {
-    struct subject_question question;
-    subject_send(subject, what, body, take, user, &question);
-    return subject_answered(command, &question);
+    struct command_request question;
+    command_source_send(subject, what, body, take, user, &question);
+    return command_source_request_done(command, &question);
 }
 
-const char *subject_place(struct subject *subject, uint32_t process, uint64_t site)
+const char *command_source_place(struct command_source *subject, uint32_t process, uint64_t site)
 {
-    return site ? sites_call(subject->sites, process, site).place : "";
+    return site ? symbolize(subject->sites, process, site).place : "";
 }
 
-const char *subject_site(struct subject *subject, const struct shown_event *event)
+const char *command_source_site(struct command_source *subject, const struct event_info *event)
 {
-    return subject_place(subject, event->process, event->site);
+    return command_source_place(subject, event->process, event->site);
 }

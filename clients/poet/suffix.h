@@ -2,8 +2,8 @@
 #ifndef CLIENTS_POET_SUFFIX_H
 #define CLIENTS_POET_SUFFIX_H
 
-enum suffix { SUFFIX_PDF, SUFFIX_SVG, SUFFIX_PNG, SUFFIX_TXT, SUFFIX_HTML, SUFFIX_NONE };
+enum file_suffix { SUFFIX_PDF, SUFFIX_SVG, SUFFIX_PNG, SUFFIX_TXT, SUFFIX_HTML, SUFFIX_NONE };
 
-enum suffix suffix_of(const char *file);
+enum file_suffix file_suffix_of(const char *file);
 
 #endif

@@ -21,7 +21,7 @@ const struct table_program table_programs[] = {
     {"server", "poet-server", "take events from programs and keep their order", ""},
     {0}};
 
-const char *table_nearest(const char *word)
+const char *command_table_nearest(const char *word)
 {
     const char *names[NAMES_MOST + 1] = {"help"};
     size_t n = 1;
@@ -29,5 +29,5 @@ const char *table_nearest(const char *word)
         names[n++] = table_programs[i].name;
     for (size_t i = 0; table_commands[i] && n < NAMES_MOST; i++)
         names[n++] = table_commands[i]->name;
-    return nearest(word, names);
+    return nearest_word(word, names);
 }

@@ -12,6 +12,6 @@ extern const struct table_program {
 } table_programs[]; /* one without a name ends it */
 
 /* The command that a misspelt word is likely to mean, or NULL. */
-const char *table_nearest(const char *word);
+const char *command_table_nearest(const char *word);
 
 #endif

@@ -11,19 +11,19 @@
 
 /* ---- text ---- */
 
-static size_t indent_of(const struct sheet_row *row, uint32_t column)
+static size_t indent_of(const struct text_table_row *row, uint32_t column)
 {
     return column ? 0 : 2 * (size_t)row->depth;
 }
 
-static size_t *widths_of(const struct sheet *s)
+static size_t *widths_of(const struct text_table *s)
 {
-    size_t *widths = memory_zeroed(s->column_count, sizeof *widths);
+    size_t *widths = xcalloc(s->column_count, sizeof *widths);
     for (uint32_t k = 0; k < s->column_count; k++)
-        widths[k] = sheet_width(s->columns[k].title);
+        widths[k] = text_table_width(s->columns[k].title);
     for (uint32_t i = 0; i < s->row_count; i++)
         for (uint32_t k = 0; k < s->column_count; k++) {
-            size_t n = indent_of(&s->rows[i], k) + sheet_width(s->rows[i].cells[k]);
+            size_t n = indent_of(&s->rows[i], k) + text_table_width(s->rows[i].cells[k]);
             widths[k] = n > widths[k] ? n : widths[k];
         }
     return widths;
@@ -37,7 +37,7 @@ struct line_so_far {
 static void print_cell(struct line_so_far *l, bool right, size_t width, size_t indent,
                        const char *text)
 {
-    size_t pad = width - indent - sheet_width(text);
+    size_t pad = width - indent - text_table_width(text);
     l->owed += indent + (right ? pad : 0);
     if (*text) {
         fprintf(l->f, "%*s%s", (int)l->owed, "", text);
@@ -47,8 +47,8 @@ static void print_cell(struct line_so_far *l, bool right, size_t width, size_t i
 }
 
 /* row NULL: the titles.  No blanks end it. */
-static void print_row(FILE *f, const struct sheet *s, const size_t *widths,
-                      const struct sheet_row *row)
+static void print_row(FILE *f, const struct text_table *s, const size_t *widths,
+                      const struct text_table_row *row)
 {
     struct line_so_far l = {f, 0};
     for (uint32_t k = 0; k < s->column_count; k++)
@@ -58,14 +58,14 @@ static void print_row(FILE *f, const struct sheet *s, const size_t *widths,
 }
 
 /* (A total of nothing says nothing.) */
-static bool has_rows(const struct sheet *s) { return s->row_count && !s->rows[0].total; }
+static bool has_rows(const struct text_table *s) { return s->row_count && !s->rows[0].total; }
 
-void tableforms_text(FILE *f, const struct sheet *s, bool first)
+void table_format_text(FILE *f, const struct text_table *s, bool first)
 {
     size_t *widths = widths_of(s);
     bool colour = f == stdout, rows = has_rows(s);
-    fprintf(f, "%s%s%s%s\n", first ? "" : "\n", colour ? colour_begin(COLOUR_HEAD) : "", s->title,
-            colour ? colour_end() : "");
+    fprintf(f, "%s%s%s%s\n", first ? "" : "\n", colour ? terminal_color_begin(COLOR_HEAD) : "", s->title,
+            colour ? terminal_color_end() : "");
     if (rows)
         print_row(f, s, widths, NULL);
     for (uint32_t i = 0; rows && i < s->row_count; i++)
@@ -94,7 +94,7 @@ static struct json_object *json_cell(const struct table_names *names,
         return json_object_new_int64(cell->number);
     if (cell->is == CELL_REAL)
         return json_object_new_double(cell->real);
-    return json_text(table_say(names, column, cell));
+    return json_text(result_table_cell_text(names, column, cell));
 }
 
 static void print_json(FILE *f, struct json_object *o)
@@ -105,7 +105,7 @@ static void print_json(FILE *f, struct json_object *o)
     json_object_put(o);
 }
 
-static struct json_object *json_cells(const struct table_names *names, const struct shown_table *t,
+static struct json_object *json_cells(const struct table_names *names, const struct result_table *t,
                                       const struct table_cell *cells, const uint32_t *columns,
                                       uint32_t count)
 {
@@ -117,7 +117,7 @@ static struct json_object *json_cells(const struct table_names *names, const str
 }
 
 static void json_head(FILE *f, const char *what, const struct table_names *names,
-                      const struct shown_table *t, const uint32_t *columns, uint32_t count)
+                      const struct result_table *t, const uint32_t *columns, uint32_t count)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
     for (uint32_t i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ static void json_head(FILE *f, const char *what, const struct table_names *names
         json_object_object_add(column, "name", json_object_new_string(c->name));
         json_object_object_add(column, "title", json_object_new_string(c->title));
         json_object_object_add(column, "unit", json_object_new_string(c->unit));
-        json_object_object_add(column, "kind", json_object_new_string(table_kind_word(c->kind)));
+        json_object_object_add(column, "kind", json_object_new_string(table_column_kind_name(c->kind)));
         json_object_object_add(column, "exact", json_object_new_boolean(c->exact));
         json_object_object_add(column, "source", json_object_new_string(c->source));
         json_object_array_add(list, column);
@@ -139,7 +139,7 @@ static void json_head(FILE *f, const char *what, const struct table_names *names
     print_json(f, o);
 }
 
-static void json_row(FILE *f, const struct table_names *names, const struct shown_table *t,
+static void json_row(FILE *f, const struct table_names *names, const struct result_table *t,
                      uint32_t row, const uint32_t *columns, uint32_t count)
 {
     const struct table_row *r = &t->rows[row];
@@ -148,20 +148,20 @@ static void json_row(FILE *f, const struct table_names *names, const struct show
     for (uint32_t i = 0; i < r->line_count; i++)
         json_object_array_add(lines, json_object_new_int64(r->lines[i]));
     for (uint32_t i = 0; i < r->context_count; i++) {
-        uint32_t frames = frames_count(names, r->context[i]);
+        uint32_t frames = stack_frames_count(names, r->context[i]);
         for (uint32_t k = 0; k < frames; k++)
-            json_object_array_add(context, json_text(frames_say(names, r->context[i], k)));
+            json_object_array_add(context, json_text(stack_frames_text(names, r->context[i], k)));
     }
-    json_object_object_add(o, "row", json_cells(names, t, table_cells(t, row), columns, count));
+    json_object_object_add(o, "row", json_cells(names, t, result_table_cells(t, row), columns, count));
     json_object_object_add(o, "depth", json_object_new_int64(r->depth));
     json_object_object_add(o, "lines", lines);
-    json_object_object_add(o, "event", json_ref(r->event));
+    json_object_object_add(o, "event", json_event_id(r->event));
     json_object_object_add(o, "context", context);
     print_json(f, o);
 }
 
-void tableforms_json(FILE *f, const char *what, const struct table_names *names,
-                     const struct shown_table *t, const uint32_t *columns, uint32_t count)
+void table_format_json(FILE *f, const char *what, const struct table_names *names,
+                     const struct result_table *t, const uint32_t *columns, uint32_t count)
 {
     struct json_object *end = json_object_new_object(), *total = json_object_new_object(),
                        *notes = json_object_new_array();
@@ -206,13 +206,13 @@ static void csv_cell(FILE *f, const struct table_names *names, const struct tabl
     } else if (cell->is == CELL_REAL) {
         fprintf(f, "%.17g", cell->real);
     } else {
-        char *text = table_say(names, column, cell);
+        char *text = result_table_cell_text(names, column, cell);
         csv_text(f, text);
         free(text);
     }
 }
 
-void tableforms_csv(FILE *f, const struct table_names *names, const struct shown_table *t,
+void table_format_csv(FILE *f, const struct table_names *names, const struct result_table *t,
                     const uint32_t *columns, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -223,7 +223,7 @@ void tableforms_csv(FILE *f, const struct table_names *names, const struct shown
     for (uint32_t row = 0; row < t->row_count; row++) {
         for (uint32_t i = 0; i < count; i++) {
             fputs(i ? "," : "", f);
-            csv_cell(f, names, &t->columns[columns[i]], &table_cells(t, row)[columns[i]]);
+            csv_cell(f, names, &t->columns[columns[i]], &result_table_cells(t, row)[columns[i]]);
         }
         fputs("\r\n", f);
     }

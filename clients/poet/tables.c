@@ -67,9 +67,9 @@ static const struct argp_option options[] = {
 
 #define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* said so; argp ends */
 
-static error_t take_event(const struct tables *o, struct ref *ref, const char *value)
+static error_t table_options_parse_event(const struct table_settings *o, struct event_id *ref, const char *value)
 {
-    if (ref_parse(value, ref) && ref->line && !(ref->line & HIDDEN_LINE))
+    if (event_id_parse(value, ref) && ref->line && !(ref->line & HIDDEN_LINE))
         return 0;
     return bad(o, "%s: an event is written LINE:NUMBER, as in 2:17", value);
 }
@@ -91,7 +91,7 @@ static bool read_time(const char *value, int64_t *ns)
     return false;
 }
 
-static error_t take_end(const struct tables *o, struct table_end *end, const char *value)
+static error_t table_options_parse_end(const struct table_settings *o, struct table_end *end, const char *value)
 {
     *end = (struct table_end){0};
     if (read_time(value, &end->at)) {
@@ -99,12 +99,12 @@ static error_t take_end(const struct tables *o, struct table_end *end, const cha
         return 0;
     }
     end->is = TABLE_AT_EVENT;
-    if (ref_parse(value, &end->event) && end->event.line && !(end->event.line & HIDDEN_LINE))
+    if (event_id_parse(value, &end->event) && end->event.line && !(end->event.line & HIDDEN_LINE))
         return 0;
     return bad(o, "%s: write an event, as 2:17, or a time, as 20ms", value);
 }
 
-static error_t take_top(struct tables *o, const char *value)
+static error_t table_options_parse_top(struct table_settings *o, const char *value)
 {
     char *end;
     unsigned long n = strtoul(value, &end, 10);
@@ -112,7 +112,7 @@ static error_t take_top(struct tables *o, const char *value)
     return *end || !n || n > UINT32_MAX ? bad(o, "--top %s: a number of rows is needed", value) : 0;
 }
 
-static error_t take_what(struct tables *o, int key, char *value)
+static error_t table_options_parse_what(struct table_settings *o, int key, char *value)
 {
     switch (key) {
     case OPTION_BY:
@@ -122,11 +122,11 @@ static error_t take_what(struct tables *o, int key, char *value)
         o->lines = value;
         return 0;
     case OPTION_FROM:
-        return take_end(o, &o->from, value);
+        return table_options_parse_end(o, &o->from, value);
     case OPTION_TO:
-        return take_end(o, &o->to, value);
+        return table_options_parse_end(o, &o->to, value);
     case OPTION_PAST_OF:
-        return take_event(o, &o->past_of, value);
+        return table_options_parse_event(o, &o->past_of, value);
     case OPTION_CHART:
         o->chart = value;
         return 0;
@@ -141,7 +141,7 @@ static error_t take_what(struct tables *o, int key, char *value)
     }
 }
 
-static error_t take_how(struct tables *o, int key, char *value)
+static error_t table_options_parse_how(struct table_settings *o, int key, char *value)
 {
     switch (key) {
     case 'j':
@@ -157,20 +157,20 @@ static error_t take_how(struct tables *o, int key, char *value)
         o->page.theme.grey = true;
         return 0;
     case 'w':
-        return paper_width(value, &o->page.width_pt)
+        return paper_size_width(value, &o->page.width_pt)
                    ? 0
                    : bad(o, "--width %s: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)", value);
     case OPTION_FOLLOW:
         o->follow = true;
         return 0;
     default:
-        return take_what(o, key, value);
+        return table_options_parse_what(o, key, value);
     }
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t table_options_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct tables *o = state->input;
+    struct table_settings *o = state->input;
     switch (key) {
     case OPTION_COLUMNS:
         o->columns = value;
@@ -180,7 +180,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         o->sort = value + o->backwards;
         return 0;
     case OPTION_TOP:
-        return take_top(o, value);
+        return table_options_parse_top(o, value);
     case OPTION_TREE:
         o->tree = true;
         return 0;
@@ -189,12 +189,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
             return bad(o, "--from is not before --to: the range is empty");
         return 0;
     default:
-        return take_how(o, key, value);
+        return table_options_parse_how(o, key, value);
     }
 }
 
 /* What --by takes, by the command that is asked for help. */
-static char *help(int key, const char *text, void *input)
+static char *table_options_help_text(int key, const char *text, void *input)
 {
     static const struct {
         const char *command, *words;
@@ -205,16 +205,16 @@ static char *help(int key, const char *text, void *input)
               {"memory", "place (default), path, function, file, thread, library or block"},
               {"usage", "program (default) or thread"},
               {"meters", "meter (default) or thread"}};
-    const struct tables *o = input;
+    const struct table_settings *o = input;
     if (key != OPTION_BY || !o || !o->command)
         return (char *)(uintptr_t)text;
     for (size_t i = 0; i < sizeof by / sizeof *by; i++)
         if (strcmp(by[i].command, o->command->name) == 0)
-            return memory_printed("%s: %s", text, by[i].words);
-    return memory_printed("%s: of this command there is one kind only", text);
+            return xasprintf("%s: %s", text, by[i].words);
+    return xasprintf("%s: of this command there is one kind only", text);
 }
 
-const struct argp tables_options = {.options = options, .parser = parse, .help_filter = help};
+const struct argp tables_options = {.options = options, .parser = table_options_parse_option, .help_filter = table_options_help_text};
 
 const struct argp_child tables_children[] = {{&tables_options, 0, NULL, 0},
                                              {&labels_options, 0, NULL, 0},

@@ -21,101 +21,101 @@
 #include <time.h>
 #include <unistd.h>
 
-enum form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_PDF, FORM_SVG, FORM_PNG, FORMS };
+enum table_output_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_PDF, FORM_SVG, FORM_PNG, FORMS };
 
 /* Where the tables of one command go. */
-struct writing {
-    const struct tables *tables;
-    struct subject *subject;
-    enum form form;
+struct table_writer {
+    const struct table_settings *tables;
+    struct command_source *subject;
+    enum table_output_form form;
     FILE *f; /* of text, JSON and CSV */
-    struct sheet *sheets; /* of a picture */
+    struct text_table *sheets; /* of a picture */
     uint32_t sheet_count;
     bool some; /* one was written */
 };
 
 /* Asks the other run the same, and sets what it says beside it. */
-static int ask_other(const struct tables *o, const struct tables_section *section,
-                     struct subject *subject, struct shown_table *t)
+static int table_output_request_other(const struct table_settings *o, const struct table_section *section,
+                     struct command_source *subject, struct result_table *t)
 {
-    struct subject other;
-    struct shown_table theirs = {0}, both;
-    if (!subject_open(o->command, &other, o->against, tables_lines(o), subject->labels))
+    struct command_source other;
+    struct result_table theirs = {0}, both;
+    if (!command_source_open(o->command, &other, o->against, table_request_session_lines(o), subject->labels))
         return EXIT_FAILED;
-    int status = tables_ask(o, section, &other, &theirs);
+    int status = table_request_run(o, section, &other, &theirs);
     if (status == EXIT_DONE) {
         struct table_names names = {&subject->source.book, subject->sites},
                            theirs_names = {&other.source.book, other.sites};
-        against_make(&both, t, &names, &theirs, &theirs_names);
-        shown_table_free(t);
+        table_diff_make(&both, t, &names, &theirs, &theirs_names);
+        result_table_free(t);
         *t = both;
     }
-    shown_table_free(&theirs);
-    subject_close(&other);
+    result_table_free(&theirs);
+    command_source_close(&other);
     return status;
 }
 
 /* ---- writing ---- */
 
 /* A page says the run above all; else each table's title does. */
-static void set_title(struct sheet *sheet, const struct tables_section *section,
-                      const struct table_names *names, const struct shown_table *t)
+static void set_title(struct text_table *sheet, const struct table_section *section,
+                      const struct table_names *names, const struct result_table *t)
 {
     const char *title = section->title ? section->title : t->title;
     free(sheet->title);
-    sheet->title = section->page ? memory_copied(title)
-                                 : memory_printed("%s: %s", names->book->run.name, title);
+    sheet->title = section->page ? xstrdup(title)
+                                 : xasprintf("%s: %s", names->book->run.name, title);
 }
 
 /* The first title says which run it is about; on a terminal, how old that is. */
-static void date_title(struct sheet *sheet, const struct source *source, bool age)
+static void date_title(struct text_table *sheet, const struct session *source, bool age)
 {
-    char *begun = subject_begun(source, age),
-         *title = memory_printed("%s; run of %s", sheet->title, begun);
+    char *begun = command_source_begin_named(source, age),
+         *title = xasprintf("%s; run of %s", sheet->title, begun);
     free(begun);
     free(sheet->title);
     sheet->title = title;
 }
 
-static void write_sheet(struct writing *w, const struct tables_section *section,
-                        const struct table_names *names, const struct shown_table *t,
+static void write_sheet(struct table_writer *w, const struct table_section *section,
+                        const struct table_names *names, const struct result_table *t,
                         const uint32_t *columns, uint32_t count)
 {
-    struct sheet sheet = {0};
+    struct text_table sheet = {0};
     if (section->rare && !t->row_count && !(section->words && t->total))
         return;
     if (section->words) {
         section->words(&sheet, names, t);
     } else {
-        table_sheet(&sheet, names, t, columns, count);
+        result_table_to_text(&sheet, names, t, columns, count);
         set_title(&sheet, section, names, t);
     }
     if (!w->some && !w->sheet_count && !section->page)
         date_title(&sheet, &w->subject->source,
                    w->form == FORM_TEXT && w->f == stdout && pager_is_terminal());
     if (w->form != FORM_TEXT) {
-        PUSH(w->sheets, w->sheet_count, sheet);
+        ARRAY_PUSH(w->sheets, w->sheet_count, sheet);
         return;
     }
     if (!section->words)
-        narrow_sheet(&sheet);
-    tableforms_text(w->f, &sheet, !w->some);
-    sheet_free(&sheet);
+        narrow_table_shorten(&sheet);
+    table_format_text(w->f, &sheet, !w->some);
+    text_table_free(&sheet);
 }
 
 /* The differences stand behind the columns that they are of: whoever names these means them, too.  The caller's to free. */
-static char *with_differences(const struct shown_table *t, const char *list)
+static char *with_differences(const struct result_table *t, const char *list)
 {
-    char *words = memory_copied(list), *all = memory_copied(""), *rest = words, *word;
+    char *words = xstrdup(list), *all = xstrdup(""), *rest = words, *word;
     while ((word = strsep(&rest, ","))) {
-        uint32_t k = table_find(t, word), end = k + 1;
-        char *more = memory_printed("%s%s%s", all, *all ? "," : "", word);
+        uint32_t k = result_table_find_column(t, word), end = k + 1;
+        char *more = xasprintf("%s%s%s", all, *all ? "," : "", word);
         free(all);
         for (all = more; end < t->column_count && end < k + 3; end++) {
             const char *name = t->columns[end].name;
             if (!strstr(name, end == k + 1 ? "_diff" : "_percent"))
                 break;
-            more = memory_printed("%s,%s", all, name);
+            more = xasprintf("%s,%s", all, name);
             free(all);
             all = more;
         }
@@ -124,25 +124,25 @@ static char *with_differences(const struct shown_table *t, const char *list)
     return all;
 }
 
-static int write_table(struct writing *w, const struct tables_section *section,
-                       const struct shown_table *t)
+static int write_table(struct table_writer *w, const struct table_section *section,
+                       const struct result_table *t)
 {
     struct table_names names = {&w->subject->source.book, w->subject->sites};
     bool data = w->form == FORM_JSON || w->form == FORM_CSV;
     const char *list = section->columns && !data ? section->columns : w->tables->columns;
     bool all = !list && data;
     char *unknown = NULL, *both = list && w->tables->against ? with_differences(t, list) : NULL;
-    uint32_t count, *columns = table_choose(t, all ? "all" : both ? both : list, &count, &unknown);
+    uint32_t count, *columns = result_table_choose_columns(t, all ? "all" : both ? both : list, &count, &unknown);
     free(both);
     if (!columns) {
-        int status = tableasking_no_column(w->tables, t, "--columns", unknown);
+        int status = table_request_missing_column(w->tables, t, "--columns", unknown);
         free(unknown);
         return status;
     }
     if (w->form == FORM_JSON)
-        tableforms_json(w->f, section->what, &names, t, columns, count);
+        table_format_json(w->f, section->what, &names, t, columns, count);
     else if (w->form == FORM_CSV)
-        tableforms_csv(w->f, &names, t, columns, count);
+        table_format_csv(w->f, &names, t, columns, count);
     else
         write_sheet(w, section, &names, t, columns, count);
     w->some = true;
@@ -151,64 +151,64 @@ static int write_table(struct writing *w, const struct tables_section *section,
 }
 
 /* (The notes that came with an answer have no room for more.) */
-static void add_note(struct shown_table *t, const char *note)
+static void add_note(struct result_table *t, const char *note)
 {
-    t->notes = memory_resized(t->notes, t->note_count + 1, sizeof *t->notes);
-    t->notes[t->note_count++] = memory_copied(note);
+    t->notes = xreallocarray(t->notes, t->note_count + 1, sizeof *t->notes);
+    t->notes[t->note_count++] = xstrdup(note);
 }
 
-static int write_section(struct writing *w, const struct tables_section *section)
+static int write_section(struct table_writer *w, const struct table_section *section)
 {
-    struct shown_table table = {0};
+    struct result_table table = {0};
     if (section->page && section->by_time && w->tables->past_of.line)
         return EXIT_DONE;
-    int status = tables_ask(w->tables, section, w->subject, &table);
+    int status = table_request_run(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && w->tables->against && !section->make)
-        status = ask_other(w->tables, section, w->subject, &table);
+        status = table_output_request_other(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && section->note)
         add_note(&table, section->note);
     if (status == EXIT_DONE)
         status = write_table(w, section, &table);
-    shown_table_free(&table);
+    result_table_free(&table);
     return status;
 }
 
 /* ---- where it goes ---- */
 
 /* By the end of its name; FORMS: it is none. */
-static enum form form_named(const char *file)
+static enum table_output_form form_named(const char *file)
 {
     static const char *const endings[FORMS] = {".txt", ".json", ".csv", ".pdf", ".svg", ".png"};
     size_t n = strlen(file);
     for (int i = 0; i < FORMS; i++)
         if (n > strlen(endings[i]) && strcasecmp(file + n - strlen(endings[i]), endings[i]) == 0)
-            return (enum form)i;
+            return (enum table_output_form)i;
     return FORMS;
 }
 
-bool tables_may_be_named(const char *file) { return form_named(file) != FORMS; }
+bool table_output_may_be_named(const char *file) { return form_named(file) != FORMS; }
 
-static enum form form_of(const struct tables *o)
+static enum table_output_form form_of(const struct table_settings *o)
 {
     if (o->json || o->csv)
         return o->json ? FORM_JSON : FORM_CSV;
     return o->file ? form_named(o->file) : FORM_TEXT;
 }
 
-static int write_picture(const struct writing *w)
+static int write_picture(const struct table_writer *w)
 {
-    struct page_options page = w->tables->page;
-    const struct book *book = &w->subject->source.book;
-    page.format = w->form == FORM_PDF ? PAGE_PDF : w->form == FORM_SVG ? PAGE_SVG : PAGE_PNG;
+    struct document_options page = w->tables->page;
+    const struct trace_metadata *book = &w->subject->source.book;
+    page.format = w->form == FORM_PDF ? DOCUMENT_PDF : w->form == FORM_SVG ? DOCUMENT_SVG : DOCUMENT_PNG;
     page.date = (time_t)(book->run.wall_ns / 1000000000u);
     page.title = w->sheet_count ? w->sheets[0].title : NULL;
     if (w->tables->paper && w->form == FORM_PDF && page.width_pt <= 0)
-        paper_upright(&page);
-    const char *why = render_table_write(w->sheets, w->sheet_count, &page, w->tables->file);
+        paper_size_is_portrait(&page);
+    const char *why = table_page_write(w->sheets, w->sheet_count, &page, w->tables->file);
     return why ? command_fail(w->tables->command, "%s: %s", w->tables->file, why) : EXIT_DONE;
 }
 
-static int write_all(struct writing *w, const struct tables_section *sections, size_t count)
+static int write_all(struct table_writer *w, const struct table_section *sections, size_t count)
 {
     int status = EXIT_DONE;
     for (size_t i = 0; i < count && status == EXIT_DONE; i++)
@@ -217,11 +217,11 @@ static int write_all(struct writing *w, const struct tables_section *sections, s
 }
 
 /* Text under another name first, so that an error leaves no half one. */
-static int write_file(struct writing *w, const struct tables_section *sections, size_t count)
+static int write_file(struct table_writer *w, const struct table_section *sections, size_t count)
 {
     const char *file = w->tables->file;
-    char *part = memory_printed("%s.part", file);
-    awaiting_file(part);
+    char *part = xasprintf("%s.part", file);
+    table_progress_set_file(part);
     w->f = fopen(part, "we");
     int status = w->f ? write_all(w, sections, count)
                       : command_fail(w->tables->command, "%s: %s", file, strerror(errno));
@@ -233,7 +233,7 @@ static int write_file(struct writing *w, const struct tables_section *sections, 
         if (status != EXIT_DONE)
             unlink(part);
     }
-    awaiting_file(NULL);
+    table_progress_set_file(NULL);
     free(part);
     return status;
 }
@@ -242,25 +242,25 @@ static int write_file(struct writing *w, const struct tables_section *sections, 
 
 #define AGAIN_NS 400000000
 
-static void take_connected(void *user, const struct answer *answer)
+static void table_output_receive_connected(void *user, const struct response_chunk *answer)
 {
     uint32_t *connected = user;
-    struct shown_stat stat;
-    if (answer->part != PART_STAT)
+    struct stat_info stat;
+    if (answer->part != RESPONSE_STAT)
         return;
-    get_stat(answer->in, &stat);
+    decode_stat_info(answer->in, &stat);
     *connected = answer->in->error ? 0 : stat.connected;
-    shown_stat_free(&stat);
+    stat_info_free(&stat);
 }
 
 /* As long as a program is connected: what is there by now, then again once it may be more. */
-static int follow(struct writing *w, const struct tables_section *sections, size_t count)
+static int table_output_follow_run(struct table_writer *w, const struct table_section *sections, size_t count)
 {
     uint32_t connected;
     int status;
     do {
         connected = 0;
-        if (!subject_ask(w->tables->command, w->subject, ASK_STAT, NULL, take_connected,
+        if (!command_source_request(w->tables->command, w->subject, REQUEST_STAT, NULL, table_output_receive_connected,
                          &connected))
             return EXIT_FAILED;
         if (w->some && isatty(STDOUT_FILENO))
@@ -273,50 +273,50 @@ static int follow(struct writing *w, const struct tables_section *sections, size
     return status;
 }
 
-int tables_run(const struct tables *o, struct subject *subject,
-               const struct tables_section *sections, size_t count)
+int table_output_run(const struct table_settings *o, struct command_source *subject,
+               const struct table_section *sections, size_t count)
 {
-    struct writing w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
+    struct table_writer w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
     if (o->follow && (o->file || o->chart))
         return command_usage(o->command, "--follow prints again and again: without %s",
                              o->file ? "-o" : "--chart");
     if (!o->follow && !o->file)
         pager_begin();
-    if (chartrun_wanted(o, sections, count))
-        return chartrun(o, subject, sections, count);
+    if (chart_output_wanted(o, sections, count))
+        return chart_output_run(o, subject, sections, count);
     if (w.form == FORMS)
         return command_usage(o->command, "-o %s: " TABLES_NAMES, o->file);
     if (o->file && w.form < FORM_PDF)
         return write_file(&w, sections, count);
-    status = o->follow ? follow(&w, sections, count) : write_all(&w, sections, count);
+    status = o->follow ? table_output_follow_run(&w, sections, count) : write_all(&w, sections, count);
     if (status == EXIT_DONE && w.form >= FORM_PDF)
         status = write_picture(&w);
     for (uint32_t i = 0; i < w.sheet_count; i++)
-        sheet_free(&w.sheets[i]);
+        text_table_free(&w.sheets[i]);
     free(w.sheets);
     return status;
 }
 
-int tables_command(struct tables *o, int argc, char **argv, int first,
-                   const struct tables_section *sections, size_t count)
+int table_output_command(struct table_settings *o, int argc, char **argv, int first,
+                   const struct table_section *sections, size_t count)
 {
-    struct subject subject;
-    const char *source = subject_named(argc, argv, &first);
+    struct command_source subject;
+    const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(o->command, "%s: one SOURCE is enough", argv[first]);
-    awaiting_begin(o->command);
-    if (!subject_open(o->command, &subject, source, tables_lines(o), labels_wanted(LABELS_NAME)))
+    table_progress_begin(o->command);
+    if (!command_source_open(o->command, &subject, source, table_request_session_lines(o), label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
-    subject_renewed(o->command, &subject);
-    int status = tables_run(o, &subject, sections, count);
-    subject_close(&subject);
+    command_source_warn_updated(o->command, &subject);
+    int status = table_output_run(o, &subject, sections, count);
+    command_source_close(&subject);
     return status;
 }
 
 /* ---- commands that have nothing of their own ---- */
 
-error_t tables_parse_only(int key, char *value, struct argp_state *state)
+error_t table_output_parse_only(int key, char *value, struct argp_state *state)
 {
     (void)value;
     if (key != ARGP_KEY_INIT)
@@ -325,12 +325,12 @@ error_t tables_parse_only(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-int tables_only(const struct command *command, int argc, char **argv, const char *what)
+int table_output_only(const struct command *command, int argc, char **argv, const char *what)
 {
-    struct tables tables = {.command = command};
+    struct table_settings tables = {.command = command};
     int first, status = command_read(command, argc, argv, &tables, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct tables_section section = {.what = what};
-    return tables_command(&tables, argc, argv, first, &section, 1);
+    struct table_section section = {.what = what};
+    return table_output_command(&tables, argc, argv, first, &section, 1);
 }

@@ -12,30 +12,30 @@
 
 enum { SCOPE, SUM, THREADS };
 
-struct making {
-    const struct shown_table *from;
-    struct shown_table *to;
+struct calls_by_thread_builder {
+    const struct result_table *from;
+    struct result_table *to;
     const struct table_names *names;
     uint32_t scope, what; /* columns of `from` */
     uint32_t thread; /* column of `to`; 0: there is no more room */
     uint32_t left; /* threads without a column */
 };
 
-static bool is_thread(const struct making *m, uint32_t row)
+static bool is_thread(const struct calls_by_thread_builder *m, uint32_t row)
 {
-    return !m->from->rows[row].depth && table_cells(m->from, row)[m->scope].is == CELL_LINE;
+    return !m->from->rows[row].depth && result_table_cells(m->from, row)[m->scope].is == CELL_LINE;
 }
 
-static void add_column(struct making *m, const char *name, char *title, uint8_t kind)
+static void add_column(struct calls_by_thread_builder *m, const char *name, char *title, uint8_t kind)
 {
     const struct table_column *of = &m->from->columns[kind == TABLE_TEXT ? m->scope : m->what];
-    struct table_column column = {.name = memory_copied(name),
+    struct table_column column = {.name = xstrdup(name),
                                   .title = title,
-                                  .unit = memory_copied(kind == TABLE_TEXT ? "" : of->unit),
+                                  .unit = xstrdup(kind == TABLE_TEXT ? "" : of->unit),
                                   .kind = kind,
                                   .exact = of->exact,
-                                  .source = memory_copied(of->source)};
-    PUSH(m->to->columns, m->to->column_count, column);
+                                  .source = xstrdup(of->source)};
+    ARRAY_PUSH(m->to->columns, m->to->column_count, column);
 }
 
 static int by_number(const void *a, const void *b)
@@ -45,27 +45,27 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The lines of the threads, in their order. */
-static uint32_t *lines_of(const struct making *m, uint32_t *count)
+static uint32_t *lines_of(const struct calls_by_thread_builder *m, uint32_t *count)
 {
-    uint32_t *lines = memory_zeroed(m->from->row_count + 1, sizeof *lines);
+    uint32_t *lines = xcalloc(m->from->row_count + 1, sizeof *lines);
     *count = 0;
     for (uint32_t i = 0; i < m->from->row_count; i++)
         if (is_thread(m, i))
-            lines[(*count)++] = table_cells(m->from, i)[m->scope].line;
+            lines[(*count)++] = result_table_cells(m->from, i)[m->scope].line;
     qsort(lines, *count, sizeof *lines, by_number);
     return lines;
 }
 
-static void begin(struct making *m)
+static void calls_by_thread_begin_table(struct calls_by_thread_builder *m)
 {
     const struct table_column *what = &m->from->columns[m->what];
     uint32_t count, *lines = lines_of(m, &count);
-    m->to->title = memory_printed("%s, by thread", m->from->title);
-    add_column(m, "scope", memory_copied("scope"), TABLE_TEXT);
-    add_column(m, what->name, memory_copied(what->title), what->kind);
+    m->to->title = xasprintf("%s, by thread", m->from->title);
+    add_column(m, "scope", xstrdup("scope"), TABLE_TEXT);
+    add_column(m, what->name, xstrdup(what->title), what->kind);
     for (uint32_t i = 0; i < count && i < MOST; i++) {
-        char *name = memory_printed("line_%u", lines[i]);
-        add_column(m, name, memory_copied(book_label(m->names->book, lines[i])), what->kind);
+        char *name = xasprintf("line_%u", lines[i]);
+        add_column(m, name, xstrdup(metadata_label(m->names->book, lines[i])), what->kind);
         free(name);
     }
     m->left = count > MOST ? count - MOST : 0;
@@ -73,69 +73,69 @@ static void begin(struct making *m)
 }
 
 /* 0: it has no column. */
-static uint32_t column_of(const struct making *m, uint32_t line)
+static uint32_t column_of(const struct calls_by_thread_builder *m, uint32_t line)
 {
     char name[24];
     snprintf(name, sizeof name, "line_%u", line);
-    uint32_t column = table_find(m->to, name);
+    uint32_t column = result_table_find_column(m->to, name);
     return column < m->to->column_count ? column : 0;
 }
 
 /* Functions of one name are one row; there are some hundred at most that anybody looks at. */
-static struct table_cell *row_of(struct making *m, char *scope)
+static struct table_cell *row_of(struct calls_by_thread_builder *m, char *scope)
 {
-    struct shown_table *t = m->to;
+    struct result_table *t = m->to;
     for (uint32_t i = 0; i < t->row_count; i++)
-        if (strcmp(table_cells(t, i)[SCOPE].text, scope) == 0) {
+        if (strcmp(result_table_cells(t, i)[SCOPE].text, scope) == 0) {
             free(scope);
-            return table_cells(t, i);
+            return result_table_cells(t, i);
         }
     struct table_row row = {0};
     uint32_t n = t->row_count;
-    PUSH(t->rows, t->row_count, row);
-    t->cells = memory_resized(t->cells, (size_t)(n + 1) * t->column_count, sizeof *t->cells);
-    struct table_cell *cells = table_cells(t, n);
+    ARRAY_PUSH(t->rows, t->row_count, row);
+    t->cells = xreallocarray(t->cells, (size_t)(n + 1) * t->column_count, sizeof *t->cells);
+    struct table_cell *cells = result_table_cells(t, n);
     memset(cells, 0, t->column_count * sizeof *cells);
     cells[SCOPE] = (struct table_cell){.is = CELL_TEXT, .text = scope};
     return cells;
 }
 
-static void add(struct table_cell *to, const struct table_cell *cell)
+static void calls_by_thread_add_cell(struct table_cell *to, const struct table_cell *cell)
 {
     if (cell->is != CELL_NUMBER)
         return;
-    *to = cell_number((to->is == CELL_NUMBER ? to->number : 0) + cell->number);
+    *to = table_cell_number((to->is == CELL_NUMBER ? to->number : 0) + cell->number);
 }
 
-static void add_rows(struct making *m)
+static void add_rows(struct calls_by_thread_builder *m)
 {
     for (uint32_t i = 0; i < m->from->row_count; i++) {
-        const struct table_cell *cells = table_cells(m->from, i);
+        const struct table_cell *cells = result_table_cells(m->from, i);
         if (is_thread(m, i)) {
             m->thread = column_of(m, cells[m->scope].line);
             continue;
         }
         struct table_cell *row =
-            row_of(m, table_say(m->names, &m->from->columns[m->scope], &cells[m->scope]));
-        add(&row[SUM], &cells[m->what]);
+            row_of(m, result_table_cell_text(m->names, &m->from->columns[m->scope], &cells[m->scope]));
+        calls_by_thread_add_cell(&row[SUM], &cells[m->what]);
         if (m->thread)
-            add(&row[m->thread], &cells[m->what]);
+            calls_by_thread_add_cell(&row[m->thread], &cells[m->what]);
     }
 }
 
-static int64_t value(const struct table_cell *cell)
+static int64_t calls_by_thread_cell_value(const struct table_cell *cell)
 {
     return cell->is == CELL_NUMBER ? cell->number : INT64_MIN;
 }
 
-static void arrange(struct shown_table *t, uint32_t column, const struct tables *o)
+static void calls_by_thread_sort_rows(struct result_table *t, uint32_t column, const struct table_settings *o)
 {
     size_t bytes = t->column_count * sizeof *t->cells;
-    struct table_cell *one = memory_bytes(bytes);
+    struct table_cell *one = xmalloc(bytes);
     for (uint32_t i = 1; i < t->row_count; i++)
         for (uint32_t k = i; k; k--) {
-            struct table_cell *before = table_cells(t, k - 1), *at = table_cells(t, k);
-            int64_t x = value(&before[column]), y = value(&at[column]);
+            struct table_cell *before = result_table_cells(t, k - 1), *at = result_table_cells(t, k);
+            int64_t x = calls_by_thread_cell_value(&before[column]), y = calls_by_thread_cell_value(&at[column]);
             if (o->backwards ? x <= y : x >= y)
                 break;
             memcpy(one, before, bytes);
@@ -144,26 +144,26 @@ static void arrange(struct shown_table *t, uint32_t column, const struct tables 
         }
     free(one);
     for (; o->top && t->row_count > o->top; t->row_count--)
-        free(table_cells(t, t->row_count - 1)[SCOPE].text);
+        free(result_table_cells(t, t->row_count - 1)[SCOPE].text);
 }
 
-static void add_notes(const struct making *m)
+static void add_notes(const struct calls_by_thread_builder *m)
 {
     for (uint32_t i = 0; i < m->from->note_count; i++)
-        PUSH(m->to->notes, m->to->note_count, memory_copied(m->from->notes[i]));
+        ARRAY_PUSH(m->to->notes, m->to->note_count, xstrdup(m->from->notes[i]));
     if (m->left)
-        PUSH(m->to->notes, m->to->note_count,
-             memory_printed("%u more threads have no column: see --lines", m->left));
+        ARRAY_PUSH(m->to->notes, m->to->note_count,
+             xasprintf("%u more threads have no column: see --lines", m->left));
 }
 
-static int make(const struct tables *o, struct making *m)
+static int calls_by_thread_build(const struct table_settings *o, struct calls_by_thread_builder *m)
 {
     uint32_t sort = SUM;
-    begin(m);
+    calls_by_thread_begin_table(m);
     add_rows(m);
-    if (o->sort && (sort = table_find(m->to, o->sort)) == m->to->column_count)
-        return tableasking_no_column(o, m->to, "--sort", o->sort);
-    arrange(m->to, sort, o);
+    if (o->sort && (sort = result_table_find_column(m->to, o->sort)) == m->to->column_count)
+        return table_request_missing_column(o, m->to, "--sort", o->sort);
+    calls_by_thread_sort_rows(m->to, sort, o);
     add_notes(m);
     m->to->known = m->from->known;
     m->to->count = m->from->count;
@@ -181,30 +181,30 @@ static bool is_sum(const char *name)
     return false;
 }
 
-int threaded_make(const struct tables *o, const char *column, struct subject *subject,
-                  struct shown_table *t)
+int calls_by_thread_make(const struct table_settings *o, const char *column, struct command_source *subject,
+                  struct result_table *t)
 {
     static const char thread[] = "thread";
     struct table_names names = {&subject->source.book, subject->sites};
-    struct shown_table from = {0};
-    struct tables all = *o;
+    struct result_table from = {0};
+    struct table_settings all = *o;
     all.by = thread;
     all.sort = NULL;
     all.top = 0;
     all.tree = false;
-    int status = tables_ask(&all, &(struct tables_section){.what = "calls"}, subject, &from);
-    struct making m = {.from = &from,
+    int status = table_request_run(&all, &(struct table_section){.what = "calls"}, subject, &from);
+    struct calls_by_thread_builder m = {.from = &from,
                        .to = t,
                        .names = &names,
-                       .scope = table_find(&from, "scope"),
-                       .what = table_find(&from, column)};
-    *t = (struct shown_table){0};
+                       .scope = result_table_find_column(&from, "scope"),
+                       .what = result_table_find_column(&from, column)};
+    *t = (struct result_table){0};
     if (status == EXIT_DONE && m.what == from.column_count)
-        status = tableasking_no_column(o, &from, "--threads", column);
+        status = table_request_missing_column(o, &from, "--threads", column);
     else if (status == EXIT_DONE && !is_sum(from.columns[m.what].name))
         status = command_usage(o->command, "--threads %s: that is no sum", column);
     else if (status == EXIT_DONE)
-        status = make(o, &m);
-    shown_table_free(&from);
+        status = calls_by_thread_build(o, &m);
+    result_table_free(&from);
     return status;
 }

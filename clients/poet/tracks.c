@@ -7,81 +7,81 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct seat { /* where a thread is, how, and what for */
+struct placement_seat { /* where a thread is, how, and what for */
     uint32_t line, about;
     uint8_t presence;
     bool waits, releases, own;
 };
 
-struct names {
+struct open_names {
     char **items;
     size_t count;
 };
 
-struct track {
-    struct seat *seats;
+struct thread_slice_stack {
+    struct placement_seat *seats;
     size_t count;
-    struct names open; /* slices, outermost first */
+    struct open_names open; /* slices, outermost first */
     bool acts, ran;
 };
 
-struct tracks {
-    const struct book *book;
+struct thread_slices {
+    const struct trace_metadata *book;
     tracks_tell *tell;
     void *context;
-    struct track *of; /* by line - 1 */
+    struct thread_slice_stack *of; /* by line - 1 */
     uint32_t count;
 };
 
-struct tracks *tracks_new(const struct book *book, tracks_tell *tell, void *context)
+struct thread_slices *thread_slices_new(const struct trace_metadata *book, tracks_tell *tell, void *context)
 {
-    struct tracks *t = memory_zeroed(1, sizeof *t);
-    *t = (struct tracks){book, tell, context, NULL, book->line_count};
-    t->of = memory_zeroed(t->count + 1, sizeof *t->of);
+    struct thread_slices *t = xcalloc(1, sizeof *t);
+    *t = (struct thread_slices){book, tell, context, NULL, book->line_count};
+    t->of = xcalloc(t->count + 1, sizeof *t->of);
     return t;
 }
 
 /* ---- which slices there are to be ---- */
 
-static void add_name(struct names *names, char *name)
+static void add_name(struct open_names *names, char *name)
 {
-    names->items = memory_resized(names->items, names->count + 1, sizeof *names->items);
+    names->items = xreallocarray(names->items, names->count + 1, sizeof *names->items);
     names->items[names->count++] = name;
 }
 
-static void free_names(struct names *names)
+static void free_names(struct open_names *names)
 {
     for (size_t i = 0; i < names->count; i++)
         free(names->items[i]);
     free(names->items);
-    *names = (struct names){0};
+    *names = (struct open_names){0};
 }
 
-static void name_own(const struct tracks *t, const struct track *track, const struct seat *seat,
-                     struct names *names)
+static void name_own(const struct thread_slices *t, const struct thread_slice_stack *track, const struct placement_seat *seat,
+                     struct open_names *names)
 {
-    if (seat->presence == PRESENCE_ACTIVE)
-        add_name(names, memory_copied("runs"));
-    else if (seat->presence == PRESENCE_BLOCKED && seat->waits)
-        add_name(names, seat->about ? memory_printed("waits: %s", book_label(t->book, seat->about))
-                                    : memory_copied("waits"));
-    else if (seat->presence == PRESENCE_BLOCKED)
-        add_name(names, memory_copied(track->ran ? "has ended" : "not begun"));
+    if (seat->presence == OCCUPANCY_ACTIVE)
+        add_name(names, xstrdup("runs"));
+    else if (seat->presence == OCCUPANCY_BLOCKED && seat->waits)
+        add_name(names, seat->about ? xasprintf("waits: %s", metadata_label(t->book, seat->about))
+                                    : xstrdup("waits"));
+    else if (seat->presence == OCCUPANCY_BLOCKED)
+        add_name(names, xstrdup(track->ran ? "has ended" : "not begun"));
 }
 
-static void name_elsewhere(const struct tracks *t, const struct seat *seat, struct names *names)
+static void name_elsewhere(const struct thread_slices *t, const struct placement_seat *seat, struct open_names *names)
 {
-    bool blocked = seat->presence == PRESENCE_BLOCKED;
+    bool blocked = seat->presence == OCCUPANCY_BLOCKED;
     if (!blocked || !seat->releases)
-        add_name(names, memory_printed("in %s", book_label(t->book, seat->line)));
+        add_name(names, xasprintf("in %s", metadata_label(t->book, seat->line)));
     if (blocked)
-        add_name(names, memory_printed("waits: %s", book_label(t->book, seat->about ? seat->about
+        add_name(names, xasprintf("waits: %s", metadata_label(t->book, seat->about ? seat->about
                                                                                     : seat->line)));
 }
 
-static struct names wanted_names(const struct tracks *t, const struct track *track)
+static struct open_names wanted_names(const struct thread_slices *t, const struct thread_slice_stack *track)
 {
-    struct names names = {0};
+    struct open_names names = {0};
     for (size_t i = 0; i < track->count; i++)
         if (track->seats[i].own)
             name_own(t, track, &track->seats[i], &names);
@@ -91,9 +91,9 @@ static struct names wanted_names(const struct tracks *t, const struct track *tra
 }
 
 /* What is open and is not to be any more is closed, with what is in it; then what is new is opened. */
-static void change(struct tracks *t, uint32_t line, struct names names)
+static void thread_slices_set_open_names(struct thread_slices *t, uint32_t line, struct open_names names)
 {
-    struct track *track = &t->of[line - 1];
+    struct thread_slice_stack *track = &t->of[line - 1];
     size_t same = 0;
     while (same < names.count && same < track->open.count &&
            strcmp(names.items[same], track->open.items[same]) == 0)
@@ -108,68 +108,68 @@ static void change(struct tracks *t, uint32_t line, struct names names)
 
 /* ---- events ---- */
 
-static void sit(struct track *track, struct seat seat)
+static void thread_slices_move_seat(struct thread_slice_stack *track, struct placement_seat seat)
 {
     size_t i = 0;
     while (i < track->count && track->seats[i].line != seat.line)
         i++;
-    if (seat.presence == PRESENCE_OUT) {
+    if (seat.presence == OCCUPANCY_OUT) {
         if (i < track->count)
             memmove(track->seats + i, track->seats + i + 1,
                     (--track->count - i) * sizeof *track->seats);
         return;
     }
     if (i == track->count)
-        track->seats = memory_resized(track->seats, ++track->count, sizeof *track->seats);
+        track->seats = xreallocarray(track->seats, ++track->count, sizeof *track->seats);
     track->seats[i] = seat;
-    track->ran |= seat.presence == PRESENCE_ACTIVE;
+    track->ran |= seat.presence == OCCUPANCY_ACTIVE;
 }
 
-static void seat_thread(struct tracks *t, uint32_t who, struct seat seat)
+static void thread_slices_place_thread(struct thread_slices *t, uint32_t who, struct placement_seat seat)
 {
     if (!who || who > t->count)
         return;
-    struct track *track = &t->of[who - 1];
+    struct thread_slice_stack *track = &t->of[who - 1];
     seat.own = seat.line == who;
     track->acts = true;
-    sit(track, seat);
-    change(t, who, wanted_names(t, track));
+    thread_slices_move_seat(track, seat);
+    thread_slices_set_open_names(t, who, wanted_names(t, track));
 }
 
 /* Of a line that belongs to no thread: whether anybody is in it. */
-static void look_in(struct tracks *t, const struct shown_event *e)
+static void thread_slices_find_names(struct thread_slices *t, const struct event_info *e)
 {
-    struct names names = {0};
+    struct open_names names = {0};
     if (e->in.active || e->in.away)
-        add_name(&names, memory_copied("in use"));
+        add_name(&names, xstrdup("in use"));
     else if (e->in.blocked)
-        add_name(&names, memory_copied("only blocked threads"));
-    change(t, e->at.line, names);
+        add_name(&names, xstrdup("only blocked threads"));
+    thread_slices_set_open_names(t, e->at.line, names);
 }
 
-void tracks_take(struct tracks *t, const struct shown_event *e)
+void thread_slices_add_event(struct thread_slices *t, const struct event_info *e)
 {
-    const struct target_event *look = book_look(t->book, e);
+    const struct target_event *look = event_style(t->book, e);
     uint32_t line = e->at.line;
     if (look && look->has_presence)
-        seat_thread(t, look->own ? line : e->thread,
-                    (struct seat){.line = line,
+        thread_slices_place_thread(t, look->own ? line : e->thread,
+                    (struct placement_seat){.line = line,
                                   .about = e->about,
                                   .presence = (uint8_t)look->presence,
                                   .waits = look->waits,
                                   .releases = look->releases});
     if (look && look->has_about && e->about)
-        seat_thread(t, e->thread,
-                    (struct seat){.line = e->about, .presence = (uint8_t)look->about});
+        thread_slices_place_thread(t, e->thread,
+                    (struct placement_seat){.line = e->about, .presence = (uint8_t)look->about});
     if (line && line <= t->count && !t->of[line - 1].acts)
-        look_in(t, e);
+        thread_slices_find_names(t, e);
 }
 
-void tracks_close(struct tracks *t, uint32_t line) { change(t, line, (struct names){0}); }
+void thread_slices_close(struct thread_slices *t, uint32_t line) { thread_slices_set_open_names(t, line, (struct open_names){0}); }
 
-bool tracks_open(const struct tracks *t, uint32_t line) { return t->of[line - 1].open.count > 0; }
+bool thread_slices_open(const struct thread_slices *t, uint32_t line) { return t->of[line - 1].open.count > 0; }
 
-void tracks_free(struct tracks *t)
+void thread_slices_free(struct thread_slices *t)
 {
     for (uint32_t i = 0; i < t->count; i++) {
         free_names(&t->of[i].open);

@@ -8,17 +8,17 @@
 #include "clients/book/book.h"
 #include "wire/shown.h"
 
-struct tracks;
+struct thread_slices;
 
 /* Who hears of slices: of a line's track, now; name NULL: the innermost one ends. */
 typedef void tracks_tell(void *context, uint32_t line, const char *name);
 
-struct tracks *tracks_new(const struct book *book, tracks_tell *tell, void *context);
+struct thread_slices *thread_slices_new(const struct trace_metadata *book, tracks_tell *tell, void *context);
 /* The next event of the run. */
-void tracks_take(struct tracks *tracks, const struct shown_event *event);
+void thread_slices_add_event(struct thread_slices *tracks, const struct event_info *event);
 /* Closes what is open on a line's track. */
-void tracks_close(struct tracks *tracks, uint32_t line);
-bool tracks_open(const struct tracks *tracks, uint32_t line); /* is anything open there? */
-void tracks_free(struct tracks *tracks);
+void thread_slices_close(struct thread_slices *tracks, uint32_t line);
+bool thread_slices_open(const struct thread_slices *tracks, uint32_t line); /* is anything open there? */
+void thread_slices_free(struct thread_slices *tracks);
 
 #endif

@@ -5,13 +5,13 @@
 #include "clients/poet/tables.h"
 
 /* Is it wanted of these tables?  --tree with a picture, or --chart icicle. */
-bool treechart_wanted(const struct tables *tables, const struct tables_section *sections,
+bool icicle_chart_wanted(const struct table_settings *tables, const struct table_section *sections,
                       size_t count);
-bool treechart_form(const struct tables *tables); /* may it be written into such a file? */
+bool icicle_chart_form(const struct table_settings *tables); /* may it be written into such a file? */
 /* As the table is to be asked for: as a tree, by what boxes are as wide as. */
-struct tables treechart_tables(const struct tables *tables);
+struct table_settings icicle_chart_tables(const struct table_settings *tables);
 /* An exit status, with complaints. */
-int treechart_write(const struct tables *tables, const struct subject *subject,
-                    const struct shown_table *table);
+int icicle_chart_write(const struct table_settings *tables, const struct command_source *subject,
+                    const struct result_table *table);
 
 #endif

@@ -7,16 +7,16 @@
 
 #include <stdbool.h>
 
-struct trial {
+struct attempt {
     const struct command *command;
-    const struct loadable *loadable;
+    const struct preload_check *loadable;
     char **words;
-    struct again again;
+    struct rerun again;
     unsigned patience_s; /* so long at most */
-    const struct aim *aim; /* which hang it is to come to */
+    const struct target_hang *aim; /* which hang it is to come to */
 };
 
-struct trial_end {
+struct attempt_result {
     int status; /* as waitpid says */
     bool hangs; /* for certain: a cycle, or who waits can never be woken, */
     bool otherwise; /* but it is not the hang that is wanted */
@@ -26,7 +26,7 @@ struct trial_end {
 };
 
 /* False: it could not be started, said why, with an exit status in end->status. */
-bool trial_run(const struct trial *trial, struct trial_end *end);
-void trial_end_free(struct trial_end *end); /* what it wrote */
+bool attempt_run(const struct attempt *trial, struct attempt_result *end);
+void attempt_end_free(struct attempt_result *end); /* what it wrote */
 
 #endif

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void unsteered_event(struct unsteered *u, const struct book *book, const struct shown_event *e)
+void uncontrolled_event(struct uncontrolled_events *u, const struct trace_metadata *book, const struct event_info *e)
 {
-    const char *type = book_type(book, e->type);
+    const char *type = metadata_type_name(book, e->type);
     if (strcmp(type, "exit") == 0)
         map_put(&u->exits, e->at.line, e->at.number, u);
     if (strcmp(type, "handler") != 0 && strcmp(type, "signalled") != 0)
@@ -23,7 +23,7 @@ void unsteered_event(struct unsteered *u, const struct book *book, const struct 
             map_put(&u->children, e->at.line, e->at.number, u);
 }
 
-void unsteered_free(struct unsteered *u)
+void uncontrolled_free(struct uncontrolled_events *u)
 {
     map_free(&u->exits);
     map_free(&u->children);
@@ -31,7 +31,7 @@ void unsteered_free(struct unsteered *u)
 
 /* ---- what is likely ---- */
 
-static const char *unsteered_reason(const char *type)
+static const char *uncontrolled_reason(const char *type)
 {
     static const char *const reasons[][2] = {
         {"handler", "when a signal comes"},
@@ -49,28 +49,28 @@ static const char *unsteered_reason(const char *type)
 
 /* (The thread's last events before the place count where they are of signals: what follows
  * depends on when one came.) */
-static char *unsteered_likely(const struct unsteered *u, const struct book *book,
-                              const struct unsteered_place *p)
+static char *uncontrolled_likely(const struct uncontrolled_events *u, const struct trace_metadata *book,
+                              const struct uncontrolled_place *p)
 {
-    const char *why = unsteered_reason(p->did);
+    const char *why = uncontrolled_reason(p->did);
     if (why)
-        return memory_copied(why);
+        return xstrdup(why);
     for (uint32_t i = 0; i < p->was_count; i++) {
-        const struct shown_event *e = &p->was[i];
+        const struct event_info *e = &p->was[i];
         char at[48];
-        why = unsteered_reason(book_type(book, e->type));
+        why = uncontrolled_reason(metadata_type_name(book, e->type));
         if (!why || (i && strcmp(why, "when a signal comes") != 0))
             continue;
         bool child = map_get(&u->children, e->at.line, e->at.number) != NULL;
-        ref_print(at, sizeof at, e->at);
-        return memory_printed("%s (%s)", child ? "when SIGCHLD comes" : why, at);
+        event_id_print(at, sizeof at, e->at);
+        return xasprintf("%s (%s)", child ? "when SIGCHLD comes" : why, at);
     }
     return NULL;
 }
 
 /* ---- what is possible ---- */
 
-static bool unsteered_has_module(const struct shown_process *p, const char *name)
+static bool uncontrolled_has_module(const struct process_info *p, const char *name)
 {
     for (uint32_t i = 0; i <= p->module_count; i++) {
         const char *path = i ? p->modules[i - 1].path : p->path, *slash = strrchr(path, '/');
@@ -81,7 +81,7 @@ static bool unsteered_has_module(const struct shown_process *p, const char *name
 }
 
 /* Whether the file of a program bears this word, as Rust's standard library does. */
-static bool unsteered_bears(const char *path, const char *word)
+static bool uncontrolled_event_applies(const char *path, const char *word)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -96,46 +96,46 @@ static bool unsteered_bears(const char *path, const char *word)
     return bears;
 }
 
-static void unsteered_add(FILE *to, const char *what, bool *any)
+static void uncontrolled_add(FILE *to, const char *what, bool *any)
 {
     fprintf(to, "%s%s", *any ? ", " : "", what);
     *any = true;
 }
 
-static void unsteered_possible(const struct book *book, const struct unsteered_place *p, FILE *to)
+static void uncontrolled_possible(const struct trace_metadata *book, const struct uncontrolled_place *p, FILE *to)
 {
     bool python = false, rust = false, any = false;
     for (uint32_t i = 0; i < book->process_count; i++) {
-        const struct shown_process *process = &book->processes[i];
-        python |= unsteered_has_module(process, "libpython") ||
-                  unsteered_has_module(process, "python");
-        rust |= unsteered_bears(process->path, "RUST_BACKTRACE");
+        const struct process_info *process = &book->processes[i];
+        python |= uncontrolled_has_module(process, "libpython") ||
+                  uncontrolled_has_module(process, "python");
+        rust |= uncontrolled_event_applies(process->path, "RUST_BACKTRACE");
     }
     if (!p->input)
-        unsteered_add(to, "input, time and random numbers (poet record --with-input)", &any);
+        uncontrolled_add(to, "input, time and random numbers (poet record --with-input)", &any);
     if (p->input && p->streams)
-        unsteered_add(to, "what C's stdio reads", &any);
+        uncontrolled_add(to, "what C's stdio reads", &any);
     if (python)
-        unsteered_add(to, "Python's hash seed (PYTHONHASHSEED=0) and its switches of threads",
+        uncontrolled_add(to, "Python's hash seed (PYTHONHASHSEED=0) and its switches of threads",
                       &any);
     if (rust)
-        unsteered_add(to, "Rust's hash seeds", &any);
-    unsteered_add(to, "addresses, process ids", &any);
-    unsteered_add(to, "data that is shared without a recorded call", &any);
+        uncontrolled_add(to, "Rust's hash seeds", &any);
+    uncontrolled_add(to, "addresses, process ids", &any);
+    uncontrolled_add(to, "data that is shared without a recorded call", &any);
 }
 
-char *unsteered_say(const struct unsteered *u, const struct book *book,
-                    const struct unsteered_place *p)
+char *uncontrolled_report(const struct uncontrolled_events *u, const struct trace_metadata *book,
+                    const struct uncontrolled_place *p)
 {
-    char *likely = unsteered_likely(u, book, p), *said = NULL;
+    char *likely = uncontrolled_likely(u, book, p), *said = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&said, &size);
     if (!to)
-        memory_is_out(1);
+        out_of_memory(1);
     if (likely)
         fprintf(to, "likely %s; ", likely);
     fputs("possible: ", to);
-    unsteered_possible(book, p, to);
+    uncontrolled_possible(book, p, to);
     fclose(to);
     free(likely);
     return said;

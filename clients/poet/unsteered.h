@@ -7,28 +7,28 @@
 #include "memory/map.h"
 #include "wire/shown.h"
 
-struct unsteered {
+struct uncontrolled_events {
     struct map exits;    /* line, number of events by which a process ended */
     struct map children; /* of handlers of signals that came from those */
 };
 
 /* Takes each event of the recorded run, in order. */
-void unsteered_event(struct unsteered *unsteered, const struct book *book,
-                     const struct shown_event *event);
-void unsteered_free(struct unsteered *unsteered);
+void uncontrolled_event(struct uncontrolled_events *unsteered, const struct trace_metadata *book,
+                     const struct event_info *event);
+void uncontrolled_free(struct uncontrolled_events *unsteered);
 
 /* The place: what the thread did, and what it did there and before in the recorded run, the
  * latest first. */
-struct unsteered_place {
+struct uncontrolled_place {
     const char *did; /* "": it is not known */
-    const struct shown_event *was;
+    const struct event_info *was;
     uint32_t was_count;
     bool input;   /* what calls brought from outside was recorded */
     bool streams; /* but not what C's stdio read */
 };
 
 /* Returns the likely source first, with its reason, then what else is possible; new memory. */
-char *unsteered_say(const struct unsteered *unsteered, const struct book *book,
-                    const struct unsteered_place *place);
+char *uncontrolled_report(const struct uncontrolled_events *unsteered, const struct trace_metadata *book,
+                    const struct uncontrolled_place *place);
 
 #endif

@@ -1,13 +1,13 @@
 /* poet usage: what the operating system said of a run's processes and threads. */
 #include "clients/poet/tables.h"
 
-static int run(const struct command *command, int argc, char **argv)
+static int usage_run(const struct command *command, int argc, char **argv)
 {
-    return tables_only(command, argc, argv, "usage");
+    return table_output_only(command, argc, argv, "usage");
 }
 
 static const struct argp argp = {
-    .parser = tables_parse_only,
+    .parser = table_output_parse_only,
     .args_doc = "[SOURCE]",
     .doc = "Say what the operating system said of processes and threads while they ran: processor "
            "time, time that a thread could run and had no processor (ready), memory, page faults, "
@@ -19,5 +19,5 @@ static const struct argp argp = {
 const struct command command_resources = {
     .name = "usage",
     .summary = "say what the operating system said: processor time, memory, input and output",
-    .run = run,
+    .run = usage_run,
     .argp = &argp};

@@ -24,21 +24,21 @@ static struct variable variable_of(const char *entry)
 {
     size_t size = strlen(entry), name = variable_name_bytes(entry);
     if (entry[name])
-        return (struct variable){.name = memory_copied_part(entry, name),
+        return (struct variable){.name = xstrndup(entry, name),
                                  .value = entry + name + 1,
                                  .check = variable_check(entry + name + 1)};
     name = size > VARIABLE_CHECK_BYTES ? size - VARIABLE_CHECK_BYTES : 0;
-    return (struct variable){.name = memory_copied_part(entry, name),
+    return (struct variable){.name = xstrndup(entry, name),
                              .check = name ? (uint16_t)strtoul(entry + name + 1, NULL, 16) : 0};
 }
 
-static const struct shown_process *variables_process(const struct book *book)
+static const struct process_info *variables_process(const struct trace_metadata *book)
 {
     return book->process_count && book->processes[0].variable_count ? &book->processes[0] : NULL;
 }
 
 /* Whether surely none was left out for want of room: then what is not there was not set. */
-static bool variables_are_all(const struct shown_process *p)
+static bool variables_are_all(const struct process_info *p)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < p->variable_count; i++)
@@ -46,7 +46,7 @@ static bool variables_are_all(const struct shown_process *p)
     return p->variable_count < VARIABLES_MOST && bytes + VARIABLE_BYTES + 4 <= VARIABLES_BYTES;
 }
 
-static bool variables_has(const struct shown_process *p, const char *name, size_t size)
+static bool variables_has(const struct process_info *p, const char *name, size_t size)
 {
     for (uint32_t i = 0; i < p->variable_count; i++) {
         const char *entry = p->variables[i];
@@ -61,7 +61,7 @@ static bool variables_has(const struct shown_process *p, const char *name, size_
 }
 
 /* Whether the recorded run would have had its value. */
-static bool variables_decides(const struct book *book, const char *name, size_t size)
+static bool variables_decides(const struct trace_metadata *book, const char *name, size_t size)
 {
     bool is = variable_is_known(name, size);
     for (size_t i = 0; i < book->target_count; i++)
@@ -88,15 +88,15 @@ struct variables_said {
     uint32_t count;
 };
 
-static void variables_say(struct variables_said *said, const char *before, const char *name,
+static void variables_report(struct variables_said *said, const char *before, const char *name,
                           const char *after)
 {
     if (said->count++ > SHOWN_MOST)
         return;
     char *readable = text_readable(after, strlen(after), false);
     char *more = said->count > SHOWN_MOST
-                     ? memory_printed("%s, ...", said->text)
-                     : memory_printed("%s%s%s%s%s", said->text ? said->text : "",
+                     ? xasprintf("%s, ...", said->text)
+                     : xasprintf("%s%s%s%s%s", said->text ? said->text : "",
                                       said->text ? ", " : "", before, name,
                                       readable ? readable : "");
     free(readable);
@@ -104,15 +104,15 @@ static void variables_say(struct variables_said *said, const char *before, const
     said->text = more;
 }
 
-static void variables_set(const struct shown_process *p, struct variables_said *said)
+static void variables_set(const struct process_info *p, struct variables_said *said)
 {
     for (uint32_t i = 0; i < p->variable_count; i++) {
         struct variable v = variable_of(p->variables[i]);
         const char *now = getenv(v.name);
         if (v.value && *v.name && (!now || strcmp(now, v.value) != 0) &&
             setenv(v.name, v.value, 1) == 0) {
-            char *value = memory_printed("=%s", v.value);
-            variables_say(said, "", v.name, value);
+            char *value = xasprintf("=%s", v.value);
+            variables_report(said, "", v.name, value);
             free(value);
         }
         free(v.name);
@@ -120,26 +120,26 @@ static void variables_set(const struct shown_process *p, struct variables_said *
 }
 
 /* The first variable that would have been recorded with its value, had it been set; NULL: none. */
-static char *variables_find_new(const struct book *book, const struct shown_process *p)
+static char *variables_find_new(const struct trace_metadata *book, const struct process_info *p)
 {
     for (char **at = environ; variables_are_all(p) && at && *at; at++) {
         size_t size = variable_name_bytes(*at);
         if (variables_decides(book, *at, size) && !variables_has(p, *at, size))
-            return memory_copied_part(*at, size);
+            return xstrndup(*at, size);
     }
     return NULL;
 }
 
-void variables_restore(const struct command *command, const struct book *book, bool quiet)
+void variables_restore(const struct command *command, const struct trace_metadata *book, bool quiet)
 {
-    const struct shown_process *p = variables_process(book);
+    const struct process_info *p = variables_process(book);
     struct variables_said said = {0};
     if (!p)
         return;
     variables_set(p, &said);
     for (char *name; (name = variables_find_new(book, p)) != NULL;) {
         bool gone = unsetenv(name) == 0;
-        variables_say(&said, "without ", name, "");
+        variables_report(&said, "without ", name, "");
         free(name);
         if (!gone)
             break;
@@ -151,7 +151,7 @@ void variables_restore(const struct command *command, const struct book *book, b
 
 /* ---- what differs ---- */
 
-static void variables_compare(const struct shown_process *p, struct variables_said *other,
+static void variables_compare(const struct process_info *p, struct variables_said *other,
                               struct variables_said *gone)
 {
     for (uint32_t i = 0; i < p->variable_count; i++) {
@@ -160,37 +160,37 @@ static void variables_compare(const struct shown_process *p, struct variables_sa
         if (variables_is_of_session(v.name, strlen(v.name)))
             ;
         else if (!now)
-            variables_say(gone, "", v.name, "");
+            variables_report(gone, "", v.name, "");
         else if (v.value ? strcmp(now, v.value) != 0 : variable_check(now) != v.check)
-            variables_say(other, "", v.name, "");
+            variables_report(other, "", v.name, "");
         free(v.name);
     }
 }
 
-static void variables_look_for_new(const struct shown_process *p, struct variables_said *new)
+static void variables_find_added(const struct process_info *p, struct variables_said *new)
 {
     for (char **at = environ; variables_are_all(p) && at && *at; at++) {
         size_t size = variable_name_bytes(*at);
         if (variables_is_of_session(*at, size) || variables_has(p, *at, size))
             continue;
-        char *name = memory_copied_part(*at, size);
-        variables_say(new, "", name, "");
+        char *name = xstrndup(*at, size);
+        variables_report(new, "", name, "");
         free(name);
     }
 }
 
-char *variables_differ(const struct book *book)
+char *variables_differ(const struct trace_metadata *book)
 {
-    const struct shown_process *p = variables_process(book);
+    const struct process_info *p = variables_process(book);
     struct variables_said said[3] = {{0}};
     static const char *const words[] = {"with another value", "not set now", "not set then"};
     char *all = NULL;
     if (!p)
         return NULL;
     variables_compare(p, &said[0], &said[1]);
-    variables_look_for_new(p, &said[2]);
+    variables_find_added(p, &said[2]);
     for (size_t i = 0; i < 3; i++) {
-        char *more = said[i].text ? memory_printed("%s%s%s: %s", all ? all : "", all ? "; " : "",
+        char *more = said[i].text ? xasprintf("%s%s%s: %s", all ? all : "", all ? "; " : "",
                                                    words[i], said[i].text)
                                   : NULL;
         free(said[i].text);

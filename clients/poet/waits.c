@@ -10,8 +10,8 @@
 
 enum { OPTION_WHY = 3000, OPTION_WHILE, OPTION_KNOTS, OPTION_OBJECT, OPTION_DIRECT, OPTION_SINCE };
 
-struct wanted {
-    struct tables tables;
+struct waits_options {
+    struct table_settings tables;
     const char *preset;
     struct table_option options[7];
     char *place, *object; /* names, for which numbers are looked up; NULL none */
@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
     {0}};
 
 /* The last one of a kind counts; there is room for one of each, and for what ends them. */
-static error_t add(struct wanted *w, const char *key, char *value)
+static error_t waits_add_option(struct waits_options *w, const char *key, char *value)
 {
     static char yes[] = "yes";
     size_t i = 0;
@@ -47,26 +47,26 @@ static error_t add(struct wanted *w, const char *key, char *value)
 }
 
 /* A number is taken as it is; a name is looked up when the run is known. */
-static error_t add_object(struct wanted *w, char *value)
+static error_t add_object(struct waits_options *w, char *value)
 {
     char *end;
     unsigned long line = strtoul(value, &end, 10);
     w->object = *end || !line || line > UINT32_MAX ? value : NULL;
-    return w->object ? 0 : add(w, "object", value);
+    return w->object ? 0 : waits_add_option(w, "object", value);
 }
 
-static error_t add_why(struct wanted *w, char *value)
+static error_t add_why(struct waits_options *w, char *value)
 {
-    struct ref at;
-    bool event = ref_parse(value, &at) && at.line;
+    struct event_id at;
+    bool event = event_id_parse(value, &at) && at.line;
     w->preset = "why";
     w->place = event ? NULL : value;
-    return event ? add(w, "event", value) : 0;
+    return event ? waits_add_option(w, "event", value) : 0;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t waits_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct wanted *w = state->input;
+    struct waits_options *w = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
@@ -74,16 +74,16 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_WHY:
         return add_why(w, value);
     case OPTION_WHILE:
-        return add(w, "while", NULL);
+        return waits_add_option(w, "while", NULL);
     case OPTION_KNOTS:
         w->preset = "knots";
         return 0;
     case OPTION_OBJECT:
         return add_object(w, value);
     case OPTION_DIRECT:
-        return add(w, "direct", NULL);
+        return waits_add_option(w, "direct", NULL);
     case OPTION_SINCE:
-        return add(w, "since", value);
+        return waits_add_option(w, "since", value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -91,98 +91,98 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 /* ---- names ---- */
 
-static int find_object(struct wanted *w, const struct subject *subject)
+static int find_object(struct waits_options *w, const struct command_source *subject)
 {
     bool several;
-    uint32_t line = placed_line(&subject->source.book, w->object, &several);
+    uint32_t line = name_lookup_line(&subject->source.book, w->object, &several);
     if (!line || several)
         return command_usage(w->tables.command,
                              several ? "--object %s: several lines are called so: give its number"
                                      : "--object %s: there is no such line: see poet dump",
                              w->object);
-    w->line = memory_printed("%u", line);
-    add(w, "object", w->line);
+    w->line = xasprintf("%u", line);
+    waits_add_option(w, "object", w->line);
     return EXIT_DONE;
 }
 
 /* Of the places that are called so, the row with the longest wait; *waits: how many there are. */
-static uint32_t find_longest(const struct wanted *w, const struct table_names *names,
-                             const struct shown_table *t, long long *waits)
+static uint32_t find_longest(const struct waits_options *w, const struct table_names *names,
+                             const struct result_table *t, long long *waits)
 {
-    uint32_t where = table_find(t, "where"), most = table_find(t, "most_ns"),
-             count = table_find(t, "waits"), share = table_find(t, "share"), found = t->row_count;
+    uint32_t where = result_table_find_column(t, "where"), most = result_table_find_column(t, "most_ns"),
+             count = result_table_find_column(t, "waits"), share = result_table_find_column(t, "share"), found = t->row_count;
     *waits = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        const struct table_cell *cells = table_cells(t, i);
+        const struct table_cell *cells = result_table_cells(t, i);
         bool ended = cells[share].is != CELL_NULL; /* nothing tells yet why another takes so long */
         if (t->rows[i].depth || !ended || cells[where].is != CELL_PLACE ||
-            !placed_is(names, cells[where].place, w->place))
+            !name_lookup_matches(names, cells[where].place, w->place))
             continue;
         *waits += cells[count].number;
-        if (found == t->row_count || cells[most].number > table_cells(t, found)[most].number)
+        if (found == t->row_count || cells[most].number > result_table_cells(t, found)[most].number)
             found = i;
     }
     return found;
 }
 
 /* Places are known here, waits by the server: it is asked where there were any first. */
-static int find_place(struct wanted *w, struct subject *subject)
+static int find_place(struct waits_options *w, struct command_source *subject)
 {
-    struct tables plain = w->tables;
+    struct table_settings plain = w->tables;
     struct table_names names = {&subject->source.book, subject->sites};
-    struct shown_table t = {0};
+    struct result_table t = {0};
     long long waits;
     char at[48];
     plain.by = "site";
     plain.sort = NULL;
     plain.top = 0;
-    int status = tables_ask(
-        &plain, &(struct tables_section){.what = "waits", .options = w->options}, subject, &t);
+    int status = table_request_run(
+        &plain, &(struct table_section){.what = "waits", .options = w->options}, subject, &t);
     uint32_t row = status == EXIT_DONE ? find_longest(w, &names, &t, &waits) : 0;
     if (status == EXIT_DONE && row == t.row_count) {
         status = command_usage(w->tables.command, "--why %s: no wait begins there", w->place);
     } else if (status == EXIT_DONE) {
-        ref_print(at, sizeof at, t.rows[row].event);
-        w->event = memory_copied(at);
-        w->note = memory_printed("of %lld waits at %s this is the longest", waits, w->place);
-        add(w, "event", w->event);
+        event_id_print(at, sizeof at, t.rows[row].event);
+        w->event = xstrdup(at);
+        w->note = xasprintf("of %lld waits at %s this is the longest", waits, w->place);
+        waits_add_option(w, "event", w->event);
     }
-    shown_table_free(&t);
+    result_table_free(&t);
     return status;
 }
 
-static int look(struct wanted *w, struct subject *subject)
+static int waits_request_waits(struct waits_options *w, struct command_source *subject)
 {
     int status = w->object ? find_object(w, subject) : EXIT_DONE;
     if (status == EXIT_DONE && w->place)
         status = find_place(w, subject);
-    struct tables_section section = {.what = w->preset, .options = w->options, .note = w->note};
-    return status == EXIT_DONE ? tables_run(&w->tables, subject, &section, 1) : status;
+    struct table_section section = {.what = w->preset, .options = w->options, .note = w->note};
+    return status == EXIT_DONE ? table_output_run(&w->tables, subject, &section, 1) : status;
 }
 
-static int open_and_look(struct wanted *w, int argc, char **argv, int first)
+static int waits_open_and_request(struct waits_options *w, int argc, char **argv, int first)
 {
     const struct command *command = w->tables.command;
-    struct subject subject;
-    const char *source = subject_named(argc, argv, &first);
-    enum source_lines lines = w->object ? SOURCE_ALL_LINES : tables_lines(&w->tables);
+    struct command_source subject;
+    const char *source = command_source_name(argc, argv, &first);
+    enum session_lines lines = w->object ? SESSION_ALL_LINES : table_request_session_lines(&w->tables);
     if (argc != first)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
-    awaiting_begin(command);
-    if (!subject_open(command, &subject, source, lines, labels_wanted(LABELS_NAME)))
+    table_progress_begin(command);
+    if (!command_source_open(command, &subject, source, lines, label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
-    subject_renewed(command, &subject);
-    int status = look(w, &subject);
-    subject_close(&subject);
+    command_source_warn_updated(command, &subject);
+    int status = waits_request_waits(w, &subject);
+    command_source_close(&subject);
     return status;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int waits_run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}, .preset = "waits"};
+    struct waits_options w = {.tables = {.command = command}, .preset = "waits"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status == OPTIONS_READ)
-        status = open_and_look(&w, argc, argv, first);
+        status = waits_open_and_request(&w, argc, argv, first);
     free(w.event);
     free(w.line);
     free(w.note);
@@ -191,7 +191,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = waits_parse_option,
     .args_doc = "[SOURCE]",
     .doc = "Say where threads waited, and why that took so long: of each wait, what made the one "
            "that was waited for come later than the one who waited, since the two met last; of a "
@@ -201,4 +201,4 @@ static const struct argp argp = {
     .children = tables_children};
 
 const struct command command_waits = {
-    .name = "waits", .summary = "say where threads waited, and why", .run = run, .argp = &argp};
+    .name = "waits", .summary = "say where threads waited, and why", .run = waits_run, .argp = &argp};

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int take_event(const struct command *command, struct ref *ref, const char *value)
+static int diagram_options_parse_event(const struct command *command, struct event_id *ref, const char *value)
 {
-    if (ref_parse(value, ref) && !(ref->line & HIDDEN_LINE))
+    if (event_id_parse(value, ref) && !(ref->line & HIDDEN_LINE))
         return 0;
     return command_usage(command, "%s: an event is written LINE:NUMBER, as in 2:17", value);
 }
 
 /* Microseconds to a column, or none: the whole run on 300 columns. */
-static int take_time(const struct command *command, struct picture *p, const char *value)
+static int diagram_options_parse_time(const struct command *command, struct event_diagram *p, const char *value)
 {
     char *end = NULL;
     double us = value ? strtod(value, &end) : 0;
@@ -96,7 +96,7 @@ static const struct argp_option options[] = {
     {"no-notes", OPTION_NO_NOTES, NULL, 0, "no flags at events with notes (poet note)", 4},
     {0}};
 
-static int take_last(const struct command *command, struct picture *p, const char *value)
+static int diagram_options_parse_last(const struct command *command, struct event_diagram *p, const char *value)
 {
     char *end;
     unsigned long n = strtoul(value, &end, 10);
@@ -106,14 +106,14 @@ static int take_last(const struct command *command, struct picture *p, const cha
                : 0;
 }
 
-static int take_labels(const struct command *command, struct picture *p, const char *value)
+static int diagram_options_parse_labels(const struct command *command, struct event_diagram *p, const char *value)
 {
-    if (labels_named(value, &p->labels))
+    if (label_option_by_name(value, &p->labels))
         return 0;
     return command_usage(command, "--labels %s: name, id or address", value);
 }
 
-static int take_cluster(const struct command *command, struct picture *p, const char *value)
+static int diagram_options_parse_group(const struct command *command, struct event_diagram *p, const char *value)
 {
     if (p->cluster_count == sizeof p->clusters / sizeof *p->clusters)
         return command_usage(command, "--cluster: too many");
@@ -122,18 +122,18 @@ static int take_cluster(const struct command *command, struct picture *p, const 
 }
 
 /* 0 taken, -1 not one of these, 2 bad (said so). */
-static int take_option(struct picture *p, int option, const char *value)
+static int diagram_options_parse_any(struct event_diagram *p, int option, const char *value)
 {
     const struct command *command = p->command;
     switch (option) {
     case OPTION_FROM:
-        return take_event(command, &p->from, value);
+        return diagram_options_parse_event(command, &p->from, value);
     case OPTION_TO:
-        return take_event(command, &p->to, value);
+        return diagram_options_parse_event(command, &p->to, value);
     case OPTION_AROUND:
-        return take_event(command, &p->around, value);
+        return diagram_options_parse_event(command, &p->around, value);
     case OPTION_LAST:
-        return take_last(command, p, value);
+        return diagram_options_parse_last(command, p, value);
     case OPTION_TEXT:
         p->text = value;
         return 0;
@@ -145,7 +145,7 @@ static int take_option(struct picture *p, int option, const char *value)
         p->fold = option == OPTION_FOLD;
         return 0;
     case OPTION_LABELS:
-        return take_labels(command, p, value);
+        return diagram_options_parse_labels(command, p, value);
     case OPTION_CAPTION:
         p->caption = value;
         return 0;
@@ -165,9 +165,9 @@ static int take_option(struct picture *p, int option, const char *value)
         p->all = true;
         return 0;
     case OPTION_CLUSTER:
-        return take_cluster(command, p, value);
+        return diagram_options_parse_group(command, p, value);
     case OPTION_DESCRIPTION:
-        return book_draw_as(value)
+        return metadata_override_description(value)
                    ? 0
                    : command_usage(command, "--description %s: it cannot be read, or has mistakes",
                                    value);
@@ -181,16 +181,16 @@ static int take_option(struct picture *p, int option, const char *value)
         p->view = value;
         return 0;
     case OPTION_TIME:
-        return take_time(command, p, value);
+        return diagram_options_parse_time(command, p, value);
     default:
         return -1;
     }
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t diagram_options_parse_option(int key, char *value, struct argp_state *state)
 {
-    int taken = take_option(state->input, key, value);
+    int taken = diagram_options_parse_any(state->input, key, value);
     return taken < 0 ? ARGP_ERR_UNKNOWN : taken > 0 ? EINVAL : 0;
 }
 
-const struct argp picture_options = {.options = options, .parser = parse};
+const struct argp picture_options = {.options = options, .parser = diagram_options_parse_option};

@@ -29,20 +29,20 @@ static const struct {
 
 static char *no_such(const char *word)
 {
-    char *all = memory_copied("");
+    char *all = xstrdup("");
     for (size_t i = 0; i < WORDS; i++) {
         char *more =
-            memory_printed("%s%s%s=%s", all, i ? ", " : "", words[i].meter, words[i].value);
+            xasprintf("%s%s%s=%s", all, i ? ", " : "", words[i].meter, words[i].value);
         free(all);
         all = more;
     }
-    char *why = memory_printed(
+    char *why = xasprintf(
         "%s: write one of %s; behind it :LINES, if not all threads are meant", word, all);
     free(all);
     return why;
 }
 
-bool wanting_read(const char *word, uint32_t *mask, uint32_t *bits, const char **lines, char **why)
+bool measurement_change_read(const char *word, uint32_t *mask, uint32_t *bits, const char **lines, char **why)
 {
     const char *colon = strchr(word, ':');
     size_t n = colon ? (size_t)(colon - word) : strlen(word);
@@ -61,46 +61,46 @@ bool wanting_read(const char *word, uint32_t *mask, uint32_t *bits, const char *
     return false;
 }
 
-enum source_lines wanting_lines(const char *word)
+enum session_lines measurement_change_lines(const char *word)
 {
-    return strchr(word, ':') ? SOURCE_ALL_LINES : SOURCE_NAMED_LINES;
+    return strchr(word, ':') ? SESSION_ALL_LINES : SESSION_NAMED_LINES;
 }
 
-static void take(void *user, const struct answer *answer)
+static void measurement_change_receive_count(void *user, const struct response_chunk *answer)
 {
-    if (answer->part == PART_WANTED)
-        *(uint32_t *)user = get_u32(answer->in);
+    if (answer->part == RESPONSE_MEASURED_PROGRAMS)
+        *(uint32_t *)user = decode_u32(answer->in);
 }
 
-static int ask(const struct command *command, struct subject *subject, struct want_request *request)
+static int measurement_change_send_request(const struct command *command, struct command_source *subject, struct measurement_request *request)
 {
-    struct out body = {0};
+    struct encoder body = {0};
     uint32_t programs = 0;
-    put_want_request(&body, request);
-    if (!subject_ask(command, subject, ASK_WANT, &body, take, &programs))
+    encode_measurement_request(&body, request);
+    if (!command_source_request(command, subject, REQUEST_SET_MEASUREMENT, &body, measurement_change_receive_count, &programs))
         return EXIT_FAILED;
     return programs ? EXIT_DONE
                     : command_fail(command, "no program of this run is there to measure anything");
 }
 
-int wanting_tell(const struct command *command, struct subject *subject, const char *word)
+int measurement_change_send(const struct command *command, struct command_source *subject, const char *word)
 {
-    struct want_request request = {0};
+    struct measurement_request request = {0};
     struct table_request named = {0};
-    struct tables tables = {.command = command};
+    struct table_settings tables = {.command = command};
     char *why = NULL;
-    if (!wanting_read(word, &request.mask, &request.bits, &tables.lines, &why)) {
+    if (!measurement_change_read(word, &request.mask, &request.bits, &tables.lines, &why)) {
         command_usage(command, "%s", why);
         free(why);
         return EXIT_USAGE;
     }
-    if (tables.lines && !tables_name_lines(&tables, &named, subject)) {
+    if (tables.lines && !table_request_label_lines(&tables, &named, subject)) {
         free(named.lines);
         return EXIT_USAGE;
     }
     request.lines = named.lines;
     request.line_count = named.line_count;
-    int status = ask(command, subject, &request);
-    want_request_free(&request);
+    int status = measurement_change_send_request(command, subject, &request);
+    measurement_request_free(&request);
     return status;
 }

@@ -14,19 +14,19 @@
 
 enum { EVERY = 256, RUN, COUNT, FILE_OF };
 
-struct watched {
+struct watch_item {
     char *name;
     const char *what; /* a path or a command */
     bool is_file;
     char *said; /* what is wrong with it, as it was said last; NULL: nothing */
 };
 
-struct watch {
+struct watch_options {
     const struct command *command;
     const char *run, *every, *times; /* as written; NULL: not */
     const char *wrong_file; /* a --file that is none */
     long every_ms, count;
-    struct watched *items;
+    struct watch_item *items;
     size_t item_count;
 };
 
@@ -40,15 +40,15 @@ static void on_signal(int number)
 
 /* ---- what is wanted ---- */
 
-static bool add(struct watch *w, const char *word, bool is_file)
+static bool watch_add_item(struct watch_options *w, const char *word, bool is_file)
 {
     const char *equals = strchr(word, '=');
     size_t name = equals ? (size_t)(equals - word) : 0;
-    if (!name || !equals[1] || name >= TOLD_LABEL_BYTES)
+    if (!name || !equals[1] || name >= MESSAGE_LABEL_BYTES)
         return false;
-    w->items = memory_resized(w->items, w->item_count + 1, sizeof *w->items);
-    w->items[w->item_count++] = (struct watched){
-        .name = memory_copied_part(word, name), .what = equals + 1, .is_file = is_file};
+    w->items = xreallocarray(w->items, w->item_count + 1, sizeof *w->items);
+    w->items[w->item_count++] = (struct watch_item){
+        .name = xstrndup(word, name), .what = equals + 1, .is_file = is_file};
     return true;
 }
 
@@ -60,15 +60,15 @@ static bool read_long(const char *text, long least, long most, long *value)
     return !errno && end != text && !*end && *value >= least && *value <= most;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t watch_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct watch *w = state->input;
+    struct watch_options *w = state->input;
     if (key == EVERY)
         w->every = value;
     else if (key == COUNT)
         w->times = value;
     else if (key == FILE_OF)
-        w->wrong_file = add(w, value, true) ? w->wrong_file : value;
+        w->wrong_file = watch_add_item(w, value, true) ? w->wrong_file : value;
     else if (key == RUN)
         w->run = value;
     else
@@ -76,7 +76,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-static int look_at_words(struct watch *w, int argc, char **argv, int first)
+static int watch_check_arguments(struct watch_options *w, int argc, char **argv, int first)
 {
     if (w->every && !read_long(w->every, 1, 86400000, &w->every_ms))
         return command_usage(w->command, "--every %s: write milliseconds, 1 to 86400000", w->every);
@@ -85,7 +85,7 @@ static int look_at_words(struct watch *w, int argc, char **argv, int first)
     if (w->wrong_file)
         return command_usage(w->command, "--file %s: write NAME=PATH", w->wrong_file);
     for (; first < argc; first++)
-        if (!add(w, argv[first], false))
+        if (!watch_add_item(w, argv[first], false))
             return command_usage(w->command, "%s: write NAME=COMMAND", argv[first]);
     return w->item_count
                ? OPTIONS_READ
@@ -94,49 +94,49 @@ static int look_at_words(struct watch *w, int argc, char **argv, int first)
 
 /* ---- telling ---- */
 
-static bool tell(struct subject *subject, const struct watched *item, long long value)
+static bool watch_send_value(struct command_source *subject, const struct watch_item *item, long long value)
 {
-    struct out out = {0};
-    out_begin(&out, MESSAGE_CELLS);
-    put_string(&out, item->name);
-    put_string(&out, "");
-    put_u64(&out, (uint64_t)value);
-    out_end(&out);
-    return source_send(&subject->source, &out);
+    struct encoder out = {0};
+    encoder_begin_message(&out, MESSAGE_SAMPLED_CELLS);
+    encode_string(&out, item->name);
+    encode_string(&out, "");
+    encode_u64(&out, (uint64_t)value);
+    encoder_end_message(&out);
+    return session_send_message(&subject->source, &out);
 }
 
 /* What goes wrong is said once, until something else does, or it goes well again. */
-static void say_wrong(const struct watch *w, struct watched *item, const char *why)
+static void watch_report_wrong(const struct watch_options *w, struct watch_item *item, const char *why)
 {
     if (why && (!item->said || strcmp(item->said, why) != 0))
         command_fail(w->command, "%s: %s: %s", item->name, item->what, why);
     free(item->said);
-    item->said = why ? memory_copied(why) : NULL;
+    item->said = why ? xstrdup(why) : NULL;
 }
 
-static void look(const struct watch *w, struct subject *subject)
+static void watch_sample_items(const struct watch_options *w, struct command_source *subject)
 {
     for (size_t i = 0; i < w->item_count && !stopped; i++) {
-        struct watched *item = &w->items[i];
+        struct watch_item *item = &w->items[i];
         struct error error;
         long long value;
-        bool known = item->is_file ? number_of_file(item->what, &value, &error)
-                                   : number_of_command(item->what, &value, &stopped, &error);
+        bool known = item->is_file ? number_sampler_read_file(item->what, &value, &error)
+                                   : number_sampler_run_command(item->what, &value, &stopped, &error);
         if (known)
-            tell(subject, item, value);
+            watch_send_value(subject, item, value);
         if (!stopped)
-            say_wrong(w, item, known ? NULL : error.text);
+            watch_report_wrong(w, item, known ? NULL : error.text);
     }
 }
 
-static void take(void *user, const struct answer *answer)
+static void watch_receive_stat(void *user, const struct response_chunk *answer)
 {
-    struct shown_stat stat = {0};
-    if (answer->part != PART_STAT)
+    struct stat_info stat = {0};
+    if (answer->part != RESPONSE_STAT)
         return;
-    get_stat(answer->in, &stat);
+    decode_stat_info(answer->in, &stat);
     *(uint32_t *)user = stat.connected;
-    shown_stat_free(&stat);
+    stat_info_free(&stat);
 }
 
 static uint64_t now_ns(void)
@@ -154,19 +154,19 @@ static void rest_until(uint64_t ns)
 }
 
 /* While a program of the run is there.  One that has gone is noticed within a second. */
-static int go_on(const struct watch *w, struct subject *subject)
+static int watch_sample_until_end(const struct watch_options *w, struct command_source *subject)
 {
     uint64_t every_ns = (uint64_t)w->every_ms * 1000000u, next = now_ns(), step = 1000000000u;
     for (long done = 0; !stopped && (!w->count || done < w->count);) {
         uint32_t connected = 0;
-        if (!subject_ask(w->command, subject, ASK_STAT, NULL, take, &connected))
+        if (!command_source_request(w->command, subject, REQUEST_STAT, NULL, watch_receive_stat, &connected))
             return EXIT_FAILED;
         if (!connected)
             return done ? EXIT_DONE
                         : command_fail(w->command, "%s: no program of this run is there",
                                        subject->source.name);
         if (now_ns() >= next) {
-            look(w, subject);
+            watch_sample_items(w, subject);
             done++;
             next = now_ns() > next + every_ns ? now_ns() : next + every_ns;
         }
@@ -174,12 +174,12 @@ static int go_on(const struct watch *w, struct subject *subject)
             rest_until(next < now_ns() + step ? next : now_ns() + step);
     }
     uint32_t ignored = 0; /* all that was told has arrived when this is answered */
-    return stopped || subject_ask(w->command, subject, ASK_STAT, NULL, take, &ignored)
+    return stopped || command_source_request(w->command, subject, REQUEST_STAT, NULL, watch_receive_stat, &ignored)
                ? EXIT_DONE
                : EXIT_FAILED;
 }
 
-static void free_items(const struct watch *w)
+static void free_items(const struct watch_options *w)
 {
     for (size_t i = 0; i < w->item_count; i++) {
         free(w->items[i].name);
@@ -188,27 +188,27 @@ static void free_items(const struct watch *w)
     free(w->items);
 }
 
-static int watch(const struct watch *w)
+static int watch_run_loop(const struct watch_options *w)
 {
-    struct subject subject;
+    struct command_source subject;
     struct sigaction end = {.sa_handler = on_signal};
-    if (!subject_open(w->command, &subject, w->run, SOURCE_NAMED_LINES, LABELS_NAME))
+    if (!command_source_open(w->command, &subject, w->run, SESSION_NAMED_LINES, LABELS_NAME))
         return EXIT_FAILED;
     sigaction(SIGINT, &end, NULL);
     sigaction(SIGTERM, &end, NULL);
-    int status = go_on(w, &subject);
-    subject_close(&subject);
+    int status = watch_sample_until_end(w, &subject);
+    command_source_close(&subject);
     return status;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int watch_run(const struct command *command, int argc, char **argv)
 {
-    struct watch w = {.command = command, .every_ms = 1000};
+    struct watch_options w = {.command = command, .every_ms = 1000};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status == OPTIONS_READ)
-        status = look_at_words(&w, argc, argv, first);
+        status = watch_check_arguments(&w, argc, argv, first);
     if (status == OPTIONS_READ)
-        status = watch(&w);
+        status = watch_run_loop(&w);
     free_items(&w);
     return status;
 }
@@ -221,7 +221,7 @@ static const struct argp_option options[] = {
     {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = watch_parse_option,
     .args_doc = "NAME=COMMAND...",
     .doc =
         "Tell a run that goes on a number now and then: the first one that a shell's command, or a "
@@ -233,5 +233,5 @@ static const struct argp argp = {
 
 const struct command command_watch = {.name = "watch",
                                       .summary = "tell a run numbers that commands and files print",
-                                      .run = run,
+                                      .run = watch_run,
                                       .argp = &argp};

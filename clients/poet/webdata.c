@@ -26,11 +26,11 @@ static int by_position(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void sort_marks(struct web *w)
+static void sort_marks(struct html_scene *w)
 {
     w->count = w->scene->mark_count;
-    w->marks = memory_bytes((w->count + 1) * sizeof *w->marks);
-    w->place_of = memory_bytes((w->count + 1) * sizeof *w->place_of);
+    w->marks = xmalloc((w->count + 1) * sizeof *w->marks);
+    w->place_of = xmalloc((w->count + 1) * sizeof *w->place_of);
     for (uint32_t i = 0; i < w->count; i++)
         w->marks[i] = &w->scene->marks[i];
     if (w->count)
@@ -39,23 +39,23 @@ static void sort_marks(struct web *w)
         w->place_of[w->marks[i] - w->scene->marks] = i;
 }
 
-static void take_causes(void *user, const struct answer *answer)
+static void html_data_receive_causes(void *user, const struct response_chunk *answer)
 {
-    struct web *w = user;
-    if (answer->part != PART_CAUSES)
+    struct html_scene *w = user;
+    if (answer->part != RESPONSE_CAUSES)
         return;
-    shown_causes_free(&w->causes);
-    get_causes(answer->in, &w->causes);
-    in_done(answer->in);
+    causal_edges_info_free(&w->causes);
+    decode_causal_edges(answer->in, &w->causes);
+    decoder_finish(answer->in);
 }
 
 /* An event has one mark, but in rows that share it: then it is asked about once. */
-static bool ask_causes(const struct command *command, struct web *w)
+static bool html_data_request_causes(const struct command *command, struct html_scene *w)
 {
-    struct out body = {0};
-    uint64_t *positions = memory_bytes((w->count + 1) * sizeof *positions);
-    struct causes_request request = {.positions = positions};
-    w->asked_of = memory_bytes((w->count + 1) * sizeof *w->asked_of);
+    struct encoder body = {0};
+    uint64_t *positions = xmalloc((w->count + 1) * sizeof *positions);
+    struct causal_edges_request request = {.positions = positions};
+    w->asked_of = xmalloc((w->count + 1) * sizeof *w->asked_of);
     for (uint32_t i = 0; i < w->count; i++) {
         uint64_t position = w->marks[i]->event->position;
         w->asked_of[i] = UINT32_MAX;
@@ -66,9 +66,9 @@ static bool ask_causes(const struct command *command, struct web *w)
         w->asked_of[i] = request.count - 1;
     }
     w->asked = request.count;
-    put_causes_request(&body, &request);
+    encode_causal_edges_request(&body, &request);
     free(positions);
-    if (!subject_ask(command, w->data->subject, ASK_CAUSES, &body, take_causes, w))
+    if (!command_source_request(command, w->data->subject, REQUEST_CAUSES, &body, html_data_receive_causes, w))
         return false;
     if (w->causes.whole && w->causes.event_count == w->asked)
         return true;
@@ -78,36 +78,36 @@ static bool ask_causes(const struct command *command, struct web *w)
     return false;
 }
 
-static void find_kinds(struct web *w)
+static void find_kinds(struct html_scene *w)
 {
-    w->kind_of = memory_bytes((w->count + 1) * sizeof *w->kind_of);
+    w->kind_of = xmalloc((w->count + 1) * sizeof *w->kind_of);
     for (uint32_t i = 0; i < w->count; i++) {
         struct kind_of_event kind = {w->marks[i]->event->type,
-                                     book_look(w->book, w->marks[i]->event)};
+                                     event_style(w->book, w->marks[i]->event)};
         uint32_t k = 0;
         while (k < w->kind_count &&
                (w->kinds[k].type != kind.type || w->kinds[k].look != kind.look))
             k++;
         if (k == w->kind_count)
-            PUSH(w->kinds, w->kind_count, kind);
+            ARRAY_PUSH(w->kinds, w->kind_count, kind);
         w->kind_of[i] = k;
     }
 }
 
-static void find_sites(struct web *w)
+static void find_sites(struct html_scene *w)
 {
-    w->sites = memory_zeroed(w->count, sizeof *w->sites);
+    w->sites = xcalloc(w->count, sizeof *w->sites);
     for (uint32_t i = 0; i < w->count; i++) {
-        const char *site = subject_site(w->data->subject, w->marks[i]->event);
-        w->sites[i] = *site ? 1 + webtext_number(&w->strings, site) : 0;
+        const char *site = command_source_site(w->data->subject, w->marks[i]->event);
+        w->sites[i] = *site ? 1 + html_text_number(&w->strings, site) : 0;
     }
 }
 
 /* ---- arrays ---- */
 
-typedef long number_of(const struct web *w, uint32_t i);
+typedef long number_of(const struct html_scene *w, uint32_t i);
 
-static void write_numbers(const struct web *w, const char *name, number_of *of)
+static void write_numbers(const struct html_scene *w, const char *name, number_of *of)
 {
     fprintf(w->f, ",\n\"%s\":[", name);
     for (uint32_t i = 0; i < w->count; i++)
@@ -116,7 +116,7 @@ static void write_numbers(const struct web *w, const char *name, number_of *of)
 }
 
 /* Those that are not 0. */
-static void write_few(const struct web *w, const char *name, number_of *of)
+static void write_few(const struct html_scene *w, const char *name, number_of *of)
 {
     bool comma = false;
     fprintf(w->f, ",\n\"%s\":{", name);
@@ -129,60 +129,60 @@ static void write_few(const struct web *w, const char *name, number_of *of)
     fputc('}', w->f);
 }
 
-static const struct shown_event *event(const struct web *w, uint32_t i)
+static const struct event_info *html_data_event_at(const struct html_scene *w, uint32_t i)
 {
     return w->marks[i]->event;
 }
-static long its_row(const struct web *w, uint32_t i) { return w->marks[i]->row; }
-static long its_column(const struct web *w, uint32_t i) { return w->marks[i]->column; }
-static long its_slot(const struct web *w, uint32_t i) { return w->marks[i]->slot; }
-static long its_line(const struct web *w, uint32_t i) { return event(w, i)->at.line; }
-static long its_kind(const struct web *w, uint32_t i) { return w->kind_of[i]; }
-static long its_about(const struct web *w, uint32_t i) { return event(w, i)->about; }
-static long its_thread(const struct web *w, uint32_t i) { return event(w, i)->thread; }
-static long its_state(const struct web *w, uint32_t i) { return w->marks[i]->state; }
-static long its_doubt(const struct web *w, uint32_t i) { return event(w, i)->doubt; }
-static long its_site(const struct web *w, uint32_t i) { return w->sites[i]; }
-static long its_unheard(const struct web *w, uint32_t i) { return w->marks[i]->unheard; }
-static long its_fold(const struct web *w, uint32_t i) { return event(w, i)->fold; }
+static long its_row(const struct html_scene *w, uint32_t i) { return w->marks[i]->row; }
+static long its_column(const struct html_scene *w, uint32_t i) { return w->marks[i]->column; }
+static long its_slot(const struct html_scene *w, uint32_t i) { return w->marks[i]->slot; }
+static long its_line(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->at.line; }
+static long its_kind(const struct html_scene *w, uint32_t i) { return w->kind_of[i]; }
+static long its_about(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->about; }
+static long its_thread(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->thread; }
+static long its_state(const struct html_scene *w, uint32_t i) { return w->marks[i]->state; }
+static long its_doubt(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->doubt; }
+static long its_site(const struct html_scene *w, uint32_t i) { return w->sites[i]; }
+static long its_unheard(const struct html_scene *w, uint32_t i) { return w->marks[i]->unheard; }
+static long its_fold(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->fold; }
 
-static long its_time(const struct web *w, uint32_t i)
+static long its_time(const struct html_scene *w, uint32_t i)
 {
-    int64_t before = event(w, i ? i - 1 : 0)->time_ns;
-    return (long)(event(w, i)->time_ns - before);
+    int64_t before = html_data_event_at(w, i ? i - 1 : 0)->time_ns;
+    return (long)(html_data_event_at(w, i)->time_ns - before);
 }
 
-static const struct shown_cause *cause(const struct web *w, uint32_t i)
+static const struct causal_edge_info *html_data_cause_at(const struct html_scene *w, uint32_t i)
 {
     return w->asked_of[i] == UINT32_MAX ? NULL : &w->causes.events[w->asked_of[i]];
 }
 
 /* How much later than its clock says, so that it is not before one of its causes. */
-static long its_move(const struct web *w, uint32_t i)
+static long its_move(const struct html_scene *w, uint32_t i)
 {
-    const struct shown_cause *c = cause(w, i);
-    bool moved = c && c->chain != NO_CHAIN && c->time_ns > event(w, i)->time_ns;
-    return moved ? (long)(c->time_ns - event(w, i)->time_ns) : 0;
+    const struct causal_edge_info *c = html_data_cause_at(w, i);
+    bool moved = c && c->chain != NO_CHAIN && c->time_ns > html_data_event_at(w, i)->time_ns;
+    return moved ? (long)(c->time_ns - html_data_event_at(w, i)->time_ns) : 0;
 }
 
-static long its_chain(const struct web *w, uint32_t i)
+static long its_chain(const struct html_scene *w, uint32_t i)
 {
-    const struct shown_cause *c = cause(w, i);
+    const struct causal_edge_info *c = html_data_cause_at(w, i);
     return c && c->chain != NO_CHAIN ? (long)c->chain : -1;
 }
 
-static long its_doubts(const struct web *w, uint32_t i)
+static long its_doubts(const struct html_scene *w, uint32_t i)
 {
-    const struct shown_cause *c = cause(w, i);
-    return !c                        ? (long)UNSEEN_BIT(UNANSWERED_PENDING)
+    const struct causal_edge_info *c = html_data_cause_at(w, i);
+    return !c                        ? (long)UNTRACED_BIT(UNANSWERED_PENDING)
            : c->doubts != ANY_DOUBTS ? (long)c->doubts
                                      : -1;
 }
 
 /* Marks, of events asked about: the first mark of each. */
-static uint32_t *marks_of_events(const struct web *w)
+static uint32_t *marks_of_events(const struct html_scene *w)
 {
-    uint32_t *first = memory_zeroed(w->asked + 1u, sizeof *first);
+    uint32_t *first = xcalloc(w->asked + 1u, sizeof *first);
     for (uint32_t i = w->count; i-- > 0;)
         if (w->asked_of[i] != UINT32_MAX)
             first[w->asked_of[i]] = i;
@@ -190,20 +190,20 @@ static uint32_t *marks_of_events(const struct web *w)
 }
 
 /* Points, causes: the marks that they are. */
-static void write_order(const struct web *w)
+static void write_order(const struct html_scene *w)
 {
     uint32_t *mark = marks_of_events(w);
     fputs(",\n\"point\":[", w->f);
     for (uint32_t i = 0; i < w->count; i++)
-        fprintf(w->f, "%s%u", i ? "," : "", cause(w, i) ? mark[cause(w, i)->point] : i);
+        fprintf(w->f, "%s%u", i ? "," : "", html_data_cause_at(w, i) ? mark[html_data_cause_at(w, i)->point] : i);
     fputs("],\n\"cause_count\":[", w->f);
     for (uint32_t i = 0; i < w->count; i++)
-        fprintf(w->f, "%s%u", i ? "," : "", cause(w, i) ? cause(w, i)->count : 0);
+        fprintf(w->f, "%s%u", i ? "," : "", html_data_cause_at(w, i) ? html_data_cause_at(w, i)->count : 0);
     fputs("],\n\"causes\":[", w->f);
     bool comma = false;
     for (uint32_t i = 0; i < w->count; i++)
-        for (uint32_t k = 0; cause(w, i) && k < cause(w, i)->count; k++) {
-            fprintf(w->f, "%s%u", comma ? "," : "", mark[w->causes.causes[cause(w, i)->first + k]]);
+        for (uint32_t k = 0; html_data_cause_at(w, i) && k < html_data_cause_at(w, i)->count; k++) {
+            fprintf(w->f, "%s%u", comma ? "," : "", mark[w->causes.causes[html_data_cause_at(w, i)->first + k]]);
             comma = true;
         }
     fputs("]", w->f);
@@ -211,12 +211,12 @@ static void write_order(const struct web *w)
 }
 
 /* The number on its line, less that of the mark before it on that line. */
-static void write_event_numbers(const struct web *w)
+static void write_event_numbers(const struct html_scene *w)
 {
     struct map last = {0};
     fputs(",\n\"num\":[", w->f);
     for (uint32_t i = 0; i < w->count; i++) {
-        struct ref at = event(w, i)->at;
+        struct event_id at = html_data_event_at(w, i)->at;
         uint64_t before = (uint64_t)(uintptr_t)map_get(&last, at.line, 0);
         fprintf(w->f, "%s%lld", i ? "," : "", (long long)(at.number - before));
         map_put(&last, at.line, 0, (void *)(uintptr_t)at.number);
@@ -226,37 +226,37 @@ static void write_event_numbers(const struct web *w)
 }
 
 /* Who waits in a deadlock, and what it waits for: events, as they are called. */
-static void write_stuck(const struct web *w)
+static void write_stuck(const struct html_scene *w)
 {
-    const struct picture *p = w->data->picture;
+    const struct event_diagram *p = w->data->picture;
     fputs(",\n\"stuck\":[", w->f);
     for (uint32_t i = 0; i + 1 < p->stuck_count; i += 2) {
         char waits[48], held[48];
-        ref_print(waits, sizeof waits, p->stuck[i]);
-        ref_print(held, sizeof held, p->stuck[i + 1]);
+        event_id_print(waits, sizeof waits, p->stuck[i]);
+        event_id_print(held, sizeof held, p->stuck[i + 1]);
         fprintf(w->f, "%s[\"%s\",\"%s\"]", i ? "," : "", waits, held);
     }
     fputs("]", w->f);
 }
 
-static void write_texts(struct web *w)
+static void write_texts(struct html_scene *w)
 {
     bool comma = false;
     fputs(",\n\"texts_of\":{", w->f);
     for (uint32_t i = 0; i < w->count; i++) {
-        const struct shown_event *e = event(w, i);
+        const struct event_info *e = html_data_event_at(w, i);
         if (!e->text_count)
             continue;
         fprintf(w->f, "%s\"%u\":[", comma ? "," : "", i);
         for (uint32_t k = 0; k < e->text_count; k++)
-            fprintf(w->f, "%s%u", k ? "," : "", webtext_number(&w->strings, e->texts[k]));
+            fprintf(w->f, "%s%u", k ? "," : "", html_text_number(&w->strings, e->texts[k]));
         fputs("]", w->f);
         comma = true;
     }
     fputs("}", w->f);
 }
 
-static void write_events(struct web *w)
+static void write_events(struct html_scene *w)
 {
     write_event_numbers(w);
     write_numbers(w, "lines_of", its_line);
@@ -282,44 +282,44 @@ static void write_events(struct web *w)
 
 /* ---- tables ---- */
 
-static void write_kinds(struct web *w)
+static void write_kinds(struct html_scene *w)
 {
-    static const struct target_colour grey = {0.35, 0.35, 0.35};
+    static const struct target_color grey = {0.35, 0.35, 0.35};
     fputs(",\n\"types\":[", w->f);
     for (uint32_t i = 0; i < w->kind_count; i++) {
         const struct target_event *look = w->kinds[i].look;
-        const char *name = book_type(w->book, w->kinds[i].type);
+        const char *name = metadata_type_name(w->book, w->kinds[i].type);
         fprintf(w->f, "%s{\"s\":%u,\"f\":%u,\"c\":%u,\"n\":", i ? "," : "",
                 look ? look->shape : SHAPE_CIRCLE, look && look->filled,
-                webscene_colour(w, look ? look->colour : grey));
-        webtext_json(w->f, name);
+                html_scene_color_index(w, look ? look->colour : grey));
+        html_text_json(w->f, name);
         fputs(",\"l\":", w->f);
-        webtext_json(w->f, look ? look->label : name);
+        html_text_json(w->f, look ? look->label : name);
         fputs(look && look->unheard ? ",\"u\":" : "", w->f);
         if (look && look->unheard)
-            webtext_json(w->f, look->unheard);
+            html_text_json(w->f, look->unheard);
         fputs("}", w->f);
     }
     fputs("]", w->f);
 }
 
-static void write_label(const struct web *w, uint32_t line, struct map *told)
+static void write_label(const struct html_scene *w, uint32_t line, struct map *told)
 {
     if (!line || map_get(told, line, 0))
         return;
     fprintf(w->f, "%s\"%u\":", told->count ? "," : "", line);
-    webtext_json(w->f, book_label(w->book, line));
+    html_text_json(w->f, metadata_label(w->book, line));
     map_put(told, line, 0, told);
 }
 
-static void write_tables(struct web *w)
+static void write_tables(struct html_scene *w)
 {
     struct map told = {0};
     fputs(",\n\"labels\":{", w->f);
     for (uint32_t i = 0; i < w->count; i++) {
-        write_label(w, event(w, i)->at.line, &told);
-        write_label(w, event(w, i)->about, &told);
-        write_label(w, event(w, i)->thread, &told);
+        write_label(w, html_data_event_at(w, i)->at.line, &told);
+        write_label(w, html_data_event_at(w, i)->about, &told);
+        write_label(w, html_data_event_at(w, i)->thread, &told);
     }
     fputs("},\n\"palette\":[", w->f);
     map_free(&told);
@@ -329,7 +329,7 @@ static void write_tables(struct web *w)
     fputs("],\n\"strings\":[", w->f);
     for (size_t i = 0; i < w->strings.count; i++) {
         fputs(i ? "," : "", w->f);
-        webtext_json(w->f, w->strings.items[i]);
+        html_text_json(w->f, w->strings.items[i]);
     }
     fputs("]", w->f);
 }
@@ -343,7 +343,7 @@ static void write_object(FILE *f, struct json_object *o)
     bool comma = false;
     switch (json_object_get_type(o)) {
     case json_type_string:
-        webtext_json(f, json_object_get_string(o));
+        html_text_json(f, json_object_get_string(o));
         break;
     case json_type_array:
         fputs("[", f);
@@ -359,7 +359,7 @@ static void write_object(FILE *f, struct json_object *o)
         fputs("{", f);
         for (; !json_object_iter_equal(&i, &end); json_object_iter_next(&i), comma = true) {
             fputs(comma ? "," : "", f);
-            webtext_json(f, json_object_iter_peek_name(&i));
+            html_text_json(f, json_object_iter_peek_name(&i));
             fputs(":", f);
             write_object(f, json_object_iter_peek_value(&i));
         }
@@ -371,11 +371,11 @@ static void write_object(FILE *f, struct json_object *o)
 }
 
 /* What the page begins with: what is selected in a view, as its address says it. */
-static void write_selected(const struct place *place, FILE *f)
+static void write_selected(const struct view_state *place, FILE *f)
 {
     char selected[48], second[48];
-    ref_print(selected, sizeof selected, place->selected);
-    ref_print(second, sizeof second, place->second);
+    event_id_print(selected, sizeof selected, place->selected);
+    event_id_print(second, sizeof second, place->second);
     if (place->selected.line && place->second.line)
         fprintf(f, "\"#e=%s\\u0026s=%s\"", selected, second);
     else if (place->selected.line)
@@ -385,20 +385,20 @@ static void write_selected(const struct place *place, FILE *f)
 }
 
 /* Of the whole run: one at an event that is not in the page is read all the same. */
-static void write_notes(const struct notes *notes, FILE *f)
+static void write_notes(const struct note_file *notes, FILE *f)
 {
     fputs("[", f);
     for (uint32_t i = 0; i < notes->count; i++) {
         char at[48];
-        ref_print(at, sizeof at, notes->items[i].at);
+        event_id_print(at, sizeof at, notes->items[i].at);
         fprintf(f, "%s{\"event\":\"%s\",\"text\":", i ? "," : "", at);
-        webtext_json(f, notes->items[i].text);
+        html_text_json(f, notes->items[i].text);
         fputs("}", f);
     }
     fputs("]", f);
 }
 
-static void free_web(struct web *w)
+static void free_web(struct html_scene *w)
 {
     free(w->marks);
     free(w->place_of);
@@ -408,28 +408,28 @@ static void free_web(struct web *w)
     free(w->kind_of);
     free(w->palette);
     free(w->sites);
-    webtext_free(&w->strings);
-    shown_causes_free(&w->causes);
+    html_text_free(&w->strings);
+    causal_edges_info_free(&w->causes);
 }
 
-bool webdata_write(const struct command *command, const struct webdata *data, FILE *f)
+bool html_data_write(const struct command *command, const struct html_data *data, FILE *f)
 {
-    struct web w = {
+    struct html_scene w = {
         .data = data, .book = &data->subject->source.book, .scene = data->scene, .f = f};
     w.names_pt = fmin(data->scene->names_pt, NAMES_MOST_PT);
     w.shift_pt = w.names_pt - data->scene->names_pt;
     sort_marks(&w);
-    bool good = ask_causes(command, &w);
+    bool good = html_data_request_causes(command, &w);
     if (good) {
         find_kinds(&w);
         find_sites(&w);
-        webscene_write(&w);
+        html_scene_write(&w);
         write_events(&w);
         write_kinds(&w);
-        good = webreasons_write(command, &w);
+        good = html_reasons_write(command, &w);
         fputs(",\n\"source\":{", f);
         if (data->source)
-            websource_write(data->subject, w.marks, w.sites, w.count, f);
+            html_source_write(data->subject, w.marks, w.sites, w.count, f);
         fputs("},\n\"open\":", f);
         write_selected(&data->picture->place, f);
         fputs(",\n\"notes\":", f);

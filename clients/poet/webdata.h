@@ -8,15 +8,15 @@
 
 struct json_object;
 
-struct webdata {
-    const struct picture *picture;
-    struct subject *subject;
+struct html_data {
+    const struct event_diagram *picture;
+    struct command_source *subject;
     const struct scene *scene; /* of the window of the picture, its lines from left to right */
     struct json_object *blocked; /* as poet blocked --json */
     bool source; /* the lines around call sites, too, as far as their files are here */
 };
 
 /* Asks for the order.  False with a complaint. */
-bool webdata_write(const struct command *command, const struct webdata *data, FILE *f);
+bool html_data_write(const struct command *command, const struct html_data *data, FILE *f);
 
 #endif

@@ -47,7 +47,7 @@ static void write_head(FILE *f, const char *title)
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
           f);
-    webtext_html(f, title);
+    html_text_html(f, title);
     fprintf(f, "</title>\n<style>%s</style>\n</head>\n", webpage_looks);
 }
 
@@ -59,7 +59,7 @@ static void write_button(FILE *f, const char *attributes, const char *words)
 static void write_body(FILE *f, const char *title)
 {
     fputs("<body>\n<header>\n<h1><bdi>", f);
-    webtext_html(f, title);
+    html_text_html(f, title);
     fputs(
         "</bdi></h1>\n<input id=\"find\" type=\"search\" placeholder=\"Find\" aria-label=\"Find\">\n",
         f);
@@ -87,23 +87,23 @@ static void write_body(FILE *f, const char *title)
           f);
 }
 
-static bool write_all(const struct command *command, const struct webdata *data, FILE *f)
+static bool write_all(const struct command *command, const struct html_data *data, FILE *f)
 {
-    const struct picture *p = data->picture;
+    const struct event_diagram *p = data->picture;
     char *title =
-        p->caption ? memory_printed("%s — %s", p->title, p->caption) : memory_copied(p->title);
+        p->caption ? xasprintf("%s — %s", p->title, p->caption) : xstrdup(p->title);
     write_head(f, title);
     write_body(f, title);
     free(title);
     fputs("<script type=\"application/json\" id=\"data\">", f);
-    bool good = webdata_write(command, data, f);
+    bool good = html_data_write(command, data, f);
     fprintf(f, "</script>\n<script>%s</script>\n</body>\n</html>\n", webpage_program);
     return good;
 }
 
-bool webpage_write(const struct command *command, const struct webdata *data, const char *file)
+bool html_page_write(const struct command *command, const struct html_data *data, const char *file)
 {
-    char *part = memory_printed("%s.part", file);
+    char *part = xasprintf("%s.part", file);
     FILE *f = fopen(part, "we");
     const char *why = f ? NULL : strerror(errno);
     bool good = f && write_all(command, data, f);

@@ -8,6 +8,6 @@
 
 /* Writes the file, under another name first.  The page fetches nothing, and its browser is told to let it.  False with
  * a complaint. */
-bool webpage_write(const struct command *command, const struct webdata *data, const char *file);
+bool html_page_write(const struct command *command, const struct html_data *data, const char *file);
 
 #endif

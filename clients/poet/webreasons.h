@@ -7,6 +7,6 @@
 
 #include <stdbool.h>
 
-bool webreasons_write(const struct command *command, struct web *w);
+bool html_reasons_write(const struct command *command, struct html_scene *w);
 
 #endif

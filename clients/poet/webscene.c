@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long tenths(double points) { return lround(points * 10); }
+static long html_scene_to_tenths(double points) { return lround(points * 10); }
 
-uint32_t webscene_colour(struct web *w, struct target_colour c)
+uint32_t html_scene_color_index(struct html_scene *w, struct target_color c)
 {
     for (uint32_t i = 0; i < w->colour_count; i++)
         if (memcmp(&w->palette[i], &c, sizeof c) == 0)
             return i;
-    PUSH(w->palette, w->colour_count, c);
+    ARRAY_PUSH(w->palette, w->colour_count, c);
     return w->colour_count - 1;
 }
 
@@ -28,9 +28,9 @@ static int by_x(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void sort_by_x(struct web *w)
+static void sort_by_x(struct html_scene *w)
 {
-    w->by_x = memory_bytes((w->count + 1) * sizeof *w->by_x);
+    w->by_x = xmalloc((w->count + 1) * sizeof *w->by_x);
     for (uint32_t i = 0; i < w->count; i++)
         w->by_x[i] = &w->scene->marks[i];
     if (w->count)
@@ -38,7 +38,7 @@ static void sort_by_x(struct web *w)
 }
 
 /* The first mark of all rows at x or right of it, by x. */
-static uint32_t first_from(const struct web *w, double x)
+static uint32_t first_from(const struct html_scene *w, double x)
 {
     uint32_t low = 0, high = w->count;
     while (low < high) {
@@ -52,7 +52,7 @@ static uint32_t first_from(const struct web *w, double x)
 }
 
 /* The mark at an x: of a row rather than of another; else one of the row's own thread; -1: none stands there. */
-static long mark_at(const struct web *w, uint32_t row, double x, bool any)
+static long mark_at(const struct html_scene *w, uint32_t row, double x, bool any)
 {
     const struct scene_mark *best = NULL;
     for (uint32_t i = first_from(w, x - 0.01); i < w->count && w->by_x[i]->x_pt < x + 0.01; i++) {
@@ -65,7 +65,7 @@ static long mark_at(const struct web *w, uint32_t row, double x, bool any)
     return best ? (long)w->place_of[best - w->scene->marks] : -1;
 }
 
-static uint32_t nearest_row(const struct web *w, double y)
+static uint32_t nearest_row(const struct html_scene *w, double y)
 {
     double row = (y - w->scene->top_pt - w->scene->line_pt) / w->scene->row_pt;
     double last = w->scene->row_count ? w->scene->row_count - 1 : 0;
@@ -75,7 +75,7 @@ static uint32_t nearest_row(const struct web *w, double y)
 /* ---- lines ---- */
 
 /* An x: a mark, and so many tenths of a point right of it; -1: the left edge, -2: the right one. */
-static long place_of(const struct web *w, uint32_t row, double x, long *right)
+static long place_of(const struct html_scene *w, uint32_t row, double x, long *right)
 {
     *right = 0;
     if (x <= w->scene->names_pt + 0.01)
@@ -90,18 +90,18 @@ static long place_of(const struct web *w, uint32_t row, double x, long *right)
     for (uint32_t i = next; i-- > 0 && !before && next - i < 100;)
         before = w->by_x[i]->row == row ? w->by_x[i] : NULL;
     before = before ? before : next ? w->by_x[next - 1] : NULL;
-    *right = tenths(x - (before ? before->x_pt : w->scene->names_pt));
+    *right = html_scene_to_tenths(x - (before ? before->x_pt : w->scene->names_pt));
     return before ? (long)w->place_of[before - w->scene->marks] : -1;
 }
 
-static void write_rows(struct web *w)
+static void write_rows(struct html_scene *w)
 {
     const struct scene *s = w->scene;
     fputs(",\n\"rows\":[", w->f);
     for (uint32_t r = 0; r < s->row_count; r++) {
         fprintf(w->f, "%s{\"l\":%u,\"c\":%u,\"n\":", r ? "," : "", s->rows[r].line,
-                webscene_colour(w, s->rows[r].colour));
-        webtext_json(w->f, s->rows[r].label);
+                html_scene_color_index(w, s->rows[r].colour));
+        html_text_json(w->f, s->rows[r].label);
         fputs("}", w->f);
     }
     fputs("],\n\"lines\":[", w->f);
@@ -110,7 +110,7 @@ static void write_rows(struct web *w)
         long da, db, a = place_of(w, g->row, g->from_pt, &da),
                      b = place_of(w, g->row, g->to_pt, &db);
         fprintf(w->f, "%s[%u,%u,%u,%ld,%ld", i ? "," : "", g->row,
-                (unsigned)g->style | (unsigned)g->is_long << 4, webscene_colour(w, g->colour), a,
+                (unsigned)g->style | (unsigned)g->is_long << 4, html_scene_color_index(w, g->colour), a,
                 b);
         if (da || db)
             fprintf(w->f, ",%ld,%ld", da, db);
@@ -122,23 +122,23 @@ static void write_rows(struct web *w)
 /* ---- arrows ---- */
 
 /* An end of an arrow: a mark, or -1 less the index of a point, which it appends. */
-static long end_of(const struct web *w, FILE *ends, uint32_t *count, double x, double y)
+static long end_of(const struct html_scene *w, FILE *ends, uint32_t *count, double x, double y)
 {
     uint32_t row = nearest_row(w, y);
     double off = w->scene->row_count ? y - w->scene->rows[row].y_pt : 0;
     long mark = fabs(off) < 0.01 ? mark_at(w, row, x, false) : -1;
     if (mark >= 0)
         return mark;
-    fprintf(ends, "%s[%ld,%u,%ld]", *count ? "," : "", tenths(x + w->shift_pt), row, tenths(off));
+    fprintf(ends, "%s[%ld,%u,%ld]", *count ? "," : "", html_scene_to_tenths(x + w->shift_pt), row, html_scene_to_tenths(off));
     return -1 - (long)(*count)++;
 }
 
-static void write_links(struct web *w)
+static void write_links(struct html_scene *w)
 {
     char *text;
     size_t size;
     uint32_t count = 0;
-    FILE *ends = memory_given(open_memstream(&text, &size), sizeof *ends);
+    FILE *ends = xcheck(open_memstream(&text, &size), sizeof *ends);
     fputs(",\n\"links\":[", w->f);
     for (uint32_t i = 0; i < w->scene->link_count; i++) {
         const struct scene_link *l = &w->scene->links[i];
@@ -146,9 +146,9 @@ static void write_links(struct web *w)
              b = end_of(w, ends, &count, l->x1_pt, l->y1_pt);
         fprintf(w->f, "%s[%u,%u,%ld,%ld,%u", i ? "," : "", l->kind,
                 (unsigned)l->head | (unsigned)l->contradictory << 1, a, b,
-                webscene_colour(w, l->colour));
+                html_scene_color_index(w, l->colour));
         if (l->bow_pt != 0)
-            fprintf(w->f, ",%ld", tenths(l->bow_pt));
+            fprintf(w->f, ",%ld", html_scene_to_tenths(l->bow_pt));
         fputs("]", w->f);
     }
     fclose(ends);
@@ -176,18 +176,18 @@ static const struct scene_mark *mark_near(const struct scene *s, uint32_t row, d
 }
 
 /* A mark and how far from it, or -1 less a row and how far right, and below its line. */
-static void write_text(struct web *w, const struct scene_text *t)
+static void write_text(struct html_scene *w, const struct scene_text *t)
 {
     uint32_t row = nearest_row(w, t->y_pt + t->height_pt / 2 + 6);
     const struct scene_mark *m = mark_near(w->scene, row, t->x_pt);
     long place = m ? (long)w->place_of[m - w->scene->marks] : -1 - (long)row;
     double x = m ? m->x_pt : -w->shift_pt;
-    fprintf(w->f, "[%ld,%ld,%ld,%u,%g,%u]", place, tenths(t->x_pt - x),
-            tenths(t->y_pt - w->scene->rows[row].y_pt), webtext_number(&w->strings, t->text),
-            t->size_pt, webscene_colour(w, t->colour));
+    fprintf(w->f, "[%ld,%ld,%ld,%u,%g,%u]", place, html_scene_to_tenths(t->x_pt - x),
+            html_scene_to_tenths(t->y_pt - w->scene->rows[row].y_pt), html_text_number(&w->strings, t->text),
+            t->size_pt, html_scene_color_index(w, t->colour));
 }
 
-static void write_words(struct web *w)
+static void write_words(struct html_scene *w)
 {
     const struct scene *s = w->scene;
     fputs(",\n\"words\":[", w->f);
@@ -197,7 +197,7 @@ static void write_words(struct web *w)
     }
     fputs("],\n\"gaps\":[", w->f);
     for (uint32_t i = 0; i < s->gap_count; i++)
-        fprintf(w->f, "%s[%ld,%u]", i ? "," : "", tenths(s->gaps[i].x_pt + w->shift_pt),
+        fprintf(w->f, "%s[%ld,%u]", i ? "," : "", html_scene_to_tenths(s->gaps[i].x_pt + w->shift_pt),
                 s->gaps[i].row);
     fputs("],\n\"footnotes\":[", w->f);
     bool comma = false;
@@ -205,31 +205,31 @@ static void write_words(struct web *w)
         if (s->notes[i].text[0] != '?' || s->notes[i].bold)
             continue;
         fputs(comma ? "," : "", w->f);
-        webtext_json(w->f, s->notes[i].text);
+        html_text_json(w->f, s->notes[i].text);
         comma = true;
     }
-    char note[PICTURE_NOTE_BYTES];
-    picture_note(w->data->picture, note, sizeof note);
+    char note[EVENT_DIAGRAM_NOTE_BYTES];
+    event_diagram_note(w->data->picture, note, sizeof note);
     if (*note) {
         fputs(comma ? "," : "", w->f);
-        webtext_json(w->f, note);
+        html_text_json(w->f, note);
     }
     fputs("]", w->f);
 }
 
-static void write_columns(const struct web *w)
+static void write_columns(const struct html_scene *w)
 {
     long before = 0;
     fputs(",\n\"cols\":[", w->f);
     for (uint32_t i = 0; i < w->scene->column_count; i++) {
-        long x = tenths(w->scene->columns[i].x_pt + w->shift_pt);
+        long x = html_scene_to_tenths(w->scene->columns[i].x_pt + w->shift_pt);
         fprintf(w->f, "%s%ld", i ? "," : "", x - before);
         before = x;
     }
     fputs("]", w->f);
 }
 
-void webscene_write(struct web *w)
+void html_scene_write(struct html_scene *w)
 {
     const struct scene *s = w->scene;
     sort_by_x(w);

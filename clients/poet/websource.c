@@ -26,41 +26,41 @@ static void write_lines(FILE *f, const char *text, int first, int last)
     const char *line = line_begin(text, first);
     for (int n = first; line && *line && n <= last; n++) {
         size_t bytes = strcspn(line, "\r\n");
-        char *part = memory_copied_part(line, bytes < LINE_MOST ? bytes : LINE_MOST);
+        char *part = xstrndup(line, bytes < LINE_MOST ? bytes : LINE_MOST);
         fputs(n > first ? "," : "", f);
-        webtext_json(f, part);
+        html_text_json(f, part);
         free(part);
         line = strchr(line, '\n');
         line = line ? line + 1 : NULL;
     }
 }
 
-struct kept { /* the file that was read last */
+struct html_source_file { /* the file that was read last */
     char *path, *text;
 };
 
-static const char *text_of(struct kept *kept, const char *path)
+static const char *text_view_of(struct html_source_file *kept, const char *path)
 {
     if (!kept->path || strcmp(kept->path, path) != 0) {
         free(kept->path);
         free(kept->text);
-        kept->path = memory_copied(path);
-        kept->text = regular_read(path, FILE_MOST, NULL);
+        kept->path = xstrdup(path);
+        kept->text = safe_open_read(path, FILE_MOST, NULL);
     }
     return kept->text;
 }
 
-void websource_write(struct subject *subject, const struct scene_mark *const *marks,
+void html_source_write(struct command_source *subject, const struct scene_mark *const *marks,
                      const uint32_t *sites, uint32_t count, FILE *f)
 {
     struct map told = {0};
-    struct kept kept = {0};
+    struct html_source_file kept = {0};
     for (uint32_t i = 0; i < count; i++) {
         if (!sites[i] || map_get(&told, sites[i], 0))
             continue;
-        struct site_is site =
-            sites_call(subject->sites, marks[i]->event->process, marks[i]->event->site);
-        const char *text = site.line > 0 && *site.path ? text_of(&kept, site.path) : NULL;
+        struct symbol_location site =
+            symbolize(subject->sites, marks[i]->event->process, marks[i]->event->site);
+        const char *text = site.line > 0 && *site.path ? text_view_of(&kept, site.path) : NULL;
         if (!text || !line_begin(text, site.line))
             continue;
         int first = site.line > AROUND ? site.line - AROUND : 1;

@@ -15,7 +15,7 @@ static unsigned bytes_of(unsigned char c)
 }
 
 /* The next character, as UTF-8 has it; a byte that is none of it is one that is replaced. */
-static uint32_t next(const char **text)
+static uint32_t html_text_decode_character(const char **text)
 {
     const unsigned char *s = (const unsigned char *)*text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -40,7 +40,7 @@ static bool is_trick(uint32_t c)
            (c >= 0xe0000 && c <= 0xe007f) || (c & 0xfffe) == 0xfffe;
 }
 
-static void put(FILE *f, uint32_t c)
+static void html_text_write_character(FILE *f, uint32_t c)
 {
     if (c < 0x80) {
         fputc((int)c, f);
@@ -60,30 +60,30 @@ static void put(FILE *f, uint32_t c)
     fputc((int)(0x80 | (c & 0x3f)), f);
 }
 
-void webtext_json(FILE *f, const char *text)
+void html_text_json(FILE *f, const char *text)
 {
     fputc('"', f);
     while (*text) {
-        uint32_t c = next(&text);
+        uint32_t c = html_text_decode_character(&text);
         c = is_trick(c) ? REPLACEMENT : c;
         if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x2028 ||
             c == 0x2029)
             fprintf(f, "\\u%04x", c);
         else
-            put(f, c);
+            html_text_write_character(f, c);
     }
     fputc('"', f);
 }
 
-void webtext_html(FILE *f, const char *text)
+void html_text_html(FILE *f, const char *text)
 {
     while (*text) {
-        uint32_t c = next(&text);
+        uint32_t c = html_text_decode_character(&text);
         c = is_trick(c) ? REPLACEMENT : c;
         if (c == '"' || c == '\'' || c == '<' || c == '>' || c == '&')
             fprintf(f, "&#%u;", c);
         else
-            put(f, c);
+            html_text_write_character(f, c);
     }
 }
 
@@ -97,24 +97,24 @@ static uint64_t hash_of(const char *text)
     return h;
 }
 
-uint32_t webtext_number(struct webtext_strings *strings, const char *text)
+uint32_t html_text_number(struct html_text_strings *strings, const char *text)
 {
     uint64_t h = hash_of(text), i = 0;
     for (uintptr_t known; (known = (uintptr_t)map_get(&strings->index, h, i)) != 0; i++)
         if (strcmp(strings->items[known - 1], text) == 0)
             return (uint32_t)(known - 1);
     strings->items =
-        grow(strings->items, &strings->room, strings->count + 1, sizeof *strings->items);
-    strings->items[strings->count++] = memory_copied(text);
+        array_reserve(strings->items, &strings->room, strings->count + 1, sizeof *strings->items);
+    strings->items[strings->count++] = xstrdup(text);
     map_put(&strings->index, h, i, (void *)(uintptr_t)strings->count);
     return (uint32_t)(strings->count - 1);
 }
 
-void webtext_free(struct webtext_strings *strings)
+void html_text_free(struct html_text_strings *strings)
 {
     for (size_t i = 0; i < strings->count; i++)
         free(strings->items[i]);
     free(strings->items);
     map_free(&strings->index);
-    *strings = (struct webtext_strings){0};
+    *strings = (struct html_text_strings){0};
 }

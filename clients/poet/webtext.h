@@ -9,18 +9,18 @@
 
 /* As a string of JSON, quotes and all, that may stand in a script element: there is no <, > or & in it, what is not UTF-8,
  * a control character, or one that turns the direction of text, is replaced by U+FFFD. */
-void webtext_json(FILE *f, const char *text);
+void html_text_json(FILE *f, const char *text);
 /* As text between tags. */
-void webtext_html(FILE *f, const char *text);
+void html_text_html(FILE *f, const char *text);
 
 /* Strings, each once; zero-initialised: empty. */
-struct webtext_strings {
+struct html_text_strings {
     char **items;
     size_t count, room;
     struct map index;
 };
 
-uint32_t webtext_number(struct webtext_strings *strings, const char *text); /* its index */
-void webtext_free(struct webtext_strings *strings);
+uint32_t html_text_number(struct html_text_strings *strings, const char *text); /* its index */
+void html_text_free(struct html_text_strings *strings);
 
 #endif

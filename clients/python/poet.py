@@ -49,8 +49,8 @@ def _library():
         lib.poet_line.restype = lib.poet_task.restype = number
         lib.poet_line_name.argtypes = [number, text]
         lib.poet_type.argtypes, lib.poet_type.restype = [text, ctypes.c_void_p], ctypes.c_uint16
-        lib.poet_become.argtypes = lib.poet_task_gone.argtypes = [number]
-        lib.poet_set_name.argtypes = lib.poet_environment.argtypes = lib.poet_unseen.argtypes = [text]
+        lib.poet_task_switch.argtypes = lib.poet_task_release.argtypes = [number]
+        lib.poet_set_name.argtypes = lib.poet_environment.argtypes = lib.poet_untraced.argtypes = [text]
         return lib if lib.poet_recorded() else None
     except AttributeError:
         return None
@@ -589,7 +589,7 @@ def _follow_futures(futures):
 def _become(line):
     outer = _here.__dict__.get("task", 0)
     _here.task = line
-    _lib.poet_become(line)
+    _lib.poet_task_switch(line)
     return outer
 
 
@@ -641,7 +641,7 @@ class _Coroutine(collections.abc.Coroutine):
             _become(outer)
             _here.last = self._poet_last  # of what this task wakes now
             if self._poet_end:
-                _lib.poet_task_gone(self._poet_line)
+                _lib.poet_task_release(self._poet_line)
 
     def send(self, value):
         return self._step(self._poet_coroutine.send, value)

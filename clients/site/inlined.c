@@ -47,16 +47,16 @@ static const char *call_of(Dwarf_Die *unit, Dwarf_Die *function, int *line)
 
 /* ---- the list ---- */
 
-static void put(struct inlined_list *list, struct inlined_function function)
+static void inline_frames_append_function(struct inline_frames *list, struct inline_function function)
 {
-    list->count += list->count < INLINED_MOST;
+    list->count += list->count < INLINE_FRAMES_MAX;
     list->items[list->count - 1] = function;
 }
 
 /* Each function has its name from its own entry, and its line from the call in it that was
  * replaced. */
-static void put_functions(Dwarf_Die *unit, Dwarf_Die *chain, int length,
-                          struct inlined_function next, struct inlined_list *list)
+static void inline_frames_append_functions(Dwarf_Die *unit, Dwarf_Die *chain, int length,
+                          struct inline_function next, struct inline_frames *list)
 {
     for (int i = 0; i < length; i++) {
         int tag = dwarf_tag(&chain[i]);
@@ -64,20 +64,20 @@ static void put_functions(Dwarf_Die *unit, Dwarf_Die *chain, int length,
             continue;
         next.function = name_of(&chain[i]);
         if (next.path)
-            put(list, next);
+            inline_frames_append_function(list, next);
         if (tag == DW_TAG_subprogram)
             return;
         next.path = call_of(unit, &chain[i], &next.line);
     }
     next.function = NULL;
     if (next.path)
-        put(list, next);
+        inline_frames_append_function(list, next);
 }
 
-void inlined_list(Dwarf_Die *unit, Dwarf_Addr address, struct inlined_list *list)
+void inline_frames_collect(Dwarf_Die *unit, Dwarf_Addr address, struct inline_frames *list)
 {
     Dwarf_Line *line = dwarf_getsrc_die(unit, address);
-    struct inlined_function first = {.path = line ? dwarf_linesrc(line, NULL, NULL) : NULL};
+    struct inline_function first = {.path = line ? dwarf_linesrc(line, NULL, NULL) : NULL};
     list->count = 0;
     if (!first.path)
         return;
@@ -88,7 +88,7 @@ void inlined_list(Dwarf_Die *unit, Dwarf_Addr address, struct inlined_list *list
            dwarf_tag(&scopes[innermost]) != DW_TAG_subprogram)
         innermost++; /* those around it are of where it is written; we want where it lies */
     int length = innermost < count ? dwarf_getscopes_die(&scopes[innermost], &chain) : 0;
-    put_functions(described, chain, length > 0 ? length : 0, first, list);
+    inline_frames_append_functions(described, chain, length > 0 ? length : 0, first, list);
     free(scopes);
     free(chain);
 }
@@ -99,7 +99,7 @@ static bool is_system(const char *path)
            strstr(path, "/include/c++/");
 }
 
-uint32_t inlined_own(const struct inlined_list *list)
+uint32_t inline_frames_own(const struct inline_frames *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
         if (!is_system(list->items[i].path))
@@ -107,7 +107,7 @@ uint32_t inlined_own(const struct inlined_list *list)
     return 0;
 }
 
-uint32_t inlined_outermost(const struct inlined_list *list)
+uint32_t inline_frames_outermost(const struct inline_frames *list)
 {
     for (uint32_t i = list->count; i > 0; i--)
         if (!is_system(list->items[i - 1].path))

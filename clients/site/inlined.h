@@ -7,25 +7,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INLINED_MOST 64u
+#define INLINE_FRAMES_MAX 64u
 
-struct inlined_list {
+struct inline_frames {
     uint32_t count;
     /* From the innermost outwards.  function: as its symbol is called, NULL unknown; line: where
      * it is in that function, for all but the first where it calls the one before. */
-    struct inlined_function {
+    struct inline_function {
         const char *function, *path;
         int line;
-    } items[INLINED_MOST];
+    } items[INLINE_FRAMES_MAX];
 };
 
 /* Of more than there is room for the innermost, and the outermost as the last.  None where the
  * source line is unknown. */
-void inlined_list(Dwarf_Die *unit, Dwarf_Addr address, struct inlined_list *list);
+void inline_frames_collect(Dwarf_Die *unit, Dwarf_Addr address, struct inline_frames *list);
 
 /* The innermost that is not in a header of the system; the innermost where all of them are. */
-uint32_t inlined_own(const struct inlined_list *list);
+uint32_t inline_frames_own(const struct inline_frames *list);
 /* The outermost that is not in a header of the system; likewise. */
-uint32_t inlined_outermost(const struct inlined_list *list);
+uint32_t inline_frames_outermost(const struct inline_frames *list);
 
 #endif

@@ -12,7 +12,7 @@
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length,
                      int *status); /* libstdc++ */
 
-static const char *ending(const char *text, const char *end)
+static const char *demangle_strip_suffix(const char *text, const char *end)
 {
     size_t n = strlen(text), k = strlen(end);
     return n >= k && strcmp(text + n - k, end) == 0 ? text + n - k : NULL;
@@ -21,7 +21,7 @@ static const char *ending(const char *text, const char *end)
 /* Cuts "(parameters)" and what follows, unless they belong to a lambda's name. */
 static void cut_parameters(char *text)
 {
-    char *end = (char *)(uintptr_t)ending(text, " const");
+    char *end = (char *)(uintptr_t)demangle_strip_suffix(text, " const");
     if (end)
         *end = 0;
     size_t n = strlen(text);
@@ -97,13 +97,13 @@ static size_t length_written(const char *symbol)
     return written;
 }
 
-const char *name_shown(const char *symbol, char *text, size_t size)
+const char *demangle_shorten(const char *symbol, char *text, size_t size)
 {
     int status;
     if (critical_section(symbol, text, size))
         return text;
     size_t length = length_written(symbol);
-    char *written = memory_copied_part(symbol, length),
+    char *written = xstrndup(symbol, length),
          *name = strncmp(written, "_Z", 2) == 0 ? __cxa_demangle(written, NULL, NULL, &status)
                                                 : NULL;
     if (!name) { /* of C */
@@ -115,7 +115,7 @@ const char *name_shown(const char *symbol, char *text, size_t size)
     bool async = strstr(name, "::_Async_state_impl<") != NULL;
     if (!((async || strstr(name, "std::thread::_State_impl<")) && first_of_tuple(name))) {
         cut_parameters(name);
-        char *call = (char *)(uintptr_t)ending(name, "::operator()");
+        char *call = (char *)(uintptr_t)demangle_strip_suffix(name, "::operator()");
         if (call && call != name)
             *call = 0;
         async = false;
@@ -273,7 +273,7 @@ static void write_part(Dwarf_Die *variable, uint64_t offset, char *text, size_t 
         snprintf(text + used, size - used, "+%llu", (unsigned long long)offset);
 }
 
-static bool look_up(Dwfl_Module *module, uint64_t address, Dwarf_Die *variable)
+static bool demangle_find_entity(Dwfl_Module *module, uint64_t address, Dwarf_Die *variable)
 {
     Dwarf_Addr bias;
     Dwarf_Die *unit = NULL;
@@ -283,12 +283,12 @@ static bool look_up(Dwfl_Module *module, uint64_t address, Dwarf_Die *variable)
     return false;
 }
 
-bool name_part(struct name_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset,
+bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset,
                char *text, size_t size)
 {
     if (last->module != module || last->variable != variable) {
-        *last = (struct name_last){.module = module, .variable = variable};
-        last->found = look_up(module, variable, &last->die);
+        *last = (struct demangle_last){.module = module, .variable = variable};
+        last->found = demangle_find_entity(module, variable, &last->die);
     }
     if (last->found)
         write_part(&last->die, offset, text, size);

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 /* Writes how a symbol is shown: demangled; of what std::thread runs, the callable.  Returns text. */
-const char *name_shown(const char *symbol, char *text, size_t size);
+const char *demangle_shorten(const char *symbol, char *text, size_t size);
 
 /* The variable that was looked up last: arrays of locks ask for one again and again.  Zero it when a
  * module goes. */
-struct name_last {
+struct demangle_last {
     Dwfl_Module *module;
     uint64_t variable;
     bool found;
@@ -22,7 +22,7 @@ struct name_last {
 
 /* Writes what of the variable at `variable` lies at the offset, as "[3].lock"; "" if it is the
  * whole of it.  False if there is no DWARF to tell. */
-bool name_part(struct name_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset,
+bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset,
                char *text, size_t size);
 
 #endif

@@ -8,31 +8,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int refuse(const struct stat *st)
+static int safe_open_reject_type(const struct stat *st)
 {
     errno = S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
     return -1;
 }
 
-int regular_open(const char *path)
+int safe_open_file(const char *path)
 {
     struct stat st;
     if (stat(path, &st) < 0)
         return -1;
     if (!S_ISREG(st.st_mode))
-        return refuse(&st);
+        return safe_open_reject_type(&st);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) { /* another since */
         close(fd);
-        return refuse(&st);
+        return safe_open_reject_type(&st);
     }
     return fd;
 }
 
-char *regular_read(const char *path, size_t limit, size_t *size)
+char *safe_open_read(const char *path, size_t limit, size_t *size)
 {
     struct stat st;
-    int fd = regular_open(path);
+    int fd = safe_open_file(path);
     if (fd < 0)
         return NULL;
     char *text = NULL;

@@ -7,22 +7,22 @@
 
 #include <stdbool.h>
 
-struct remember;
+struct symbol_cache;
 
 /* A place, and which of the functions at it was asked for. */
-struct remember_key {
+struct symbol_cache_key {
     uint32_t process;
     uint8_t which;
     uint64_t address;
 };
 
-struct remember *remember_new(void);
-/* Valid until the next call of remember_put; false: it is not known. */
-bool remember_get(const struct remember *remember, struct remember_key key, struct site_is *site);
+struct symbol_cache *symbol_cache_new(void);
+/* Valid until the next call of symbol_cache_put; false: it is not known. */
+bool symbol_cache_get(const struct symbol_cache *remember, struct symbol_cache_key key, struct symbol_location *site);
 /* Copies, but for the path, which is to stay until all is forgotten; what it gives back is of the copy. */
-struct site_is remember_put(struct remember *remember, struct remember_key key,
-                            const struct site_is *site);
-void remember_forget(struct remember *remember); /* all of it: programs are known anew */
-void remember_free(struct remember *remember); /* of NULL nothing */
+struct symbol_location symbol_cache_put(struct symbol_cache *remember, struct symbol_cache_key key,
+                            const struct symbol_location *site);
+void symbol_cache_clear(struct symbol_cache *remember); /* all of it: programs are known anew */
+void symbol_cache_free(struct symbol_cache *remember); /* of NULL nothing */
 
 #endif

@@ -13,18 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-struct program {
+struct symbolizer_program {
     Dwfl *dwfl;
-    struct shown_module *modules; /* borrowed from the book, copied */
+    struct module_info *modules; /* borrowed from the book, copied */
     uint32_t module_count;
 };
 
-struct sites {
-    struct program *programs;
+struct symbolizer {
+    struct symbolizer_program *programs;
     uint32_t count;
     char text[512], symbol[2048]; /* symbol: names of C++ are long */
-    struct name_last last;
-    struct remember *known; /* calls that were looked up */
+    struct demangle_last last;
+    struct symbol_cache *known; /* calls that were looked up */
 };
 
 static char *debug_path; /* default search for separate debug files */
@@ -33,31 +33,31 @@ static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
                                          .section_address = dwfl_offline_section_address,
                                          .debuginfo_path = &debug_path};
 
-struct sites *sites_new(void)
+struct symbolizer *symbolizer_new(void)
 {
     setenv("DEBUGINFOD_URLS", "", 0); /* never ask the network while drawing */
-    struct sites *sites = memory_zeroed(1, sizeof *sites);
-    sites->known = remember_new();
+    struct symbolizer *sites = xcalloc(1, sizeof *sites);
+    sites->known = symbol_cache_new();
     return sites;
 }
 
-static void program_free(struct program *program)
+static void program_free(struct symbolizer_program *program)
 {
     if (program->dwfl)
         dwfl_end(program->dwfl);
     for (uint32_t i = 0; i < program->module_count; i++)
         free(program->modules[i].path);
     free(program->modules);
-    *program = (struct program){0};
+    *program = (struct symbolizer_program){0};
 }
 
-void sites_free(struct sites *sites)
+void symbolizer_free(struct symbolizer *sites)
 {
     for (uint32_t i = 0; sites && i < sites->count; i++)
         program_free(&sites->programs[i]);
     if (sites) {
         free(sites->programs);
-        remember_free(sites->known);
+        symbol_cache_free(sites->known);
     }
     free(sites);
 }
@@ -75,9 +75,9 @@ static bool same_build(Dwfl_Module *module, const char *build_id)
     return strcmp(text, build_id) == 0;
 }
 
-static void report(Dwfl *dwfl, const struct shown_module *m)
+static void symbolizer_report_module(Dwfl *dwfl, const struct module_info *m)
 {
-    int fd = m->path[0] == '/' ? regular_open(m->path) : -1;
+    int fd = m->path[0] == '/' ? safe_open_file(m->path) : -1;
     /* An offline Dwfl places ET_DYN files where it is told: at the load address. */
     if (fd >= 0 && !dwfl_report_elf(dwfl, m->path, m->path, fd, m->bias, false))
         close(fd); /* else it is the Dwfl's */
@@ -86,7 +86,7 @@ static void report(Dwfl *dwfl, const struct shown_module *m)
 static int check_module(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start,
                         void *context)
 {
-    const struct program *program = context;
+    const struct symbolizer_program *program = context;
     (void)start;
     for (uint32_t i = 0; i < program->module_count; i++)
         if (strcmp(program->modules[i].path, name) == 0 &&
@@ -95,34 +95,34 @@ static int check_module(Dwfl_Module *module, void **user, const char *name, Dwar
     return DWARF_CB_OK;
 }
 
-void sites_process(struct sites *sites, uint32_t index, const struct shown_process *process)
+void symbolizer_process(struct symbolizer *sites, uint32_t index, const struct process_info *process)
 {
     if (index > sites->count)
         return;
     if (index == sites->count) {
-        sites->programs = memory_resized(sites->programs, index + 1, sizeof *sites->programs);
-        sites->programs[sites->count++] = (struct program){0};
+        sites->programs = xreallocarray(sites->programs, index + 1, sizeof *sites->programs);
+        sites->programs[sites->count++] = (struct symbolizer_program){0};
     }
-    struct program *program = &sites->programs[index];
+    struct symbolizer_program *program = &sites->programs[index];
     program_free(program);
-    sites->last = (struct name_last){0};
-    remember_forget(sites->known);
-    program->modules = memory_zeroed(process->module_count + 1, sizeof *program->modules);
+    sites->last = (struct demangle_last){0};
+    symbol_cache_clear(sites->known);
+    program->modules = xcalloc(process->module_count + 1, sizeof *program->modules);
     for (uint32_t i = 0; i < process->module_count; i++) {
         program->modules[program->module_count] = process->modules[i];
-        program->modules[program->module_count++].path = memory_copied(process->modules[i].path);
+        program->modules[program->module_count++].path = xstrdup(process->modules[i].path);
     }
     program->dwfl = dwfl_begin(&callbacks);
     if (!program->dwfl)
         return;
     dwfl_report_begin(program->dwfl);
     for (uint32_t i = 0; i < program->module_count; i++)
-        report(program->dwfl, &program->modules[i]);
+        symbolizer_report_module(program->dwfl, &program->modules[i]);
     dwfl_report_end(program->dwfl, NULL, NULL);
     dwfl_getmodules(program->dwfl, check_module, program, 0);
 }
 
-static Dwfl_Module *module_at(const struct sites *sites, uint32_t process, uint64_t address)
+static Dwfl_Module *module_at(const struct symbolizer *sites, uint32_t process, uint64_t address)
 {
     if (process >= sites->count || !sites->programs[process].dwfl)
         return NULL;
@@ -159,31 +159,31 @@ enum { WHICH_OUTERMOST = UINT8_MAX, WHICH_SYMBOL = UINT8_MAX - 1 };
 
 /* An address where a function begins stands for that function, whatever was inlined there. */
 static void find_functions(Dwfl_Module *module, uint64_t address, bool entry,
-                           struct inlined_list *list)
+                           struct inline_frames *list)
 {
     Dwarf_Addr bias = 0;
     Dwarf_Die *unit = unit_at(module, address, &bias);
     list->count = 0;
     if (unit)
-        inlined_list(unit, address - bias, list);
+        inline_frames_collect(unit, address - bias, list);
     if (entry && list->count) {
-        list->items[0] = list->items[inlined_outermost(list)];
+        list->items[0] = list->items[inline_frames_outermost(list)];
         list->items[0].function = NULL;
         list->count = 1;
     }
 }
 
 /* The symbol names the function that all others were inlined in. */
-static void say_function(struct sites *sites, const struct inlined_list *list, uint8_t which,
-                         const char *symbol, struct site_is *site)
+static void symbolizer_format_function(struct symbolizer *sites, const struct inline_frames *list, uint8_t which,
+                         const char *symbol, struct symbol_location *site)
 {
-    uint32_t own = inlined_own(list), i = own + which;
+    uint32_t own = inline_frames_own(list), i = own + which;
     const char *name = symbol;
     if (which == WHICH_OUTERMOST || i >= list->count)
-        i = which == WHICH_OUTERMOST ? inlined_outermost(list) : list->count - 1;
+        i = which == WHICH_OUTERMOST ? inline_frames_outermost(list) : list->count - 1;
     else if (i + 1 < list->count || !symbol)
         name = list->items[i].function;
-    site->function = name ? name_shown(name, sites->symbol, sizeof sites->symbol) : "";
+    site->function = name ? demangle_shorten(name, sites->symbol, sizeof sites->symbol) : "";
     site->path = list->items[i].path;
     site->line = list->items[i].line;
     snprintf(sites->text, sizeof sites->text, "%s:%d", base_name(site->path), site->line);
@@ -195,24 +195,24 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address, GElf_Off *of
     return dwfl_module_addrinfo(module, address, offset, &symbol, NULL, NULL, NULL);
 }
 
-static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t address,
+static struct symbol_location find_call(struct symbolizer *sites, uint32_t process, uint64_t address,
                                 uint8_t which)
 {
-    struct site_is site = {"", sites->text, "", 0};
+    struct symbol_location site = {"", sites->text, "", 0};
     Dwfl_Module *module = module_at(sites, process, address);
     if (module) {
         GElf_Off offset = 0;
-        struct inlined_list list;
+        struct inline_frames list;
         const char *symbol = symbol_at(module, address, &offset);
         find_functions(module, address, symbol && !offset, &list);
         if (list.count) {
-            say_function(sites, &list, which, symbol, &site);
+            symbolizer_format_function(sites, &list, which, symbol, &site);
             return site;
         }
-        site.function = symbol ? name_shown(symbol, sites->symbol, sizeof sites->symbol) : "";
+        site.function = symbol ? demangle_shorten(symbol, sites->symbol, sizeof sites->symbol) : "";
     }
     for (uint32_t i = 0; process < sites->count && i < sites->programs[process].module_count; i++) {
-        const struct shown_module *m = &sites->programs[process].modules[i];
+        const struct module_info *m = &sites->programs[process].modules[i];
         if (address >= m->start && address < m->end) {
             snprintf(sites->text, sizeof sites->text, "%s+0x%llx", base_name(m->path),
                      (unsigned long long)(address - m->bias));
@@ -224,46 +224,46 @@ static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t 
 }
 
 /* Symbols and file names are whatever the file says. */
-static struct site_is look_up(struct sites *sites, uint32_t process, uint64_t address,
+static struct symbol_location symbolizer_find_site(struct symbolizer *sites, uint32_t process, uint64_t address,
                               uint8_t which)
 {
-    struct remember_key key = {process, which, address};
-    struct site_is site;
-    if (remember_get(sites->known, key, &site))
+    struct symbol_cache_key key = {process, which, address};
+    struct symbol_location site;
+    if (symbol_cache_get(sites->known, key, &site))
         return site;
     site = find_call(sites, process, address, which);
     text_mask(sites->text);
     text_mask(sites->symbol);
-    return remember_put(sites->known, key, &site);
+    return symbol_cache_put(sites->known, key, &site);
 }
 
-struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
+struct symbol_location symbolize(struct symbolizer *sites, uint32_t process, uint64_t address)
 {
-    return look_up(sites, process, address, 0);
+    return symbolizer_find_site(sites, process, address, 0);
 }
 
-struct site_is sites_outer(struct sites *sites, uint32_t process, uint64_t address)
+struct symbol_location symbolize_outer(struct symbolizer *sites, uint32_t process, uint64_t address)
 {
-    return look_up(sites, process, address, WHICH_OUTERMOST);
+    return symbolizer_find_site(sites, process, address, WHICH_OUTERMOST);
 }
 
-uint32_t sites_frames(struct sites *sites, uint32_t process, uint64_t address)
+uint32_t symbolizer_frames(struct symbolizer *sites, uint32_t process, uint64_t address)
 {
     Dwfl_Module *module = module_at(sites, process, address);
     GElf_Off offset = 0;
-    struct inlined_list list = {0};
+    struct inline_frames list = {0};
     const char *symbol = module ? symbol_at(module, address, &offset) : NULL;
     if (module)
         find_functions(module, address, symbol && !offset, &list);
-    return list.count ? list.count - inlined_own(&list) : 1;
+    return list.count ? list.count - inline_frames_own(&list) : 1;
 }
 
-struct site_is sites_frame(struct sites *sites, uint32_t process, uint64_t address, uint32_t frame)
+struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t process, uint64_t address, uint32_t frame)
 {
-    return look_up(sites, process, address, (uint8_t)frame);
+    return symbolizer_find_site(sites, process, address, (uint8_t)frame);
 }
 
-static const char *find_symbol(struct sites *sites, uint32_t process, uint64_t address)
+static const char *find_symbol(struct symbolizer *sites, uint32_t process, uint64_t address)
 {
     Dwfl_Module *module = module_at(sites, process, address);
     GElf_Off offset = 0;
@@ -272,32 +272,32 @@ static const char *find_symbol(struct sites *sites, uint32_t process, uint64_t a
         module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL) : NULL;
     if (!name || (symbol.st_size && offset >= symbol.st_size))
         return NULL;
-    name_shown(name, sites->symbol, sizeof sites->symbol);
+    demangle_shorten(name, sites->symbol, sizeof sites->symbol);
     size_t used = strlen(sites->symbol), left = sizeof sites->symbol - used;
     if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT &&
-        name_part(&sites->last, module, address - offset, offset, sites->symbol + used, left))
+        demangle_part(&sites->last, module, address - offset, offset, sites->symbol + used, left))
         return sites->symbol;
     if (offset)
         snprintf(sites->symbol + used, left, "+%llu", (unsigned long long)offset);
     return sites->symbol;
 }
 
-const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address)
+const char *symbolizer_symbol(struct symbolizer *sites, uint32_t process, uint64_t address)
 {
-    struct remember_key key = {process, WHICH_SYMBOL, address};
-    struct site_is symbol;
-    if (!remember_get(sites->known, key, &symbol)) {
+    struct symbol_cache_key key = {process, WHICH_SYMBOL, address};
+    struct symbol_location symbol;
+    if (!symbol_cache_get(sites->known, key, &symbol)) {
         const char *name = find_symbol(sites, process, address);
         text_mask(sites->symbol);
-        symbol = (struct site_is){.function = name ? name : "", .place = ""};
-        symbol = remember_put(sites->known, key, &symbol);
+        symbol = (struct symbol_location){.function = name ? name : "", .place = ""};
+        symbol = symbol_cache_put(sites->known, key, &symbol);
     }
     return *symbol.function ? symbol.function : NULL;
 }
 
 /* ---- texts ---- */
 
-const char *sites_text(struct sites *sites, uint32_t process, uint64_t address)
+const char *symbolizer_location_text(struct symbolizer *sites, uint32_t process, uint64_t address)
 {
     Dwfl_Module *module = module_at(sites, process, address);
     GElf_Addr at = address;

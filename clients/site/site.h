@@ -6,36 +6,36 @@
 
 #include "wire/shown.h"
 
-struct sites;
+struct symbolizer;
 
-struct sites *sites_new(void);
-void sites_free(struct sites *sites);
+struct symbolizer *symbolizer_new(void);
+void symbolizer_free(struct symbolizer *sites);
 /* Makes a program known under its index; telling it again replaces it. */
-void sites_process(struct sites *sites, uint32_t index, const struct shown_process *process);
+void symbolizer_process(struct symbolizer *sites, uint32_t index, const struct process_info *process);
 
 /* `function`: the one that the source line lies in, the innermost that was inlined there; ""
  * unknown.  place: "file:line", else "module+0xOFFSET", else "0xADDRESS".  path: full path of
  * the source file, "" unknown.  Valid until the next call. */
-struct site_is {
+struct symbol_location {
     const char *function, *place, *path;
     int line;
 };
-struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address);
+struct symbol_location symbolize(struct symbolizer *sites, uint32_t process, uint64_t address);
 /* The same of the function that all that was inlined there was inlined in, with the line of the
  * call in it. */
-struct site_is sites_outer(struct sites *sites, uint32_t process, uint64_t address);
+struct symbol_location symbolize_outer(struct symbolizer *sites, uint32_t process, uint64_t address);
 
 /* How many functions are at an address, 1 where none was inlined there; and one of them: 0 is
- * that of sites_call, the next the one that it was inlined in, with the line of the call. */
-uint32_t sites_frames(struct sites *sites, uint32_t process, uint64_t address);
-struct site_is sites_frame(struct sites *sites, uint32_t process, uint64_t address, uint32_t frame);
+ * that of symbolize, the next the one that it was inlined in, with the line of the call. */
+uint32_t symbolizer_frames(struct symbolizer *sites, uint32_t process, uint64_t address);
+struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t process, uint64_t address, uint32_t frame);
 
 /* The text that lies at an address of the program's file, as far as it can be shown; NULL if there is none.  Valid until
  * the next call. */
-const char *sites_text(struct sites *sites, uint32_t process, uint64_t address);
+const char *symbolizer_location_text(struct symbolizer *sites, uint32_t process, uint64_t address);
 
 /* The symbol that an address lies in, as "buffer" or "buffer+16"; NULL if none.
  * Valid until the next call. */
-const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address);
+const char *symbolizer_symbol(struct symbolizer *sites, uint32_t process, uint64_t address);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct making {
-    struct shown_table *both;
-    const struct shown_table *here, *there;
+struct table_diff_builder {
+    struct result_table *both;
+    const struct result_table *here, *there;
     const struct table_names *here_names, *there_names;
     char **here_keys, **there_keys; /* by row: what the row is, in words */
     uint8_t *taken; /* of there */
@@ -56,16 +56,16 @@ static void leave_out_number(const struct table_names *names, const struct table
 }
 
 /* What all cells say that name it. */
-static char *say_row(const struct shown_table *t, const struct table_names *names, uint32_t row)
+static char *table_diff_row_text(const struct result_table *t, const struct table_names *names, uint32_t row)
 {
-    char *all = memory_copied("");
+    char *all = xstrdup("");
     for (uint32_t k = 0; k < t->column_count; k++) {
         const struct table_column *c = &t->columns[k];
         if (!is_name(c))
             continue;
-        char *word = table_say(names, c, &table_cells(t, row)[k]);
+        char *word = result_table_cell_text(names, c, &result_table_cells(t, row)[k]);
         leave_out_number(names, c, word);
-        char *more = memory_printed("%s\t%s", all, word);
+        char *more = xasprintf("%s\t%s", all, word);
         free(word);
         free(all);
         all = more;
@@ -75,15 +75,15 @@ static char *say_row(const struct shown_table *t, const struct table_names *name
 
 #define DEPTHS 256
 
-static char **say_rows(const struct shown_table *t, const struct table_names *names)
+static char **table_diff_report_rows(const struct result_table *t, const struct table_names *names)
 {
-    char **keys = memory_zeroed(t->row_count, sizeof *keys);
+    char **keys = xcalloc(t->row_count, sizeof *keys);
     const char *above[DEPTHS] = {""};
     for (uint32_t i = 0; i < t->row_count; i++) {
         uint8_t depth = t->rows[i].depth;
-        char *own = say_row(t, names, i);
+        char *own = table_diff_row_text(t, names, i);
         const char *parent = depth && above[depth - 1] ? above[depth - 1] : "";
-        keys[i] = memory_printed("%s\n%s", parent, own);
+        keys[i] = xasprintf("%s\n%s", parent, own);
         above[depth] = keys[i];
         free(own);
     }
@@ -119,7 +119,7 @@ static struct map index_rows(char **keys, uint32_t count)
 }
 
 /* The first that is not taken yet; the count: there is none. */
-static uint32_t find_row(const struct making *m, const struct map *index, const char *key)
+static uint32_t find_row(const struct table_diff_builder *m, const struct map *index, const char *key)
 {
     uint64_t h = hash_of(key);
     uintptr_t row;
@@ -136,7 +136,7 @@ static char *name_of(const struct table_column *c, const char *more, uint8_t kin
 {
     size_t n = strlen(c->name);
     bool ns = n > 3 && strcmp(c->name + n - 3, "_ns") == 0;
-    return memory_printed("%.*s%s%s", (int)(ns ? n - 3 : n), c->name, more,
+    return xasprintf("%.*s%s%s", (int)(ns ? n - 3 : n), c->name, more,
                           ns && kind == c->kind ? "_ns" : "");
 }
 
@@ -144,23 +144,23 @@ static struct table_column copy_column(const struct table_column *c, const char 
                                        const char *title, uint8_t kind)
 {
     return (struct table_column){.name = name_of(c, name, kind),
-                                 .title = memory_printed("%s%s", c->title, title),
-                                 .unit = memory_copied(kind == TABLE_SHARE ? "" : c->unit),
+                                 .title = xasprintf("%s%s", c->title, title),
+                                 .unit = xstrdup(kind == TABLE_SHARE ? "" : c->unit),
                                  .kind = kind,
                                  .exact = c->exact,
                                  .detail = c->detail,
-                                 .source = memory_copied(c->source)};
+                                 .source = xstrdup(c->source)};
 }
 
-static void add_column(struct shown_table *t, struct table_column column, uint32_t under)
+static void add_column(struct result_table *t, struct table_column column, uint32_t under)
 {
     column.under = under;
-    PUSH(t->columns, t->column_count, column);
+    ARRAY_PUSH(t->columns, t->column_count, column);
 }
 
 /* What is told in words, with a unit of its own in each row, has no difference to be shown but that of the number behind
  * it, in per cent. */
-static bool stands_for_words(const struct making *m, const struct table_column *c)
+static bool stands_for_words(const struct table_diff_builder *m, const struct table_column *c)
 {
     static const char *const numbers[] = {"total", "mean", NULL};
     for (uint32_t k = 0; k < m->here->column_count; k++)
@@ -170,10 +170,10 @@ static bool stands_for_words(const struct making *m, const struct table_column *
 }
 
 /* What stands under a column there stands under it here; so do the differences of both. */
-static void add_columns(struct making *m)
+static void add_columns(struct table_diff_builder *m)
 {
-    struct shown_table *t = m->both;
-    uint32_t *at = memory_zeroed(m->here->column_count + 1, sizeof *at); /* by column, 1 + index */
+    struct result_table *t = m->both;
+    uint32_t *at = xcalloc(m->here->column_count + 1, sizeof *at); /* by column, 1 + index */
     for (uint32_t k = 0; k < m->here->column_count; k++) {
         const struct table_column *c = &m->here->columns[k];
         uint32_t under = c->under && c->under <= k ? at[c->under - 1] : 0;
@@ -194,7 +194,7 @@ static struct table_cell copy_cell(const struct table_cell *cell)
 {
     struct table_cell copy = *cell;
     if (copy.is == CELL_TEXT)
-        copy.text = memory_copied(copy.text);
+        copy.text = xstrdup(copy.text);
     return copy;
 }
 
@@ -216,13 +216,13 @@ static void set_difference(struct table_cell *cells, const struct table_cell *he
         return;
     double difference = value_of(here) - value_of(there);
     cells[0] = here->is == CELL_NUMBER && there->is == CELL_NUMBER
-                   ? cell_number(here->number - there->number)
-                   : cell_real(difference);
+                   ? table_cell_number(here->number - there->number)
+                   : table_cell_real(difference);
     if (value_of(there) != 0)
-        cells[1] = cell_real(difference / value_of(there));
+        cells[1] = table_cell_real(difference / value_of(there));
 }
 
-static void set_cells(const struct making *m, struct table_cell *cells,
+static void set_cells(const struct table_diff_builder *m, struct table_cell *cells,
                       const struct table_cell *here, const struct table_cell *there)
 {
     static const struct table_cell null;
@@ -236,7 +236,7 @@ static void set_cells(const struct making *m, struct table_cell *cells,
 }
 
 /* What only the other has: its names in words, its numbers as lost. */
-static void set_lost(const struct making *m, struct table_cell *cells,
+static void set_lost(const struct table_diff_builder *m, struct table_cell *cells,
                      const struct table_cell *there)
 {
     for (uint32_t k = 0; k < m->here->column_count; k++, cells++) {
@@ -244,72 +244,72 @@ static void set_lost(const struct making *m, struct table_cell *cells,
         if (!is_number(c)) {
             if (there[k].is != CELL_NULL)
                 *cells = (struct table_cell){.is = CELL_TEXT,
-                                             .text = table_say(m->there_names, c, &there[k])};
+                                             .text = result_table_cell_text(m->there_names, c, &there[k])};
             continue;
         }
         if (there[k].is == CELL_NUMBER)
-            cells[1] = cell_number(-there[k].number);
+            cells[1] = table_cell_number(-there[k].number);
         if (has_value(&there[k]) && value_of(&there[k]) != 0)
-            cells[2] = cell_real(-1);
+            cells[2] = table_cell_real(-1);
         cells += 2;
     }
 }
 
-static struct table_cell *add_row(struct making *m, const struct table_row *row, bool named)
+static struct table_cell *add_row(struct table_diff_builder *m, const struct table_row *row, bool named)
 {
-    struct shown_table *t = m->both;
+    struct result_table *t = m->both;
     struct table_row copy = {.depth = row->depth};
     if (named) {
         copy.event = row->event;
         for (uint32_t i = 0; i < row->line_count; i++)
-            PUSH(copy.lines, copy.line_count, row->lines[i]);
+            ARRAY_PUSH(copy.lines, copy.line_count, row->lines[i]);
     }
     t->rows[t->row_count] = copy;
-    return table_cells(t, t->row_count++);
+    return result_table_cells(t, t->row_count++);
 }
 
-static void add_rows(struct making *m)
+static void add_rows(struct table_diff_builder *m)
 {
     struct map index = index_rows(m->there_keys, m->there->row_count);
     for (uint32_t i = 0; i < m->here->row_count; i++) {
         uint32_t other = find_row(m, &index, m->here_keys[i]);
         bool both = other < m->there->row_count;
-        set_cells(m, add_row(m, &m->here->rows[i], true), table_cells(m->here, i),
-                  both ? table_cells(m->there, other) : NULL);
+        set_cells(m, add_row(m, &m->here->rows[i], true), result_table_cells(m->here, i),
+                  both ? result_table_cells(m->there, other) : NULL);
         if (both)
             m->taken[other] = 1;
     }
     for (uint32_t i = 0; i < m->there->row_count; i++)
         if (!m->taken[i])
-            set_lost(m, add_row(m, &m->there->rows[i], false), table_cells(m->there, i));
+            set_lost(m, add_row(m, &m->there->rows[i], false), result_table_cells(m->there, i));
     map_free(&index);
 }
 
-void against_make(struct shown_table *both, const struct shown_table *here,
-                  const struct table_names *here_names, const struct shown_table *there,
+void table_diff_make(struct result_table *both, const struct result_table *here,
+                  const struct table_names *here_names, const struct result_table *there,
                   const struct table_names *there_names)
 {
-    struct making m = {.both = both,
+    struct table_diff_builder m = {.both = both,
                        .here = here,
                        .there = there,
                        .here_names = here_names,
                        .there_names = there_names,
-                       .here_keys = say_rows(here, here_names),
-                       .there_keys = say_rows(there, there_names),
-                       .taken = memory_zeroed(there->row_count, 1)};
+                       .here_keys = table_diff_report_rows(here, here_names),
+                       .there_keys = table_diff_report_rows(there, there_names),
+                       .taken = xcalloc(there->row_count, 1)};
     size_t rows = (size_t)here->row_count + there->row_count;
-    *both = (struct shown_table){
-        .title = memory_printed("%s against %s", here->title, there_names->book->run.name)};
+    *both = (struct result_table){
+        .title = xasprintf("%s against %s", here->title, there_names->book->run.name)};
     add_columns(&m);
-    both->rows = memory_zeroed(rows, sizeof *both->rows);
-    both->cells = memory_zeroed(rows * both->column_count, sizeof *both->cells);
+    both->rows = xcalloc(rows, sizeof *both->rows);
+    both->cells = xcalloc(rows * both->column_count, sizeof *both->cells);
     add_rows(&m);
     if (here->total) {
-        both->total = memory_zeroed(both->column_count, sizeof *both->total);
+        both->total = xcalloc(both->column_count, sizeof *both->total);
         set_cells(&m, both->total, here->total, there->total);
     }
     for (uint32_t i = 0; i < here->note_count; i++)
-        PUSH(both->notes, both->note_count, memory_copied(here->notes[i]));
+        ARRAY_PUSH(both->notes, both->note_count, xstrdup(here->notes[i]));
     both->known = here->known;
     both->count = here->count;
     free_keys(m.here_keys, here->row_count);

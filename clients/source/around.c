@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void around_state(char *path, size_t size)
+void run_discovery_state(char *path, size_t size)
 {
     const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (xdg && *xdg)
@@ -25,7 +25,7 @@ static bool is_trace_name(const char *name)
     return n >= 6 && strcmp(name + n - 5, ".poet") == 0;
 }
 
-void around_files(const char *directory, around_take *take, void *user)
+void run_discovery_files(const char *directory, around_take *take, void *user)
 {
     DIR *d = opendir(directory);
     for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
@@ -39,7 +39,7 @@ void around_files(const char *directory, around_take *take, void *user)
         closedir(d);
 }
 
-void around_endpoints(around_take *take, void *user)
+void run_discovery_endpoints(around_take *take, void *user)
 {
     char directory[256], endpoint[600], first[600] = "";
     struct error ignored;
@@ -59,11 +59,11 @@ void around_endpoints(around_take *take, void *user)
         closedir(d);
 }
 
-bool around_find(const char *name, char *path, size_t size)
+bool run_discovery_find(const char *name, char *path, size_t size)
 {
     char state[PATH_MAX - 300];
     struct stat st;
-    around_state(state, sizeof state);
+    run_discovery_state(state, sizeof state);
     for (int i = 0; !strchr(name, '/') && stat(name, &st) < 0 && i < 2; i++) {
         int n = snprintf(path, size, "%s/%s%s", state, name, i ? ".poet" : "");
         if ((size_t)n < size && stat(path, &st) == 0 && S_ISREG(st.st_mode))

@@ -7,16 +7,16 @@
 #include <stddef.h>
 
 /* $XDG_STATE_HOME/poet, else ~/.local/state/poet: where a server puts its runs. */
-void around_state(char *path, size_t size);
+void run_discovery_state(char *path, size_t size);
 
 typedef void around_take(void *user, const char *what);
 /* Each regular file NAME.poet of a directory, in no order: "NAME.poet" of ".", else "DIRECTORY/NAME.poet". */
-void around_files(const char *directory, around_take *take, void *user);
+void run_discovery_files(const char *directory, around_take *take, void *user);
 /* Each endpoint at which a server of this user's may listen; there need be none. */
-void around_endpoints(around_take *take, void *user);
+void run_discovery_endpoints(around_take *take, void *user);
 
 /* The file that a name means: itself; else, of a name without a slash, NAME or NAME.poet of the state
  * directory.  False: there is none, and path is the name. */
-bool around_find(const char *name, char *path, size_t size);
+bool run_discovery_find(const char *name, char *path, size_t size);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-bool source_send(struct source *source, struct out *out)
+bool session_send_message(struct session *source, struct encoder *out)
 {
     size_t sent = 0;
     while (!out->failed && sent < out->size) {
@@ -27,19 +27,19 @@ bool source_send(struct source *source, struct out *out)
         sent += (size_t)n;
     }
     bool ok = !out->failed && sent == out->size;
-    out_free(out);
+    encoder_free(out);
     return ok;
 }
 
 /* The last word of a server before it hangs up. */
-static void tell_error(const struct source *source, struct in *in, struct error *error)
+static void session_report_error(const struct session *source, struct decoder *in, struct error *error)
 {
-    char *text = get_name(in, LIMIT_TEXT_BYTES);
+    char *text = decode_name(in, LIMIT_TEXT_BYTES);
     error_set(error, "%s: %s", source->name, text);
     free(text);
 }
 
-int source_next(struct source *source, bool blocking, unsigned *type, struct in *in,
+int session_receive(struct session *source, bool blocking, unsigned *type, struct decoder *in,
                 struct error *error)
 {
     for (;;) {
@@ -54,21 +54,21 @@ int source_next(struct source *source, bool blocking, unsigned *type, struct in 
         }
         if (got > 0) {
             source->used += MESSAGE_FRAME_BYTES + length;
-            *in = in_from(at + MESSAGE_FRAME_BYTES, length);
-            bool table = book_take(&source->book, *type, in);
+            *in = decoder_init(at + MESSAGE_FRAME_BYTES, length);
+            bool table = metadata_update(&source->book, *type, in);
             if (*type == MESSAGE_ERROR) {
-                tell_error(source, in, error);
+                session_report_error(source, in, error);
                 return -1;
             }
             if (in->error) {
                 error_set(error, "%s: %s: %s", source->name, message_name(*type), in->error);
                 return -1;
             }
-            if (table && *type != MESSAGE_SELECTED)
+            if (table && *type != MESSAGE_RUN_SELECTED)
                 continue;
             return 1;
         }
-        out_drop(&source->in, source->used);
+        encoder_consume(&source->in, source->used);
         source->used = 0;
         uint8_t bytes[65536];
         ssize_t n = recv(source->fd, bytes, sizeof bytes, blocking ? 0 : MSG_DONTWAIT);
@@ -85,19 +85,19 @@ int source_next(struct source *source, bool blocking, unsigned *type, struct in 
             error_set(error, "%s: the server hung up", source->name);
             return -1;
         }
-        put_bytes(&source->in, bytes, (size_t)n);
+        encode_bytes(&source->in, bytes, (size_t)n);
     }
 }
 
 /* ---- questions ---- */
 
-struct source_question {
+struct session_request {
     uint32_t id;
     source_take *take;
     void *user;
 };
 
-static size_t find_question(const struct source *source, uint32_t id)
+static size_t find_question(const struct session *source, uint32_t id)
 {
     size_t i = 0;
     while (i < source->question_count && source->questions[i].id != id)
@@ -105,78 +105,78 @@ static size_t find_question(const struct source *source, uint32_t id)
     return i;
 }
 
-bool source_asks(const struct source *source, uint32_t id)
+bool session_request_is_open(const struct session *source, uint32_t id)
 {
     return id && find_question(source, id) < source->question_count;
 }
 
-bool source_busy(const struct source *source) { return source->question_count > 0; }
+bool session_is_busy(const struct session *source) { return source->question_count > 0; }
 
-uint32_t source_ask(struct source *source, enum ask what, struct out *body, source_take *take,
+uint32_t session_send(struct session *source, enum request_type what, struct encoder *body, source_take *take,
                     void *user)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     uint32_t id = ++source->last_id ? source->last_id : ++source->last_id;
-    put_ask(&out, id, what, body);
+    encode_request(&out, id, what, body);
     if (body)
-        out_free(body);
-    if (!source_send(source, &out))
+        encoder_free(body);
+    if (!session_send_message(source, &out))
         return 0;
-    source->questions = grow(source->questions, &source->question_room, source->question_count + 1,
+    source->questions = array_reserve(source->questions, &source->question_room, source->question_count + 1,
                              sizeof *source->questions);
-    source->questions[source->question_count++] = (struct source_question){id, take, user};
+    source->questions[source->question_count++] = (struct session_request){id, take, user};
     return id;
 }
 
-static void drop_question(struct source *source, size_t i)
+static void drop_question(struct session *source, size_t i)
 {
     source->question_count--;
     memmove(source->questions + i, source->questions + i + 1,
             (source->question_count - i) * sizeof *source->questions);
 }
 
-void source_cancel(struct source *source, uint32_t id)
+void session_cancel_request(struct session *source, uint32_t id)
 {
-    struct out out = {0};
-    if (!source_asks(source, id))
+    struct encoder out = {0};
+    if (!session_request_is_open(source, id))
         return;
     drop_question(source, find_question(source, id));
-    put_cancel(&out, id);
-    source_send(source, &out);
+    encode_cancel(&out, id);
+    session_send_message(source, &out);
 }
 
-void source_forget(struct source *source) { source->question_count = 0; }
+void session_forget_request(struct session *source) { source->question_count = 0; }
 
-bool source_answered(struct source *source, struct in *in, struct error *error)
+bool session_request_done(struct session *source, struct decoder *in, struct error *error)
 {
-    struct answer answer;
-    get_answer(in, &answer);
+    struct response_chunk answer;
+    decode_response_chunk(in, &answer);
     size_t i = find_question(source, answer.id);
     if (!in->error && i < source->question_count) {
-        struct source_question question = source->questions[i];
+        struct session_request question = source->questions[i];
         if (answer.last)
             drop_question(source, i);
-        if (answer.part == PART_REFUSAL && answer.id == source->waits_for)
-            source->refused = get_name(in, LIMIT_TEXT_BYTES);
+        if (answer.part == RESPONSE_ERROR && answer.id == source->waits_for)
+            source->refused = decode_name(in, LIMIT_TEXT_BYTES);
         else if (question.take)
             question.take(question.user, &answer);
     }
     if (in->error)
-        error_set(error, "%s: %s is damaged: %s", source->name, part_name(answer.part), in->error);
+        error_set(error, "%s: %s is damaged: %s", source->name, response_chunk_name(answer.part), in->error);
     return !in->error;
 }
 
-bool source_wait(struct source *source, uint32_t id, struct error *error)
+bool session_wait(struct session *source, uint32_t id, struct error *error)
 {
     unsigned type;
-    struct in in;
+    struct decoder in;
     bool ok = id != 0;
     if (!ok)
         error_set(error, "%s: the server hung up", source->name);
     source->waits_for = id;
-    while (ok && source_asks(source, id))
-        ok = source_next(source, true, &type, &in, error) > 0 &&
-             (type != MESSAGE_ANSWER || source_answered(source, &in, error));
+    while (ok && session_request_is_open(source, id))
+        ok = session_receive(source, true, &type, &in, error) > 0 &&
+             (type != MESSAGE_RESPONSE || session_request_done(source, &in, error));
     source->waits_for = 0;
     if (ok && source->refused) {
         error_set(error, "%s: %s", source->name, source->refused);

@@ -7,11 +7,11 @@
 
 /* The column that widths are made of: `wanted`, or the first that says something of those that are usual (total_ns,
  * waited_ns, bytes, calls); column_count: there is none, or nothing in it. */
-uint32_t boxing_column(const struct shown_table *table, const char *wanted);
+uint32_t table_to_icicle_column(const struct result_table *table, const char *wanted);
 /* Of a column that says what each row took itself (self, net, cpu, calls) a box holds those below it, too; the others say
  * that by themselves. */
-bool boxing_is_own(const struct shown_table *table, uint32_t column);
-void boxing_make(struct boxes *boxes, const struct table_names *names,
-                 const struct shown_table *table, uint32_t column);
+bool table_to_icicle_is_own(const struct result_table *table, uint32_t column);
+void table_to_icicle_make(struct icicle_layout *boxes, const struct table_names *names,
+                 const struct result_table *table, uint32_t column);
 
 #endif

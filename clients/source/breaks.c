@@ -22,31 +22,31 @@ static void file_of(const char *trace, char *path, size_t size)
     snprintf(path, size, "%s%s", trace, poet ? "-breaks" : ".poet-breaks");
 }
 
-void breaks_read(struct breaks *breaks, const char *trace)
+void breakpoint_file_read(struct breakpoint_list *breaks, const char *trace)
 {
     char path[PATH_MAX], *rest = NULL;
-    *breaks = (struct breaks){0};
+    *breaks = (struct breakpoint_list){0};
     file_of(trace, path, sizeof path);
-    char *text = regular_read(path, FILE_BYTES, NULL);
+    char *text = safe_open_read(path, FILE_BYTES, NULL);
     size_t room = 0;
     for (char *line = text ? strtok_r(text, "\n", &rest) : NULL;
          line && breaks->count < BREAKS_MOST; line = strtok_r(NULL, "\n", &rest)) {
-        breaks->items = grow(breaks->items, &room, breaks->count + 1, sizeof *breaks->items);
-        breaks->items[breaks->count++] = memory_copied(line);
+        breaks->items = array_reserve(breaks->items, &room, breaks->count + 1, sizeof *breaks->items);
+        breaks->items[breaks->count++] = xstrdup(line);
     }
     free(text);
 }
 
-void breaks_free(struct breaks *breaks)
+void breakpoint_file_free(struct breakpoint_list *breaks)
 {
     for (size_t i = 0; i < breaks->count; i++)
         free(breaks->items[i]);
     free(breaks->items);
-    *breaks = (struct breaks){0};
+    *breaks = (struct breakpoint_list){0};
 }
 
 /* As a whole, in the place of the one before. */
-static bool write_all(const struct breaks *breaks, const char *without, const char *with,
+static bool write_all(const struct breakpoint_list *breaks, const char *without, const char *with,
                       const char *path)
 {
     char other[PATH_MAX + 8];
@@ -63,12 +63,12 @@ static bool write_all(const struct breaks *breaks, const char *without, const ch
     return written && rename(other, path) == 0;
 }
 
-bool breaks_toggle(const char *trace, const char *what, bool *set, struct error *error)
+bool breakpoint_file_toggle(const char *trace, const char *what, bool *set, struct error *error)
 {
     char path[PATH_MAX];
-    struct breaks breaks;
+    struct breakpoint_list breaks;
     file_of(trace, path, sizeof path);
-    breaks_read(&breaks, trace);
+    breakpoint_file_read(&breaks, trace);
     *set = true;
     for (size_t i = 0; i < breaks.count; i++)
         if (strcmp(breaks.items[i], what) == 0)
@@ -76,7 +76,7 @@ bool breaks_toggle(const char *trace, const char *what, bool *set, struct error 
     bool done = write_all(&breaks, *set ? NULL : what, *set ? what : NULL, path);
     if (!done)
         error_set(error, "%s: %s", path, strerror(errno));
-    breaks_free(&breaks);
+    breakpoint_file_free(&breaks);
     return done;
 }
 
@@ -87,7 +87,7 @@ bool breaks_toggle(const char *trace, const char *what, bool *set, struct error 
 static char *next_word(const char **text)
 {
     const char *s = *text + strspn(*text, " \t");
-    char *word = *s ? memory_copied(s) : NULL, *end = word;
+    char *word = *s ? xstrdup(s) : NULL, *end = word;
     char quote = 0;
     for (; word && *s && (quote || (*s != ' ' && *s != '\t')); s++) {
         if (quote ? *s == quote : *s == '\'' || *s == '"')
@@ -116,7 +116,7 @@ static bool parse_number(const char *word, uint64_t *number)
 }
 
 /* "thread N", "arrival N", until there is no more. */
-static bool parse_options(struct break_is *is, const char *rest)
+static bool parse_options(struct breakpoint_spec *is, const char *rest)
 {
     for (char *word; (word = next_word(&rest));) {
         char *value = next_word(&rest);
@@ -136,28 +136,28 @@ static bool parse_options(struct break_is *is, const char *rest)
     return !rest[strspn(rest, " \t")];
 }
 
-bool break_parse(struct break_is *is, const char *words)
+bool breakpoint_parse(struct breakpoint_spec *is, const char *words)
 {
     const char *rest = words;
-    *is = (struct break_is){0};
-    if (ref_parse(words, &is->at))
+    *is = (struct breakpoint_spec){0};
+    if (event_id_parse(words, &is->at))
         return true;
-    is->at = (struct ref){0};
+    is->at = (struct event_id){0};
     is->site = next_word(&rest);
     if (is->site && strchr(is->site, ':') && parse_options(is, rest))
         return true;
-    break_free(is);
+    breakpoint_free(is);
     return false;
 }
 
-void break_free(struct break_is *is)
+void breakpoint_free(struct breakpoint_spec *is)
 {
     free(is->site);
     free(is->thread);
-    *is = (struct break_is){0};
+    *is = (struct breakpoint_spec){0};
 }
 
-bool break_is_site(const struct break_is *is, const char *place)
+bool breakpoint_is_at_site(const struct breakpoint_spec *is, const char *place)
 {
     size_t length = place ? strlen(place) : 0, wanted = is->site ? strlen(is->site) : 0;
     if (!wanted || length < wanted || strcmp(place + length - wanted, is->site) != 0)
@@ -165,7 +165,7 @@ bool break_is_site(const struct break_is *is, const char *place)
     return length == wanted || place[length - wanted - 1] == '/';
 }
 
-bool break_is_thread(const struct break_is *is, uint32_t line, const char *name)
+bool breakpoint_is_for_thread(const struct breakpoint_spec *is, uint32_t line, const char *name)
 {
     uint64_t number;
     if (!is->thread || (parse_number(is->thread, &number) && number == line))

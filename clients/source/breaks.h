@@ -10,30 +10,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct breaks {
+struct breakpoint_list {
     char **items;
     size_t count;
 };
 
 /* None where there is no such file. */
-void breaks_read(struct breaks *breaks, const char *trace);
-void breaks_free(struct breaks *breaks);
+void breakpoint_file_read(struct breakpoint_list *breaks, const char *trace);
+void breakpoint_file_free(struct breakpoint_list *breaks);
 /* One more, or, where it is there, one less: *set says which.  False: see error. */
-bool breaks_toggle(const char *trace, const char *what, bool *set, struct error *error);
+bool breakpoint_file_toggle(const char *trace, const char *what, bool *set, struct error *error);
 
 /* What one says. */
-struct break_is {
-    struct ref at; /* line 0: at a place */
+struct breakpoint_spec {
+    struct event_id at; /* line 0: at a place */
     char *site; /* FILE:LINE, perhaps with folders before it */
     char *thread; /* its line, or its name; NULL: any */
     uint64_t arrival; /* of each thread that one; 0: all */
 };
 /* False: it is none, and nothing is to be freed. */
-bool break_parse(struct break_is *is, const char *words);
-void break_free(struct break_is *is);
+bool breakpoint_parse(struct breakpoint_spec *is, const char *words);
+void breakpoint_free(struct breakpoint_spec *is);
 /* Is that the place? */
-bool break_is_site(const struct break_is *is, const char *place);
+bool breakpoint_is_at_site(const struct breakpoint_spec *is, const char *place);
 /* Is that the thread, of that name ("T:work")? */
-bool break_is_thread(const struct break_is *is, uint32_t line, const char *name);
+bool breakpoint_is_for_thread(const struct breakpoint_spec *is, uint32_t line, const char *name);
 
 #endif

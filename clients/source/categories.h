@@ -6,10 +6,10 @@
 #include "clients/source/table.h"
 
 /* Does any description of the run say so of any? */
-bool categories_wanted(const struct book *book);
+bool function_categories_wanted(const struct trace_metadata *book);
 /* Of a cell that is a place or a name: an enum target_category; none: nothing is said of it. */
-uint8_t categories_of(const struct table_names *names, const struct table_cell *cell);
+uint8_t function_categories_of(const struct table_names *names, const struct table_cell *cell);
 /* For the option "category" of a table; calls: the table of that name, by function.  New memory; NULL: none is of any. */
-char *categories_named(const struct table_names *names, const struct shown_table *calls);
+char *function_categories_named(const struct table_names *names, const struct result_table *calls);
 
 #endif

@@ -14,218 +14,218 @@ static const struct {
 #undef F
 };
 
-const char *costs_name(unsigned figure) { return figures[figure].name; }
-const char *costs_title(unsigned figure) { return figures[figure].title; }
+const char *line_costs_name(unsigned figure) { return figures[figure].name; }
+const char *line_costs_title(unsigned figure) { return figures[figure].title; }
 
-enum table_kind costs_kind(unsigned figure)
+enum table_kind line_costs_kind(unsigned figure)
 {
     return figure == FIGURE_CALLS || figure == FIGURE_WAITS ? TABLE_COUNT : TABLE_NS;
 }
 
-const char *costs_path(const struct costs_file *file)
+const char *line_costs_path(const struct line_costs_file *file)
 {
     return *file->path ? file->path : "(not known)";
 }
 
 /* ---- adding up ---- */
 
-struct columns {
+struct line_costs_columns {
     uint32_t what, place, until, of, figure[FIGURES];
 };
 
-static bool find_columns(struct columns *c, const struct shown_table *t)
+static bool find_columns(struct line_costs_columns *c, const struct result_table *t)
 {
     bool all = true;
-    c->what = table_find(t, "what");
-    c->place = table_find(t, "place");
-    c->until = table_find(t, "until");
-    c->of = table_find(t, "of");
+    c->what = result_table_find_column(t, "what");
+    c->place = result_table_find_column(t, "place");
+    c->until = result_table_find_column(t, "until");
+    c->of = result_table_find_column(t, "of");
     for (unsigned i = 0; i < FIGURES; i++) {
-        c->figure[i] = table_find(t, figures[i].name);
+        c->figure[i] = result_table_find_column(t, figures[i].name);
         all &= c->figure[i] < t->column_count;
     }
     return all && c->what < t->column_count && c->place < t->column_count &&
            c->until < t->column_count && c->of < t->column_count;
 }
 
-static void add_figure(struct figures *to, unsigned figure, int64_t value)
+static void add_figure(struct line_figures *to, unsigned figure, int64_t value)
 {
     if (__builtin_add_overflow(to->value[figure], value, &to->value[figure]))
         to->value[figure] = INT64_MAX;
     to->known |= 1u << figure;
 }
 
-static struct figures figures_of(const struct columns *c, const struct table_cell *cells)
+static struct line_figures figures_of(const struct line_costs_columns *c, const struct table_cell *cells)
 {
-    struct figures f = {0};
+    struct line_figures f = {0};
     for (unsigned i = 0; i < FIGURES; i++)
         if (cells[c->figure[i]].is == CELL_NUMBER)
             add_figure(&f, i, cells[c->figure[i]].number);
     return f;
 }
 
-static void add_figures(struct figures *to, const struct figures *f, bool totals)
+static void add_figures(struct line_figures *to, const struct line_figures *f, bool totals)
 {
     for (unsigned i = 0; i < FIGURES; i++)
         if (f->known & 1u << i && (totals || i != FIGURE_TOTAL))
             add_figure(to, i, f->value[i]);
 }
 
-int64_t costs_weight(const struct costs *l, const struct figures *f)
+int64_t line_costs_weight(const struct line_costs *l, const struct line_figures *f)
 {
     return f->value[l->measured ? FIGURE_SELF : FIGURE_RAN] + f->value[FIGURE_MADE];
 }
 
-double costs_share(const struct costs *l, const struct figures *f)
+double line_costs_share(const struct line_costs *l, const struct line_figures *f)
 {
-    int64_t all = costs_weight(l, &l->all);
-    return all > 0 ? (double)costs_weight(l, f) / (double)all : 0;
+    int64_t all = line_costs_weight(l, &l->all);
+    return all > 0 ? (double)line_costs_weight(l, f) / (double)all : 0;
 }
 
 /* ---- where it is ---- */
 
 /* A place of the code, in memory of its own. */
-struct spot {
+struct line_costs_spot {
     char *path, *function, *said;
     int line;
     uint64_t address;
     bool entry; /* where the function begins: as an event's place, the begin or end of a thread */
 };
 
-static struct spot spot_of(const struct table_names *names, const struct table_cell *cell)
+static struct line_costs_spot spot_of(const struct table_names *names, const struct table_cell *cell)
 {
     if (cell->is != CELL_PLACE || !cell->place.address)
-        return (struct spot){.path = memory_copied(""), .function = memory_copied("")};
-    struct site_is site = sites_outer(names->sites, cell->place.process, cell->place.address);
+        return (struct line_costs_spot){.path = xstrdup(""), .function = xstrdup("")};
+    struct symbol_location site = symbolize_outer(names->sites, cell->place.process, cell->place.address);
     bool known = *site.path && site.line > 0;
-    struct spot spot = {.path = memory_copied(known ? site.path : ""),
-                        .function = memory_copied(site.function),
+    struct line_costs_spot spot = {.path = xstrdup(known ? site.path : ""),
+                        .function = xstrdup(site.function),
                         .said = *site.function
-                                    ? memory_printed("%s (%s)", site.function, site.place)
-                                    : memory_copied(site.place),
+                                    ? xasprintf("%s (%s)", site.function, site.place)
+                                    : xstrdup(site.place),
                         .line = known ? site.line : 0,
                         .address = cell->place.address};
-    const char *symbol = sites_symbol(names->sites, cell->place.process, cell->place.address);
+    const char *symbol = symbolizer_symbol(names->sites, cell->place.process, cell->place.address);
     spot.entry = symbol && strcmp(symbol, spot.function) == 0;
     return spot;
 }
 
-static void spot_free(struct spot *spot)
+static void spot_free(struct line_costs_spot *spot)
 {
     free(spot->path);
     free(spot->function);
     free(spot->said);
 }
 
-static bool is_within(const struct spot *a, const struct spot *b)
+static bool is_within(const struct line_costs_spot *a, const struct line_costs_spot *b)
 {
     return a->line && b->line && strcmp(a->path, b->path) == 0 &&
            strcmp(a->function, b->function) == 0;
 }
 
-static struct costs_file *file_of(struct costs *l, const char *path)
+static struct line_costs_file *file_of(struct line_costs *l, const char *path)
 {
     for (uint32_t i = l->file_count; i > 0; i--)
         if (strcmp(l->files[i - 1].path, path) == 0)
             return &l->files[i - 1];
-    PUSH(l->files, l->file_count, (struct costs_file){.path = memory_copied(path)});
+    ARRAY_PUSH(l->files, l->file_count, (struct line_costs_file){.path = xstrdup(path)});
     return &l->files[l->file_count - 1];
 }
 
 static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Takes `from` over. */
-static struct costs_line *line_of(struct costs_file *file, int first, int last, char *from,
+static struct line_costs_line *line_of(struct line_costs_file *file, int first, int last, char *from,
                                   const char *function)
 {
     for (uint32_t i = 0; i < file->line_count; i++) {
-        struct costs_line *line = &file->lines[i];
+        struct line_costs_line *line = &file->lines[i];
         if (line->first == first && line->last == last && same_text(line->from, from) &&
             strcmp(line->function, function) == 0) {
             free(from);
             return line;
         }
     }
-    struct costs_line line = {
-        .first = first, .last = last, .from = from, .function = memory_copied(function)};
-    PUSH(file->lines, file->line_count, line);
+    struct line_costs_line line = {
+        .first = first, .last = last, .from = from, .function = xstrdup(function)};
+    ARRAY_PUSH(file->lines, file->line_count, line);
     return &file->lines[file->line_count - 1];
 }
 
 /* ---- a row of the table ---- */
 
-static bool is(const struct columns *c, const struct table_cell *cells, const char *what)
+static bool line_costs_cell_is(const struct line_costs_columns *c, const struct table_cell *cells, const char *what)
 {
     return cells[c->what].is == CELL_TEXT && strcmp(cells[c->what].text, what) == 0;
 }
 
 /* From one place to another: within a function all lines between, else what lies before the second one.  Back within a line
  * it went around a loop, through others. */
-static struct costs_line *line_of_step(struct costs *l, const struct spot *from,
-                                       const struct spot *to, struct costs_file **file)
+static struct line_costs_line *line_of_step(struct line_costs *l, const struct line_costs_spot *from,
+                                       const struct line_costs_spot *to, struct line_costs_file **file)
 {
     bool ends = from->line && to->entry;
     *file = file_of(l, to->line && !ends ? to->path : from->path);
     if (ends)
-        return line_of(*file, from->line, from->line, memory_copied("to its end"), from->function);
+        return line_of(*file, from->line, from->line, xstrdup("to its end"), from->function);
     if (is_within(from, to))
         return line_of(*file, from->line, to->line,
                        from->line == to->line && to->address <= from->address
-                           ? memory_copied("from here to here again")
+                           ? xstrdup("from here to here again")
                            : NULL,
                        from->function);
     if (to->line)
         return line_of(*file, to->line, to->line,
-                       from->said ? memory_printed("from %s", from->said)
-                                  : memory_copied("from its begin"),
+                       from->said ? xasprintf("from %s", from->said)
+                                  : xstrdup("from its begin"),
                        to->function);
-    char *way = to->said ? memory_printed("to %s", to->said) : memory_copied("to its end");
+    char *way = to->said ? xasprintf("to %s", to->said) : xstrdup("to its end");
     if (!from->line && from->said) {
-        char *both = memory_printed("%s %s", from->said, way);
+        char *both = xasprintf("%s %s", from->said, way);
         free(way);
         way = both;
     }
     return line_of(*file, from->line, from->line, way, from->function);
 }
 
-static struct costs_line *line_of_place(struct costs *l, const struct spot *at, const char *what,
-                                        struct costs_file **file)
+static struct line_costs_line *line_of_place(struct line_costs *l, const struct line_costs_spot *at, const char *what,
+                                        struct line_costs_file **file)
 {
     *file = file_of(l, at->path);
     return line_of(*file, at->line, at->line,
                    at->line   ? NULL
-                   : at->said ? memory_copied(at->said)
-                              : memory_copied(what),
+                   : at->said ? xstrdup(at->said)
+                              : xstrdup(what),
                    at->function);
 }
 
 /* In a function, after a call that it made, or before the first one. */
-static struct costs_line *line_within(struct costs *l, const struct spot *function,
-                                      const struct spot *after, struct costs_file **file)
+static struct line_costs_line *line_within(struct line_costs *l, const struct line_costs_spot *function,
+                                      const struct line_costs_spot *after, struct line_costs_file **file)
 {
     if (!after->line)
         return line_of_place(l, function, "within", file);
     *file = file_of(l, after->path);
-    struct costs_line *line = line_of(*file, after->line, after->line,
-                                      memory_copied("after this call"), function->function);
+    struct line_costs_line *line = line_of(*file, after->line, after->line,
+                                      xstrdup("after this call"), function->function);
     line->after = true;
     return line;
 }
 
-static void add_row(struct costs *l, const struct table_names *names, const struct columns *c,
-                    const struct shown_table *t, uint32_t row)
+static void add_row(struct line_costs *l, const struct table_names *names, const struct line_costs_columns *c,
+                    const struct result_table *t, uint32_t row)
 {
-    const struct table_cell *cells = table_cells(t, row);
-    struct figures f = figures_of(c, cells);
-    struct spot at = spot_of(names, &cells[c->place]), to = spot_of(names, &cells[c->until]);
-    struct costs_file *file;
-    struct costs_line *line =
-        is(c, cells, "step") ? line_of_step(l, &at, &to, &file)
-        : is(c, cells, "within")
+    const struct table_cell *cells = result_table_cells(t, row);
+    struct line_figures f = figures_of(c, cells);
+    struct line_costs_spot at = spot_of(names, &cells[c->place]), to = spot_of(names, &cells[c->until]);
+    struct line_costs_file *file;
+    struct line_costs_line *line =
+        line_costs_cell_is(c, cells, "step") ? line_of_step(l, &at, &to, &file)
+        : line_costs_cell_is(c, cells, "within")
             ? line_within(l, &at, &to, &file)
             : line_of_place(l, &at, cells[c->what].is == CELL_TEXT ? cells[c->what].text : "",
                             &file);
-    PUSH(line->rows, line->row_count, row);
+    ARRAY_PUSH(line->rows, line->row_count, row);
     add_figures(&line->figures, &f, true);
     add_figures(&file->figures, &f, false);
     add_figures(&l->all, &f, false);
@@ -235,20 +235,20 @@ static void add_row(struct costs *l, const struct table_names *names, const stru
 
 /* ---- their order ---- */
 
-static int top_of(const struct costs_line *line)
+static int top_of(const struct line_costs_line *line)
 {
     return line->last < line->first ? line->last : line->first;
 }
 
 /* What comes from elsewhere, what goes around or on, then the line itself: what is about several lines stands above; what came after it below. */
-static int class_of(const struct costs_line *line)
+static int class_of(const struct line_costs_line *line)
 {
     return line->after ? 3 : line->from ? 0 : line->first != line->last ? 1 : 2;
 }
 
 static int by_line(const void *a, const void *b)
 {
-    const struct costs_line *x = a, *y = b;
+    const struct line_costs_line *x = a, *y = b;
     if (top_of(x) != top_of(y))
         return top_of(x) < top_of(y) ? -1 : 1;
     if (class_of(x) != class_of(y))
@@ -261,14 +261,14 @@ static int by_line(const void *a, const void *b)
 
 static int by_weight(const void *a, const void *b, void *context)
 {
-    const struct costs_file *x = a, *y = b;
-    int64_t p = costs_weight(context, &x->figures), q = costs_weight(context, &y->figures);
+    const struct line_costs_file *x = a, *y = b;
+    int64_t p = line_costs_weight(context, &x->figures), q = line_costs_weight(context, &y->figures);
     if (!*x->path != !*y->path)
         return *x->path ? -1 : 1;
     return p != q ? (p > q ? -1 : 1) : strcmp(x->path, y->path);
 }
 
-static void sort(struct costs *l)
+static void line_costs_sort_files(struct line_costs *l)
 {
     for (uint32_t i = 0; i < l->file_count; i++)
         if (l->files[i].line_count)
@@ -277,20 +277,20 @@ static void sort(struct costs *l)
         qsort_r(l->files, l->file_count, sizeof *l->files, by_weight, l);
 }
 
-bool costs_make(struct costs *l, const struct table_names *names, const struct shown_table *t)
+bool line_costs_make(struct line_costs *l, const struct table_names *names, const struct result_table *t)
 {
-    struct columns c;
-    *l = (struct costs){.table = t};
+    struct line_costs_columns c;
+    *l = (struct line_costs){.table = t};
     if (!find_columns(&c, t))
         return false;
     for (uint32_t i = 0; i < t->row_count; i++)
         add_row(l, names, &c, t, i);
     l->measured = l->all.known & 1u << FIGURE_SELF;
-    sort(l);
+    line_costs_sort_files(l);
     return true;
 }
 
-void costs_free(struct costs *l)
+void line_costs_free(struct line_costs *l)
 {
     for (uint32_t i = 0; i < l->file_count; i++) {
         for (uint32_t k = 0; k < l->files[i].line_count; k++) {
@@ -302,7 +302,7 @@ void costs_free(struct costs *l)
         free(l->files[i].path);
     }
     free(l->files);
-    *l = (struct costs){0};
+    *l = (struct line_costs){0};
 }
 
 /* ---- looking ---- */
@@ -314,13 +314,13 @@ static bool ends_with(const char *path, const char *end)
            (n == m || path[n - m - 1] == '/' || *end == '/');
 }
 
-const struct costs_file *costs_find(const struct costs *l, const char *path, bool *several)
+const struct line_costs_file *line_costs_find(const struct line_costs *l, const char *path, bool *several)
 {
-    const struct costs_file *found = NULL;
+    const struct line_costs_file *found = NULL;
     *several = false;
     for (uint32_t i = 0; i < l->file_count; i++) {
-        const struct costs_file *file = &l->files[i];
-        if (strcmp(costs_path(file), path) == 0)
+        const struct line_costs_file *file = &l->files[i];
+        if (strcmp(line_costs_path(file), path) == 0)
             return file;
         *several |= found && ends_with(file->path, path);
         found = !found && ends_with(file->path, path) ? file : found;
@@ -328,10 +328,10 @@ const struct costs_file *costs_find(const struct costs *l, const char *path, boo
     return *several ? NULL : found;
 }
 
-char *costs_number(const struct costs_line *line)
+char *line_costs_number(const struct line_costs_line *line)
 {
     if (!line->first)
-        return memory_copied("");
-    return line->first == line->last ? memory_printed("%d", line->first)
-                                     : memory_printed("%d-%d", line->first, line->last);
+        return xstrdup("");
+    return line->first == line->last ? xasprintf("%d", line->first)
+                                     : xasprintf("%d-%d", line->first, line->last);
 }

@@ -22,61 +22,61 @@
     F(PATH, "path_ns", "on path")
 /* clang-format on */
 
-enum cost_figure {
+enum line_cost_figure {
 #define F(NAME, name, title) FIGURE_##NAME,
     COST_FIGURES(F)
 #undef F
         FIGURES
 };
 
-const char *costs_name(unsigned figure);
-const char *costs_title(unsigned figure);
-enum table_kind costs_kind(unsigned figure);
+const char *line_costs_name(unsigned figure);
+const char *line_costs_title(unsigned figure);
+enum table_kind line_costs_kind(unsigned figure);
 
-struct figures {
+struct line_figures {
     int64_t value[FIGURES];
     uint32_t known; /* bit by bit */
 };
 
-struct costs_line {
+struct line_costs_line {
     int first, last; /* lines; last before first: around a loop; 0: not known */
     char *
         from; /* where it came from, or what it is, where it is no line of this function; NULL: it is one */
     bool after; /* it is about what came after a call there */
     char *function; /* "" not known */
-    struct figures figures;
+    struct line_figures figures;
     uint32_t *rows, row_count; /* of the table */
 };
 
-struct costs_file {
+struct line_costs_file {
     char *path; /* as debug information has it; "": places without */
-    struct figures figures; /* of all its lines; of TOTAL none, for calls are within calls */
-    struct costs_line *lines; /* by their first lines; what ends there before what begins there */
+    struct line_figures figures; /* of all its lines; of TOTAL none, for calls are within calls */
+    struct line_costs_line *lines; /* by their first lines; what ends there before what begins there */
     uint32_t line_count;
 };
 
-struct costs {
-    struct costs_file *files; /* what weighs most first, places without a file last */
+struct line_costs {
+    struct line_costs_file *files; /* what weighs most first, places without a file last */
     uint32_t file_count;
-    struct figures all;
-    const struct shown_table *table; /* that it is made of, borrowed */
+    struct line_figures all;
+    const struct result_table *table; /* that it is made of, borrowed */
     bool measured; /* calls were: then self is what lines weigh, else what ran */
 };
 
 /* False: it is no such table. */
-bool costs_make(struct costs *costs, const struct table_names *names,
-                const struct shown_table *table);
-void costs_free(struct costs *costs); /* empties it */
+bool line_costs_make(struct line_costs *costs, const struct table_names *names,
+                const struct result_table *table);
+void line_costs_free(struct line_costs *costs); /* empties it */
 
 /* What a line weighs: what it took itself, and what it made others wait. */
-int64_t costs_weight(const struct costs *costs, const struct figures *figures);
+int64_t line_costs_weight(const struct line_costs *costs, const struct line_figures *figures);
 /* The share of all of that, 0 to 1. */
-double costs_share(const struct costs *costs, const struct figures *figures);
+double line_costs_share(const struct line_costs *costs, const struct line_figures *figures);
 /* "(not known)" of places without a file. */
-const char *costs_path(const struct costs_file *file);
+const char *line_costs_path(const struct line_costs_file *file);
 /* The file of a path, or of its end, as "dir/file.c"; NULL: there is none, or with *several more than one. */
-const struct costs_file *costs_find(const struct costs *costs, const char *path, bool *several);
+const struct line_costs_file *line_costs_find(const struct line_costs *costs, const char *path, bool *several);
 /* "14", "12-15"; "" where no line is known.  New memory. */
-char *costs_number(const struct costs_line *line);
+char *line_costs_number(const struct line_costs_line *line);
 
 #endif

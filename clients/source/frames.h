@@ -6,11 +6,11 @@
 #include "clients/source/table.h"
 
 /* How many, at least 1; and one of them in words, 0 the innermost: "f (a.c:3)"; new memory. */
-uint32_t frames_count(const struct table_names *names, struct table_place place);
-char *frames_say(const struct table_names *names, struct table_place place, uint32_t frame);
+uint32_t stack_frames_count(const struct table_names *names, struct table_place place);
+char *stack_frames_text(const struct table_names *names, struct table_place place, uint32_t frame);
 
 /* Of a table whose rows are calls, those made by each below it (depth), with their sums: what a
  * call was inlined in gets a row above it.  `scope`: the column of the calls. */
-void frames_tree(struct shown_table *table, const struct table_names *names, uint32_t scope);
+void stack_frames_tree(struct result_table *table, const struct table_names *names, uint32_t scope);
 
 #endif

@@ -5,8 +5,8 @@
 #include "clients/book/callgraph.h"
 #include "clients/source/table.h"
 
-/* Of more than CALLGRAPH_MOST functions the first ones; the notes say how many are left out. */
-void graphing_make(struct callgraph *graph, const struct table_names *names,
-                   const struct shown_table *table);
+/* Of more than CALL_GRAPH_NODES_MAX functions the first ones; the notes say how many are left out. */
+void table_to_callgraph_make(struct call_graph *graph, const struct table_names *names,
+                   const struct result_table *table);
 
 #endif

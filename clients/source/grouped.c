@@ -13,48 +13,48 @@ static const char *const sums[] = {"calls",  "concurrent", "self_ns",      "self
                                    "net_ns", "cpu_ns",     "measuring_ns", "counted"};
 #define SUM_COUNT (sizeof sums / sizeof *sums)
 
-struct group {
+struct call_group {
     char *name;
     uint32_t *rows, row_count;
     struct table_cell sum[SUM_COUNT];
     bool incomplete, counted;
 };
 
-struct making {
-    const struct grouped *how;
+struct call_groups_builder {
+    const struct call_groups_options *how;
     const struct table_names *names;
-    const struct shown_table *from;
-    struct shown_table *to;
-    struct group *groups;
+    const struct result_table *from;
+    struct result_table *to;
+    struct call_group *groups;
     uint32_t group_count;
     uint32_t of[SUM_COUNT]; /* columns of `from` */
     uint32_t scope, mark;
 };
 
-bool grouped_is(const char *by)
+bool call_groups_is_grouping(const char *by)
 {
     return by && (strcmp(by, "file") == 0 || strcmp(by, "category") == 0);
 }
 
 /* ---- which group ---- */
 
-static char *file_of(const struct making *m, const struct table_cell *cell)
+static char *file_of(const struct call_groups_builder *m, const struct table_cell *cell)
 {
     if (cell->is == CELL_PLACE) {
-        struct site_is site = sites_call(m->names->sites, cell->place.process, cell->place.address);
+        struct symbol_location site = symbolize(m->names->sites, cell->place.process, cell->place.address);
         if (site.path && *site.path)
-            return memory_copied(site.path);
+            return xstrdup(site.path);
     }
-    return memory_copied(cell->is == CELL_TEXT ? "(recorded calls)" : "(no source known)");
+    return xstrdup(cell->is == CELL_TEXT ? "(recorded calls)" : "(no source known)");
 }
 
-static char *category_of(const struct making *m, const struct table_cell *cell)
+static char *category_of(const struct call_groups_builder *m, const struct table_cell *cell)
 {
-    unsigned category = cell->is == CELL_TEXT ? CATEGORY_EXTRA : categories_of(m->names, cell);
-    return memory_copied(category ? target_categories[category] : "(none said)");
+    unsigned category = cell->is == CELL_TEXT ? CATEGORY_EXTRA : function_categories_of(m->names, cell);
+    return xstrdup(category ? target_categories[category] : "(none said)");
 }
 
-static struct group *group_of(struct making *m, const struct table_cell *cell)
+static struct call_group *group_of(struct call_groups_builder *m, const struct table_cell *cell)
 {
     char *name = strcmp(m->how->by, "file") == 0 ? file_of(m, cell) : category_of(m, cell);
     for (uint32_t i = 0; i < m->group_count; i++)
@@ -62,34 +62,34 @@ static struct group *group_of(struct making *m, const struct table_cell *cell)
             free(name);
             return &m->groups[i];
         }
-    struct group group = {.name = name};
-    PUSH(m->groups, m->group_count, group);
+    struct call_group group = {.name = name};
+    ARRAY_PUSH(m->groups, m->group_count, group);
     return &m->groups[m->group_count - 1];
 }
 
 /* ---- adding ---- */
 
-static void add(struct table_cell *to, const struct table_cell *cell)
+static void call_groups_add_cell(struct table_cell *to, const struct table_cell *cell)
 {
     if (cell->is == CELL_NUMBER)
-        *to = cell_number((to->is == CELL_NUMBER ? to->number : 0) + cell->number);
+        *to = table_cell_number((to->is == CELL_NUMBER ? to->number : 0) + cell->number);
     else if (cell->is == CELL_REAL)
-        *to = cell_real((to->is == CELL_REAL ? to->real : 0) + cell->real);
+        *to = table_cell_real((to->is == CELL_REAL ? to->real : 0) + cell->real);
 }
 
-static void add_row(struct making *m, uint32_t row)
+static void add_row(struct call_groups_builder *m, uint32_t row)
 {
-    const struct table_cell *cells = table_cells(m->from, row);
+    const struct table_cell *cells = result_table_cells(m->from, row);
     const char *mark = cells[m->mark].is == CELL_TEXT ? cells[m->mark].text : "";
-    struct group *group = group_of(m, &cells[m->scope]);
-    PUSH(group->rows, group->row_count, row);
+    struct call_group *group = group_of(m, &cells[m->scope]);
+    ARRAY_PUSH(group->rows, group->row_count, row);
     for (size_t i = 0; i < SUM_COUNT; i++)
-        add(&group->sum[i], &cells[m->of[i]]);
+        call_groups_add_cell(&group->sum[i], &cells[m->of[i]]);
     group->incomplete |= strncmp(mark, "INCOMPLETE", 10) == 0;
     group->counted |= strstr(mark, "counted only") != NULL;
 }
 
-static double value(const struct group *group, uint32_t column)
+static double call_groups_column_value(const struct call_group *group, uint32_t column)
 {
     const struct table_cell *cell = &group->sum[column];
     return cell->is == CELL_NUMBER ? (double)cell->number : cell->is == CELL_REAL ? cell->real : -1;
@@ -98,34 +98,34 @@ static double value(const struct group *group, uint32_t column)
 /* Which of them: SUM_COUNT the number of functions. */
 static int by_column(const void *a, const void *b, void *context)
 {
-    const struct group *x = a, *y = b;
+    const struct call_group *x = a, *y = b;
     uint32_t column = *(const uint32_t *)context;
-    double p = column < SUM_COUNT ? value(x, column) : x->row_count,
-           q = column < SUM_COUNT ? value(y, column) : y->row_count;
+    double p = column < SUM_COUNT ? call_groups_column_value(x, column) : x->row_count,
+           q = column < SUM_COUNT ? call_groups_column_value(y, column) : y->row_count;
     return p > q ? -1 : p < q ? 1 : strcmp(x->name, y->name);
 }
 
-static int backwards(const void *a, const void *b, void *context)
+static int call_groups_compare_reverse(const void *a, const void *b, void *context)
 {
     return -by_column(a, b, context);
 }
 
 /* ---- the table ---- */
 
-static void add_column(struct making *m, const char *name, const char *title, uint8_t kind,
+static void add_column(struct call_groups_builder *m, const char *name, const char *title, uint8_t kind,
                        const struct table_column *like, bool detail)
 {
-    struct table_column column = {.name = memory_copied(name),
-                                  .title = memory_copied(title),
-                                  .unit = memory_copied(kind == like->kind ? like->unit : ""),
+    struct table_column column = {.name = xstrdup(name),
+                                  .title = xstrdup(title),
+                                  .unit = xstrdup(kind == like->kind ? like->unit : ""),
                                   .kind = kind,
                                   .exact = like->exact,
                                   .detail = detail,
-                                  .source = memory_copied(like->source)};
-    PUSH(m->to->columns, m->to->column_count, column);
+                                  .source = xstrdup(like->source)};
+    ARRAY_PUSH(m->to->columns, m->to->column_count, column);
 }
 
-static void add_columns(struct making *m)
+static void add_columns(struct call_groups_builder *m)
 {
     const struct table_column *from = m->from->columns;
     add_column(m, m->how->by, m->how->by, TABLE_TEXT, &from[m->mark], false);
@@ -139,88 +139,88 @@ static void add_columns(struct making *m)
     add_column(m, "mark", "mark", TABLE_TEXT, &from[m->mark], false);
 }
 
-static struct table_cell *new_row(struct making *m, uint8_t depth)
+static struct table_cell *new_row(struct call_groups_builder *m, uint8_t depth)
 {
     struct table_row row = {.depth = depth};
     uint32_t n = m->to->row_count;
-    PUSH(m->to->rows, m->to->row_count, row);
+    ARRAY_PUSH(m->to->rows, m->to->row_count, row);
     m->to->cells =
-        memory_resized(m->to->cells, (size_t)(n + 1) * m->to->column_count, sizeof *m->to->cells);
-    struct table_cell *cells = table_cells(m->to, n);
+        xreallocarray(m->to->cells, (size_t)(n + 1) * m->to->column_count, sizeof *m->to->cells);
+    struct table_cell *cells = result_table_cells(m->to, n);
     memset(cells, 0, m->to->column_count * sizeof *cells);
     return cells;
 }
 
-static struct table_cell copied(const struct table_cell *cell)
+static struct table_cell call_groups_copy_cell(const struct table_cell *cell)
 {
     struct table_cell copy = *cell;
     if (cell->is == CELL_TEXT)
-        copy.text = memory_copied(cell->text);
+        copy.text = xstrdup(cell->text);
     return copy;
 }
 
-static struct table_cell said(const char *text)
+static struct table_cell call_groups_text_cell(const char *text)
 {
-    return (struct table_cell){.is = CELL_TEXT, .text = memory_copied(text)};
+    return (struct table_cell){.is = CELL_TEXT, .text = xstrdup(text)};
 }
 
-static void show_group(struct making *m, const struct group *group)
+static void show_group(struct call_groups_builder *m, const struct call_group *group)
 {
     struct table_cell *cells = new_row(m, 0);
-    cells[GROUP] = said(group->name);
-    cells[FUNCTIONS] = cell_number(group->row_count);
+    cells[GROUP] = call_groups_text_cell(group->name);
+    cells[FUNCTIONS] = table_cell_number(group->row_count);
     memcpy(cells + SUMS, group->sum, sizeof group->sum);
     cells[SUMS + SUM_COUNT] =
-        said(group->incomplete && group->counted ? "INCOMPLETE, some counted only"
+        call_groups_text_cell(group->incomplete && group->counted ? "INCOMPLETE, some counted only"
              : group->incomplete                 ? "INCOMPLETE"
              : group->counted                    ? "some counted only"
                                                  : "");
     for (uint32_t i = 0; m->how->tree && i < group->row_count; i++) {
-        const struct table_cell *from = table_cells(m->from, group->rows[i]);
+        const struct table_cell *from = result_table_cells(m->from, group->rows[i]);
         cells = new_row(m, 1);
-        cells[SCOPE] = copied(&from[m->scope]);
+        cells[SCOPE] = call_groups_copy_cell(&from[m->scope]);
         for (size_t k = 0; k < SUM_COUNT; k++)
             cells[SUMS + k] = from[m->of[k]];
-        cells[SUMS + SUM_COUNT] = copied(&from[m->mark]);
+        cells[SUMS + SUM_COUNT] = call_groups_copy_cell(&from[m->mark]);
     }
 }
 
-static void finish(struct making *m)
+static void call_groups_finish_table(struct call_groups_builder *m)
 {
-    struct shown_table *t = m->to;
+    struct result_table *t = m->to;
     const struct table_cell *total = m->from->total;
-    t->title = memory_printed("%s, by %s", m->from->title, m->how->by);
-    t->total = memory_zeroed(t->column_count, sizeof *t->total);
+    t->title = xasprintf("%s, by %s", m->from->title, m->how->by);
+    t->total = xcalloc(t->column_count, sizeof *t->total);
     for (size_t i = 0; total && i < SUM_COUNT; i++)
         t->total[SUMS + i] = total[m->of[i]];
     for (uint32_t i = 0; i < m->from->note_count; i++)
-        PUSH(t->notes, t->note_count, memory_copied(m->from->notes[i]));
+        ARRAY_PUSH(t->notes, t->note_count, xstrdup(m->from->notes[i]));
     t->known = m->from->known;
     t->count = m->from->count;
 }
 
 /* Its place among the sums; UINT32_MAX: it is none of them. */
-static uint32_t sorted_by(const struct making *m)
+static uint32_t sorted_by(const struct call_groups_builder *m)
 {
-    uint32_t column = table_find(m->to, m->how->sort ? m->how->sort : "self_ns");
+    uint32_t column = result_table_find_column(m->to, m->how->sort ? m->how->sort : "self_ns");
     if (column == FUNCTIONS)
         return SUM_COUNT;
     return column >= SUMS && column < SUMS + SUM_COUNT ? column - SUMS : UINT32_MAX;
 }
 
-bool grouped_make(struct shown_table *to, const struct grouped *how,
-                  const struct table_names *names, const struct shown_table *calls)
+bool call_groups_make(struct result_table *to, const struct call_groups_options *how,
+                  const struct table_names *names, const struct result_table *calls)
 {
-    struct making m = {.how = how,
+    struct call_groups_builder m = {.how = how,
                        .names = names,
                        .from = calls,
                        .to = to,
-                       .scope = table_find(calls, "scope"),
-                       .mark = table_find(calls, "mark")};
+                       .scope = result_table_find_column(calls, "scope"),
+                       .mark = result_table_find_column(calls, "mark")};
     bool good = m.scope < calls->column_count && m.mark < calls->column_count;
-    *to = (struct shown_table){0};
+    *to = (struct result_table){0};
     for (size_t i = 0; i < SUM_COUNT; i++) {
-        m.of[i] = table_find(calls, sums[i]);
+        m.of[i] = result_table_find_column(calls, sums[i]);
         good = good && m.of[i] < calls->column_count;
     }
     if (!good)
@@ -230,11 +230,11 @@ bool grouped_make(struct shown_table *to, const struct grouped *how,
         add_row(&m, i);
     uint32_t column = sorted_by(&m);
     if (column != UINT32_MAX && m.group_count)
-        qsort_r(m.groups, m.group_count, sizeof *m.groups, how->backwards ? backwards : by_column,
+        qsort_r(m.groups, m.group_count, sizeof *m.groups, how->backwards ? call_groups_compare_reverse : by_column,
                 &column);
     for (uint32_t i = 0; i < m.group_count && (!how->top || i < how->top); i++)
         show_group(&m, &m.groups[i]);
-    finish(&m);
+    call_groups_finish_table(&m);
     for (uint32_t i = 0; i < m.group_count; i++) {
         free(m.groups[i].name);
         free(m.groups[i].rows);

@@ -5,7 +5,7 @@
 
 #include "clients/source/table.h"
 
-struct grouped {
+struct call_groups_options {
     const char *by; /* "file" or "category" */
     bool tree; /* under each group its functions */
     const char *sort; /* a column, most first; NULL: by what they took themselves */
@@ -13,10 +13,10 @@ struct grouped {
     uint32_t top; /* so many groups; 0: all */
 };
 
-bool grouped_is(const char *by); /* NULL: no */
+bool call_groups_is_grouping(const char *by); /* NULL: no */
 /* A row a group, of the table of calls by function (flat).  What cannot be added up (least, most, total) has no column: what
  * a function took with all that it called lies in the times of several groups.  False: there is no such column. */
-bool grouped_make(struct shown_table *to, const struct grouped *how,
-                  const struct table_names *names, const struct shown_table *calls);
+bool call_groups_make(struct result_table *to, const struct call_groups_options *how,
+                  const struct table_names *names, const struct result_table *calls);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool installed_path(const char *name, int mode, char *path, size_t size)
+bool install_path_find(const char *name, int mode, char *path, size_t size)
 {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -19,19 +19,19 @@ bool installed_path(const char *name, int mode, char *path, size_t size)
     return false;
 }
 
-bool installed_library(char *path, size_t size)
+bool install_path_library(char *path, size_t size)
 {
     static const char *const names[] = {"lib/libpoet.so.0", "lib/" POET_MULTIARCH "/libpoet.so.0",
                                         "lib64/libpoet.so.0"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (installed_path(names[i], R_OK, path, size))
+        if (install_path_find(names[i], R_OK, path, size))
             return true;
     return false;
 }
 
-bool installed_program(const char *name, char *path, size_t size)
+bool install_path_program(const char *name, char *path, size_t size)
 {
     char below[64];
     snprintf(below, sizeof below, "libexec/poet/%s", name);
-    return installed_path(below, X_OK, path, size);
+    return install_path_find(below, X_OK, path, size);
 }

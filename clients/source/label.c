@@ -14,20 +14,20 @@ static bool is_exact(const char *symbol)
 }
 
 /* The function that runs there; else the variable that the object is or lies in; else where it was made. */
-static const char *looked_up(const struct book_line *line, struct sites *sites)
+static const char *looked_up(const struct line_metadata *line, struct symbolizer *sites)
 {
     uint32_t process = line->is.process;
-    const char *name = line->is.entry ? sites_symbol(sites, process, line->is.entry) : NULL;
+    const char *name = line->is.entry ? symbolizer_symbol(sites, process, line->is.entry) : NULL;
     if (name && is_exact(name))
         return name;
-    name = line->is.object ? sites_symbol(sites, process, line->is.object) : NULL;
-    return name || !line->is.entry ? name : sites_call(sites, process, line->is.entry).place;
+    name = line->is.object ? symbolizer_symbol(sites, process, line->is.object) : NULL;
+    return name || !line->is.entry ? name : symbolize(sites, process, line->is.entry).place;
 }
 
-const char *label_name(const struct book *book, struct sites *sites, uint32_t number)
+const char *line_label_text(const struct trace_metadata *book, struct symbolizer *sites, uint32_t number)
 {
     static char text[32];
-    const struct book_line *line = book_line(book, number);
+    const struct line_metadata *line = metadata_line(book, number);
     if (!line)
         return "?";
     if (*line->is.name)
@@ -42,35 +42,35 @@ const char *label_name(const struct book *book, struct sites *sites, uint32_t nu
     return text;
 }
 
-static bool is_numbered(const struct book *book, uint32_t line)
+static bool is_numbered(const struct trace_metadata *book, uint32_t line)
 {
-    const struct target_kind *kind = book_kind(book, line);
+    const struct target_line_type *kind = metadata_line_type(book, line);
     return kind && kind->numbered && !book->some; /* all must be known */
 }
 
 /* What has no name is called as its kind is, where such lines are numbered. */
-static const char *plain_name(const struct book *book, struct sites *sites, uint32_t line)
+static const char *plain_name(const struct trace_metadata *book, struct symbolizer *sites, uint32_t line)
 {
-    const char *name = label_name(book, sites, line);
-    const struct target_kind *kind = book_kind(book, line);
+    const char *name = line_label_text(book, sites, line);
+    const struct target_line_type *kind = metadata_line_type(book, line);
     return strncmp(name, "0x", 2) == 0 && is_numbered(book, line) ? kind->title : name;
 }
 
-static void label_one(struct book *book, struct sites *sites, uint32_t i, enum labels how)
+static void line_label_one(struct trace_metadata *book, struct symbolizer *sites, uint32_t i, enum labels how)
 {
-    struct book_line *line = book_line(book, i);
-    const char *letter = book_letter(book, i), *name = label_name(book, sites, i);
+    struct line_metadata *line = metadata_line(book, i);
+    const char *letter = metadata_line_letter(book, i), *name = line_label_text(book, sites, i);
     line->twin = 0;
     if (how == LABELS_ID)
-        line->label = memory_printed("%s:%s #%u", letter, name, i);
+        line->label = xasprintf("%s:%s #%u", letter, name, i);
     else if (how == LABELS_ADDRESS && line->is.object && strncmp(name, "0x", 2) != 0)
         line->label =
-            memory_printed("%s:%s (0x%llx)", letter, name, (unsigned long long)line->is.object);
+            xasprintf("%s:%s (0x%llx)", letter, name, (unsigned long long)line->is.object);
     else if (how == LABELS_NAME && is_numbered(book, i))
-        line->label = memory_printed("%s:%s", letter, plain_name(book, sites, i)),
+        line->label = xasprintf("%s:%s", letter, plain_name(book, sites, i)),
         line->own = (uint32_t)strlen(line->label), line->twin = 1;
     else
-        line->label = memory_printed("%s:%s", letter, name);
+        line->label = xasprintf("%s:%s", letter, name);
 }
 
 static uint64_t hash_of(const char *s, size_t n)
@@ -82,10 +82,10 @@ static uint64_t hash_of(const char *s, size_t n)
 }
 
 /* The file of the program that a line is of; NULL: it is of several, or that is not known. */
-static const char *label_program(const struct book *book, uint32_t i)
+static const char *line_label_program(const struct trace_metadata *book, uint32_t i)
 {
-    const struct book_line *line = book_line(book, i);
-    const struct target_kind *kind = book_kind(book, i);
+    const struct line_metadata *line = metadata_line(book, i);
+    const struct target_line_type *kind = metadata_line_type(book, i);
     if ((kind && kind->everywhere) || line->is.process >= book->process_count)
         return NULL;
     const char *path = book->processes[line->is.process].path, *slash = strrchr(path, '/');
@@ -99,7 +99,7 @@ struct label_names {
     struct map several; /* and whether there is another one */
 };
 
-static void label_note_program(struct label_names *names, uint64_t name, const char *program)
+static void line_label_note_program(struct label_names *names, uint64_t name, const char *program)
 {
     uint64_t hash = program ? hash_of(program, strlen(program)) | 1 : 0;
     uintptr_t first = (uintptr_t)map_get(&names->program, name, 0);
@@ -109,45 +109,45 @@ static void label_note_program(struct label_names *names, uint64_t name, const c
         map_put(&names->several, name, 0, names);
 }
 
-static bool label_is_numbered(const struct book_line *line)
+static bool line_label_is_numbered(const struct line_metadata *line)
 {
     return line && line->label && line->twin;
 }
 
-static uint64_t label_hash(const struct book_line *line)
+static uint64_t line_label_hash(const struct line_metadata *line)
 {
     return hash_of(line->label, line->own);
 }
 
 /* "T:main", "T:main (server)": new memory. */
-static char *label_of_program(const struct book *book, uint32_t i, const struct label_names *names)
+static char *line_label_of_program(const struct trace_metadata *book, uint32_t i, const struct label_names *names)
 {
-    const struct book_line *line = book_line(book, i);
+    const struct line_metadata *line = metadata_line(book, i);
     const char *program =
-        map_get(&names->several, label_hash(line), 0) ? label_program(book, i) : NULL;
-    return program ? memory_printed("%.*s (%s)", (int)line->own, line->label, program)
-                   : memory_copied_part(line->label, line->own);
+        map_get(&names->several, line_label_hash(line), 0) ? line_label_program(book, i) : NULL;
+    return program ? xasprintf("%.*s (%s)", (int)line->own, line->label, program)
+                   : xstrndup(line->label, line->own);
 }
 
 /* w, w#2, w#3 in the order of the lines; of several programs w (client), w (server)#2. */
-static void number_twins(struct book *book)
+static void number_twins(struct trace_metadata *book)
 {
     struct map seen = {0}; /* by the hash of the label: how many */
     struct label_names names = {{0}, {0}};
     for (uint32_t i = 1; i <= book->line_count; i++)
-        if (label_is_numbered(book_line(book, i)))
-            label_note_program(&names, label_hash(book_line(book, i)), label_program(book, i));
+        if (line_label_is_numbered(metadata_line(book, i)))
+            line_label_note_program(&names, line_label_hash(metadata_line(book, i)), line_label_program(book, i));
     for (uint32_t i = 1; i <= book->line_count; i++) {
-        struct book_line *line = book_line(book, i);
-        if (!label_is_numbered(line))
+        struct line_metadata *line = metadata_line(book, i);
+        if (!line_label_is_numbered(line))
             continue;
-        char *label = label_of_program(book, i, &names), *bare = label;
+        char *label = line_label_of_program(book, i, &names), *bare = label;
         size_t n = strlen(bare);
         uint64_t hash = hash_of(bare, n);
         line->twin = 1 + (uint32_t)(uintptr_t)map_get(&seen, hash, n);
         map_put(&seen, hash, n, (void *)(uintptr_t)line->twin);
         if (line->twin > 1) {
-            label = memory_printed("%s#%u", bare, line->twin);
+            label = xasprintf("%s#%u", bare, line->twin);
             free(bare);
         }
         free(line->label);
@@ -158,49 +158,49 @@ static void number_twins(struct book *book)
     map_free(&names.several);
 }
 
-bool label_is_called(const struct book *book, struct sites *sites, uint32_t line,
+bool line_label_matches(const struct trace_metadata *book, struct symbolizer *sites, uint32_t line,
                      const char *pattern)
 {
-    const char *name = label_name(book, sites, line), *label = book_label(book, line),
+    const char *name = line_label_text(book, sites, line), *label = metadata_label(book, line),
                *colon = strchr(label, ':');
     bool is = fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, label, 0) == 0 ||
               (colon && fnmatch(pattern, colon + 1, 0) == 0);
     if (is)
         return true;
-    char *lettered = memory_printed("%s:%s", book_letter(book, line), name);
+    char *lettered = xasprintf("%s:%s", metadata_line_letter(book, line), name);
     is = fnmatch(pattern, lettered, 0) == 0;
     free(lettered);
     return is;
 }
 
-void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum labels how)
+void line_labels_assign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known, enum labels how)
 {
     bool any = false;
     for (; *known < book->process_count; ++*known)
-        sites_process(sites, *known, &book->processes[*known]);
+        symbolizer_process(sites, *known, &book->processes[*known]);
     if (!book->unlabelled)
         return;
     book->unlabelled = false;
     for (uint32_t i = 1; i <= book->line_count; i++) {
-        const struct book_line *line = book_line(book, i);
+        const struct line_metadata *line = metadata_line(book, i);
         if (!line || line->label)
             continue;
-        label_one(book, sites, i, how);
+        line_label_one(book, sites, i, how);
         any = true;
     }
     if (any && how == LABELS_NAME)
         number_twins(book);
 }
 
-void label_again(struct book *book, struct sites *sites, uint32_t *known, enum labels how)
+void line_labels_reassign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known, enum labels how)
 {
     for (uint32_t i = 1; i <= book->line_count; i++) {
-        struct book_line *line = book_line(book, i);
+        struct line_metadata *line = metadata_line(book, i);
         if (!line)
             continue;
         free(line->label);
         line->label = NULL;
     }
     book->unlabelled = true;
-    label_lines(book, sites, known, how);
+    line_labels_assign(book, sites, known, how);
 }

@@ -6,7 +6,7 @@
 #include "clients/source/written.h"
 
 /* Which lines of a file are told. */
-struct lined_wanted {
+struct annotated_source_options {
     const char *function; /* NULL: of all */
     unsigned around; /* lines without figures before and after those with */
     unsigned top; /* so many lines, those that weigh most; 0: all that have figures */
@@ -14,16 +14,16 @@ struct lined_wanted {
 };
 
 /* A row each file: what all of its lines took, and whether it can be read. */
-void lined_files(struct shown_table *table, const struct costs *costs,
-                 const struct written_search *search, int64_t began_ns);
+void annotated_source_files(struct result_table *table, const struct line_costs *costs,
+                 const struct source_file_search *search, int64_t began_ns);
 /* A row each line.  False: the function has none. */
-bool lined_lines(struct shown_table *table, const struct costs *costs,
-                 const struct costs_file *file, const struct written *written,
-                 const struct lined_wanted *wanted);
+bool annotated_source_lines(struct result_table *table, const struct line_costs *costs,
+                 const struct line_costs_file *file, const struct source_file_text *written,
+                 const struct annotated_source_options *wanted);
 /* That one in words: figures at the left, then numbers and text of the lines. */
-void lined_words(struct sheet *sheet, const struct table_names *names,
-                 const struct shown_table *table);
+void annotated_words_write(struct text_table *sheet, const struct table_names *names,
+                 const struct result_table *table);
 /* As far as a path can be shown.  New memory. */
-char *lined_path(const char *path);
+char *annotated_source_path(const char *path);
 
 #endif

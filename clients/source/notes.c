@@ -28,13 +28,13 @@ static char *beside_of(const char *trace)
 {
     size_t n = strlen(trace);
     bool named = n > 5 && strcmp(trace + n - 5, ".poet") == 0;
-    char *file = memory_bytes(n + 12);
+    char *file = xmalloc(n + 12);
     snprintf(file, n + 12, "%s%s", trace, named ? "-notes" : ".poet-notes");
     return file;
 }
 
 /* The file of the trace, if it is on this machine. */
-static const char *trace_of(const struct source *source)
+static const char *trace_of(const struct session *source)
 {
     const char *told = source->book.run.file;
     if (source->is_file)
@@ -44,10 +44,10 @@ static const char *trace_of(const struct source *source)
 }
 
 /* $XDG_STATE_HOME/poet/notes/NAME-BEGAN.poet-notes */
-static char *elsewhere_of(const struct shown_run *run)
+static char *elsewhere_of(const struct run_info *run)
 {
     const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char *name = memory_copied(run->name ? run->name : ""), *file = NULL;
+    char *name = xstrdup(run->name ? run->name : ""), *file = NULL;
     for (char *c = name; *c; c++)
         if (*c == '/' || (unsigned char)*c < 32)
             *c = '_';
@@ -62,15 +62,15 @@ static char *elsewhere_of(const struct shown_run *run)
 
 /* ---- reading ---- */
 
-struct reading {
-    struct notes *notes; /* to be filled */
+struct note_file_reader {
+    struct note_file *notes; /* to be filled */
     const char *file;
     unsigned line;
     bool foreign; /* they are of another run */
     struct error *error;
 };
 
-static bool fail(struct reading *r, const char *why)
+static bool note_file_set_error(struct note_file_reader *r, const char *why)
 {
     error_set(r->error, "%s:%u: %s", r->file, r->line, why);
     return false;
@@ -86,18 +86,18 @@ static const char *string_of(struct json_object *o, const char *name)
     return strlen(text) == (size_t)json_object_get_string_len(s) ? text : NULL;
 }
 
-static bool read_head(struct reading *r, struct json_object *o)
+static bool read_head(struct note_file_reader *r, struct json_object *o)
 {
     struct json_object *version, *began;
     const char *run = string_of(o, "run");
     if (!json_object_object_get_ex(o, "poet_notes", &version) ||
         !json_object_is_type(version, json_type_int))
-        return fail(r, "this is no file of notes");
+        return note_file_set_error(r, "this is no file of notes");
     if (json_object_get_int64(version) != 1)
-        return fail(r, "these notes are of a newer version of Poet");
+        return note_file_set_error(r, "these notes are of a newer version of Poet");
     if (!run || !json_object_object_get_ex(o, "began_ns", &began) ||
         !json_object_is_type(began, json_type_int))
-        return fail(r, "it does not say which run the notes are of");
+        return note_file_set_error(r, "it does not say which run the notes are of");
     r->foreign =
         strcmp(run, r->notes->run) != 0 || json_object_get_uint64(began) != r->notes->began_ns;
     return true;
@@ -114,38 +114,38 @@ static char *notes_readable(const char *text)
 }
 
 /* The note takes the text. */
-static void add(struct notes *notes, struct ref at, char *text)
+static void note_file_append_note(struct note_file *notes, struct event_id at, char *text)
 {
-    struct note note = {at, text};
-    PUSH(notes->items, notes->count, note);
+    struct event_note note = {at, text};
+    ARRAY_PUSH(notes->items, notes->count, note);
 }
 
-static bool read_note(struct reading *r, struct json_object *o)
+static bool read_note(struct note_file_reader *r, struct json_object *o)
 {
-    struct ref at;
+    struct event_id at;
     const char *event = string_of(o, "event"), *text = string_of(o, "text");
-    if (!event || !ref_parse(event, &at) || !at.line || at.line & HIDDEN_LINE)
-        return fail(r, "\"event\" is no event, written as in \"2:17\"");
-    if (notes_text(r->notes, at))
-        return fail(r, "a second note at this event");
+    if (!event || !event_id_parse(event, &at) || !at.line || at.line & HIDDEN_LINE)
+        return note_file_set_error(r, "\"event\" is no event, written as in \"2:17\"");
+    if (note_file_text(r->notes, at))
+        return note_file_set_error(r, "a second note at this event");
     if (r->notes->count >= NOTES_MOST)
-        return fail(r, "more than 100000 notes");
+        return note_file_set_error(r, "more than 100000 notes");
     char *readable = text ? notes_readable(text) : NULL;
     if (!readable)
-        return fail(r, "\"text\" is no text of at most 4096 bytes");
-    add(r->notes, at, readable);
+        return note_file_set_error(r, "\"text\" is no text of at most 4096 bytes");
+    note_file_append_note(r->notes, at, readable);
     return true;
 }
 
 /* One line is one object, and nothing else. */
-static bool read_line(struct reading *r, const char *text, size_t size)
+static bool read_line(struct note_file_reader *r, const char *text, size_t size)
 {
     struct json_tokener *tokener = json_tokener_new_ex(8);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     struct json_object *o = json_tokener_parse_ex(tokener, text, (int)size);
     bool whole = o && json_object_is_type(o, json_type_object) &&
                  json_tokener_get_parse_end(tokener) == size;
-    bool ok = !whole         ? fail(r, "this is no line of JSON")
+    bool ok = !whole         ? note_file_set_error(r, "this is no line of JSON")
               : r->line == 1 ? read_head(r, o)
                              : read_note(r, o);
     json_object_put(o);
@@ -153,7 +153,7 @@ static bool read_line(struct reading *r, const char *text, size_t size)
     return ok;
 }
 
-static void forget(struct notes *notes)
+static void note_file_clear(struct note_file *notes)
 {
     for (uint32_t i = 0; i < notes->count; i++)
         free(notes->items[i].text);
@@ -163,12 +163,12 @@ static void forget(struct notes *notes)
 }
 
 /* Takes what is in a file, if there is one: it may be of another run.  False: it is damaged. */
-static bool read_file(struct notes *notes, const char *file, bool *foreign, struct error *error)
+static bool read_file(struct note_file *notes, const char *file, bool *foreign, struct error *error)
 {
     size_t size = 0;
-    struct notes fresh = {.run = notes->run, .began_ns = notes->began_ns};
-    struct reading r = {.notes = &fresh, .file = file, .error = error};
-    char *text = regular_read(file, NOTES_BYTES, &size);
+    struct note_file fresh = {.run = notes->run, .began_ns = notes->began_ns};
+    struct note_file_reader r = {.notes = &fresh, .file = file, .error = error};
+    char *text = safe_open_read(file, NOTES_BYTES, &size);
     if (!text && errno != ENOENT)
         error_set(error, "%s: %s", file,
                   errno == EFBIG ? "larger than any notes" : strerror(errno));
@@ -177,7 +177,7 @@ static bool read_file(struct notes *notes, const char *file, bool *foreign, stru
     bool ok = size > 0;
     if (!ok) {
         r.line = 1;
-        fail(&r, "this is no file of notes");
+        note_file_set_error(&r, "this is no file of notes");
     }
     for (const char *at = text, *end = text + size; ok && at < end && !r.foreign;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -187,18 +187,18 @@ static bool read_file(struct notes *notes, const char *file, bool *foreign, stru
         at = stop + 1;
     }
     if (ok && !r.foreign) {
-        forget(notes);
+        note_file_clear(notes);
         notes->items = fresh.items;
         notes->count = fresh.count;
     } else {
-        forget(&fresh);
+        note_file_clear(&fresh);
     }
     *foreign = r.foreign;
     free(text);
     return ok;
 }
 
-static struct timespec changed(const char *file)
+static struct timespec note_file_modification_time(const char *file)
 {
     struct stat st;
     return file && stat(file, &st) == 0 ? st.st_mtim : (struct timespec){0, -1};
@@ -206,12 +206,12 @@ static struct timespec changed(const char *file)
 
 static bool is_newer(const char *a, const char *b)
 {
-    struct timespec x = changed(a), y = changed(b);
+    struct timespec x = note_file_modification_time(a), y = note_file_modification_time(b);
     return x.tv_sec != y.tv_sec ? x.tv_sec > y.tv_sec : x.tv_nsec > y.tv_nsec;
 }
 
 /* What is kept by now, in whichever of the two files was written last. */
-static bool reload(struct notes *notes, struct error *error)
+static bool note_file_reload(struct note_file *notes, struct error *error)
 {
     bool foreign = false;
     if (notes->elsewhere && is_newer(notes->elsewhere, notes->beside))
@@ -224,48 +224,48 @@ static bool reload(struct notes *notes, struct error *error)
     return !notes->elsewhere || read_file(notes, notes->elsewhere, &foreign, error);
 }
 
-bool notes_open(struct notes *notes, const struct source *source, struct error *error)
+bool note_file_open(struct note_file *notes, const struct session *source, struct error *error)
 {
-    const struct shown_run *run = &source->book.run;
+    const struct run_info *run = &source->book.run;
     const char *trace = trace_of(source);
-    *notes = (struct notes){.run = memory_copied(run->name ? run->name : ""),
+    *notes = (struct note_file){.run = xstrdup(run->name ? run->name : ""),
                             .began_ns = run->wall_ns,
                             .beside = trace ? beside_of(trace) : NULL,
                             .elsewhere = elsewhere_of(run)};
-    bool ok = reload(notes, error);
+    bool ok = note_file_reload(notes, error);
     if (!ok)
-        notes->why = memory_copied(error->text);
+        notes->why = xstrdup(error->text);
     notes->kept = notes->count > 0;
     return ok;
 }
 
-void notes_free(struct notes *notes)
+void note_file_free(struct note_file *notes)
 {
     if (!notes)
         return;
-    forget(notes);
+    note_file_clear(notes);
     free(notes->run);
     free(notes->beside);
     free(notes->elsewhere);
     free(notes->why);
-    *notes = (struct notes){0};
+    *notes = (struct note_file){0};
 }
 
-static uint32_t index_of(const struct notes *notes, struct ref at)
+static uint32_t index_of(const struct note_file *notes, struct event_id at)
 {
     uint32_t i = 0;
-    while (i < notes->count && !ref_equal(notes->items[i].at, at))
+    while (i < notes->count && !event_id_equal(notes->items[i].at, at))
         i++;
     return i;
 }
 
-const char *notes_text(const struct notes *notes, struct ref at)
+const char *note_file_text(const struct note_file *notes, struct event_id at)
 {
     uint32_t i = index_of(notes, at);
     return i < notes->count ? notes->items[i].text : NULL;
 }
 
-const char *notes_file(const struct notes *notes)
+const char *note_file_file(const struct note_file *notes)
 {
     if (notes->elsewhere && is_newer(notes->elsewhere, notes->beside))
         return notes->elsewhere;
@@ -283,7 +283,7 @@ static void write_line(FILE *f, struct json_object *o)
     json_object_put(o);
 }
 
-static void write_all(const struct notes *notes, FILE *f)
+static void write_all(const struct note_file *notes, FILE *f)
 {
     struct json_object *head = json_object_new_object();
     json_object_object_add(head, "poet_notes", json_object_new_int(1));
@@ -293,7 +293,7 @@ static void write_all(const struct notes *notes, FILE *f)
     for (uint32_t i = 0; i < notes->count; i++) {
         char at[48];
         struct json_object *o = json_object_new_object();
-        ref_print(at, sizeof at, notes->items[i].at);
+        event_id_print(at, sizeof at, notes->items[i].at);
         json_object_object_add(o, "event", json_object_new_string(at));
         json_object_object_add(o, "text", json_object_new_string(notes->items[i].text));
         write_line(f, o);
@@ -309,7 +309,7 @@ static int notes_finish(FILE *f)
 }
 
 /* As a whole: under another name first. */
-static bool write_file(const struct notes *notes, const char *file, struct error *error)
+static bool write_file(const struct note_file *notes, const char *file, struct error *error)
 {
     char *part = NULL;
     if (notes->count == 0) {
@@ -340,7 +340,7 @@ static bool write_file(const struct notes *notes, const char *file, struct error
 /* The directories that a file in the state directory is to lie in. */
 static void make_directories(const char *file)
 {
-    char *path = memory_copied(file);
+    char *path = xstrdup(file);
     for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
         *slash = 0;
         mkdir(path, 0700);
@@ -354,7 +354,7 @@ static void make_directories(const char *file)
 static int directory_of(const char *file)
 {
     const char *slash = strrchr(file, '/');
-    char *path = slash ? memory_copied_part(file, (size_t)(slash - file) + 1) : memory_copied(".");
+    char *path = slash ? xstrndup(file, (size_t)(slash - file) + 1) : xstrdup(".");
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(path);
     return fd;
@@ -362,7 +362,7 @@ static int directory_of(const char *file)
 
 /* Whoever writes notes holds a lock on their directory, since the file itself is replaced.  -1: there is none to be
  * had on this file system; -2: somebody else holds it for too long. */
-static int lock(const struct notes *notes)
+static int note_file_lock_directory(const struct note_file *notes)
 {
     int fd = notes->beside ? directory_of(notes->beside) : -1;
     if (fd < 0 && notes->elsewhere)
@@ -379,7 +379,7 @@ static int lock(const struct notes *notes)
     return fd;
 }
 
-static enum notes_kept save(const struct notes *notes, struct error *error)
+static enum notes_kept note_file_save(const struct note_file *notes, struct error *error)
 {
     if (notes->beside && write_file(notes, notes->beside, error)) {
         if (notes->elsewhere)
@@ -393,12 +393,12 @@ static enum notes_kept save(const struct notes *notes, struct error *error)
 }
 
 /* text: NULL, the note is removed; else it is the notes' from here on. */
-static void change(struct notes *notes, struct ref at, char *text)
+static void note_file_change_note(struct note_file *notes, struct event_id at, char *text)
 {
     uint32_t i = index_of(notes, at);
     if (i == notes->count) {
         if (text)
-            add(notes, at, text);
+            note_file_append_note(notes, at, text);
         return;
     }
     free(notes->items[i].text);
@@ -410,10 +410,10 @@ static void change(struct notes *notes, struct ref at, char *text)
 }
 
 /* One that could not be read again is not written. */
-static bool notes_may_set(const struct notes *notes, struct ref at, const char *readable,
+static bool notes_may_set(const struct note_file *notes, struct event_id at, const char *readable,
                           struct error *error)
 {
-    bool fits = notes->count < NOTES_MOST || notes_text(notes, at);
+    bool fits = notes->count < NOTES_MOST || note_file_text(notes, at);
     if (!readable)
         error_set(error, "a note has at most %u bytes, and a control character has 3",
                   LIMIT_TEXT_BYTES);
@@ -422,23 +422,23 @@ static bool notes_may_set(const struct notes *notes, struct ref at, const char *
     return readable && fits;
 }
 
-enum notes_kept notes_set(struct notes *notes, struct ref at, const char *text, struct error *error)
+enum notes_kept note_file_set(struct note_file *notes, struct event_id at, const char *text, struct error *error)
 {
     struct error ignored;
     enum notes_kept kept = NOTES_NOWHERE;
     char *readable = text ? notes_readable(text) : NULL;
     if (notes->elsewhere && !notes->beside)
         make_directories(notes->elsewhere);
-    int locked = lock(notes);
-    if (!notes->why && notes_file(notes) && !reload(notes, &ignored))
-        notes->why = memory_copied(ignored.text); /* another program has damaged it meanwhile */
-    if (notes->kept && !notes->why && !notes_file(notes))
-        forget(notes); /* another program has deleted the last one */
+    int locked = note_file_lock_directory(notes);
+    if (!notes->why && note_file_file(notes) && !note_file_reload(notes, &ignored))
+        notes->why = xstrdup(ignored.text); /* another program has damaged it meanwhile */
+    if (notes->kept && !notes->why && !note_file_file(notes))
+        note_file_clear(notes); /* another program has deleted the last one */
     bool refused = text && !notes_may_set(notes, at, readable, error);
     if (refused)
         free(readable);
     else
-        change(notes, at, readable);
+        note_file_change_note(notes, at, readable);
     if (refused)
         kept = NOTES_REFUSED;
     else if (notes->why)
@@ -446,7 +446,7 @@ enum notes_kept notes_set(struct notes *notes, struct ref at, const char *text, 
     else if (locked == -2)
         error_set(error, "another program is writing notes of this directory: try again");
     else
-        kept = save(notes, error);
+        kept = note_file_save(notes, error);
     if (!refused)
         notes->kept = kept != NOTES_NOWHERE;
     if (locked >= 0)
@@ -454,7 +454,7 @@ enum notes_kept notes_set(struct notes *notes, struct ref at, const char *text, 
     return kept;
 }
 
-bool notes_copy(const struct notes *notes, const char *trace, struct error *error)
+bool note_file_copy(const struct note_file *notes, const char *trace, struct error *error)
 {
     char *file = beside_of(trace);
     bool ok = notes->count == 0 || write_file(notes, file, error);
@@ -462,7 +462,7 @@ bool notes_copy(const struct notes *notes, const char *trace, struct error *erro
     return ok;
 }
 
-void notes_forget(const char *trace)
+void note_file_forget(const char *trace)
 {
     char *file = beside_of(trace);
     unlink(file);

@@ -10,13 +10,13 @@
 #include "clients/source/source.h"
 #include "wire/ref.h"
 
-struct note {
-    struct ref at;
+struct event_note {
+    struct event_id at;
     char *text; /* fit to be shown; may have several lines */
 };
 
-struct notes {
-    struct note *items;
+struct note_file {
+    struct event_note *items;
     uint32_t count;
     /* private */
     char *run;
@@ -30,22 +30,22 @@ struct notes {
 
 enum notes_kept {
     NOTES_BESIDE, /* the trace */
-    NOTES_ELSEWHERE, /* in the state directory: notes_file() says where */
+    NOTES_ELSEWHERE, /* in the state directory: note_file_file() says where */
     NOTES_NOWHERE, /* only here: the error says why */
     NOTES_REFUSED, /* too long, or too many: nothing has changed, and the error says why */
 };
 
 /* Of the run that the source is about.  False with one line in `error`: the file is damaged; there are no notes
- * then, and what is written is kept nowhere.  Either way notes_free() ends it. */
-bool notes_open(struct notes *notes, const struct source *source, struct error *error);
-void notes_free(struct notes *notes); /* NULL or zeroed: nothing */
-const char *notes_text(const struct notes *notes, struct ref at); /* NULL: there is none */
+ * then, and what is written is kept nowhere.  Either way note_file_free() ends it. */
+bool note_file_open(struct note_file *notes, const struct session *source, struct error *error);
+void note_file_free(struct note_file *notes); /* NULL or zeroed: nothing */
+const char *note_file_text(const struct note_file *notes, struct event_id at); /* NULL: there is none */
 /* text: replaces what there was; NULL: the note goes. */
-enum notes_kept notes_set(struct notes *notes, struct ref at, const char *text,
+enum notes_kept note_file_set(struct note_file *notes, struct event_id at, const char *text,
                           struct error *error);
-const char *notes_file(const struct notes *notes); /* where they are kept; NULL: nowhere yet */
-void notes_forget(const char *trace); /* the file beside it goes, which is removed */
+const char *note_file_file(const struct note_file *notes); /* where they are kept; NULL: nowhere yet */
+void note_file_forget(const char *trace); /* the file beside it goes, which is removed */
 /* They go with a copy of the trace.  False: see error. */
-bool notes_copy(const struct notes *notes, const char *trace, struct error *error);
+bool note_file_copy(const struct note_file *notes, const char *trace, struct error *error);
 
 #endif

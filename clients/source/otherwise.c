@@ -17,7 +17,7 @@ static const char *const kinds[][2] = {
     {"first", "luck decided which came first, and it was never the other"},
     {NULL, NULL}};
 
-static const char *about(const char *kind)
+static const char *finding_text_kind_text(const char *kind)
 {
     for (size_t i = 0; kinds[i][0]; i++)
         if (strcmp(kinds[i][0], kind) == 0)
@@ -27,49 +27,49 @@ static const char *about(const char *kind)
 
 /* ---- in words ---- */
 
-struct row {
+struct finding_text_row {
     const struct table_names *names;
-    const struct shown_table *table;
+    const struct result_table *table;
     uint32_t row;
 };
 
-static const struct table_cell *cell(const struct row *r, const char *name)
+static const struct table_cell *finding_text_find_cell(const struct finding_text_row *r, const char *name)
 {
     static const struct table_cell nothing;
-    uint32_t column = table_find(r->table, name);
-    return column < r->table->column_count ? &table_cells(r->table, r->row)[column] : &nothing;
+    uint32_t column = result_table_find_column(r->table, name);
+    return column < r->table->column_count ? &result_table_cells(r->table, r->row)[column] : &nothing;
 }
 
-static const char *line(const struct row *r, const char *name)
+static const char *finding_text_line_label(const struct finding_text_row *r, const char *name)
 {
-    const struct table_cell *c = cell(r, name);
-    return c->is == CELL_LINE ? book_label(r->names->book, c->line) : "somebody";
+    const struct table_cell *c = finding_text_find_cell(r, name);
+    return c->is == CELL_LINE ? metadata_label(r->names->book, c->line) : "somebody";
 }
 
 /* " at f.c:12 (3:4)", new memory. */
-static char *where(const struct row *r, const char *place, const char *event)
+static char *finding_text_place_text(const struct finding_text_row *r, const char *place, const char *event)
 {
-    const struct table_cell *p = cell(r, place), *e = cell(r, event);
-    char at[48] = "", *said = p->is == CELL_PLACE ? table_say_place(r->names, p->place, "") : NULL;
+    const struct table_cell *p = finding_text_find_cell(r, place), *e = finding_text_find_cell(r, event);
+    char at[48] = "", *said = p->is == CELL_PLACE ? result_table_place_text(r->names, p->place, "") : NULL;
     if (e->is == CELL_EVENT)
-        ref_print(at, sizeof at, e->event);
-    char *all = memory_printed("%s%s%s%s%s", said && *said ? " at " : "", said ? said : "",
+        event_id_print(at, sizeof at, e->event);
+    char *all = xasprintf("%s%s%s%s%s", said && *said ? " at " : "", said ? said : "",
                                *at ? " (" : "", at, *at ? ")" : "");
     free(said);
     return all;
 }
 
 /* What a thread did, in words with one place for its name and each of two lines and where it was there. */
-static char *say(struct row *r, const char *format)
+static char *finding_text_participant_text(struct finding_text_row *r, const char *format)
 {
-    char *first = where(r, "where", "event"), *then = where(r, "then_where", "then_event"),
+    char *first = finding_text_place_text(r, "where", "event"), *then = finding_text_place_text(r, "then_where", "then_event"),
          *said = NULL, text[1000];
     size_t n = 0;
     for (const char *c = format; *c && n < sizeof text - 1; c++) {
         const char *put = *c != '%'     ? NULL
-                          : *++c == 'T' ? line(r, "thread")
-                          : *c == 'L'   ? line(r, "line")
-                          : *c == 'M'   ? line(r, "then_line")
+                          : *++c == 'T' ? finding_text_line_label(r, "thread")
+                          : *c == 'L'   ? finding_text_line_label(r, "line")
+                          : *c == 'M'   ? finding_text_line_label(r, "then_line")
                           : *c == 'l'   ? first
                                         : then;
         n += (size_t)(put ? snprintf(text + n, sizeof text - n, "%s", put)
@@ -77,13 +77,13 @@ static char *say(struct row *r, const char *format)
         n = n < sizeof text ? n : sizeof text - 1;
     }
     text[n] = 0;
-    said = memory_copied(text);
+    said = xstrdup(text);
     free(first);
     free(then);
     return said;
 }
 
-char *otherwise_part(const struct table_names *names, const struct shown_table *t, uint32_t row,
+char *finding_text_participant(const struct table_names *names, const struct result_table *t, uint32_t row,
                      const char *kind)
 {
     static const char *const ways[][3] = {
@@ -96,42 +96,42 @@ char *otherwise_part(const struct table_names *names, const struct shown_table *
         {"between", "%T took %L%l, and again%m", "%T took %L%l"},
         {"first", "%T took %L%l", "%T took %L%l after that"},
     };
-    struct row r = {names, t, row};
-    bool first = row && !t->rows[row - 1].depth, then = cell(&r, "then_event")->is == CELL_EVENT;
+    struct finding_text_row r = {names, t, row};
+    bool first = row && !t->rows[row - 1].depth, then = finding_text_find_cell(&r, "then_event")->is == CELL_EVENT;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(ways[i][0], kind) == 0 &&
             (first || !ways[i][2] || then || strcmp(kind, "missed") != 0))
-            return say(&r, first || !ways[i][2] ? ways[i][1] : ways[i][2]);
-    return say(&r, "%T took %L%l, too");
+            return finding_text_participant_text(&r, first || !ways[i][2] ? ways[i][1] : ways[i][2]);
+    return finding_text_participant_text(&r, "%T took %L%l, too");
 }
 
-const char *otherwise_kind(const struct shown_table *t, uint32_t row)
+const char *finding_text_kind(const struct result_table *t, uint32_t row)
 {
-    const struct table_cell *c = &table_cells(t, row)[table_find(t, "kind")];
+    const struct table_cell *c = &result_table_cells(t, row)[result_table_find_column(t, "kind")];
     return c->is == CELL_TEXT ? c->text : "";
 }
 
-char *otherwise_finding(const struct shown_table *t, uint32_t row)
+char *finding_text_summary(const struct result_table *t, uint32_t row)
 {
-    const struct row r = {NULL, t, row};
-    const char *kind = otherwise_kind(t, row);
-    long long times = (long long)cell(&r, "times")->number;
-    return times > 1 ? memory_printed("%s (%lld times): %s", kind, times, about(kind))
-                     : memory_printed("%s: %s", kind, about(kind));
+    const struct finding_text_row r = {NULL, t, row};
+    const char *kind = finding_text_kind(t, row);
+    long long times = (long long)finding_text_find_cell(&r, "times")->number;
+    return times > 1 ? xasprintf("%s (%lld times): %s", kind, times, finding_text_kind_text(kind))
+                     : xasprintf("%s: %s", kind, finding_text_kind_text(kind));
 }
 
-char *otherwise_kinds(void)
+char *finding_text_kinds(void)
 {
     char *all = NULL;
     for (size_t i = 0; kinds[i][0]; i++) {
-        char *more = memory_printed("%s%s%s", all ? all : "", all ? ", " : "", kinds[i][0]);
+        char *more = xasprintf("%s%s%s", all ? all : "", all ? ", " : "", kinds[i][0]);
         free(all);
         all = more;
     }
     return all;
 }
 
-bool otherwise_are_kinds(const char *list)
+bool finding_text_kinds_are_known(const char *list)
 {
     while (*list) {
         size_t n = strcspn(list, ",");

@@ -6,28 +6,28 @@
 
 static void *copy_of(const void *from, size_t count, size_t bytes)
 {
-    return count ? memcpy(memory_bytes(count * bytes), from, count * bytes) : NULL;
+    return count ? memcpy(xmalloc(count * bytes), from, count * bytes) : NULL;
 }
 
-void place_copy(struct place *to, const struct place *from)
+void view_state_copy(struct view_state *to, const struct view_state *from)
 {
-    struct place copy = *from;
+    struct view_state copy = *from;
     copy.rows = copy_of(from->rows, from->row_count, sizeof *from->rows);
     copy.moves = copy_of(from->moves, from->move_count, sizeof *from->moves);
-    copy.lit = from->lit ? memory_copied(from->lit) : NULL;
-    place_free(to);
+    copy.lit = from->lit ? xstrdup(from->lit) : NULL;
+    view_state_free(to);
     *to = copy;
 }
 
-void place_free(struct place *place)
+void view_state_free(struct view_state *place)
 {
     free(place->rows);
     free(place->moves);
     free(place->lit);
-    *place = (struct place){0};
+    *place = (struct view_state){0};
 }
 
-static bool same_rows(const struct place *a, const struct place *b)
+static bool same_rows(const struct view_state *a, const struct view_state *b)
 {
     for (uint32_t i = 0; i < a->row_count && i < b->row_count; i++)
         if (a->rows[i].line != b->rows[i].line || a->rows[i].joins != b->rows[i].joins ||
@@ -36,7 +36,7 @@ static bool same_rows(const struct place *a, const struct place *b)
     return a->row_count == b->row_count;
 }
 
-static bool same_moves(const struct place *a, const struct place *b)
+static bool same_moves(const struct view_state *a, const struct view_state *b)
 {
     for (uint32_t i = 0; i < a->move_count && i < b->move_count; i++)
         if (a->moves[i].line != b->moves[i].line || a->moves[i].to != b->moves[i].to ||
@@ -47,19 +47,19 @@ static bool same_moves(const struct place *a, const struct place *b)
 
 static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
-bool place_equal(const struct place *a, const struct place *b)
+bool view_state_equal(const struct view_state *a, const struct view_state *b)
 {
-    return a->anchor == b->anchor && ref_equal(a->event, b->event) && a->position == b->position &&
+    return a->anchor == b->anchor && event_id_equal(a->event, b->event) && a->position == b->position &&
            a->time_ns == b->time_ns && a->from == b->from && a->shift_pt == b->shift_pt &&
            a->rise_pt == b->rise_pt && a->zoom == b->zoom && a->follow == b->follow &&
            a->far == b->far && a->far_from == b->far_from && a->far_to == b->far_to &&
            a->fold == b->fold && a->column_ns == b->column_ns &&
-           ref_equal(a->selected, b->selected) && ref_equal(a->second, b->second) &&
+           event_id_equal(a->selected, b->selected) && event_id_equal(a->second, b->second) &&
            a->stands == b->stands && a->hide == b->hide && same_text(a->lit, b->lit) &&
            same_rows(a, b) && same_moves(a, b);
 }
 
-void place_request(const struct place *place, struct window_request *request)
+void view_state_request(const struct view_state *place, struct window_request *request)
 {
     *request = (struct window_request){.anchor = place->anchor,
                                        .event = place->event,
@@ -72,11 +72,11 @@ void place_request(const struct place *place, struct window_request *request)
                                        .middle = place->from,
                                        .moves = place->moves,
                                        .move_count = place->move_count};
-    request->rows = memory_zeroed(place->row_count + 1, sizeof *request->rows);
-    request->joined = memory_zeroed(place->row_count + 1, 1);
+    request->rows = xcalloc(place->row_count + 1, sizeof *request->rows);
+    request->joined = xcalloc(place->row_count + 1, 1);
     bool open = false; /* may the next one join?  Not what is hidden. */
     for (uint32_t i = 0; i < place->row_count; i++) {
-        const struct place_row *row = &place->rows[i];
+        const struct view_state_row *row = &place->rows[i];
         open &= row->joins;
         if (row->hidden)
             continue;
@@ -86,15 +86,15 @@ void place_request(const struct place *place, struct window_request *request)
     }
 }
 
-void place_leave_end(struct place *place)
+void place_leave_end(struct view_state *place)
 {
     place->follow = false;
     place->anchor = place->column_ns && place->time_ns ? ANCHOR_TIME : ANCHOR_POSITION;
 }
 
-void place_pinned_first(struct place *place)
+void view_state_pinned_first(struct view_state *place)
 {
-    struct place_row *rows = memory_zeroed(place->row_count + 1, sizeof *rows);
+    struct view_state_row *rows = xcalloc(place->row_count + 1, sizeof *rows);
     uint32_t n = 0;
     for (uint32_t i = 1; i < place->row_count; i++)
         if (place->rows[i].joins)
@@ -107,14 +107,14 @@ void place_pinned_first(struct place *place)
     place->rows = rows;
 }
 
-void place_move(struct place *place, uint32_t line, int64_t events)
+void view_state_move(struct view_state *place, uint32_t line, int64_t events)
 {
-    struct shown_move *last = place->move_count ? &place->moves[place->move_count - 1] : NULL;
+    struct layout_move *last = place->move_count ? &place->moves[place->move_count - 1] : NULL;
     if (last && last->line == line && !last->to) {
         last->events += events;
         place->move_count -= last->events == 0;
         return;
     }
-    place->moves = memory_resized(place->moves, place->move_count + 1, sizeof *place->moves);
-    place->moves[place->move_count++] = (struct shown_move){line, false, events};
+    place->moves = xreallocarray(place->moves, place->move_count + 1, sizeof *place->moves);
+    place->moves[place->move_count++] = (struct layout_move){line, false, events};
 }

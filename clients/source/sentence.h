@@ -7,7 +7,7 @@
 /* "waited 45.0 ms for T:rank 2: main (ring.c:12) to its end 24.0 ms, ...; since 1:1 at 1.250 ms, when one made the other, in
  * main (ring.c:9); it waited in main (ring.c:14)", of
  * the table `why`.  *cause: the event that let it go on, line 0: none.  New memory; NULL: it is no wait. */
-char *sentence_of_wait(const struct table_names *names, const struct shown_table *why,
-                       struct ref *cause);
+char *wait_summary_text(const struct table_names *names, const struct result_table *why,
+                       struct event_id *cause);
 
 #endif

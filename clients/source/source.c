@@ -29,7 +29,7 @@ static bool server_program(char *path, size_t size, struct error *error)
     const char *named = getenv("POET_SERVER_PROGRAM");
     if (named && *named)
         snprintf(path, size, "%s", named);
-    else if (!installed_program("poet-server", path, size))
+    else if (!install_path_program("poet-server", path, size))
         snprintf(path, size, "poet-server");
     if (strchr(path, '/') && access(path, X_OK) < 0) {
         error_set(error, "%s: %s", path, strerror(errno));
@@ -38,17 +38,17 @@ static bool server_program(char *path, size_t size, struct error *error)
     return true;
 }
 
-static bool say_hello(struct source *source)
+static bool session_send_hello(struct session *source)
 {
-    struct out hello = {0};
-    out_begin(&hello, MESSAGE_HELLO);
-    put_told_hello(&hello, &(struct told_hello){.role = ROLE_VIEWER});
-    out_end(&hello);
-    return source_send(source, &hello);
+    struct encoder hello = {0};
+    encoder_begin_message(&hello, MESSAGE_HELLO);
+    encode_hello(&hello, &(struct program_hello){.role = ROLE_VIEWER});
+    encoder_end_message(&hello);
+    return session_send_message(source, &hello);
 }
 
 /* A process that speaks on a socketpair, with what it writes to standard error; false: errno says why. */
-static bool start_process(struct source *source, const char *const *arguments, bool on_stdio,
+static bool start_process(struct session *source, const char *const *arguments, bool on_stdio,
                           int *errors)
 {
     int pair[2], pipe_error[2];
@@ -83,7 +83,7 @@ static bool start_process(struct source *source, const char *const *arguments, b
 }
 
 /* What the process says of its progress is shown on a terminal; what else it says stays in the text. */
-static void take_progress(char *text, const char *what, bool *shown)
+static void session_receive_progress(char *text, const char *what, bool *shown)
 {
     unsigned percent;
     for (char *end;
@@ -96,13 +96,13 @@ static void take_progress(char *text, const char *what, bool *shown)
 }
 
 /* Waits for the first answer.  Ends: what the process said last is the reason. */
-static bool wait_for_process(struct source *source, int errors, const char *what,
+static bool wait_for_process(struct session *source, int errors, const char *what,
                              struct error *error)
 {
     struct pollfd p[2] = {{.fd = errors, .events = POLLIN}, {.fd = source->fd, .events = POLLIN}};
     char text[400] = "";
     bool told = !isatty(STDERR_FILENO), heard = false, shown = false;
-    say_hello(source);
+    session_send_hello(source);
     while (!(p[1].revents & POLLIN) || !heard) {
         int n = poll(p, 2, 1000);
         if (n == 0 && !told)
@@ -112,7 +112,7 @@ static bool wait_for_process(struct source *source, int errors, const char *what
             ssize_t got = read(errors, text, sizeof text - 1);
             if (got > 0) {
                 text[got] = 0;
-                take_progress(text, what, &shown);
+                session_receive_progress(text, what, &shown);
             } else {
                 p[0].fd = -1;
             }
@@ -128,7 +128,7 @@ static bool wait_for_process(struct source *source, int errors, const char *what
         }
     }
     close(errors);
-    take_progress(text, what, &shown);
+    session_receive_progress(text, what, &shown);
     if (shown)
         fputs("\r\033[K", stderr);
     text[strcspn(text, "\r\n")] = 0;
@@ -152,7 +152,7 @@ static void wait_for_writer(const char *file)
 }
 
 /* A server for one file. */
-static bool start_private(struct source *source, const char *file, struct error *error)
+static bool start_private(struct session *source, const char *file, struct error *error)
 {
     char program[PATH_MAX];
     int errors;
@@ -169,9 +169,9 @@ static bool start_private(struct source *source, const char *file, struct error 
 }
 
 /* 'it'"'"'s' for a shell. */
-static char *quoted(const char *s)
+static char *session_shell_quote(const char *s)
 {
-    char *q = memory_bytes(4 * strlen(s) + 3), *at = q;
+    char *q = xmalloc(4 * strlen(s) + 3), *at = q;
     *at++ = '\'';
     for (; *s; s++) {
         if (*s == '\'')
@@ -185,12 +185,12 @@ static char *quoted(const char *s)
 
 /* ssh:HOST[:FILE]: a poet server at the other end of ssh, for the file or for the server that listens there.
  * POET_SSH names another program than ssh. */
-static bool start_remote(struct source *source, const char *what, struct error *error)
+static bool start_remote(struct session *source, const char *what, struct error *error)
 {
     const char *ssh = getenv("POET_SSH"), *host = what + 4, *file = strchr(host, ':');
-    char *name = memory_copied_part(host, file ? (size_t)(file - host) : strlen(host));
-    char *path = file ? quoted(file + 1) : NULL;
-    char *command = memory_printed("poet server --stdio%s%s", path ? " -- " : "", path ? path : "");
+    char *name = xstrndup(host, file ? (size_t)(file - host) : strlen(host));
+    char *path = file ? session_shell_quote(file + 1) : NULL;
+    char *command = xasprintf("poet server --stdio%s%s", path ? " -- " : "", path ? path : "");
     int errors;
     bool ok = *name && *name != '-';
     if (!ok) {
@@ -210,7 +210,7 @@ static bool start_remote(struct source *source, const char *what, struct error *
 }
 
 /* poet://HOST:PORT: a process of ours speaks TLS with it. */
-static bool start_far(struct source *source, const char *what, struct error *error)
+static bool start_far(struct session *source, const char *what, struct error *error)
 {
     char program[PATH_MAX];
     int errors;
@@ -226,7 +226,7 @@ static bool start_far(struct source *source, const char *what, struct error *err
 #define ANSWER_SECONDS 10 /* a server that lives answers sooner; a file may take longer */
 
 /* Waits for bytes; says so on a terminal after a second. */
-static bool patience(const struct source *source, struct error *error)
+static bool session_wait_readable(const struct session *source, struct error *error)
 {
     struct pollfd p = {.fd = source->fd, .events = POLLIN};
     for (int second = 0; poll(&p, 1, 1000) == 0; second++) {
@@ -240,46 +240,46 @@ static bool patience(const struct source *source, struct error *error)
     return true;
 }
 
-static bool wait_for_welcome(struct source *source, struct error *error)
+static bool wait_for_welcome(struct session *source, struct error *error)
 {
     unsigned type = 0;
-    struct in in;
-    if (source->in.size == source->used && !patience(source, error))
+    struct decoder in;
+    if (source->in.size == source->used && !session_wait_readable(source, error))
         return false;
     while (type != MESSAGE_WELCOME)
-        if (source_next(source, true, &type, &in, error) < 0)
+        if (session_receive(source, true, &type, &in, error) < 0)
             return false;
     return true;
 }
 
-bool source_select(struct source *source, const char *run, struct error *error)
+bool session_select_run(struct session *source, const char *run, struct error *error)
 {
-    struct out body = {0};
-    put_string(&body, run);
-    put_u8(&body, source->book.named ? SELECT_NAMED_LINES : 0);
-    uint32_t id = source_ask(source, ASK_SELECT, &body, NULL, NULL);
-    return (source->in.size != source->used || patience(source, error)) &&
-           source_wait(source, id, error);
+    struct encoder body = {0};
+    encode_string(&body, run);
+    encode_u8(&body, source->book.named ? SELECT_NAMED_LINES : 0);
+    uint32_t id = session_send(source, REQUEST_SELECT, &body, NULL, NULL);
+    return (source->in.size != source->used || session_wait_readable(source, error)) &&
+           session_wait(source, id, error);
 }
 
-bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, struct error *error)
+bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint32_t count, struct error *error)
 {
-    struct out body = {0};
-    put_u32(&body, count);
+    struct encoder body = {0};
+    encode_u32(&body, count);
     for (uint32_t i = 0; i < count; i++)
-        put_u32(&body, lines[i]);
-    return source_wait(source, source_ask(source, ASK_LINES, &body, NULL, NULL), error);
+        encode_u32(&body, lines[i]);
+    return session_wait(source, session_send(source, REQUEST_LINES, &body, NULL, NULL), error);
 }
 
 /* ---- latest ---- */
 
-struct latest {
+struct session_candidate {
     char path[PATH_MAX]; /* file, or endpoint */
     uint64_t begun_ns; /* since 1970 */
     struct error why; /* what a server says that has a run but cannot show it */
 };
 
-static void consider(struct latest *latest, const char *path, uint64_t begun_ns)
+static void session_consider_candidate(struct session_candidate *latest, const char *path, uint64_t begun_ns)
 {
     if (*latest->path && begun_ns <= latest->begun_ns)
         return;
@@ -301,9 +301,9 @@ static void consider_file(void *user, const char *path)
     if (fd >= 0 && fstat(fd, &st) == 0) {
         bool whole = pread(fd, head, sizeof head, 0) == sizeof head &&
                      memcmp(head, TRACEHEAD_MAGIC, 8) == 0;
-        struct in in = in_from(head + TRACEHEAD_BEGUN_AT, TRACEHEAD_BEGUN_BYTES);
-        uint64_t begun = whole ? get_u64(&in) : 0, complement = whole ? get_u64(&in) : 0;
-        consider(user, path, begun && begun == ~complement ? begun : written_ns(&st));
+        struct decoder in = decoder_init(head + TRACEHEAD_BEGUN_AT, TRACEHEAD_BEGUN_BYTES);
+        uint64_t begun = whole ? decode_u64(&in) : 0, complement = whole ? decode_u64(&in) : 0;
+        session_consider_candidate(user, path, begun && begun == ~complement ? begun : written_ns(&st));
     }
     if (fd >= 0)
         close(fd);
@@ -312,36 +312,36 @@ static void consider_file(void *user, const char *path)
 /* (A live server is asked before files are looked at, and so is preferred to its own file.) */
 static void consider_server(void *user, const char *endpoint)
 {
-    struct latest *latest = user;
-    struct source source = {.fd = -1};
+    struct session_candidate *latest = user;
+    struct session source = {.fd = -1};
     struct error ignored, why = {""};
     bool absent;
     source.fd = endpoint_connect(endpoint, 500, &absent, &ignored);
     if (source.fd < 0)
         return;
-    source.name = memory_copied(endpoint);
+    source.name = xstrdup(endpoint);
     source.book.named = true;
     struct stat st;
-    if (say_hello(&source) && wait_for_welcome(&source, &ignored) &&
-        source_select(&source, "", &why) && source.book.run.file) {
+    if (session_send_hello(&source) && wait_for_welcome(&source, &ignored) &&
+        session_select_run(&source, "", &why) && source.book.run.file) {
         uint64_t begun = source.book.run.wall_ns;
         if (!begun && stat(source.book.run.file, &st) == 0)
             begun = written_ns(&st);
-        consider(latest, endpoint, begun);
+        session_consider_candidate(latest, endpoint, begun);
     }
     if (strstr(why.text, "run ") && !strstr(why.text, "no run"))
         latest->why = why;
-    source_close(&source);
+    session_close(&source);
 }
 
 static bool find_latest(char *path, size_t size, struct error *error)
 {
-    struct latest latest = {0};
+    struct session_candidate latest = {0};
     char state[PATH_MAX];
-    around_state(state, sizeof state);
-    around_endpoints(consider_server, &latest);
-    around_files(".", consider_file, &latest);
-    around_files(state, consider_file, &latest);
+    run_discovery_state(state, sizeof state);
+    run_discovery_endpoints(consider_server, &latest);
+    run_discovery_files(".", consider_file, &latest);
+    run_discovery_files(state, consider_file, &latest);
     if (!*latest.path && *latest.why.text) {
         error_set(error, "latest: %.500s", latest.why.text);
         return false;
@@ -357,9 +357,9 @@ static bool find_latest(char *path, size_t size, struct error *error)
 
 /* ---- opening ---- */
 
-const char *source_warning(const struct source *source)
+const char *session_warning(const struct session *source)
 {
-    const struct shown_run *run = &source->book.run;
+    const struct run_info *run = &source->book.run;
     if (run->written)
         return "this file is still being written: what follows may not be all";
     return run->unfinished
@@ -367,14 +367,14 @@ const char *source_warning(const struct source *source)
                : NULL;
 }
 
-static bool connect_to(struct source *source, const char *endpoint, struct error *error)
+static bool connect_to(struct session *source, const char *endpoint, struct error *error)
 {
     bool absent;
     source->fd = endpoint_connect(endpoint, 2000, &absent, error);
-    return source->fd >= 0 && say_hello(source);
+    return source->fd >= 0 && session_send_hello(source);
 }
 
-static bool open_what(struct source *source, char *what, enum source_lines lines,
+static bool open_what(struct session *source, char *what, enum session_lines lines,
                       struct error *error)
 {
     bool remote = strncmp(what, "ssh:", 4) == 0;
@@ -385,7 +385,7 @@ static bool open_what(struct source *source, char *what, enum source_lines lines
     bool ok;
     if (remote) {
         ok = start_remote(source, what, error);
-    } else if (endpoint_is_far(what)) {
+    } else if (endpoint_is_remote(what)) {
         ok = start_far(source, what, error);
     } else if (endpoint_is(what)) {
         ok = connect_to(source, what, error);
@@ -396,40 +396,40 @@ static bool open_what(struct source *source, char *what, enum source_lines lines
         ok = start_private(source, what, error);
     }
     return ok && wait_for_welcome(source, error) &&
-           (lines == SOURCE_NO_RUN || source_select(source, run ? run : "", error));
+           (lines == SESSION_NO_RUN || session_select_run(source, run ? run : "", error));
 }
 
-bool source_open(struct source *source, const char *what, enum source_lines lines,
+bool session_open(struct session *source, const char *what, enum session_lines lines,
                  struct error *error)
 {
     char path[PATH_MAX];
-    *source = (struct source){.fd = -1, .book.named = lines == SOURCE_NAMED_LINES};
+    *source = (struct session){.fd = -1, .book.named = lines == SESSION_NAMED_LINES};
     if (strcmp(what, "latest") == 0) {
         if (!find_latest(path, sizeof path, error))
             return false;
         what = path;
     } else if (!endpoint_is(what) && strncmp(what, "ssh:", 4) != 0 &&
-               around_find(what, path, sizeof path)) {
+               run_discovery_find(what, path, sizeof path)) {
         what = path;
     }
-    source->name = memory_copied(what);
-    char *copy = memory_copied(what);
+    source->name = xstrdup(what);
+    char *copy = xstrdup(what);
     bool ok = open_what(source, copy, lines, error);
     free(copy);
     if (!ok)
-        source_close(source);
+        session_close(source);
     return ok;
 }
 
-bool source_open_default(struct source *source, struct error *error)
+bool session_open_default(struct session *source, struct error *error)
 {
     char endpoint[400], program[PATH_MAX];
     bool absent;
-    *source = (struct source){.fd = -1};
+    *source = (struct session){.fd = -1};
     if (!endpoint_default(endpoint, sizeof endpoint, error))
         return false;
-    if (endpoint_is_far(endpoint)) {
-        source->name = memory_copied(endpoint);
+    if (endpoint_is_remote(endpoint)) {
+        source->name = xstrdup(endpoint);
         return start_far(source, endpoint, error) && wait_for_welcome(source, error);
     }
     int fd = endpoint_connect(endpoint, 2000, &absent, error);
@@ -458,22 +458,22 @@ bool source_open_default(struct source *source, struct error *error)
     if (fd < 0)
         return false;
     source->fd = fd;
-    source->name = memory_copied(endpoint);
-    if (say_hello(source) && wait_for_welcome(source, error))
+    source->name = xstrdup(endpoint);
+    if (session_send_hello(source) && wait_for_welcome(source, error))
         return true;
-    source_close(source);
+    session_close(source);
     return false;
 }
 
-void source_close(struct source *source)
+void session_close(struct session *source)
 {
     if (source->fd >= 0)
         close(source->fd);
     if (source->child > 0)
         waitpid(source->child, NULL, 0);
-    out_free(&source->in);
+    encoder_free(&source->in);
     free(source->questions);
-    book_free(&source->book);
+    metadata_free(&source->book);
     free(source->name);
-    *source = (struct source){.fd = -1};
+    *source = (struct session){.fd = -1};
 }

@@ -11,44 +11,44 @@
 #include "clients/source/ask.h"
 #include "wire/endpoint.h"
 
-struct source {
+struct session {
     int fd;
     char *name; /* as shown to people */
     bool is_file;
-    struct out in; /* bytes received */
+    struct encoder in; /* bytes received */
     size_t used;
-    struct book book;
+    struct trace_metadata book;
     int child; /* private to source.c: process id of a private server, 0 none */
-    struct source_question
+    struct session_request
         *questions; /* private to ask.c: those whose answers are still to come; */
     size_t question_count, question_room;
     uint32_t last_id;
-    char *refused; /*   why the question that source_wait waits for has no answer */
+    char *refused; /*   why the question that session_wait waits for has no answer */
     uint32_t waits_for;
 };
 
 /* Which lines it is to be told of. */
-enum source_lines {
-    SOURCE_NO_RUN,     /* none: no run is selected */
-    SOURCE_ALL_LINES,
-    SOURCE_NAMED_LINES /* where there are many, those that answers name: book_line may give NULL */
+enum session_lines {
+    SESSION_NO_RUN,     /* none: no run is selected */
+    SESSION_ALL_LINES,
+    SESSION_NAMED_LINES /* where there are many, those that answers name: metadata_line may give NULL */
 };
 
-/* Connects and says HELLO; selects a run unless lines is SOURCE_NO_RUN.  False with one line in
+/* Connects and says HELLO; selects a run unless lines is SESSION_NO_RUN.  False with one line in
  * `error`.  Waits for the answer. */
-bool source_open(struct source *source, const char *what, enum source_lines lines,
+bool session_open(struct session *source, const char *what, enum session_lines lines,
                  struct error *error);
 /* The same for the default endpoint, starting a server there if none answers. */
-bool source_open_default(struct source *source, struct error *error);
-void source_close(struct source *source);
+bool session_open_default(struct session *source, struct error *error);
+void session_close(struct session *source);
 
-bool source_select(struct source *source, const char *run, struct error *error);
+bool session_select_run(struct session *source, const char *run, struct error *error);
 
 /* Asks for lines that are perhaps not known yet, and waits for them; those that there are not stay unknown. */
-bool source_lines(struct source *source, const uint32_t *lines, uint32_t count,
+bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint32_t count,
                   struct error *error);
 
 /* What is to be said of a trace file that is not complete, or NULL. */
-const char *source_warning(const struct source *source);
+const char *session_warning(const struct session *source);
 
 #endif

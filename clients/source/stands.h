@@ -7,14 +7,14 @@
 #include "wire/placed.h"
 #include "wire/shown.h"
 
-struct stands {
-    struct shown_window *window; /* not ours; its events learn it */
+struct event_relations {
+    struct window_info *window; /* not ours; its events learn it */
     uint32_t at;                 /* those before it did */
 };
 
 /* Appends the body of the next STANDS question; false when all is known. */
-bool stands_ask(const struct stands *stands, struct ref about, struct out *body);
+bool relation_query_send(const struct event_relations *stands, struct event_id about, struct encoder *body);
 /* Takes a part of its answer.  What the server did not answer stays not known. */
-void stands_take(struct stands *stands, const struct answer *answer);
+void relation_query_receive(struct event_relations *stands, const struct response_chunk *answer);
 
 #endif

@@ -31,15 +31,15 @@ static void add_text(config_setting_t *to, const char *name, const char *value)
     config_setting_set_string(config_setting_add(to, name, CONFIG_TYPE_STRING), value);
 }
 
-static void add_ref(config_setting_t *to, const char *name, struct ref ref)
+static void add_ref(config_setting_t *to, const char *name, struct event_id ref)
 {
     char s[48];
-    ref_print(s, sizeof s, ref);
+    event_id_print(s, sizeof s, ref);
     if (ref.line)
         add_text(to, name, s);
 }
 
-static void write_where(config_setting_t *root, const struct place *p)
+static void write_where(config_setting_t *root, const struct view_state *p)
 {
     config_setting_t *to = config_setting_add(root, "where", CONFIG_TYPE_GROUP);
     add_int(to, "anchor", p->anchor);
@@ -63,16 +63,16 @@ static void write_where(config_setting_t *root, const struct place *p)
     }
 }
 
-static void write_rows(config_setting_t *root, const struct place *p, const struct book *book,
-                       struct sites *sites)
+static void write_rows(config_setting_t *root, const struct view_state *p, const struct trace_metadata *book,
+                       struct symbolizer *sites)
 {
     config_setting_t *rows = config_setting_add(root, "rows", CONFIG_TYPE_LIST);
     for (uint32_t i = 0; i < p->row_count; i++) {
-        const struct book_line *line = book_line(book, p->rows[i].line);
+        const struct line_metadata *line = metadata_line(book, p->rows[i].line);
         config_setting_t *row = config_setting_add(rows, NULL, CONFIG_TYPE_GROUP);
         add_int(row, "line", p->rows[i].line);
         add_text(row, "kind", line ? line->is.kind : "");
-        add_text(row, "name", line ? label_name(book, sites, p->rows[i].line) : "");
+        add_text(row, "name", line ? line_label_text(book, sites, p->rows[i].line) : "");
         if (p->rows[i].joins)
             add_bool(row, "joins", true);
         if (p->rows[i].hidden)
@@ -82,8 +82,8 @@ static void write_rows(config_setting_t *root, const struct place *p, const stru
     }
 }
 
-bool place_write(const struct place *p, const struct look *look, const struct book *book,
-                 struct sites *sites, FILE *f)
+bool view_file_write(const struct view_state *p, const struct view_style *look, const struct trace_metadata *book,
+                 struct symbolizer *sites, FILE *f)
 {
     config_t config;
     config_init(&config);
@@ -136,16 +136,16 @@ static double get_real(const config_setting_t *from, const char *name, double le
     return v >= least && v <= most ? v : least;
 }
 
-static struct ref get_event_of(const config_setting_t *from, const char *name)
+static struct event_id get_event_of(const config_setting_t *from, const char *name)
 {
     const char *text = NULL;
-    struct ref ref = {0, 0};
-    if (!config_setting_lookup_string(from, name, &text) || !ref_parse(text, &ref))
-        return (struct ref){0, 0};
+    struct event_id ref = {0, 0};
+    if (!config_setting_lookup_string(from, name, &text) || !event_id_parse(text, &ref))
+        return (struct event_id){0, 0};
     return ref;
 }
 
-static void read_where(struct place *p, const config_setting_t *from)
+static void read_where(struct view_state *p, const config_setting_t *from)
 {
     int64_t anchor = get_int(from, "anchor", 0), first = get_int(from, "from", 0),
             columns = get_int(from, "columns", 1);
@@ -164,13 +164,13 @@ static void read_where(struct place *p, const config_setting_t *from)
     config_setting_t *moves = config_setting_get_member(from, "moves");
     for (int i = 0; moves && i < config_setting_length(moves); i++) {
         const config_setting_t *m = config_setting_get_elem(moves, (unsigned)i);
-        p->moves = memory_resized(p->moves, p->move_count + 1, sizeof *p->moves);
-        p->moves[p->move_count++] = (struct shown_move){(uint32_t)get_int(m, "line", 0),
+        p->moves = xreallocarray(p->moves, p->move_count + 1, sizeof *p->moves);
+        p->moves[p->move_count++] = (struct layout_move){(uint32_t)get_int(m, "line", 0),
                                                         get_flag(m, "to"), get_int(m, "events", 0)};
     }
 }
 
-static bool is_taken(const struct place *p, uint32_t line)
+static bool view_file_is_line_used(const struct view_state *p, uint32_t line)
 {
     for (uint32_t i = 0; i < p->row_count; i++)
         if (p->rows[i].line == line)
@@ -179,22 +179,22 @@ static bool is_taken(const struct place *p, uint32_t line)
 }
 
 /* The line of that number, if it is the one that was meant; else the first of that kind and name. */
-static uint32_t find_line(const struct place *p, const struct book *book, struct sites *sites,
+static uint32_t find_line(const struct view_state *p, const struct trace_metadata *book, struct symbolizer *sites,
                           uint32_t number, const char *kind, const char *name)
 {
-    const struct book_line *line = book_line(book, number);
+    const struct line_metadata *line = metadata_line(book, number);
     if (line && strcmp(line->is.kind, kind) == 0 &&
-        strcmp(label_name(book, sites, number), name) == 0 && !is_taken(p, number))
+        strcmp(line_label_text(book, sites, number), name) == 0 && !view_file_is_line_used(p, number))
         return number;
     for (uint32_t i = 1; i <= book->line_count; i++)
-        if ((line = book_line(book, i)) != NULL && strcmp(line->is.kind, kind) == 0 &&
-            strcmp(label_name(book, sites, i), name) == 0 && !is_taken(p, i))
+        if ((line = metadata_line(book, i)) != NULL && strcmp(line->is.kind, kind) == 0 &&
+            strcmp(line_label_text(book, sites, i), name) == 0 && !view_file_is_line_used(p, i))
             return i;
     return 0;
 }
 
-static void read_rows(struct place *p, const config_setting_t *rows, const struct book *book,
-                      struct sites *sites)
+static void read_rows(struct view_state *p, const config_setting_t *rows, const struct trace_metadata *book,
+                      struct symbolizer *sites)
 {
     for (int i = 0; rows && i < config_setting_length(rows); i++) {
         const config_setting_t *row = config_setting_get_elem(rows, (unsigned)i);
@@ -204,14 +204,14 @@ static void read_rows(struct place *p, const config_setting_t *rows, const struc
         uint32_t line = find_line(p, book, sites, (uint32_t)get_int(row, "line", 0), kind, name);
         if (!line)
             continue;
-        p->rows = memory_resized(p->rows, p->row_count + 1, sizeof *p->rows);
-        p->rows[p->row_count++] = (struct place_row){
+        p->rows = xreallocarray(p->rows, p->row_count + 1, sizeof *p->rows);
+        p->rows[p->row_count++] = (struct view_state_row){
             line, get_flag(row, "joins"), get_flag(row, "hidden"), get_flag(row, "pinned")};
     }
-    place_pinned_first(p);
+    view_state_pinned_first(p);
 }
 
-static void read_look(struct look *look, const config_setting_t *root)
+static void view_file_read_style(struct view_style *look, const config_setting_t *root)
 {
     int64_t labels = get_int(root, "labels", LABELS_ADDRESS);
     look->labels = labels >= 0 && labels <= LABELS_ADDRESS ? (enum labels)labels : LABELS_ADDRESS;
@@ -230,7 +230,7 @@ static void read_look(struct look *look, const config_setting_t *root)
 /* A view stands alone: it includes nothing. */
 static bool read_config(config_t *config, const char *file, struct error *error)
 {
-    char *text = regular_read(file, VIEW_BYTES, NULL);
+    char *text = safe_open_read(file, VIEW_BYTES, NULL);
     bool ok = false;
     if (!text)
         error_set(error, "%s: %s", file,
@@ -243,11 +243,11 @@ static bool read_config(config_t *config, const char *file, struct error *error)
     return ok;
 }
 
-bool place_read(struct place *place, struct look *look, const struct book *book,
-                struct sites *sites, const char *file, struct error *error)
+bool view_file_read(struct view_state *place, struct view_style *look, const struct trace_metadata *book,
+                struct symbolizer *sites, const char *file, struct error *error)
 {
     config_t config;
-    struct place p = {.zoom = 1};
+    struct view_state p = {.zoom = 1};
     config_init(&config);
     bool ok = read_config(&config, file, error);
     const config_setting_t *root = ok ? config_root_setting(&config) : NULL;
@@ -260,7 +260,7 @@ bool place_read(struct place *place, struct look *look, const struct book *book,
         const config_setting_t *where = config_setting_get_member(root, "where");
         config_setting_lookup_string(root, "run", &run);
         read_rows(&p, config_setting_get_member(root, "rows"), book, sites);
-        read_look(look, root);
+        view_file_read_style(look, root);
         p.fold = get_flag(root, "fold");
         if (where && (uint64_t)get_int(root, "wall_ns", 0) == book->run.wall_ns &&
             strcmp(run, book->run.name) == 0) {
@@ -271,7 +271,7 @@ bool place_read(struct place *place, struct look *look, const struct book *book,
             p.stands = get_flag(root, "stands");
             p.hide = (uint8_t)get_int(root, "hide", 0);
         }
-        place_free(place);
+        view_state_free(place);
         *place = p;
     }
     config_destroy(&config);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct shown_wait *waits_of(const struct waits *waits, uint32_t thread)
+const struct wait_info *wait_list_of_thread(const struct wait_list *waits, uint32_t thread)
 {
     for (size_t i = 0; i < waits->count; i++)
         if (waits->items[i].thread == thread)
@@ -15,62 +15,62 @@ const struct shown_wait *waits_of(const struct waits *waits, uint32_t thread)
     return NULL;
 }
 
-struct ref *waits_pairs(const struct waits *waits, uint32_t *count)
+struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count)
 {
-    struct ref *pairs = NULL;
+    struct event_id *pairs = NULL;
     *count = 0;
     for (size_t i = 0; i < waits->cycle_count; i++)
         for (uint32_t k = 0; k < waits->cycles[i].count; k++) {
-            PUSH(pairs, *count, waits->cycles[i].steps[k].at);
-            PUSH(pairs, *count, waits->cycles[i].steps[k].since);
+            ARRAY_PUSH(pairs, *count, waits->cycles[i].steps[k].at);
+            ARRAY_PUSH(pairs, *count, waits->cycles[i].steps[k].since);
         }
     return pairs;
 }
 
-bool waits_take(struct waits *waits, const struct answer *answer)
+bool wait_list_receive(struct wait_list *waits, const struct response_chunk *answer)
 {
-    struct in *in = answer->in;
-    if (answer->part == PART_WAIT) {
-        waits->items = grow(waits->items, &waits->room, waits->count + 1, sizeof *waits->items);
-        get_wait(in, &waits->items[waits->count++]);
-    } else if (answer->part == PART_CYCLE) {
+    struct decoder *in = answer->in;
+    if (answer->part == RESPONSE_WAIT) {
+        waits->items = array_reserve(waits->items, &waits->room, waits->count + 1, sizeof *waits->items);
+        decode_wait(in, &waits->items[waits->count++]);
+    } else if (answer->part == RESPONSE_CYCLE) {
         waits->cycles =
-            grow(waits->cycles, &waits->cycle_room, waits->cycle_count + 1, sizeof *waits->cycles);
-        get_cycle(in, &waits->cycles[waits->cycle_count++]);
-    } else if (answer->part == PART_SLEEPER) {
-        waits->sleepers = grow(waits->sleepers, &waits->sleeper_room, waits->sleeper_count + 1,
+            array_reserve(waits->cycles, &waits->cycle_room, waits->cycle_count + 1, sizeof *waits->cycles);
+        decode_cycle(in, &waits->cycles[waits->cycle_count++]);
+    } else if (answer->part == RESPONSE_SLEEPER) {
+        waits->sleepers = array_reserve(waits->sleepers, &waits->sleeper_room, waits->sleeper_count + 1,
                                sizeof *waits->sleepers);
-        get_sleeper(in, &waits->sleepers[waits->sleeper_count++]);
-    } else if (answer->part == PART_VERDICT) {
-        waits->verdicts = grow(waits->verdicts, &waits->verdict_room, waits->verdict_count + 1,
+        decode_sleeper(in, &waits->sleepers[waits->sleeper_count++]);
+    } else if (answer->part == RESPONSE_DIAGNOSIS) {
+        waits->verdicts = array_reserve(waits->verdicts, &waits->verdict_room, waits->verdict_count + 1,
                                sizeof *waits->verdicts);
-        get_verdict(in, &waits->verdicts[waits->verdict_count++]);
-    } else if (answer->part == PART_NOW) {
-        get_now(in, &waits->now);
+        decode_diagnosis(in, &waits->verdicts[waits->verdict_count++]);
+    } else if (answer->part == RESPONSE_NOW) {
+        decode_now(in, &waits->now);
         return !in->error;
     }
     return false;
 }
 
 /* " (futex 3, loader 1)", of those whose call is known. */
-static void put_calls(FILE *to, const struct waits *waits)
+static void wait_list_append_calls(FILE *to, const struct wait_list *waits)
 {
     const char *between = " (";
-    for (unsigned call = ASLEEP_NOT + 1; call < ASLEEP_CALLS; call++) {
+    for (unsigned call = SLEEP_IN_NOT + 1; call < SLEEP_IN_CALLS; call++) {
         size_t count = 0;
         for (size_t i = 0; i < waits->sleeper_count; i++)
             count += waits->sleepers[i].call == call;
         if (count && waits->sleeper_count == 1)
-            fprintf(to, "%s%s", between, asleep_name(call));
+            fprintf(to, "%s%s", between, sleep_call_name(call));
         else if (count)
-            fprintf(to, "%s%s %zu", between, asleep_name(call), count);
+            fprintf(to, "%s%s %zu", between, sleep_call_name(call), count);
         between = count ? ", " : between;
     }
     if (*between == ',')
         putc(')', to);
 }
 
-char *waits_asleep(const struct waits *waits)
+char *wait_list_sleepers(const struct wait_list *waits)
 {
     int64_t since_ns = INT64_MIN; /* from when on all of them do */
     char *text = NULL;
@@ -85,25 +85,25 @@ char *waits_asleep(const struct waits *waits)
         fputs("1 thread sleeps in a call that is not traced", to);
     else
         fprintf(to, "%zu threads sleep in calls that are not traced", n);
-    put_calls(to, waits);
+    wait_list_append_calls(to, waits);
     fprintf(to, ", since %.6f s", (double)since_ns / 1e9);
     fclose(to);
     return text;
 }
 
-void waits_free(struct waits *waits)
+void wait_list_free(struct wait_list *waits)
 {
     for (size_t i = 0; i < waits->count; i++)
-        shown_wait_free(&waits->items[i]);
+        wait_info_free(&waits->items[i]);
     for (size_t i = 0; i < waits->cycle_count; i++)
         free(waits->cycles[i].steps);
     for (size_t i = 0; i < waits->verdict_count; i++)
-        shown_verdict_free(&waits->verdicts[i]);
+        diagnosis_info_free(&waits->verdicts[i]);
     for (size_t i = 0; i < waits->sleeper_count; i++)
-        shown_sleeper_free(&waits->sleepers[i]);
+        sleeper_info_free(&waits->sleepers[i]);
     free(waits->sleepers);
     free(waits->verdicts);
     free(waits->items);
     free(waits->cycles);
-    *waits = (struct waits){0};
+    *waits = (struct wait_list){0};
 }

@@ -7,29 +7,29 @@
 #include "wire/found.h"
 #include "wire/shown.h"
 
-struct waits {
-    struct shown_wait *items; /* oldest first */
+struct wait_list {
+    struct wait_info *items; /* oldest first */
     size_t count, room;
-    struct shown_cycle *cycles;
+    struct cycle_info *cycles;
     size_t cycle_count, cycle_room;
-    struct shown_sleeper *sleepers;
+    struct sleeper_info *sleepers;
     size_t sleeper_count, sleeper_room;
-    struct shown_verdict *verdicts;
+    struct diagnosis_info *verdicts;
     size_t verdict_count, verdict_room;
-    struct shown_now now;
+    struct trace_time_info now;
 };
 
 /* Takes a part of the answer to WAITS into waits, zeroed at first.  True when all is there. */
-bool waits_take(struct waits *waits, const struct answer *answer);
+bool wait_list_receive(struct wait_list *waits, const struct response_chunk *answer);
 /* Of each step of a cycle two: by which event its thread waits, and by which the next one came in.  Freed by the
  * caller; NULL: there is no cycle. */
-struct ref *waits_pairs(const struct waits *waits, uint32_t *count);
+struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count);
 /* "2 threads sleep in calls that are not traced (futex 1, poll 1), since 0.041200 s", where some
  * do; to be freed.  NULL: none does. */
-char *waits_asleep(const struct waits *waits);
-void waits_free(struct waits *waits); /* empties it */
+char *wait_list_sleepers(const struct wait_list *waits);
+void wait_list_free(struct wait_list *waits); /* empties it */
 
-const struct shown_wait *waits_of(const struct waits *waits,
+const struct wait_info *wait_list_of_thread(const struct wait_list *waits,
                                   uint32_t thread); /* NULL: it does not wait */
 
 #endif

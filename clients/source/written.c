@@ -15,15 +15,15 @@
 
 /* ---- where it is ---- */
 
-void written_look(struct written_search *search, char *value)
+void source_files_open_search(struct source_file_search *search, char *value)
 {
     char *sign = strchr(value, '=');
-    struct written_map map = {NULL, value};
+    struct source_path_map map = {NULL, value};
     if (sign) {
         *sign = 0;
-        map = (struct written_map){value, sign + 1};
+        map = (struct source_path_map){value, sign + 1};
     }
-    PUSH(search->items, search->count, map);
+    ARRAY_PUSH(search->items, search->count, map);
 }
 
 static bool is_there(const char *path)
@@ -33,21 +33,21 @@ static bool is_there(const char *path)
 }
 
 /* The whole of what was mapped is a path's begin, as gdb's substitute-path has it. */
-static char *mapped(const struct written_map *map, const char *path)
+static char *source_files_map_path(const struct source_path_map *map, const char *path)
 {
     size_t n = strlen(map->from);
     while (n > 1 && map->from[n - 1] == '/')
         n--;
     if (strncmp(path, map->from, n) != 0 || (path[n] && path[n] != '/' && path[n - 1] != '/'))
         return NULL;
-    return memory_printed("%s%s", map->to, path + n);
+    return xasprintf("%s%s", map->to, path + n);
 }
 
 /* As much of the end of a path as is in a directory: the file alone at last. */
 static char *in_directory(const char *directory, const char *path)
 {
     for (const char *tail = path; tail;) {
-        char *found = memory_printed("%s%s%s", directory, *tail == '/' ? "" : "/", tail);
+        char *found = xasprintf("%s%s%s", directory, *tail == '/' ? "" : "/", tail);
         if (is_there(found))
             return found;
         free(found);
@@ -56,29 +56,29 @@ static char *in_directory(const char *directory, const char *path)
     return NULL;
 }
 
-char *written_find(const struct written_search *search, const char *path)
+char *source_files_find(const struct source_file_search *search, const char *path)
 {
     for (uint32_t i = 0; search && *path && i < search->count; i++) {
-        const struct written_map *map = &search->items[i];
-        char *found = map->from ? mapped(map, path) : in_directory(map->to, path);
+        const struct source_path_map *map = &search->items[i];
+        char *found = map->from ? source_files_map_path(map, path) : in_directory(map->to, path);
         if (found && is_there(found))
             return found;
         free(found);
     }
-    return *path && is_there(path) ? memory_copied(path) : NULL;
+    return *path && is_there(path) ? xstrdup(path) : NULL;
 }
 
 /* ---- what is in it ---- */
 
-static void cut_lines(struct written *file, size_t size)
+static void cut_lines(struct source_file_text *file, size_t size)
 {
     char *end = file->text + size;
     for (char *line = file->text; line < end;) {
         char *next = memchr(line, '\n', (size_t)(end - line));
-        PUSH(file->lines, file->line_count, line);
+        ARRAY_PUSH(file->lines, file->line_count, line);
         line = next ? next + 1 : end;
     }
-    PUSH(file->lines, file->line_count, end); /* behind the last one */
+    ARRAY_PUSH(file->lines, file->line_count, end); /* behind the last one */
     file->line_count--;
 }
 
@@ -86,21 +86,21 @@ static char *why_not(const char *path)
 {
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return memory_copied("no regular file: not read");
+        return xstrdup("no regular file: not read");
     if (errno == EFBIG)
-        return memory_printed("larger than %u MiB: not read", WRITTEN_MOST >> 20);
-    return memory_copied(errno == ENOENT ? "not found" : strerror(errno));
+        return xasprintf("larger than %u MiB: not read", SOURCE_FILE_LINES_MAX >> 20);
+    return xstrdup(errno == ENOENT ? "not found" : strerror(errno));
 }
 
-void written_read(struct written *file, const struct written_search *search, const char *path)
+void source_files_read(struct source_file_text *file, const struct source_file_search *search, const char *path)
 {
     struct stat st;
     size_t size = 0;
-    *file = (struct written){.path = written_find(search, path)};
+    *file = (struct source_file_text){.path = source_files_find(search, path)};
     if (!file->path)
-        file->path = memory_copied(path);
+        file->path = xstrdup(path);
     errno = ENOENT;
-    file->text = *path ? regular_read(file->path, WRITTEN_MOST, &size) : NULL;
+    file->text = *path ? safe_open_read(file->path, SOURCE_FILE_LINES_MAX, &size) : NULL;
     if (!file->text) {
         file->problem = why_not(file->path);
         return;
@@ -110,12 +110,12 @@ void written_read(struct written *file, const struct written_search *search, con
     cut_lines(file, size);
 }
 
-void written_around(struct written *file, const char *path)
+void source_files_excerpt(struct source_file_text *file, const char *path)
 {
-    struct written_map here = {NULL, "."};
-    struct written_search around = {&here, 1};
-    char *there = written_find(NULL, path);
-    written_read(file, there ? NULL : &around, path);
+    struct source_path_map here = {NULL, "."};
+    struct source_file_search around = {&here, 1};
+    char *there = source_files_find(NULL, path);
+    source_files_read(file, there ? NULL : &around, path);
     free(there);
 }
 
@@ -123,7 +123,7 @@ void written_around(struct written *file, const char *path)
 static char *without_tabs(const char *text)
 {
     size_t n = strlen(text), column = 0;
-    char *to = memory_bytes(TAB * n + 1), *end = to;
+    char *to = xmalloc(TAB * n + 1), *end = to;
     for (; *text; text++) {
         size_t fill = TAB - column % TAB;
         if (*text == '\t') {
@@ -139,33 +139,33 @@ static char *without_tabs(const char *text)
     return to;
 }
 
-char *written_line(const struct written *file, uint32_t number)
+char *source_files_line(const struct source_file_text *file, uint32_t number)
 {
     if (!number || number > file->line_count)
-        return memory_copied("");
+        return xstrdup("");
     const char *line = file->lines[number - 1];
     size_t n = (size_t)(file->lines[number] - line);
     while (n && (line[n - 1] == '\n' || line[n - 1] == '\r' || line[n - 1] == ' '))
         n--;
     if (n > LINE_MOST)
         n = text_cut(line, LINE_MOST);
-    char *readable = memory_given(text_readable(line, n, true), n);
+    char *readable = xcheck(text_readable(line, n, true), n);
     char *shown = without_tabs(readable);
     free(readable);
     return shown;
 }
 
-void written_free(struct written *file)
+void source_files_free(struct source_file_text *file)
 {
     free(file->path);
     free(file->problem);
     free(file->lines);
     free(file->text);
-    *file = (struct written){0};
+    *file = (struct source_file_text){0};
 }
 
-void written_search_free(struct written_search *search)
+void source_files_search_free(struct source_file_search *search)
 {
     free(search->items);
-    *search = (struct written_search){0};
+    *search = (struct source_file_search){0};
 }

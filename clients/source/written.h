@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WRITTEN_MOST (8u << 20) /* bytes of a file that are read */
+#define SOURCE_FILE_LINES_MAX (8u << 20) /* bytes of a file that are read */
 
 /* Where to look.  Zero-initialised: where it was compiled.  The texts are borrowed. */
-struct written_search {
-    struct written_map {
+struct source_file_search {
+    struct source_path_map {
         const char *from, *to; /* begins of paths; from NULL: `to` is a directory to look in */
     } *items; /* the first that leads to a file counts */
     uint32_t count;
 };
 
-struct written {
+struct source_file_text {
     char *path; /* that was read, or would have been; never NULL */
     char *problem; /* NULL: it was read */
     int64_t changed_ns; /* when it was last written, since 1970 */
@@ -30,16 +30,16 @@ struct written {
 };
 
 /* "FROM=TO", or a directory: kept as it is.  The value must stay. */
-void written_look(struct written_search *search, char *value);
+void source_files_open_search(struct source_file_search *search, char *value);
 /* Never fails: see problem. */
-void written_read(struct written *file, const struct written_search *search, const char *path);
+void source_files_read(struct source_file_text *file, const struct source_file_search *search, const char *path);
 /* The same: where it was compiled, else under its name below the working directory. */
-void written_around(struct written *file, const char *path);
+void source_files_excerpt(struct source_file_text *file, const char *path);
 /* Where it is, as new memory; NULL: it is not there, or no regular file. */
-char *written_find(const struct written_search *search, const char *path);
+char *source_files_find(const struct source_file_search *search, const char *path);
 /* A line, from 1, without tabs, new memory; "" behind the last one.  Very long ones are cut. */
-char *written_line(const struct written *file, uint32_t number);
-void written_free(struct written *file); /* empties it */
-void written_search_free(struct written_search *search);
+char *source_files_line(const struct source_file_text *file, uint32_t number);
+void source_files_free(struct source_file_text *file); /* empties it */
+void source_files_search_free(struct source_file_search *search);
 
 #endif

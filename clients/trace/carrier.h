@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)
 
 /* The calling thread of the system goes from one task to another; NULL, or what is no task: none. */
-void carrier_switch(struct thread *from, struct thread *to);
+void carrier_switch(struct traced_thread *from, struct traced_thread *to);
 
 #pragma GCC visibility pop
 #endif

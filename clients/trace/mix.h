@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* splitmix64 (Steele, Lea and Flood, 2014) over both. */
-static inline uint64_t mix(uint64_t a, uint64_t b)
+static inline uint64_t key_mix(uint64_t a, uint64_t b)
 {
     uint64_t z = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-struct line *own_line(poet_line_t index); /* NULL: there is none */
+struct trace_line *user_line_find(poet_line_t index); /* NULL: there is none */
 
 #pragma GCC visibility pop
 #endif

@@ -68,7 +68,7 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name);
 poet_type_t poet_type(const char *name, const char *const *after);
 
 /* The line where the calling thread is now: its own, or the object it is in. */
-poet_line_t poet_here(void);
+poet_line_t poet_current_line(void);
 
 /* One event on `line` (0: where the thread is), about another line (0: none). */
 poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags);
@@ -84,46 +84,46 @@ poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left);
 
 /* The thread is on `line` now (0: its own), and no longer wherever poet_enter took it: for a runtime
  * that keeps its own books, and says poet_pair. */
-void poet_stand(poet_line_t line);
+void poet_set_current_line(poet_line_t line);
 
 /* A choice of the program's own among `of`, numbered from 0, as a scheduler makes: an event `choose` on `line` (0:
  * where the thread is) with the text "CHOSEN of OF".  Gives back what is to be taken: `chosen`; in a run that
  * `poet replay` repeats, what was chosen then. */
-uint32_t poet_choose(poet_line_t line, uint32_t of, uint32_t chosen);
+uint32_t poet_record_choice(poet_line_t line, uint32_t of, uint32_t chosen);
 
-/* What a call that takes something is told before it does, in a run that `poet replay` repeats.  poet_again: whether the
+/* What a call that takes something is told before it does, in a run that `poet replay` repeats.  poet_replay_next_is: whether the
  * next event of the calling thread was of that type (1 or 0); where nothing is repeated, or no more, `otherwise`.
- * poet_turn: waits until the next of its next few events of that type may happen, on `line`: until all is there
+ * poet_replay_wait_turn: waits until the next of its next few events of that type may happen, on `line`: until all is there
  * that was before it then; not for ever, and not at all where nothing is repeated. */
-int poet_again(poet_type_t type, int otherwise);
-void poet_turn(poet_line_t line, poet_type_t type);
+int poet_replay_next_is(poet_type_t type, int otherwise);
+void poet_replay_wait_turn(poet_line_t line, poet_type_t type);
 
 /* Whether the next event of the calling thread, or that which came so many behind it (31 at most), was of that type, and about what all processes of the run know by that key
- * (as of poet_line_of; 0: whatever it was about): 1; 0: it was something else; 2: of that type, but what it was about has not
+ * (as of poet_line_by_identity; 0: whatever it was about): 1; 0: it was something else; 2: of that type, but what it was about has not
  * been used yet.  Where nothing is repeated, no more, or the thread has done all that it did, -1.
- * poet_takes: the next event is about to be told, and from here on what it was about then is what has the key. */
-int poet_next(poet_type_t type, uint64_t key, unsigned ahead);
-void poet_takes(poet_type_t type, uint64_t key);
-/* Whether the next event of the calling thread, of that type, came after one of another by POET_AFTER; as of poet_next. */
-int poet_next_after(poet_type_t type);
+ * poet_replay_commit: the next event is about to be told, and from here on what it was about then is what has the key. */
+int poet_replay_peek(poet_type_t type, uint64_t key, unsigned ahead);
+void poet_replay_commit(poet_type_t type, uint64_t key);
+/* Whether the next event of the calling thread, of that type, came after one of another by POET_AFTER; as of poet_replay_peek. */
+int poet_replay_peek_after(poet_type_t type);
 
-/* Calls that take up what some thread has sent, as a task that it made.  poet_next_from: whether the next event of the calling
+/* Calls that take up what some thread has sent, as a task that it made.  poet_replay_peek_sender: whether the next event of the calling
  * thread was of that type, and which send it received: waits, not for ever, until that is there, and gives it back.  1: *send is it;
  * 0: something else is next, or nothing, or it is not known; -1: nothing is repeated, or no more.
- * poet_takes_from: the next event is about to be told, which receives that: where it was something else, that is a difference.
- * poet_patience: so many milliseconds the calling thread may wait for what its next event needs, and goes freely then. */
-int poet_next_from(poet_type_t type, poet_event_t *send);
-void poet_takes_from(poet_type_t type, poet_event_t send);
-unsigned poet_patience(void);
+ * poet_replay_commit_sender: the next event is about to be told, which receives that: where it was something else, that is a difference.
+ * poet_replay_timeout_ms: so many milliseconds the calling thread may wait for what its next event needs, and goes freely then. */
+int poet_replay_peek_sender(poet_type_t type, poet_event_t *send);
+void poet_replay_commit_sender(poet_type_t type, poet_event_t send);
+unsigned poet_replay_timeout_ms(void);
 
 /* Calls that take whatever there is, as the next message of anybody, and in which order several of them are done.
- * poet_ask: the calling thread begins one, which is its *asked-th; gives back what it got then, as the event of that
+ * poet_replay_begin_nondeterministic: the calling thread begins one, which is its *asked-th; gives back what it got then, as the event of that
  * type says that tells of it (poet_record_t), in a run that is repeated; else `otherwise`.
  * Type 0: it is counted only, as what it will get is clear.
- * poet_asked: which of them the thread's next event tells of, if it has that type, and what that got; else 0.
+ * poet_replay_result: which of them the thread's next event tells of, if it has that type, and what that got; else 0.
  * together (NULL: does not matter): whether the same call told of the event behind it, too (POET_TOGETHER). */
-uint32_t poet_ask(poet_type_t type, uint32_t *asked, uint32_t otherwise);
-uint32_t poet_asked(poet_type_t type, uint32_t *got, int *together);
+uint32_t poet_replay_begin_nondeterministic(poet_type_t type, uint32_t *asked, uint32_t otherwise);
+uint32_t poet_replay_result(poet_type_t type, uint32_t *got, int *together);
 
 /* A message: the send is before each of its receives.  By event, where the
  * receiver knows it; else by a key of 128 bits that both sides know and no other
@@ -138,8 +138,8 @@ poet_event_t poet_receive_key(poet_line_t line, poet_type_t type, uint64_t high,
 poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t earlier);
 
 /* `count` events with one key are one point: a sync pair by key (count 2 and both say
- * poet_meet), a barrier. */
-poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
+ * poet_barrier_event), a barrier. */
+poet_event_t poet_barrier_event(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
                        uint32_t count);
 
 /* All that an event can be, for libraries that record for others; what is 0 is not there. */
@@ -171,7 +171,7 @@ typedef struct {
     poet_line_t other; /* no message: the other side of a pair, */
     poet_type_t other_type; /*   and its type; what is given back is the event on `line` */
     uint32_t asked,
-        got; /* which poet_ask it tells of, and what that got, as a text; 0: none.  At most one key */
+        got; /* which poet_replay_begin_nondeterministic it tells of, and what that got, as a text; 0: none.  At most one key */
     uint64_t began; /* of a single event: it happened then already, as poet_time said; 0: now */
 } poet_record_t;
 poet_event_t poet_record(const poet_record_t *record);
@@ -192,7 +192,7 @@ poet_event_t poet_leave_at(poet_line_t from, poet_type_t leave, poet_type_t left
  * identity, for events to be about.  The kind and name are shown until that process names them. */
 int poet_identity(poet_line_t line,
                   uint64_t identity[2]); /* 0: it is not traced, or an object of several */
-poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2]);
+poet_line_t poet_line_by_identity(const char *kind, const char *name, const uint64_t identity[2]);
 
 /* A line that all processes of the run on this machine have, found by its key, for what they meet at: each may report
  * events on it, and its visits overlap (POET_SHARED).  0: nothing can be shared. */
@@ -203,7 +203,7 @@ poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key);
 int poet_recorded(void);
 
 /* Says that the program synchronises by `what` (at most 119 bytes), which nobody follows: told once. */
-void poet_unseen(const char *what);
+void poet_untraced(const char *what);
 
 /* Whether the program itself, not its libraries, calls any of these functions (ended by NULL) of
  * others.  0 in a static program. */
@@ -217,12 +217,12 @@ uint64_t *poet_counter(uint64_t key, int make);
 
 /* What those processes have in common, and nobody else: to be mixed into keys that are made of what only one
  * machine knows, as an inode, or a number from a counter.  0: nothing can be shared. */
-uint64_t poet_machine(void);
+uint64_t poet_host_id(void);
 
-/* Streams (POET_STREAM) between machines.  poet_far: whether programs of other machines may be in the run; where not, none
+/* Streams (POET_STREAM) between machines.  poet_is_distributed: whether programs of other machines may be in the run; where not, none
  * of this is wanted.  poet_stream_end: this process reads or writes the stream, whose key the process at its other end has,
  * too, told before the first event of that; or does not write it any more, though others may.  Who reads waits in the order
- * until the other end is told, or it is clear that it will not be.  poet_stream_hole: no event writes its bytes from `first`
+ * until the other end is told, or it is clear that it will not be.  poet_stream_gap: no event writes its bytes from `first`
  * up to `end`; doubt: somebody may have written them.  0: nothing was told, as where the thread is not recorded. */
 typedef struct {
     uint64_t high, low; /* the address: of IPv6, or ::ffff:1.2.3.4; as numbers */
@@ -231,15 +231,15 @@ typedef struct {
 /* From here on these are no bytes, but one for each closing of an end that writes. */
 #define POET_STREAM_CLOSINGS (UINT64_C(1) << 62)
 typedef enum { POET_STREAM_READS, POET_STREAM_WRITES, POET_STREAM_LEFT } poet_stream_end_t;
-int poet_far(void);
+int poet_is_distributed(void);
 int poet_stream_end(uint64_t stream, poet_stream_end_t end, const poet_place_t *here,
                     const poet_place_t *there);
-int poet_stream_hole(uint64_t stream, uint64_t first, uint64_t end, int doubt);
+int poet_stream_gap(uint64_t stream, uint64_t first, uint64_t end, int doubt);
 
 /* The name of the launch that this process is one of several of, NAME@ID, which makes them one run
  * where no environment variable does: defined by a library that is linked, or preloaded, and called
  * before main(). */
-const char *poet_launch(void);
+const char *poet_job_id(void);
 
 /* ---- threads of your own ----
  *
@@ -264,12 +264,12 @@ poet_line_t poet_task_at(const char *kind, const char *name, const void *object,
 /* From here on the calling thread of the system acts as that task; 0: as itself.  The runtime
  * calls it at each switch.  A task acts on one thread of the system at a time; what hands it to
  * another must be a synchronisation between the two. */
-void poet_become(poet_line_t task);
+void poet_task_switch(poet_line_t task);
 
 /* What the calling thread of the system, which runs tasks, is called in reports of which task ran where, and the group
- * of such threads that it is in (NULL: none).  At most 63 bytes each.  Said before its first poet_become(), or again
+ * of such threads that it is in (NULL: none).  At most 63 bytes each.  Said before its first poet_task_switch(), or again
  * when it changes; without it, such threads are told apart by numbers. */
-void poet_processor(const char *name, const char *cluster);
+void poet_worker_thread(const char *name, const char *cluster);
 
 /* From here to its next event the calling task waits for the end of that one: for waits that
  * have no event of their own, right before the runtime switches to another task.  Until that
@@ -277,7 +277,7 @@ void poet_processor(const char *name, const char *cluster);
 void poet_wait_end(poet_line_t awaited);
 
 /* The task will not act any more: what libpoet kept for it is used again.  Its line stays. */
-void poet_task_gone(poet_line_t task);
+void poet_task_release(poet_line_t task);
 
 /* Stacks that tasks run on besides their own, as those of coroutines: of each it is known which
  * calls are open on it, and whose call stack allocates memory.  Tasks may take turns at a stack;
@@ -345,7 +345,7 @@ void poet_add(poet_meter_t meter, int64_t n);
 /* What a gauge stands at for this thread from now on. */
 void poet_set(poet_meter_t meter, int64_t value);
 /* One value of a distribution, such as the nanoseconds that something took. */
-void poet_took(poet_meter_t meter, int64_t value);
+void poet_observe(poet_meter_t meter, int64_t value);
 
 /* A number of the whole process that you just store to, from any thread, and that the server looks at now and then, every
  * 10 ms at first: the length of a queue.  Never NULL, the same for the same name, and there as long as the
@@ -355,8 +355,8 @@ int64_t *poet_watch(const char *name, const char *unit);
 /* The calling thread waits, in a call that it has told by an event of that type, and goes on: for libraries that
  * stand before calls.  Between the two it tells nothing.  Where calls are measured the wait is one, below who
  * makes it. */
-void poet_waits(poet_type_t type);
-void poet_goes_on(poet_type_t type);
+void poet_wait_begin(poet_type_t type);
+void poet_wait_done(poet_type_t type);
 /* The calling thread does nothing from now on (1), as one of a pool that has no work, or works again (0): calls that
  * other threads make meanwhile are not concurrent with it.  Twice the same is once.  It may make events in between. */
 void poet_rests(int rests);

@@ -13,8 +13,8 @@
 /* Those that a task has entered and not left form a chain: below each is the one that the task
  * entered it from. */
 struct poet_stack {
-    struct strand_calls *calls; /* that are open on it, while no task runs it */
-    struct thread *by;          /* the task that has it in its chain; NULL none */
+    struct coroutine_calls *calls; /* that are open on it, while no task runs it */
+    struct traced_thread *by;          /* the task that has it in its chain; NULL none */
     struct poet_stack *below;   /* NULL: the task's own stack */
     uint32_t life;              /* in which it was entered last */
     uintptr_t from, bytes;      /* its memory; 0 bytes: not known */
@@ -29,13 +29,13 @@ poet_stack_t poet_stack(const void *memory, size_t bytes)
     if (!thread_recording())
         return NULL;
     int saved = errno;
-    latch_take(&pool_lock);
+    latch_lock(&pool_lock);
     struct poet_stack *s = pool;
     if (s)
         pool = s->next_free;
-    latch_give(&pool_lock);
-    struct strand_calls *calls = s ? s->calls : NULL;
-    s = s ? s : arena_take(sizeof *s);
+    latch_unlock(&pool_lock);
+    struct coroutine_calls *calls = s ? s->calls : NULL;
+    s = s ? s : tracer_arena_alloc(sizeof *s);
     if (s)
         *s = (struct poet_stack){
             .calls = calls, .from = (uintptr_t)memory, .bytes = memory ? bytes : 0};
@@ -45,35 +45,35 @@ poet_stack_t poet_stack(const void *memory, size_t bytes)
 
 /* One that was entered under an earlier server, or by the parent of a child of fork, is in no
  * chain. */
-static void stack_renew(struct thread *t, struct poet_stack *s)
+static void stack_renew(struct traced_thread *t, struct poet_stack *s)
 {
     if (s->life == t->life)
         return;
     if (s->calls)
-        strand_forget(s->calls);
+        coroutine_stack_forget(s->calls);
     s->by = NULL;
     s->below = NULL;
     s->life = t->life;
 }
 
-static void stack_leave(struct thread *t)
+static void stack_leave(struct traced_thread *t)
 {
     struct poet_stack *s = t->stack;
-    strand_leave(t, &s->calls);
+    coroutine_stack_leave(t, &s->calls);
     t->stack = s->below;
     s->by = NULL;
     s->below = NULL;
 }
 
-static void stack_enter(struct thread *t, struct poet_stack *s)
+static void stack_enter(struct traced_thread *t, struct poet_stack *s)
 {
     s->by = t;
     s->below = t->stack;
     t->stack = s;
-    strand_enter(t, s->calls);
+    coroutine_stack_enter(t, s->calls);
 }
 
-static void stack_run(struct thread *t, struct poet_stack *s, unsigned flags)
+static void stack_run(struct traced_thread *t, struct poet_stack *s, unsigned flags)
 {
     if (s)
         stack_renew(t, s);
@@ -84,13 +84,13 @@ static void stack_run(struct thread *t, struct poet_stack *s, unsigned flags)
     while (t->stack && t->stack != s)
         stack_leave(t);
     if (s && flags & POET_STACK_CALLED)
-        strand_call_again(t);
+        coroutine_stack_call_again(t);
 }
 
 /* What a task had entered in an earlier life it has not entered in this one. */
-static struct thread *stack_thread(void)
+static struct traced_thread *stack_thread(void)
 {
-    struct thread *t = thread_self();
+    struct traced_thread *t = thread_self();
     if (t && t->stack && t->stack->life != t->life)
         t->stack = NULL;
     return t;
@@ -98,7 +98,7 @@ static struct thread *stack_thread(void)
 
 void poet_stack_run(poet_stack_t stack, unsigned flags)
 {
-    struct thread *t = stack_thread();
+    struct traced_thread *t = stack_thread();
     if (!t || (t->stack == stack && !(flags & POET_STACK_CALLED)))
         return;
     int saved = errno;
@@ -109,20 +109,20 @@ void poet_stack_run(poet_stack_t stack, unsigned flags)
 }
 
 /* Those that the task entered from it are left first. */
-static void stack_end(struct thread *t, struct poet_stack *s)
+static void stack_end(struct traced_thread *t, struct poet_stack *s)
 {
     while (t->stack && t->stack != s)
         stack_leave(t);
     if (!t->stack)
         return;
-    strand_end(t);
+    coroutine_stack_end(t);
     t->stack = s->below;
     s->by = NULL;
 }
 
 void poet_stack_gone(poet_stack_t s)
 {
-    struct thread *t = stack_thread();
+    struct traced_thread *t = stack_thread();
     if (!s)
         return;
     int saved = errno;
@@ -134,15 +134,15 @@ void poet_stack_gone(poet_stack_t s)
         busy_end(t);
     }
     if (s->calls)
-        strand_forget(s->calls);
-    latch_take(&pool_lock);
+        coroutine_stack_forget(s->calls);
+    latch_lock(&pool_lock);
     s->next_free = pool;
     pool = s;
-    latch_give(&pool_lock);
+    latch_unlock(&pool_lock);
     errno = saved;
 }
 
-void stack_forget_all(struct thread *t)
+void stack_forget_all(struct traced_thread *t)
 {
     for (struct poet_stack *s = t->stack, *below; s && s->life == t->life; s = below) {
         below = s->below;
@@ -156,7 +156,7 @@ void stack_forget_all(struct thread *t)
 
 uintptr_t poet_heap_stack_end(uintptr_t at)
 {
-    const struct thread *t = thread_self();
+    const struct traced_thread *t = thread_self();
     const struct poet_stack *s = t ? t->stack : NULL;
     if (s && s->life == t->life && at - s->from < s->bytes)
         return s->from + s->bytes;

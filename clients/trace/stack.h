@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 /* The task ends: it is on none of them any more. */
-void stack_forget_all(struct thread *thread);
+void stack_forget_all(struct traced_thread *thread);
 
 #pragma GCC visibility pop
 #endif

@@ -21,7 +21,7 @@ static const char help[] =
     "Ctrl+D writes a note at the selected event; notes stay with the trace. Ctrl+S saves the diagram.\n\n"
     "Ctrl+? lists all keys. More is in the manual: <tt>man poet-view</tt>.";
 
-void about_help(struct view *view)
+void about_dialog_show_help(struct view *view)
 {
     GtkWidget *window = dialog_new(view, "Help"), *text = gtk_label_new(NULL);
     gtk_label_set_markup(GTK_LABEL(text), help);
@@ -35,7 +35,7 @@ void about_help(struct view *view)
 }
 
 /* Its name would be selected at first, as if it was to be copied; an icon that is not installed leaves a hole. */
-static void mend(GtkWidget *in, bool has_icon)
+static void about_fix_widgets(GtkWidget *in, bool has_icon)
 {
     if (GTK_IS_LABEL(in) && gtk_label_get_selectable(GTK_LABEL(in)))
         gtk_label_select_region(GTK_LABEL(in), 0, 0);
@@ -43,10 +43,10 @@ static void mend(GtkWidget *in, bool has_icon)
         gtk_widget_set_visible(in, FALSE);
     for (GtkWidget *child = gtk_widget_get_first_child(in); child;
          child = gtk_widget_get_next_sibling(child))
-        mend(child, has_icon);
+        about_fix_widgets(child, has_icon);
 }
 
-void about_show(struct view *view)
+void about_dialog_show(struct view *view)
 {
     static const char icon[] = "io.github.poet.View";
     GtkIconTheme *theme = gtk_icon_theme_get_for_display(gtk_widget_get_display(view->window));
@@ -57,8 +57,8 @@ void about_show(struct view *view)
                  "© 2026 the Poet authors", "license-type", GTK_LICENSE_MIT_X11, "logo-icon-name",
                  has_icon ? icon : NULL, "title", "About Poet", "transient-for", view->window,
                  "modal", TRUE, NULL);
-    dialog_closes_on_escape(about);
+    dialog_close_on_escape(about);
     gtk_window_present(GTK_WINDOW(about));
-    mend(gtk_window_get_child(GTK_WINDOW(about)), has_icon);
+    about_fix_widgets(gtk_window_get_child(GTK_WINDOW(about)), has_icon);
     gtk_window_set_focus(GTK_WINDOW(about), NULL);
 }

@@ -4,7 +4,7 @@
 
 struct view;
 
-void about_help(struct view *view);
-void about_show(struct view *view);
+void about_dialog_show_help(struct view *view);
+void about_dialog_show(struct view *view);
 
 #endif

@@ -17,11 +17,11 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer data)
     struct view *view = data;
     const char *name = g_action_get_name(G_ACTION(action));
     (void)parameter;
-    for (size_t i = 0; i < deed_count; i++)
-        if (g_strcmp0(deeds[i].name, name) == 0)
-            deeds[i].run(view);
+    for (size_t i = 0; i < action_table_size; i++)
+        if (g_strcmp0(action_table[i].name, name) == 0)
+            action_table[i].perform(view);
     actions_update(view);
-    focus_home(view);
+    focus_return_to_diagram(view);
 }
 
 /* ---- actions on the line that a menu was opened on ---- */
@@ -31,24 +31,24 @@ static void on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
     struct view *view = data;
     const char *name = g_action_get_name(G_ACTION(action));
     uint32_t line = (uint32_t)strtoul(g_variant_get_string(parameter, NULL), NULL, 10);
-    line = line ? line : view->camera.place.selected.line;
+    line = line ? line : view->viewport.place.selected.line;
     if (g_strcmp0(name, "hide-line") == 0)
-        arrange_hide(view, line);
+        line_arrangement_hide(view, line);
     else if (g_strcmp0(name, "join-line") == 0)
-        cluster_join(view, line);
+        line_groups_join(view, line);
     else if (g_strcmp0(name, "split-line") == 0)
-        cluster_split(view, line);
+        line_groups_split(view, line);
     else if (g_strcmp0(name, "pin-line") == 0)
-        arrange_pin(view, line);
+        line_arrangement_toggle_pin(view, line);
     else
-        arrange_shift(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
+        line_arrangement_move(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
 }
 
 static void on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
 {
     (void)action;
     struct view *view = data;
-    link_open(&view->link, g_variant_get_string(parameter, NULL));
+    server_link_open(&view->server_link, g_variant_get_string(parameter, NULL));
 }
 
 /* ---- installing ---- */
@@ -57,9 +57,9 @@ void actions_install(struct view *view)
 {
     static const char *const on_lines[] = {"hide-line", "join-line", "split-line",
                                            "line-up",   "line-down", "pin-line"};
-    struct keys all = keys_new();
-    for (size_t i = 0; i < deed_count; i++) {
-        const struct action *a = &deeds[i];
+    struct keymap all = keymap_new();
+    for (size_t i = 0; i < action_table_size; i++) {
+        const struct action *a = &action_table[i];
         GSimpleAction *action =
             a->state
                 ? g_simple_action_new_stateful(a->name, NULL, g_variant_new_boolean(a->state(view)))
@@ -70,7 +70,7 @@ void actions_install(struct view *view)
         char **keys = g_strsplit(a->keys, " ", -1), *full = g_strdup_printf("win.%s", a->name);
         for (char **key = keys; *key; key++)
             if (**key)
-                keys_add(view, &all, *key, full, NULL);
+                keymap_add(view, &all, *key, full, NULL);
         g_strfreev(keys);
         g_free(full);
     }
@@ -84,23 +84,23 @@ void actions_install(struct view *view)
         g_object_unref(action);
     }
     for (size_t i = 0; i < line_key_count; i++)
-        keys_add(view, &all, line_keys[i].key, line_keys[i].action, g_variant_new_string("0"));
-    keys_install(view, &all);
+        keymap_add(view, &all, line_keys[i].key, line_keys[i].action, g_variant_new_string("0"));
+    keymap_install(view, &all);
 }
 
 void actions_update(struct view *view)
 {
-    for (size_t i = 0; i < deed_count; i++) {
-        GAction *action = g_action_map_lookup_action(G_ACTION_MAP(view->window), deeds[i].name);
-        if (action && deeds[i].state)
+    for (size_t i = 0; i < action_table_size; i++) {
+        GAction *action = g_action_map_lookup_action(G_ACTION_MAP(view->window), action_table[i].name);
+        if (action && action_table[i].state)
             g_simple_action_set_state(G_SIMPLE_ACTION(action),
-                                      g_variant_new_boolean(deeds[i].state(view)));
+                                      g_variant_new_boolean(action_table[i].state(view)));
     }
     GAction *undo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "undo"),
             *redo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "redo");
     GAction *follow = g_action_map_lookup_action(G_ACTION_MAP(view->window), "follow");
     if (follow)
-        g_simple_action_set_enabled(G_SIMPLE_ACTION(follow), deeds_run_goes_on(view));
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(follow), actions_run_is_live(view));
     if (undo)
         g_simple_action_set_enabled(G_SIMPLE_ACTION(undo), view->history.back_count > 0);
     if (redo)
@@ -109,16 +109,16 @@ void actions_update(struct view *view)
 
 const char *action_title(const char *name)
 {
-    for (size_t i = 0; i < deed_count; i++)
-        if (g_strcmp0(deeds[i].name, name) == 0)
-            return deeds[i].title;
+    for (size_t i = 0; i < action_table_size; i++)
+        if (g_strcmp0(action_table[i].name, name) == 0)
+            return action_table[i].title;
     return NULL;
 }
 
 char *action_key(const char *name)
 {
-    for (size_t i = 0; i < deed_count; i++)
-        if (g_strcmp0(deeds[i].name, name) == 0 && *deeds[i].keys)
-            return g_strndup(deeds[i].keys, strcspn(deeds[i].keys, " "));
+    for (size_t i = 0; i < action_table_size; i++)
+        if (g_strcmp0(action_table[i].name, name) == 0 && *action_table[i].keys)
+            return g_strndup(action_table[i].keys, strcspn(action_table[i].keys, " "));
     return NULL;
 }

@@ -10,7 +10,7 @@ struct view;
 
 struct action {
     const char *group, *name, *title, *keys; /* keys: by spaces */
-    void (*run)(struct view *view);
+    void (*perform)(struct view *view);
     bool (*state)(const struct view *view); /* of a switch; or NULL */
 };
 

@@ -4,11 +4,11 @@
 
 #include "clients/view/action.h"
 
-extern const struct action deeds[];
-extern const size_t deed_count;
+extern const struct action action_table[];
+extern const size_t action_table_size;
 extern const struct line_key line_keys[]; /* those for the line of the selected event */
 extern const size_t line_key_count;
 
-bool deeds_run_goes_on(const struct view *view);
+bool actions_run_is_live(const struct view *view);
 
 #endif

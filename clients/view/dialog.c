@@ -14,7 +14,7 @@ static gboolean on_escape(GtkEventControllerKey *keys, guint key, guint code, Gd
     return TRUE;
 }
 
-void dialog_closes_on_escape(GtkWidget *window)
+void dialog_close_on_escape(GtkWidget *window)
 {
     GtkEventController *keys = gtk_event_controller_key_new();
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_escape), window);
@@ -27,7 +27,7 @@ GtkWidget *dialog_new(struct view *view, const char *title)
     gtk_window_set_title(GTK_WINDOW(window), title);
     gtk_window_set_titlebar(GTK_WINDOW(window), gtk_header_bar_new());
     gtk_window_set_transient_for(GTK_WINDOW(window), GTK_WINDOW(view->window));
-    dialog_closes_on_escape(window);
+    dialog_close_on_escape(window);
     return window;
 }
 
@@ -45,7 +45,7 @@ GtkWidget *dialog_scrolled(GtkWidget *content)
 
 /* ---- one line of text ---- */
 
-struct asking {
+struct dialog_state {
     struct view *view;
     char *(*answer)(struct view *view, const char *text);
     GtkWidget *window, *entry, *wrong;
@@ -53,7 +53,7 @@ struct asking {
 
 static void on_entered(GtkWidget *widget, gpointer data)
 {
-    struct asking *a = data;
+    struct dialog_state *a = data;
     (void)widget;
     char *text = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(a->entry))));
     char *wrong = a->answer(a->view, text);
@@ -71,13 +71,13 @@ static void on_entered(GtkWidget *widget, gpointer data)
 
 static void on_edited(GtkEditable *entry, gpointer data)
 {
-    struct asking *a = data;
+    struct dialog_state *a = data;
     (void)entry;
     gtk_widget_set_visible(a->wrong, FALSE);
     gtk_widget_remove_css_class(a->entry, "error");
 }
 
-static GtkWidget *buttons_of(struct asking *a, const char *does)
+static GtkWidget *dialog_buttons_new(struct dialog_state *a, const char *does)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
               *cancel = gtk_button_new_with_mnemonic("_Cancel"),
@@ -91,7 +91,7 @@ static GtkWidget *buttons_of(struct asking *a, const char *does)
     return box;
 }
 
-static GtkWidget *words_new(const char *words)
+static GtkWidget *dialog_message_new(const char *words)
 {
     GtkWidget *label = gtk_label_new(words);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
@@ -99,13 +99,13 @@ static GtkWidget *words_new(const char *words)
     return label;
 }
 
-void dialog_ask(struct view *view, const struct dialog_question *question,
+void dialog_prompt(struct view *view, const struct dialog_question *question,
                 char *(*answer)(struct view *view, const char *text))
 {
-    struct asking *a = g_new0(struct asking, 1);
+    struct dialog_state *a = g_new0(struct dialog_state, 1);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8);
-    *a = (struct asking){view, answer, dialog_new(view, question->title), gtk_entry_new(),
-                         words_new("")};
+    *a = (struct dialog_state){view, answer, dialog_new(view, question->title), gtk_entry_new(),
+                         dialog_message_new("")};
     gtk_entry_set_placeholder_text(GTK_ENTRY(a->entry), question->placeholder);
     if (question->text)
         gtk_editable_set_text(GTK_EDITABLE(a->entry), question->text);
@@ -115,10 +115,10 @@ void dialog_ask(struct view *view, const struct dialog_question *question,
     gtk_widget_set_visible(a->wrong, FALSE);
     g_object_set(box, "margin-top", 14, "margin-bottom", 14, "margin-start", 14, "margin-end", 14,
                  NULL);
-    gtk_box_append(GTK_BOX(box), words_new(question->words));
+    gtk_box_append(GTK_BOX(box), dialog_message_new(question->words));
     gtk_box_append(GTK_BOX(box), a->entry);
     gtk_box_append(GTK_BOX(box), a->wrong);
-    gtk_box_append(GTK_BOX(box), buttons_of(a, question->button));
+    gtk_box_append(GTK_BOX(box), dialog_buttons_new(a, question->button));
     gtk_window_set_child(GTK_WINDOW(a->window), box);
     g_object_set_data_full(G_OBJECT(a->window), "asking", a, g_free);
     g_signal_connect(a->entry, "activate", G_CALLBACK(on_entered), a);

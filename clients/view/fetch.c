@@ -15,123 +15,123 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct fetch {
+struct trace_download {
     FILE *f; /* NULL: nothing is fetched */
     char *file;
     uint64_t size; /* of the trace, when it began */
-    struct inquiry asked;
+    struct request_slot asked;
 };
 
-static struct fetch *fetch_of(struct view *view)
+static struct trace_download *download_state(struct view *view)
 {
-    if (!view->fetch)
-        view->fetch = g_new0(struct fetch, 1);
-    return view->fetch;
+    if (!view->trace_download)
+        view->trace_download = g_new0(struct trace_download, 1);
+    return view->trace_download;
 }
 
-bool fetch_runs(const struct view *view) { return view->fetch && view->fetch->f; }
+bool trace_download_is_running(const struct view *view) { return view->trace_download && view->trace_download->f; }
 
-void fetch_cancel(struct view *view)
+void trace_download_cancel(struct view *view)
 {
-    struct fetch *fetch = fetch_of(view);
-    inquiry_cancel(&view->link, &fetch->asked);
+    struct trace_download *fetch = download_state(view);
+    request_slot_cancel(&view->server_link, &fetch->asked);
     if (!fetch->f)
         return;
     fclose(fetch->f);
     fetch->f = NULL;
     g_unlink(fetch->file);
-    status_busy(&view->status, NULL, 0);
+    status_line_show_progress(&view->status_line, NULL, 0);
 }
 
-static void end(struct view *view, struct fetch *fetch, const char *why)
+static void download_finish(struct view *view, struct trace_download *fetch, const char *why)
 {
     struct error error;
     if (fclose(fetch->f) != 0 && !why)
         why = g_strerror(errno);
     fetch->f = NULL;
-    status_busy(&view->status, NULL, 0);
+    status_line_show_progress(&view->status_line, NULL, 0);
     if (why)
-        status_trouble(&view->status, NULL, "%s: %s", fetch->file, why);
-    else if (!notes_copy(&view->noted.notes, fetch->file, &error))
-        status_trouble(&view->status, NULL, "Saved %s, but not its notes: %s", fetch->file,
+        status_line_show_problem(&view->status_line, NULL, "%s: %s", fetch->file, why);
+    else if (!note_file_copy(&view->run_notes.notes, fetch->file, &error))
+        status_line_show_problem(&view->status_line, NULL, "Saved %s, but not its notes: %s", fetch->file,
                        error.text);
     else
-        status_say(&view->status, "Saved %s", fetch->file);
+        status_line_show(&view->status_line, "Saved %s", fetch->file);
     if (why)
         g_unlink(fetch->file);
 }
 
-static void ask(struct view *view, struct fetch *fetch, uint64_t offset);
+static void download_request(struct view *view, struct trace_download *fetch, uint64_t offset);
 
-static void take_bytes(struct view *view, struct fetch *fetch, struct in *in)
+static void download_receive_bytes(struct view *view, struct trace_download *fetch, struct decoder *in)
 {
-    uint64_t offset = get_u64(in), size = get_u64(in);
-    char *why = get_name(in, LIMIT_TEXT_BYTES);
-    uint32_t n = get_count(in, 1);
-    const uint8_t *bytes = get_bytes(in, n);
+    uint64_t offset = decode_u64(in), size = decode_u64(in);
+    char *why = decode_name(in, LIMIT_TEXT_BYTES);
+    uint32_t n = decode_count(in, 1);
+    const uint8_t *bytes = decode_bytes(in, n);
     if (offset == 0)
         fetch->size = size; /* as it is now; it may be growing */
-    if (!in_done(in) || (why && *why))
-        end(view, fetch, why && *why ? why : "the answer is damaged");
+    if (!decoder_finish(in) || (why && *why))
+        download_finish(view, fetch, why && *why ? why : "the answer is damaged");
     else if (n && fwrite(bytes, 1, n, fetch->f) != n)
-        end(view, fetch, g_strerror(errno));
+        download_finish(view, fetch, g_strerror(errno));
     else if (!n || offset + n >= fetch->size)
-        end(view, fetch, NULL);
+        download_finish(view, fetch, NULL);
     else
-        ask(view, fetch, offset + n);
+        download_request(view, fetch, offset + n);
     if (fetch->f && size)
-        status_busy(&view->status, fetch->file, (double)offset / (double)size);
+        status_line_show_progress(&view->status_line, fetch->file, (double)offset / (double)size);
     free(why);
 }
 
-static void take(void *user, const struct answer *answer)
+static void download_receive(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    struct fetch *fetch = fetch_of(view);
-    if (fetch->f && answer->part == PART_BYTES)
-        take_bytes(view, fetch, answer->in);
+    struct trace_download *fetch = download_state(view);
+    if (fetch->f && answer->part == RESPONSE_BYTES)
+        download_receive_bytes(view, fetch, answer->in);
     else if (fetch->f)
-        end(view, fetch, "the server does not give it");
+        download_finish(view, fetch, "the server does not give it");
 }
 
-static void ask(struct view *view, struct fetch *fetch, uint64_t offset)
+static void download_request(struct view *view, struct trace_download *fetch, uint64_t offset)
 {
-    struct out body = {0};
-    put_u64(&body, offset);
-    inquiry_ask(&view->link, &fetch->asked, ASK_FETCH, &body, take, view);
+    struct encoder body = {0};
+    encode_u64(&body, offset);
+    request_slot_send(&view->server_link, &fetch->asked, REQUEST_DOWNLOAD, &body, download_receive, view);
 }
 
-void fetch_trace_to(struct view *view, const char *file)
+void trace_download_start(struct view *view, const char *file)
 {
-    struct fetch *fetch = fetch_of(view);
+    struct trace_download *fetch = download_state(view);
     char *own =
-        the_book(view)->run.file ? g_canonicalize_filename(the_book(view)->run.file, NULL) : NULL;
+        view_metadata(view)->run.file ? g_canonicalize_filename(view_metadata(view)->run.file, NULL) : NULL;
     g_free(fetch->file);
     fetch->file = g_strdup(file);
     if (g_strcmp0(own, fetch->file) == 0)
-        status_say(&view->status, "%s is the trace itself", fetch->file);
+        status_line_show(&view->status_line, "%s is the trace itself", fetch->file);
     else if ((fetch->f = fopen(fetch->file, "wbe")) != NULL)
-        ask(view, fetch, 0);
+        download_request(view, fetch, 0);
     else
-        status_trouble(&view->status, NULL, "%s: %s", fetch->file, g_strerror(errno));
+        status_line_show_problem(&view->status_line, NULL, "%s: %s", fetch->file, g_strerror(errno));
     g_free(own);
 }
 
 static void on_chosen(void *user, const char *path)
 {
     struct view *view = user;
-    if (path && view->link.connected && !fetch_runs(view))
-        fetch_trace_to(view, path);
+    if (path && view->server_link.connected && !trace_download_is_running(view))
+        trace_download_start(view, path);
 }
 
-void fetch_trace(struct view *view)
+void trace_download_choose_file(struct view *view)
 {
-    if (!view->link.connected || !view->link.has_run) {
-        status_say(&view->status, "There is no trace to save");
+    if (!view->server_link.connected || !view->server_link.has_run) {
+        status_line_show(&view->status_line, "There is no trace to save");
         return;
     }
-    char *name = g_strdup_printf("%s.poet", the_book(view)->run.name);
-    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+    char *name = g_strdup_printf("%s.poet", view_metadata(view)->run.name);
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
                                           .title = "Save the trace",
                                           .saves = true,
                                           .name = name},

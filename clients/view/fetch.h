@@ -6,9 +6,9 @@
 
 struct view;
 
-void fetch_trace(struct view *view); /* asks where */
-void fetch_trace_to(struct view *view, const char *file);
-bool fetch_runs(const struct view *view);
-void fetch_cancel(struct view *view); /* what was written of it goes */
+void trace_download_choose_file(struct view *view); /* asks where */
+void trace_download_start(struct view *view, const char *file);
+bool trace_download_is_running(const struct view *view);
+void trace_download_cancel(struct view *view); /* what was written of it goes */
 
 #endif

@@ -11,28 +11,28 @@ struct focus {
     gulong unmapping;
 };
 
-static GtkWidget *focused(struct view *view)
+static GtkWidget *focus_get_widget(struct view *view)
 {
     return gtk_window_get_focus(GTK_WINDOW(view->window));
 }
 
-bool focus_writes(struct view *view)
+bool focus_is_in_entry(struct view *view)
 {
-    GtkWidget *at = focused(view);
+    GtkWidget *at = focus_get_widget(view);
     return at && (GTK_IS_EDITABLE(at) ||
                   (GTK_IS_TEXT_VIEW(at) && gtk_text_view_get_editable(GTK_TEXT_VIEW(at))));
 }
 
 bool focus_within(struct view *view, GtkWidget *widget)
 {
-    GtkWidget *at = focused(view);
+    GtkWidget *at = focus_get_widget(view);
     return at && (at == widget || gtk_widget_is_ancestor(at, widget));
 }
 
 /* Does it have a use for keys: something is written, chosen or marked there? */
 static bool is_used(struct view *view, GtkWidget *at)
 {
-    if (focus_writes(view) || GTK_IS_TEXT_VIEW(at) || g_object_get_data(G_OBJECT(at), "keys"))
+    if (focus_is_in_entry(view) || GTK_IS_TEXT_VIEW(at) || g_object_get_data(G_OBJECT(at), "keys"))
         return true;
     if (GTK_IS_LABEL(at))
         return gtk_label_get_selection_bounds(GTK_LABEL(at), NULL, NULL);
@@ -45,7 +45,7 @@ static bool is_used(struct view *view, GtkWidget *at)
 /* Keys go to nothing that is not shown: what was hidden with the focus on it keeps none of them. */
 static bool is_lost(struct view *view)
 {
-    GtkWidget *at = focused(view);
+    GtkWidget *at = focus_get_widget(view);
     return !at || !gtk_widget_get_mapped(at);
 }
 
@@ -56,36 +56,36 @@ static gboolean on_soon(gpointer data)
     bool home = f->home;
     f->soon = 0;
     f->home = false;
-    if (is_lost(view) && f->in_drawer && view->settings.drawer)
-        drawer_focus(view);
-    if ((is_lost(view) || (home && !is_used(view, focused(view)))) &&
+    if (is_lost(view) && f->in_drawer && view->viewer_settings.drawer)
+        analysis_pane_focus(view);
+    if ((is_lost(view) || (home && !is_used(view, focus_get_widget(view)))) &&
         gtk_widget_get_mapped(view->canvas))
         gtk_widget_grab_focus(view->canvas);
     return G_SOURCE_REMOVE;
 }
 
 /* When what was done has had its way. */
-static void look_soon(struct view *view)
+static void focus_check_soon(struct view *view)
 {
     if (!view->focus->soon)
         view->focus->soon = g_idle_add(on_soon, view);
 }
 
-void focus_home(struct view *view)
+void focus_return_to_diagram(struct view *view)
 {
     if (!view->focus)
         return;
     view->focus->home = true;
-    look_soon(view);
+    focus_check_soon(view);
 }
 
 static void on_unmap(GtkWidget *widget, gpointer data)
 {
     (void)widget;
-    look_soon(data);
+    focus_check_soon(data);
 }
 
-static void unwatch(struct focus *f)
+static void focus_stop_watching(struct focus *f)
 {
     if (f->at) {
         g_signal_handler_disconnect(f->at, f->unmapping);
@@ -100,15 +100,15 @@ static void on_moved(GObject *window, GParamSpec *spec, gpointer data)
     struct focus *f = view->focus;
     (void)window;
     (void)spec;
-    unwatch(f);
-    f->at = focused(view);
+    focus_stop_watching(f);
+    f->at = focus_get_widget(view);
     if (f->at) {
-        f->in_drawer = drawer_has_focus(view);
+        f->in_drawer = analysis_pane_has_focus(view);
         f->unmapping = g_signal_connect(f->at, "unmap", G_CALLBACK(on_unmap), view);
         g_object_add_weak_pointer(G_OBJECT(f->at), (gpointer *)&f->at);
     }
     if (is_lost(view))
-        look_soon(view);
+        focus_check_soon(view);
 }
 
 /* What was clicked has got it by then, and has done what it does. */
@@ -117,7 +117,7 @@ static gboolean on_event(GtkEventControllerLegacy *controller, GdkEvent *event, 
     (void)controller;
     GdkEventType type = gdk_event_get_event_type(event);
     if (type == GDK_BUTTON_RELEASE || type == GDK_TOUCH_END)
-        focus_home(data);
+        focus_return_to_diagram(data);
     return FALSE;
 }
 
@@ -125,7 +125,7 @@ static void on_destroy(GtkWidget *window, gpointer data)
 {
     struct view *view = data;
     g_signal_handlers_disconnect_by_func(window, G_CALLBACK(on_moved), view);
-    unwatch(view->focus);
+    focus_stop_watching(view->focus);
     if (view->focus->soon)
         g_source_remove(view->focus->soon);
     g_clear_pointer(&view->focus, g_free);

@@ -31,12 +31,12 @@ static const struct {
                  WANTED_THROTTLE}};
 #define SWITCHES G_N_ELEMENTS(switches)
 
-struct form {
+struct measurement_form {
     GtkWidget *box, *sampled, *rate;
     GtkWidget *level[LEVELS], *on[SWITCHES], *list[MEASURE_LISTS];
 };
 
-void form_row(GtkWidget *grid, int row, const char *mnemonic, GtkWidget *widget)
+void measurement_form_add_row(GtkWidget *grid, int row, const char *mnemonic, GtkWidget *widget)
 {
     GtkWidget *label = gtk_label_new_with_mnemonic(mnemonic);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
@@ -64,7 +64,7 @@ static void on_sampled(GtkCheckButton *button, gpointer data)
     gtk_widget_set_sensitive(data, gtk_check_button_get_active(button));
 }
 
-static GtkWidget *statistical(struct form *f, const struct measure *first)
+static GtkWidget *form_new_sampling_box(struct measurement_form *f, const struct measurement_spec *first)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     f->sampled = gtk_check_button_new_with_mnemonic("Sam_ple, times a second:");
@@ -82,7 +82,7 @@ static GtkWidget *statistical(struct form *f, const struct measure *first)
 
 /* ---- exact ---- */
 
-static GtkWidget *calls(struct form *f, uint32_t wanted)
+static GtkWidget *form_new_calls_box(struct measurement_form *f, uint32_t wanted)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
     size_t chosen = 0;
@@ -101,10 +101,10 @@ static GtkWidget *calls(struct form *f, uint32_t wanted)
     return box;
 }
 
-static GtkWidget *exact(struct form *f, const struct measure *first)
+static GtkWidget *form_new_exact_box(struct measurement_form *f, const struct measurement_spec *first)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
-    gtk_box_append(GTK_BOX(box), calls(f, first->wanted));
+    gtk_box_append(GTK_BOX(box), form_new_calls_box(f, first->wanted));
     for (size_t i = 0; i < SWITCHES; i++) {
         bool on = switches[i].wanted ? first->wanted & switches[i].wanted : first->waits;
         f->on[i] = gtk_check_button_new_with_mnemonic(switches[i].title);
@@ -117,7 +117,7 @@ static GtkWidget *exact(struct form *f, const struct measure *first)
 
 /* ---- functions ---- */
 
-static GtkWidget *functions(struct form *f, const struct measure *first)
+static GtkWidget *form_new_function_lists(struct measurement_form *f, const struct measurement_spec *first)
 {
     static const char *const titles[MEASURE_LISTS] = {[MEASURE_IGNORE] = "_Ignored:",
                                                       [MEASURE_ONLY] = "_Just these:",
@@ -130,40 +130,40 @@ static GtkWidget *functions(struct form *f, const struct measure *first)
         gtk_widget_set_tooltip_text(f->list[i],
                                     "Names of functions, divided by commas; * stands for "
                                     "any letters, ? for one");
-        form_row(grid, (int)i, titles[i], f->list[i]);
+        measurement_form_add_row(grid, (int)i, titles[i], f->list[i]);
     }
     return frame_new("Calls of functions", grid);
 }
 
-char *form_wrong(const struct form *f)
+char *measurement_form_problem(const struct measurement_form *f)
 {
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
         char *wrong =
-            f->list[i] ? measure_wrong(gtk_editable_get_text(GTK_EDITABLE(f->list[i]))) : NULL;
+            f->list[i] ? measurement_spec_error(gtk_editable_get_text(GTK_EDITABLE(f->list[i]))) : NULL;
         if (wrong)
             return wrong;
     }
     return NULL;
 }
 
-struct form *form_new(const struct measure *first, bool rate)
+struct measurement_form *measurement_form_new(const struct measurement_spec *first, bool rate)
 {
-    struct form *f = g_new0(struct form, 1);
+    struct measurement_form *f = g_new0(struct measurement_form, 1);
     f->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10);
     if (rate)
-        gtk_box_append(GTK_BOX(f->box), statistical(f, first));
-    gtk_box_append(GTK_BOX(f->box), exact(f, first));
+        gtk_box_append(GTK_BOX(f->box), form_new_sampling_box(f, first));
+    gtk_box_append(GTK_BOX(f->box), form_new_exact_box(f, first));
     if (rate)
-        gtk_box_append(GTK_BOX(f->box), functions(f, first));
+        gtk_box_append(GTK_BOX(f->box), form_new_function_lists(f, first));
     g_object_set_data_full(G_OBJECT(f->box), "form", f, g_free);
     return f;
 }
 
-GtkWidget *form_widget(struct form *form) { return form->box; }
+GtkWidget *measurement_form_widget(struct measurement_form *form) { return form->box; }
 
-struct measure form_measure(const struct form *f)
+struct measurement_spec measurement_form_get(const struct measurement_form *f)
 {
-    struct measure m = {0};
+    struct measurement_spec m = {0};
     for (size_t i = 0; i < LEVELS; i++)
         if (gtk_check_button_get_active(GTK_CHECK_BUTTON(f->level[i])))
             m.wanted |= levels[i].wanted;

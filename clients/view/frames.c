@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-struct frames {
+struct frame_timing {
     struct view *view;
     char *action, *back;
     int left, count;
@@ -24,29 +24,29 @@ static gint64 cpu_us(void)
     return (gint64)t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000;
 }
 
-static void note(GArray *times, gint64 us)
+static void frame_timing_add_time(GArray *times, gint64 us)
 {
     double ms = (double)us / 1000;
     g_array_append_val(times, ms);
 }
 
-static void tell(const struct frames *f, const char *what, GArray *times)
+static void frame_timing_print_times(const struct frame_timing *f, const char *what, GArray *times)
 {
     char *name = g_strdup_printf("%s, %s", what, f->action);
-    measure_tell(name, times);
+    script_measure_report(name, times);
     g_array_free(times, TRUE);
     g_free(name);
 }
 
-static void end(struct frames *f)
+static void frame_timing_finish(struct frame_timing *f)
 {
     GdkFrameClock *clock = gtk_widget_get_frame_clock(f->view->canvas);
     g_signal_handler_disconnect(clock, f->before);
     g_signal_handler_disconnect(clock, f->after);
     gtk_widget_remove_tick_callback(f->view->canvas, f->tick);
-    tell(f, "frame", f->times);
-    tell(f, "of the processor", f->cpu);
-    tell(f, "from frame to frame", f->gaps);
+    frame_timing_print_times(f, "frame", f->times);
+    frame_timing_print_times(f, "of the processor", f->cpu);
+    frame_timing_print_times(f, "from frame to frame", f->gaps);
     *f->running = false;
     g_free(f->action);
     g_free(f->back);
@@ -55,7 +55,7 @@ static void end(struct frames *f)
 
 static void on_before(GdkFrameClock *clock, gpointer data)
 {
-    struct frames *f = data;
+    struct frame_timing *f = data;
     (void)clock;
     f->begin_us = g_get_monotonic_time();
     f->cpu_us = cpu_us();
@@ -64,7 +64,7 @@ static void on_before(GdkFrameClock *clock, gpointer data)
 
 static gboolean on_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
-    struct frames *f = data;
+    struct frame_timing *f = data;
     (void)widget;
     (void)clock;
     bool back = f->back && f->left <= f->count / 2;
@@ -76,25 +76,25 @@ static gboolean on_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 
 static void on_after(GdkFrameClock *clock, gpointer data)
 {
-    struct frames *f = data;
+    struct frame_timing *f = data;
     gint64 now = g_get_monotonic_time();
     (void)clock;
     if (!f->begun)
         return;
-    note(f->times, now - f->begin_us);
-    note(f->cpu, cpu_us() - f->cpu_us);
+    frame_timing_add_time(f->times, now - f->begin_us);
+    frame_timing_add_time(f->cpu, cpu_us() - f->cpu_us);
     if (f->last_us)
-        note(f->gaps, now - f->last_us);
+        frame_timing_add_time(f->gaps, now - f->last_us);
     f->last_us = now;
     if (--f->left <= 0)
-        end(f);
+        frame_timing_finish(f);
 }
 
-void frames_begin(struct view *view, const char *action, const char *back, int count, bool *running)
+void frame_timing_begin(struct view *view, const char *action, const char *back, int count, bool *running)
 {
-    struct frames *f = g_new0(struct frames, 1);
+    struct frame_timing *f = g_new0(struct frame_timing, 1);
     GdkFrameClock *clock = gtk_widget_get_frame_clock(view->canvas);
-    *f = (struct frames){.view = view,
+    *f = (struct frame_timing){.view = view,
                          .action = g_strdup(action),
                          .back = back && *back ? g_strdup(back) : NULL,
                          .left = count,

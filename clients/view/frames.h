@@ -12,7 +12,7 @@
 struct view;
 
 /* Begins; *running is true until the figures are printed.  back: the second half goes by this action, back; or NULL. */
-void frames_begin(struct view *view, const char *action, const char *back, int count,
+void frame_timing_begin(struct view *view, const char *action, const char *back, int count,
                   bool *running);
 
 #endif

@@ -23,10 +23,10 @@ static double unit_ns(const char *unit)
     return 0;
 }
 
-static char *go_event(struct view *view, const char *text, struct ref at)
+static char *go_event(struct view *view, const char *text, struct event_id at)
 {
-    const struct book *book = the_book(view); /* of many lines not all are known yet */
-    const struct book_line *line = book_line(book, at.line);
+    const struct trace_metadata *book = view_metadata(view); /* of many lines not all are known yet */
+    const struct line_metadata *line = metadata_line(book, at.line);
     bool there = at.line && (book->some ? at.line <= book->line_count : line != NULL);
     if (!there || at.line & HIDDEN_LINE)
         return g_strdup_printf("%s: there is no such line", text);
@@ -34,30 +34,30 @@ static char *go_event(struct view *view, const char *text, struct ref at)
         (!at.number || (line->is.last && at.number > line->is.last && !book->run.connected)))
         return g_strdup_printf("%s: the last event of that line is %u:%" G_GUINT64_FORMAT, text,
                                at.line, (guint64)line->is.last);
-    jump_to_event(view, at, NO_POSITION);
+    go_to_event(view, at, NO_POSITION);
     return NULL;
 }
 
 /* "2:17", "40%", "1.5ms", "12345" (a position), "#3" (a note) */
-char *goto_text(struct view *view, const char *text)
+char *goto_entry_apply(struct view *view, const char *text)
 {
-    struct ref at;
+    struct event_id at;
     char *end;
     double v = g_ascii_strtod(text, &end);
     if (*text == '#')
-        return notes_go(view, g_ascii_strtoull(text + 1, NULL, 10))
+        return notes_panel_go_to(view, g_ascii_strtoull(text + 1, NULL, 10))
                    ? NULL
                    : g_strdup_printf("%s: there is no such note", text);
-    if (ref_parse(text, &at))
+    if (event_id_parse(text, &at))
         return go_event(view, text, at);
     g_strchug(end);
     bool number = end != text && v >= 0;
     if (number && strcmp(end, "%") == 0)
-        jump_to_position(view, (uint64_t)(CLAMP(v, 0, 100) / 100 * (double)view->link.count));
+        go_to_position(view, (uint64_t)(CLAMP(v, 0, 100) / 100 * (double)view->server_link.count));
     else if (number && unit_ns(end) > 0)
-        jump_to_time(view, (int64_t)(v * unit_ns(end)));
+        go_to_time(view, (int64_t)(v * unit_ns(end)));
     else if (number && !*end)
-        jump_to_position(view, (uint64_t)v);
+        go_to_position(view, (uint64_t)v);
     else
         return g_strdup_printf("%s: write an event (2:17), a time (1.5ms), a share (40%%), a "
                                "position or a note (#2)",
@@ -65,15 +65,15 @@ char *goto_text(struct view *view, const char *text)
     return NULL;
 }
 
-void goto_dialog(struct view *view)
+void goto_entry_show(struct view *view)
 {
-    if (view->link.has_run)
-        dialog_ask(view,
+    if (view->server_link.has_run)
+        dialog_prompt(view,
                    &(struct dialog_question){
                        .title = "Go to",
                        .words = "An event (2:17), a time (1.5ms), a share of the run (40%), a "
                                 "position in the log (12345) or a note (#2)",
                        .placeholder = "2:17",
                        .button = "_Go"},
-                   goto_text);
+                   goto_entry_apply);
 }

@@ -5,7 +5,7 @@
 struct view;
 
 /* NULL, or what is wrong with the text, to be freed. */
-char *goto_text(struct view *view, const char *text);
-void goto_dialog(struct view *view);
+char *goto_entry_apply(struct view *view, const char *text);
+void goto_entry_show(struct view *view);
 
 #endif

@@ -6,8 +6,8 @@
 
 struct view;
 
-GtkWidget *header_new(struct view *view);
-void header_titles(struct view *view);
-void header_waits(struct view *view); /* who waits is known anew */
+GtkWidget *header_bar_new(struct view *view);
+void header_bar_show_titles(struct view *view);
+void header_bar_show_waits(struct view *view); /* who waits is known anew */
 
 #endif

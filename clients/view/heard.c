@@ -24,18 +24,18 @@
 #define BODY_BYTES (1u << 18)
 #define PATIENCE_S 10 /* for all of a message */
 
-struct caller {
+struct remote_goto_caller {
     struct view *view;
     int fd;
     guint watch, patience;
     GByteArray *bytes;
 };
 
-struct heard {
+struct remote_goto {
     int fd;
     guint watch;
     char *path;
-    struct caller callers[CALLERS_MOST]; /* fd -1: nobody */
+    struct remote_goto_caller callers[CALLERS_MOST]; /* fd -1: nobody */
 };
 
 /* ---- what is asked ---- */
@@ -47,32 +47,32 @@ static bool is_same_file(const char *a, const char *b)
            one.st_ino == other.st_ino;
 }
 
-static void go(struct view *view, struct ref at, const struct ref *next, uint32_t count)
+static void remote_goto_go_to_event(struct view *view, struct event_id at, const struct event_id *next, uint32_t count)
 {
     char event[48];
-    marked_set(&view->marked, next, count, NULL, 0);
-    news_tell(&view->news, NEWS_HITS);
+    highlights_set(&view->highlights, next, count, NULL, 0);
+    notify_listener(&view->listener, NOTIFY_HITS);
     if (!at.line)
         return;
-    if (!ref_equal(at, view->camera.place.selected))
-        jump_to_event(view, at, NO_POSITION);
-    ref_print(event, sizeof event, at);
-    status_say(&view->status, "The debugger is before %s", event);
+    if (!event_id_equal(at, view->viewport.place.selected))
+        go_to_event(view, at, NO_POSITION);
+    event_id_print(event, sizeof event, at);
+    status_line_show(&view->status_line, "The debugger is before %s", event);
 }
 
 /* False: that is another trace, or no such message. */
-static bool show(struct view *view, struct in *in)
+static bool remote_goto_handle_message(struct view *view, struct decoder *in)
 {
     uint32_t count = 0;
-    char *trace = get_string(in, PATH_MAX), *mine = NULL;
-    struct ref at = get_ref(in), *next = get_refs(in, &count);
-    bool shown = in_done(in) && view->link.has_run;
+    char *trace = decode_string(in, PATH_MAX), *mine = NULL;
+    struct event_id at = decode_event_id(in), *next = decode_event_ids(in, &count);
+    bool shown = decoder_finish(in) && view->server_link.has_run;
     if (shown) {
-        mine = stops_trace(view);
+        mine = breakpoint_marks_trace_file(view);
         shown = mine && trace && is_same_file(mine, trace);
     }
     if (shown)
-        go(view, at, next, count);
+        remote_goto_go_to_event(view, at, next, count);
     g_free(mine);
     free(trace);
     free(next);
@@ -81,7 +81,7 @@ static bool show(struct view *view, struct in *in)
 
 /* ---- who asks ---- */
 
-static void leave(struct caller *c)
+static void remote_goto_close_caller(struct remote_goto_caller *c)
 {
     if (c->fd < 0)
         return;
@@ -91,37 +91,37 @@ static void leave(struct caller *c)
         g_source_remove(c->patience);
     close(c->fd);
     g_byte_array_unref(c->bytes);
-    *c = (struct caller){.fd = -1};
+    *c = (struct remote_goto_caller){.fd = -1};
 }
 
-static void answer(struct caller *c, bool shown)
+static void remote_goto_send_reply(struct remote_goto_caller *c, bool shown)
 {
-    struct out out = {0};
-    out_begin(&out, MESSAGE_SHOW);
-    put_u8(&out, shown);
-    out_end(&out);
+    struct encoder out = {0};
+    encoder_begin_message(&out, MESSAGE_GOTO);
+    encode_u8(&out, shown);
+    encoder_end_message(&out);
     if (!out.failed && send(c->fd, out.data, out.size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         g_debug("a debugger has gone: %s", g_strerror(errno));
-    out_free(&out);
+    encoder_free(&out);
 }
 
 /* False: no more of it is wanted. */
-static bool take(struct caller *c)
+static bool remote_goto_read_message(struct remote_goto_caller *c)
 {
     unsigned type;
     size_t length;
     const char *why;
     int got = frame_read(c->bytes->data, c->bytes->len, BODY_BYTES, &type, &length, &why);
-    if (got > 0 && type == MESSAGE_SHOW) {
-        struct in in = in_from(c->bytes->data + MESSAGE_FRAME_BYTES, length);
-        answer(c, show(c->view, &in));
+    if (got > 0 && type == MESSAGE_GOTO) {
+        struct decoder in = decoder_init(c->bytes->data + MESSAGE_FRAME_BYTES, length);
+        remote_goto_send_reply(c, remote_goto_handle_message(c->view, &in));
     }
     return got == 0;
 }
 
 static gboolean on_bytes(gint fd, GIOCondition condition, gpointer data)
 {
-    struct caller *c = data;
+    struct remote_goto_caller *c = data;
     uint8_t bytes[4096];
     (void)condition;
     ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -129,26 +129,26 @@ static gboolean on_bytes(gint fd, GIOCondition condition, gpointer data)
         return G_SOURCE_CONTINUE;
     if (n > 0) {
         g_byte_array_append(c->bytes, bytes, (guint)n);
-        if (take(c))
+        if (remote_goto_read_message(c))
             return G_SOURCE_CONTINUE;
     }
     c->watch = 0;
-    leave(c);
+    remote_goto_close_caller(c);
     return G_SOURCE_REMOVE;
 }
 
-static gboolean on_patience(gpointer data)
+static gboolean remote_goto_on_timeout(gpointer data)
 {
-    struct caller *c = data;
+    struct remote_goto_caller *c = data;
     c->patience = 0;
-    leave(c);
+    remote_goto_close_caller(c);
     return G_SOURCE_REMOVE;
 }
 
 static gboolean on_caller(gint fd, GIOCondition condition, gpointer data)
 {
     struct view *view = data;
-    struct caller *c = view->heard->callers, *end = c + CALLERS_MOST;
+    struct remote_goto_caller *c = view->remote_goto->callers, *end = c + CALLERS_MOST;
     (void)condition;
     int other = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     while (c < end && c->fd >= 0)
@@ -156,16 +156,16 @@ static gboolean on_caller(gint fd, GIOCondition condition, gpointer data)
     if (other >= 0 && c == end) {
         close(other);
     } else if (other >= 0) {
-        *c = (struct caller){.view = view, .fd = other, .bytes = g_byte_array_new()};
+        *c = (struct remote_goto_caller){.view = view, .fd = other, .bytes = g_byte_array_new()};
         c->watch = g_unix_fd_add(other, G_IO_IN | G_IO_HUP, on_bytes, c);
-        c->patience = g_timeout_add_seconds(PATIENCE_S, on_patience, c);
+        c->patience = g_timeout_add_seconds(PATIENCE_S, remote_goto_on_timeout, c);
     }
     return G_SOURCE_CONTINUE;
 }
 
 /* ---- listening ---- */
 
-void heard_begin(struct view *view)
+void remote_goto_begin(struct view *view)
 {
     char directory[256];
     struct error error;
@@ -174,7 +174,7 @@ void heard_begin(struct view *view)
     char *endpoint = g_strdup_printf("unix:%s/poetview-%d.sock", directory, (int)getpid());
     int fd = address_listen(endpoint, &error);
     if (fd >= 0) {
-        struct heard *h = view->heard = g_new0(struct heard, 1);
+        struct remote_goto *h = view->remote_goto = g_new0(struct remote_goto, 1);
         h->fd = fd;
         h->path = g_strdup(endpoint + strlen("unix:"));
         for (unsigned i = 0; i < CALLERS_MOST; i++)
@@ -184,17 +184,17 @@ void heard_begin(struct view *view)
     g_free(endpoint);
 }
 
-void heard_end(struct view *view)
+void remote_goto_end(struct view *view)
 {
-    struct heard *h = view->heard;
+    struct remote_goto *h = view->remote_goto;
     if (!h)
         return;
     for (unsigned i = 0; i < CALLERS_MOST; i++)
-        leave(&h->callers[i]);
+        remote_goto_close_caller(&h->callers[i]);
     g_source_remove(h->watch);
     close(h->fd);
     unlink(h->path);
     g_free(h->path);
     g_free(h);
-    view->heard = NULL;
+    view->remote_goto = NULL;
 }

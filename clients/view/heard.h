@@ -8,7 +8,7 @@
 struct view;
 
 /* Where it cannot listen it does not, and nothing else is different. */
-void heard_begin(struct view *view);
-void heard_end(struct view *view);
+void remote_goto_begin(struct view *view);
+void remote_goto_end(struct view *view);
 
 #endif

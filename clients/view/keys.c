@@ -19,7 +19,7 @@ static gboolean on_plain_key(GtkWidget *widget, GVariant *target, gpointer data)
     char *name = NULL;
     (void)widget;
     bool known =
-        !focus_writes(view) &&
+        !focus_is_in_entry(view) &&
         g_action_parse_detailed_name(g_variant_get_string(target, NULL), &name, &of_action, NULL);
     GAction *action =
         known ? g_action_map_lookup_action(G_ACTION_MAP(view->window), name + strlen("win."))
@@ -35,7 +35,7 @@ static gboolean on_plain_key(GtkWidget *widget, GVariant *target, gpointer data)
 /* Plain keys are the picture's, and come to it from wherever nobody has a use for them, but never from where
  * something is written; the others are the window's, after the widget that has the focus: in an entry Ctrl+C
  * copies what is selected there. */
-void keys_add(struct view *view, const struct keys *keys, const char *key, const char *action,
+void keymap_add(struct view *view, const struct keymap *keys, const char *key, const char *action,
               GVariant *target)
 {
     GtkShortcutTrigger *trigger = gtk_shortcut_trigger_parse_string(key);
@@ -60,14 +60,14 @@ void keys_add(struct view *view, const struct keys *keys, const char *key, const
     g_free(full);
 }
 
-struct keys keys_new(void)
+struct keymap keymap_new(void)
 {
-    return (struct keys){GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
+    return (struct keymap){GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
                          GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
                          GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new())};
 }
 
-void keys_install(struct view *view, const struct keys *keys)
+void keymap_install(struct view *view, const struct keymap *keys)
 {
     gtk_widget_add_controller(view->window, GTK_EVENT_CONTROLLER(keys->elsewhere));
     gtk_widget_add_controller(view->window, GTK_EVENT_CONTROLLER(keys->window));

@@ -6,14 +6,14 @@
 
 struct view;
 
-struct keys {
+struct keymap {
     GtkShortcutController *window, *canvas, *elsewhere; /* elsewhere: plain keys that nobody took */
 };
 
-struct keys keys_new(void);
+struct keymap keymap_new(void);
 /* action: "win.NAME"; target: of it, or NULL. */
-void keys_add(struct view *view, const struct keys *keys, const char *key, const char *action,
+void keymap_add(struct view *view, const struct keymap *keys, const char *key, const char *action,
               GVariant *target);
-void keys_install(struct view *view, const struct keys *keys); /* when all are added */
+void keymap_install(struct view *view, const struct keymap *keys); /* when all are added */
 
 #endif

@@ -10,18 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-struct start {
+struct viewer_arguments {
     const char *source, *script;
 };
 
 enum { DESCRIPTION = 256, SCRIPT };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t main_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct start *start = state->input;
+    struct viewer_arguments *start = state->input;
     switch (key) {
     case DESCRIPTION:
-        if (book_draw_as(value))
+        if (metadata_override_description(value))
             return 0;
         fprintf(stderr, "poet view: --description %s: it cannot be read, or has mistakes\n", value);
         return EINVAL;
@@ -33,14 +33,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_option options[] = {
+static const struct argp_option main_argp_options[] = {
     {"description", DESCRIPTION, "NAME", 0,
      "drawn as this description of the environment says; or the name of its file", 0},
     {"script", SCRIPT, "FILE", OPTION_HIDDEN, "does what the lines of a file say", 0},
     {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
+static const struct argp main_argp_parser = {
+    .options = main_argp_options,
+    .parser = main_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
         "Open the viewer on a trace file, a run as `poet ls` calls it, an endpoint, ssh:HOST[:FILE] or "
@@ -55,14 +55,14 @@ static const struct argp argp = {
 
 static void on_activate(GtkApplication *application, gpointer data)
 {
-    const struct start *start = data;
-    window_new(application, start->source, start->script);
+    const struct viewer_arguments *start = data;
+    viewer_window_new(application, start->source, start->script);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct options view = {"view", &argp, false};
-    struct start start = {0};
+    static const struct options view = {"view", &main_argp_parser, false};
+    struct viewer_arguments start = {0};
     char path[PATH_MAX];
     int first, status = options_read(&view, argc, argv, &start, &first);
     if (status != OPTIONS_READ)
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     }
     const char *source = start.source = argc > first ? argv[first] : NULL;
     if (source && strcmp(source, "latest") != 0 && !endpoint_is(source) &&
-        !g_str_has_prefix(source, "ssh:") && !around_find(source, path, sizeof path)) {
+        !g_str_has_prefix(source, "ssh:") && !run_discovery_find(source, path, sizeof path)) {
         fprintf(stderr, "poet view: %s: no such file\n", source);
         return 1;
     }

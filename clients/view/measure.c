@@ -17,7 +17,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void measure_tell(const char *what, GArray *times)
+void script_measure_report(const char *what, GArray *times)
 {
     if (!times->len)
         return;
@@ -28,41 +28,41 @@ void measure_tell(const char *what, GArray *times)
     fflush(stdout);
 }
 
-void measure_draw(struct view *view)
+void script_measure_draw(struct view *view)
 {
     int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     cairo_t *cr = cairo_create(surface);
     canvas_draw(view, cr, width, height);
-    if (view->settings.drawer && page_of(drawer_page(view)) == &page_states && bands_wanted(view))
-        bands_draw(view, cr, width);
+    if (view->viewer_settings.drawer && tab_definition(analysis_pane_current_tab(view)) == &page_states && band_rows_are_shown(view))
+        band_rows_draw(view, cr, width);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
 }
 
-void measure_frames(struct view *view, const char *how, int count)
+void script_measure_frames(struct view *view, const char *how, int count)
 {
     GArray *times = g_array_new(FALSE, FALSE, sizeof(double));
     bool full = g_ascii_strcasecmp(how, "full") == 0;
-    double step = SCENE_COLUMN_PT * view->camera.place.zoom;
+    double step = SCENE_COLUMN_PT * view->viewport.place.zoom;
     for (int i = 0; i < count; i++) {
         gint64 begin = g_get_monotonic_time();
         if (full)
-            view->stage.serial++;
+            view->scene_cache.serial++;
         else
             scroll_pan(view, i / 8 % 2 ? -step : step, 0);
-        measure_draw(view);
+        script_measure_draw(view);
         double ms = (double)(g_get_monotonic_time() - begin) / 1000;
         g_array_append_val(times, ms);
     }
     char *what = g_strdup_printf("frame, %s, %u marks", how,
-                                 view->stage.scene ? view->stage.scene->mark_count : 0);
-    measure_tell(what, times);
+                                 view->scene_cache.scene ? view->scene_cache.scene->mark_count : 0);
+    script_measure_report(what, times);
     g_free(what);
     g_array_free(times, TRUE);
 }
 
-void measure_memory(void)
+void script_measure_memory(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -71,7 +71,7 @@ void measure_memory(void)
 }
 
 /* Beats every 5 ms: what comes late was held up. */
-struct watch {
+struct loop_watch {
     bool *watching;
     gint64 until, last;
     GArray *times;
@@ -79,23 +79,23 @@ struct watch {
 
 static gboolean on_beat(gpointer data)
 {
-    struct watch *w = data;
+    struct loop_watch *w = data;
     gint64 now = g_get_monotonic_time();
     double ms = (double)(now - w->last) / 1000;
     w->last = now;
     g_array_append_val(w->times, ms);
     if (now < w->until)
         return G_SOURCE_CONTINUE;
-    measure_tell("between two beats of 5 ms", w->times);
+    script_measure_report("between two beats of 5 ms", w->times);
     *w->watching = false;
     g_array_free(w->times, TRUE);
     g_free(w);
     return G_SOURCE_REMOVE;
 }
 
-void measure_watch(double seconds, bool *watching)
+void script_measure_watch(double seconds, bool *watching)
 {
-    struct watch *w = g_new0(struct watch, 1);
+    struct loop_watch *w = g_new0(struct loop_watch, 1);
     w->watching = watching;
     w->last = g_get_monotonic_time();
     w->until = w->last + (gint64)(seconds * 1e6);
@@ -105,7 +105,7 @@ void measure_watch(double seconds, bool *watching)
 }
 
 /* Events with a text "at NS" that no frame had yet. */
-struct late {
+struct latency_watch {
     struct view *view;
     GdkFrameClock *clock;
     gulong handler;
@@ -114,7 +114,7 @@ struct late {
     GArray *times;
 };
 
-static void see_late(struct late *late, const struct shown_event *e, gint64 now_us, gint64 *newest)
+static void script_measure_record_latency(struct latency_watch *late, const struct event_info *e, gint64 now_us, gint64 *newest)
 {
     gint64 at = 0;
     for (size_t i = 0; i < e->text_count; i++)
@@ -130,33 +130,33 @@ static void see_late(struct late *late, const struct shown_event *e, gint64 now_
 
 static void on_frame(GdkFrameClock *clock, gpointer data)
 {
-    struct late *late = data;
-    const struct scene *scene = late->view->stage.scene;
+    struct latency_watch *late = data;
+    const struct scene *scene = late->view->scene_cache.scene;
     gint64 now = g_get_monotonic_time(), newest = late->last;
     for (uint32_t i = 0; scene && i < scene->mark_count; i++)
-        see_late(late, scene->marks[i].event, now, &newest);
+        script_measure_record_latency(late, scene->marks[i].event, now, &newest);
     late->last = newest;
 }
 
-static gboolean on_late_over(gpointer data)
+static gboolean script_measure_on_latency_done(gpointer data)
 {
-    struct late *late = data;
+    struct latency_watch *late = data;
     g_signal_handler_disconnect(late->clock, late->handler);
-    measure_tell("an event until its frame", late->times);
+    script_measure_report("an event until its frame", late->times);
     *late->watching = false;
     g_array_free(late->times, TRUE);
     g_free(late);
     return G_SOURCE_REMOVE;
 }
 
-void measure_late(struct view *view, double seconds, bool *watching)
+void script_measure_event_latency(struct view *view, double seconds, bool *watching)
 {
-    struct late *late = g_new0(struct late, 1);
+    struct latency_watch *late = g_new0(struct latency_watch, 1);
     late->view = view;
     late->watching = watching;
     late->times = g_array_new(FALSE, FALSE, sizeof(double));
     late->clock = gtk_widget_get_frame_clock(view->canvas);
     late->handler = g_signal_connect(late->clock, "after-paint", G_CALLBACK(on_frame), late);
     *watching = true;
-    g_timeout_add((guint)(seconds * 1000), on_late_over, late);
+    g_timeout_add((guint)(seconds * 1000), script_measure_on_latency_done, late);
 }

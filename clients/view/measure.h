@@ -7,15 +7,15 @@
 
 struct view;
 
-void measure_draw(struct view *view); /* the picture, and bands below it, once, to nowhere */
+void script_measure_draw(struct view *view); /* the picture, and bands below it, once, to nowhere */
 /* Draws count times; how: "full", a new picture each, or anything else: the same one, moved on. */
-void measure_frames(struct view *view, const char *how, int count);
+void script_measure_frames(struct view *view, const char *how, int count);
 /* Prints the median and the worst of times (double, ms), and sorts them; nothing of none. */
-void measure_tell(const char *what, GArray *times);
+void script_measure_report(const char *what, GArray *times);
 /* How long the loop was held up meanwhile; *watching is true until that is printed. */
-void measure_watch(double seconds, bool *watching);
+void script_measure_watch(double seconds, bool *watching);
 /* How long after it happened each event was in a frame that has a text "at NS", of CLOCK_MONOTONIC of this machine. */
-void measure_late(struct view *view, double seconds, bool *watching);
-void measure_memory(void); /* the most that the viewer has had */
+void script_measure_event_latency(struct view *view, double seconds, bool *watching);
+void script_measure_memory(void); /* the most that the viewer has had */
 
 #endif

@@ -3,7 +3,7 @@
 #include "clients/view/action.h"
 #include "clients/view/picture/view.h"
 
-static GMenu *section(const char *const *names)
+static GMenu *window_menu_new_section(const char *const *names)
 {
     GMenu *menu = g_menu_new();
     for (; *names; names++) {
@@ -20,10 +20,10 @@ static GMenu *section(const char *const *names)
     return menu;
 }
 
-void menu_recent(struct view *view)
+void window_menu_update_recent(struct view *view)
 {
     g_menu_remove_all(view->recent);
-    for (char **r = view->settings.recent; r && *r; r++) {
+    for (char **r = view->viewer_settings.recent; r && *r; r++) {
         GMenuItem *item = g_menu_item_new(*r, NULL);
         g_menu_item_set_action_and_target(item, "win.recent", "s", *r);
         g_menu_append_item(view->recent, item);
@@ -31,7 +31,7 @@ void menu_recent(struct view *view)
     }
 }
 
-GMenuModel *menu_new(struct view *view)
+GMenuModel *window_menu_new(struct view *view)
 {
     static const char *const file[] = {"open", "connect", "latest",     "default",
                                        "run",  "measure", "save-trace", NULL},
@@ -60,9 +60,9 @@ GMenuModel *menu_new(struct view *view)
                              *const end[] = {"settings", "shortcuts", "help", "about",
                                              "close",    "quit",      NULL};
     GMenu *menu = g_menu_new(),
-          *parts[] = {section(file), section(out), section(lines), section(look), section(end)};
+          *parts[] = {window_menu_new_section(file), window_menu_new_section(out), window_menu_new_section(lines), window_menu_new_section(look), window_menu_new_section(end)};
     view->recent = g_menu_new();
-    menu_recent(view);
+    window_menu_update_recent(view);
     g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[0]));
     g_menu_append_submenu(menu, "Recent", G_MENU_MODEL(view->recent));
     g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[1]));

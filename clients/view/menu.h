@@ -6,7 +6,7 @@
 
 struct view;
 
-GMenuModel *menu_new(struct view *view);
-void menu_recent(struct view *view); /* what was opened before has changed */
+GMenuModel *window_menu_new(struct view *view);
+void window_menu_update_recent(struct view *view); /* what was opened before has changed */
 
 #endif

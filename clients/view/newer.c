@@ -6,32 +6,32 @@
 #include "clients/view/runs.h"
 
 /* Only at the end, where the run is followed, and with nothing selected, is nothing taken away. */
-void newer_watch(struct view *view)
+void newer_run_watch(struct view *view)
 {
-    const struct place *p = &view->camera.place;
-    bool goes = !view->link.has_run ||
-                (p->follow && !p->selected.line && view->link.newest && !view->newer_waits);
-    link_feed(&view->link, goes ? FEED_ON : FEED_STAY);
+    const struct view_state *p = &view->viewport.place;
+    bool goes = !view->server_link.has_run ||
+                (p->follow && !p->selected.line && view->server_link.newest && !view->newer_run_pending);
+    server_link_set_feed(&view->server_link, goes ? FEED_ON : FEED_STAY);
 }
 
-static void show(void *user)
+static void newer_run_select_newest(void *user)
 {
     struct view *view = user;
-    link_select(&view->link, "");
+    server_link_select(&view->server_link, "");
 }
 
-void newer_begun(struct view *view, const char *name)
+void newer_run_on_begun(struct view *view, const char *name)
 {
     char *text = g_strdup_printf("%s started", name);
-    view->newer_waits = true;
-    toast_show(&view->toast, text, "_Show", show, view);
-    runs_ask(view);
+    view->newer_run_pending = true;
+    toast_show(&view->toast, text, "_Show", newer_run_select_newest, view);
+    run_chooser_request(view);
     g_free(text);
 }
 
-void newer_shown(struct view *view)
+void newer_run_on_shown(struct view *view)
 {
-    view->newer_waits = false;
+    view->newer_run_pending = false;
     toast_hide(&view->toast);
-    newer_watch(view);
+    newer_run_watch(view);
 }

@@ -4,8 +4,8 @@
 
 struct view;
 
-void newer_watch(struct view *view); /* what is followed, selected or shown may have changed */
-void newer_begun(struct view *view, const char *name);
-void newer_shown(struct view *view); /* another run is on the stage */
+void newer_run_watch(struct view *view); /* what is followed, selected or shown may have changed */
+void newer_run_on_begun(struct view *view, const char *name);
+void newer_run_on_shown(struct view *view); /* another run is on the stage */
 
 #endif

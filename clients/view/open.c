@@ -13,14 +13,14 @@ static void on_open(void *user, const char *path)
 {
     struct view *view = user;
     if (path)
-        link_open(&view->link, path);
+        server_link_open(&view->server_link, path);
 }
 
-void open_file(struct view *view)
+void open_dialog_show_files(struct view *view)
 {
     char traces[PATH_MAX];
-    around_state(traces, sizeof traces);
-    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+    run_discovery_state(traces, sizeof traces);
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
                                           .title = "Open a trace",
                                           .kind = "Poet traces (*.poet)",
                                           .pattern = "*.poet",
@@ -32,16 +32,16 @@ static char *connect_to(struct view *view, const char *what)
 {
     if (*what && !endpoint_is(what) && !g_str_has_prefix(what, "ssh:"))
         return g_strdup_printf("%s: write unix:PATH, poet://HOST:PORT or ssh:HOST[:FILE]", what);
-    link_open(&view->link, *what ? what : NULL);
+    server_link_open(&view->server_link, *what ? what : NULL);
     return NULL;
 }
 
-void open_connect_dialog(struct view *view)
+void open_dialog_show_connect(struct view *view)
 {
     char endpoint[400] = "";
     struct error error;
     endpoint_default(endpoint, sizeof endpoint, &error);
-    dialog_ask(view,
+    dialog_prompt(view,
                &(struct dialog_question){
                    .title = "Connect to a server",
                    .words = "unix:PATH, poet://HOST:PORT, or ssh:HOST[:FILE] for another machine; "

@@ -4,7 +4,7 @@
 
 struct view;
 
-void open_file(struct view *view);           /* wherever it is */
-void open_connect_dialog(struct view *view); /* a server */
+void open_dialog_show_files(struct view *view);           /* wherever it is */
+void open_dialog_show_connect(struct view *view); /* a server */
 
 #endif

@@ -6,9 +6,9 @@
 
 struct view;
 
-void patience_begin(struct view *view); /* with a connection */
-void patience_end(struct view *view);
-bool patience_is_out(const struct view *view); /* was it told? */
-void patience_give_up(struct view *view); /* waits for no picture any more */
+void progress_row_begin(struct view *view); /* with a connection */
+void progress_row_end(struct view *view);
+bool progress_row_is_shown(const struct view *view); /* was it told? */
+void progress_row_give_up(struct view *view); /* waits for no picture any more */
 
 #endif

@@ -4,7 +4,7 @@
 
 struct view;
 
-void pattern_join(struct view *view); /* they become one row */
-void pattern_hide(struct view *view);
+void pattern_dialog_join(struct view *view); /* they become one row */
+void pattern_dialog_hide(struct view *view);
 
 #endif

@@ -7,20 +7,20 @@
 #include "clients/view/picture/picture.h"
 #include "clients/view/picture/view.h"
 
-struct option {
+struct preference_option {
     struct view *view;
     bool *on;
 };
 
 static gboolean on_switch(GtkSwitch *widget, gboolean on, gpointer data)
 {
-    struct option *o = data;
+    struct preference_option *o = data;
     (void)widget;
     *o->on = on;
-    if (o->on == &o->view->settings.look.dark)
-        o->view->settings.dark_follows = false;
-    picture_rebuild(o->view);
-    news_tell(&o->view->news, NEWS_SETTINGS);
+    if (o->on == &o->view->viewer_settings.look.dark)
+        o->view->viewer_settings.dark_follows = false;
+    diagram_view_rebuild(o->view);
+    notify_listener(&o->view->listener, NOTIFY_SETTINGS);
     return FALSE;
 }
 
@@ -38,8 +38,8 @@ static void add_row(GtkWidget *grid, int row, const char *text, GtkWidget *widge
 static void add_switch(struct view *view, GtkWidget *grid, int row, const char *text, bool *on)
 {
     GtkWidget *widget = gtk_switch_new();
-    struct option *o = g_new(struct option, 1);
-    *o = (struct option){view, on};
+    struct preference_option *o = g_new(struct preference_option, 1);
+    *o = (struct preference_option){view, on};
     gtk_switch_set_active(GTK_SWITCH(widget), *on);
     g_signal_connect_data(widget, "state-set", G_CALLBACK(on_switch), o,
                           (GClosureNotify)(void (*)(void))g_free, 0);
@@ -50,32 +50,32 @@ static void on_labels(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
     (void)spec;
-    view->settings.look.labels = (enum labels)gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
-    if (!view->link.has_run)
+    view->viewer_settings.look.labels = (enum labels)gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
+    if (!view->server_link.has_run)
         return;
-    link_name_again(&view->link, view->settings.look.labels);
-    picture_rebuild(view);
-    news_tell(&view->news, NEWS_PICTURE);
+    server_link_rename_all_lines(&view->server_link, view->viewer_settings.look.labels);
+    diagram_view_rebuild(view);
+    notify_listener(&view->listener, NOTIFY_DIAGRAM);
 }
 
 static void on_editor(GtkEditable *entry, gpointer data)
 {
     struct view *view = data;
-    g_free(view->settings.editor);
-    view->settings.editor = g_strdup(gtk_editable_get_text(entry));
+    g_free(view->viewer_settings.editor);
+    view->viewer_settings.editor = g_strdup(gtk_editable_get_text(entry));
 }
 
 static void on_threshold(GtkSpinButton *spin, gpointer data)
 {
     struct view *view = data;
-    view->settings.look.threshold_ns = (int64_t)(gtk_spin_button_get_value(spin) * 1000000);
-    picture_rebuild(view);
+    view->viewer_settings.look.threshold_ns = (int64_t)(gtk_spin_button_get_value(spin) * 1000000);
+    diagram_view_rebuild(view);
 }
 
 void preferences_show(struct view *view)
 {
     static const char *const labels[] = {"Name", "Name and number", "Name and address", NULL};
-    struct settings *s = &view->settings;
+    struct viewer_settings *s = &view->viewer_settings;
     GtkWidget *window = dialog_new(view, "Settings"), *grid = gtk_grid_new(),
               *choice = gtk_drop_down_new_from_strings(labels), *editor = gtk_entry_new(),
               *threshold = gtk_spin_button_new_with_range(0, 1000000, 1);

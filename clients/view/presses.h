@@ -14,7 +14,7 @@
 struct view;
 
 /* An action again and again.  Zeroed: none is under way. */
-struct presses {
+struct key_latency {
     struct view *view;
     char *action; /* ours; NULL: none is under way */
     int left;
@@ -22,14 +22,14 @@ struct presses {
     /* of this press */
     gint64 begun_us; /* 0: there is none */
     bool seen; /* its first frame was drawn */
-    struct ref from; /* what was selected before it */
+    struct event_id from; /* what was selected before it */
     bool selects; /* the action selects another event, as long as there is one */
     bool resting; /* until GTK has drawn the last picture, as for one who looks at it */
     gulong painted;
 };
 
-void presses_begin(struct presses *presses, struct view *view, const char *action, int count);
+void key_latency_begin(struct key_latency *presses, struct view *view, const char *action, int count);
 /* To be called in every turn while presses->action is set; at the end prints both figures. */
-void presses_step(struct presses *presses);
+void key_latency_step(struct key_latency *presses);
 
 #endif

@@ -15,27 +15,27 @@
 #define PNG_DPI 144.0
 #define SCREEN_DPI 96.0
 
-struct job {
-    struct preview *preview; /* NULL: nobody wants it any more */
+struct export_preview_job {
+    struct export_preview *preview; /* NULL: nobody wants it any more */
     GSubprocess *process;
     char *directory, *file, *view_file, *complaints;
-    enum diagram_format format;
+    enum export_format format;
     GBytes *pixels; /* of the picture, as small as it is shown */
     int width_px, height_px, stride;
     double width_mm, height_mm;
 };
 
-struct preview {
+struct export_preview {
     struct view *view;
-    struct diagram wanted;
+    struct diagram_export wanted;
     GtkWidget *box, *stack, *picture, *text, *words, *runs, *size, *warning;
     guint timer;
-    struct job *job; /* NULL: none runs */
+    struct export_preview_job *job; /* NULL: none runs */
 };
 
 /* ---- one run of the command ---- */
 
-static void remove_files(const struct job *job)
+static void remove_files(const struct export_preview_job *job)
 {
     g_unlink(job->file);
     if (job->view_file)
@@ -43,7 +43,7 @@ static void remove_files(const struct job *job)
     g_rmdir(job->directory);
 }
 
-static void free_job(struct job *job)
+static void free_job(struct export_preview_job *job)
 {
     remove_files(job);
     g_clear_object(&job->process);
@@ -56,7 +56,7 @@ static void free_job(struct job *job)
 }
 
 /* It ends soon after, and frees itself then. */
-static void stop(struct preview *p)
+static void export_preview_stop_job(struct export_preview *p)
 {
     if (p->timer)
         g_source_remove(p->timer);
@@ -69,15 +69,15 @@ static void stop(struct preview *p)
     p->job = NULL;
 }
 
-static void show_runs(struct preview *p, bool runs) { gtk_widget_set_visible(p->runs, runs); }
+static void show_runs(struct export_preview *p, bool runs) { gtk_widget_set_visible(p->runs, runs); }
 
-static void say(struct preview *p, const char *words)
+static void export_preview_show_message(struct export_preview *p, const char *words)
 {
     gtk_label_set_text(GTK_LABEL(p->words), words);
     gtk_stack_set_visible_child_name(GTK_STACK(p->stack), "words");
 }
 
-static void finish(struct job *job)
+static void export_preview_finish_job(struct export_preview_job *job)
 {
     job->preview->job = NULL;
     show_runs(job->preview, false);
@@ -89,7 +89,7 @@ static void finish(struct job *job)
 /* In a thread of its own: a picture may be large. */
 static void read_picture(GTask *task, gpointer object, gpointer data, GCancellable *cancellable)
 {
-    struct job *job = data;
+    struct export_preview_job *job = data;
     (void)object;
     (void)cancellable;
     cairo_surface_t *all = cairo_image_surface_create_from_png(job->file);
@@ -117,11 +117,11 @@ static void read_picture(GTask *task, gpointer object, gpointer data, GCancellab
     g_task_return_boolean(task, TRUE);
 }
 
-static void show_picture(struct preview *p, const struct job *job)
+static void show_picture(struct export_preview *p, const struct export_preview_job *job)
 {
     double scale = SCREEN_DPI / 25.4;
     char *size = g_strdup_printf("%.0f × %.0f mm", job->width_mm, job->height_mm),
-         *paper = g_strdup_printf("On paper of %s", diagram_papers[p->wanted.paper].size);
+         *paper = g_strdup_printf("On paper of %s", export_papers[p->wanted.paper].size);
     GdkTexture *texture =
         gdk_memory_texture_new(job->width_px, job->height_px, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED,
                                job->pixels, (gsize)job->stride);
@@ -129,8 +129,8 @@ static void show_picture(struct preview *p, const struct job *job)
     gtk_widget_set_size_request(p->picture, (int)MIN(job->width_mm * scale, SIDE_MOST_PX),
                                 (int)MIN(job->height_mm * scale, SIDE_MOST_PX));
     gtk_stack_set_visible_child_name(GTK_STACK(p->stack), "picture");
-    gtk_label_set_text(GTK_LABEL(p->size), p->wanted.size == DIAGRAM_PAPER ? paper
-                                           : p->wanted.range == DIAGRAM_WHOLE
+    gtk_label_set_text(GTK_LABEL(p->size), p->wanted.size == EXPORT_PAPER ? paper
+                                           : p->wanted.range == EXPORT_WHOLE
                                                ? "The begin of the run, as large as it will be"
                                                : size);
     g_object_unref(texture);
@@ -140,7 +140,7 @@ static void show_picture(struct preview *p, const struct job *job)
 
 static void on_picture(GObject *object, GAsyncResult *result, gpointer data)
 {
-    struct job *job = data;
+    struct export_preview_job *job = data;
     (void)object;
     (void)result;
     if (!job->preview) {
@@ -150,17 +150,17 @@ static void on_picture(GObject *object, GAsyncResult *result, gpointer data)
     if (job->pixels)
         show_picture(job->preview, job);
     else
-        say(job->preview, "The preview could not be read");
-    finish(job);
+        export_preview_show_message(job->preview, "The preview could not be read");
+    export_preview_finish_job(job);
 }
 
-static void name_text(struct preview *p)
+static void name_text(struct export_preview *p)
 {
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->text), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Preview of the text", -1);
 }
 
-static void show_text(struct preview *p, const struct job *job)
+static void show_text(struct export_preview *p, const struct export_preview_job *job)
 {
     char *text = NULL;
     gsize length = 0;
@@ -178,7 +178,7 @@ static void show_text(struct preview *p, const struct job *job)
     g_free(text);
 }
 
-static void show_page(struct preview *p, const struct job *job)
+static void show_page(struct export_preview *p, const struct export_preview_job *job)
 {
     GStatBuf about;
     char *words =
@@ -187,20 +187,20 @@ static void show_page(struct preview *p, const struct job *job)
                   "A page of %.0f kB for a browser: it can be scrolled, searched and asked.",
                   (double)about.st_size / 1000)
             : g_strdup("");
-    say(p, words);
+    export_preview_show_message(p, words);
     g_free(words);
 }
 
-static void show(struct preview *p, struct job *job, bool good)
+static void export_preview_show_result(struct export_preview *p, struct export_preview_job *job, bool good)
 {
-    const char *complaints = diagram_plainly(job->complaints);
+    const char *complaints = diagram_export_strip_prefix(job->complaints);
     gtk_label_set_text(GTK_LABEL(p->warning), good ? complaints : "");
     gtk_widget_set_visible(p->warning, good && *complaints);
     if (!good) {
-        say(p, *complaints ? complaints : "There is no preview");
-    } else if (job->format == DIAGRAM_TEXT) {
+        export_preview_show_message(p, *complaints ? complaints : "There is no preview");
+    } else if (job->format == EXPORT_TEXT) {
         show_text(p, job);
-    } else if (job->format == DIAGRAM_PAGE) {
+    } else if (job->format == EXPORT_PAGE) {
         show_page(p, job);
     } else {
         GTask *task = g_task_new(NULL, NULL, on_picture, job);
@@ -209,12 +209,12 @@ static void show(struct preview *p, struct job *job, bool good)
         g_object_unref(task);
         return;
     }
-    finish(job);
+    export_preview_finish_job(job);
 }
 
 static void on_done(GObject *object, GAsyncResult *result, gpointer data)
 {
-    struct job *job = data;
+    struct export_preview_job *job = data;
     GSubprocess *process = G_SUBPROCESS(object);
     GError *error = NULL;
     bool good =
@@ -225,7 +225,7 @@ static void on_done(GObject *object, GAsyncResult *result, gpointer data)
     g_strstrip(job->complaints);
     g_clear_error(&error);
     if (job->preview)
-        show(job->preview, job, good);
+        export_preview_show_result(job->preview, job, good);
     else
         free_job(job);
 }
@@ -234,21 +234,21 @@ static void on_done(GObject *object, GAsyncResult *result, gpointer data)
 
 static gboolean on_soon(gpointer data)
 {
-    struct preview *p = data;
-    struct job *job = g_new0(struct job, 1);
+    struct export_preview *p = data;
+    struct export_preview_job *job = g_new0(struct export_preview_job, 1);
     GError *error = NULL;
-    bool drawn = p->wanted.format != DIAGRAM_TEXT && p->wanted.format != DIAGRAM_PAGE;
+    bool drawn = p->wanted.format != EXPORT_TEXT && p->wanted.format != EXPORT_PAGE;
     p->timer = 0;
     job->preview = p;
     job->format = p->wanted.format;
     job->directory = g_dir_make_tmp("poet-XXXXXX", &error);
     if (job->directory) {
         char *name =
-            g_strconcat("preview", diagram_ending(drawn ? DIAGRAM_PNG : p->wanted.format), NULL);
+            g_strconcat("preview", diagram_export_suffix(drawn ? EXPORT_PNG : p->wanted.format), NULL);
         job->file = g_build_filename(job->directory, name, NULL);
         job->process =
-            diagram_start(p->view, &p->wanted, job->file,
-                          p->wanted.size == DIAGRAM_WIDTH ? COLUMNS_FITTED : COLUMNS_MOST,
+            diagram_export_start(p->view, &p->wanted, job->file,
+                          p->wanted.size == EXPORT_WIDTH ? COLUMNS_FITTED : COLUMNS_MOST,
                           &job->view_file, &error);
         g_free(name);
     } else {
@@ -259,7 +259,7 @@ static gboolean on_soon(gpointer data)
         p->job = job;
         g_subprocess_communicate_utf8_async(job->process, NULL, NULL, on_done, job);
     } else {
-        say(p, error->message);
+        export_preview_show_message(p, error->message);
         show_runs(p, false);
         free_job(job);
     }
@@ -267,15 +267,15 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-void preview_want(struct preview *p, const struct diagram *d)
+void export_preview_request(struct export_preview *p, const struct diagram_export *d)
 {
-    stop(p);
+    export_preview_stop_job(p);
     show_runs(p, d != NULL);
     gtk_label_set_text(GTK_LABEL(p->size), "");
     gtk_widget_set_visible(p->warning, FALSE);
     if (!d)
         return;
-    diagram_free(&p->wanted);
+    diagram_export_free(&p->wanted);
     p->wanted = *d;
     p->wanted.last = g_strdup(d->last);
     p->wanted.width = g_strdup(d->width);
@@ -287,21 +287,21 @@ void preview_want(struct preview *p, const struct diagram *d)
 
 static void on_cancel(GtkButton *button, gpointer data)
 {
-    struct preview *p = data;
+    struct export_preview *p = data;
     (void)button;
-    stop(p);
+    export_preview_stop_job(p);
     show_runs(p, false);
-    say(p, "No preview: it was cancelled");
+    export_preview_show_message(p, "No preview: it was cancelled");
 }
 
-static GtkWidget *scrolled(GtkWidget *child)
+static GtkWidget *export_preview_new_scrolled(GtkWidget *child)
 {
     GtkWidget *window = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(window), child);
     return window;
 }
 
-static GtkWidget *runs_new(struct preview *p)
+static GtkWidget *export_preview_new_progress_box(struct export_preview *p)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8), *spinner = gtk_spinner_new(),
               *cancel = gtk_button_new_with_label("No preview");
@@ -321,7 +321,7 @@ static GtkWidget *line_new(void)
     return label;
 }
 
-static GtkWidget *stack_new(struct preview *p)
+static GtkWidget *stack_new(struct export_preview *p)
 {
     GtkWidget *stack = gtk_stack_new();
     p->picture = gtk_picture_new();
@@ -338,22 +338,22 @@ static GtkWidget *stack_new(struct preview *p)
     gtk_label_set_wrap(GTK_LABEL(p->words), TRUE);
     gtk_label_set_max_width_chars(GTK_LABEL(p->words), 40);
     gtk_stack_add_named(GTK_STACK(stack), p->words, "words");
-    gtk_stack_add_named(GTK_STACK(stack), scrolled(p->picture), "picture");
-    gtk_stack_add_named(GTK_STACK(stack), scrolled(p->text), "text");
+    gtk_stack_add_named(GTK_STACK(stack), export_preview_new_scrolled(p->picture), "picture");
+    gtk_stack_add_named(GTK_STACK(stack), export_preview_new_scrolled(p->text), "text");
     gtk_widget_set_vexpand(stack, TRUE);
     gtk_widget_set_hexpand(stack, TRUE);
     return stack;
 }
 
-struct preview *preview_new(struct view *view)
+struct export_preview *export_preview_new(struct view *view)
 {
-    struct preview *p = g_new0(struct preview, 1);
+    struct export_preview *p = g_new0(struct export_preview, 1);
     GtkWidget *frame = gtk_frame_new(NULL), *foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     p->view = view;
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     p->stack = stack_new(p);
     p->size = line_new();
-    p->runs = runs_new(p);
+    p->runs = export_preview_new_progress_box(p);
     p->warning = line_new();
     gtk_widget_set_hexpand(p->size, TRUE);
     gtk_widget_add_css_class(p->size, "dim-label");
@@ -368,11 +368,11 @@ struct preview *preview_new(struct view *view)
     return p;
 }
 
-GtkWidget *preview_widget(struct preview *p) { return p->box; }
+GtkWidget *export_preview_widget(struct export_preview *p) { return p->box; }
 
-void preview_free(struct preview *p)
+void export_preview_free(struct export_preview *p)
 {
-    stop(p);
-    diagram_free(&p->wanted);
+    export_preview_stop_job(p);
+    diagram_export_free(&p->wanted);
     g_free(p);
 }

@@ -6,14 +6,14 @@
 
 #include <gtk/gtk.h>
 
-struct diagram;
-struct preview;
+struct diagram_export;
+struct export_preview;
 struct view;
 
-struct preview *preview_new(struct view *view);
-void preview_free(struct preview *preview); /* its widget may have gone already */
-GtkWidget *preview_widget(struct preview *preview); /* of whom it is put into */
+struct export_preview *export_preview_new(struct view *view);
+void export_preview_free(struct export_preview *preview); /* its widget may have gone already */
+GtkWidget *export_preview_widget(struct export_preview *preview); /* of whom it is put into */
 /* Shows that choice soon, or, NULL, nothing: it is wrong. */
-void preview_want(struct preview *preview, const struct diagram *diagram);
+void export_preview_request(struct export_preview *preview, const struct diagram_export *diagram);
 
 #endif

@@ -22,46 +22,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum print_what { PRINT_PAPER, PRINT_TEXT, PRINT_SCENE };
+enum print_mode { PRINT_PAPER, PRINT_TEXT, PRINT_SCENE };
 
-struct printing {
-    enum print_what what;
+struct view_print {
+    enum print_mode what;
     char *file; /* of a scene */
-    struct shown_window window;
-    struct stands stands; /* of its events */
-    struct inquiry asked;
+    struct window_info window;
+    struct event_relations stands; /* of its events */
+    struct request_slot asked;
     struct scene *scene; /* while it is printed */
 };
 
-static void begin(struct view *view, enum print_what what)
+static void view_print_set_mode(struct view *view, enum print_mode what)
 {
-    if (!view->printing)
-        view->printing = g_new0(struct printing, 1);
-    view->printing->what = what;
+    if (!view->view_print)
+        view->view_print = g_new0(struct view_print, 1);
+    view->view_print->what = what;
 }
 
-static struct scene *seen_scene(struct view *view, bool measured)
+static struct scene *view_print_visible_scene(struct view *view, bool measured)
 {
-    struct scene_options options = {.title = the_book(view)->run.name,
-                                    .legend = view->settings.look.legend,
-                                    .order_arrows = !view->settings.look.no_order,
-                                    .vertical = camera_vertical(&view->camera) && measured,
-                                    .column_ns = view->camera.place.column_ns,
-                                    .squeeze = view->settings.look.squeeze,
-                                    .threshold_ns = view->settings.look.threshold_ns,
-                                    .noted = view->noted.scene,
-                                    .noted_count = view->noted.notes.count,
-                                    .stuck = view->ties.stuck,
-                                    .stuck_count = view->ties.stuck_count,
-                                    .measure = measured ? lettering_width : NULL};
-    return scene_build(&view->printing->window, the_book(view), &options);
+    struct scene_options options = {.title = view_metadata(view)->run.name,
+                                    .legend = view->viewer_settings.look.legend,
+                                    .order_arrows = !view->viewer_settings.look.no_order,
+                                    .vertical = viewport_vertical(&view->viewport) && measured,
+                                    .column_ns = view->viewport.place.column_ns,
+                                    .squeeze = view->viewer_settings.look.squeeze,
+                                    .threshold_ns = view->viewer_settings.look.threshold_ns,
+                                    .noted = view->run_notes.scene,
+                                    .noted_count = view->run_notes.notes.count,
+                                    .stuck = view->selection_relations.stuck,
+                                    .stuck_count = view->selection_relations.stuck_count,
+                                    .measure = measured ? text_cache_width : NULL};
+    return scene_build(&view->view_print->window, view_metadata(view), &options);
 }
 
-static struct page_options page_of(struct view *view, GtkPrintContext *context)
+static struct document_options view_print_get_page(struct view *view, GtkPrintContext *context)
 {
-    struct page_options page = {.format = PAGE_PDF,
-                                .title = the_book(view)->run.name,
-                                .theme = settings_theme(&view->settings),
+    struct document_options page = {.format = DOCUMENT_PDF,
+                                .title = view_metadata(view)->run.name,
+                                .theme = viewer_settings_theme(&view->viewer_settings),
                                 .selection = canvas_selection(view),
                                 .paper_width_pt = gtk_print_context_get_width(context),
                                 .paper_height_pt = gtk_print_context_get_height(context)};
@@ -72,18 +72,18 @@ static struct page_options page_of(struct view *view, GtkPrintContext *context)
 static void on_begin_print(GtkPrintOperation *operation, GtkPrintContext *context, gpointer data)
 {
     struct view *view = data;
-    struct page_options page = page_of(view, context);
-    view->printing->scene = seen_scene(view, true);
-    gtk_print_operation_set_n_pages(operation, (int)page_count(view->printing->scene, &page));
+    struct document_options page = view_print_get_page(view, context);
+    view->view_print->scene = view_print_visible_scene(view, true);
+    gtk_print_operation_set_n_pages(operation, (int)document_count(view->view_print->scene, &page));
 }
 
 static void on_draw_page(GtkPrintOperation *operation, GtkPrintContext *context, int number,
                          gpointer data)
 {
     struct view *view = data;
-    struct page_options page = page_of(view, context);
+    struct document_options page = view_print_get_page(view, context);
     (void)operation;
-    page_paint(gtk_print_context_get_cairo_context(context), view->printing->scene, &page,
+    document_paint(gtk_print_context_get_cairo_context(context), view->view_print->scene, &page,
                (unsigned)number);
 }
 
@@ -92,8 +92,8 @@ static void on_end_print(GtkPrintOperation *operation, GtkPrintContext *context,
     struct view *view = data;
     (void)operation;
     (void)context;
-    scene_free(view->printing->scene);
-    view->printing->scene = NULL;
+    scene_free(view->view_print->scene);
+    view->view_print->scene = NULL;
 }
 
 static void print_now(struct view *view)
@@ -104,14 +104,14 @@ static void print_now(struct view *view)
     gtk_page_setup_set_orientation(setup, GTK_PAGE_ORIENTATION_LANDSCAPE);
     gtk_print_operation_set_default_page_setup(operation, setup);
     gtk_print_operation_set_unit(operation, GTK_UNIT_POINTS);
-    gtk_print_operation_set_job_name(operation, the_book(view)->run.name);
+    gtk_print_operation_set_job_name(operation, view_metadata(view)->run.name);
     g_signal_connect(operation, "begin-print", G_CALLBACK(on_begin_print), view);
     g_signal_connect(operation, "draw-page", G_CALLBACK(on_draw_page), view);
     g_signal_connect(operation, "end-print", G_CALLBACK(on_end_print), view);
     if (gtk_print_operation_run(operation, GTK_PRINT_OPERATION_ACTION_PRINT_DIALOG,
                                 GTK_WINDOW(view->window),
                                 &error) == GTK_PRINT_OPERATION_RESULT_ERROR)
-        status_trouble(&view->status, NULL, "Printing: %s", error->message);
+        status_line_show_problem(&view->status_line, NULL, "Printing: %s", error->message);
     g_clear_error(&error);
     g_object_unref(setup);
     g_object_unref(operation);
@@ -122,20 +122,20 @@ static void copy_text_now(struct view *view)
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
-    struct scene *scene = seen_scene(view, false);
-    text_write(scene, the_book(view), &(struct text_options){0}, f);
+    struct scene *scene = view_print_visible_scene(view, false);
+    scene_text_write(scene, view_metadata(view), &(struct text_options){0}, f);
     fclose(f);
     gdk_clipboard_set_text(gtk_widget_get_clipboard(view->canvas), text);
-    status_say(&view->status, "Copied %zu bytes of text", size);
+    status_line_show(&view->status_line, "Copied %zu bytes of text", size);
     scene_free(scene);
     free(text);
 }
 
 static void write_scene_now(struct view *view)
 {
-    const struct place *p = &view->camera.place;
-    struct scene *scene = p->far ? NULL : seen_scene(view, true);
-    FILE *f = fopen(view->printing->file, "we");
+    const struct view_state *p = &view->viewport.place;
+    struct scene *scene = p->far ? NULL : view_print_visible_scene(view, true);
+    FILE *f = fopen(view->view_print->file, "we");
     if (f) {
         fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n",
                 p->from, p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns,
@@ -148,82 +148,82 @@ static void write_scene_now(struct view *view)
 }
 
 /* All of it is here. */
-static void use(struct view *view)
+static void view_print_output_scene(struct view *view)
 {
-    if (view->printing->what == PRINT_TEXT)
+    if (view->view_print->what == PRINT_TEXT)
         copy_text_now(view);
-    else if (view->printing->what == PRINT_SCENE)
+    else if (view->view_print->what == PRINT_SCENE)
         write_scene_now(view);
     else
         print_now(view);
 }
 
-static void ask_stands(struct view *view);
+static void view_print_request_relations(struct view *view);
 
-static void take_stands(void *user, const struct answer *answer)
+static void view_print_receive_relations(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    stands_take(&view->printing->stands, answer);
+    relation_query_receive(&view->view_print->stands, answer);
     if (answer->last && !answer->in->error)
-        ask_stands(view);
+        view_print_request_relations(view);
 }
 
-static void ask_stands(struct view *view)
+static void view_print_request_relations(struct view *view)
 {
-    struct printing *printing = view->printing;
-    struct out body = {0};
-    bool wanted = view->camera.place.stands && view->camera.place.selected.line;
-    if (wanted && stands_ask(&printing->stands, view->camera.place.selected, &body))
-        inquiry_ask(&view->link, &printing->asked, ASK_STANDS, &body, take_stands, view);
+    struct view_print *printing = view->view_print;
+    struct encoder body = {0};
+    bool wanted = view->viewport.place.stands && view->viewport.place.selected.line;
+    if (wanted && relation_query_send(&printing->stands, view->viewport.place.selected, &body))
+        request_slot_send(&view->server_link, &printing->asked, REQUEST_RELATIONS, &body, view_print_receive_relations, view);
     else
-        use(view);
+        view_print_output_scene(view);
 }
 
-static void take_window(void *user, const struct answer *answer)
+static void view_print_receive_window(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    struct shown_window window;
-    if (!inquiry_window_read(answer, &window))
+    struct window_info window;
+    if (!request_slot_read_window(answer, &window))
         return;
-    shown_window_free(&view->printing->window);
-    view->printing->window = window;
-    view->printing->stands = (struct stands){&view->printing->window, 0};
-    ask_stands(view);
+    window_info_free(&view->view_print->window);
+    view->view_print->window = window;
+    view->view_print->stands = (struct event_relations){&view->view_print->window, 0};
+    view_print_request_relations(view);
 }
 
-static void ask_window(struct view *view)
+static void view_print_request_window(struct view *view)
 {
     struct window_request request;
-    struct place place = view->camera.place; /* what it points to is borrowed */
+    struct view_state place = view->viewport.place; /* what it points to is borrowed */
     if (place.anchor == ANCHOR_END)
         place_leave_end(&place);
-    place_request(&place, &request);
-    rows_for_request(view, &request);
-    request.columns = camera_columns(&view->camera);
-    inquiry_window(&view->link, &view->printing->asked, &request, take_window, view);
+    view_state_request(&place, &request);
+    row_requests_for_request(view, &request);
+    request.columns = viewport_columns(&view->viewport);
+    request_slot_request_window(&view->server_link, &view->view_print->asked, &request, view_print_receive_window, view);
 }
 
-void print_to_file(struct view *view, const char *file)
+void view_print_to_file(struct view *view, const char *file)
 {
-    begin(view, PRINT_SCENE);
-    g_free(view->printing->file);
-    view->printing->file = g_strdup(file);
-    if (view->camera.place.far)
+    view_print_set_mode(view, PRINT_SCENE);
+    g_free(view->view_print->file);
+    view->view_print->file = g_strdup(file);
+    if (view->viewport.place.far)
         write_scene_now(view);
     else
-        ask_window(view);
+        view_print_request_window(view);
 }
 
-static void ask(struct view *view, enum print_what what)
+static void view_print_request_output(struct view *view, enum print_mode what)
 {
-    if (!view->stage.scene || !view->link.connected || view->camera.place.far) {
-        status_say(&view->status, view->camera.place.far ? "Zoom in to the marks first"
+    if (!view->scene_cache.scene || !view->server_link.connected || view->viewport.place.far) {
+        status_line_show(&view->status_line, view->viewport.place.far ? "Zoom in to the marks first"
                                                          : "There is no picture yet");
         return;
     }
-    begin(view, what);
-    ask_window(view);
+    view_print_set_mode(view, what);
+    view_print_request_window(view);
 }
 
-void print_paper(struct view *view) { ask(view, PRINT_PAPER); }
-void print_to_clipboard(struct view *view) { ask(view, PRINT_TEXT); }
+void view_print_paper(struct view *view) { view_print_request_output(view, PRINT_PAPER); }
+void view_print_to_clipboard(struct view *view) { view_print_request_output(view, PRINT_TEXT); }

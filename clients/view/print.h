@@ -5,8 +5,8 @@
 
 struct view;
 
-void print_paper(struct view *view);
-void print_to_clipboard(struct view *view);
-void print_to_file(struct view *view, const char *file); /* a scene, as text */
+void view_print_paper(struct view *view);
+void view_print_to_clipboard(struct view *view);
+void view_print_to_file(struct view *view, const char *file); /* a scene, as text */
 
 #endif

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_event(FILE *f, struct ref at)
+static void write_event(FILE *f, struct event_id at)
 {
     char s[48];
-    ref_print(s, sizeof s, at);
+    event_id_print(s, sizeof s, at);
     fprintf(f, " %s", s);
 }
 
@@ -30,7 +30,7 @@ static void write_table(struct view *view, const char *file)
     FILE *f = fopen(file, "we");
     if (!f)
         return;
-    page_print(drawer_page(view), f);
+    tab_print(analysis_pane_current_tab(view), f);
     fclose(f);
 }
 
@@ -40,11 +40,11 @@ static void write_marks(struct view *view, const char *file)
     if (!f)
         return;
     fprintf(f, "events");
-    for (uint32_t i = 0; i < view->marked.event_count; i++)
-        write_event(f, view->marked.events[i]);
+    for (uint32_t i = 0; i < view->highlights.event_count; i++)
+        write_event(f, view->highlights.events[i]);
     fprintf(f, " lines");
-    for (uint32_t i = 0; i < view->marked.line_count; i++)
-        fprintf(f, " %u", view->marked.lines[i]);
+    for (uint32_t i = 0; i < view->highlights.line_count; i++)
+        fprintf(f, " %u", view->highlights.lines[i]);
     fprintf(f, "\n");
     fclose(f);
 }
@@ -56,8 +56,8 @@ static void write_stops(struct view *view, const char *file)
     if (!f)
         return;
     fprintf(f, "stops");
-    for (uint32_t i = 0; i < view->stops.event_count; i++)
-        write_event(f, view->stops.events[i]);
+    for (uint32_t i = 0; i < view->breakpoint_marks.event_count; i++)
+        write_event(f, view->breakpoint_marks.events[i]);
     fprintf(f, "\n");
     fclose(f);
 }
@@ -67,12 +67,12 @@ static void write_overlay(struct view *view, const char *file)
     FILE *f = fopen(file, "we");
     if (!f)
         return;
-    if (view->camera.place.far) {
-        afar_print(view, f);
+    if (view->viewport.place.far) {
+        overview_overlay_print(view, f);
     } else {
-        thick_print(view, f);
-        tint_print(view, f);
-        lit_print(view, f);
+        path_overlay_print(view, f);
+        wait_coloring_print(view, f);
+        function_highlight_print(view, f);
     }
     fclose(f);
 }
@@ -82,7 +82,7 @@ static void write_bands(struct view *view, const char *file)
     FILE *f = fopen(file, "we");
     if (!f)
         return;
-    shares_wanted(view) ? shares_print(view, f) : bands_print(view, f);
+    overview_states_are_shown(view) ? overview_states_print(view, f) : band_rows_print(view, f);
     fclose(f);
 }
 
@@ -91,20 +91,20 @@ static void write_curve(struct view *view, const char *file)
     FILE *f = fopen(file, "we");
     if (!f)
         return;
-    figured_print(view, page_of(drawer_page(view))->name, f);
+    metric_page_print(view, tab_definition(analysis_pane_current_tab(view))->name, f);
     fclose(f);
 }
 
 static void show_page(struct view *view, const char *page)
 {
-    drawer_open(view, page);
-    const char *said = page_said(drawer_page(view));
+    analysis_pane_open(view, page);
+    const char *said = tab_message(analysis_pane_current_tab(view));
     g_print("%s: %s\n", page, said ? said : "rows");
 }
 
-static void tell_reason(struct view *view)
+static void script_analysis_print_cause(struct view *view)
 {
-    const char *said = reason_said(view, NULL);
+    const char *said = wait_cause_sentence(view, NULL);
     g_print("reason: %s\n", said ? said : "none");
 }
 
@@ -117,15 +117,15 @@ static void select_row(struct view *view, const char *given)
     if (end == given || *end || errno || row < -1 || row > INT_MAX)
         fprintf(stderr, "poet view: row: \"%s\" is no row\n", given);
     else
-        page_select(drawer_page(view), (int)row);
+        tab_select(analysis_pane_current_tab(view), (int)row);
 }
 
-static void write_below(GtkWidget *widget, FILE *f)
+static void script_analysis_write_lower_bands(GtkWidget *widget, FILE *f)
 {
     if (GTK_IS_LABEL(widget) && gtk_widget_get_mapped(widget))
         fprintf(f, "%s\n", gtk_label_get_text(GTK_LABEL(widget)));
     for (GtkWidget *w = gtk_widget_get_first_child(widget); w; w = gtk_widget_get_next_sibling(w))
-        write_below(w, f);
+        script_analysis_write_lower_bands(w, f);
 }
 
 /* What the page beside the picture says, a line for each label. */
@@ -136,24 +136,24 @@ static void write_labels(struct view *view, const char *file)
         fprintf(stderr, "poet view: %s: %s\n", file, g_strerror(errno));
         return;
     }
-    write_below(view->panels, f);
+    script_analysis_write_lower_bands(view->panels, f);
     fclose(f);
 }
 
-bool pulls_perform(struct view *view, const char *what, const char *given)
+bool script_analysis_perform(struct view *view, const char *what, const char *given)
 {
     if (strcmp(what, "drawer") == 0)
-        strcmp(given, "none") == 0 ? drawer_close(view) : drawer_open(view, given);
+        strcmp(given, "none") == 0 ? analysis_pane_close(view) : analysis_pane_open(view, given);
     else if (strcmp(what, "look") == 0)
         show_page(view, given);
     else if (strcmp(what, "row") == 0)
         select_row(view, given);
     else if (strcmp(what, "enter-row") == 0)
-        page_enter(drawer_page(view));
+        tab_enter(analysis_pane_current_tab(view));
     else if (strcmp(what, "table") == 0)
         write_table(view, given);
     else if (strcmp(what, "save-page") == 0)
-        savepage_to(view, given);
+        tab_export_write(view, given);
     else if (strcmp(what, "marks") == 0)
         write_marks(view, given);
     else if (strcmp(what, "stops") == 0)
@@ -167,7 +167,7 @@ bool pulls_perform(struct view *view, const char *what, const char *given)
     else if (strcmp(what, "labels") == 0)
         write_labels(view, given);
     else if (strcmp(what, "reason") == 0)
-        tell_reason(view);
+        script_analysis_print_cause(view);
     else
         return false;
     return true;

@@ -7,6 +7,6 @@
 struct view;
 
 /* One command (script.c says which there are), and what it is given, or "".  False: it is none of these. */
-bool pulls_perform(struct view *view, const char *what, const char *given);
+bool script_analysis_perform(struct view *view, const char *what, const char *given);
 
 #endif

@@ -16,28 +16,28 @@
 
 #include <stdlib.h>
 
-struct running {
+struct run_dialog {
     struct view *view;
     GtkWidget *window, *program, *arguments, *directory, *wrong;
-    struct form *form;
+    struct measurement_form *form;
 };
 
 /* As it was the last time, while the viewer runs. */
 static struct {
     char *program, *arguments, *directory;
-    struct measure measure;
+    struct measurement_spec measure;
     bool known;
 } last = {.measure = {.wanted = WANTED_METERS, .waits = true}};
 
-static const char *text_of(GtkWidget *entry) { return gtk_editable_get_text(GTK_EDITABLE(entry)); }
+static const char *text_view_of(GtkWidget *entry) { return gtk_editable_get_text(GTK_EDITABLE(entry)); }
 
-static void keep(char **kept, const char *text)
+static void run_dialog_keep_text(char **kept, const char *text)
 {
     g_free(*kept);
     *kept = g_strdup(text);
 }
 
-static void say_wrong(struct running *r, char *wrong)
+static void run_dialog_show_problem(struct run_dialog *r, char *wrong)
 {
     gtk_label_set_text(GTK_LABEL(r->wrong), wrong);
     gtk_widget_set_visible(r->wrong, TRUE);
@@ -46,23 +46,23 @@ static void say_wrong(struct running *r, char *wrong)
 
 static void on_start(GtkWidget *widget, gpointer data)
 {
-    struct running *r = data;
+    struct run_dialog *r = data;
     (void)widget;
-    keep(&last.program, text_of(r->program));
-    keep(&last.arguments, text_of(r->arguments));
-    keep(&last.directory, text_of(r->directory));
-    char *wrong = form_wrong(r->form);
+    run_dialog_keep_text(&last.program, text_view_of(r->program));
+    run_dialog_keep_text(&last.arguments, text_view_of(r->arguments));
+    run_dialog_keep_text(&last.directory, text_view_of(r->directory));
+    char *wrong = measurement_form_problem(r->form);
     if (wrong) {
-        say_wrong(r, g_strdup(wrong));
+        run_dialog_show_problem(r, g_strdup(wrong));
         free(wrong);
         return;
     }
-    measure_free(&last.measure);
-    last.measure = form_measure(r->form);
-    wrong = starting_begin(
-        r->view, &(struct starting){last.program, last.arguments, last.directory, last.measure});
+    measurement_spec_free(&last.measure);
+    last.measure = measurement_form_get(r->form);
+    wrong = program_start_begin(
+        r->view, &(struct program_start){last.program, last.arguments, last.directory, last.measure});
     if (wrong)
-        say_wrong(r, wrong);
+        run_dialog_show_problem(r, wrong);
     else
         gtk_window_destroy(GTK_WINDOW(r->window));
 }
@@ -71,28 +71,28 @@ static void on_start(GtkWidget *widget, gpointer data)
 
 static void on_file(void *user, const char *path)
 {
-    struct running *r = user;
+    struct run_dialog *r = user;
     if (!path)
         return;
-    struct measure measure = form_measure(r->form);
-    char *text = measure_text(&measure), *wrong = form_wrong(r->form);
+    struct measurement_spec measure = measurement_form_get(r->form);
+    char *text = measurement_spec_write(&measure), *wrong = measurement_form_problem(r->form);
     GError *error = NULL;
     if (wrong) {
-        say_wrong(r, g_strdup(wrong));
+        run_dialog_show_problem(r, g_strdup(wrong));
     } else if (!g_file_set_contents(path, text, -1, &error)) {
-        say_wrong(r, g_strdup(error->message));
+        run_dialog_show_problem(r, g_strdup(error->message));
         g_error_free(error);
     }
-    measure_free(&measure);
+    measurement_spec_free(&measure);
     free(wrong);
     free(text);
 }
 
 static void on_save(GtkButton *button, gpointer data)
 {
-    struct running *r = data;
+    struct run_dialog *r = data;
     (void)button;
-    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(r->window),
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(r->window),
                                           .title = "Save as",
                                           .saves = true,
                                           .name = "meters.conf"},
@@ -115,7 +115,7 @@ static void add_described(void *user, const char *name)
     free(path);
 }
 
-static GtkWidget *described(void)
+static GtkWidget *run_dialog_new_described_label(void)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     target_each(add_described, names);
@@ -133,7 +133,7 @@ static GtkWidget *described(void)
     return label;
 }
 
-static GtkWidget *entry_new(struct running *r, const char *text)
+static GtkWidget *entry_new(struct run_dialog *r, const char *text)
 {
     GtkWidget *entry = gtk_entry_new();
     gtk_editable_set_text(GTK_EDITABLE(entry), text ? text : "");
@@ -141,7 +141,7 @@ static GtkWidget *entry_new(struct running *r, const char *text)
     return entry;
 }
 
-static GtkWidget *what_runs(struct running *r)
+static GtkWidget *run_dialog_program_names(struct run_dialog *r)
 {
     GtkWidget *grid = gtk_grid_new();
     char *here = g_get_current_dir();
@@ -151,13 +151,13 @@ static GtkWidget *what_runs(struct running *r)
     g_free(here);
     gtk_widget_set_size_request(r->program, 420, -1);
     g_object_set(grid, "row-spacing", 6, "column-spacing", 12, NULL);
-    form_row(grid, 0, "Pro_gram", r->program);
-    form_row(grid, 1, "_Arguments", r->arguments);
-    form_row(grid, 2, "_Directory", r->directory);
+    measurement_form_add_row(grid, 0, "Pro_gram", r->program);
+    measurement_form_add_row(grid, 1, "_Arguments", r->arguments);
+    measurement_form_add_row(grid, 2, "_Directory", r->directory);
     return grid;
 }
 
-static GtkWidget *button(const char *title, GCallback does, struct running *r, bool suggested)
+static GtkWidget *run_dialog_new_button(const char *title, GCallback does, struct run_dialog *r, bool suggested)
 {
     GtkWidget *b = gtk_button_new_with_mnemonic(title);
     if (suggested)
@@ -168,14 +168,14 @@ static GtkWidget *button(const char *title, GCallback does, struct running *r, b
 
 static void on_cancel(GtkButton *b, gpointer data)
 {
-    struct running *r = data;
+    struct run_dialog *r = data;
     (void)b;
     gtk_window_destroy(GTK_WINDOW(r->window));
 }
 
-static struct running *window_new(struct view *view, const char *title, GtkWidget *box)
+static struct run_dialog *run_dialog_new_window(struct view *view, const char *title, GtkWidget *box)
 {
-    struct running *r = g_new0(struct running, 1);
+    struct run_dialog *r = g_new0(struct run_dialog, 1);
     r->view = view;
     r->window = dialog_new(view, title);
     r->wrong = g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_ALERT, NULL);
@@ -191,20 +191,20 @@ static struct running *window_new(struct view *view, const char *title, GtkWidge
     return r;
 }
 
-void running_show(struct view *view)
+void run_dialog_show(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *fields = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    struct running *r = window_new(view, "Run a program", box);
-    r->form = form_new(&last.measure, true);
+    struct run_dialog *r = run_dialog_new_window(view, "Run a program", box);
+    r->form = measurement_form_new(&last.measure, true);
     gtk_widget_set_halign(buttons, GTK_ALIGN_END);
-    gtk_box_append(GTK_BOX(buttons), button("Save as _file…", G_CALLBACK(on_save), r, false));
-    gtk_box_append(GTK_BOX(buttons), button("Cance_l", G_CALLBACK(on_cancel), r, false));
-    gtk_box_append(GTK_BOX(buttons), button("_Run", G_CALLBACK(on_start), r, true));
-    gtk_box_append(GTK_BOX(fields), what_runs(r));
-    gtk_box_append(GTK_BOX(fields), form_widget(r->form));
-    gtk_box_append(GTK_BOX(fields), described());
+    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("Save as _file…", G_CALLBACK(on_save), r, false));
+    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("Cance_l", G_CALLBACK(on_cancel), r, false));
+    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("_Run", G_CALLBACK(on_start), r, true));
+    gtk_box_append(GTK_BOX(fields), run_dialog_program_names(r));
+    gtk_box_append(GTK_BOX(fields), measurement_form_widget(r->form));
+    gtk_box_append(GTK_BOX(fields), run_dialog_new_described_label());
     gtk_box_append(GTK_BOX(box), dialog_scrolled(fields));
     gtk_box_append(GTK_BOX(box), r->wrong);
     gtk_box_append(GTK_BOX(box), buttons);
@@ -218,12 +218,12 @@ void running_show(struct view *view)
     (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_METERS |     \
      WANTED_THROTTLE)
 
-static void on_told(void *user, const struct answer *answer)
+static void run_dialog_on_metrics_table(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    if (answer->part != PART_WANTED)
+    if (answer->part != RESPONSE_MEASURED_PROGRAMS)
         return;
-    bool any = get_u32(answer->in) != 0;
+    bool any = decode_u32(answer->in) != 0;
     toast_show(&view->toast,
                any ? "Its programs measure that from now on"
                    : "No program of this run is there to measure anything",
@@ -232,14 +232,14 @@ static void on_told(void *user, const struct answer *answer)
 
 static void on_apply(GtkWidget *widget, gpointer data)
 {
-    struct running *r = data;
+    struct run_dialog *r = data;
     (void)widget;
-    struct measure measure = form_measure(r->form);
-    struct want_request request = {.mask = CHANGEABLE, .bits = measure.wanted & CHANGEABLE};
-    struct out body = {0};
-    put_want_request(&body, &request);
-    if (!link_ask(&r->view->link, ASK_WANT, &body, on_told, r->view)) {
-        say_wrong(r, g_strdup("There is no connection to a server."));
+    struct measurement_spec measure = measurement_form_get(r->form);
+    struct measurement_request request = {.mask = CHANGEABLE, .bits = measure.wanted & CHANGEABLE};
+    struct encoder body = {0};
+    encode_measurement_request(&body, &request);
+    if (!server_link_request(&r->view->server_link, REQUEST_SET_MEASUREMENT, &body, run_dialog_on_metrics_table, r->view)) {
+        run_dialog_show_problem(r, g_strdup("There is no connection to a server."));
         return;
     }
     last.measure.wanted = measure.wanted; /* the rest was chosen at the start */
@@ -248,18 +248,18 @@ static void on_apply(GtkWidget *widget, gpointer data)
 }
 
 /* Of a run that nobody is connected to: what could be changed is over, and what it was started with is kept nowhere. */
-static void say_over(struct view *view)
+static void run_dialog_show_run_over(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *label = gtk_label_new("No program of this run is connected any more: nothing can be "
                                      "changed. A trace does not say what it was started with; what "
                                      "was measured is on the pages of the drawer (F6)."),
               *close;
-    struct running *r = window_new(view, "What is measured", box);
+    struct run_dialog *r = run_dialog_new_window(view, "What is measured", box);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_max_width_chars(GTK_LABEL(label), 48);
-    close = button("_Close", G_CALLBACK(on_cancel), r, true);
+    close = run_dialog_new_button("_Close", G_CALLBACK(on_cancel), r, true);
     gtk_widget_set_halign(close, GTK_ALIGN_END);
     gtk_box_append(GTK_BOX(box), label);
     gtk_box_append(GTK_BOX(box), r->wrong);
@@ -268,20 +268,20 @@ static void say_over(struct view *view)
     gtk_widget_grab_focus(close);
 }
 
-void running_measure(struct view *view)
+void run_dialog_edit_measurement(struct view *view)
 {
-    if (!view->link.has_run || !the_book(view)->run.connected) {
-        say_over(view);
+    if (!view->server_link.has_run || !view_metadata(view)->run.connected) {
+        run_dialog_show_run_over(view);
         return;
     }
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    struct running *r = window_new(view, "What is measured", box);
-    r->form = form_new(&last.measure, false);
+    struct run_dialog *r = run_dialog_new_window(view, "What is measured", box);
+    r->form = measurement_form_new(&last.measure, false);
     gtk_widget_set_halign(buttons, GTK_ALIGN_END);
-    gtk_box_append(GTK_BOX(buttons), button("Cance_l", G_CALLBACK(on_cancel), r, false));
-    gtk_box_append(GTK_BOX(buttons), button("A_pply", G_CALLBACK(on_apply), r, true));
-    gtk_box_append(GTK_BOX(box), form_widget(r->form));
+    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("Cance_l", G_CALLBACK(on_cancel), r, false));
+    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("A_pply", G_CALLBACK(on_apply), r, true));
+    gtk_box_append(GTK_BOX(box), measurement_form_widget(r->form));
     gtk_box_append(GTK_BOX(box), r->wrong);
     gtk_box_append(GTK_BOX(box), buttons);
     gtk_window_present(GTK_WINDOW(r->window));

@@ -4,7 +4,7 @@
 
 struct view;
 
-void running_show(struct view *view);
-void running_measure(struct view *view);
+void run_dialog_show(struct view *view);
+void run_dialog_edit_measurement(struct view *view);
 
 #endif

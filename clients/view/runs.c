@@ -8,56 +8,56 @@
 
 #include <stdlib.h>
 
-struct runs {
+struct run_chooser {
     GtkWidget *choice;
     char *names; /* lines of the list as it comes */
     bool moving; /* we choose ourselves */
 };
 
-static void add_run(struct view *view, struct in *in)
+static void add_run(struct view *view, struct decoder *in)
 {
-    struct shown_run run;
-    get_run(in, &run);
-    if (in_done(in)) {
-        char *more = g_strdup_printf("%s%u %s%s\n", view->runs->names ? view->runs->names : "",
+    struct run_info run;
+    decode_run_info(in, &run);
+    if (decoder_finish(in)) {
+        char *more = g_strdup_printf("%s%u %s%s\n", view->run_chooser->names ? view->run_chooser->names : "",
                                      run.number, run.name, run.connected ? " (running)" : "");
-        g_free(view->runs->names);
-        view->runs->names = more;
+        g_free(view->run_chooser->names);
+        view->run_chooser->names = more;
     }
-    shown_run_free(&run);
+    run_info_free(&run);
 }
 
 static void show_runs(struct view *view)
 {
-    char **names = g_strsplit(view->runs->names ? view->runs->names : "", "\n", -1);
+    char **names = g_strsplit(view->run_chooser->names ? view->run_chooser->names : "", "\n", -1);
     guint n = g_strv_length(names);
     if (n)
         g_clear_pointer(&names[n - 1], g_free);
     GtkStringList *list = gtk_string_list_new((const char *const *)names);
-    view->runs->moving = true;
-    gtk_drop_down_set_model(GTK_DROP_DOWN(view->runs->choice), G_LIST_MODEL(list));
+    view->run_chooser->moving = true;
+    gtk_drop_down_set_model(GTK_DROP_DOWN(view->run_chooser->choice), G_LIST_MODEL(list));
     for (guint i = 0; names[i]; i++)
-        if (strtoul(names[i], NULL, 10) == the_book(view)->run.number)
-            gtk_drop_down_set_selected(GTK_DROP_DOWN(view->runs->choice), i);
-    view->runs->moving = false;
-    gtk_widget_set_visible(view->runs->choice, n > 2);
+        if (strtoul(names[i], NULL, 10) == view_metadata(view)->run.number)
+            gtk_drop_down_set_selected(GTK_DROP_DOWN(view->run_chooser->choice), i);
+    view->run_chooser->moving = false;
+    gtk_widget_set_visible(view->run_chooser->choice, n > 2);
     g_object_unref(list);
     g_strfreev(names);
-    g_clear_pointer(&view->runs->names, g_free);
+    g_clear_pointer(&view->run_chooser->names, g_free);
 }
 
-static void take_runs(void *user, const struct answer *answer)
+static void run_chooser_receive_runs(void *user, const struct response_chunk *answer)
 {
-    if (answer->part == PART_RUN)
+    if (answer->part == RESPONSE_RUN)
         add_run(user, answer->in);
     if (answer->last)
         show_runs(user);
 }
 
-void runs_ask(struct view *view)
+void run_chooser_request(struct view *view)
 {
-    g_clear_pointer(&view->runs->names, g_free);
-    link_ask(&view->link, ASK_RUNS, NULL, take_runs, view);
+    g_clear_pointer(&view->run_chooser->names, g_free);
+    server_link_request(&view->server_link, REQUEST_RUNS, NULL, run_chooser_receive_runs, view);
 }
 
 static void on_run_chosen(GObject *object, GParamSpec *spec, gpointer data)
@@ -66,17 +66,17 @@ static void on_run_chosen(GObject *object, GParamSpec *spec, gpointer data)
     guint i = gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
     (void)spec;
     GtkStringObject *item = gtk_drop_down_get_selected_item(GTK_DROP_DOWN(object));
-    if (view->runs->moving || i == GTK_INVALID_LIST_POSITION || !item)
+    if (view->run_chooser->moving || i == GTK_INVALID_LIST_POSITION || !item)
         return;
     char *number = g_strdup_printf("%lu", strtoul(gtk_string_object_get_string(item), NULL, 10));
-    link_select(&view->link, number);
+    server_link_select(&view->server_link, number);
     g_free(number);
 }
 
-GtkWidget *runs_new(struct view *view)
+GtkWidget *run_chooser_new(struct view *view)
 {
-    view->runs = g_new0(struct runs, 1);
-    GtkWidget *choice = view->runs->choice = gtk_drop_down_new(NULL, NULL);
+    view->run_chooser = g_new0(struct run_chooser, 1);
+    GtkWidget *choice = view->run_chooser->choice = gtk_drop_down_new(NULL, NULL);
     gtk_widget_set_visible(choice, FALSE);
     gtk_widget_set_tooltip_text(choice, "The runs of this server");
     g_signal_connect(choice, "notify::selected", G_CALLBACK(on_run_chosen), view);

@@ -6,7 +6,7 @@
 
 struct view;
 
-GtkWidget *runs_new(struct view *view);
-void runs_ask(struct view *view); /* which ones there are */
+GtkWidget *run_chooser_new(struct view *view);
+void run_chooser_request(struct view *view); /* which ones there are */
 
 #endif

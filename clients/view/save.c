@@ -37,22 +37,22 @@ static void on_exported(GObject *object, GAsyncResult *result, gpointer data)
         g_clear_object(&e->view->exporting);
     bool ok = g_subprocess_communicate_utf8_finish(process, result, NULL, &complaints, &error) &&
               g_subprocess_get_if_exited(process) && g_subprocess_get_exit_status(process) == 0;
-    status_busy(&e->view->status, NULL, 0);
+    status_line_show_progress(&e->view->status_line, NULL, 0);
     g_strstrip(complaints ? complaints : (complaints = g_strdup("")));
     if (ok) /* it may have been warned of */
-        status_say(&e->view->status, "Saved %s%s%s", e->file, *complaints ? " — " : "",
-                   diagram_plainly(complaints));
+        status_line_show(&e->view->status_line, "Saved %s%s%s", e->file, *complaints ? " — " : "",
+                   diagram_export_strip_prefix(complaints));
     else if (error && !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-        status_trouble(&e->view->status, NULL, "%s: %s", e->file, error->message);
+        status_line_show_problem(&e->view->status_line, NULL, "%s: %s", e->file, error->message);
     else if (!error)
-        status_trouble(&e->view->status, NULL, "%s",
-                       *complaints ? diagram_plainly(complaints) : "it was not saved");
+        status_line_show_problem(&e->view->status_line, NULL, "%s",
+                       *complaints ? diagram_export_strip_prefix(complaints) : "it was not saved");
     g_clear_error(&error);
     g_free(complaints);
     free_export(e);
 }
 
-bool save_runs(const struct view *view) { return view->exporting != NULL; }
+bool save_is_running(const struct view *view) { return view->exporting != NULL; }
 
 void save_cancel(struct view *view)
 {
@@ -60,30 +60,30 @@ void save_cancel(struct view *view)
     g_clear_object(&view->exporting);
 }
 
-void save_as(struct view *view, const struct diagram *diagram, const char *file)
+void save_diagram_as(struct view *view, const struct diagram_export *diagram, const char *file)
 {
     struct export *e = g_new0(struct export, 1);
     GError *error = NULL;
     e->view = view;
     e->file = g_strdup(file);
-    GSubprocess *process = diagram_start(view, diagram, file, 0, &e->view_file, &error);
+    GSubprocess *process = diagram_export_start(view, diagram, file, 0, &e->view_file, &error);
     if (process) {
-        status_busy(&view->status, file, -1);
+        status_line_show_progress(&view->status_line, file, -1);
         g_subprocess_communicate_utf8_async(process, NULL, NULL, on_exported, e);
         view->exporting = process;
     } else {
-        status_trouble(&view->status, NULL, "%s: %s", file, error->message);
+        status_line_show_problem(&view->status_line, NULL, "%s: %s", file, error->message);
         free_export(e);
     }
     g_clear_error(&error);
 }
 
-void save_export(struct view *view, const char *file, bool whole)
+void save_diagram(struct view *view, const char *file, bool whole)
 {
-    struct diagram diagram;
-    diagram_as_seen(view, &diagram, whole);
-    save_as(view, &diagram, file);
-    diagram_free(&diagram);
+    struct diagram_export diagram;
+    diagram_export_of_view(view, &diagram, whole);
+    save_diagram_as(view, &diagram, file);
+    diagram_export_free(&diagram);
 }
 
 /* ---- the clipboard ---- */
@@ -105,7 +105,7 @@ void save_copy_image(struct view *view)
     GdkTexture *texture = gdk_memory_texture_new(
         width * scale, height * scale, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, bytes, (gsize)stride);
     gdk_clipboard_set_texture(gtk_widget_get_clipboard(view->canvas), texture);
-    status_say(&view->status, "Copied the picture");
+    status_line_show(&view->status_line, "Copied the picture");
     g_object_unref(texture);
     g_bytes_unref(bytes);
     cairo_surface_destroy(surface);
@@ -113,17 +113,17 @@ void save_copy_image(struct view *view)
 
 void save_copy_command(struct view *view)
 {
-    if (!view->stage.scene)
+    if (!view->scene_cache.scene)
         return;
-    char *directory = views_directory(),
+    char *directory = saved_views_directory(),
          *name = g_strdup_printf("%016llx.view", (unsigned long long)g_get_real_time());
-    char *file = g_build_filename(directory, name, NULL), *source = diagram_source(view);
-    if (views_write(view, file)) {
+    char *file = g_build_filename(directory, name, NULL), *source = diagram_export_source_name(view);
+    if (saved_views_write(view, file)) {
         char *quoted = g_shell_quote(source), *quoted_file = g_shell_quote(file);
         char *command =
             g_strdup_printf("poet export %s --view %s -o diagram.pdf", quoted, quoted_file);
         gdk_clipboard_set_text(gtk_widget_get_clipboard(view->canvas), command);
-        status_say(&view->status, "Copied: %s", command);
+        status_line_show(&view->status_line, "Copied: %s", command);
         g_free(command);
         g_free(quoted);
         g_free(quoted_file);
@@ -137,11 +137,11 @@ void save_copy_command(struct view *view)
 void save_copy_id(struct view *view)
 {
     char at[48];
-    if (!view->camera.place.selected.line) {
-        status_say(&view->status, "Select an event first");
+    if (!view->viewport.place.selected.line) {
+        status_line_show(&view->status_line, "Select an event first");
         return;
     }
-    ref_print(at, sizeof at, view->camera.place.selected);
+    event_id_print(at, sizeof at, view->viewport.place.selected);
     gdk_clipboard_set_text(gtk_widget_get_clipboard(view->canvas), at);
-    status_say(&view->status, "Copied: %s", at);
+    status_line_show(&view->status_line, "Copied: %s", at);
 }

@@ -7,13 +7,13 @@
 
 #include <stdbool.h>
 
-struct diagram;
+struct diagram_export;
 struct view;
 
 /* What comes of it is said in the status line. */
-void save_as(struct view *view, const struct diagram *diagram, const char *file);
-void save_export(struct view *view, const char *file, bool whole);
-bool save_runs(const struct view *view);
+void save_diagram_as(struct view *view, const struct diagram_export *diagram, const char *file);
+void save_diagram(struct view *view, const char *file, bool whole);
+bool save_is_running(const struct view *view);
 void save_cancel(struct view *view);
 void save_copy_image(struct view *view);
 void save_copy_command(struct view *view);

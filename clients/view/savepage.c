@@ -5,9 +5,9 @@
 #include "clients/view/parts/status.h"
 #include "clients/view/picture/view.h"
 
-bool savepage_can(struct view *view)
+bool tab_export_is_possible(struct view *view)
 {
-    return view->settings.drawer && drawer_has_focus(view) && page_has_rows(drawer_page(view));
+    return view->viewer_settings.drawer && analysis_pane_has_focus(view) && tab_has_rows(analysis_pane_current_tab(view));
 }
 
 static bool is_picture(const char *file)
@@ -16,29 +16,29 @@ static bool is_picture(const char *file)
            g_str_has_suffix(file, ".png");
 }
 
-void savepage_to(struct view *view, const char *file)
+void tab_export_write(struct view *view, const char *file)
 {
     char *named = is_picture(file) ? g_strdup(file) : g_strdup_printf("%s.pdf", file);
-    const char *why = page_has_rows(drawer_page(view)) ? page_save(drawer_page(view), named)
+    const char *why = tab_has_rows(analysis_pane_current_tab(view)) ? tab_save(analysis_pane_current_tab(view), named)
                                                        : "there is nothing on the page";
     if (why)
-        status_trouble(&view->status, NULL, "%s: %s", named, why);
+        status_line_show_problem(&view->status_line, NULL, "%s: %s", named, why);
     else
-        status_say(&view->status, "Saved %s", named);
+        status_line_show(&view->status_line, "Saved %s", named);
     g_free(named);
 }
 
 static void on_chosen(void *view, const char *path)
 {
     if (path)
-        savepage_to(view, path);
+        tab_export_write(view, path);
 }
 
-void savepage_ask(struct view *view)
+void tab_export_ask(struct view *view)
 {
     char *name =
-        g_strdup_printf("%s-%s.pdf", the_book(view)->run.name, page_of(drawer_page(view))->name);
-    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+        g_strdup_printf("%s-%s.pdf", view_metadata(view)->run.name, tab_definition(analysis_pane_current_tab(view))->name);
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
                                           .title = "Save the page as .pdf, .svg or .png",
                                           .saves = true,
                                           .name = name},

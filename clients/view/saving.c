@@ -9,11 +9,11 @@
 #include "clients/view/preview.h"
 #include "clients/view/save.h"
 
-struct saving {
+struct save_dialog {
     struct view *view;
-    struct diagram diagram;
-    struct preview *preview;
-    GtkWidget *window, *formats[DIAGRAM_FORMATS], *ranges[DIAGRAM_RANGES], *sizes[DIAGRAM_SIZES];
+    struct diagram_export diagram;
+    struct export_preview *preview;
+    GtkWidget *window, *formats[EXPORT_FORMATS], *ranges[EXPORT_RANGES], *sizes[EXPORT_SIZES];
     GtkWidget *last, *width, *paper, *caption, *wrong_last, *wrong_width;
     GtkWidget *grey, *dark, *title, *legend, *notes, *save;
     bool filling; /* the widgets are being set: nobody chose anything */
@@ -21,7 +21,7 @@ struct saving {
 
 /* ---- from the widgets, and what is wrong there ---- */
 
-static int chosen(GtkWidget *const *buttons, int count)
+static int save_dialog_selected_index(GtkWidget *const *buttons, int count)
 {
     for (int i = 0; i < count; i++)
         if (gtk_check_button_get_active(GTK_CHECK_BUTTON(buttons[i])))
@@ -29,22 +29,22 @@ static int chosen(GtkWidget *const *buttons, int count)
     return 0;
 }
 
-static void take_text(char **to, GtkWidget *entry)
+static void save_dialog_read_text(char **to, GtkWidget *entry)
 {
     g_free(*to);
     *to = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(entry))));
 }
 
-static void read_widgets(struct saving *s)
+static void read_widgets(struct save_dialog *s)
 {
-    struct diagram *d = &s->diagram;
-    d->format = (enum diagram_format)chosen(s->formats, DIAGRAM_FORMATS);
-    d->range = (enum diagram_range)chosen(s->ranges, DIAGRAM_RANGES);
-    d->size = (enum diagram_size)chosen(s->sizes, DIAGRAM_SIZES);
+    struct diagram_export *d = &s->diagram;
+    d->format = (enum export_format)save_dialog_selected_index(s->formats, EXPORT_FORMATS);
+    d->range = (enum export_range)save_dialog_selected_index(s->ranges, EXPORT_RANGES);
+    d->size = (enum export_size)save_dialog_selected_index(s->sizes, EXPORT_SIZES);
     d->paper = (int)gtk_drop_down_get_selected(GTK_DROP_DOWN(s->paper));
-    take_text(&d->last, s->last);
-    take_text(&d->width, s->width);
-    take_text(&d->caption, s->caption);
+    save_dialog_read_text(&d->last, s->last);
+    save_dialog_read_text(&d->width, s->width);
+    save_dialog_read_text(&d->caption, s->caption);
     d->grey = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->grey));
     d->dark = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->dark));
     d->title = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->title));
@@ -53,7 +53,7 @@ static void read_widgets(struct saving *s)
 }
 
 /* wrong: NULL, what stands there is good. */
-static void tell_wrong(GtkWidget *entry, GtkWidget *label, const char *wrong)
+static void save_dialog_show_problem(GtkWidget *entry, GtkWidget *label, const char *wrong)
 {
     gtk_label_set_text(GTK_LABEL(label), wrong ? wrong : "");
     gtk_widget_set_visible(label, wrong != NULL);
@@ -69,97 +69,97 @@ static void tell_wrong(GtkWidget *entry, GtkWidget *label, const char *wrong)
 }
 
 /* A text has no size and no colours; a web page has no legend of its own, either. */
-static void follow_format(struct saving *s)
+static void follow_format(struct save_dialog *s)
 {
-    bool drawn = s->diagram.format != DIAGRAM_TEXT && s->diagram.format != DIAGRAM_PAGE;
-    for (int i = 0; i < DIAGRAM_SIZES; i++)
+    bool drawn = s->diagram.format != EXPORT_TEXT && s->diagram.format != EXPORT_PAGE;
+    for (int i = 0; i < EXPORT_SIZES; i++)
         gtk_widget_set_sensitive(s->sizes[i], drawn);
     gtk_widget_set_sensitive(s->width, drawn);
     gtk_widget_set_sensitive(s->paper, drawn);
     gtk_widget_set_sensitive(s->grey, drawn);
     gtk_widget_set_sensitive(s->dark, drawn);
-    gtk_widget_set_sensitive(s->legend, s->diagram.format != DIAGRAM_PAGE);
+    gtk_widget_set_sensitive(s->legend, s->diagram.format != EXPORT_PAGE);
 }
 
-static void take_change(struct saving *s)
+static void save_dialog_apply_change(struct save_dialog *s)
 {
     if (s->filling)
         return;
     read_widgets(s);
-    const struct diagram *d = &s->diagram;
-    bool drawn = d->format != DIAGRAM_TEXT && d->format != DIAGRAM_PAGE;
-    const char *last = d->range == DIAGRAM_LAST ? diagram_wrong_last(d->last) : NULL,
-               *width = drawn && d->size == DIAGRAM_WIDTH ? diagram_wrong_width(d->width) : NULL;
-    tell_wrong(s->last, s->wrong_last, last);
-    tell_wrong(s->width, s->wrong_width, width);
+    const struct diagram_export *d = &s->diagram;
+    bool drawn = d->format != EXPORT_TEXT && d->format != EXPORT_PAGE;
+    const char *last = d->range == EXPORT_LAST ? diagram_export_last_problem(d->last) : NULL,
+               *width = drawn && d->size == EXPORT_WIDTH ? diagram_export_width_problem(d->width) : NULL;
+    save_dialog_show_problem(s->last, s->wrong_last, last);
+    save_dialog_show_problem(s->width, s->wrong_width, width);
     follow_format(s);
     gtk_widget_set_sensitive(s->save, !last && !width);
-    preview_want(s->preview, last || width ? NULL : d);
+    export_preview_request(s->preview, last || width ? NULL : d);
 }
 
 static void on_toggled(GtkCheckButton *button, gpointer data)
 {
-    struct saving *s = data;
+    struct save_dialog *s = data;
     GtkWidget *widget = GTK_WIDGET(button);
     bool of_group = widget != s->grey && widget != s->dark && widget != s->title &&
                     widget != s->legend && widget != s->notes;
     if (!of_group || gtk_check_button_get_active(button)) /* one goes as another comes */
-        take_change(s);
+        save_dialog_apply_change(s);
 }
 
 static void on_typed(GtkEditable *entry, gpointer data)
 {
     (void)entry;
-    take_change(data);
+    save_dialog_apply_change(data);
 }
 
 /* Who types how many means that choice. */
 static void on_number(GtkEditable *entry, gpointer data)
 {
-    struct saving *s = data;
+    struct save_dialog *s = data;
     GtkWidget *button =
-        GTK_WIDGET(entry) == s->last ? s->ranges[DIAGRAM_LAST] : s->sizes[DIAGRAM_WIDTH];
+        GTK_WIDGET(entry) == s->last ? s->ranges[EXPORT_LAST] : s->sizes[EXPORT_WIDTH];
     if (!s->filling && !gtk_check_button_get_active(GTK_CHECK_BUTTON(button)))
         gtk_check_button_set_active(GTK_CHECK_BUTTON(button), TRUE);
     else
-        take_change(s);
+        save_dialog_apply_change(s);
 }
 
 static void on_paper(GtkDropDown *papers, GParamSpec *spec, gpointer data)
 {
-    struct saving *s = data;
-    GtkCheckButton *button = GTK_CHECK_BUTTON(s->sizes[DIAGRAM_PAPER]);
+    struct save_dialog *s = data;
+    GtkCheckButton *button = GTK_CHECK_BUTTON(s->sizes[EXPORT_PAPER]);
     (void)papers;
     (void)spec;
     if (!s->filling && !gtk_check_button_get_active(button))
         gtk_check_button_set_active(button, TRUE);
     else
-        take_change(s);
+        save_dialog_apply_change(s);
 }
 
 /* ---- the file ---- */
 
 static void on_chosen(void *user, const char *path)
 {
-    struct saving *s = user;
-    enum diagram_format format;
+    struct save_dialog *s = user;
+    enum export_format format;
     if (!path)
         return;
-    char *name = diagram_ending_of(path, &format)
+    char *name = diagram_export_suffix_of(path, &format)
                      ? g_strdup(path)
-                     : g_strconcat(path, diagram_ending(s->diagram.format), NULL);
-    diagram_keep(&s->diagram);
-    save_as(s->view, &s->diagram, name);
+                     : g_strconcat(path, diagram_export_suffix(s->diagram.format), NULL);
+    diagram_export_save(&s->diagram);
+    save_diagram_as(s->view, &s->diagram, name);
     gtk_window_destroy(GTK_WINDOW(s->window));
     g_free(name);
 }
 
 static void on_save(GtkButton *button, gpointer data)
 {
-    struct saving *s = data;
+    struct save_dialog *s = data;
     (void)button;
-    char *name = g_strconcat(the_book(s->view)->run.name, diagram_ending(s->diagram.format), NULL);
-    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(s->window),
+    char *name = g_strconcat(view_metadata(s->view)->run.name, diagram_export_suffix(s->diagram.format), NULL);
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(s->window),
                                           .title = "Save as",
                                           .saves = true,
                                           .name = name},
@@ -169,7 +169,7 @@ static void on_save(GtkButton *button, gpointer data)
 
 /* ---- the widgets ---- */
 
-static GtkWidget *heading(const char *text)
+static GtkWidget *save_dialog_new_heading(const char *text)
 {
     GtkWidget *label = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
@@ -178,7 +178,7 @@ static GtkWidget *heading(const char *text)
     return label;
 }
 
-static GtkWidget *check(struct saving *s, const char *text, bool on)
+static GtkWidget *save_dialog_new_check(struct save_dialog *s, const char *text, bool on)
 {
     GtkWidget *button = gtk_check_button_new_with_mnemonic(text);
     char **name = g_strsplit(text, "_", 2), *plain = g_strjoinv("", name);
@@ -191,18 +191,18 @@ static GtkWidget *check(struct saving *s, const char *text, bool on)
     return button;
 }
 
-static void choices(struct saving *s, GtkWidget **buttons, const char *const *texts, int count,
+static void save_dialog_new_choices(struct save_dialog *s, GtkWidget **buttons, const char *const *texts, int count,
                     int on)
 {
     for (int i = 0; i < count; i++) {
-        buttons[i] = check(s, texts[i], false);
+        buttons[i] = save_dialog_new_check(s, texts[i], false);
         if (i)
             gtk_check_button_set_group(GTK_CHECK_BUTTON(buttons[i]), GTK_CHECK_BUTTON(buttons[0]));
     }
     gtk_check_button_set_active(GTK_CHECK_BUTTON(buttons[on]), TRUE);
 }
 
-static GtkWidget *entry_new(struct saving *s, const char *name, const char *text, int chars)
+static GtkWidget *entry_new(struct save_dialog *s, const char *name, const char *text, int chars)
 {
     GtkWidget *entry = gtk_entry_new();
     gtk_editable_set_text(GTK_EDITABLE(entry), text);
@@ -223,7 +223,7 @@ static gboolean on_mnemonic(GtkWidget *button, gboolean cycles, gpointer entry)
     return TRUE;
 }
 
-static GtkWidget *wrong_new(void)
+static GtkWidget *save_dialog_new_problem_label(void)
 {
     GtkWidget *label = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(label), 0);
@@ -242,46 +242,46 @@ static GtkWidget *side_by_side(GtkWidget *left, GtkWidget *right)
     return box;
 }
 
-static void add_formats(struct saving *s, GtkWidget *to)
+static void add_formats(struct save_dialog *s, GtkWidget *to)
 {
     static const char *const texts[] = {"_PDF", "S_VG", "P_NG", "Te_xt", "We_b page"};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    choices(s, s->formats, texts, DIAGRAM_FORMATS, (int)s->diagram.format);
-    for (int i = 0; i < DIAGRAM_FORMATS; i++)
+    save_dialog_new_choices(s, s->formats, texts, EXPORT_FORMATS, (int)s->diagram.format);
+    for (int i = 0; i < EXPORT_FORMATS; i++)
         gtk_box_append(GTK_BOX(box), s->formats[i]);
-    gtk_box_append(GTK_BOX(to), heading("Format"));
+    gtk_box_append(GTK_BOX(to), save_dialog_new_heading("Format"));
     gtk_box_append(GTK_BOX(to), box);
 }
 
-static void add_ranges(struct saving *s, GtkWidget *to)
+static void add_ranges(struct save_dialog *s, GtkWidget *to)
 {
     static const char *const texts[] = {
         "What is _seen", "The _whole run", "Between the two s_elected events",
         "Between the first and the last n_ote", "The _last columns:"};
-    enum diagram_range on = s->diagram.range;
-    if (diagram_no_range(s->view, on))
-        on = diagram_no_range(s->view, DIAGRAM_SEEN) ? DIAGRAM_WHOLE : DIAGRAM_SEEN;
-    choices(s, s->ranges, texts, DIAGRAM_RANGES, (int)on);
+    enum export_range on = s->diagram.range;
+    if (diagram_export_range_problem(s->view, on))
+        on = diagram_export_range_problem(s->view, EXPORT_SEEN) ? EXPORT_WHOLE : EXPORT_SEEN;
+    save_dialog_new_choices(s, s->ranges, texts, EXPORT_RANGES, (int)on);
     s->last = entry_new(s, "How many columns", s->diagram.last, 7);
-    s->wrong_last = wrong_new();
-    g_signal_connect(s->ranges[DIAGRAM_LAST], "mnemonic-activate", G_CALLBACK(on_mnemonic),
+    s->wrong_last = save_dialog_new_problem_label();
+    g_signal_connect(s->ranges[EXPORT_LAST], "mnemonic-activate", G_CALLBACK(on_mnemonic),
                      s->last);
-    gtk_box_append(GTK_BOX(to), heading("Range"));
-    for (int i = 0; i < DIAGRAM_RANGES; i++) {
-        const char *none = diagram_no_range(s->view, (enum diagram_range)i);
+    gtk_box_append(GTK_BOX(to), save_dialog_new_heading("Range"));
+    for (int i = 0; i < EXPORT_RANGES; i++) {
+        const char *none = diagram_export_range_problem(s->view, (enum export_range)i);
         gtk_widget_set_sensitive(s->ranges[i], !none);
         gtk_widget_set_tooltip_text(s->ranges[i], none);
         gtk_box_append(GTK_BOX(to),
-                       i == DIAGRAM_LAST ? side_by_side(s->ranges[i], s->last) : s->ranges[i]);
+                       i == EXPORT_LAST ? side_by_side(s->ranges[i], s->last) : s->ranges[i]);
     }
     gtk_box_append(GTK_BOX(to), s->wrong_last);
 }
 
-static void add_papers(struct saving *s)
+static void add_papers(struct save_dialog *s)
 {
-    const char *names[DIAGRAM_PAPERS + 1] = {NULL};
-    for (int i = 0; i < DIAGRAM_PAPERS; i++)
-        names[i] = diagram_papers[i].words;
+    const char *names[EXPORT_PAPERS + 1] = {NULL};
+    for (int i = 0; i < EXPORT_PAPERS; i++)
+        names[i] = export_papers[i].words;
     s->paper = gtk_drop_down_new_from_strings(names);
     gtk_drop_down_set_selected(GTK_DROP_DOWN(s->paper), (guint)s->diagram.paper);
     gtk_accessible_update_property(GTK_ACCESSIBLE(s->paper), GTK_ACCESSIBLE_PROPERTY_LABEL, "Paper",
@@ -289,31 +289,31 @@ static void add_papers(struct saving *s)
     g_signal_connect(s->paper, "notify::selected", G_CALLBACK(on_paper), s);
 }
 
-static void add_sizes(struct saving *s, GtkWidget *to)
+static void add_sizes(struct save_dialog *s, GtkWidget *to)
 {
     static const char *const texts[] = {"As it is _drawn", "W_idth in mm:", "Pages of pape_r:"};
-    choices(s, s->sizes, texts, DIAGRAM_SIZES, (int)s->diagram.size);
+    save_dialog_new_choices(s, s->sizes, texts, EXPORT_SIZES, (int)s->diagram.size);
     s->width = entry_new(s, "Width in millimetres", s->diagram.width, 7);
-    s->wrong_width = wrong_new();
+    s->wrong_width = save_dialog_new_problem_label();
     add_papers(s);
-    g_signal_connect(s->sizes[DIAGRAM_WIDTH], "mnemonic-activate", G_CALLBACK(on_mnemonic),
+    g_signal_connect(s->sizes[EXPORT_WIDTH], "mnemonic-activate", G_CALLBACK(on_mnemonic),
                      s->width);
-    gtk_box_append(GTK_BOX(to), heading("Size"));
-    gtk_box_append(GTK_BOX(to), s->sizes[DIAGRAM_AS_DRAWN]);
-    gtk_box_append(GTK_BOX(to), side_by_side(s->sizes[DIAGRAM_WIDTH], s->width));
+    gtk_box_append(GTK_BOX(to), save_dialog_new_heading("Size"));
+    gtk_box_append(GTK_BOX(to), s->sizes[EXPORT_AS_DRAWN]);
+    gtk_box_append(GTK_BOX(to), side_by_side(s->sizes[EXPORT_WIDTH], s->width));
     gtk_box_append(GTK_BOX(to), s->wrong_width);
-    gtk_box_append(GTK_BOX(to), side_by_side(s->sizes[DIAGRAM_PAPER], s->paper));
+    gtk_box_append(GTK_BOX(to), side_by_side(s->sizes[EXPORT_PAPER], s->paper));
 }
 
-static void add_look(struct saving *s, GtkWidget *to)
+static void save_dialog_add_style_options(struct save_dialog *s, GtkWidget *to)
 {
-    const struct diagram *d = &s->diagram;
+    const struct diagram_export *d = &s->diagram;
     GtkWidget *grid = gtk_grid_new(), *label = gtk_label_new_with_mnemonic("_Caption");
-    s->title = check(s, "_Title", d->title);
-    s->legend = check(s, "Le_gend", d->legend);
-    s->notes = check(s, "_Flags of notes", d->notes);
-    s->grey = check(s, "Without colo_ur", d->grey);
-    s->dark = check(s, "Dar_k ground", d->dark);
+    s->title = save_dialog_new_check(s, "_Title", d->title);
+    s->legend = save_dialog_new_check(s, "Le_gend", d->legend);
+    s->notes = save_dialog_new_check(s, "_Flags of notes", d->notes);
+    s->grey = save_dialog_new_check(s, "Without colo_ur", d->grey);
+    s->dark = save_dialog_new_check(s, "Dar_k ground", d->dark);
     s->caption = entry_new(s, "Caption", d->caption, 0);
     gtk_entry_set_placeholder_text(GTK_ENTRY(s->caption), "below the picture");
     gtk_widget_set_hexpand(s->caption, TRUE);
@@ -323,12 +323,12 @@ static void add_look(struct saving *s, GtkWidget *to)
     gtk_grid_set_row_spacing(GTK_GRID(grid), 4);
     for (int i = 0; i < (int)G_N_ELEMENTS(checks); i++)
         gtk_grid_attach(GTK_GRID(grid), checks[i], i / 3, i % 3, 1, 1);
-    gtk_box_append(GTK_BOX(to), heading("Look"));
+    gtk_box_append(GTK_BOX(to), save_dialog_new_heading("Look"));
     gtk_box_append(GTK_BOX(to), grid);
     gtk_box_append(GTK_BOX(to), side_by_side(label, s->caption));
 }
 
-static GtkWidget *buttons_new(struct saving *s)
+static GtkWidget *buttons_new(struct save_dialog *s)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
               *cancel = gtk_button_new_with_label("Cancel");
@@ -344,13 +344,13 @@ static GtkWidget *buttons_new(struct saving *s)
 
 static void free_saving(gpointer data)
 {
-    struct saving *s = data;
-    preview_free(s->preview);
-    diagram_free(&s->diagram);
+    struct save_dialog *s = data;
+    export_preview_free(s->preview);
+    diagram_export_free(&s->diagram);
     g_free(s);
 }
 
-static GtkWidget *content_new(struct saving *s)
+static GtkWidget *content_new(struct save_dialog *s)
 {
     GtkWidget *all = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *across = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18),
@@ -361,27 +361,27 @@ static GtkWidget *content_new(struct saving *s)
     add_formats(s, left);
     add_ranges(s, left);
     add_sizes(s, left);
-    add_look(s, left);
+    save_dialog_add_style_options(s, left);
     gtk_box_append(GTK_BOX(across), dialog_scrolled(left));
-    gtk_box_append(GTK_BOX(across), preview_widget(s->preview));
+    gtk_box_append(GTK_BOX(across), export_preview_widget(s->preview));
     gtk_box_append(GTK_BOX(all), across);
     gtk_box_append(GTK_BOX(all), buttons_new(s));
     return all;
 }
 
-void saving_ask(struct view *view)
+void save_dialog_show(struct view *view)
 {
-    if (!view->stage.scene || !view->link.has_run || save_runs(view)) {
-        status_say(&view->status, save_runs(view) ? "Another diagram is still being saved"
+    if (!view->scene_cache.scene || !view->server_link.has_run || save_is_running(view)) {
+        status_line_show(&view->status_line, save_is_running(view) ? "Another diagram is still being saved"
                                                   : "There is no diagram to save yet");
         return;
     }
-    struct saving *s = g_new0(struct saving, 1);
+    struct save_dialog *s = g_new0(struct save_dialog, 1);
     s->view = view;
     s->filling = true;
-    diagram_load(&s->diagram);
+    diagram_export_load(&s->diagram);
     s->window = dialog_new(view, "Save the diagram");
-    s->preview = preview_new(view);
+    s->preview = export_preview_new(view);
     gtk_window_set_modal(GTK_WINDOW(s->window), TRUE);
     gtk_window_set_destroy_with_parent(GTK_WINDOW(s->window), TRUE);
     gtk_window_set_default_size(GTK_WINDOW(s->window), 940, 600);
@@ -389,7 +389,7 @@ void saving_ask(struct view *view)
     gtk_window_set_default_widget(GTK_WINDOW(s->window), s->save);
     g_object_set_data_full(G_OBJECT(s->window), "saving", s, free_saving);
     s->filling = false;
-    take_change(s);
+    save_dialog_apply_change(s);
     gtk_window_present(GTK_WINDOW(s->window));
     gtk_widget_grab_focus(s->formats[s->diagram.format]);
 }

@@ -4,6 +4,6 @@
 
 struct view;
 
-void saving_ask(struct view *view);
+void save_dialog_show(struct view *view);
 
 #endif

@@ -82,21 +82,21 @@
 #include <stdio.h>
 #include <string.h>
 
-struct script {
+struct viewer_script {
     struct view *view;
     char **lines;
     guint at;
-    struct presses presses; /* of a `key` under way */
+    struct key_latency presses; /* of a `key` under way */
     int frames;
     bool watching;
 };
 
 /* ---- writing ---- */
 
-static void write_ref(FILE *f, const char *name, struct ref at)
+static void write_ref(FILE *f, const char *name, struct event_id at)
 {
     char s[48];
-    ref_print(s, sizeof s, at);
+    event_id_print(s, sizeof s, at);
     fprintf(f, " %s %s", name, at.line ? s : "none");
 }
 
@@ -105,15 +105,15 @@ static void write_more(struct view *view, FILE *f)
 {
     static const char *const worst[] = {"nobody", "some", "perhaps", "hang", "deadlock"};
     unsigned waiting;
-    fprintf(f, " worst %s", worst[waiting_worst(view, &waiting)]);
+    fprintf(f, " worst %s", worst[blocked_panel_worst(view, &waiting)]);
     fprintf(f, " waiting %u stuck %u whole %d between %llu ns %lld", waiting,
-            view->ties.stuck_count / 2, view->ties.count.whole,
-            (unsigned long long)view->ties.span.events, (long long)view->ties.span.ns);
-    const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
+            view->selection_relations.stuck_count / 2, view->selection_relations.count.whole,
+            (unsigned long long)view->selection_relations.span.events, (long long)view->selection_relations.span.ns);
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
     fprintf(f, " waited %lld", e ? (long long)e->waited_ns : -1LL);
     GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
     fprintf(f, " focus %s", at ? G_OBJECT_TYPE_NAME(at) : "none");
-    fprintf(f, " drawer %s", view->settings.drawer ? page_of(drawer_page(view))->name : "none");
+    fprintf(f, " drawer %s", view->viewer_settings.drawer ? tab_definition(analysis_pane_current_tab(view))->name : "none");
 }
 
 static void write_state(struct view *view, const char *file)
@@ -121,24 +121,24 @@ static void write_state(struct view *view, const char *file)
     FILE *f = fopen(file, "ae");
     if (!f)
         return;
-    write_ref(f, "selected", view->camera.place.selected);
-    write_ref(f, "second", view->camera.place.second);
+    write_ref(f, "selected", view->viewport.place.selected);
+    write_ref(f, "second", view->viewport.place.second);
     fprintf(f,
             " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu",
-            (unsigned long long)view->ties.count.before, (unsigned long long)view->ties.count.after,
-            (unsigned long long)view->ties.count.concurrent,
-            (unsigned long long)view->ties.count.same, view->ties.related,
-            (unsigned long long)view->finder.count, (unsigned long long)view->ties.count.unknown);
+            (unsigned long long)view->selection_relations.count.before, (unsigned long long)view->selection_relations.count.after,
+            (unsigned long long)view->selection_relations.count.concurrent,
+            (unsigned long long)view->selection_relations.count.same, view->selection_relations.related,
+            (unsigned long long)view->search.count, (unsigned long long)view->selection_relations.count.unknown);
     write_more(view, f);
     fprintf(f, " chain");
-    for (uint32_t i = 0; i < view->ties.chain_count; i++)
-        write_ref(f, "", view->ties.chain[i]);
+    for (uint32_t i = 0; i < view->selection_relations.chain_count; i++)
+        write_ref(f, "", view->selection_relations.chain[i]);
     fprintf(f, " colours");
     for (uint32_t i = 0;
-         view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
-        const struct shown_event *e = view->stage.scene->marks[i].event;
+         view->scene_cache.scene && view->scene_cache.coloured && i < view->scene_cache.scene->mark_count; i++) {
+        const struct event_info *e = view->scene_cache.scene->marks[i].event;
         char s[48];
-        ref_print(s, sizeof s, e->at);
+        event_id_print(s, sizeof s, e->at);
         fprintf(f, " %s=%u", s, e->stands);
     }
     fprintf(f, "\n");
@@ -158,150 +158,150 @@ static void write_image(struct view *view, const char *file)
 
 static void write_strips(struct view *view, const char *file)
 {
-    FILE *f = view->camera.place.far ? fopen(file, "ae") : NULL;
+    FILE *f = view->viewport.place.far ? fopen(file, "ae") : NULL;
     if (!f)
         return;
-    strips_print(view, f);
+    bands_view_print(view, f);
     fclose(f);
 }
 
 /* ---- doing ---- */
 
 /* A whole number; 0 if it is none, or too large. */
-static int whole(const char *s)
+static int script_parse_integer(const char *s)
 {
     gint64 v = 0;
     return g_ascii_string_to_signed(s, 10, -1000000, 1000000000, &v, NULL) ? (int)v : 0;
 }
 
-static void activate(struct view *view, const char *name, const char *target)
+static void script_activate_action(struct view *view, const char *name, const char *target)
 {
     g_action_group_activate_action(G_ACTION_GROUP(view->window), name,
                                    target && *target ? g_variant_new_string(target) : NULL);
 }
 
 /* wrong: what could not be done, ours; NULL: nothing. */
-static void say_wrong(struct view *view, char *wrong)
+static void script_report_error(struct view *view, char *wrong)
 {
     if (wrong)
-        status_say(&view->status, "%s", wrong);
+        status_line_show(&view->status_line, "%s", wrong);
     g_free(wrong);
 }
 
 /* False: wait, and come back to this line. */
-static bool perform(struct script *s, char **w)
+static bool script_run_command(struct viewer_script *s, char **w)
 {
     struct view *view = s->view;
     const char *a = w[1] ? w[1] : "", *b = a && *a && w[2] ? w[2] : "", *c = *b && w[3] ? w[3] : "";
-    struct ref at = {0, 0};
-    ref_parse(a, &at);
+    struct event_id at = {0, 0};
+    event_id_parse(a, &at);
     if (strcmp(w[0], "action") == 0)
-        activate(view, a, b);
+        script_activate_action(view, a, b);
     else if (strcmp(w[0], "select") == 0)
-        select_event(view, at, false);
+        selection_set(view, at, false);
     else if (strcmp(w[0], "second") == 0)
-        select_event(view, at, true);
+        selection_set(view, at, true);
     else if (strcmp(w[0], "goto") == 0)
-        say_wrong(view, goto_text(view, a));
+        script_report_error(view, goto_entry_apply(view, a));
     else if (strcmp(w[0], "find") == 0)
-        find_text(view, s->lines[s->at] + strlen("find "));
+        search_panel_text(view, s->lines[s->at] + strlen("find "));
     else if (strcmp(w[0], "note") == 0)
-        notes_keep(view, at, *b ? strstr(s->lines[s->at], a) + strlen(a) + 1 : NULL);
+        notes_panel_set_note(view, at, *b ? strstr(s->lines[s->at], a) + strlen(a) + 1 : NULL);
     else if (strcmp(w[0], "line") == 0)
-        slide_line(view, (uint32_t)whole(a), whole(b));
+        line_slide_shift(view, (uint32_t)script_parse_integer(a), script_parse_integer(b));
     else if (strcmp(w[0], "time") == 0)
-        timescale_set(view, g_ascii_strtod(a, NULL));
+        time_scale_set(view, g_ascii_strtod(a, NULL));
     else if (strcmp(w[0], "pan") == 0)
-        scroll_pan(view, whole(a), whole(b));
+        scroll_pan(view, script_parse_integer(a), script_parse_integer(b));
     else if (strcmp(w[0], "zoom") == 0)
-        zoom_by(view, g_ascii_strtod(a, NULL), whole(b), whole(c));
+        zoom_by(view, g_ascii_strtod(a, NULL), script_parse_integer(b), script_parse_integer(c));
     else if (strcmp(w[0], "hide") == 0)
-        arrange_hide(view, (uint32_t)whole(a));
+        line_arrangement_hide(view, (uint32_t)script_parse_integer(a));
     else if (strcmp(w[0], "drop") == 0)
-        arrange_drop(view, (uint32_t)whole(a), (uint32_t)whole(b));
+        line_arrangement_move_before(view, (uint32_t)script_parse_integer(a), (uint32_t)script_parse_integer(b));
     else if (strcmp(w[0], "scene") == 0)
-        print_to_file(view, a);
+        view_print_to_file(view, a);
     else if (strcmp(w[0], "state") == 0)
         write_state(view, a);
     else if (strcmp(w[0], "spots") == 0)
-        spots_write(view, a);
+        script_coordinates_write(view, a);
     else if (strcmp(w[0], "rows") == 0)
-        spots_rows(view, a);
+        script_coordinates_write_rows(view, a);
     else if (strcmp(w[0], "seek") == 0)
-        seek_text(view, a);
+        row_search_search_text(view, a);
     else if (strcmp(w[0], "image") == 0)
         write_image(view, a);
     else if (strcmp(w[0], "strips") == 0)
         write_strips(view, a);
     else if (strcmp(w[0], "enter") == 0)
-        far_go_in(view,
-                  camera_names_px(&view->camera) + g_ascii_strtod(a, NULL) * far_width_px(view));
+        overview_zoom_into_marks(view,
+                  viewport_names_px(&view->viewport) + g_ascii_strtod(a, NULL) * overview_width_px(view));
     else if (strcmp(w[0], "view") == 0)
-        views_write(view, a);
+        saved_views_write(view, a);
     else if (strcmp(w[0], "trace") == 0)
-        fetch_trace_to(view, a);
+        trace_download_start(view, a);
     else if (strcmp(w[0], "save") == 0)
-        save_export(view, a, strcmp(b, "whole") == 0);
+        save_diagram(view, a, strcmp(b, "whole") == 0);
     else if (strcmp(w[0], "frames") == 0)
-        measure_frames(view, a, whole(b));
+        script_measure_frames(view, a, script_parse_integer(b));
     else if (strcmp(w[0], "memory") == 0)
-        measure_memory();
+        script_measure_memory();
     else if (strcmp(w[0], "said") == 0)
-        g_print("said: %s\n", status_text(&view->status));
+        g_print("said: %s\n", status_line_text(&view->status_line));
     else if (strcmp(w[0], "glide") == 0)
-        frames_begin(view, a, c, whole(b), &s->watching);
+        frame_timing_begin(view, a, c, script_parse_integer(b), &s->watching);
     else if (strcmp(w[0], "watch") == 0)
-        measure_watch(g_ascii_strtod(a, NULL), &s->watching);
+        script_measure_watch(g_ascii_strtod(a, NULL), &s->watching);
     else if (strcmp(w[0], "late") == 0)
-        measure_late(view, g_ascii_strtod(a, NULL), &s->watching);
+        script_measure_event_latency(view, g_ascii_strtod(a, NULL), &s->watching);
     else if (strcmp(w[0], "await") == 0)
         return g_file_test(a, G_FILE_TEST_EXISTS);
     else if (strcmp(w[0], "finished") == 0)
-        return the_book(view)->run.connected == 0;
+        return view_metadata(view)->run.connected == 0;
     else if (strcmp(w[0], "quit") == 0)
         gtk_window_close(GTK_WINDOW(view->window));
-    else if (!pulls_perform(view, w[0], a))
+    else if (!script_analysis_perform(view, w[0], a))
         fprintf(stderr, "poet view: --script: %s: no such command\n", w[0]);
     return true;
 }
 
 /* Is all that was asked answered? */
-static bool settled(const struct view *view)
+static bool script_is_settled(const struct view *view)
 {
-    const struct link *l = &view->link;
-    return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
-           !afar_busy((struct view *)view) && !thick_busy((struct view *)view) &&
-           !lit_busy((struct view *)view) && !event_busy((struct view *)view) && !save_runs(view) &&
-           !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
-           (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
+    const struct server_link *l = &view->server_link;
+    return l->has_run && !l->opening && !l->more && !analysis_pane_is_busy((struct view *)view) &&
+           !overview_overlay_is_busy((struct view *)view) && !path_overlay_is_busy((struct view *)view) &&
+           !function_highlight_is_busy((struct view *)view) && !event_panel_is_busy((struct view *)view) && !save_is_running(view) &&
+           !trace_download_is_running(view) && (!l->connected || !session_is_busy(&l->source)) &&
+           (view->scene_cache.scene || view->viewport.place.far) && viewport_along_px(&view->viewport) > 0;
 }
 
 #define FRAMES_FIRST 10 /* until a window has its size */
 
 static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
-    struct script *s = data;
+    struct viewer_script *s = data;
     (void)widget;
     (void)clock;
-    s->frames += s->frames > 0 || settled(s->view);
+    s->frames += s->frames > 0 || script_is_settled(s->view);
     gtk_widget_queue_draw(s->view->canvas);
     return s->frames < FRAMES_FIRST ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
 static void free_script(gpointer data)
 {
-    struct script *s = data;
+    struct viewer_script *s = data;
     g_strfreev(s->lines);
     g_free(s);
 }
 
 static gboolean on_turn(gpointer data)
 {
-    struct script *s = data;
-    if (s->watching || s->frames < FRAMES_FIRST || !(s->presses.action || settled(s->view)))
+    struct viewer_script *s = data;
+    if (s->watching || s->frames < FRAMES_FIRST || !(s->presses.action || script_is_settled(s->view)))
         return G_SOURCE_CONTINUE;
     if (s->presses.action) {
-        presses_step(&s->presses);
+        key_latency_step(&s->presses);
         return G_SOURCE_CONTINUE;
     }
     const char *line = s->lines[s->at];
@@ -310,9 +310,9 @@ static gboolean on_turn(gpointer data)
     char **words = g_strsplit(line, " ", 4);
     bool done = true;
     if (words[0] && strcmp(words[0], "key") == 0 && words[1] && words[2]) {
-        presses_begin(&s->presses, s->view, words[1], whole(words[2]));
+        key_latency_begin(&s->presses, s->view, words[1], script_parse_integer(words[2]));
     } else if (words[0] && *words[0] && *words[0] != '#') {
-        done = perform(s, words);
+        done = script_run_command(s, words);
     }
     bool quits = words[0] && strcmp(words[0], "quit") == 0;
     g_strfreev(words);
@@ -320,9 +320,9 @@ static gboolean on_turn(gpointer data)
     return quits ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
 }
 
-void script_run(struct view *view, const char *file)
+void viewer_script_run(struct view *view, const char *file)
 {
-    struct script *s = g_new0(struct script, 1);
+    struct viewer_script *s = g_new0(struct viewer_script, 1);
     char *text = NULL;
     if (!g_file_get_contents(file, &text, NULL, NULL)) {
         fprintf(stderr, "poet view: %s: %s\n", file, g_strerror(errno));

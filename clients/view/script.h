@@ -5,6 +5,6 @@
 
 struct view;
 
-void script_run(struct view *view, const char *file);
+void viewer_script_run(struct view *view, const char *file);
 
 #endif

@@ -33,7 +33,7 @@
 #include "wire/asked.h"
 #include "wire/placed.h"
 
-struct session {
+struct viewer_session {
     uint64_t damage_told; /* 1 + events that were said to be unreadable; 0: nothing was said */
     bool renewed_told; /* that a newer description draws it */
     gint64 map_us;        /* when the map was asked for last */
@@ -41,70 +41,70 @@ struct session {
     guint quiet;          /* timer: the run has stopped growing */
 };
 
-static struct session *session_of(struct view *view)
+static struct viewer_session *session_state(struct view *view)
 {
     if (!view->session)
-        view->session = g_new0(struct session, 1);
+        view->session = g_new0(struct viewer_session, 1);
     return view->session;
 }
 
 /* ---- another run ---- */
 
 /* Nothing of a run is shown any more. */
-static void empty(struct view *view)
+static void session_clear_view(struct view *view)
 {
-    stage_free(&view->stage);
-    far_clear(view);
-    view->picture = (struct picture){0};
-    view->colour = (struct colour){0};
-    ties_clear(&view->ties);
-    place_free(&view->camera.place);
-    view->camera.place.zoom = CAMERA_ZOOM_FIRST;
+    scene_cache_free(&view->scene_cache);
+    overview_clear(view);
+    view->diagram_view = (struct diagram_view){0};
+    view->relation_colors = (struct relation_colors){0};
+    selection_relations_clear(&view->selection_relations);
+    view_state_free(&view->viewport.place);
+    view->viewport.place.zoom = VIEWPORT_INITIAL_ZOOM;
 }
 
 static void open_notes(struct view *view)
 {
     struct error error;
-    if (!noted_open(&view->noted, &error))
-        status_trouble(&view->status, NULL, "%s", error.text);
-    news_tell(&view->news, NEWS_NOTES);
+    if (!run_notes_open(&view->run_notes, &error))
+        status_line_show_problem(&view->status_line, NULL, "%s", error.text);
+    notify_listener(&view->listener, NOTIFY_NOTES);
 }
 
 static void on_run(void *user)
 {
     struct view *view = user;
-    const struct source *source = &view->link.source;
-    session_of(view)->damage_told = 0;
-    session_of(view)->connected = the_book(view)->run.connected;
-    empty(view);
-    view->picture.fresh = true;
-    view->camera.place = (struct place){
-        .anchor = ANCHOR_END, .follow = true, .zoom = CAMERA_ZOOM_FIRST, .stands = true};
-    view->camera.hold.active = false;
-    timescale_show(view);
+    const struct session *source = &view->server_link.source;
+    session_state(view)->damage_told = 0;
+    session_state(view)->connected = view_metadata(view)->run.connected;
+    session_clear_view(view);
+    view->diagram_view.fresh = true;
+    view->viewport.place = (struct view_state){
+        .anchor = ANCHOR_END, .follow = true, .zoom = VIEWPORT_INITIAL_ZOOM, .stands = true};
+    view->viewport.anchor.active = false;
+    time_scale_show(view);
     history_clear(&view->history);
-    finder_clear(&view->finder);
+    search_clear(&view->search);
     panels_clear(view);
-    drawer_clear(view);
-    reason_clear(view);
-    thick_clear(view);
-    tint_clear(view);
-    lit_clear(view);
-    afar_clear(view);
+    analysis_pane_clear(view);
+    wait_cause_clear(view);
+    path_overlay_clear(view);
+    wait_coloring_clear(view);
+    function_highlight_clear(view);
+    overview_overlay_clear(view);
     open_notes(view);
-    stops_read(view);
-    fetch_cancel(view);
-    welcome_leave(view);
-    header_titles(view);
+    breakpoint_marks_read(view);
+    trace_download_cancel(view);
+    welcome_page_leave(view);
+    header_bar_show_titles(view);
     scroll_follow(view, true);
-    newer_shown(view);
-    timescale_show(view);
-    views_offer_arrangement(view);
-    if (source_warning(source))
-        status_say(&view->status, "%s: %s", source->name, source_warning(source));
-    runs_ask(view);
-    news_tell(&view->news, NEWS_QUIET);
-    map_ask(view);
+    newer_run_on_shown(view);
+    time_scale_show(view);
+    saved_views_offer_arrangement(view);
+    if (session_warning(source))
+        status_line_show(&view->status_line, "%s: %s", source->name, session_warning(source));
+    run_chooser_request(view);
+    notify_listener(&view->listener, NOTIFY_QUIET);
+    overview_map_request(view);
 }
 
 /* ---- more of it ---- */
@@ -113,77 +113,77 @@ static void on_run(void *user)
 static gboolean on_quiet(gpointer data)
 {
     struct view *view = data;
-    session_of(view)->quiet = 0;
-    news_tell(&view->news, NEWS_QUIET);
-    map_ask(view);
+    session_state(view)->quiet = 0;
+    notify_listener(&view->listener, NOTIFY_QUIET);
+    overview_map_request(view);
     return G_SOURCE_REMOVE;
 }
 
 static void stop_quiet(struct view *view)
 {
-    if (session_of(view)->quiet)
-        g_source_remove(session_of(view)->quiet);
-    session_of(view)->quiet = 0;
+    if (session_state(view)->quiet)
+        g_source_remove(session_state(view)->quiet);
+    session_state(view)->quiet = 0;
 }
 
 #define MAP_EVERY_US 2000000
 
 /* A program has come or gone: the list of runs says which of them run, and only those are followed. */
-static void tell_end(struct view *view)
+static void session_report_end(struct view *view)
 {
-    struct session *session = session_of(view);
-    uint32_t connected = the_book(view)->run.connected;
+    struct viewer_session *session = session_state(view);
+    uint32_t connected = view_metadata(view)->run.connected;
     if (session->connected == connected)
         return;
     session->connected = connected;
-    runs_ask(view);
+    run_chooser_request(view);
     actions_update(view);
 }
 
-static void on_grown(void *user)
+static void session_on_run_updated(void *user)
 {
     struct view *view = user;
-    header_titles(view);
-    tell_end(view);
-    status_behind(&view->status, view->link.behind_ns);
-    news_tell(&view->news, NEWS_GROWN);
-    if (view->camera.place.follow || !view->stage.window.more_right)
-        news_tell(&view->news, NEWS_PLACE);
+    header_bar_show_titles(view);
+    session_report_end(view);
+    status_line_show_lag(&view->status_line, view->server_link.behind_ns);
+    notify_listener(&view->listener, NOTIFY_RUN_UPDATED);
+    if (view->viewport.place.follow || !view->scene_cache.window.more_right)
+        notify_listener(&view->listener, NOTIFY_PLACE);
     gint64 now = g_get_monotonic_time();
-    if (now - session_of(view)->map_us > MAP_EVERY_US) {
-        session_of(view)->map_us = now;
-        map_ask(view);
+    if (now - session_state(view)->map_us > MAP_EVERY_US) {
+        session_state(view)->map_us = now;
+        overview_map_request(view);
     }
     stop_quiet(view);
-    session_of(view)->quiet = g_timeout_add(1000, on_quiet, view);
+    session_state(view)->quiet = g_timeout_add(1000, on_quiet, view);
 }
 
 /* Each time that more of the trace turns out to be unreadable. */
-static void tell_damage(struct view *view)
+static void session_report_damage(struct view *view)
 {
-    const struct book *book = the_book(view);
-    if (!view->link.has_run || !book->damage ||
-        session_of(view)->damage_told == book->unreadable + 1)
+    const struct trace_metadata *book = view_metadata(view);
+    if (!view->server_link.has_run || !book->damage ||
+        session_state(view)->damage_told == book->unreadable + 1)
         return;
-    session_of(view)->damage_told = book->unreadable + 1;
-    status_say(&view->status, "%s", book->damage);
+    session_state(view)->damage_told = book->unreadable + 1;
+    status_line_show(&view->status_line, "%s", book->damage);
 }
 
 /* Once for a run. */
-static void tell_renewed(struct view *view)
+static void session_report_renewed(struct view *view)
 {
-    const struct book *book = the_book(view);
-    if (view->link.has_run && book->renewed && !session_of(view)->renewed_told)
-        status_say(&view->status, "%s", book->renewed);
-    session_of(view)->renewed_told = view->link.has_run && book->renewed;
+    const struct trace_metadata *book = view_metadata(view);
+    if (view->server_link.has_run && book->renewed && !session_state(view)->renewed_told)
+        status_line_show(&view->status_line, "%s", book->renewed);
+    session_state(view)->renewed_told = view->server_link.has_run && book->renewed;
 }
 
-static void on_came(void *user)
+static void session_on_message(void *user)
 {
     struct view *view = user;
-    link_name(&view->link, view->settings.look.labels); /* what the tables have brought */
-    tell_renewed(view);
-    tell_damage(view);
+    server_link_name_lines(&view->server_link, view->viewer_settings.look.labels); /* what the tables have brought */
+    session_report_renewed(view);
+    session_report_damage(view);
 }
 
 /* ---- the connection ---- */
@@ -191,27 +191,27 @@ static void on_came(void *user)
 static void on_opening(void *user, const char *what)
 {
     struct view *view = user;
-    status_busy(&view->status, what ? what : "the default endpoint", -1);
+    status_line_show_progress(&view->status_line, what ? what : "the default endpoint", -1);
 }
 
 static void on_opened(void *user, const char *what)
 {
     struct view *view = user;
-    const struct source *source = &view->link.source;
-    status_busy(&view->status, NULL, 0);
-    patience_begin(view);
-    runs_ask(view);
+    const struct session *source = &view->server_link.source;
+    status_line_show_progress(&view->status_line, NULL, 0);
+    progress_row_begin(view);
+    run_chooser_request(view);
     char *text = g_strdup_printf(
         source->is_file ? "Reading %s"
                         : "On %s.  Start one:\n\n    poetcc -trace prodcons.c -o prodcons\n"
                           "    ./prodcons\n\nor, as it is:\n\n    poet record ./program",
         source->name);
-    welcome_show(view, source->is_file ? "Opening" : "Waiting for a traced program", text);
-    status_say(&view->status, "%s %s", source->is_file ? "Opened" : "Connected to", source->name);
-    status_no_trouble(&view->status);
-    settings_remember(&view->settings, what);
-    menu_recent(view);
-    header_titles(view);
+    welcome_page_show(view, source->is_file ? "Opening" : "Waiting for a traced program", text);
+    status_line_show(&view->status_line, "%s %s", source->is_file ? "Opened" : "Connected to", source->name);
+    status_line_hide_banner(&view->status_line);
+    viewer_settings_remember(&view->viewer_settings, what);
+    window_menu_update_recent(view);
+    header_bar_show_titles(view);
     actions_update(view);
     g_free(text);
 }
@@ -219,37 +219,37 @@ static void on_opened(void *user, const char *what)
 static void on_failed(void *user, const char *why)
 {
     struct view *view = user;
-    status_busy(&view->status, NULL, 0);
-    status_trouble(&view->status, "_Try again", "%s", why);
-    if (!view->link.has_run)
-        welcome_show(view, "No trace", "Open a trace file, or connect to a server.");
+    status_line_show_progress(&view->status_line, NULL, 0);
+    status_line_show_problem(&view->status_line, "_Try again", "%s", why);
+    if (!view->server_link.has_run)
+        welcome_page_show(view, "No trace", "Open a trace file, or connect to a server.");
 }
 
 static void on_closing(void *user)
 {
     struct view *view = user;
-    patience_end(view);
-    status_behind(&view->status, 0);
+    progress_row_end(view);
+    status_line_show_lag(&view->status_line, 0);
     stop_quiet(view);
-    if (view->link.has_run)
-        views_keep_arrangement(view);
-    empty(view);
+    if (view->server_link.has_run)
+        saved_views_keep_arrangement(view);
+    session_clear_view(view);
 }
 
 static void on_lost(void *user, const char *why)
 {
     struct view *view = user;
-    header_titles(view);
-    picture_stays(view);
-    status_behind(&view->status, 0);
-    status_busy(&view->status, NULL, 0);
-    status_trouble(&view->status, "_Reconnect", "%s — what is shown stays", why);
+    header_bar_show_titles(view);
+    diagram_view_keep_current(view);
+    status_line_show_lag(&view->status_line, 0);
+    status_line_show_progress(&view->status_line, NULL, 0);
+    status_line_show_problem(&view->status_line, "_Reconnect", "%s — what is shown stays", why);
     actions_update(view);
 }
 
-static void on_newer(void *user, const char *name) { newer_begun(user, name); }
+static void on_newer(void *user, const char *name) { newer_run_on_begun(user, name); }
 
-const struct link_ears session_ears = {
+const struct server_link_callbacks viewer_session_callbacks = {
     .opening = on_opening,
     .opened = on_opened,
     .failed = on_failed,
@@ -257,6 +257,6 @@ const struct link_ears session_ears = {
     .lost = on_lost,
     .run = on_run,
     .newer = on_newer,
-    .grown = on_grown,
-    .came = on_came,
+    .updated = session_on_run_updated,
+    .message = session_on_message,
 };

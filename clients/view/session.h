@@ -4,6 +4,6 @@
 
 #include "clients/view/parts/link.h"
 
-extern const struct link_ears session_ears; /* their user: a struct view */
+extern const struct server_link_callbacks viewer_session_callbacks; /* their user: a struct view */
 
 #endif

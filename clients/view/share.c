@@ -14,18 +14,18 @@ static void on_chosen(void *user, const char *path)
         return;
     char *file =
         g_str_has_suffix(path, ".html") ? g_strdup(path) : g_strconcat(path, ".html", NULL);
-    save_export(view, file, the_book(view)->run.events <= WHOLE_MOST);
+    save_diagram(view, file, view_metadata(view)->run.events <= WHOLE_MOST);
     g_free(file);
 }
 
-void share_page(struct view *view)
+void html_share_ask(struct view *view)
 {
-    if (!view->stage.scene || !view->link.has_run) {
-        status_say(&view->status, "There is nothing to share yet");
+    if (!view->scene_cache.scene || !view->server_link.has_run) {
+        status_line_show(&view->status_line, "There is nothing to share yet");
         return;
     }
-    char *name = g_strdup_printf("%s.html", the_book(view)->run.name);
-    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+    char *name = g_strdup_printf("%s.html", view_metadata(view)->run.name);
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
                                           .title = "Share as a web page",
                                           .saves = true,
                                           .name = name},

@@ -4,6 +4,6 @@
 
 struct view;
 
-void share_page(struct view *view); /* asks where; `poet export` writes it */
+void html_share_ask(struct view *view); /* asks where; `poet export` writes it */
 
 #endif

@@ -8,7 +8,7 @@
 /* ---- one row: keys, and what they do ---- */
 
 /* As people call a key: "Ctrl+Shift+Z". */
-static char *called(const char *key)
+static char *shortcut_window_key_name(const char *key)
 {
     guint value;
     GdkModifierType modifiers;
@@ -28,14 +28,14 @@ static bool is_twin(const char *key)
     return strstr(key, "KP_") != NULL;
 }
 
-static char *all_called(const char *keys)
+static char *shortcut_window_all_key_names(const char *keys)
 {
     char **all = g_strsplit(keys, " ", -1);
     GString *s = g_string_new(NULL);
     for (char **key = all; *key; key++) {
         if (!**key || is_twin(*key))
             continue;
-        char *name = called(*key);
+        char *name = shortcut_window_key_name(*key);
         g_string_append_printf(s, "%s%s", s->len ? " or " : "", name);
         g_free(name);
     }
@@ -43,10 +43,10 @@ static char *all_called(const char *keys)
     return g_string_free(s, FALSE);
 }
 
-static void add(GtkWidget *list, const char *group, const char *keys, const char *title)
+static void shortcut_window_add_row(GtkWidget *list, const char *group, const char *keys, const char *title)
 {
     GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    char *names = all_called(keys);
+    char *names = shortcut_window_all_key_names(keys);
     GtkWidget *what = gtk_label_new(title), *key = gtk_label_new(names);
     gtk_label_set_xalign(GTK_LABEL(what), 0);
     gtk_label_set_ellipsize(GTK_LABEL(what), PANGO_ELLIPSIZE_END);
@@ -65,17 +65,17 @@ static void add(GtkWidget *list, const char *group, const char *keys, const char
     g_free(names);
 }
 
-static void add_all(GtkWidget *list, const struct shortcuts *all)
+static void add_all(GtkWidget *list, const struct shortcut_tables *all)
 {
     bool told = false;
     for (size_t i = 0; i < all->action_count; i++) {
         const struct action *a = &all->actions[i];
         bool of_lines = strcmp(a->group, "Lines") == 0;
         for (size_t k = 0; of_lines && !told && k < all->line_count; k++)
-            add(list, a->group, all->lines[k].key, all->lines[k].title);
+            shortcut_window_add_row(list, a->group, all->lines[k].key, all->lines[k].title);
         told |= of_lines;
         if (*a->keys)
-            add(list, a->group, a->keys, a->title);
+            shortcut_window_add_row(list, a->group, a->keys, a->title);
     }
 }
 
@@ -107,7 +107,7 @@ static gboolean is_wanted(GtkListBoxRow *row, gpointer data)
     return found;
 }
 
-void shortcuts_show(struct view *view, const struct shortcuts *shortcuts)
+void shortcut_window_show(struct view *view, const struct shortcut_tables *shortcuts)
 {
     GtkWidget *window = dialog_new(view, "Keyboard shortcuts"),
               *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6), *search = gtk_search_entry_new(),

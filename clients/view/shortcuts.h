@@ -4,13 +4,13 @@
 
 #include "clients/view/action.h"
 
-struct shortcuts {
+struct shortcut_tables {
     const struct action *actions; /* in their groups */
     size_t action_count;
     const struct line_key *lines;
     size_t line_count;
 };
 
-void shortcuts_show(struct view *view, const struct shortcuts *shortcuts);
+void shortcut_window_show(struct view *view, const struct shortcut_tables *shortcuts);
 
 #endif

@@ -14,8 +14,8 @@ static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char
                        const char *name, double x, double y)
 {
     graphene_point_t at;
-    bool drawn = widget == view->canvas, turned = drawn && camera_vertical(&view->camera);
-    double unit = drawn ? view->camera.unit_px : 1;
+    bool drawn = widget == view->canvas, turned = drawn && viewport_vertical(&view->viewport);
+    double unit = drawn ? view->viewport.unit_px : 1;
     x *= unit;
     y *= unit;
     if (!gtk_widget_compute_point(
@@ -42,53 +42,53 @@ static void write_buttons(struct view *view, FILE *f, GtkWidget *in)
         write_buttons(view, f, child);
 }
 
-void spots_write(struct view *view, const char *file)
+void script_coordinates_write(struct view *view, const char *file)
 {
-    const struct scene *s = view->stage.scene;
-    double names = camera_names_px(&view->camera);
+    const struct scene *s = view->scene_cache.scene;
+    double names = viewport_names_px(&view->viewport);
     FILE *f = s ? fopen(file, "we") : NULL;
     if (!f)
         return;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         char at[48];
-        ref_print(at, sizeof at, s->marks[i].event->at);
-        if (camera_sees(&view->camera, &s->marks[i]))
-            write_spot(view, f, view->canvas, "event", at, camera_x_px(&view->camera, &s->marks[i]),
-                       camera_y_px(&view->camera, s->marks[i].row));
+        event_id_print(at, sizeof at, s->marks[i].event->at);
+        if (viewport_sees(&view->viewport, &s->marks[i]))
+            write_spot(view, f, view->canvas, "event", at, viewport_x_px(&view->viewport, &s->marks[i]),
+                       viewport_y_px(&view->viewport, s->marks[i].row));
     }
     for (uint32_t i = 0; i < s->row_count; i++) {
         char line[16];
         snprintf(line, sizeof line, "%u", s->rows[i].line);
-        write_spot(view, f, view->canvas, "name", line, 30, camera_y_px(&view->camera, i));
-        write_spot(view, f, view->canvas, "back", line, names - 13, camera_y_px(&view->camera, i));
-        write_spot(view, f, view->canvas, "on", line, names - 4, camera_y_px(&view->camera, i));
+        write_spot(view, f, view->canvas, "name", line, 30, viewport_y_px(&view->viewport, i));
+        write_spot(view, f, view->canvas, "back", line, names - 13, viewport_y_px(&view->viewport, i));
+        write_spot(view, f, view->canvas, "on", line, names - 4, viewport_y_px(&view->viewport, i));
     }
-    write_spot(view, f, view->map.widget, "map", "begin", 30, 20);
-    write_spot(view, f, view->map.widget, "map", "middle",
-               gtk_widget_get_width(view->map.widget) / 2.0, 20);
+    write_spot(view, f, view->overview_map.widget, "map", "begin", 30, 20);
+    write_spot(view, f, view->overview_map.widget, "map", "middle",
+               gtk_widget_get_width(view->overview_map.widget) / 2.0, 20);
     write_buttons(view, f, view->window);
     write_spot(view, f, view->canvas, "picture", "free", names + 60,
-               camera_across_px(&view->camera) - 30);
+               viewport_across_px(&view->viewport) - 30);
     fclose(f);
 }
 
 /* Where rows are: their lines, how high they are and the middle of each, of the canvas. */
-void spots_rows(struct view *view, const char *file)
+void script_coordinates_write_rows(struct view *view, const char *file)
 {
-    const struct camera *c = &view->camera;
-    const struct scene *s = view->stage.scene;
-    uint32_t count = c->place.far ? view->far.strip.row_count : s ? s->row_count : 0;
+    const struct viewport *c = &view->viewport;
+    const struct scene *s = view->scene_cache.scene;
+    uint32_t count = c->place.far ? view->overview.strip.row_count : s ? s->row_count : 0;
     double zoom = c->place.far ? 1 : c->place.zoom;
     FILE *f = fopen(file, "we");
     if (!f)
         return;
     fprintf(f, "rows %u high %.1f canvas %.0f pinned %u rise %.1f\n", count,
-            camera_row_pt(c) * zoom, camera_across_px(c), view->stage.pinned, c->place.rise_pt);
+            viewport_row_pt(c) * zoom, viewport_across_px(c), view->scene_cache.pinned, c->place.rise_pt);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t line = c->place.far ? view->far.strip.rows[i] : s->rows[i].line;
-        double y = c->place.far ? strips_y_px(view, i) : camera_y_px(c, i);
-        fprintf(f, "%u %s %.0f%s%s\n", line, book_label(the_book(view), line), y,
-                i < view->stage.pinned ? " pinned" : "", seek_hit(view, line) ? " found" : "");
+        uint32_t line = c->place.far ? view->overview.strip.rows[i] : s->rows[i].line;
+        double y = c->place.far ? bands_view_y_px(view, i) : viewport_y_px(c, i);
+        fprintf(f, "%u %s %.0f%s%s\n", line, metadata_label(view_metadata(view), line), y,
+                i < view->scene_cache.pinned ? " pinned" : "", row_search_is_hit(view, line) ? " found" : "");
     }
     fclose(f);
 }

@@ -5,8 +5,8 @@
 struct view;
 
 /* Marks, names and their arrows, the map, buttons that can be pressed, and a free place of the picture. */
-void spots_write(struct view *view, const char *file);
+void script_coordinates_write(struct view *view, const char *file);
 /* Where rows are: their lines, how high they are and the middle of each, of the canvas. */
-void spots_rows(struct view *view, const char *file);
+void script_coordinates_write_rows(struct view *view, const char *file);
 
 #endif

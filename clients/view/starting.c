@@ -15,7 +15,7 @@
 #define TRY_MS 50u
 #define TRIES 200u
 
-struct start {
+struct program_start_job {
     struct view *view;
     char **arguments; /* of poet record, or the program's own */
     char *directory, *name, *measured;
@@ -23,7 +23,7 @@ struct start {
     unsigned tries;
 };
 
-static void free_start(struct start *s)
+static void free_start(struct program_start_job *s)
 {
     g_strfreev(s->arguments);
     g_free(s->directory);
@@ -47,7 +47,7 @@ static bool is_traced(const char *path)
     return traced;
 }
 
-static void say(struct view *view, char *text)
+static void program_start_show_toast(struct view *view, char *text)
 {
     toast_show(&view->toast, text, NULL, NULL, NULL);
     g_free(text);
@@ -55,16 +55,16 @@ static void say(struct view *view, char *text)
 
 static void on_ended(GObject *process, GAsyncResult *result, gpointer data)
 {
-    struct start *s = data;
+    struct program_start_job *s = data;
     GSubprocess *p = G_SUBPROCESS(process);
     bool known = g_subprocess_wait_finish(p, result, NULL) && g_subprocess_get_if_exited(p);
     int status = known ? g_subprocess_get_exit_status(p) : 0;
     if (status)
-        say(s->view, g_strdup_printf("%s: it ended with status %d", s->name, status));
+        program_start_show_toast(s->view, g_strdup_printf("%s: it ended with status %d", s->name, status));
     free_start(s);
 }
 
-static void start(struct start *s)
+static void program_start_spawn(struct program_start_job *s)
 {
     GError *error = NULL;
     GSubprocessLauncher *launcher = g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_NONE);
@@ -72,7 +72,7 @@ static void start(struct start *s)
     g_subprocess_launcher_setenv(launcher, "POET_METERS", s->measured, TRUE);
     for (unsigned i = 0; i < MEASURE_LISTS; i++)
         if (s->lists[i])
-            g_subprocess_launcher_setenv(launcher, measure_variable(i), s->lists[i], TRUE);
+            g_subprocess_launcher_setenv(launcher, measurement_spec_variable(i), s->lists[i], TRUE);
     g_subprocess_launcher_unsetenv(launcher, "POET_RUN");
     GSubprocess *process =
         g_subprocess_launcher_spawnv(launcher, (const char *const *)s->arguments, &error);
@@ -82,7 +82,7 @@ static void start(struct start *s)
         g_object_unref(process);
         return;
     }
-    say(s->view, g_strdup_printf("%s: %s", s->name, error->message));
+    program_start_show_toast(s->view, g_strdup_printf("%s: %s", s->name, error->message));
     g_error_free(error);
     free_start(s);
 }
@@ -103,10 +103,10 @@ static bool server_answers(void)
 /* Its run comes to the server that the viewer looks at. */
 static gboolean try_to_start(gpointer data)
 {
-    struct start *s = data;
+    struct program_start_job *s = data;
     if (!server_answers() && ++s->tries < TRIES)
         return G_SOURCE_CONTINUE;
-    start(s);
+    program_start_spawn(s);
     return G_SOURCE_REMOVE;
 }
 
@@ -128,7 +128,7 @@ static char **all_arguments(const char *path, bool record, const char *measured,
     char poet[PATH_MAX];
     GPtrArray *all = g_ptr_array_new();
     if (record) {
-        bool there = installed_path("bin/poet", X_OK, poet, sizeof poet);
+        bool there = install_path_find("bin/poet", X_OK, poet, sizeof poet);
         const char *const words[] = {there ? poet : "poet", "record", "-m", measured, "--"};
         for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
             g_ptr_array_add(all, g_strdup(words[i]));
@@ -140,12 +140,12 @@ static char **all_arguments(const char *path, bool record, const char *measured,
     return (char **)g_ptr_array_free(all, FALSE);
 }
 
-static char *begin(struct view *view, const struct starting *what, const char *path, char **own)
+static char *program_start_prepare(struct view *view, const struct program_start *what, const char *path, char **own)
 {
-    struct start *s = g_new0(struct start, 1);
-    char *list = measure_list(&what->measure);
+    struct program_start_job *s = g_new0(struct program_start_job, 1);
+    char *list = measurement_spec_list(&what->measure);
     bool record = !is_traced(path) || what->measure.wanted & WANTED_MEMORY;
-    *s = (struct start){.view = view,
+    *s = (struct program_start_job){.view = view,
                         .arguments = all_arguments(path, record, list, own),
                         .directory = g_strdup(what->directory),
                         .name = g_path_get_basename(path),
@@ -153,12 +153,12 @@ static char *begin(struct view *view, const struct starting *what, const char *p
     for (unsigned i = 0; i < MEASURE_LISTS; i++)
         s->lists[i] = g_strdup(what->measure.lists[i]);
     free(list);
-    link_open(&view->link, NULL);
+    server_link_open(&view->server_link, NULL);
     g_timeout_add(TRY_MS, try_to_start, s);
     return NULL;
 }
 
-char *starting_begin(struct view *view, const struct starting *what)
+char *program_start_begin(struct view *view, const struct program_start *what)
 {
     char **own = NULL, *path, *wrong;
     GError *error = NULL;
@@ -172,7 +172,7 @@ char *starting_begin(struct view *view, const struct starting *what)
         return wrong;
     }
     path = path_of(what->program, what->directory);
-    wrong = path ? begin(view, what, path, own)
+    wrong = path ? program_start_prepare(view, what, path, own)
                  : g_strdup_printf("%s: there is no such program.", what->program);
     g_strfreev(own);
     g_free(path);

@@ -6,13 +6,13 @@
 
 struct view;
 
-struct starting {
+struct program_start {
     const char *program, *arguments, *directory; /* arguments: as a shell reads them */
-    struct measure measure;
+    struct measurement_spec measure;
 };
 
 /* What is wrong with it, to be freed; NULL: it will be started as soon as the default server, which the viewer then looks
  * at, is there: as it is where it was compiled with -trace, else under poet record. */
-char *starting_begin(struct view *view, const struct starting *what);
+char *program_start_begin(struct view *view, const struct program_start *what);
 
 #endif

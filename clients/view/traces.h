@@ -4,6 +4,6 @@
 
 struct view;
 
-void traces_show(struct view *view);
+void saved_runs_show(struct view *view);
 
 #endif

@@ -31,11 +31,11 @@ static uint32_t columns_by_time(const struct scene *s, int32_t from, double righ
 }
 
 /* The columns that are seen, as a place that does not follow. */
-static void seen_place(const struct view *view, struct place *place)
+static void saved_views_visible_place(const struct view *view, struct view_state *place)
 {
-    const struct scene *s = view->stage.scene;
-    double right = camera_left_pt(&view->camera) + camera_width_pt(&view->camera);
-    place_copy(place, &view->camera.place);
+    const struct scene *s = view->scene_cache.scene;
+    double right = viewport_left_pt(&view->viewport) + viewport_width_pt(&view->viewport);
+    view_state_copy(place, &view->viewport.place);
     if (place->follow || place->anchor == ANCHOR_END)
         place_leave_end(place);
     place->far = false;
@@ -47,81 +47,81 @@ static void seen_place(const struct view *view, struct place *place)
         place->columns = columns_by_time(s, place->from, right) + 1;
 }
 
-bool views_write_as(struct view *view, const char *file, const struct look *look, uint32_t columns)
+bool saved_views_write_as(struct view *view, const char *file, const struct view_style *look, uint32_t columns)
 {
-    struct place place = {0};
-    seen_place(view, &place);
+    struct view_state place = {0};
+    saved_views_visible_place(view, &place);
     if (columns) {
-        hold_forget_moves(&place);
+        scroll_anchor_forget_moves(&place);
         place.anchor = ANCHOR_START;
         place.from = 0;
         place.columns = columns;
     }
     FILE *f = fopen(file, "we");
-    bool ok = f && place_write(&place, look, the_book(view), view->link.sites, f);
+    bool ok = f && view_file_write(&place, look, view_metadata(view), view->server_link.sites, f);
     ok = (!f || fclose(f) == 0) && ok;
-    place_free(&place);
+    view_state_free(&place);
     if (!ok)
-        status_say(&view->status, "%s: %s", file, g_strerror(errno));
+        status_line_show(&view->status_line, "%s: %s", file, g_strerror(errno));
     return ok;
 }
 
-bool views_write(struct view *view, const char *file)
+bool saved_views_write(struct view *view, const char *file)
 {
-    return views_write_as(view, file, &view->settings.look, 0);
+    return saved_views_write_as(view, file, &view->viewer_settings.look, 0);
 }
 
 /* ---- loading, and asking for a file ---- */
 
-static bool load(struct view *view, const char *file)
+static bool saved_views_load_file(struct view *view, const char *file)
 {
-    struct place place = {0};
-    struct look look = view->settings.look;
+    struct view_state place = {0};
+    struct view_style look = view->viewer_settings.look;
     struct error error;
-    if (!place_read(&place, &look, the_book(view), view->link.sites, file, &error)) {
-        status_trouble(&view->status, NULL, "%s", error.text);
+    if (!view_file_read(&place, &look, view_metadata(view), view->server_link.sites, file, &error)) {
+        status_line_show_problem(&view->status_line, NULL, "%s", error.text);
         return false;
     }
     history_mark(&view->history, "load");
     if (!place.columns) { /* of another run: its rows alone, where we are */
-        struct place here = {0};
-        place_copy(&here, &view->camera.place);
+        struct view_state here = {0};
+        view_state_copy(&here, &view->viewport.place);
         g_free(here.rows);
         here.rows = place.rows;
         here.row_count = place.row_count;
         here.fold = place.fold;
         place.rows = NULL;
-        place_free(&place);
+        view_state_free(&place);
         place = here;
     }
-    view->settings.look = look;
-    link_name_again(&view->link, look.labels);
-    place_copy(&view->camera.place, &place);
-    place_free(&place);
-    news_tell(&view->news, NEWS_ROWS);
-    news_tell(&view->news, NEWS_SETTINGS);
+    view->viewer_settings.look = look;
+    server_link_rename_all_lines(&view->server_link, look.labels);
+    view_state_copy(&view->viewport.place, &place);
+    view_state_free(&place);
+    notify_listener(&view->listener, NOTIFY_ROWS);
+    notify_listener(&view->listener, NOTIFY_SETTINGS);
     return true;
 }
 
 static void on_save(void *user, const char *path)
 {
     struct view *view = user;
-    if (path && views_write(view, path))
-        status_say(&view->status, "Saved %s", path);
+    if (path && saved_views_write(view, path))
+        status_line_show(&view->status_line, "Saved %s", path);
 }
 
 static void on_load(void *user, const char *path)
 {
     if (path)
-        load(user, path);
+        saved_views_load_file(user, path);
 }
 
-void views_save(struct view *view)
+void saved_views_save(struct view *view)
 {
-    if (!view->link.has_run)
+    if (!view->server_link.has_run)
         return;
-    char *name = g_strdup_printf("%s.view", the_book(view)->run.name);
-    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+    char *name = g_strdup_printf("%s.view", view_metadata(view)->run.name);
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
                                           .title = "Save the view",
                                           .saves = true,
                                           .name = name},
@@ -129,15 +129,15 @@ void views_save(struct view *view)
     g_free(name);
 }
 
-void views_load(struct view *view)
+void saved_views_load(struct view *view)
 {
-    if (view->link.has_run)
-        compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+    if (view->server_link.has_run)
+        compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
                                               .title = "Load a view"},
                         on_load, view);
 }
 
-char *views_directory(void)
+char *saved_views_directory(void)
 {
     char *directory = g_build_filename(g_get_user_state_dir(), "poet", "views", NULL);
     g_mkdir_with_parents(directory, 0700);
@@ -148,7 +148,7 @@ char *views_directory(void)
 
 static char *arrangement_file(struct view *view)
 {
-    char *directory = views_directory(), *name = g_strdup(the_book(view)->run.name);
+    char *directory = saved_views_directory(), *name = g_strdup(view_metadata(view)->run.name);
     g_strcanon(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_.", '_');
     char *with = g_strdup_printf("program-%s.view", name),
          *file = g_build_filename(directory, with, NULL);
@@ -158,27 +158,27 @@ static char *arrangement_file(struct view *view)
     return file;
 }
 
-void views_keep_arrangement(struct view *view)
+void saved_views_keep_arrangement(struct view *view)
 {
-    if (!view->camera.place.row_count || !the_book(view)->run.name)
+    if (!view->viewport.place.row_count || !view_metadata(view)->run.name)
         return;
     char *file = arrangement_file(view);
-    views_write(view, file);
+    saved_views_write(view, file);
     g_free(file);
 }
 
-void views_offer_arrangement(struct view *view)
+void saved_views_offer_arrangement(struct view *view)
 {
     char *file = arrangement_file(view);
     if (g_file_test(file, G_FILE_TEST_EXISTS))
-        status_offer(&view->status, "As _last time",
+        status_line_offer(&view->status_line, "As _last time",
                      "The lines of this program were arranged the last time.");
     g_free(file);
 }
 
-void views_apply_arrangement(struct view *view)
+void saved_views_apply_arrangement(struct view *view)
 {
     char *file = arrangement_file(view);
-    load(view, file);
+    saved_views_load_file(view, file);
     g_free(file);
 }

@@ -6,8 +6,8 @@
 
 struct view;
 
-GtkWidget *welcome_new(struct view *view);
-void welcome_show(struct view *view, const char *title, const char *text);
-void welcome_leave(struct view *view); /* the picture, instead */
+GtkWidget *welcome_page_new(struct view *view);
+void welcome_page_show(struct view *view, const char *title, const char *text);
+void welcome_page_leave(struct view *view); /* the picture, instead */
 
 #endif

@@ -41,7 +41,7 @@
 
 /* ---- what follows from news ---- */
 
-static void apply_dark(struct settings *settings)
+static void apply_dark(struct viewer_settings *settings)
 {
     gboolean dark = FALSE;
     char *theme = NULL;
@@ -55,78 +55,78 @@ static void apply_dark(struct settings *settings)
     g_free(theme);
 }
 
-static void draw(struct view *view)
+static void viewer_window_queue_draw(struct view *view)
 {
     gtk_widget_queue_draw(view->canvas);
-    gtk_widget_queue_draw(view->map.widget);
+    gtk_widget_queue_draw(view->overview_map.widget);
 }
 
-static void take_settings(struct view *view)
+static void viewer_window_apply_settings(struct view *view)
 {
-    apply_dark(&view->settings);
-    gtk_widget_set_visible(view->panel, view->settings.panel);
-    gtk_widget_set_visible(view->map.widget, view->settings.map);
-    timescale_show(view);
-    legend_show(view);
-    stage_stale(&view->stage);
-    draw(view);
+    apply_dark(&view->viewer_settings);
+    gtk_widget_set_visible(view->panel, view->viewer_settings.panel);
+    gtk_widget_set_visible(view->overview_map.widget, view->viewer_settings.map);
+    time_scale_show(view);
+    legend_bar_show(view);
+    scene_cache_invalidate(&view->scene_cache);
+    viewer_window_queue_draw(view);
     actions_update(view);
 }
 
-static void take_picture(struct view *view)
+static void viewer_window_on_diagram(struct view *view)
 {
-    timescale_show(view);
-    legend_show(view);
-    header_titles(view);
-    draw(view);
+    time_scale_show(view);
+    legend_bar_show(view);
+    header_bar_show_titles(view);
+    viewer_window_queue_draw(view);
 }
 
-static void take_news(void *user, enum news news)
+static void viewer_window_on_notification(void *user, enum notification news)
 {
     struct view *view = user;
-    if (news == NEWS_PICTURE)
-        axis_stale(view);
-    panels_tell(view, news);
-    drawer_tell(view, news);
-    reason_take(view, news);
-    thick_take(view, news);
-    tint_take(view, news);
-    lit_take(view, news);
-    stops_take(view, news);
-    afar_take(view, news);
-    card_take(view, news);
-    if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
-        newer_watch(view);
-    if (news == NEWS_PLACE || news == NEWS_ROWS) {
-        picture_ask(view);
-        picture_stays(view);
+    if (news == NOTIFY_DIAGRAM)
+        time_axis_invalidate(view);
+    panels_notify(view, news);
+    analysis_pane_notify(view, news);
+    wait_cause_on_notification(view, news);
+    path_overlay_on_notification(view, news);
+    wait_coloring_on_notification(view, news);
+    function_highlight_on_notification(view, news);
+    breakpoint_marks_on_notification(view, news);
+    overview_overlay_on_notification(view, news);
+    status_card_on_notification(view, news);
+    if (news == NOTIFY_PLACE || news == NOTIFY_SELECTION || news == NOTIFY_ACTIONS)
+        newer_run_watch(view);
+    if (news == NOTIFY_PLACE || news == NOTIFY_ROWS) {
+        diagram_view_request(view);
+        diagram_view_keep_current(view);
     }
-    if (news == NEWS_ROWS)
-        map_ask(view);
-    if (news == NEWS_RESTORED) {
+    if (news == NOTIFY_ROWS)
+        overview_map_request(view);
+    if (news == NOTIFY_RESTORED) {
         scroll_stop(view);
-        select_restored(view);
-        map_ask(view); /* it may have been by time, or of other lines */
+        selection_on_restored(view);
+        overview_map_request(view); /* it may have been by time, or of other lines */
     }
-    if (news == NEWS_PICTURE)
-        take_picture(view);
-    if (news == NEWS_WAITS)
-        header_waits(view);
-    if (news == NEWS_STANDS)
+    if (news == NOTIFY_DIAGRAM)
+        viewer_window_on_diagram(view);
+    if (news == NOTIFY_WAITS)
+        header_bar_show_waits(view);
+    if (news == NOTIFY_EVENT_RELATIONS)
         gtk_widget_queue_draw(view->legend);
-    if (news == NEWS_LOOK || news == NEWS_HITS || news == NEWS_NOTES)
-        stage_stale(&view->stage);
-    if ((news == NEWS_LOOK && !view->picture.leaving) || news == NEWS_HITS || news == NEWS_SEEN ||
-        news == NEWS_NOTES)
-        draw(view);
-    if (news == NEWS_SWITCHES) {
+    if (news == NOTIFY_LOOK || news == NOTIFY_HITS || news == NOTIFY_NOTES)
+        scene_cache_invalidate(&view->scene_cache);
+    if ((news == NOTIFY_LOOK && !view->diagram_view.leaving) || news == NOTIFY_HITS || news == NOTIFY_VISIBLE_PART ||
+        news == NOTIFY_NOTES)
+        viewer_window_queue_draw(view);
+    if (news == NOTIFY_ACTIONS) {
         picture_tell_much(view);
         actions_update(view);
-        timescale_show(view);
-        legend_show(view);
+        time_scale_show(view);
+        legend_bar_show(view);
     }
-    if (news == NEWS_SETTINGS)
-        take_settings(view);
+    if (news == NOTIFY_SETTINGS)
+        viewer_window_apply_settings(view);
 }
 
 /* ---- buttons of the status line and the banner ---- */
@@ -134,45 +134,45 @@ static void take_news(void *user, enum news news)
 static void on_cancel(void *user)
 {
     struct view *view = user;
-    if (save_runs(view))
+    if (save_is_running(view))
         save_cancel(view);
-    else if (fetch_runs(view))
-        fetch_cancel(view);
-    else if (patience_is_out(view))
-        patience_give_up(view);
-    else if (view->link.opening)
-        heard_end(view);
-    link_give_up(&view->link);
+    else if (trace_download_is_running(view))
+        trace_download_cancel(view);
+    else if (progress_row_is_shown(view))
+        progress_row_give_up(view);
+    else if (view->server_link.opening)
+        remote_goto_end(view);
+    server_link_give_up(&view->server_link);
 }
 
-static void on_again(void *user)
+static void viewer_window_on_retry(void *user)
 {
     struct view *view = user;
-    link_open(&view->link, view->link.what);
+    server_link_open(&view->server_link, view->server_link.source_name);
 }
 
-static void on_accept(void *user) { views_apply_arrangement(user); }
+static void on_accept(void *user) { saved_views_apply_arrangement(user); }
 
 /* ---- making it ---- */
 
 /* Ties the parts together. */
 static void connect_parts(struct view *view)
 {
-    view->news = (struct listener){take_news, view};
-    view->link = (struct link){.ears = &session_ears, .user = view, .source.fd = -1};
-    view->camera = (struct camera){.place.zoom = CAMERA_ZOOM_FIRST,
+    view->listener = (struct listener){viewer_window_on_notification, view};
+    view->server_link = (struct server_link){.callbacks = &viewer_session_callbacks, .user = view, .source.fd = -1};
+    view->viewport = (struct viewport){.place.zoom = VIEWPORT_INITIAL_ZOOM,
                                    .unit_px = 1,
-                                   .stage = &view->stage,
-                                   .settings = &view->settings,
-                                   .news = &view->news};
-    view->history = (struct history){.place = &view->camera.place, .news = &view->news};
-    view->ties = (struct ties){.link = &view->link, .news = &view->news};
-    view->noted = (struct noted){.link = &view->link, .news = &view->news};
-    view->finder = (struct finder){.link = &view->link, .news = &view->news};
-    view->status.user = view;
-    view->status.cancel = on_cancel;
-    view->status.again = on_again;
-    view->status.accept = on_accept;
+                                   .scene_cache = &view->scene_cache,
+                                   .settings = &view->viewer_settings,
+                                   .listener = &view->listener};
+    view->history = (struct view_history){.place = &view->viewport.place, .news = &view->listener};
+    view->selection_relations = (struct selection_relations){.link = &view->server_link, .news = &view->listener};
+    view->run_notes = (struct run_notes){.link = &view->server_link, .news = &view->listener};
+    view->search = (struct viewer_search){.link = &view->server_link, .news = &view->listener};
+    view->status_line.user = view;
+    view->status_line.cancel = on_cancel;
+    view->status_line.again = viewer_window_on_retry;
+    view->status_line.accept = on_accept;
 }
 
 static void on_letters(GtkSettings *settings, GParamSpec *spec, gpointer data)
@@ -182,11 +182,11 @@ static void on_letters(GtkSettings *settings, GParamSpec *spec, gpointer data)
     (void)spec;
     if (!letters_update(view))
         return;
-    stage_stale(&view->stage);
+    scene_cache_invalidate(&view->scene_cache);
     canvas_resized(view, gtk_widget_get_width(view->canvas), gtk_widget_get_height(view->canvas));
-    picture_rebuild(view);
-    legend_show(view);
-    news_tell(&view->news, NEWS_LOOK);
+    diagram_view_rebuild(view);
+    legend_bar_show(view);
+    notify_listener(&view->listener, NOTIFY_LOOK);
     gtk_widget_queue_draw(view->window);
 }
 
@@ -204,14 +204,14 @@ static GtkWidget *picture_new(struct view *view)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
               *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
     follow_letters(view);
-    gtk_box_append(GTK_BOX(box), seek_new(view));
+    gtk_box_append(GTK_BOX(box), row_search_new(view));
     gtk_box_append(GTK_BOX(box), canvas_new(view));
-    gtk_box_append(GTK_BOX(box), legend_new(view));
-    gtk_box_append(GTK_BOX(box), map_new(view));
+    gtk_box_append(GTK_BOX(box), legend_bar_new(view));
+    gtk_box_append(GTK_BOX(box), overview_map_new(view));
     view->panel = panels_new(view);
-    gtk_paned_set_start_child(GTK_PANED(paned), drawer_new(view, box));
+    gtk_paned_set_start_child(GTK_PANED(paned), analysis_pane_new(view, box));
     gtk_paned_set_end_child(GTK_PANED(paned), view->panel);
-    int width = view->settings.width_px;
+    int width = view->viewer_settings.width_px;
     gtk_paned_set_position(GTK_PANED(paned), MAX(width - 345, width * 2 / 3));
     gtk_paned_set_resize_end_child(GTK_PANED(paned), FALSE);
     gtk_paned_set_shrink_end_child(GTK_PANED(paned), FALSE);
@@ -236,62 +236,62 @@ static void add_style(void)
 static gboolean on_close(GtkWindow *window, gpointer data)
 {
     struct view *view = data;
-    view->settings.maximized = gtk_window_is_maximized(window);
-    gtk_window_get_default_size(window, &view->settings.width_px, &view->settings.height_px);
-    settings_save(&view->settings);
-    heard_end(view);
-    link_give_up(&view->link);
-    status_busy(&view->status, NULL, 0);
+    view->viewer_settings.maximized = gtk_window_is_maximized(window);
+    gtk_window_get_default_size(window, &view->viewer_settings.width_px, &view->viewer_settings.height_px);
+    viewer_settings_save(&view->viewer_settings);
+    remote_goto_end(view);
+    server_link_give_up(&view->server_link);
+    status_line_show_progress(&view->status_line, NULL, 0);
     toast_hide(&view->toast);
-    link_close(&view->link);
-    thick_clear(view);
-    tint_clear(view);
-    lit_clear(view);
-    stops_free(view);
-    afar_clear(view);
+    server_link_close(&view->server_link);
+    path_overlay_clear(view);
+    wait_coloring_clear(view);
+    function_highlight_clear(view);
+    breakpoint_marks_free(view);
+    overview_overlay_clear(view);
     scroll_stop(view);
-    bar_stop(view);
-    status_end(&view->status);
+    row_scrollbar_stop(view);
+    status_line_free(&view->status_line);
     return FALSE;
 }
 
-static void fill(struct view *view)
+static void viewer_window_add_widgets(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     view->stack = gtk_stack_new();
     gtk_widget_set_vexpand(view->stack, TRUE);
-    gtk_stack_add_named(GTK_STACK(view->stack), welcome_new(view), "empty");
-    GtkWidget *foot = status_line_new(&view->status, timescale_new(view));
+    gtk_stack_add_named(GTK_STACK(view->stack), welcome_page_new(view), "empty");
+    GtkWidget *foot = status_line_line_new(&view->status_line, time_scale_new(view));
     gtk_stack_add_named(GTK_STACK(view->stack), picture_new(view), "picture");
-    gtk_box_append(GTK_BOX(box), status_banner_new(&view->status));
+    gtk_box_append(GTK_BOX(box), status_line_new_banner(&view->status_line));
     gtk_box_append(GTK_BOX(box), toast_new(&view->toast, view->stack));
     gtk_box_append(GTK_BOX(box), foot);
     gtk_window_set_child(GTK_WINDOW(view->window), box);
 }
 
-void window_new(GtkApplication *application, const char *source, const char *script)
+void viewer_window_new(GtkApplication *application, const char *source, const char *script)
 {
     struct view *view = g_new0(struct view, 1);
-    settings_load(&view->settings);
+    viewer_settings_load(&view->viewer_settings);
     add_style();
     connect_parts(view);
     view->window = gtk_application_window_new(application);
-    gtk_window_set_default_size(GTK_WINDOW(view->window), view->settings.width_px,
-                                view->settings.height_px);
-    if (view->settings.maximized)
+    gtk_window_set_default_size(GTK_WINDOW(view->window), view->viewer_settings.width_px,
+                                view->viewer_settings.height_px);
+    if (view->viewer_settings.maximized)
         gtk_window_maximize(GTK_WINDOW(view->window));
     gtk_window_set_icon_name(GTK_WINDOW(view->window), "io.github.poet.View");
-    gtk_window_set_titlebar(GTK_WINDOW(view->window), header_new(view));
-    fill(view);
+    gtk_window_set_titlebar(GTK_WINDOW(view->window), header_bar_new(view));
+    viewer_window_add_widgets(view);
     g_signal_connect(view->window, "close-request", G_CALLBACK(on_close), view);
     actions_install(view);
     focus_watch(view);
-    news_tell(&view->news, NEWS_SETTINGS);
-    header_titles(view);
-    welcome_show(view, "Opening", "");
+    notify_listener(&view->listener, NOTIFY_SETTINGS);
+    header_bar_show_titles(view);
+    welcome_page_show(view, "Opening", "");
     gtk_window_present(GTK_WINDOW(view->window));
-    heard_begin(view);
-    link_open(&view->link, source);
+    remote_goto_begin(view);
+    server_link_open(&view->server_link, source);
     if (script)
-        script_run(view, script);
+        viewer_script_run(view, script);
 }

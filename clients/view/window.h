@@ -5,6 +5,6 @@
 #include <gtk/gtk.h>
 
 /* source: what is opened, NULL the default endpoint; script: a file, or NULL. */
-void window_new(GtkApplication *application, const char *source, const char *script);
+void viewer_window_new(GtkApplication *application, const char *source, const char *script);
 
 #endif

@@ -7,35 +7,35 @@
 #include "clients/view/parts/status.h"
 #include "clients/view/picture/view.h"
 
-static char *take_text(struct view *view, const char *text)
+static char *note_editor_save_text(struct view *view, const char *text)
 {
-    struct ref at = view->camera.place.selected;
+    struct event_id at = view->viewport.place.selected;
     if (at.line)
-        notes_keep(view, at, *text ? text : NULL);
+        notes_panel_set_note(view, at, *text ? text : NULL);
     return NULL;
 }
 
-void writing_ask(struct view *view)
+void note_editor_open(struct view *view)
 {
-    struct ref at = view->camera.place.selected;
-    const struct shown_event *e = stage_event(&view->stage, at);
-    const char *old = at.line ? notes_text(&view->noted.notes, at) : NULL;
+    struct event_id at = view->viewport.place.selected;
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
+    const char *old = at.line ? note_file_text(&view->run_notes.notes, at) : NULL;
     char event[48];
     if (!at.line) {
-        status_say(&view->status, "Select an event to write a note at");
+        status_line_show(&view->status_line, "Select an event to write a note at");
         return;
     }
-    ref_print(event, sizeof event, at);
+    event_id_print(event, sizeof event, at);
     char *title = g_strdup_printf("Note at %s", event);
-    dialog_ask(
+    dialog_prompt(
         view,
         &(struct dialog_question){.title = title,
                                   .words = old ? "What is to be remembered; nothing: the note goes"
                                                : "What is to be remembered of this event",
                                   .text = old ? old
-                                          : e ? book_type(the_book(view), e->type)
+                                          : e ? metadata_type_name(view_metadata(view), e->type)
                                               : "",
                                   .button = "_Keep"},
-        take_text);
+        note_editor_save_text);
     g_free(title);
 }

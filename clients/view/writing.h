@@ -4,6 +4,6 @@
 
 struct view;
 
-void writing_ask(struct view *view);
+void note_editor_open(struct view *view);
 
 #endif

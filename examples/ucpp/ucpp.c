@@ -42,7 +42,7 @@ static void go(struct object *to, const char *leaves, const char *arrives)
 {
     self->last = poet_pair(self->place->line, type(leaves), to->line, type(arrives), NULL);
     self->place = to;
-    poet_stand(to->line);
+    poet_set_current_line(to->line);
 }
 
 /* What chance decides the scheduler says, on a line of its own, so that `poet replay` can decide it again. */
@@ -58,7 +58,7 @@ static void open_scheduler(void)
 static void close_scheduler(void)
 {
     poet_event(scheduler, type("delete"), 0, POET_CLOSES);
-    poet_task_gone(scheduler);
+    poet_task_release(scheduler);
     scheduler = 0;
 }
 
@@ -66,9 +66,9 @@ static unsigned choose(unsigned of, unsigned chosen)
 {
     if (!scheduler)
         return chosen;
-    poet_become(scheduler);
-    chosen = poet_choose(0, of, chosen);
-    poet_become(self->line);
+    poet_task_switch(scheduler);
+    chosen = poet_record_choice(0, of, chosen);
+    poet_task_switch(self->line);
     return chosen;
 }
 
@@ -81,7 +81,7 @@ static void open_line(struct object *o, const char *name)
         o->traced = poet_stack(o->memory, STACK_BYTES);
     if (!self) { /* the task "main": nobody made it */
         self = o;
-        poet_become(o->line);
+        poet_task_switch(o->line);
     }
     mark(o, "create", NULL);
     if (self == o && by_chance())
@@ -94,7 +94,7 @@ static void close_line(struct object *o)
         close_scheduler();
     self->last = poet_event(o->line, type("delete"), 0, POET_CLOSES);
     poet_stack_gone(o->traced);
-    poet_task_gone(o->line);
+    poet_task_release(o->line);
 }
 
 void object_name(struct object *o, const char *name) { poet_line_name(o->line, name); }
@@ -211,7 +211,7 @@ static void *serve(void *p)
 {
     struct processor *processor = p;
     unsigned me = (unsigned)(processor - processors);
-    poet_processor(processor->name, processor->cluster);
+    poet_worker_thread(processor->name, processor->cluster);
     for (;;) {
         pthread_mutex_lock(&turning);
         if (turn == me)
@@ -222,7 +222,7 @@ static void *serve(void *p)
         pthread_mutex_unlock(&turning);
         if (finished)
             return NULL;
-        poet_become(self->line);
+        poet_task_switch(self->line);
         swapcontext(&processor->loop, &self->strand->context);
     }
 }
@@ -234,10 +234,10 @@ static void block(void)
     self = next_ready();
     next_turn = choose_processor();
     if (next_turn == turn) {
-        poet_become(self->line);
+        poet_task_switch(self->line);
         swapcontext(here, &self->strand->context);
     } else {
-        poet_become(0);
+        poet_task_switch(0);
         swapcontext(here, &processors[turn].loop);
     }
 }
@@ -567,7 +567,7 @@ int main(void)
         program.deleter = &program;
         finished = false;
         turn = next_turn = 0;
-        poet_become(0); /* what follows is the processor's, until it runs the task */
+        poet_task_switch(0); /* what follows is the processor's, until it runs the task */
         start_processors();
         serve(&processors[0]);
         for (unsigned i = 1; i < processor_count; i++)

@@ -26,17 +26,17 @@ struct agent {
     bool keep, here, said;
     char *why; /* it went away last, before anything was acknowledged again */
     bool again; /* and for the same reason as before: that is not said over and over */
-    struct stream **streams; /* NULL: done */
+    struct outgoing_stream **streams; /* NULL: done */
     bool *offered; /* and the answer has come */
     size_t count, room, offered_room;
-    struct out raw, packed;
+    struct encoder raw, packed;
 };
 
 /* ---- what it tells ---- */
 
-static void offer(struct agent *agent, size_t i)
+static void agent_offer_stream(struct agent *agent, size_t i)
 {
-    const struct stream *stream = agent->streams[i];
+    const struct outgoing_stream *stream = agent->streams[i];
     agent->offered[i] = false;
     if (agent->here && stream)
         agent->to->kind->offer(agent->to, (uint32_t)i, stream->id, stream->run);
@@ -49,9 +49,9 @@ static void on_here(void *context)
     free(agent->trouble);
     agent->trouble = NULL;
     if (!agent->again)
-        log_line("%s is there", agent->where);
+        server_log("%s is there", agent->where);
     for (size_t i = 0; i < agent->count; i++)
-        offer(agent, i);
+        agent_offer_stream(agent, i);
 }
 
 static void on_away(void *context, const char *why)
@@ -60,12 +60,12 @@ static void on_away(void *context, const char *why)
     bool again = agent->why && strcmp(agent->why, why) == 0;
     agent->again = again && (agent->again || agent->here);
     free(agent->why);
-    agent->why = memory_copied(why);
+    agent->why = xstrdup(why);
     if ((agent->here && !again) || !agent->said)
-        log_line("%s; what programs say is kept in %s until it goes on", why, agent->directory);
+        server_log("%s; what programs say is kept in %s until it goes on", why, agent->directory);
     agent->said = true;
     free(agent->trouble);
-    agent->trouble = memory_printed("%s; what is recorded is kept in %s until it goes on", why,
+    agent->trouble = xasprintf("%s; what is recorded is kept in %s until it goes on", why,
                                     agent->directory);
     agent->here = false;
     for (size_t i = 0; i < agent->count; i++)
@@ -73,16 +73,16 @@ static void on_away(void *context, const char *why)
 }
 
 /* Something was acknowledged. */
-static void well_again(struct agent *agent)
+static void agent_note_recovered(struct agent *agent)
 {
     if (agent->again)
-        log_line("%s is there, and takes what it is told", agent->where);
+        server_log("%s is there, and takes what it is told", agent->where);
     agent->again = false;
     free(agent->why);
     agent->why = NULL;
 }
 
-static struct stream *stream_at(struct agent *agent, uint32_t i)
+static struct outgoing_stream *stream_at(struct agent *agent, uint32_t i)
 {
     return i < agent->count ? agent->streams[i] : NULL;
 }
@@ -90,95 +90,95 @@ static struct stream *stream_at(struct agent *agent, uint32_t i)
 static void on_expects(void *context, uint32_t i, uint64_t next)
 {
     struct agent *agent = context;
-    struct stream *stream = stream_at(agent, i);
+    struct outgoing_stream *stream = stream_at(agent, i);
     if (!stream)
         return;
     if (agent->offered[i])
-        well_again(agent), stream_keep(stream, next);
+        agent_note_recovered(agent), outgoing_stream_keep(stream, next);
     else
-        stream_go_back(stream, next);
+        outgoing_stream_go_back(stream, next);
     agent->offered[i] = true;
-    agent_go_on(agent, share_of(TURN_TELL_NS));
+    agent_step(agent, loop_share_new(LOOP_TURN_TELL_NS));
 }
 
-static void finish(struct agent *agent, size_t i)
+static void agent_finish_stream(struct agent *agent, size_t i)
 {
-    struct stream *stream = agent->streams[i];
+    struct outgoing_stream *stream = agent->streams[i];
     if (agent->keep &&
-        !following_append(stream->following, (struct chunk){.kind = CHUNK_FORWARDED}))
-        log_line("%s: that all of it was forwarded cannot be noted in it: %s", stream->path,
+        !journal_follower_append(stream->following, (struct chunk){.kind = CHUNK_FORWARDED}))
+        server_log("%s: that all of it was forwarded cannot be noted in it: %s", stream->path,
                  strerror(errno));
     if (!agent->keep)
         unlink(stream->path);
-    stream_free(stream);
+    outgoing_stream_free(stream);
     agent->streams[i] = NULL;
 }
 
 static void on_complete(void *context, uint32_t i, uint64_t next)
 {
     struct agent *agent = context;
-    struct stream *stream = stream_at(agent, i);
+    struct outgoing_stream *stream = stream_at(agent, i);
     if (!stream || stream->live)
         return;
     if (!agent->offered[i])
-        stream_go_back(stream, next);
+        outgoing_stream_go_back(stream, next);
     agent->offered[i] = true;
-    while (!stream_reach(stream))
+    while (!outgoing_stream_advance(stream))
         ;
     struct forwarded_chunk more;
-    if (!stream_next(stream, &more))
-        finish(agent, i);
+    if (!outgoing_stream_next(stream, &more))
+        agent_finish_stream(agent, i);
 }
 
-static void on_room(void *context) { agent_go_on(context, share_of(TURN_TELL_NS)); }
+static void on_room(void *context) { agent_step(context, loop_share_new(LOOP_TURN_TELL_NS)); }
 
 /* ---- streams ---- */
 
-static void add(struct agent *agent, struct stream *stream)
+static void agent_add_stream(struct agent *agent, struct outgoing_stream *stream)
 {
     size_t i = 0;
     while (i < agent->count && agent->streams[i])
         i++;
     if (i == agent->count) {
-        agent->streams = grow(agent->streams, &agent->room, i + 1, sizeof *agent->streams);
-        agent->offered = grow(agent->offered, &agent->offered_room, i + 1, sizeof *agent->offered);
+        agent->streams = array_reserve(agent->streams, &agent->room, i + 1, sizeof *agent->streams);
+        agent->offered = array_reserve(agent->offered, &agent->offered_room, i + 1, sizeof *agent->offered);
         agent->count++;
     }
     agent->streams[i] = stream;
-    offer(agent, i);
+    agent_offer_stream(agent, i);
 }
 
-void agent_head(struct out *out, const char *run)
+void agent_head(struct encoder *out, const char *run)
 {
     uint8_t id[FORWARD_ID_BYTES];
     if (getrandom(id, sizeof id, 0) != sizeof id)
-        memory_is_out(0);
-    put_stream_head(out, id, run, turn_host());
+        out_of_memory(0);
+    encode_stream_head(out, id, run, loop_host_name());
 }
 
 void agent_begin(struct agent *agent, const char *path)
 {
     const char *why;
-    struct stream *stream = stream_new(path, true, &why);
+    struct outgoing_stream *stream = outgoing_stream_new(path, true, &why);
     if (stream)
-        add(agent, stream);
+        agent_add_stream(agent, stream);
     else
-        log_line("%s: %s: it is not forwarded", path, why);
+        server_log("%s: %s: it is not forwarded", path, why);
 }
 
 void agent_end(struct agent *agent, const char *path)
 {
     for (size_t i = 0; i < agent->count; i++) {
-        struct stream *stream = agent->streams[i];
+        struct outgoing_stream *stream = agent->streams[i];
         if (!stream || !stream->live || strcmp(stream->path, path) != 0)
             continue;
         stream->live = false;
-        following_lock(stream->following);
+        journal_follower_lock(stream->following);
     }
 }
 
 /* What an agent that is gone has left. */
-static void find_left(struct agent *agent)
+static void agent_find_remaining(struct agent *agent)
 {
     DIR *directory = opendir(agent->directory);
     struct dirent *entry;
@@ -187,19 +187,19 @@ static void find_left(struct agent *agent)
         const char *dot = strrchr(entry->d_name, '.'), *why;
         if (!dot || strcmp(dot, ".poet") != 0)
             continue;
-        char *path = memory_printed("%s/%s", agent->directory, entry->d_name);
-        struct stream *stream = stream_new(path, false, &why);
+        char *path = xasprintf("%s/%s", agent->directory, entry->d_name);
+        struct outgoing_stream *stream = outgoing_stream_new(path, false, &why);
         free(path);
-        while (stream && agent->keep && stream_next(stream, &chunk))
+        while (stream && agent->keep && outgoing_stream_next(stream, &chunk))
             ;
         if (stream && stream->forwarded) {
-            stream_free(stream);
+            outgoing_stream_free(stream);
             continue;
         }
         if (stream) {
-            stream_go_back(stream, 0);
-            log_line("%s was left behind: it is forwarded", stream->path);
-            add(agent, stream);
+            outgoing_stream_go_back(stream, 0);
+            server_log("%s was left behind: it is forwarded", stream->path);
+            agent_add_stream(agent, stream);
         }
     }
     if (directory)
@@ -209,36 +209,36 @@ static void find_left(struct agent *agent)
 /* ---- batches ---- */
 
 /* Chunks of a stream, as many as make a batch. */
-static uint32_t collect(struct agent *agent, struct stream *stream)
+static uint32_t agent_collect_batch(struct agent *agent, struct outgoing_stream *stream)
 {
     struct forwarded_chunk chunk;
     uint32_t count = 0;
-    struct followed before = following_place(stream->following);
+    struct journal_position before = journal_follower_position(stream->following);
     agent->raw.size = 0;
-    while (agent->raw.size < BATCH_BYTES && stream_next(stream, &chunk)) {
+    while (agent->raw.size < BATCH_BYTES && outgoing_stream_next(stream, &chunk)) {
         if (count && agent->raw.size + chunk.size + FORWARD_HEAD_BYTES > FORWARD_RAW_MOST) {
-            following_go_to(stream->following, before);
+            journal_follower_seek(stream->following, before);
             stream->next--;
             break;
         }
-        put_forwarded_chunk(&agent->raw, &chunk);
-        before = following_place(stream->following);
+        encode_forwarded_chunk(&agent->raw, &chunk);
+        before = journal_follower_position(stream->following);
         count++;
     }
     return count;
 }
 
 /* The next batch of a stream; false: there is none now, or no room for it. */
-static bool send_batch(struct agent *agent, uint32_t number, struct stream *stream)
+static bool send_batch(struct agent *agent, uint32_t number, struct outgoing_stream *stream)
 {
-    struct followed begin = following_place(stream->following);
+    struct journal_position begin = journal_follower_position(stream->following);
     uint64_t first = stream->next;
-    uint32_t count = collect(agent, stream);
+    uint32_t count = agent_collect_batch(agent, stream);
     if (!count)
         return false;
-    size_t room = squeeze_room(agent->raw.size);
-    agent->packed.data = grow(agent->packed.data, &agent->packed.room, room, 1);
-    size_t size = squeeze(agent->packed.data, room, agent->raw.data, agent->raw.size);
+    size_t room = compression_bound(agent->raw.size);
+    agent->packed.data = array_reserve(agent->packed.data, &agent->packed.room, room, 1);
+    size_t size = compression_compress(agent->packed.data, room, agent->raw.data, agent->raw.size);
     const struct forwarded_batch batch = {.stream = number,
                                           .first = first,
                                           .count = count,
@@ -247,25 +247,25 @@ static bool send_batch(struct agent *agent, uint32_t number, struct stream *stre
                                           .packed_bytes = size,
                                           .ends = stream->ended};
     if (!size || !agent->to->kind->publish(agent->to, &batch)) {
-        following_go_to(stream->following, begin);
+        journal_follower_seek(stream->following, begin);
         stream->next = first;
         stream->ended = false;
         return false;
     }
-    stream_mark(stream, agent->raw.size);
+    outgoing_stream_mark(stream, agent->raw.size);
     return true;
 }
 
-bool agent_go_on(struct agent *agent, struct share share)
+bool agent_step(struct agent *agent, struct loop_share share)
 {
     bool more = agent->here, left = false;
-    while (more && share_left(share)) {
+    while (more && loop_share_left(share)) {
         more = left = false;
-        for (size_t i = 0; i < agent->count && share_left(share); i++) {
-            struct stream *stream = agent->streams[i];
+        for (size_t i = 0; i < agent->count && loop_share_left(share); i++) {
+            struct outgoing_stream *stream = agent->streams[i];
             if (!stream || !agent->offered[i] || stream->under_way >= UNDER_WAY_BYTES)
                 continue;
-            if (!stream_reach(stream))
+            if (!outgoing_stream_advance(stream))
                 more = left = true;
             else if (send_batch(agent, (uint32_t)i, stream))
                 more = left = true;
@@ -276,26 +276,26 @@ bool agent_go_on(struct agent *agent, struct share share)
 
 /* ---- life ---- */
 
-static const struct destination_hears hears = {on_here, on_away, on_expects, on_complete, on_room};
+static const struct destination_callbacks agent_callbacks = {on_here, on_away, on_expects, on_complete, on_room};
 
 struct agent *agent_new(struct ev_loop *loop, const char *where, const char *directory, bool keep,
                         struct error *error)
 {
-    struct agent *agent = memory_zeroed(1, sizeof *agent);
-    agent->where = nats_is_where(where) ? nats_shown(where) : memory_copied(where);
-    agent->directory = memory_copied(directory);
+    struct agent *agent = xcalloc(1, sizeof *agent);
+    agent->where = nats_is_address(where) ? nats_display_text(where) : xstrdup(where);
+    agent->directory = xstrdup(directory);
     size_t n = strlen(agent->directory);
     if (n > 1 && agent->directory[n - 1] == '/')
         agent->directory[n - 1] = 0;
     agent->keep = keep;
-    bool nats = nats_is_where(where);
+    bool nats = nats_is_address(where);
     const struct destination_kind *kind = nats ? &destination_nats : &destination_direct;
-    agent->to = kind->open(loop, where, turn_host(), &hears, agent, error);
+    agent->to = kind->open(loop, where, loop_host_name(), &agent_callbacks, agent, error);
     if (!agent->to) {
         agent_free(agent);
         return NULL;
     }
-    find_left(agent);
+    agent_find_remaining(agent);
     return agent;
 }
 
@@ -307,22 +307,22 @@ void agent_free(struct agent *agent)
         agent->to->kind->close(agent->to);
     for (size_t i = 0; i < agent->count; i++)
         if (agent->streams[i])
-            stream_free(agent->streams[i]);
+            outgoing_stream_free(agent->streams[i]);
     free(agent->streams);
     free(agent->offered);
-    out_free(&agent->raw);
-    out_free(&agent->packed);
+    encoder_free(&agent->raw);
+    encoder_free(&agent->packed);
     free(agent->why);
     free(agent->where);
     free(agent->trouble);
     free(agent->directory);
     free(agent);
-    squeeze_rest();
+    compression_release();
 }
 
 const char *agent_where(const struct agent *agent) { return agent->where; }
-bool agent_knows(const struct agent *agent) { return agent->here || agent->said; }
-const char *agent_trouble(const struct agent *agent)
+bool agent_is_known(const struct agent *agent) { return agent->here || agent->said; }
+const char *agent_error(const struct agent *agent)
 {
     return agent->trouble ? agent->trouble : "";
 }
@@ -336,10 +336,10 @@ bool agent_is_done(const struct agent *agent)
     return true;
 }
 
-void agent_leave(const struct agent *agent)
+void agent_disconnect(const struct agent *agent)
 {
     for (size_t i = 0; i < agent->count; i++)
         if (agent->streams[i])
-            log_line("%s is not all at %s: poet server --to %s goes on, poet merge orders it here",
+            server_log("%s is not all at %s: poet server --to %s goes on, poet merge orders it here",
                      agent->streams[i]->path, agent->where, agent->where);
 }

@@ -16,17 +16,17 @@ struct agent *agent_new(struct ev_loop *loop, const char *where, const char *dir
 void agent_free(struct agent *agent);
 const char *agent_where(const struct agent *agent);
 /* The first chunk of a journal that is to be forwarded. */
-void agent_head(struct out *out, const char *run);
+void agent_head(struct encoder *out, const char *run);
 void agent_begin(struct agent *agent, const char *path); /* that chunk is in it */
 void agent_end(struct agent *agent, const char *path); /* nobody writes it any more */
 /* Sends what there is and there is room for; true: nothing is left for now. */
-bool agent_go_on(struct agent *agent, struct share share);
+bool agent_step(struct agent *agent, struct loop_share share);
 bool agent_is_done(
     const struct agent *agent); /* nothing is left to be forwarded, or acknowledged */
 bool agent_is_away(const struct agent *agent); /* its destination */
 /* Whether it has heard anything of its destination, and what is wrong with that now: "", or one line. */
-bool agent_knows(const struct agent *agent);
-const char *agent_trouble(const struct agent *agent);
-void agent_leave(const struct agent *agent); /* says what is left, and where */
+bool agent_is_known(const struct agent *agent);
+const char *agent_error(const struct agent *agent);
+void agent_disconnect(const struct agent *agent); /* says what is left, and where */
 
 #endif

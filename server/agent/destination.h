@@ -13,7 +13,7 @@ struct destination {
 };
 
 /* What a destination tells whoever opened it.  Not from within open and close. */
-struct destination_hears {
+struct destination_callbacks {
     void (*here)(void *context); /* it is there: what was offered before is forgotten */
     void (*away)(void *context, const char *why); /* it is not; it is tried again */
     /* So much of a stream is kept there: the chunk that is wanted next.  The first word about a stream. */
@@ -26,7 +26,7 @@ struct destination_hears {
 struct destination_kind {
     /* NULL with a reason: nothing can ever come of it. */
     struct destination *(*open)(struct ev_loop *loop, const char *where, const char *host,
-                                const struct destination_hears *hears, void *context,
+                                const struct destination_callbacks *hears, void *context,
                                 struct error *error);
     void (*offer)(struct destination *to, uint32_t stream, const uint8_t *id, const char *run);
     /* A batch of a stream that was offered; false: there is no room for it now. */

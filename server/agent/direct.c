@@ -24,28 +24,28 @@
 #define AGAIN_MOST 5.0
 #define PATIENCE_SECONDS 20.0 /* for an answer to the first words */
 
-struct direct {
+struct direct_destination {
     struct destination to;
     struct ev_loop *loop;
     char *where, *host;
     struct sockaddr_storage address;
     size_t address_size;
     bool far; /* with TLS */
-    struct key key;
-    const struct destination_hears *hears;
+    struct network_key key;
+    const struct destination_callbacks *hears;
     void *context;
     int fd; /* -1 none */
     bool connected, welcome;
     struct tls *tls;
-    struct out in, out;
+    struct encoder in, out;
     ev_io io;
     ev_timer again, patience;
     double wait;
 };
 
-static void begin(struct direct *d);
+static void direct_connect(struct direct_destination *d);
 
-static void hang_up(struct direct *d)
+static void direct_disconnect(struct direct_destination *d)
 {
     ev_io_stop(d->loop, &d->io);
     ev_timer_stop(d->loop, &d->patience);
@@ -58,10 +58,10 @@ static void hang_up(struct direct *d)
     d->in.size = d->out.size = 0;
 }
 
-static void fail(struct direct *d, const char *why)
+static void direct_fail(struct direct_destination *d, const char *why)
 {
     char text[1024];
-    hang_up(d);
+    direct_disconnect(d);
     snprintf(text, sizeof text, "%s: %s", d->where, why);
     d->wait = d->wait * 2 < AGAIN_MOST ? d->wait * 2 : AGAIN_MOST;
     ev_timer_set(&d->again, d->wait, 0);
@@ -69,29 +69,29 @@ static void fail(struct direct *d, const char *why)
     d->hears->away(d->context, text);
 }
 
-static void fail_with(struct direct *d, int e)
+static void fail_with(struct direct_destination *d, int e)
 {
     char text[600];
-    if (e == EPROTO && d->tls && tls_knows(d->tls))
-        snprintf(text, sizeof text, "%s", tls_why(d->tls));
+    if (e == EPROTO && d->tls && tls_is_authenticated(d->tls))
+        snprintf(text, sizeof text, "%s", tls_error_text(d->tls));
     else if (e == EPROTO && d->tls)
         snprintf(text, sizeof text,
                  "%s: the key file must be the server's (poet key makes one; POET_KEY_FILE)",
-                 tls_why(d->tls));
+                 tls_error_text(d->tls));
     else if (e == ECONNREFUSED || e == ENOENT)
         snprintf(text, sizeof text, "nobody listens there: start poet server --listen %s there",
                  d->where);
     else
         snprintf(text, sizeof text, "%s", e ? strerror(e) : "the server has hung up");
-    fail(d, text);
+    direct_fail(d, text);
 }
 
 /* ---- bytes ---- */
 
-static void listen_for(struct direct *d)
+static void listen_for(struct direct_destination *d)
 {
     int wanted = EV_READ;
-    if (!d->connected || (d->out.size && (!d->tls || tls_knows(d->tls))) ||
+    if (!d->connected || (d->out.size && (!d->tls || tls_is_authenticated(d->tls))) ||
         (d->tls && tls_wants_to_write(d->tls)))
         wanted |= EV_WRITE;
     if ((d->io.events & (EV_READ | EV_WRITE)) == wanted)
@@ -101,12 +101,12 @@ static void listen_for(struct direct *d)
     ev_io_start(d->loop, &d->io);
 }
 
-static ssize_t receive(struct direct *d, void *bytes, size_t size)
+static ssize_t direct_receive_bytes(struct direct_destination *d, void *bytes, size_t size)
 {
     return d->tls ? tls_read(d->tls, bytes, size) : recv(d->fd, bytes, size, MSG_DONTWAIT);
 }
 
-static ssize_t transmit(struct direct *d)
+static ssize_t direct_send_bytes(struct direct_destination *d)
 {
     return d->tls ? tls_write(d->tls, d->out.data, d->out.size)
                   : send(d->fd, d->out.data, d->out.size, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -114,30 +114,30 @@ static ssize_t transmit(struct direct *d)
 
 /* ---- messages ---- */
 
-static void answer_clock(struct direct *d, struct in *in)
+static void answer_clock(struct direct_destination *d, struct decoder *in)
 {
-    uint64_t asked = get_u64(in), heard = turn_clock_ns();
-    if (!in_done(in))
+    uint64_t asked = decode_u64(in), heard = loop_clock_ns();
+    if (!decoder_finish(in))
         return;
-    out_begin(&d->out, MESSAGE_TIMED);
-    put_u64(&d->out, asked);
-    put_u64(&d->out, heard);
-    put_u64(&d->out, turn_clock_ns());
-    out_end(&d->out);
+    encoder_begin_message(&d->out, MESSAGE_CLOCK_REPLY);
+    encode_u64(&d->out, asked);
+    encode_u64(&d->out, heard);
+    encode_u64(&d->out, loop_clock_ns());
+    encoder_end_message(&d->out);
 }
 
-static void take_error(struct direct *d, struct in *in)
+static void direct_receive_error(struct direct_destination *d, struct decoder *in)
 {
-    char *text = get_string(in, LIMIT_TEXT_BYTES);
-    fail(d, text);
+    char *text = decode_string(in, LIMIT_TEXT_BYTES);
+    direct_fail(d, text);
     free(text);
 }
 
-static void take_message(struct direct *d, unsigned type, const uint8_t *body, size_t size)
+static void direct_receive_message(struct direct_destination *d, unsigned type, const uint8_t *body, size_t size)
 {
-    struct in in = in_from(body, size);
+    struct decoder in = decoder_init(body, size);
     if (type == MESSAGE_ERROR) {
-        take_error(d, &in);
+        direct_receive_error(d, &in);
     } else if (type == MESSAGE_WELCOME && !d->welcome) {
         d->welcome = true;
         d->wait = AGAIN_LEAST / 2;
@@ -145,18 +145,18 @@ static void take_message(struct direct *d, unsigned type, const uint8_t *body, s
         d->hears->here(d->context);
     } else if (type == MESSAGE_CLOCK) {
         answer_clock(d, &in);
-    } else if (d->welcome && (type == MESSAGE_EXPECTED || type == MESSAGE_COMPLETE)) {
-        uint32_t stream = get_u32(&in);
-        uint64_t next = get_u64(&in);
-        if (!in_done(&in))
+    } else if (d->welcome && (type == MESSAGE_ACK || type == MESSAGE_COMPLETE)) {
+        uint32_t stream = decode_u32(&in);
+        uint64_t next = decode_u64(&in);
+        if (!decoder_finish(&in))
             return;
-        (type == MESSAGE_EXPECTED ? d->hears->expects : d->hears->complete)(d->context, stream,
+        (type == MESSAGE_ACK ? d->hears->expects : d->hears->complete)(d->context, stream,
                                                                             next);
     }
 }
 
 /* False: the connection is gone. */
-static bool use_messages(struct direct *d)
+static bool use_messages(struct direct_destination *d)
 {
     size_t used = 0;
     while (d->fd >= 0) {
@@ -166,53 +166,53 @@ static bool use_messages(struct direct *d)
         const uint8_t *at = used ? d->in.data + used : d->in.data;
         int got = frame_read(at, d->in.size - used, LIMIT_MESSAGE_BYTES, &type, &length, &error);
         if (got < 0)
-            fail(d, error);
+            direct_fail(d, error);
         if (got <= 0)
             break;
         used += MESSAGE_FRAME_BYTES + length;
-        take_message(d, type, at + MESSAGE_FRAME_BYTES, length);
+        direct_receive_message(d, type, at + MESSAGE_FRAME_BYTES, length);
     }
     if (d->fd >= 0)
-        out_drop(&d->in, used);
+        encoder_consume(&d->in, used);
     return d->fd >= 0;
 }
 
 /* False: the connection is gone. */
-static bool read_some(struct direct *d)
+static bool read_some(struct direct_destination *d)
 {
     static uint8_t bytes[READ_BYTES];
     for (;;) {
-        ssize_t n = receive(d, bytes, sizeof bytes);
+        ssize_t n = direct_receive_bytes(d, bytes, sizeof bytes);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return true;
         if (n <= 0) {
             fail_with(d, n < 0 ? errno : 0);
             return false;
         }
-        put_bytes(&d->in, bytes, (size_t)n);
+        encode_bytes(&d->in, bytes, (size_t)n);
         if (!use_messages(d))
             return false;
     }
 }
 
-static bool write_some(struct direct *d)
+static bool write_some(struct direct_destination *d)
 {
     while (d->out.size) {
-        ssize_t n = transmit(d);
+        ssize_t n = direct_send_bytes(d);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return true;
         if (n <= 0) {
             fail_with(d, errno);
             return false;
         }
-        out_drop(&d->out, (size_t)n);
+        encoder_consume(&d->out, (size_t)n);
     }
     return true;
 }
 
 /* ---- connecting ---- */
 
-static bool greet(struct direct *d)
+static bool direct_send_hello(struct direct_destination *d)
 {
     struct error error;
     int e = 0, on = 1;
@@ -224,29 +224,29 @@ static bool greet(struct direct *d)
     }
     d->connected = true;
     if (d->far) {
-        struct key key; /* another one may be there since it was refused */
-        if (key_read(NULL, &key, &error))
+        struct network_key key; /* another one may be there since it was refused */
+        if (network_key_read(NULL, &key, &error))
             d->key = key;
         setsockopt(d->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         d->tls = tls_new(d->fd, false, &d->key, &error);
         if (!d->tls) {
-            fail(d, error.text);
+            direct_fail(d, error.text);
             return false;
         }
     }
-    out_begin(&d->out, MESSAGE_AGENT);
-    put_forwarded_agent(&d->out, d->host);
-    out_end(&d->out);
+    encoder_begin_message(&d->out, MESSAGE_AGENT);
+    encode_forwarded_agent(&d->out, d->host);
+    encoder_end_message(&d->out);
     return true;
 }
 
 static void on_ready(struct ev_loop *loop, ev_io *io, int events)
 {
-    struct direct *d = io->data;
+    struct direct_destination *d = io->data;
     (void)loop;
     (void)events;
-    turn_doing("what is forwarded");
-    if (!d->connected && !greet(d))
+    loop_turn_set_activity("what is forwarded");
+    if (!d->connected && !direct_send_hello(d))
         return;
     bool had = d->out.size >= OUT_MOST / 2;
     if (!read_some(d) || !write_some(d))
@@ -256,21 +256,21 @@ static void on_ready(struct ev_loop *loop, ev_io *io, int events)
     listen_for(d);
 }
 
-static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+static void direct_on_retry(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    begin(timer->data);
+    direct_connect(timer->data);
 }
 
-static void on_patience(struct ev_loop *loop, ev_timer *timer, int events)
+static void direct_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    fail(timer->data, "there is no answer: is it a Poet server?");
+    direct_fail(timer->data, "there is no answer: is it a Poet server?");
 }
 
-static void begin(struct direct *d)
+static void direct_connect(struct direct_destination *d)
 {
     d->fd = socket(d->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (d->fd < 0 ||
@@ -290,35 +290,35 @@ static void begin(struct direct *d)
 static void close_direct(struct destination *to);
 
 static struct destination *open_direct(struct ev_loop *loop, const char *where, const char *host,
-                                       const struct destination_hears *hears, void *context,
+                                       const struct destination_callbacks *hears, void *context,
                                        struct error *error)
 {
-    bool far = endpoint_is_far(where);
+    bool far = endpoint_is_remote(where);
     if (!far && strncmp(where, "unix:", 5) != 0) {
         error_set(error, "%s: an agent forwards to poet://HOST:PORT, or unix:PATH", where);
         return NULL;
     }
-    if (far && !tls_is_there()) {
+    if (far && !tls_is_available()) {
         tls_new(-1, false, NULL, error); /* it says so, key or not */
         return NULL;
     }
-    struct direct *d = memory_zeroed(1, sizeof *d);
-    *d = (struct direct){.to = {&destination_direct},
+    struct direct_destination *d = xcalloc(1, sizeof *d);
+    *d = (struct direct_destination){.to = {&destination_direct},
                          .loop = loop,
-                         .where = memory_copied(where),
-                         .host = memory_copied(host),
+                         .where = xstrdup(where),
+                         .host = xstrdup(host),
                          .far = far,
                          .hears = hears,
                          .context = context,
                          .fd = -1,
                          .wait = AGAIN_LEAST / 2};
     ev_init(&d->io, on_ready);
-    ev_init(&d->again, on_again);
-    ev_init(&d->patience, on_patience);
+    ev_init(&d->again, direct_on_retry);
+    ev_init(&d->patience, direct_on_timeout);
     d->io.data = d->again.data = d->patience.data = d;
     struct tls *probe = NULL;
-    bool good = address_of(where, &d->address, &d->address_size, error) &&
-                (!far || (key_read(NULL, &d->key, error) &&
+    bool good = address_resolve(where, &d->address, &d->address_size, error) &&
+                (!far || (network_key_read(NULL, &d->key, error) &&
                           (probe = tls_new(-1, false, &d->key, error)) != NULL));
     tls_free(probe);
     if (!good) {
@@ -330,41 +330,41 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
     return &d->to;
 }
 
-static void offer(struct destination *to, uint32_t stream, const uint8_t *id, const char *run)
+static void direct_offer_stream(struct destination *to, uint32_t stream, const uint8_t *id, const char *run)
 {
-    struct direct *d = (struct direct *)to;
+    struct direct_destination *d = (struct direct_destination *)to;
     if (!d->welcome)
         return;
-    out_begin(&d->out, MESSAGE_STREAM);
-    put_forwarded_stream(&d->out, stream, id, run);
-    out_end(&d->out);
+    encoder_begin_message(&d->out, MESSAGE_STREAM);
+    encode_forwarded_stream(&d->out, stream, id, run);
+    encoder_end_message(&d->out);
     listen_for(d);
 }
 
-static bool publish(struct destination *to, const struct forwarded_batch *batch)
+static bool direct_publish_batch(struct destination *to, const struct forwarded_batch *batch)
 {
-    struct direct *d = (struct direct *)to;
+    struct direct_destination *d = (struct direct_destination *)to;
     if (!d->welcome || d->out.size >= OUT_MOST)
         return false;
-    out_begin(&d->out, MESSAGE_FORWARD);
-    put_forwarded_batch(&d->out, batch);
-    put_bytes(&d->out, batch->packed, batch->packed_bytes);
-    out_end(&d->out);
+    encoder_begin_message(&d->out, MESSAGE_FORWARD);
+    encode_forwarded_batch(&d->out, batch);
+    encode_bytes(&d->out, batch->packed, batch->packed_bytes);
+    encoder_end_message(&d->out);
     listen_for(d);
     return true;
 }
 
 static void close_direct(struct destination *to)
 {
-    struct direct *d = (struct direct *)to;
+    struct direct_destination *d = (struct direct_destination *)to;
     ev_timer_stop(d->loop, &d->again);
-    hang_up(d);
-    out_free(&d->in);
-    out_free(&d->out);
+    direct_disconnect(d);
+    encoder_free(&d->in);
+    encoder_free(&d->out);
     free(d->where);
     free(d->host);
     explicit_bzero(d, sizeof *d);
     free(d);
 }
 
-const struct destination_kind destination_direct = {open_direct, offer, publish, close_direct};
+const struct destination_kind destination_direct = {open_direct, direct_offer_stream, direct_publish_batch, close_direct};

@@ -19,44 +19,44 @@
 
 #define LEAVE_SECONDS 4 /* for the thread to end */
 
-static void hear(struct nats *n, const struct news *news)
+static void nats_dispatch_event(struct nats_destination *n, const struct nats_event *news)
 {
-    n->here = news->what == HERE || (n->here && news->what != AWAY);
-    if (news->what == HERE)
+    n->here = news->what == NATS_CONNECTED || (n->here && news->what != NATS_DISCONNECTED);
+    if (news->what == NATS_CONNECTED)
         n->hears->here(n->context);
-    else if (news->what == AWAY)
+    else if (news->what == NATS_DISCONNECTED)
         n->hears->away(n->context, news->why);
-    else if (news->what == EXPECTS)
+    else if (news->what == NATS_EXPECTS_CHUNK)
         n->hears->expects(n->context, news->stream, news->chunk);
-    else if (news->what == COMPLETE)
+    else if (news->what == NATS_STREAM_COMPLETE)
         n->hears->complete(n->context, news->stream, news->chunk);
     else
         n->hears->room(n->context);
 }
 
-static struct news *take_news(struct nats *n)
+static struct nats_event *nats_receive_event(struct nats_destination *n)
 {
     pthread_mutex_lock(&n->lock);
-    struct news *news = n->news;
+    struct nats_event *news = n->news;
     n->news = n->newest = NULL;
     pthread_mutex_unlock(&n->lock);
     return news;
 }
 
-static void on_told(struct ev_loop *loop, ev_async *async, int events)
+static void nats_on_event(struct ev_loop *loop, ev_async *async, int events)
 {
-    struct nats *n = async->data;
+    struct nats_destination *n = async->data;
     (void)loop, (void)events;
-    turn_doing("what is forwarded");
-    for (struct news *news = take_news(n), *next; news; news = next) {
+    loop_turn_set_activity("what is forwarded");
+    for (struct nats_event *news = nats_receive_event(n), *next; news; news = next) {
         next = news->next;
-        hear(n, news);
+        nats_dispatch_event(n, news);
         free(news->why);
         free(news);
     }
 }
 
-static void put_order(struct nats *n, struct order *order)
+static void nats_push_order(struct nats_destination *n, struct nats_order *order)
 {
     pthread_mutex_lock(&n->lock);
     if (n->last)
@@ -69,40 +69,40 @@ static void put_order(struct nats *n, struct order *order)
     pthread_mutex_unlock(&n->lock);
 }
 
-static void offer(struct destination *to, uint32_t stream, const uint8_t *id, const char *name)
+static void nats_offer_stream(struct destination *to, uint32_t stream, const uint8_t *id, const char *name)
 {
-    struct nats *n = (struct nats *)to;
+    struct nats_destination *n = (struct nats_destination *)to;
     if (!n->here)
         return;
-    struct order *order = memory_zeroed(1, sizeof *order);
+    struct nats_order *order = xcalloc(1, sizeof *order);
     order->stream = stream;
-    order->run = memory_copied(name);
+    order->run = xstrdup(name);
     memcpy(order->message.id, id, FORWARD_ID_BYTES);
-    put_order(n, order);
+    nats_push_order(n, order);
 }
 
-static bool publish(struct destination *to, const struct forwarded_batch *batch)
+static bool nats_publish_batch(struct destination *to, const struct forwarded_batch *batch)
 {
-    struct nats *n = (struct nats *)to;
+    struct nats_destination *n = (struct nats_destination *)to;
     pthread_mutex_lock(&n->lock);
-    bool full = n->waiting >= ORDERS_MOST;
+    bool full = n->waiting >= NATS_ORDERS_MAX;
     n->full |= full;
     pthread_mutex_unlock(&n->lock);
     if (!n->here || full)
         return false;
-    struct order *order = memory_bytes(sizeof *order + batch->packed_bytes);
-    *order = (struct order){.stream = batch->stream};
+    struct nats_order *order = xmalloc(sizeof *order + batch->packed_bytes);
+    *order = (struct nats_order){.stream = batch->stream};
     order->message.batch = *batch;
     order->message.batch.packed = order->packed;
     order->message.ends = batch->ends;
     memcpy(order->packed, batch->packed, batch->packed_bytes);
-    put_order(n, order);
+    nats_push_order(n, order);
     return true;
 }
 
 static void close_nats(struct destination *to)
 {
-    struct nats *n = (struct nats *)to;
+    struct nats_destination *n = (struct nats_destination *)to;
     struct timespec until;
     pthread_mutex_lock(&n->lock);
     n->stop = true;
@@ -115,46 +115,46 @@ static void close_nats(struct destination *to)
     ev_async_stop(n->loop, &n->told);
     if (pthread_timedjoin_np(n->thread, NULL, &until) != 0)
         return; /* it asks for a name still; the process ends before it */
-    for (struct news *news = take_news(n), *next; news; news = next) {
+    for (struct nats_event *news = nats_receive_event(n), *next; news; news = next) {
         next = news->next;
         free(news->why);
         free(news);
     }
     free(n->subjects);
     free(n->host);
-    nats_where_free(&n->where);
+    nats_address_free(&n->where);
     pthread_mutex_destroy(&n->lock);
     pthread_cond_destroy(&n->wake);
     free(n);
 }
 
-static bool start(struct nats *n)
+static bool nats_start_worker(struct nats_destination *n)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all,
                     &before); /* signals are the loop's, also of libnats's threads */
-    bool good = pthread_create(&n->thread, NULL, natskeeper_run, n) == 0;
+    bool good = pthread_create(&n->thread, NULL, nats_worker_run, n) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return good;
 }
 
 static struct destination *open_nats(struct ev_loop *loop, const char *where, const char *host,
-                                     const struct destination_hears *hears, void *context,
+                                     const struct destination_callbacks *hears, void *context,
                                      struct error *error)
 {
-    struct nats_where read;
-    if (!tls_is_there()) { /* nor is zstd, which packs what is sent */
+    struct nats_address read;
+    if (!tls_is_available()) { /* nor is zstd, which packs what is sent */
         tls_new(-1, false, NULL, error);
         return NULL;
     }
-    if (!nats_where_read(&read, where, error))
+    if (!nats_address_parse(&read, where, error))
         return NULL;
-    struct nats *n = memory_zeroed(1, sizeof *n);
-    *n = (struct nats){.to = {&destination_nats},
+    struct nats_destination *n = xcalloc(1, sizeof *n);
+    *n = (struct nats_destination){.to = {&destination_nats},
                        .loop = loop,
                        .where = read,
-                       .host = memory_copied(host),
+                       .host = xstrdup(host),
                        .hears = hears,
                        .context = context};
     pthread_condattr_t clock;
@@ -163,17 +163,17 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
     pthread_mutex_init(&n->lock, NULL);
     pthread_cond_init(&n->wake, &clock);
     pthread_condattr_destroy(&clock);
-    ev_async_init(&n->told, on_told);
+    ev_async_init(&n->told, nats_on_event);
     n->told.data = n;
     ev_async_start(loop, &n->told);
-    if (start(n))
+    if (nats_start_worker(n))
         return &n->to;
     ev_async_stop(loop, &n->told);
     error_set(error, "%s: no thread can be started", n->where.shown);
-    nats_where_free(&n->where);
+    nats_address_free(&n->where);
     free(n->host);
     free(n);
     return NULL;
 }
 
-const struct destination_kind destination_nats = {open_nats, offer, publish, close_nats};
+const struct destination_kind destination_nats = {open_nats, nats_offer_stream, nats_publish_batch, close_nats};

@@ -17,7 +17,7 @@
 #define NEXT_MS 10u /* for another one */
 #define ANSWERS_MOST (1u << 20) /* bytes, until they are looked at */
 
-static void send(natsConnection *nc, const char *to, const char *answer_to, const struct out *body)
+static void nats_clock_send_message(natsConnection *nc, const char *to, const char *answer_to, const struct encoder *body)
 {
     if (!body->failed && answer_to)
         natsConnection_PublishRequest(nc, to, answer_to, body->data, (int)body->size);
@@ -25,9 +25,9 @@ static void send(natsConnection *nc, const char *to, const char *answer_to, cons
         natsConnection_Publish(nc, to, body->data, (int)body->size);
 }
 
-static struct in body_of(const natsMsg *msg)
+static struct decoder body_of(const natsMsg *msg)
 {
-    return in_from((const uint8_t *)natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg));
+    return decoder_init((const uint8_t *)natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg));
 }
 
 /* ---- of an agent ---- */
@@ -35,23 +35,23 @@ static struct in body_of(const natsMsg *msg)
 static void on_question(natsConnection *nc, natsSubscription *subscription, natsMsg *msg,
                         void *host)
 {
-    struct nats_answer answer = {.heard = turn_clock_ns(), .host = host};
-    struct in in = body_of(msg);
+    struct nats_answer answer = {.heard = loop_clock_ns(), .host = host};
+    struct decoder in = body_of(msg);
     (void)subscription;
-    if (get_nats_question(&in, &answer.asked) && natsMsg_GetReply(msg)) {
-        struct out body = {0};
-        answer.said = turn_clock_ns();
-        put_nats_answer(&body, &answer);
-        send(nc, natsMsg_GetReply(msg), NULL, &body);
-        out_free(&body);
+    if (decode_nats_request(&in, &answer.asked) && natsMsg_GetReply(msg)) {
+        struct encoder body = {0};
+        answer.said = loop_clock_ns();
+        encode_nats_response(&body, &answer);
+        nats_clock_send_message(nc, natsMsg_GetReply(msg), NULL, &body);
+        encoder_free(&body);
     }
     natsMsg_Destroy(msg);
 }
 
-natsSubscription *natsclock_answer(const struct natslink *link, const char *run, const char *host)
+natsSubscription *nats_clock_answer(const struct nats_connection *link, const char *run, const char *host)
 {
     natsSubscription *subscription = NULL;
-    char *subject = nats_clock_subject(run), *is = memory_copied(host);
+    char *subject = nats_clock_subject(run), *is = xstrdup(host);
     natsStatus s = natsConnection_Subscribe(&subscription, link->nc, subject, on_question, is);
     if (s != NATS_OK || natsSubscription_SetOnCompleteCB(subscription, free, is) != NATS_OK)
         free(is);
@@ -61,7 +61,7 @@ natsSubscription *natsclock_answer(const struct natslink *link, const char *run,
 
 /* ---- of a reader ---- */
 
-struct natsclock {
+struct nats_clock {
     natsConnection *nc;
     natsSubscription *subscription;
     char *subject;
@@ -75,10 +75,10 @@ struct natsclock {
     uint64_t asked[ASKED_KEPT];
     unsigned next;
     uint64_t count; /* of answers */
-    struct out answers;
+    struct encoder answers;
 };
 
-static bool was_asked(const struct natsclock *c, uint64_t asked)
+static bool nats_clock_was_requested(const struct nats_clock *c, uint64_t asked)
 {
     for (unsigned i = 0; i < ASKED_KEPT; i++)
         if (c->asked[i] == asked)
@@ -89,21 +89,21 @@ static bool was_asked(const struct natsclock *c, uint64_t asked)
 static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMsg *msg,
                       void *context)
 {
-    struct natsclock *c = context;
-    uint64_t here = turn_clock_ns();
+    struct nats_clock *c = context;
+    uint64_t here = loop_clock_ns();
     struct nats_answer answer;
-    struct in in = body_of(msg);
+    struct decoder in = body_of(msg);
     (void)nc, (void)subscription;
-    bool good = get_nats_answer(&in, &answer);
+    bool good = decode_nats_response(&in, &answer);
     pthread_mutex_lock(&c->lock);
-    if (good && was_asked(c, answer.asked) && c->answers.size < ANSWERS_MOST) {
-        out_begin(&c->answers, MESSAGE_ANSWERED);
-        put_string(&c->answers, answer.host);
-        put_u64(&c->answers, answer.asked);
-        put_u64(&c->answers, answer.heard);
-        put_u64(&c->answers, answer.said);
-        put_u64(&c->answers, here);
-        out_end(&c->answers);
+    if (good && nats_clock_was_requested(c, answer.asked) && c->answers.size < ANSWERS_MOST) {
+        encoder_begin_message(&c->answers, MESSAGE_AGENT_CLOCK);
+        encode_string(&c->answers, answer.host);
+        encode_u64(&c->answers, answer.asked);
+        encode_u64(&c->answers, answer.heard);
+        encode_u64(&c->answers, answer.said);
+        encode_u64(&c->answers, here);
+        encoder_end_message(&c->answers);
         c->count++;
         pthread_cond_signal(&c->answered);
     }
@@ -113,25 +113,25 @@ static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMs
     natsMsg_Destroy(msg);
 }
 
-static void let_go(void *context)
+static void nats_clock_release(void *context)
 {
-    struct natsclock *c = context;
+    struct nats_clock *c = context;
     pthread_mutex_lock(&c->lock);
     bool last = --c->users == 0;
     pthread_mutex_unlock(&c->lock);
     if (!last)
         return;
     natsInbox_Destroy(c->inbox);
-    out_free(&c->answers);
+    encoder_free(&c->answers);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->answered);
     free(c->subject);
     free(c);
 }
 
-struct natsclock *natsclock_new(const struct natslink *link, const char *run)
+struct nats_clock *nats_clock_new(const struct nats_connection *link, const char *run)
 {
-    struct natsclock *c = memory_zeroed(1, sizeof *c);
+    struct nats_clock *c = xcalloc(1, sizeof *c);
     c->nc = link->nc;
     c->subject = nats_clock_subject(run);
     c->soon = ASK_SOON;
@@ -144,45 +144,45 @@ struct natsclock *natsclock_new(const struct natslink *link, const char *run)
     pthread_condattr_destroy(&clock);
     if (natsInbox_Create(&c->inbox) == NATS_OK)
         natsConnection_Subscribe(&c->subscription, c->nc, c->inbox, on_answer, c);
-    if (c->subscription && natsSubscription_SetOnCompleteCB(c->subscription, let_go, c) == NATS_OK)
+    if (c->subscription && natsSubscription_SetOnCompleteCB(c->subscription, nats_clock_release, c) == NATS_OK)
         c->users++;
     return c;
 }
 
-void natsclock_soon(struct natsclock *c)
+void nats_clock_request_soon(struct nats_clock *c)
 {
     if (c)
         c->soon = ASK_SOON;
 }
 
-static void ask(struct natsclock *c, uint64_t now)
+static void nats_clock_request_time(struct nats_clock *c, uint64_t now)
 {
-    struct out body = {0};
+    struct encoder body = {0};
     pthread_mutex_lock(&c->lock);
     c->asked[c->next++ % ASKED_KEPT] = now;
     pthread_mutex_unlock(&c->lock);
     c->asked_ns = now;
     c->soon -= c->soon > 0;
-    put_nats_question(&body, now);
-    send(c->nc, c->subject, c->inbox, &body);
-    out_free(&body);
+    encode_nats_request(&body, now);
+    nats_clock_send_message(c->nc, c->subject, c->inbox, &body);
+    encoder_free(&body);
 }
 
-void natsclock_go_on(struct natsclock *c, struct out *out)
+void nats_clock_step(struct nats_clock *c, struct encoder *out)
 {
-    uint64_t now = turn_clock_ns();
+    uint64_t now = loop_clock_ns();
     if (!c || !c->subscription)
         return;
     if (now - c->asked_ns >= (c->soon ? ASK_SOON_NS : ASK_NS))
-        ask(c, now);
+        nats_clock_request_time(c, now);
     pthread_mutex_lock(&c->lock);
-    put_bytes(out, c->answers.data, c->answers.size);
+    encode_bytes(out, c->answers.data, c->answers.size);
     c->answers.size = 0;
     pthread_mutex_unlock(&c->lock);
 }
 
 /* False: there was none. */
-static bool await_answer(struct natsclock *c, unsigned ms)
+static bool await_answer(struct nats_clock *c, unsigned ms)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -198,24 +198,24 @@ static bool await_answer(struct natsclock *c, unsigned ms)
     return any;
 }
 
-void natsclock_settle(struct natsclock *c)
+void nats_clock_sync(struct nats_clock *c)
 {
-    if (!c || !c->subscription || turn_clock_ns() - c->settled_ns < SETTLES_NS)
+    if (!c || !c->subscription || loop_clock_ns() - c->settled_ns < SETTLES_NS)
         return;
     bool any = true;
     for (unsigned i = 0; i < SETTLES && any; i++) {
-        ask(c, turn_clock_ns());
+        nats_clock_request_time(c, loop_clock_ns());
         any = await_answer(c, FIRST_MS);
         while (any && await_answer(c, NEXT_MS))
             ;
     }
-    c->settled_ns = turn_clock_ns();
+    c->settled_ns = loop_clock_ns();
 }
 
-void natsclock_free(struct natsclock *c)
+void nats_clock_free(struct nats_clock *c)
 {
     if (!c)
         return;
     natsSubscription_Destroy(c->subscription); /* an answer may be under way */
-    let_go(c);
+    nats_clock_release(c);
 }

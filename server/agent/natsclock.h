@@ -9,17 +9,17 @@
 /* ---- of an agent ---- */
 
 /* Questions about a run are answered until that is destroyed; NULL: they are not. */
-natsSubscription *natsclock_answer(const struct natslink *link, const char *run, const char *host);
+natsSubscription *nats_clock_answer(const struct nats_connection *link, const char *run, const char *host);
 
 /* ---- of a reader ---- */
 
-struct natsclock; /* its questions, through one connection */
-struct natsclock *natsclock_new(const struct natslink *link, const char *run);
-void natsclock_soon(struct natsclock *clock); /* another agent is there */
+struct nats_clock; /* its questions, through one connection */
+struct nats_clock *nats_clock_new(const struct nats_connection *link, const char *run);
+void nats_clock_request_soon(struct nats_clock *clock); /* another agent is there */
 /* Asks a few times, and waits for the answers: where there is nobody, for a tenth of a second; not if it was done just now. */
-void natsclock_settle(struct natsclock *clock);
+void nats_clock_sync(struct nats_clock *clock);
 /* Asks, if it is time to, and puts what was answered as messages (ANSWERED). */
-void natsclock_go_on(struct natsclock *clock, struct out *out);
-void natsclock_free(struct natsclock *clock);
+void nats_clock_step(struct nats_clock *clock, struct encoder *out);
+void nats_clock_free(struct nats_clock *clock);
 
 #endif

@@ -20,9 +20,9 @@
 
 /* ---- what it tells ---- */
 
-static void tell(struct nats *n, struct news said)
+static void nats_worker_report_event(struct nats_destination *n, struct nats_event said)
 {
-    struct news *news = memory_bytes(sizeof *news);
+    struct nats_event *news = xmalloc(sizeof *news);
     *news = said;
     pthread_mutex_lock(&n->lock);
     if (n->newest)
@@ -48,17 +48,17 @@ static struct timespec in_ms(unsigned ms)
     return at;
 }
 
-static void order_free(struct order *order)
+static void order_free(struct nats_order *order)
 {
     if (order)
         free(order->run);
     free(order);
 }
 
-static void drop_orders(struct nats *n)
+static void drop_orders(struct nats_destination *n)
 {
     while (n->first) {
-        struct order *order = n->first;
+        struct nats_order *order = n->first;
         n->first = order->next;
         order_free(order);
     }
@@ -67,31 +67,31 @@ static void drop_orders(struct nats *n)
 }
 
 /* NULL: there is none for a while. */
-static struct order *next_order(struct nats *n)
+static struct nats_order *next_order(struct nats_destination *n)
 {
     struct timespec until = in_ms(LOOK_MS);
     pthread_mutex_lock(&n->lock);
     while (!n->first && !n->stop && pthread_cond_timedwait(&n->wake, &n->lock, &until) == 0)
         ;
-    struct order *order = n->stop ? NULL : n->first;
+    struct nats_order *order = n->stop ? NULL : n->first;
     bool room = false;
     if (order) {
         n->first = order->next;
         n->last = n->first ? n->last : NULL;
         n->waiting -= order->message.batch.packed_bytes;
-        room = n->full && n->waiting < ORDERS_MOST / 2;
+        room = n->full && n->waiting < NATS_ORDERS_MAX / 2;
         n->full &= !room;
     }
     pthread_mutex_unlock(&n->lock);
     if (room)
-        tell(n, (struct news){.what = ROOM});
+        nats_worker_report_event(n, (struct nats_event){.what = NATS_HAS_SPACE});
     return order;
 }
 
 /* ---- JetStream ---- */
 
 /* The stream of a run, made if there is none. */
-static bool have_stream(struct nats *n, const struct subject *subject, char *why)
+static bool have_stream(struct nats_destination *n, const struct nats_subject_state *subject, char *why)
 {
     jsStreamConfig config;
     jsErrCode code = 0;
@@ -113,21 +113,21 @@ static bool have_stream(struct nats *n, const struct subject *subject, char *why
     jsStreamInfo_Destroy(info);
     if (s == NATS_OK)
         return true;
-    natslink_why(why, &n->where, subject->stream, s, code);
+    nats_connection_error_text(why, &n->where, subject->stream, s, code);
     return false;
 }
 
-static void subject_rest(struct subject *subject)
+static void nats_worker_format_subject(struct nats_subject_state *subject)
 {
     free(subject->run);
     free(subject->stream);
     free(subject->subject);
     natsSubscription_Destroy(subject->clock);
-    *subject = (struct subject){0};
+    *subject = (struct nats_subject_state){0};
 }
 
 /* Its journals of one run answer once. */
-static bool is_answered(const struct nats *n, const char *run)
+static bool is_answered(const struct nats_destination *n, const char *run)
 {
     for (size_t i = 0; i < n->count; i++)
         if (n->subjects[i].clock && strcmp(n->subjects[i].run, run) == 0)
@@ -136,31 +136,31 @@ static bool is_answered(const struct nats *n, const char *run)
 }
 
 /* Asks how far a stream got. */
-static bool offer_it(struct nats *n, struct order *order, char *why)
+static bool offer_it(struct nats_destination *n, struct nats_order *order, char *why)
 {
     n->subjects =
-        grow_zeroed(n->subjects, &n->room, (size_t)order->stream + 1, sizeof *n->subjects);
+        array_reserve_zeroed(n->subjects, &n->room, (size_t)order->stream + 1, sizeof *n->subjects);
     n->count = order->stream >= n->count ? order->stream + 1 : n->count;
-    struct subject *subject = &n->subjects[order->stream];
-    subject_rest(subject);
+    struct nats_subject_state *subject = &n->subjects[order->stream];
+    nats_worker_format_subject(subject);
     memcpy(subject->id, order->message.id, FORWARD_ID_BYTES);
-    subject->run = memory_copied(order->run);
+    subject->run = xstrdup(order->run);
     subject->stream = nats_stream(order->run);
     subject->subject = nats_subject(order->run, order->message.id);
     if (!have_stream(n, subject, why))
         return false;
     if (!is_answered(n, order->run))
-        subject->clock = natsclock_answer(&n->link, order->run, n->host);
+        subject->clock = nats_clock_answer(&n->link, order->run, n->host);
     natsMsg *found = NULL;
     jsErrCode code = 0;
     struct nats_message message = {0};
     natsStatus s =
         js_GetLastMsg(&found, n->link.js, subject->stream, subject->subject, NULL, &code);
     if (s == NATS_OK) {
-        struct in in =
-            in_from((const uint8_t *)natsMsg_GetData(found), (size_t)natsMsg_GetDataLength(found));
+        struct decoder in =
+            decoder_init((const uint8_t *)natsMsg_GetData(found), (size_t)natsMsg_GetDataLength(found));
         subject->last = natsMsg_GetSequence(found);
-        bool good = get_nats_message(&in, &message);
+        bool good = decode_nats_message(&in, &message);
         if (!good)
             snprintf(why, NATS_WHY_BYTES, "%s: the stream %s: message %llu %s", n->where.shown,
                      subject->stream, (unsigned long long)subject->last, in.error);
@@ -168,17 +168,17 @@ static bool offer_it(struct nats *n, struct order *order, char *why)
         if (!good)
             return false;
     } else if (s != NATS_NOT_FOUND && code != JSNoMessageFoundErr) {
-        natslink_why(why, &n->where, subject->stream, s, code);
+        nats_connection_error_text(why, &n->where, subject->stream, s, code);
         return false;
     }
     bool whole = s == NATS_OK && message.ends && message.part + 1 == message.parts;
-    tell(n, (struct news){.what = whole ? COMPLETE : EXPECTS,
+    nats_worker_report_event(n, (struct nats_event){.what = whole ? NATS_STREAM_COMPLETE : NATS_EXPECTS_CHUNK,
                           .stream = order->stream,
                           .chunk = s == NATS_OK ? nats_next(&message) : 0});
     return true;
 }
 
-static bool publish_part(struct nats *n, struct subject *subject, const struct out *body, char *why)
+static bool publish_part(struct nats_destination *n, struct nats_subject_state *subject, const struct encoder *body, char *why)
 {
     natsMsg *msg = NULL;
     jsPubAck *ack = NULL;
@@ -195,15 +195,15 @@ static bool publish_part(struct nats *n, struct subject *subject, const struct o
     if (s == NATS_OK)
         subject->last = ack->Sequence;
     else
-        natslink_why(why, &n->where, subject->stream, s, code);
+        nats_connection_error_text(why, &n->where, subject->stream, s, code);
     jsPubAck_Destroy(ack);
     natsMsg_Destroy(msg);
     return s == NATS_OK;
 }
 
-static bool publish_it(struct nats *n, struct order *order, char *why)
+static bool publish_it(struct nats_destination *n, struct nats_order *order, char *why)
 {
-    struct subject *subject = order->stream < n->count ? &n->subjects[order->stream] : NULL;
+    struct nats_subject_state *subject = order->stream < n->count ? &n->subjects[order->stream] : NULL;
     if (!subject || !subject->subject)
         return true; /* from before it was away: it comes again */
     struct nats_message *message = &order->message;
@@ -216,27 +216,27 @@ static bool publish_it(struct nats *n, struct order *order, char *why)
     bool good = message->parts > 0;
     if (!good)
         snprintf(why, NATS_WHY_BYTES, "%s: its max_payload is too small: raise it", n->where.shown);
-    struct out body = {0};
+    struct encoder body = {0};
     for (message->part = 0; good && message->part < message->parts; message->part++) {
         body.size = 0;
-        put_nats_message(&body, message, most);
+        encode_nats_message(&body, message, most);
         good = publish_part(n, subject, &body, why);
     }
-    out_free(&body);
+    encoder_free(&body);
     uint64_t next = message->batch.first + message->batch.count;
     if (good)
-        tell(n, (struct news){.what = EXPECTS, .stream = order->stream, .chunk = next});
+        nats_worker_report_event(n, (struct nats_event){.what = NATS_EXPECTS_CHUNK, .stream = order->stream, .chunk = next});
     if (good && message->ends)
-        tell(n, (struct news){.what = COMPLETE, .stream = order->stream, .chunk = next});
+        nats_worker_report_event(n, (struct nats_event){.what = NATS_STREAM_COMPLETE, .stream = order->stream, .chunk = next});
     return good;
 }
 
 /* Until it goes away, or nobody wants it any more. */
-static void serve(struct nats *n, char *why)
+static void nats_worker_serve_orders(struct nats_destination *n, char *why)
 {
     bool good = true, stop = false;
     while (good && !stop) {
-        struct order *order = next_order(n);
+        struct nats_order *order = next_order(n);
         if (order)
             good = order->run ? offer_it(n, order, why) : publish_it(n, order, why);
         else if (natsConnection_IsClosed(n->link.nc)) {
@@ -250,10 +250,10 @@ static void serve(struct nats *n, char *why)
     }
 }
 
-static bool connect_it(struct nats *n, char *why)
+static bool connect_it(struct nats_destination *n, char *why)
 {
-    struct natslink link;
-    if (!natslink_open(&link, &n->where, why))
+    struct nats_connection link;
+    if (!nats_connection_open(&link, &n->where, why))
         return false;
     pthread_mutex_lock(&n->lock);
     n->link = link;
@@ -261,21 +261,21 @@ static bool connect_it(struct nats *n, char *why)
     return true;
 }
 
-static void hang_up(struct nats *n)
+static void nats_worker_disconnect(struct nats_destination *n)
 {
     pthread_mutex_lock(&n->lock);
-    struct natslink link = n->link;
-    n->link = (struct natslink){0};
+    struct nats_connection link = n->link;
+    n->link = (struct nats_connection){0};
     drop_orders(n);
     n->full = false;
     pthread_mutex_unlock(&n->lock);
     for (size_t i = 0; i < n->count; i++)
-        subject_rest(&n->subjects[i]);
-    natslink_close(&link);
+        nats_worker_format_subject(&n->subjects[i]);
+    nats_connection_close(&link);
 }
 
 /* True: nobody wants it any more. */
-static bool pause_for(struct nats *n, unsigned ms)
+static bool pause_for(struct nats_destination *n, unsigned ms)
 {
     struct timespec until = in_ms(ms);
     pthread_mutex_lock(&n->lock);
@@ -286,21 +286,21 @@ static bool pause_for(struct nats *n, unsigned ms)
     return stop;
 }
 
-void *natskeeper_run(void *context)
+void *nats_worker_run(void *context)
 {
-    struct nats *n = context;
+    struct nats_destination *n = context;
     unsigned wait = AGAIN_LEAST_MS;
     char why[NATS_WHY_BYTES];
     do {
-        uint64_t begun = turn_clock_ns();
+        uint64_t begun = loop_clock_ns();
         why[0] = 0;
         if (connect_it(n, why)) {
-            tell(n, (struct news){.what = HERE});
-            serve(n, why);
+            nats_worker_report_event(n, (struct nats_event){.what = NATS_CONNECTED});
+            nats_worker_serve_orders(n, why);
         }
-        hang_up(n);
-        tell(n, (struct news){.what = AWAY, .why = memory_copied(why)});
-        bool long_ago = turn_clock_ns() - begun > (uint64_t)AGAIN_MOST_MS * 1000000u;
+        nats_worker_disconnect(n);
+        nats_worker_report_event(n, (struct nats_event){.what = NATS_DISCONNECTED, .why = xstrdup(why)});
+        bool long_ago = loop_clock_ns() - begun > (uint64_t)AGAIN_MOST_MS * 1000000u;
         wait = long_ago ? AGAIN_LEAST_MS : wait * 2 < AGAIN_MOST_MS ? wait * 2 : AGAIN_MOST_MS;
     } while (!pause_for(n, wait));
     nats_ReleaseThreadMemory();

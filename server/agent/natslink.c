@@ -13,7 +13,7 @@
 #define WAIT_MS 5000 /* for an answer of JetStream */
 #define PING_MS 10000 /* where nothing is heard, it is asked for */
 
-static const char *variable(const char *name)
+static const char *nats_connection_environment(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
@@ -21,7 +21,7 @@ static const char *variable(const char *name)
 
 /* ---- files that the environment names ---- */
 
-static const struct file {
+static const struct nats_secret_file {
     const char *name;
     const char *with; /* without this one it says nothing */
     bool secret;
@@ -32,13 +32,13 @@ static const struct file {
              {"POET_NATS_KEY", "POET_NATS_CERT", true}};
 
 /* libnats would say of some of it that an argument is wrong, and of some nothing. */
-static bool is_usable(const struct file *file, const struct nats_where *where, char *why)
+static bool is_usable(const struct nats_secret_file *file, const struct nats_address *where, char *why)
 {
-    const char *path = variable(file->name);
+    const char *path = nats_connection_environment(file->name);
     struct stat st;
     if (!path)
         return true;
-    if (file->with && !variable(file->with))
+    if (file->with && !nats_connection_environment(file->with))
         snprintf(why, NATS_WHY_BYTES, "%s: %s is set, and %s is not: set both", where->shown,
                  file->name, file->with);
     else if (access(path, R_OK) < 0 || stat(path, &st) < 0)
@@ -55,17 +55,17 @@ static bool is_usable(const struct file *file, const struct nats_where *where, c
     return false;
 }
 
-static bool are_usable(const struct nats_where *where, char *why)
+static bool are_usable(const struct nats_address *where, char *why)
 {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (!is_usable(&files[i], where, why))
             return false;
-    bool seed = variable("POET_NATS_SEED"), good = true;
-    if (variable("POET_NATS_NKEY") && !seed)
+    bool seed = nats_connection_environment("POET_NATS_SEED"), good = true;
+    if (nats_connection_environment("POET_NATS_NKEY") && !seed)
         good = false,
         snprintf(why, NATS_WHY_BYTES,
                  "%s: POET_NATS_NKEY is set, and POET_NATS_SEED is not: set both", where->shown);
-    else if (seed && variable("POET_NATS_CREDS"))
+    else if (seed && nats_connection_environment("POET_NATS_CREDS"))
         good = false,
         snprintf(why, NATS_WHY_BYTES,
                  "%s: POET_NATS_CREDS and POET_NATS_SEED are set: take one away", where->shown);
@@ -73,24 +73,24 @@ static bool are_usable(const struct nats_where *where, char *why)
 }
 
 /* Who we are, where the address does not say it. */
-static natsStatus show_who(natsOptions *options, const char **which)
+static natsStatus nats_connection_print_identity(natsOptions *options, const char **which)
 {
-    const char *creds = variable("POET_NATS_CREDS"), *seed = variable("POET_NATS_SEED");
+    const char *creds = nats_connection_environment("POET_NATS_CREDS"), *seed = nats_connection_environment("POET_NATS_SEED");
     *which = "POET_NATS_CREDS";
     if (creds)
         return natsOptions_SetUserCredentialsFromFiles(options, creds, NULL);
     *which = "POET_NATS_NKEY and POET_NATS_SEED";
-    return seed ? natsOptions_SetNKeyFromSeed(options, variable("POET_NATS_NKEY"), seed) : NATS_OK;
+    return seed ? natsOptions_SetNKeyFromSeed(options, nats_connection_environment("POET_NATS_NKEY"), seed) : NATS_OK;
 }
 
-static bool is_secure(const struct nats_where *where)
+static bool is_secure(const struct nats_address *where)
 {
-    return where->tls || variable("POET_NATS_CA") || variable("POET_NATS_CERT");
+    return where->tls || nats_connection_environment("POET_NATS_CA") || nats_connection_environment("POET_NATS_CERT");
 }
 
-static natsStatus load_tls(natsOptions *options, const struct nats_where *where, const char **which)
+static natsStatus load_tls(natsOptions *options, const struct nats_address *where, const char **which)
 {
-    const char *ca = variable("POET_NATS_CA"), *certificate = variable("POET_NATS_CERT");
+    const char *ca = nats_connection_environment("POET_NATS_CA"), *certificate = nats_connection_environment("POET_NATS_CERT");
     *which = "TLS";
     if (!is_secure(where))
         return NATS_OK;
@@ -101,14 +101,14 @@ static natsStatus load_tls(natsOptions *options, const struct nats_where *where,
         *which = "POET_NATS_CA", s = natsOptions_LoadCATrustedCertificates(options, ca);
     if (s == NATS_OK && certificate)
         *which = "POET_NATS_CERT and POET_NATS_KEY (do they belong together?)",
-        s = natsOptions_LoadCertificatesChain(options, certificate, variable("POET_NATS_KEY"));
+        s = natsOptions_LoadCertificatesChain(options, certificate, nats_connection_environment("POET_NATS_KEY"));
     return s;
 }
 
 /* ---- what went wrong ---- */
 
 /* libnats says of a name that nobody knows that there is no server. */
-static bool is_known(const struct nats_where *where, char *why)
+static bool is_known(const struct nats_address *where, char *why)
 {
     struct addrinfo *found = NULL, wanted = {.ai_socktype = SOCK_STREAM};
     int e = getaddrinfo(where->host, where->port, &wanted, &found);
@@ -121,18 +121,18 @@ static bool is_known(const struct nats_where *where, char *why)
 }
 
 /* Which of the ways to say who we are it did not like. */
-static const char *refused(void)
+static const char *nats_connection_auth_advice(void)
 {
-    if (variable("POET_NATS_CREDS"))
+    if (nats_connection_environment("POET_NATS_CREDS"))
         return "look at POET_NATS_CREDS, which has expired, or is of nobody that it knows";
-    if (variable("POET_NATS_SEED"))
+    if (nats_connection_environment("POET_NATS_SEED"))
         return "look at POET_NATS_NKEY, which it must know, and POET_NATS_SEED, which must be its";
     return "look at USER:PASSWORD@ or TOKEN@ in its address, or name POET_NATS_CREDS, or "
            "POET_NATS_NKEY and POET_NATS_SEED";
 }
 
 /* By what OpenSSL says of its certificate. */
-static const char *distrusted(const char *said)
+static const char *nats_connection_tls_advice(const char *said)
 {
     if (strstr(said, "mismatch"))
         return "its certificate is for another host: write the name that is in it";
@@ -148,9 +148,9 @@ static const char *distrusted(const char *said)
 }
 
 /* A server that does not like our certificate, or misses it, says so in its own log alone. */
-static const char *disliked(void)
+static const char *nats_connection_certificate_advice(void)
 {
-    return variable("POET_NATS_CERT")
+    return nats_connection_environment("POET_NATS_CERT")
                ? "the NATS server has hung up: look whether POET_NATS_CERT has expired, and whether "
                  "it knows who signed that"
                : "the NATS server has hung up: it may want a certificate: POET_NATS_CERT and "
@@ -158,7 +158,7 @@ static const char *disliked(void)
 }
 
 /* What libnats said last, without where in it. */
-static const char *last_said(void)
+static const char *nats_connection_last_error_text(void)
 {
     natsStatus ignored;
     const char *said = nats_GetLastError(&ignored);
@@ -166,9 +166,9 @@ static const char *last_said(void)
     return behind ? behind + 3 : said ? said : "";
 }
 
-static const char *known_reason(const struct nats_where *where, natsStatus s, const char *said)
+static const char *known_reason(const struct nats_address *where, natsStatus s, const char *said)
 {
-    const char *cause = s == NATS_SSL_ERROR ? distrusted(said) : NULL;
+    const char *cause = s == NATS_SSL_ERROR ? nats_connection_tls_advice(said) : NULL;
     if (cause)
         return cause;
     if (s == NATS_NO_SERVER)
@@ -179,18 +179,18 @@ static const char *known_reason(const struct nats_where *where, natsStatus s, co
     if (is_secure(where) &&
         (s == NATS_PROTOCOL_ERROR || s == NATS_CONNECTION_CLOSED || s == NATS_IO_ERROR ||
          (s == NATS_SSL_ERROR && (strstr(said, "alert") || !strstr(said, "handshake")))))
-        return disliked();
+        return nats_connection_certificate_advice();
     return NULL;
 }
 
-static void why_not(char *why, const struct nats_where *where, natsStatus s)
+static void nats_connection_failure_reason(char *why, const struct nats_address *where, natsStatus s)
 {
-    const char *said = last_said(), *reason = known_reason(where, s, said);
+    const char *said = nats_connection_last_error_text(), *reason = known_reason(where, s, said);
     if (reason)
         snprintf(why, NATS_WHY_BYTES, "%s: %s", where->shown, reason);
     else if (s == NATS_CONNECTION_AUTH_FAILED)
         snprintf(why, NATS_WHY_BYTES, "%s: the NATS server does not let us in: %s", where->shown,
-                 refused());
+                 nats_connection_auth_advice());
     else
         snprintf(why, NATS_WHY_BYTES, "%s: %s%s%s", where->shown, natsStatus_GetText(s),
                  *said ? ": " : "", said);
@@ -199,7 +199,7 @@ static void why_not(char *why, const struct nats_where *where, natsStatus s)
 
 /* ---- to connect ---- */
 
-static natsStatus prepare(natsOptions *options, const struct nats_where *where, const char **which)
+static natsStatus nats_connection_set_options(natsOptions *options, const struct nats_address *where, const char **which)
 {
     natsStatus s = natsOptions_SetURL(options, where->url);
     if (s == NATS_OK)
@@ -214,23 +214,23 @@ static natsStatus prepare(natsOptions *options, const struct nats_where *where, 
         s = natsOptions_SetSendAsap(options, true); /* each message is waited for */
     *which = "its address";
     if (s == NATS_OK)
-        s = show_who(options, which);
+        s = nats_connection_print_identity(options, which);
     if (s == NATS_OK)
         s = load_tls(options, where, which);
     return s;
 }
 
-bool natslink_open(struct natslink *link, const struct nats_where *where, char *why)
+bool nats_connection_open(struct nats_connection *link, const struct nats_address *where, char *why)
 {
     natsOptions *options = NULL;
     jsOptions js;
     const char *which = "";
-    *link = (struct natslink){0};
+    *link = (struct nats_connection){0};
     if (!are_usable(where, why) || !is_known(where, why))
         return false;
     natsStatus s = natsOptions_Create(&options);
     if (s == NATS_OK)
-        s = prepare(options, where, &which);
+        s = nats_connection_set_options(options, where, &which);
     if (s != NATS_OK) {
         snprintf(why, NATS_WHY_BYTES, "%s: %s cannot be used: %s", where->shown, which,
                  natsStatus_GetText(s));
@@ -245,21 +245,21 @@ bool natslink_open(struct natslink *link, const struct nats_where *where, char *
         s = natsConnection_JetStream(&link->js, link->nc, &js);
     if (s == NATS_OK)
         return true;
-    why_not(why, where, s);
-    natslink_close(link);
+    nats_connection_failure_reason(why, where, s);
+    nats_connection_close(link);
     return false;
 }
 
-void natslink_close(struct natslink *link)
+void nats_connection_close(struct nats_connection *link)
 {
     jsCtx_Destroy(link->js);
     if (link->nc)
         natsConnection_Close(link->nc);
     natsConnection_Destroy(link->nc);
-    *link = (struct natslink){0};
+    *link = (struct nats_connection){0};
 }
 
-void natslink_why(char *why, const struct nats_where *where, const char *stream, natsStatus status,
+void nats_connection_error_text(char *why, const struct nats_address *where, const char *stream, natsStatus status,
                   jsErrCode code)
 {
     const char *what = NULL;

@@ -8,16 +8,16 @@
 
 #define NATS_WHY_BYTES 800u
 
-struct natslink {
+struct nats_connection {
     natsConnection *nc;
     jsCtx *js;
 };
 
 /* It waits, for some seconds at most.  False: why says in a line what to do. */
-bool natslink_open(struct natslink *link, const struct nats_where *where, char *why);
-void natslink_close(struct natslink *link);
+bool nats_connection_open(struct nats_connection *link, const struct nats_address *where, char *why);
+void nats_connection_close(struct nats_connection *link);
 /* What went wrong with a stream, and what to do. */
-void natslink_why(char *why, const struct nats_where *where, const char *stream, natsStatus status,
+void nats_connection_error_text(char *why, const struct nats_address *where, const char *stream, natsStatus status,
                   jsErrCode code);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_plain(char c)
 char *nats_name(const char *run)
 {
     static const char digits[] = "0123456789ABCDEF";
-    char *name = memory_bytes(3 * strlen(run) + 2), *to = name;
+    char *name = xmalloc(3 * strlen(run) + 2), *to = name;
     for (const char *c = run; *c; c++) {
         if (is_plain(*c)) {
             *to++ = *c;
@@ -34,14 +34,14 @@ char *nats_name(const char *run)
 
 char *nats_stream(const char *run)
 {
-    char *name = nats_name(run), *stream = memory_printed("poet-%s", name);
+    char *name = nats_name(run), *stream = xasprintf("poet-%s", name);
     free(name);
     return stream;
 }
 
 char *nats_clock_subject(const char *run)
 {
-    char *name = nats_name(run), *subject = memory_printed("poet.%s.clock.ask", name);
+    char *name = nats_name(run), *subject = xasprintf("poet.%s.clock.ask", name);
     free(name);
     return subject;
 }
@@ -55,32 +55,32 @@ char *nats_subject(const char *run, const uint8_t *id)
     }
     if (id)
         hex[sizeof hex - 1] = 0;
-    char *name = nats_name(run), *subject = memory_printed("poet.%s.%s", name, hex);
+    char *name = nats_name(run), *subject = xasprintf("poet.%s.%s", name, hex);
     free(name);
     return subject;
 }
 
 /* ---- addresses ---- */
 
-bool nats_is_where(const char *where)
+bool nats_is_address(const char *where)
 {
     return strncmp(where, "nats://", 7) == 0 || strncmp(where, "tls://", 6) == 0;
 }
 
-char *nats_shown(const char *where)
+char *nats_display_text(const char *where)
 {
-    struct nats_where read;
+    struct nats_address read;
     struct error ignored;
-    if (!nats_where_read(&read, where, &ignored))
-        return memory_copied("nats://");
-    char *shown = memory_copied(read.shown);
-    nats_where_free(&read);
+    if (!nats_address_parse(&read, where, &ignored))
+        return xstrdup("nats://");
+    char *shown = xstrdup(read.shown);
+    nats_address_free(&read);
     return shown;
 }
 
-static char *piece(const char *from, const char *to)
+static char *nats_message_copy_part(const char *from, const char *to)
 {
-    return memory_copied_part(from, (size_t)(to - from));
+    return xstrndup(from, (size_t)(to - from));
 }
 
 static bool is_port(const char *s)
@@ -90,9 +90,9 @@ static bool is_port(const char *s)
     return *s >= '0' && *s <= '9' && !*end && port > 0 && port < 65536;
 }
 
-bool nats_where_read(struct nats_where *read, const char *where, struct error *error)
+bool nats_address_parse(struct nats_address *read, const char *where, struct error *error)
 {
-    *read = (struct nats_where){.tls = where[0] == 't'};
+    *read = (struct nats_address){.tls = where[0] == 't'};
     const char *begin = strstr(where, "://"), *hash = strchr(where, '#');
     const char *end = hash ? hash : where + strlen(where);
     begin = begin && begin < end ? begin + 3 : where;
@@ -101,20 +101,20 @@ bool nats_where_read(struct nats_where *read, const char *where, struct error *e
         host = *c == '@' ? c + 1 : host;
     const char *close = *host == '[' ? memchr(host, ']', (size_t)(end - host)) : NULL;
     const char *from = close ? close : host, *colon = memchr(from, ':', (size_t)(end - from));
-    read->host = close ? piece(host + 1, close) : piece(host, colon ? colon : end);
-    read->port = colon ? piece(colon + 1, end) : memory_copied("4222");
+    read->host = close ? nats_message_copy_part(host + 1, close) : nats_message_copy_part(host, colon ? colon : end);
+    read->port = colon ? nats_message_copy_part(colon + 1, end) : xstrdup("4222");
     read->shown =
-        memory_printed("%s%.*s", read->tls ? "tls://" : "nats://", (int)(end - host), host);
-    read->url = memory_printed("%.*s%s", (int)(end - where), where, colon ? "" : ":4222");
-    read->run = hash ? memory_copied(hash + 1) : NULL;
-    if (nats_is_where(where) && *read->host && is_port(read->port))
+        xasprintf("%s%.*s", read->tls ? "tls://" : "nats://", (int)(end - host), host);
+    read->url = xasprintf("%.*s%s", (int)(end - where), where, colon ? "" : ":4222");
+    read->run = hash ? xstrdup(hash + 1) : NULL;
+    if (nats_is_address(where) && *read->host && is_port(read->port))
         return true;
     error_set(error, "%s: write nats://HOST:PORT or tls://HOST:PORT", read->shown);
-    nats_where_free(read);
+    nats_address_free(read);
     return false;
 }
 
-void nats_where_free(struct nats_where *where)
+void nats_address_free(struct nats_address *where)
 {
     if (where->url)
         explicit_bzero(where->url, strlen(where->url));
@@ -123,7 +123,7 @@ void nats_where_free(struct nats_where *where)
     free(where->host);
     free(where->port);
     free(where->run);
-    *where = (struct nats_where){0};
+    *where = (struct nats_address){0};
 }
 
 /* ---- messages ---- */
@@ -133,52 +133,52 @@ uint32_t nats_parts(size_t packed_bytes, size_t most)
     if (most <= NATS_HEAD_BYTES || !packed_bytes)
         return 0;
     size_t room = most - NATS_HEAD_BYTES, parts = (packed_bytes + room - 1) / room;
-    return parts <= NATS_PARTS_MOST ? (uint32_t)parts : 0;
+    return parts <= NATS_PARTS_MAX ? (uint32_t)parts : 0;
 }
 
-static void put_head(struct out *out)
+static void put_head(struct encoder *out)
 {
-    put_u32(out, HELLO_MAGIC);
-    put_u32(out, NATS_MESSAGE_VERSION);
+    encode_u32(out, HELLO_MAGIC);
+    encode_u32(out, NATS_MESSAGE_VERSION);
 }
 
-static void get_head(struct in *in)
+static void get_head(struct decoder *in)
 {
-    uint32_t magic = get_u32(in), version = get_u32(in);
+    uint32_t magic = decode_u32(in), version = decode_u32(in);
     if (!in->error && magic != HELLO_MAGIC)
-        in_fail(in, "is no message of Poet");
+        decoder_fail(in, "is no message of Poet");
     if (!in->error && version != NATS_MESSAGE_VERSION)
-        in_fail(in, "is of another version of Poet");
+        decoder_fail(in, "is of another version of Poet");
 }
 
-void put_nats_message(struct out *out, const struct nats_message *message, size_t most)
+void encode_nats_message(struct encoder *out, const struct nats_message *message, size_t most)
 {
     const struct forwarded_batch *batch = &message->batch;
     size_t room = most - NATS_HEAD_BYTES, from = message->part * room;
     size_t left = batch->packed_bytes - from;
     put_head(out);
-    put_bytes(out, message->id, FORWARD_ID_BYTES);
-    put_u8(out, message->ends);
-    put_u32(out, message->part);
-    put_u32(out, message->parts);
-    put_forwarded_batch(out, batch);
-    put_bytes(out, batch->packed + from, left < room ? left : room);
+    encode_bytes(out, message->id, FORWARD_ID_BYTES);
+    encode_u8(out, message->ends);
+    encode_u32(out, message->part);
+    encode_u32(out, message->parts);
+    encode_forwarded_batch(out, batch);
+    encode_bytes(out, batch->packed + from, left < room ? left : room);
 }
 
-bool get_nats_message(struct in *in, struct nats_message *message)
+bool decode_nats_message(struct decoder *in, struct nats_message *message)
 {
     *message = (struct nats_message){0};
     get_head(in);
-    const uint8_t *id = get_bytes(in, FORWARD_ID_BYTES);
+    const uint8_t *id = decode_bytes(in, FORWARD_ID_BYTES);
     if (id)
         memcpy(message->id, id, FORWARD_ID_BYTES);
-    message->ends = get_u8(in) & 1;
-    message->part = get_u32(in);
-    message->parts = get_u32(in);
+    message->ends = decode_u8(in) & 1;
+    message->part = decode_u32(in);
+    message->parts = decode_u32(in);
     if (!in->error &&
-        (!message->parts || message->parts > NATS_PARTS_MOST || message->part >= message->parts))
-        in_fail(in, "a part that cannot be");
-    return !in->error && get_forwarded_batch(in, &message->batch);
+        (!message->parts || message->parts > NATS_PARTS_MAX || message->part >= message->parts))
+        decoder_fail(in, "a part that cannot be");
+    return !in->error && decode_forwarded_batch(in, &message->batch);
 }
 
 uint64_t nats_next(const struct nats_message *message)
@@ -189,36 +189,36 @@ uint64_t nats_next(const struct nats_message *message)
 
 /* ---- clocks ---- */
 
-void put_nats_question(struct out *out, uint64_t asked)
+void encode_nats_request(struct encoder *out, uint64_t asked)
 {
     put_head(out);
-    put_u64(out, asked);
+    encode_u64(out, asked);
 }
 
-bool get_nats_question(struct in *in, uint64_t *asked)
+bool decode_nats_request(struct decoder *in, uint64_t *asked)
 {
     get_head(in);
-    *asked = get_u64(in);
-    return in_done(in);
+    *asked = decode_u64(in);
+    return decoder_finish(in);
 }
 
-void put_nats_answer(struct out *out, const struct nats_answer *answer)
+void encode_nats_response(struct encoder *out, const struct nats_answer *answer)
 {
     put_head(out);
-    put_u64(out, answer->asked);
-    put_u64(out, answer->heard);
-    put_u64(out, answer->said);
-    put_string(out, answer->host);
+    encode_u64(out, answer->asked);
+    encode_u64(out, answer->heard);
+    encode_u64(out, answer->said);
+    encode_string(out, answer->host);
 }
 
-bool get_nats_answer(struct in *in, struct nats_answer *answer)
+bool decode_nats_response(struct decoder *in, struct nats_answer *answer)
 {
     get_head(in);
-    answer->asked = get_u64(in);
-    answer->heard = get_u64(in);
-    answer->said = get_u64(in);
-    answer->host = get_name(in, NATS_HOST_BYTES);
-    bool good = in_done(in) && answer->host;
+    answer->asked = decode_u64(in);
+    answer->heard = decode_u64(in);
+    answer->said = decode_u64(in);
+    answer->host = decode_name(in, NATS_HOST_BYTES);
+    bool good = decoder_finish(in) && answer->host;
     if (!good) {
         free(answer->host);
         answer->host = NULL;
@@ -249,7 +249,7 @@ bool nats_assemble(struct nats_assembly *a, struct nats_message *message)
         a->parts = 0;
         return false;
     }
-    put_bytes(&a->packed, batch->packed, batch->packed_bytes);
+    encode_bytes(&a->packed, batch->packed, batch->packed_bytes);
     a->part++;
     if (a->part < a->parts)
         return false;

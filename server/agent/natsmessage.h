@@ -10,10 +10,10 @@
 
 #define NATS_MESSAGE_VERSION 1u
 #define NATS_HEAD_BYTES 53u /* of each message */
-#define NATS_PARTS_MOST 65536u
+#define NATS_PARTS_MAX 65536u
 #define NATS_HOST_BYTES 256u
 
-struct nats_where { /* nats://[USER[:PASSWORD]@]HOST[:PORT][#RUN], or tls:// */
+struct nats_address { /* nats://[USER[:PASSWORD]@]HOST[:PORT][#RUN], or tls:// */
     char *url; /* as libnats wants it */
     char *shown; /* without who we are */
     char *host, *port;
@@ -22,10 +22,10 @@ struct nats_where { /* nats://[USER[:PASSWORD]@]HOST[:PORT][#RUN], or tls:// */
 };
 
 /* Whether it is one at all. */
-bool nats_is_where(const char *where);
-char *nats_shown(const char *where); /* without who we are */
-bool nats_where_read(struct nats_where *read, const char *where, struct error *error);
-void nats_where_free(struct nats_where *where);
+bool nats_is_address(const char *where);
+char *nats_display_text(const char *where); /* without who we are */
+bool nats_address_parse(struct nats_address *read, const char *where, struct error *error);
+void nats_address_free(struct nats_address *where);
 
 /* Letters, digits and - as they are, each other byte as _XX; of nothing, _.  No two names become one. */
 char *nats_name(const char *run);
@@ -42,8 +42,8 @@ struct nats_message {
 /* How many parts, if a message has at most so many bytes; 0: that cannot be. */
 uint32_t nats_parts(size_t packed_bytes, size_t most);
 /* One of them.  message->batch is the whole one. */
-void put_nats_message(struct out *out, const struct nats_message *message, size_t most);
-bool get_nats_message(struct in *in, struct nats_message *message);
+void encode_nats_message(struct encoder *out, const struct nats_message *message, size_t most);
+bool decode_nats_message(struct decoder *in, struct nats_message *message);
 /* The chunk that is wanted behind this message, if it is the last one. */
 uint64_t nats_next(const struct nats_message *message);
 
@@ -54,16 +54,16 @@ struct
     uint64_t asked, heard, said;
     char *host; /* readable; the caller's */
 };
-void put_nats_question(struct out *out, uint64_t asked);
-bool get_nats_question(struct in *in, uint64_t *asked);
-void put_nats_answer(struct out *out, const struct nats_answer *answer);
-bool get_nats_answer(struct in *in, struct nats_answer *answer);
+void encode_nats_request(struct encoder *out, uint64_t asked);
+bool decode_nats_request(struct decoder *in, uint64_t *asked);
+void encode_nats_response(struct encoder *out, const struct nats_answer *answer);
+bool decode_nats_response(struct decoder *in, struct nats_answer *answer);
 
 /* Parts become batches again. */
 struct nats_assembly {
     uint64_t first;
     uint32_t count, raw, part, parts;
-    struct out packed;
+    struct encoder packed;
 };
 /* True: message->batch is whole now, good until the next call.  What fits to nothing is dropped: it comes again. */
 bool nats_assemble(struct nats_assembly *assembly, struct nats_message *message);

@@ -5,13 +5,13 @@
 
 #include "wire/endpoint.h"
 
-struct natsreader;
-struct reached_list;
+struct nats_reader;
+struct agent_positions;
 
 /* from: nats://HOST:PORT#RUN.  fd: our end, which is its own from now on.  known: how far it was read before; it goes on there.
  * NULL with a reason. */
-struct natsreader *natsreader_new(const char *from, int fd, const struct reached_list *known,
+struct nats_reader *nats_reader_new(const char *from, int fd, const struct agent_positions *known,
                                   struct error *error);
-void natsreader_free(struct natsreader *reader);
+void nats_reader_free(struct nats_reader *reader);
 
 #endif

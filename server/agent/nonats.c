@@ -5,31 +5,31 @@
 
 #include <unistd.h>
 
-static void say(struct error *error)
+static void nats_stub_set_error(struct error *error)
 {
     error_set(error, "this Poet was built without %s, so it speaks no NATS",
-              tls_is_there() ? "libnats (Debian: libnats-dev)"
+              tls_is_available() ? "libnats (Debian: libnats-dev)"
                              : "GnuTLS and zstd (Debian: libgnutls28-dev, libzstd-dev)");
 }
 
 static struct destination *open_none(struct ev_loop *loop, const char *where, const char *host,
-                                     const struct destination_hears *hears, void *context,
+                                     const struct destination_callbacks *hears, void *context,
                                      struct error *error)
 {
     (void)loop, (void)where, (void)host, (void)hears, (void)context;
-    say(error);
+    nats_stub_set_error(error);
     return NULL;
 }
 
 const struct destination_kind destination_nats = {.open = open_none};
 
-struct natsreader *natsreader_new(const char *from, int fd, const struct reached_list *known,
+struct nats_reader *nats_reader_new(const char *from, int fd, const struct agent_positions *known,
                                   struct error *error)
 {
     (void)from, (void)known;
     close(fd);
-    say(error);
+    nats_stub_set_error(error);
     return NULL;
 }
 
-void natsreader_free(struct natsreader *reader) { (void)reader; }
+void nats_reader_free(struct nats_reader *reader) { (void)reader; }

@@ -11,61 +11,61 @@
 
 /* ---- life ---- */
 
-void put_stream_head(struct out *out, const uint8_t *id, const char *run, const char *host)
+void encode_stream_head(struct encoder *out, const uint8_t *id, const char *run, const char *host)
 {
-    put_bytes(out, id, FORWARD_ID_BYTES);
-    put_string(out, run);
-    put_string(out, host);
+    encode_bytes(out, id, FORWARD_ID_BYTES);
+    encode_string(out, run);
+    encode_string(out, host);
 }
 
 /* What its first chunk says. */
-static bool read_head(struct stream *stream)
+static bool read_head(struct outgoing_stream *stream)
 {
     struct chunk chunk;
-    struct followed begin = following_place(stream->following);
-    if (!following_next(stream->following, &chunk) || chunk.kind != CHUNK_AGENT)
+    struct journal_position begin = journal_follower_position(stream->following);
+    if (!journal_follower_next(stream->following, &chunk) || chunk.kind != CHUNK_AGENT)
         return false;
-    struct in in = in_from(chunk.data, chunk.size);
-    const uint8_t *id = get_bytes(&in, FORWARD_ID_BYTES);
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    const uint8_t *id = decode_bytes(&in, FORWARD_ID_BYTES);
     if (id)
         memcpy(stream->id, id, FORWARD_ID_BYTES);
-    stream->run = get_string(&in, LIMIT_TEXT_BYTES);
-    following_go_to(stream->following, begin);
+    stream->run = decode_string(&in, LIMIT_TEXT_BYTES);
+    journal_follower_seek(stream->following, begin);
     return !in.error;
 }
 
-static struct stream *open_file(const char *path, const char **why)
+static struct outgoing_stream *open_file(const char *path, const char **why)
 {
-    struct following *following = following_new(path, why);
+    struct journal_follower *following = journal_follower_new(path, why);
     if (!following)
         return NULL;
-    struct stream *stream = memory_zeroed(1, sizeof *stream);
+    struct outgoing_stream *stream = xcalloc(1, sizeof *stream);
     stream->following = following;
-    stream->path = memory_copied(path);
+    stream->path = xstrdup(path);
     stream->chunks = UINT64_MAX;
-    stream->kept = following_place(following);
+    stream->kept = journal_follower_position(following);
     return stream;
 }
 
-struct stream *stream_new(const char *path, bool live, const char **why)
+struct outgoing_stream *outgoing_stream_new(const char *path, bool live, const char **why)
 {
-    struct stream *stream = open_file(path, why);
+    struct outgoing_stream *stream = open_file(path, why);
     if (!stream)
         return NULL;
     stream->live = live;
-    if (!live && !following_lock(stream->following))
+    if (!live && !journal_follower_lock(stream->following))
         *why = "somebody is writing it";
     else if (!read_head(stream))
         *why = "it was not written by an agent";
     if (!*why)
         return stream;
-    stream_free(stream);
+    outgoing_stream_free(stream);
     return NULL;
 }
 
-struct stream *stream_of_file(const char *path, const char **why)
+struct outgoing_stream *outgoing_stream_of_file(const char *path, const char **why)
 {
-    struct stream *stream = open_file(path, why);
+    struct outgoing_stream *stream = open_file(path, why);
     if (stream && !read_head(stream)) {
         free(stream->run);
         stream->run = NULL;
@@ -73,9 +73,9 @@ struct stream *stream_of_file(const char *path, const char **why)
     return stream;
 }
 
-void stream_free(struct stream *stream)
+void outgoing_stream_free(struct outgoing_stream *stream)
 {
-    following_free(stream->following);
+    journal_follower_free(stream->following);
     free(stream->run);
     free(stream->path);
     free(stream->open);
@@ -86,12 +86,12 @@ void stream_free(struct stream *stream)
 /* ---- chunks ---- */
 
 /* Who is still there, for what is said at the end. */
-static void note_session(struct stream *stream, const struct chunk *chunk)
+static void note_session(struct outgoing_stream *stream, const struct chunk *chunk)
 {
     if (chunk->session >= LIMIT_LINES)
         return;
     if (chunk->kind == CHUNK_SESSION) {
-        stream->open = grow_zeroed(stream->open, &stream->room, (size_t)chunk->session + 1,
+        stream->open = array_reserve_zeroed(stream->open, &stream->room, (size_t)chunk->session + 1,
                                    sizeof *stream->open);
         stream->sessions =
             chunk->session >= stream->sessions ? chunk->session + 1 : stream->sessions;
@@ -100,7 +100,7 @@ static void note_session(struct stream *stream, const struct chunk *chunk)
         stream->open[chunk->session] = chunk->kind == CHUNK_SESSION;
 }
 
-static struct forwarded_chunk pass_on(struct stream *stream, const struct chunk *chunk)
+static struct forwarded_chunk outgoing_is_forwarded(struct outgoing_stream *stream, const struct chunk *chunk)
 {
     struct forwarded_chunk out = {.kind = (uint8_t)chunk->kind,
                                   .session = chunk->session,
@@ -119,7 +119,7 @@ static struct forwarded_chunk pass_on(struct stream *stream, const struct chunk 
 }
 
 /* What a journal that was cut off does not say: who was there is gone, and it ends. */
-static bool say_end(struct stream *stream, struct forwarded_chunk *chunk)
+static bool outgoing_append_end(struct outgoing_stream *stream, struct forwarded_chunk *chunk)
 {
     uint64_t past = stream->next - stream->chunks;
     *chunk = (struct forwarded_chunk){.kind = CHUNK_END};
@@ -133,11 +133,11 @@ static bool say_end(struct stream *stream, struct forwarded_chunk *chunk)
     return true;
 }
 
-bool stream_next(struct stream *stream, struct forwarded_chunk *chunk)
+bool outgoing_stream_next(struct outgoing_stream *stream, struct forwarded_chunk *chunk)
 {
     struct chunk read;
-    if (stream->next < stream->chunks && following_next(stream->following, &read)) {
-        *chunk = pass_on(stream, &read);
+    if (stream->next < stream->chunks && journal_follower_next(stream->following, &read)) {
+        *chunk = outgoing_is_forwarded(stream, &read);
         stream->next++;
         return true;
     }
@@ -145,38 +145,38 @@ bool stream_next(struct stream *stream, struct forwarded_chunk *chunk)
         return false;
     if (stream->chunks == UINT64_MAX)
         stream->chunks = stream->next;
-    say_end(stream, chunk);
+    outgoing_append_end(stream, chunk);
     stream->next++;
     return true;
 }
 
-bool stream_reach(struct stream *stream)
+bool outgoing_stream_advance(struct outgoing_stream *stream)
 {
     struct forwarded_chunk ignored;
     for (unsigned i = 0; i < LOOKS && stream->next < stream->skip_to; i++)
-        if (!stream_next(stream, &ignored))
+        if (!outgoing_stream_next(stream, &ignored))
             return true;
     return stream->next >= stream->skip_to;
 }
 
-bool stream_is_over(const struct stream *stream)
+bool outgoing_stream_is_over(const struct outgoing_stream *stream)
 {
     return !stream->live && (stream->ended || stream->forwarded);
 }
 
 /* ---- what was acknowledged ---- */
 
-void stream_mark(struct stream *stream, uint64_t bytes)
+void outgoing_stream_mark(struct outgoing_stream *stream, uint64_t bytes)
 {
     stream->marks =
-        grow(stream->marks, &stream->mark_room, stream->mark_count + 1, sizeof *stream->marks);
-    struct followed place = following_place(stream->following);
+        array_reserve(stream->marks, &stream->mark_room, stream->mark_count + 1, sizeof *stream->marks);
+    struct journal_position place = journal_follower_position(stream->following);
     place.chunk = stream->next; /* beyond the file's, where its end is said */
-    stream->marks[stream->mark_count++] = (struct mark){place, bytes};
+    stream->marks[stream->mark_count++] = (struct outgoing_mark){place, bytes};
     stream->under_way += bytes;
 }
 
-void stream_keep(struct stream *stream, uint64_t next)
+void outgoing_stream_keep(struct outgoing_stream *stream, uint64_t next)
 {
     size_t passed = 0;
     while (passed < stream->mark_count && stream->marks[passed].place.chunk <= next) {
@@ -188,20 +188,20 @@ void stream_keep(struct stream *stream, uint64_t next)
         memmove(stream->marks, stream->marks + passed, stream->mark_count * sizeof *stream->marks);
 }
 
-static void go_to(struct stream *stream, struct followed place)
+static void outgoing_seek(struct outgoing_stream *stream, struct journal_position place)
 {
     stream->next = place.chunk;
     if (place.chunk > stream->chunks)
         place.chunk = stream->chunks;
-    following_go_to(stream->following, place);
+    journal_follower_seek(stream->following, place);
     stream->ended = false;
 }
 
-void stream_go_back(struct stream *stream, uint64_t next)
+void outgoing_stream_go_back(struct outgoing_stream *stream, uint64_t next)
 {
-    static const struct followed begin = {TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0};
-    stream_keep(stream, next);
-    go_to(stream, stream->kept.chunk <= next ? stream->kept : begin);
+    static const struct journal_position begin = {TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0};
+    outgoing_stream_keep(stream, next);
+    outgoing_seek(stream, stream->kept.chunk <= next ? stream->kept : begin);
     if (stream->kept.chunk > next)
         stream->kept = begin;
     stream->skip_to = next;

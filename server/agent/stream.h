@@ -8,10 +8,10 @@
 #include "server/store/following.h"
 #include "wire/forwarded.h"
 
-struct stream {
+struct outgoing_stream {
     uint8_t id[FORWARD_ID_BYTES];
     char *run, *path;
-    struct following *following;
+    struct journal_follower *following;
     bool live; /* its journal is being written */
     bool ended; /* END was read */
     bool forwarded; /* the file says that it was acknowledged as a whole */
@@ -20,31 +20,31 @@ struct stream {
     uint8_t *open; /* by session: did not hang up */
     size_t sessions, room;
     uint64_t chunks; /* of the file, once it is read to its end; UINT64_MAX before that */
-    struct mark { /* ends of batches that are under way */
-        struct followed place;
+    struct outgoing_mark { /* ends of batches that are under way */
+        struct journal_position place;
         uint64_t bytes;
     } *marks;
     size_t mark_count, mark_room;
-    struct followed kept; /* up to here it is acknowledged */
+    struct journal_position kept; /* up to here it is acknowledged */
     uint64_t under_way; /* bytes */
 };
 
 /* What an agent's journal begins with. */
-void put_stream_head(struct out *out, const uint8_t *id, const char *run, const char *host);
+void encode_stream_head(struct encoder *out, const uint8_t *id, const char *run, const char *host);
 /* NULL with a reason: the file is none of an agent's, or somebody writes it though it is not live. */
-struct stream *stream_new(const char *path, bool live, const char **why);
+struct outgoing_stream *outgoing_stream_new(const char *path, bool live, const char **why);
 /* Any journal, of a server, too. */
-struct stream *stream_of_file(const char *path, const char **why);
-void stream_free(struct stream *stream);
+struct outgoing_stream *outgoing_stream_of_file(const char *path, const char **why);
+void outgoing_stream_free(struct outgoing_stream *stream);
 /* The next chunk; false: there is none now. */
-bool stream_next(struct stream *stream, struct forwarded_chunk *chunk);
+bool outgoing_stream_next(struct outgoing_stream *stream, struct forwarded_chunk *chunk);
 /* Reads up to the chunk that is wanted, for some thousand chunks; true: it is there. */
-bool stream_reach(struct stream *stream);
+bool outgoing_stream_advance(struct outgoing_stream *stream);
 /* So much is acknowledged, of what went out. */
-void stream_keep(struct stream *stream, uint64_t next);
+void outgoing_stream_keep(struct outgoing_stream *stream, uint64_t next);
 /* Goes back to where it is to be sent from. */
-void stream_go_back(struct stream *stream, uint64_t next);
-void stream_mark(struct stream *stream, uint64_t bytes); /* a batch up to here is under way */
-bool stream_is_over(const struct stream *stream); /* all was read, and nothing more comes */
+void outgoing_stream_go_back(struct outgoing_stream *stream, uint64_t next);
+void outgoing_stream_mark(struct outgoing_stream *stream, uint64_t bytes); /* a batch up to here is under way */
+bool outgoing_stream_is_over(const struct outgoing_stream *stream); /* all was read, and nothing more comes */
 
 #endif

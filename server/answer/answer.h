@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* What a viewer already knows of a run, so that only news is sent. */
-struct known {
+struct viewer_knowledge {
     size_t targets, processes, types;
     size_t modules; /* of the last process sent */
     uint32_t lines;
@@ -20,15 +20,15 @@ struct known {
     size_t told_room;
 };
 
-void answer_run(struct out *out, const struct run *run); /* the body of RUN, SELECTED */
-void answer_news(struct out *out, const struct run *run, struct known *known);
+void notify_run_selected(struct encoder *out, const struct run *run); /* the body of RUN, SELECTED */
+void notify_updates(struct encoder *out, const struct run *run, struct viewer_knowledge *known);
 /* The same in pieces, until out holds `enough` bytes, or for some milliseconds; true: that is all. */
-bool answer_some_news(struct out *out, const struct run *run, struct known *known, size_t enough);
+bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known, size_t enough);
 /* What of the trace cannot be read, as far as it was found out: whenever that is more. */
-void answer_damage(struct out *out, const struct run *run, struct known *known);
+void notify_damage(struct encoder *out, const struct run *run, struct viewer_knowledge *known);
 
 /* What the file has lost, and what of it, so many parts, turned out to be unreadable since; NULL nothing.  The caller's
  * to free. */
-char *answer_damaged(const struct run *run, uint64_t parts);
+char *damage_text(const struct run *run, uint64_t parts);
 
 #endif

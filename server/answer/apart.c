@@ -15,7 +15,7 @@
         (b) = swapped;                                                                             \
     } while (0)
 
-static void swap(const struct run *run, struct apart *apart)
+static void partial_run_swap_caches(const struct run *run, struct partial_run *apart)
 {
     struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
     SWAP(cache->measured, apart->measured);
@@ -23,39 +23,39 @@ static void swap(const struct run *run, struct apart *apart)
     SWAP(cache->basis, apart->basis);
 }
 
-static uint64_t begin(const struct run *run, int64_t from_ns, uint64_t around)
+static uint64_t partial_run_first_position(const struct run *run, int64_t from_ns, uint64_t around)
 {
     uint64_t first = order_first(run->order);
-    uint64_t at = from_ns == INT64_MIN ? first : times_position(run, from_ns);
+    uint64_t at = from_ns == INT64_MIN ? first : event_times_position(run, from_ns);
     if (at - first <= around)
         return first;
     at = order_event(run->order, at - around).point;
     return at > first ? at : first;
 }
 
-static uint64_t end(const struct run *run, int64_t to_ns, uint64_t around)
+static uint64_t partial_run_end_position(const struct run *run, int64_t to_ns, uint64_t around)
 {
     uint64_t count = order_count(run->order);
-    uint64_t at = to_ns == INT64_MAX ? count : times_position_after(run, to_ns);
+    uint64_t at = to_ns == INT64_MAX ? count : event_times_position_after(run, to_ns);
     return count - at > around ? at + around : count;
 }
 
-struct apart *apart_new(const struct run *run, int64_t from_ns, int64_t to_ns, uint64_t around)
+struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns, uint64_t around)
 {
-    struct apart *apart = memory_zeroed(1, sizeof *apart);
+    struct partial_run *apart = xcalloc(1, sizeof *apart);
     around = around < AROUND_MOST ? around : AROUND_MOST;
-    apart->first = begin(run, from_ns, around);
-    apart->end = end(run, to_ns, around);
-    apart_enter(run, apart);
-    measured_begin(run, apart->first, apart->end);
-    apart_leave(run, apart);
+    apart->first = partial_run_first_position(run, from_ns, around);
+    apart->end = partial_run_end_position(run, to_ns, around);
+    partial_run_enter(run, apart);
+    interval_cache_begin(run, apart->first, apart->end);
+    partial_run_leave(run, apart);
     return apart;
 }
 
-void apart_enter(const struct run *run, struct apart *apart) { swap(run, apart); }
-void apart_leave(const struct run *run, struct apart *apart) { swap(run, apart); }
+void partial_run_enter(const struct run *run, struct partial_run *apart) { partial_run_swap_caches(run, apart); }
+void partial_run_leave(const struct run *run, struct partial_run *apart) { partial_run_swap_caches(run, apart); }
 
-void apart_free(const struct run *run, struct apart *apart)
+void partial_run_free(const struct run *run, struct partial_run *apart)
 {
     if (!apart)
         return;

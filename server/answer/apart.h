@@ -2,24 +2,24 @@
  * of the run.
  *
  * What is before the part and after it counts as not known; where the part begins everybody begins.  While one looks at
- * it, it stands in the run's place: apart_enter, then as ever (measured.h), and apart_leave before anybody else looks. */
+ * it, it stands in the run's place: partial_run_enter, then as ever (measured.h), and partial_run_leave before anybody else looks. */
 #ifndef SERVER_ANSWER_APART_H
 #define SERVER_ANSWER_APART_H
 
 #include "server/run/run.h"
 
-struct apart {
+struct partial_run {
     uint64_t first, end; /* positions first .. end - 1 */
-    struct measured *measured; /* the run's, meanwhile */
-    struct explained *explained;
-    struct basis *basis;
+    struct interval_cache *measured; /* the run's, meanwhile */
+    struct attribution_cache *explained;
+    struct path_baseline *basis;
 };
 
 /* What tells of from_ns .. to_ns (INT64_MIN, INT64_MAX: open), with so many events around it, in which who waits there began
  * to and went on; fewer if that are too many. */
-struct apart *apart_new(const struct run *run, int64_t from_ns, int64_t to_ns, uint64_t around);
-void apart_free(const struct run *run, struct apart *apart); /* one that was left, or NULL */
-void apart_enter(const struct run *run, struct apart *apart);
-void apart_leave(const struct run *run, struct apart *apart);
+struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns, uint64_t around);
+void partial_run_free(const struct run *run, struct partial_run *apart); /* one that was left, or NULL */
+void partial_run_enter(const struct run *run, struct partial_run *apart);
+void partial_run_leave(const struct run *run, struct partial_run *apart);
 
 #endif

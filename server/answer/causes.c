@@ -19,13 +19,13 @@
 #define CAUSES_BYTES ((size_t)512 << 20) /* with more, nothing is told */
 #endif
 
-struct vector { /* of each chain, how many of its points are before; the rest is 0 */
+struct causal_vector { /* of each chain, how many of its points are before; the rest is 0 */
     size_t offset;
     uint32_t size;
 };
 
-struct past { /* of a line: from a position on, its events have this vector */
-    struct change {
+struct causal_past { /* of a line: from a position on, its events have this vector */
+    struct causal_change {
         uint64_t position;
         uint32_t vector;
     } *changes;
@@ -33,22 +33,22 @@ struct past { /* of a line: from a position on, its events have this vector */
     bool shared;
 };
 
-struct causes_job {
+struct causal_query_job {
     const struct run *run;
-    struct causes_request request;
+    struct causal_edges_request request;
     uint64_t first;   /* of the order, when the pass began */
     /* Positions: where the first point asked about begins; all before `at` is done. */
     uint64_t begin, at, end;
     uint32_t next;    /* the first event asked about that was not met yet */
-    struct vector *vectors; /* the first is empty */
+    struct causal_vector *vectors; /* the first is empty */
     size_t vector_count, vector_room;
     uint32_t *numbers, *scratch;
     size_t number_count, number_room, scratch_room;
-    struct past *pasts;
+    struct causal_past *pasts;
     size_t past_count, past_room, bytes;
     struct map past_of;  /* line -> 1 + index */
     struct map chain_of; /* line of a thread, or another one -> 1 + chain */
-    struct points { /* of a chain: indices of events */
+    struct causal_points { /* of a chain: indices of events */
         uint32_t *items;
         size_t count, room;
     } *chains;
@@ -56,11 +56,11 @@ struct causes_job {
     uint32_t *vector_of; /* of each event asked about */
     uint32_t *candidates;
     size_t candidate_room, cause_room;
-    struct doubts_told told;
-    struct shown_causes answer;
+    struct uncertainty_sets_sent told;
+    struct causal_edges_info answer;
 };
 
-static void drop(struct causes_job *job)
+static void causal_query_drop_results(struct causal_query_job *job)
 {
     for (size_t i = 0; i < job->past_count; i++)
         free(job->pasts[i].changes);
@@ -75,36 +75,36 @@ static void drop(struct causes_job *job)
     free(job->candidates);
     map_free(&job->past_of);
     map_free(&job->chain_of);
-    doubts_told_free(&job->told);
-    shown_causes_free(&job->answer);
+    uncertainty_sets_free(&job->told);
+    causal_edges_info_free(&job->answer);
 }
 
 /* (Again where something was forgotten meanwhile.) */
-static void start(struct causes_job *job)
+static void causal_query_start(struct causal_query_job *job)
 {
-    struct causes_job fresh = {.run = job->run, .request = job->request};
+    struct causal_query_job fresh = {.run = job->run, .request = job->request};
     const struct order *order = job->run->order;
-    drop(job);
+    causal_query_drop_results(job);
     *job = fresh;
     uint32_t n = job->request.count;
     job->first = order_first(order);
-    job->answer = (struct shown_causes){.whole = true,
-                                        .hiding = unseen_hiding(job->run),
-                                        .mechanisms = unseen_mechanisms(job->run),
-                                        .events = memory_zeroed(n, sizeof *job->answer.events),
+    job->answer = (struct causal_edges_info){.whole = true,
+                                        .hiding = untraced_reasons_hiding_order(job->run),
+                                        .mechanisms = untraced_reasons_mechanisms(job->run),
+                                        .events = xcalloc(n, sizeof *job->answer.events),
                                         .event_count = n};
-    job->vector_of = memory_zeroed(n, sizeof *job->vector_of);
-    job->vectors = grow(NULL, &job->vector_room, 1, sizeof *job->vectors);
-    job->vectors[job->vector_count++] = (struct vector){0};
+    job->vector_of = xcalloc(n, sizeof *job->vector_of);
+    job->vectors = array_reserve(NULL, &job->vector_room, 1, sizeof *job->vectors);
+    job->vectors[job->vector_count++] = (struct causal_vector){0};
     for (uint32_t i = 0; i < n; i++) {
         uint64_t position = job->request.positions[i];
         bool forgotten = position < job->first;
         bool there = !forgotten && position < order_count(order);
-        job->answer.events[i] = (struct shown_cause){
+        job->answer.events[i] = (struct causal_edge_info){
             .point = i,
             .chain = NO_CHAIN,
-            .doubts = UNSEEN_BIT(forgotten ? UNANSWERED_FORGOTTEN : UNANSWERED_PENDING),
-            .time_ns = there ? times_fitted(job->run, position) : 0};
+            .doubts = UNTRACED_BIT(forgotten ? UNANSWERED_FORGOTTEN : UNANSWERED_PENDING),
+            .time_ns = there ? event_times_fitted(job->run, position) : 0};
     }
     while (job->next < n && job->request.positions[job->next] < job->first)
         job->next++;
@@ -117,54 +117,54 @@ static void start(struct causes_job *job)
     job->end = order_point_end(order, job->request.positions[last]) + 1;
 }
 
-static void *begin(struct desk *desk, struct in *in)
+static void *causal_query_begin(struct request_queue *desk, struct decoder *in)
 {
-    struct causes_request request;
-    get_causes_request(in, &request);
-    if (!in_done(in)) {
-        causes_request_free(&request);
+    struct causal_edges_request request;
+    decode_causal_edges_request(in, &request);
+    if (!decoder_finish(in)) {
+        causal_edges_request_free(&request);
         return NULL;
     }
-    struct causes_job *job = memory_zeroed(1, sizeof *job);
+    struct causal_query_job *job = xcalloc(1, sizeof *job);
     job->run = desk->run;
     job->request = request;
-    start(job);
+    causal_query_start(job);
     return job;
 }
 
 static void free_job(void *p)
 {
-    struct causes_job *job = p;
-    drop(job);
-    causes_request_free(&job->request);
+    struct causal_query_job *job = p;
+    causal_query_drop_results(job);
+    causal_edges_request_free(&job->request);
     free(job);
 }
 
 /* ---- vectors ---- */
 
-static uint32_t number_in(const struct causes_job *job, uint32_t vector, uint32_t chain)
+static uint32_t number_sampler_parse(const struct causal_query_job *job, uint32_t vector, uint32_t chain)
 {
-    const struct vector *v = &job->vectors[vector];
+    const struct causal_vector *v = &job->vectors[vector];
     return chain < v->size ? job->numbers[v->offset + chain] : 0;
 }
 
 /* The numbers in the scratch, as a new one. */
-static uint32_t new_vector(struct causes_job *job, uint32_t size)
+static uint32_t new_vector(struct causal_query_job *job, uint32_t size)
 {
     job->numbers =
-        grow(job->numbers, &job->number_room, job->number_count + size + 1, sizeof *job->numbers);
+        array_reserve(job->numbers, &job->number_room, job->number_count + size + 1, sizeof *job->numbers);
     if (size)
         memcpy(job->numbers + job->number_count, job->scratch, size * sizeof *job->scratch);
     job->vectors =
-        grow(job->vectors, &job->vector_room, job->vector_count + 1, sizeof *job->vectors);
-    job->vectors[job->vector_count] = (struct vector){job->number_count, size};
+        array_reserve(job->vectors, &job->vector_room, job->vector_count + 1, sizeof *job->vectors);
+    job->vectors[job->vector_count] = (struct causal_vector){job->number_count, size};
     job->number_count += size;
     job->bytes += size * sizeof *job->numbers + sizeof *job->vectors;
     return (uint32_t)job->vector_count++;
 }
 
 /* Of each chain the greater number; one of the two, if it is as great everywhere. */
-static uint32_t joined(struct causes_job *job, uint32_t a, uint32_t b)
+static uint32_t causal_query_join_vectors(struct causal_query_job *job, uint32_t a, uint32_t b)
 {
     if (a == b || b == 0)
         return a;
@@ -173,9 +173,9 @@ static uint32_t joined(struct causes_job *job, uint32_t a, uint32_t b)
     uint32_t size =
         job->vectors[a].size > job->vectors[b].size ? job->vectors[a].size : job->vectors[b].size;
     bool is_a = true, is_b = true;
-    job->scratch = grow(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
+    job->scratch = array_reserve(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
     for (uint32_t i = 0; i < size; i++) {
-        uint32_t x = number_in(job, a, i), y = number_in(job, b, i);
+        uint32_t x = number_sampler_parse(job, a, i), y = number_sampler_parse(job, b, i);
         is_a &= x >= y;
         is_b &= y >= x;
         job->scratch[i] = x > y ? x : y;
@@ -183,25 +183,25 @@ static uint32_t joined(struct causes_job *job, uint32_t a, uint32_t b)
     return is_a ? a : is_b ? b : new_vector(job, size);
 }
 
-static uint32_t with_own(struct causes_job *job, uint32_t vector, uint32_t chain, uint32_t number)
+static uint32_t causal_query_add_own(struct causal_query_job *job, uint32_t vector, uint32_t chain, uint32_t number)
 {
     uint32_t size = job->vectors[vector].size > chain ? job->vectors[vector].size : chain + 1;
-    job->scratch = grow(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
+    job->scratch = array_reserve(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
     for (uint32_t i = 0; i < size; i++)
-        job->scratch[i] = number_in(job, vector, i);
+        job->scratch[i] = number_sampler_parse(job, vector, i);
     job->scratch[chain] = number;
     return new_vector(job, size);
 }
 
 /* ---- lines ---- */
 
-static struct past *past_of(struct causes_job *job, uint32_t line)
+static struct causal_past *past_of(struct causal_query_job *job, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&job->past_of, line, 0);
     if (!known) {
-        job->pasts = grow(job->pasts, &job->past_room, job->past_count + 1, sizeof *job->pasts);
+        job->pasts = array_reserve(job->pasts, &job->past_room, job->past_count + 1, sizeof *job->pasts);
         job->pasts[job->past_count++] =
-            (struct past){.shared = order_line_shared(job->run->order, line)};
+            (struct causal_past){.shared = order_line_shared(job->run->order, line)};
         known = job->past_count;
         map_put(&job->past_of, line, 0, (void *)known);
         job->bytes += sizeof *job->pasts + sizeof(struct map_entry);
@@ -209,7 +209,7 @@ static struct past *past_of(struct causes_job *job, uint32_t line)
     return &job->pasts[known - 1];
 }
 
-static uint32_t vector_at(const struct past *past, uint64_t position)
+static uint32_t vector_at(const struct causal_past *past, uint64_t position)
 {
     size_t low = 0, high = past->count;
     while (low < high) {
@@ -222,28 +222,28 @@ static uint32_t vector_at(const struct past *past, uint64_t position)
     return low ? past->changes[low - 1].vector : 0;
 }
 
-static void set_from(struct causes_job *job, struct past *past, uint64_t position, uint32_t vector)
+static void set_from(struct causal_query_job *job, struct causal_past *past, uint64_t position, uint32_t vector)
 {
     if ((past->count ? past->changes[past->count - 1].vector : 0) == vector)
         return;
-    past->changes = grow(past->changes, &past->room, past->count + 1, sizeof *past->changes);
-    past->changes[past->count++] = (struct change){position, vector};
+    past->changes = array_reserve(past->changes, &past->room, past->count + 1, sizeof *past->changes);
+    past->changes[past->count++] = (struct causal_change){position, vector};
     job->bytes += sizeof *past->changes;
 }
 
 /* What an event follows, the others of its point apart. */
-static uint32_t followed(struct causes_job *job, uint64_t position, const struct event *e)
+static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint64_t position, const struct order_event *e)
 {
     const struct order *order = job->run->order;
-    const struct past *own = past_of(job, e->line);
+    const struct causal_past *own = past_of(job, e->line);
     uint32_t vector = own->shared || !own->count ? 0 : own->changes[own->count - 1].vector;
     for (uint32_t i = 0; i < e->edge_count; i++) {
         uint64_t from = order_edge(order, position, i);
         if (from < job->first || from < job->begin)
             continue; /* nothing before the first point leads anywhere between two of them */
-        struct event cause = order_event(order, from);
+        struct order_event cause = order_event(order, from);
         if (cause.line)
-            vector = joined(job, vector, vector_at(past_of(job, cause.line), from));
+            vector = causal_query_join_vectors(job, vector, vector_at(past_of(job, cause.line), from));
     }
     return vector;
 }
@@ -251,59 +251,59 @@ static uint32_t followed(struct causes_job *job, uint64_t position, const struct
 /* ---- points that were asked about ---- */
 
 /* The chain of a thread if it goes on with this point, else a new one. */
-static uint32_t chain_for(struct causes_job *job, uint32_t line, uint32_t vector)
+static uint32_t chain_for(struct causal_query_job *job, uint32_t line, uint32_t vector)
 {
     uintptr_t known = (uintptr_t)map_get(&job->chain_of, line, 0);
-    if (known && number_in(job, vector, (uint32_t)known - 1) == job->chains[known - 1].count)
+    if (known && number_sampler_parse(job, vector, (uint32_t)known - 1) == job->chains[known - 1].count)
         return (uint32_t)known - 1;
-    job->chains = grow(job->chains, &job->chain_room, job->chain_count + 1, sizeof *job->chains);
-    job->chains[job->chain_count++] = (struct points){0};
+    job->chains = array_reserve(job->chains, &job->chain_room, job->chain_count + 1, sizeof *job->chains);
+    job->chains[job->chain_count++] = (struct causal_points){0};
     map_put(&job->chain_of, line, 0, (void *)job->chain_count);
     return (uint32_t)job->chain_count - 1;
 }
 
 /* Is the last point that a vector knows of a chain before another one that may be a cause, too? */
-static bool is_implied(const struct causes_job *job, const uint32_t *candidates, size_t count,
+static bool is_implied(const struct causal_query_job *job, const uint32_t *candidates, size_t count,
                        uint32_t point)
 {
     uint32_t chain = job->answer.events[point].chain;
-    uint32_t number = number_in(job, job->vector_of[point], chain);
+    uint32_t number = number_sampler_parse(job, job->vector_of[point], chain);
     for (size_t i = 0; i < count; i++)
         if (candidates[i] != point &&
-            number_in(job, job->vector_of[candidates[i]], chain) >= number)
+            number_sampler_parse(job, job->vector_of[candidates[i]], chain) >= number)
             return true;
     return false;
 }
 
 /* Causes of the point at index i: what it knows and the one before it on its chain does not. */
-static void find_causes(struct causes_job *job, uint32_t i, uint32_t chain, uint32_t vector)
+static void find_causes(struct causal_query_job *job, uint32_t i, uint32_t chain, uint32_t vector)
 {
-    struct shown_causes *a = &job->answer;
+    struct causal_edges_info *a = &job->answer;
     uint32_t size = job->vectors[vector].size, before = 0;
     size_t count = 0;
     if (job->chains[chain].count)
         before = job->vector_of[job->chains[chain].items[job->chains[chain].count - 1]];
-    job->candidates = grow(job->candidates, &job->candidate_room, size + 1, sizeof(uint32_t));
+    job->candidates = array_reserve(job->candidates, &job->candidate_room, size + 1, sizeof(uint32_t));
     for (uint32_t c = 0; c < size; c++) {
-        uint32_t n = number_in(job, vector, c);
-        if (n && (c == chain || n > number_in(job, before, c)))
+        uint32_t n = number_sampler_parse(job, vector, c);
+        if (n && (c == chain || n > number_sampler_parse(job, before, c)))
             job->candidates[count++] = job->chains[c].items[n - 1];
     }
     a->events[i].first = a->cause_count;
     for (size_t k = 0; k < count; k++) {
         if (is_implied(job, job->candidates, count, job->candidates[k]))
             continue;
-        a->causes = grow(a->causes, &job->cause_room, a->cause_count + 1u, sizeof *a->causes);
+        a->causes = array_reserve(a->causes, &job->cause_room, a->cause_count + 1u, sizeof *a->causes);
         a->causes[a->cause_count++] = job->candidates[k];
     }
     a->events[i].count = a->cause_count - a->events[i].first;
 }
 
 /* When the point at index i was: not before any of its causes, whatever the clocks say. */
-static int64_t repaired_time(const struct causes_job *job, uint32_t i)
+static int64_t repaired_time(const struct causal_query_job *job, uint32_t i)
 {
-    const struct shown_causes *a = &job->answer;
-    int64_t time = times_point(job->run, job->request.positions[i]);
+    const struct causal_edges_info *a = &job->answer;
+    int64_t time = event_times_point(job->run, job->request.positions[i]);
     for (uint32_t k = 0; k < a->events[i].count; k++) {
         int64_t before = a->events[a->causes[a->events[i].first + k]].time_ns;
         time = before > time ? before : time;
@@ -312,27 +312,27 @@ static int64_t repaired_time(const struct causes_job *job, uint32_t i)
 }
 
 /* The events of a point that were asked about, from the next one on.  Returns what all of the point know then. */
-static uint32_t meet(struct causes_job *job, uint32_t count, uint32_t vector)
+static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t count, uint32_t vector)
 {
-    struct shown_cause *events = job->answer.events;
+    struct causal_edge_info *events = job->answer.events;
     uint32_t i = job->next;
-    struct event first = order_event(job->run->order, job->request.positions[i]);
+    struct order_event first = order_event(job->run->order, job->request.positions[i]);
     uint32_t chain = chain_for(job, first.thread ? first.thread : first.line, vector);
     find_causes(job, i, chain, vector);
     int64_t time_ns = repaired_time(job, i);
-    struct points *points = &job->chains[chain];
-    points->items = grow(points->items, &points->room, points->count + 1, sizeof *points->items);
+    struct causal_points *points = &job->chains[chain];
+    points->items = array_reserve(points->items, &points->room, points->count + 1, sizeof *points->items);
     points->items[points->count++] = i;
-    vector = with_own(job, vector, chain, (uint32_t)points->count);
+    vector = causal_query_add_own(job, vector, chain, (uint32_t)points->count);
     for (uint32_t k = i; k < i + count; k++) {
-        uint32_t doubts = order_doubts_of(job->run->order, job->request.positions[k]);
+        uint32_t doubts = order_uncertainty_of(job->run->order, job->request.positions[k]);
         events[k].point = i;
         events[k].chain = chain;
         events[k].time_ns = time_ns;
         events[k].doubts = doubts;
-        doubts_tell(&job->told, job->run->order, doubts, &job->answer);
+        uncertainty_sets_encode(&job->told, job->run->order, doubts, &job->answer);
         if (doubts == ANY_DOUBTS) /* whatever two are asked about: the reasons are the same */
-            job->answer.any = order_doubts_between(job->run->order, job->request.positions[k],
+            job->answer.any = order_uncertainty_between(job->run->order, job->request.positions[k],
                                                    job->request.positions[k]);
         job->vector_of[k] = vector;
     }
@@ -340,17 +340,17 @@ static uint32_t meet(struct causes_job *job, uint32_t count, uint32_t vector)
 }
 
 /* Those of a point that takes no part in the order. */
-static void pass_over(struct causes_job *job, uint32_t count)
+static void causal_query_skip_range(struct causal_query_job *job, uint32_t count)
 {
     for (uint32_t k = job->next; k < job->next + count; k++) {
-        struct event e = order_event(job->run->order, job->request.positions[k]);
+        struct order_event e = order_event(job->run->order, job->request.positions[k]);
         job->answer.events[k].doubts =
-            UNSEEN_BIT(e.line ? UNANSWERED_CONTRADICTORY : UNANSWERED_DAMAGED);
+            UNTRACED_BIT(e.line ? UNANSWERED_CONTRADICTORY : UNANSWERED_DAMAGED);
     }
 }
 
 /* One point, its events at first .. last. */
-static void look_at(struct causes_job *job, uint64_t first, uint64_t last)
+static void causal_query_visit_point(struct causal_query_job *job, uint64_t first, uint64_t last)
 {
     uint32_t vector = 0, count = 0;
     while (job->next + count < job->request.count &&
@@ -358,33 +358,33 @@ static void look_at(struct causes_job *job, uint64_t first, uint64_t last)
         count++;
     bool good = true;
     for (uint64_t p = first; p <= last && good; p++) {
-        struct event e = order_event(job->run->order, p);
+        struct order_event e = order_event(job->run->order, p);
         if (!e.line) /* it cannot be read: what it ordered is not known */
-            job->answer.hiding |= UNSEEN_BIT(UNANSWERED_DAMAGED);
+            job->answer.hiding |= UNTRACED_BIT(UNANSWERED_DAMAGED);
         good = e.line && e.state == EVENT_ORDERED;
         if (good)
-            vector = joined(job, vector, followed(job, p, &e));
+            vector = causal_query_join_vectors(job, vector, causal_query_inherited_vector(job, p, &e));
     }
     if (good && count)
-        vector = meet(job, count, vector);
+        vector = causal_query_answer_point(job, count, vector);
     else if (!good)
-        pass_over(job, count);
+        causal_query_skip_range(job, count);
     for (uint64_t p = first; p <= last && good; p++)
         set_from(job, past_of(job, order_event(job->run->order, p).line), p, vector);
     job->next += count;
 }
 
-static bool step(void *p, uint64_t budget)
+static bool causal_query_step(void *p, uint64_t budget)
 {
-    struct causes_job *job = p;
+    struct causal_query_job *job = p;
     const struct order *order = job->run->order;
     if (job->first != order_first(order))
-        start(job);
-    if (!order_doubts_step(order, job->end, budget))
+        causal_query_start(job);
+    if (!order_uncertainty_step(order, job->end, budget))
         return false;
     while (job->at < job->end && budget && job->answer.whole) {
         uint64_t last = order_point_end(order, job->at);
-        look_at(job, job->at, last);
+        causal_query_visit_point(job, job->at, last);
         budget -= budget <= last - job->at ? budget : last - job->at + 1;
         job->at = last + 1;
         job->answer.whole = job->bytes <= CAUSES_BYTES;
@@ -392,18 +392,18 @@ static bool step(void *p, uint64_t budget)
     return job->at >= job->end || !job->answer.whole;
 }
 
-static bool put(void *p, struct reply *reply)
+static bool causal_query_put(void *p, struct response *reply)
 {
-    struct causes_job *job = p;
+    struct causal_query_job *job = p;
     if (!job->answer.whole)
         job->answer.event_count = job->answer.cause_count = 0;
-    job->answer.hiding |= unseen_hiding(job->run); /* programs may have told more since */
-    job->answer.mechanisms |= unseen_mechanisms(job->run);
-    part_begin(reply, PART_CAUSES);
-    put_causes(reply->out, &job->answer);
-    part_end(reply);
+    job->answer.hiding |= untraced_reasons_hiding_order(job->run); /* programs may have told more since */
+    job->answer.mechanisms |= untraced_reasons_mechanisms(job->run);
+    response_chunk_begin(reply, RESPONSE_CAUSES);
+    encode_causal_edges(reply->out, &job->answer);
+    response_chunk_end(reply);
     return true;
 }
 
-const struct question question_causes = {
-    .begin = begin, .step = step, .put = put, .free = free_job, .most = 1};
+const struct query question_causes = {
+    .begin = causal_query_begin, .step = causal_query_step, .put = causal_query_put, .free = free_job, .most = 1};

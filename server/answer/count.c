@@ -23,23 +23,23 @@
 
 struct count_job {
     const struct run *run;
-    struct shown_count count;
-    struct reach *past, *future;
+    struct relation_counts count;
+    struct cone *past, *future;
     bool hidden; /* something that nobody saw may order what is not ordered */
     uint64_t first; /* of the order, when it began */
     uint64_t position; /* of the event asked about */
     uint64_t ordinal;
     uint32_t line; /* the one that is counted */
-    struct visits *visits;
+    struct shared_line_order *visits;
     uint64_t most_ns, spent_ns, told_ns; /* of work; most_ns 0: any time */
     bool over; /* nothing more is worked out */
 };
 
-static void begin(struct count_job *job)
+static void relation_counts_reset(struct count_job *job)
 {
     const struct order *order = job->run->order;
     uint64_t position = order_position(order, job->count.at);
-    job->count = (struct shown_count){.at = job->count.at};
+    job->count = (struct relation_counts){.at = job->count.at};
     job->first = order_first(order);
     job->line = 1;
     job->ordinal = 0;
@@ -48,32 +48,32 @@ static void begin(struct count_job *job)
         return;
     job->count.known = true;
     job->position = position;
-    job->hidden = unseen_hiding(job->run) != 0;
-    job->past = reach_new(order, position, false, 0);
-    job->future = reach_new(order, position, true, order_count(order));
+    job->hidden = untraced_reasons_hiding_order(job->run) != 0;
+    job->past = cone_new(order, position, false, 0);
+    job->future = cone_new(order, position, true, order_count(order));
 }
 
-static void let_go(struct count_job *job)
+static void relation_counts_release(struct count_job *job)
 {
-    visits_free(job->visits);
-    reach_free(job->past);
-    reach_free(job->future);
+    shared_line_order_free(job->visits);
+    cone_free(job->past);
+    cone_free(job->future);
     job->visits = NULL;
     job->past = job->future = NULL;
 }
 
-static void *begin_job(struct desk *desk, struct in *in)
+static void *begin_job(struct request_queue *desk, struct decoder *in)
 {
     const struct run *run = desk->run;
-    struct ref at = get_ref(in);
-    uint64_t most_ns = in_left(in) ? 1000000u * (uint64_t)get_u32(in) : 0;
-    if (!in_done(in))
+    struct event_id at = decode_event_id(in);
+    uint64_t most_ns = decoder_remaining(in) ? 1000000u * (uint64_t)decode_u32(in) : 0;
+    if (!decoder_finish(in))
         return NULL;
-    struct count_job *job = memory_zeroed(1, sizeof *job);
+    struct count_job *job = xcalloc(1, sizeof *job);
     *job = (struct count_job){.run = run, .count.at = at, .most_ns = most_ns};
     uint32_t line = at.line & ~HIDDEN_LINE;
-    if (line && !(at.line & HIDDEN_LINE) && line <= order_lines(run->order))
-        begin(job);
+    if (line && !(at.line & HIDDEN_LINE) && line <= order_line_count(run->order))
+        relation_counts_reset(job);
     return job;
 }
 
@@ -84,11 +84,11 @@ static bool in_order(const struct order *order, uint64_t position)
 
 static bool is_unknown(const struct count_job *job, uint64_t position)
 {
-    return job->hidden || order_doubts_between(job->run->order, job->position, position);
+    return job->hidden || order_uncertainty_between(job->run->order, job->position, position);
 }
 
 /* Every event of a line is asked; false when the budget is spent. */
-static bool ask_each(struct count_job *job, uint64_t *budget)
+static bool relation_counts_query_each(struct count_job *job, uint64_t *budget)
 {
     const struct order *order = job->run->order;
     uint64_t cost = order_line_shared(order, job->line) ? COMPARISON : 1;
@@ -99,7 +99,7 @@ static bool ask_each(struct count_job *job, uint64_t *budget)
         uint64_t position = order_line_at(order, job->line, job->ordinal);
         if (!in_order(order, position))
             continue;
-        bool past = reach_has(job->past, position), future = reach_has(job->future, position);
+        bool past = cone_contains(job->past, position), future = cone_contains(job->future, position);
         job->count.same += past && future;
         job->count.before += past && !future;
         job->count.after += future && !past;
@@ -111,11 +111,11 @@ static bool ask_each(struct count_job *job, uint64_t *budget)
 }
 
 /* By where the past ends and the future begins. */
-static void ask_ends(struct count_job *job)
+static void relation_counts_query_ends(struct count_job *job)
 {
     const struct order *order = job->run->order;
     uint64_t n = order_line_events(order, job->line), base = order_line_first(order, job->line);
-    uint64_t last = reach_on(job->past, job->line), next = reach_on(job->future, job->line);
+    uint64_t last = cone_contains_on_line(job->past, job->line), next = cone_contains_on_line(job->future, job->line);
     uint64_t until = last == NO_POSITION ? base : order_line_from(order, job->line, last) + 1;
     uint64_t from = next == NO_POSITION ? n : order_line_from(order, job->line, next);
     uint64_t same = from < until ? until - from : 0; /* its own point is in both */
@@ -124,67 +124,67 @@ static void ask_ends(struct count_job *job)
     job->count.after += n - from - same;
     uint64_t unordered = n - base - (until - base) - (n - from) + same;
     uint64_t alike =
-        job->hidden ? 0 : order_doubts_alike(order, job->line, until, from, job->position);
+        job->hidden ? 0 : order_uncertainty_alike(order, job->line, until, from, job->position);
     alike = alike < unordered ? alike : unordered;
     job->count.concurrent += alike;
     job->count.unknown += unordered - alike;
 }
 
 /* Of a shared line; false when the budget is spent. */
-static bool ask_visits(struct count_job *job, uint64_t *budget)
+static bool relation_counts_query_shared_lines(struct count_job *job, uint64_t *budget)
 {
     if (!job->visits)
-        job->visits = visits_new(job->run, job->position, job->past, job->future, job->hidden);
+        job->visits = shared_line_order_new(job->run, job->position, job->past, job->future, job->hidden);
     if (job->ordinal == 0)
-        visits_begin(job->visits, job->line);
+        shared_line_order_begin(job->visits, job->line);
     job->ordinal = 1;
-    return visits_step(job->visits, budget, &job->count);
+    return shared_line_order_step(job->visits, budget, &job->count);
 }
 
-static bool ask_line(struct count_job *job, bool each, uint64_t *budget)
+static bool relation_counts_query_line(struct count_job *job, bool each, uint64_t *budget)
 {
     const struct order *order = job->run->order;
     bool shared = order_line_shared(order, job->line);
     if (shared && !each)
-        return ask_visits(job, budget);
+        return relation_counts_query_shared_lines(job, budget);
     if (job->ordinal == 0)
         job->ordinal = order_line_first(order, job->line);
     if (each)
-        return ask_each(job, budget);
-    ask_ends(job);
+        return relation_counts_query_each(job, budget);
+    relation_counts_query_ends(job);
     return true;
 }
 
-static bool ask_lines(struct count_job *job, uint64_t budget)
+static bool relation_counts_query_lines(struct count_job *job, uint64_t budget)
 {
     const struct order *order = job->run->order;
     bool each = order_figures(order).contradictions > 0;
-    for (; job->line <= order_lines(order); job->line++, job->ordinal = 0) {
+    for (; job->line <= order_line_count(order); job->line++, job->ordinal = 0) {
         if (budget < COMPARISON + LINE_ENDS)
             return false;
         budget -= LINE_ENDS;
-        if (!ask_line(job, each, &budget))
+        if (!relation_counts_query_line(job, each, &budget))
             return false;
     }
     return true;
 }
 
-static bool reached(struct count_job *job, uint64_t budget)
+static bool relation_counts_cones_ready(struct count_job *job, uint64_t budget)
 {
     const struct order *order = job->run->order;
-    return reach_step(job->past, budget) && reach_step(job->future, budget) &&
-           order_doubts_step(order, order_count(order), budget);
+    return cone_step(job->past, budget) && cone_step(job->future, budget) &&
+           order_uncertainty_step(order, order_count(order), budget);
 }
 
 /* The searches are not done: how far they have got by now. */
-static void ask_bounds(struct count_job *job)
+static void relation_counts_query_bounds(struct count_job *job)
 {
     const struct order *order = job->run->order;
-    struct share share = share_of(BOUNDS_NS);
-    for (; job->line <= order_lines(order) && share_left(share); job->line++) {
+    struct loop_share share = loop_share_new(BOUNDS_NS);
+    for (; job->line <= order_line_count(order) && loop_share_left(share); job->line++) {
         if (order_line_shared(order, job->line))
             continue;
-        uint64_t last = reach_on(job->past, job->line), next = reach_on(job->future, job->line);
+        uint64_t last = cone_contains_on_line(job->past, job->line), next = cone_contains_on_line(job->future, job->line);
         if (last != NO_POSITION && last < job->position)
             job->count.before +=
                 order_line_from(order, job->line, last) + 1 - order_line_first(order, job->line);
@@ -195,60 +195,60 @@ static void ask_bounds(struct count_job *job)
 }
 
 /* Its time is over: what is counted are lower bounds. */
-static void give_up(struct count_job *job)
+static void relation_counts_give_up(struct count_job *job)
 {
     job->count.whole = false;
-    if (order_figures(job->run->order).contradictions == 0 && !reached(job, 1))
-        ask_bounds(job);
+    if (order_figures(job->run->order).contradictions == 0 && !relation_counts_cones_ready(job, 1))
+        relation_counts_query_bounds(job);
     job->over = true;
 }
 
-static bool count_on(struct count_job *job, uint64_t budget)
+static bool relation_counts_continue(struct count_job *job, uint64_t budget)
 {
     if (!job->count.known)
         return true;
     if (job->first != order_first(job->run->order)) { /* something was forgotten */
-        let_go(job);
-        begin(job);
+        relation_counts_release(job);
+        relation_counts_reset(job);
         return !job->count.known;
     }
-    return reached(job, budget) && ask_lines(job, budget);
+    return relation_counts_cones_ready(job, budget) && relation_counts_query_lines(job, budget);
 }
 
-static bool step(void *p, uint64_t budget)
+static bool relation_counts_step(void *p, uint64_t budget)
 {
     struct count_job *job = p;
-    uint64_t began = turn_clock_ns();
-    if (count_on(job, budget)) {
+    uint64_t began = loop_clock_ns();
+    if (relation_counts_continue(job, budget)) {
         job->over = true;
         return true;
     }
-    job->spent_ns += turn_clock_ns() - began;
+    job->spent_ns += loop_clock_ns() - began;
     if (job->most_ns && job->spent_ns >= job->most_ns) {
-        give_up(job);
+        relation_counts_give_up(job);
         return true;
     }
     return !job->most_ns && job->spent_ns - job->told_ns >= TOLD_EVERY_NS;
 }
 
-static bool put(void *p, struct reply *reply)
+static bool relation_counts_put(void *p, struct response *reply)
 {
     struct count_job *job = p;
-    struct shown_count count = job->count;
+    struct relation_counts count = job->count;
     count.whole &= job->over;
     job->told_ns = job->spent_ns;
-    named_note(count.at.line);
-    part_begin(reply, PART_COUNT);
-    put_count(reply->out, &count);
-    part_end(reply);
+    referenced_lines_note(count.at.line);
+    response_chunk_begin(reply, RESPONSE_COUNT);
+    encode_relation_counts(reply->out, &count);
+    response_chunk_end(reply);
     return job->over;
 }
 
 static void free_job(void *p)
 {
-    let_go(p);
+    relation_counts_release(p);
     free(p);
 }
 
-const struct question question_count = {
-    .begin = begin_job, .step = step, .put = put, .free = free_job, .most = LIMIT_QUESTIONS};
+const struct query question_count = {
+    .begin = begin_job, .step = relation_counts_step, .put = relation_counts_put, .free = free_job, .most = LIMIT_QUESTIONS};

@@ -8,42 +8,42 @@
 #define LOOK_LINE 200u  /* events on either side of the window, on one line */
 #define LOOK_ALL 20000u /* on all lines */
 
-struct sides {
+struct crossing_sides {
     const struct order *order;
     const uint32_t *row_of;
     uint32_t lines;
-    struct side { /* positions, NO_POSITION beyond the end */
+    struct crossing_side { /* positions, NO_POSITION beyond the end */
         uint64_t looked, left,
             right; /* first event looked at; not left of the window; right of it */
     } *of;
-    struct shown_crossing *found;
+    struct crossing_info *found;
     size_t count, room;
     uint64_t send; /* that is looked at */
 };
 
-static const struct side *side_of(const struct sides *s, uint32_t line)
+static const struct crossing_side *side_of(const struct crossing_sides *s, uint32_t line)
 {
     return line && line <= s->lines && s->row_of[line - 1] ? &s->of[line - 1] : NULL;
 }
 
-static struct ref ref_of(const struct event *e) { return (struct ref){e->line, e->number}; }
+static struct event_id ref_of(const struct order_event *e) { return (struct event_id){e->line, e->number}; }
 
-static void add(struct sides *s, uint64_t send, uint64_t receive)
+static void crossing_add(struct crossing_sides *s, uint64_t send, uint64_t receive)
 {
-    struct event from = order_event(s->order, send), to = order_event(s->order, receive);
-    s->found = grow(s->found, &s->room, s->count + 1, sizeof *s->found);
-    s->found[s->count++] = (struct shown_crossing){ref_of(&from), ref_of(&to)};
+    struct order_event from = order_event(s->order, send), to = order_event(s->order, receive);
+    s->found = array_reserve(s->found, &s->room, s->count + 1, sizeof *s->found);
+    s->found[s->count++] = (struct crossing_info){ref_of(&from), ref_of(&to)};
 }
 
-static void look_at_receive(void *context, uint64_t receive)
+static void crossing_check_receive(void *context, uint64_t receive)
 {
-    struct sides *s = context;
-    const struct side *to = side_of(s, order_event(s->order, receive).line);
+    struct crossing_sides *s = context;
+    const struct crossing_side *to = side_of(s, order_event(s->order, receive).line);
     if (to && receive >= to->right)
-        add(s, s->send, receive);
+        crossing_add(s, s->send, receive);
 }
 
-static void look_back(struct sides *s, uint32_t line, uint64_t from, uint64_t to)
+static void crossing_scan_back(struct crossing_sides *s, uint32_t line, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
         uint64_t position = order_line_at(s->order, line, i);
@@ -51,12 +51,12 @@ static void look_back(struct sides *s, uint32_t line, uint64_t from, uint64_t to
             continue;
         s->send = position;
         if (order_sends(s->order, position))
-            order_receives(s->order, position, look_at_receive, s);
+            order_receives(s->order, position, crossing_check_receive, s);
     }
 }
 
 /* What look_back has not found. */
-static void look_ahead(struct sides *s, uint32_t line, uint64_t from, uint64_t to)
+static void crossing_scan_ahead(struct crossing_sides *s, uint32_t line, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
         uint64_t position = order_line_at(s->order, line, i);
@@ -65,9 +65,9 @@ static void look_ahead(struct sides *s, uint32_t line, uint64_t from, uint64_t t
             uint64_t send = order_edge(s->order, position, k);
             if (send < order_first(s->order))
                 continue;
-            const struct side *at = side_of(s, order_event(s->order, send).line);
+            const struct crossing_side *at = side_of(s, order_event(s->order, send).line);
             if (at && send < at->left && send < at->looked)
-                add(s, send, position);
+                crossing_add(s, send, position);
         }
     }
 }
@@ -79,9 +79,9 @@ static uint64_t position_at(const struct order *order, uint32_t line, uint64_t o
 }
 
 /* 1 + the last position in the window, by line - 1; 0 none. */
-static uint64_t *ends_of(const struct sides *s, const struct placement *p)
+static uint64_t *ends_of(const struct crossing_sides *s, const struct layout_result *p)
 {
-    uint64_t *ends = memory_zeroed(s->lines + 1, sizeof *ends);
+    uint64_t *ends = xcalloc(s->lines + 1, sizeof *ends);
     for (size_t i = 0; i < p->count; i++) {
         uint32_t line = order_event(s->order, p->events[i].position).line;
         uint64_t last = p->events[i].fold ? p->events[i].fold_end : p->events[i].position;
@@ -91,12 +91,12 @@ static uint64_t *ends_of(const struct sides *s, const struct placement *p)
     return ends;
 }
 
-size_t crossings(const struct order *order, const struct placement *p, const uint32_t *row_of,
-                 uint32_t lines, struct shown_crossing **found)
+size_t crossing_messages_find(const struct order *order, const struct layout_result *p, const uint32_t *row_of,
+                 uint32_t lines, struct crossing_info **found)
 {
-    struct sides s = {.order = order, .row_of = row_of, .lines = lines};
+    struct crossing_sides s = {.order = order, .row_of = row_of, .lines = lines};
     uint32_t rows = 0;
-    s.of = memory_zeroed(lines + 1, sizeof *s.of);
+    s.of = xcalloc(lines + 1, sizeof *s.of);
     for (uint32_t line = 1; line <= lines; line++)
         rows += row_of[line - 1] != 0;
     uint64_t look = rows ? LOOK_ALL / rows : 0;
@@ -113,12 +113,12 @@ size_t crossings(const struct order *order, const struct placement *p, const uin
             uint64_t back = left - first > look ? left - look : first;
             if (pass == 0) {
                 s.of[line - 1] =
-                    (struct side){position_at(order, line, back), position_at(order, line, left),
+                    (struct crossing_side){position_at(order, line, back), position_at(order, line, left),
                                   position_at(order, line, right)};
                 continue;
             }
-            look_back(&s, line, back, left);
-            look_ahead(&s, line, right, right + look < n ? right + look : n);
+            crossing_scan_back(&s, line, back, left);
+            crossing_scan_ahead(&s, line, right, right + look < n ? right + look : n);
         }
     free(ends);
     free(s.of);

@@ -13,26 +13,26 @@
 
 /* ---- pixels ---- */
 
-struct tracing {
-    const struct figures *of;
+struct series_tracing {
+    const struct os_metric_series *of;
     int64_t until; /* it holds */
     int64_t scale; /* of what is told, to one */
     bool grows;
     uint32_t at; /* the first point that is not before the pixel */
     double weighted, weight; /* of the pixel: value times time, time */
-    struct curve_pixel pixel;
+    struct series_pixel pixel;
 };
 
-static int64_t rounded(double value)
+static int64_t series_query_round_value(double value)
 {
     return value >= 9.2e18 ? INT64_MAX : value <= -9.2e18 ? INT64_MIN : (int64_t)llround(value);
 }
 
-static void add(struct tracing *t, int64_t value, double time)
+static void series_query_add_value(struct series_tracing *t, int64_t value, double time)
 {
-    struct curve_pixel *p = &t->pixel;
-    bool first = p->known == CURVE_NOTHING;
-    p->known = first ? CURVE_BETWEEN : p->known;
+    struct series_pixel *p = &t->pixel;
+    bool first = p->known == SERIES_NOTHING;
+    p->known = first ? SERIES_BETWEEN : p->known;
     p->least = first || value < p->least ? value : p->least;
     p->most = first || value > p->most ? value : p->most;
     p->mean = first ? value : p->mean;
@@ -41,9 +41,9 @@ static void add(struct tracing *t, int64_t value, double time)
 }
 
 /* What it stood at, or grew by in a second, from a point to the next one. */
-static bool value_from(const struct tracing *t, uint32_t point, int64_t *value)
+static bool value_from(const struct series_tracing *t, uint32_t point, int64_t *value)
 {
-    const struct figures_point *p = &t->of->points[point];
+    const struct os_metric_point *p = &t->of->points[point];
     bool last = point + 1 == t->of->count;
     *value = p->value;
     if (!t->grows)
@@ -53,77 +53,77 @@ static bool value_from(const struct tracing *t, uint32_t point, int64_t *value)
         return last;
     double more = (double)p[1].value - (double)p->value;
     *value =
-        rounded((more > 0 ? more : 0) * CURVE_RATE_SCALE * 1e9 / (double)(p[1].at_ns - p->at_ns));
+        series_query_round_value((more > 0 ? more : 0) * SERIES_RATE_SCALE * 1e9 / (double)(p[1].at_ns - p->at_ns));
     return true;
 }
 
 /* What holds from a point on, as far as that is in the pixel. */
-static void add_stretch(struct tracing *t, uint32_t point, int64_t from, int64_t to)
+static void add_stretch(struct series_tracing *t, uint32_t point, int64_t from, int64_t to)
 {
-    const struct figures *f = t->of;
+    const struct os_metric_series *f = t->of;
     int64_t begin = f->points[point].at_ns,
             end = point + 1 < f->count ? f->points[point + 1].at_ns : t->until, value;
     int64_t since = begin > from ? begin : from, until = end < to ? end : to;
     bool level_told = !t->grows && begin >= from && begin < to;
     if (until < since || (until == since && !level_told) || !value_from(t, point, &value))
         return;
-    add(t, value, (double)(until - since));
+    series_query_add_value(t, value, (double)(until - since));
 }
 
-static struct curve_pixel pixel_of(struct tracing *t, int64_t from, int64_t to)
+static struct series_pixel pixel_of(struct series_tracing *t, int64_t from, int64_t to)
 {
-    const struct figures *f = t->of;
+    const struct os_metric_series *f = t->of;
     uint32_t first = t->at ? t->at - 1 : 0;
     bool told = false;
-    t->pixel = (struct curve_pixel){0};
+    t->pixel = (struct series_pixel){0};
     t->weighted = t->weight = 0;
     for (uint32_t i = first; i < f->count && f->points[i].at_ns < to; i++)
         add_stretch(t, i, from, to);
     for (; t->at < f->count && f->points[t->at].at_ns < to; t->at++)
         told |= f->points[t->at].at_ns >= from;
-    struct curve_pixel *p = &t->pixel;
-    if (p->known == CURVE_NOTHING)
+    struct series_pixel *p = &t->pixel;
+    if (p->known == SERIES_NOTHING)
         return *p;
-    p->known = told ? CURVE_TOLD : CURVE_BETWEEN;
-    int64_t mean = t->weight > 0 ? rounded(t->weighted / t->weight) : p->mean;
+    p->known = told ? SERIES_RECORDED : SERIES_BETWEEN;
+    int64_t mean = t->weight > 0 ? series_query_round_value(t->weighted / t->weight) : p->mean;
     p->mean = mean < p->least ? p->least : mean > p->most ? p->most : mean;
     return *p;
 }
 
 /* When a thread began to do anything.  False: that is not known any more. */
-static bool began(const struct run *run, uint32_t line, int64_t *at_ns)
+static bool series_query_thread_start(const struct run *run, uint32_t line, int64_t *at_ns)
 {
     uint64_t position = NO_POSITION;
-    if (line && line <= order_lines(run->order) && !order_line_first(run->order, line) &&
+    if (line && line <= order_line_count(run->order) && !order_line_first(run->order, line) &&
         order_line_events(run->order, line))
         position = order_line_at(run->order, line, 0);
     if (position != NO_POSITION)
-        *at_ns = times_fitted(run, position);
+        *at_ns = event_times_fitted(run, position);
     return position != NO_POSITION;
 }
 
 /* A thread's own count is 0 as it begins: one that is told at its end alone has a rate, too.  Where that is not so or
  * not known, the points as they are; else copies that are the caller's. */
-static struct figures from_zero(const struct run *run, const struct figures *of, bool grows)
+static struct os_metric_series from_zero(const struct run *run, const struct os_metric_series *of, bool grows)
 {
-    struct figures all = *of;
+    struct os_metric_series all = *of;
     int64_t at;
-    if (!grows || of->meter < FIGURES_OWN || !began(run, of->thread, &at) ||
+    if (!grows || of->meter < OS_METRICS_OWN || !series_query_thread_start(run, of->thread, &at) ||
         at >= of->points[0].at_ns)
         return all;
-    all.points = memory_zeroed(++all.count, sizeof *all.points);
+    all.points = xcalloc(++all.count, sizeof *all.points);
     all.points[0].at_ns = at;
     memcpy(&all.points[1], of->points, of->count * sizeof *of->points);
     return all;
 }
 
-static void trace(const struct run *run, const struct figures *of, const struct shown_curves *all,
-                  struct shown_curve *to)
+static void series_query_fill_pixels(const struct run *run, const struct os_metric_series *of, const struct time_series_set *all,
+                  struct time_series *to)
 {
-    struct figures points = from_zero(run, of, to->grows);
-    struct tracing t = {.of = &points, .until = figures_until_ns(run, of), .grows = to->grows};
+    struct os_metric_series points = from_zero(run, of, to->grows);
+    struct series_tracing t = {.of = &points, .until = os_metrics_until_ns(run, of), .grows = to->grows};
     double wide = (double)(all->to - all->from) / all->pixels;
-    to->pixels = memory_zeroed(all->pixels, sizeof *to->pixels);
+    to->pixels = xcalloc(all->pixels, sizeof *to->pixels);
     for (uint32_t i = 0; i < all->pixels; i++) {
         int64_t from = all->from + (int64_t)(i * wide),
                 end = i + 1 == all->pixels ? all->to : all->from + (int64_t)((i + 1) * wide);
@@ -136,47 +136,47 @@ static void trace(const struct run *run, const struct figures *of, const struct 
 /* ---- which ---- */
 
 /* What a program counts itself is told by thread alone, so it is shown whether or not threads are asked for. */
-static bool is_asked(const struct run *run, const struct curve_request *r, const struct figures *f)
+static bool series_query_is_requested(const struct run *run, const struct series_request *r, const struct os_metric_series *f)
 {
-    unsigned group = f->meter < USAGE_METERS  ? CURVE_USAGE
-                     : f->meter < FIGURES_OWN ? CURVE_MEMORY
-                                              : CURVE_OWN;
+    unsigned group = f->meter < USAGE_METERS  ? SERIES_USAGE
+                     : f->meter < OS_METRICS_OWN ? SERIES_MEMORY
+                                              : SERIES_OWN;
     bool line = r->line_count == 0;
     for (uint32_t i = 0; !line && i < r->line_count; i++)
         line = r->lines[i] == f->thread;
     return f->count && line && (r->groups & group) &&
-           (r->threads || !f->thread || group == CURVE_OWN) &&
-           (!*r->meter || strcmp(figures_meter(run, f).name, r->meter) == 0);
+           (r->threads || !f->thread || group == SERIES_OWN) &&
+           (!*r->meter || strcmp(os_metrics_meter(run, f).name, r->meter) == 0);
 }
 
 static char *program_of(const struct run *run, uint32_t process)
 {
     if (process >= run->process_count)
-        return memory_copied("");
+        return xstrdup("");
     const struct run_process *p = &run->processes[process];
     const char *slash = strrchr(p->path, '/');
-    return memory_printed("%s[%u]", slash ? slash + 1 : p->path, p->pid);
+    return xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
 }
 
-static void add_curve(const struct run *run, struct shown_curves *all, const struct figures *f)
+static void add_curve(const struct run *run, struct time_series_set *all, const struct os_metric_series *f)
 {
-    struct figures_meter meter = figures_meter(run, f);
-    struct shown_curve *to = &all->items[all->count++];
-    *to = (struct shown_curve){.thread = f->thread,
+    struct os_metric_kind meter = os_metrics_meter(run, f);
+    struct time_series *to = &all->items[all->count++];
+    *to = (struct time_series){.thread = f->thread,
                                .meter = f->meter,
                                .program = program_of(run, f->process),
-                               .name = memory_copied(meter.name),
-                               .unit = memory_copied(meter.unit),
+                               .name = xstrdup(meter.name),
+                               .unit = xstrdup(meter.unit),
                                .grows = meter.grows,
                                .exact = f->exact,
-                               .scale = meter.scale * (meter.grows ? CURVE_RATE_SCALE : 1)};
-    trace(run, f, all, to);
+                               .scale = meter.scale * (meter.grows ? SERIES_RATE_SCALE : 1)};
+    series_query_fill_pixels(run, f, all, to);
 }
 
 static int by_place(const void *a, const void *b)
 {
-    const struct figures *x = *(const struct figures *const *)a,
-                         *y = *(const struct figures *const *)b;
+    const struct os_metric_series *x = *(const struct os_metric_series *const *)a,
+                         *y = *(const struct os_metric_series *const *)b;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     if (x->thread != y->thread)
@@ -185,52 +185,52 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The whole of what is known, where nobody says which part. */
-static void choose_range(const struct run *run, const struct curve_request *r,
-                         struct shown_curves *s)
+static void choose_range(const struct run *run, const struct series_request *r,
+                         struct time_series_set *s)
 {
     s->from = r->from;
     s->to = r->to;
     if (r->to > r->from)
         return;
-    s->from = times_begin(run);
+    s->from = event_times_begin(run);
     s->to = run->last_ns + 1;
-    for (size_t i = 0; i < figures_count(run); i++) {
-        const struct figures *f = figures_at(run, i);
+    for (size_t i = 0; i < os_metrics_count(run); i++) {
+        const struct os_metric_series *f = os_metrics_at(run, i);
         if (f->count && f->points[f->count - 1].at_ns >= s->to)
             s->to = f->points[f->count - 1].at_ns + 1;
     }
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
-static void answer(const struct run *run, const struct curve_request *r, struct reply *reply)
+static void series_query_answer(const struct run *run, const struct series_request *r, struct response *reply)
 {
-    struct shown_curves s = {.pixels = r->pixels};
-    size_t n = figures_count(run), kept = 0, most = LIMIT_CURVE_PIXELS / r->pixels;
-    const struct figures **asked = memory_zeroed(n + 1, sizeof(const struct figures *));
+    struct time_series_set s = {.pixels = r->pixels};
+    size_t n = os_metrics_count(run), kept = 0, most = LIMIT_CURVE_PIXELS / r->pixels;
+    const struct os_metric_series **asked = xcalloc(n + 1, sizeof(const struct os_metric_series *));
     choose_range(run, r, &s);
     for (size_t i = 0; i < n; i++)
-        if (is_asked(run, r, figures_at(run, i)))
-            asked[kept++] = figures_at(run, i);
+        if (series_query_is_requested(run, r, os_metrics_at(run, i)))
+            asked[kept++] = os_metrics_at(run, i);
     qsort(asked, kept, sizeof *asked, by_place);
     most = kept < most ? kept : most;
-    s.items = memory_zeroed(most + 1, sizeof *s.items);
+    s.items = xcalloc(most + 1, sizeof *s.items);
     while (s.count < most)
         add_curve(run, &s, asked[s.count]);
     s.left_out = (uint32_t)(kept - most);
-    part_begin(reply, PART_CURVE);
-    put_curves(reply->out, &s);
-    part_end(reply);
-    shown_curves_free(&s);
+    response_chunk_begin(reply, RESPONSE_TIME_SERIES);
+    encode_time_series(reply->out, &s);
+    response_chunk_end(reply);
+    time_series_free(&s);
     free(asked);
 }
 
-static void curve_at_once(const struct run *run, struct in *in, struct reply *reply)
+static void curve_at_once(const struct run *run, struct decoder *in, struct response *reply)
 {
-    struct curve_request request;
-    get_curve_request(in, &request);
-    if (in_done(in))
-        answer(run, &request, reply);
-    curve_request_free(&request);
+    struct series_request request;
+    decode_series_request(in, &request);
+    if (decoder_finish(in))
+        series_query_answer(run, &request, reply);
+    series_request_free(&request);
 }
 
-const struct question question_curve = {.at_once = curve_at_once};
+const struct query question_curve = {.at_once = curve_at_once};

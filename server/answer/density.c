@@ -13,7 +13,7 @@
 
 struct density_job {
     const struct run *run;
-    struct shown_density shown;
+    struct density_info shown;
     bool by_time, blocked;
     uint32_t *lines, *strip; /* in turn, and whose cells each adds to */
     uint32_t line_count;
@@ -23,7 +23,7 @@ struct density_job {
 
 static void add_line(struct density_job *job, uint32_t line, bool joins)
 {
-    struct shown_density *d = &job->shown;
+    struct density_info *d = &job->shown;
     if (!joins || d->row_count == 0)
         d->rows[d->row_count++] = line;
     job->lines[job->line_count] = line;
@@ -32,14 +32,14 @@ static void add_line(struct density_job *job, uint32_t line, bool joins)
 
 static void choose_lines(struct density_job *job, const struct density_request *r)
 {
-    uint32_t lines = order_lines(job->run->order), most = r->row_count ? r->row_count : lines;
-    job->shown.rows = memory_zeroed(most + 1, sizeof *job->shown.rows);
-    job->lines = memory_zeroed(most + 1, sizeof *job->lines);
-    job->strip = memory_zeroed(most + 1, sizeof *job->strip);
+    uint32_t lines = order_line_count(job->run->order), most = r->row_count ? r->row_count : lines;
+    job->shown.rows = xcalloc(most + 1, sizeof *job->shown.rows);
+    job->lines = xcalloc(most + 1, sizeof *job->lines);
+    job->strip = xcalloc(most + 1, sizeof *job->strip);
     for (uint32_t i = 0; i < r->row_count; i++)
         if (r->rows[i] && r->rows[i] <= lines)
             add_line(job, r->rows[i], r->joined[i]);
-    uint32_t count = 0, *all = r->row_count ? NULL : drawn_lines(job->run, &count);
+    uint32_t count = 0, *all = r->row_count ? NULL : visible_rows_lines(job->run, &count);
     for (uint32_t i = 0; i < count; i++)
         add_line(job, all[i], false);
     free(all);
@@ -47,13 +47,13 @@ static void choose_lines(struct density_job *job, const struct density_request *
 
 static struct density_job *density_begin(const struct run *run, const struct density_request *r)
 {
-    struct density_job *job = memory_zeroed(1, sizeof *job);
+    struct density_job *job = xcalloc(1, sizeof *job);
     *job = (struct density_job){
         .run = run, .by_time = r->by_time, .blocked = r->blocked, .ordinal = NO_POSITION};
-    struct shown_density *d = &job->shown;
-    *d = (struct shown_density){.from = r->from, .to = r->to, .pixels = r->pixels};
+    struct density_info *d = &job->shown;
+    *d = (struct density_info){.from = r->from, .to = r->to, .pixels = r->pixels};
     if (d->to <= d->from) {
-        d->from = r->by_time ? times_begin(run) : (int64_t)order_first(run->order);
+        d->from = r->by_time ? event_times_begin(run) : (int64_t)order_first(run->order);
         d->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
     }
     choose_lines(job, r);
@@ -61,19 +61,19 @@ static struct density_job *density_begin(const struct run *run, const struct den
     d->row_count = d->row_count > most ? (uint32_t)most : d->row_count;
     while (job->line_count && job->strip[job->line_count - 1] >= d->row_count)
         job->line_count--;
-    d->counts = memory_zeroed((size_t)d->row_count * d->pixels + 1, sizeof *d->counts);
-    d->blocked_ns = memory_zeroed((size_t)d->row_count * d->pixels + 1, sizeof *d->blocked_ns);
+    d->counts = xcalloc((size_t)d->row_count * d->pixels + 1, sizeof *d->counts);
+    d->blocked_ns = xcalloc((size_t)d->row_count * d->pixels + 1, sizeof *d->blocked_ns);
     return job;
 }
 
 /* ---- coordinates ---- */
 
-static int64_t coordinate(const struct density_job *job, uint64_t position)
+static int64_t density_query_coordinate(const struct density_job *job, uint64_t position)
 {
-    return job->by_time ? times_fitted(job->run, position) : (int64_t)position;
+    return job->by_time ? event_times_fitted(job->run, position) : (int64_t)position;
 }
 
-static uint32_t pixel_of(const struct shown_density *d, int64_t at)
+static uint32_t pixel_of(const struct density_info *d, int64_t at)
 {
     double share = (double)(at - d->from) / (double)(d->to - d->from);
     uint32_t pixel = (uint32_t)(share * d->pixels);
@@ -81,7 +81,7 @@ static uint32_t pixel_of(const struct shown_density *d, int64_t at)
 }
 
 /* Where a pixel begins: the least coordinate that pixel_of puts into it. */
-static int64_t border(const struct shown_density *d, uint32_t pixel)
+static int64_t density_query_pixel_start(const struct density_info *d, uint32_t pixel)
 {
     if (pixel >= d->pixels)
         return d->to;
@@ -102,7 +102,7 @@ static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint6
         return at <= 0 ? order_line_first(order, line) : order_line_from(order, line, (uint64_t)at);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2, position = order_line_at(order, line, middle);
-        if (position != NO_POSITION && coordinate(job, position) < at)
+        if (position != NO_POSITION && density_query_coordinate(job, position) < at)
             low = middle + 1;
         else
             high = middle;
@@ -112,7 +112,7 @@ static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint6
 
 /* ---- counting ---- */
 
-static bool only_blocked(struct presences in) { return in.blocked && !in.active && !in.away; }
+static bool only_blocked(struct occupants in) { return in.blocked && !in.active && !in.away; }
 
 /* How long only blocked threads are in the line after its event, up to the next one or the run's end. */
 static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint64_t ordinal,
@@ -124,15 +124,15 @@ static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint
     uint64_t next = ordinal + 1 < order_line_events(order, line)
                         ? order_line_at(order, line, ordinal + 1)
                         : NO_POSITION;
-    int64_t until = next == NO_POSITION ? job->run->last_ns : times_fitted(job->run, next);
-    int64_t stretch = until - times_fitted(job->run, position);
+    int64_t until = next == NO_POSITION ? job->run->last_ns : event_times_fitted(job->run, next);
+    int64_t stretch = until - event_times_fitted(job->run, position);
     return stretch > 0 ? (uint64_t)stretch : 0;
 }
 
 /* Looks at every event of a line; false when the budget is spent. */
-static bool walk(struct density_job *job, uint32_t line, uint64_t *budget)
+static bool density_query_scan_line(struct density_job *job, uint32_t line, uint64_t *budget)
 {
-    struct shown_density *d = &job->shown;
+    struct density_info *d = &job->shown;
     const struct order *order = job->run->order;
     for (; job->ordinal < order_line_events(order, line); job->ordinal++) {
         if ((*budget)-- == 0)
@@ -142,7 +142,7 @@ static bool walk(struct density_job *job, uint32_t line, uint64_t *budget)
             continue;
         if (!job->by_time && (int64_t)position >= d->to)
             break;
-        int64_t at = coordinate(job, position);
+        int64_t at = density_query_coordinate(job, position);
         if (at < d->from || at >= d->to)
             continue;
         size_t cell = (size_t)job->strip[job->at] * d->pixels + pixel_of(d, at);
@@ -155,17 +155,17 @@ static bool walk(struct density_job *job, uint32_t line, uint64_t *budget)
 }
 
 /* Looks for the borders of the pixels only. */
-static void leap(struct density_job *job, uint32_t line)
+static void density_query_skip_to_borders(struct density_job *job, uint32_t line)
 {
-    struct shown_density *d = &job->shown;
+    struct density_info *d = &job->shown;
     uint64_t end = order_line_events(job->run->order, line), at = job->ordinal;
     for (uint32_t pixel = 0; pixel < d->pixels && at < end;) {
         uint64_t position = order_line_at(job->run->order, line, at);
-        int64_t here = position == NO_POSITION ? d->to : coordinate(job, position);
+        int64_t here = position == NO_POSITION ? d->to : density_query_coordinate(job, position);
         if (here >= d->to)
             break;
         pixel = pixel_of(d, here); /* pixels without events are passed over */
-        uint64_t next = ordinal_from(job, line, at, border(d, pixel + 1));
+        uint64_t next = ordinal_from(job, line, at, density_query_pixel_start(d, pixel + 1));
         next = next > at ? next : at + 1;
         d->counts[(size_t)job->strip[job->at] * d->pixels + pixel] += (uint32_t)(next - at);
         at = next;
@@ -185,10 +185,10 @@ static bool density_step(void *p, uint64_t budget)
         if (budget < 1000)
             return false;
         if (job->blocked || !grows) {
-            if (!walk(job, line, &budget))
+            if (!density_query_scan_line(job, line, &budget))
                 return false;
         } else {
-            leap(job, line);
+            density_query_skip_to_borders(job, line);
             budget -= 1000;
         }
         job->ordinal = NO_POSITION;
@@ -196,36 +196,36 @@ static bool density_step(void *p, uint64_t budget)
     return true;
 }
 
-static void *begin(struct desk *desk, struct in *in)
+static void *density_query_begin(struct request_queue *desk, struct decoder *in)
 {
     struct density_request request;
-    get_density_request(in, &request);
-    struct density_job *job = in_done(in) ? density_begin(desk->run, &request) : NULL;
+    decode_density_request(in, &request);
+    struct density_job *job = decoder_finish(in) ? density_begin(desk->run, &request) : NULL;
     density_request_free(&request);
     return job;
 }
 
-static bool density_put(void *p, struct reply *reply)
+static bool density_put(void *p, struct response *reply)
 {
     struct density_job *job = p;
     for (uint32_t i = 0; i < job->shown.row_count; i++)
-        named_note(job->shown.rows[i]);
-    part_begin(reply, PART_DENSITY);
-    put_density(reply->out, &job->shown);
-    part_end(reply);
+        referenced_lines_note(job->shown.rows[i]);
+    response_chunk_begin(reply, RESPONSE_DENSITY);
+    encode_density(reply->out, &job->shown);
+    response_chunk_end(reply);
     return true;
 }
 
 static void density_free(void *p)
 {
     struct density_job *job = p;
-    shown_density_free(&job->shown);
+    density_info_free(&job->shown);
     free(job->lines);
     free(job->strip);
     free(job);
 }
 
-const struct question question_density = {.begin = begin,
+const struct query question_density = {.begin = density_query_begin,
                                           .step = density_step,
                                           .put = density_put,
                                           .free = density_free,

@@ -7,17 +7,17 @@
 #define STEP_PICTURE 100000u /* events: a few milliseconds */
 #define STEP_OTHERS 4000u /* what is not a picture may take longer, but must not hold one up */
 
-static const struct question *const questions[ASK_LIMIT] = {
+static const struct query *const request_queue_queries[REQUEST_TYPE_LIMIT] = {
 #define Q(number, NAME, name) [number] = &question_##name,
-    RUN_QUESTIONS(Q)
+    RUN_REQUESTS(Q)
 #undef Q
 };
 
 /* ---- what is there ---- */
 
-static void leave(struct desk *desk, unsigned i, bool answered)
+static void request_queue_remove(struct request_queue *desk, unsigned i, bool answered)
 {
-    struct desk_item item = desk->items[i];
+    struct request_queue_item item = desk->items[i];
     desk->count--;
     memmove(desk->items + i, desk->items + i + 1, (desk->count - i) * sizeof *desk->items);
     desk->turn -= desk->turn > i;
@@ -27,7 +27,7 @@ static void leave(struct desk *desk, unsigned i, bool answered)
         item.question->free(item.job);
 }
 
-static unsigned find(const struct desk *desk, uint32_t id)
+static unsigned request_queue_find(const struct request_queue *desk, uint32_t id)
 {
     unsigned i = 0;
     while (i < desk->count && desk->items[i].id != id)
@@ -35,7 +35,7 @@ static unsigned find(const struct desk *desk, uint32_t id)
     return i;
 }
 
-static unsigned count_of(const struct desk *desk, const struct question *question)
+static unsigned count_of(const struct request_queue *desk, const struct query *question)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < desk->count; i++)
@@ -43,50 +43,50 @@ static unsigned count_of(const struct desk *desk, const struct question *questio
     return count;
 }
 
-static void begin(struct desk *desk, uint32_t id, const struct question *question, struct in *in,
-                  struct out *out)
+static void request_queue_begin_job(struct request_queue *desk, uint32_t id, const struct query *question, struct decoder *in,
+                  struct encoder *out)
 {
     if (desk->count == LIMIT_ASKED || count_of(desk, question) == question->most) {
-        reply_refuse(out, id, "too many such questions at once");
+        response_error(out, id, "too many such questions at once");
         return;
     }
     void *job = question->begin(desk, in);
     if (job)
-        desk->items[desk->count++] = (struct desk_item){id, question, job};
+        desk->items[desk->count++] = (struct request_queue_item){id, question, job};
 }
 
-void desk_ask(struct desk *desk, const struct asked *asked, struct in *in, struct out *out)
+void request_queue_add(struct request_queue *desk, const struct request_header *asked, struct decoder *in, struct encoder *out)
 {
-    const struct question *question = asked->what < ASK_LIMIT ? questions[asked->what] : NULL;
-    struct reply reply = {out, asked->id, 0};
-    if (find(desk, asked->id) < desk->count)
-        in_fail(in, "an id that is in use");
+    const struct query *question = asked->what < REQUEST_TYPE_LIMIT ? request_queue_queries[asked->what] : NULL;
+    struct response reply = {out, asked->id, 0};
+    if (request_queue_find(desk, asked->id) < desk->count)
+        decoder_fail(in, "an id that is in use");
     if (in->error)
         return;
     if (!question) {
-        reply_refuse(out, asked->id, "the server does not know such a question");
+        response_error(out, asked->id, "the server does not know such a question");
     } else if (question->at_once) {
         question->at_once(desk->run, in, &reply);
         if (!in->error)
-            reply_done(&reply);
+            response_finish(&reply);
     } else {
-        begin(desk, asked->id, question, in, out);
+        request_queue_begin_job(desk, asked->id, question, in, out);
     }
 }
 
-void desk_cancel(struct desk *desk, uint32_t id)
+void request_queue_cancel(struct request_queue *desk, uint32_t id)
 {
-    unsigned i = find(desk, id);
+    unsigned i = request_queue_find(desk, id);
     if (i < desk->count)
-        leave(desk, i, false);
+        request_queue_remove(desk, i, false);
 }
 
-void desk_clear(struct desk *desk, struct out *out)
+void request_queue_clear(struct request_queue *desk, struct encoder *out)
 {
     while (desk->count) {
         if (out)
-            reply_refuse(out, desk->items[0].id, "another run was selected");
-        leave(desk, 0, false);
+            response_error(out, desk->items[0].id, "another run was selected");
+        request_queue_remove(desk, 0, false);
     }
     window_free(desk->kept);
     desk->kept = NULL;
@@ -94,16 +94,16 @@ void desk_clear(struct desk *desk, struct out *out)
 
 /* ---- working ---- */
 
-static void put(struct desk *desk, unsigned i, struct out *out)
+static void request_queue_put_response(struct request_queue *desk, unsigned i, struct encoder *out)
 {
-    struct reply reply = {out, desk->items[i].id, 0};
+    struct response reply = {out, desk->items[i].id, 0};
     if (!desk->items[i].question->put(desk->items[i].job, &reply))
         return;
-    reply_done(&reply);
-    leave(desk, i, true);
+    response_finish(&reply);
+    request_queue_remove(desk, i, true);
 }
 
-bool desk_waits(const struct desk *desk)
+bool request_queue_has_work(const struct request_queue *desk)
 {
     for (unsigned i = 0; i < desk->count; i++)
         if (!desk->items[i].question->stream)
@@ -112,7 +112,7 @@ bool desk_waits(const struct desk *desk)
 }
 
 /* The oldest picture, else whose turn it is of the others. */
-static unsigned choose(struct desk *desk)
+static unsigned request_queue_choose_next(struct request_queue *desk)
 {
     for (unsigned i = 0; i < desk->count; i++)
         if (desk->items[i].question->picture)
@@ -126,17 +126,17 @@ static unsigned choose(struct desk *desk)
     return desk->count;
 }
 
-void desk_step(struct desk *desk, struct out *out)
+void request_queue_step(struct request_queue *desk, struct encoder *out)
 {
-    unsigned i = choose(desk);
+    unsigned i = request_queue_choose_next(desk);
     if (i == desk->count)
         return;
-    const struct question *question = desk->items[i].question;
+    const struct query *question = desk->items[i].question;
     if (question->step(desk->items[i].job, question->picture ? STEP_PICTURE : STEP_OTHERS))
-        put(desk, i, out);
+        request_queue_put_response(desk, i, out);
 }
 
-bool desk_streams(const struct desk *desk)
+bool request_queue_has_stream(const struct request_queue *desk)
 {
     for (unsigned i = 0; i < desk->count; i++)
         if (desk->items[i].question->stream)
@@ -144,11 +144,11 @@ bool desk_streams(const struct desk *desk)
     return false;
 }
 
-void desk_refill(struct desk *desk, struct out *out)
+void request_queue_refill(struct request_queue *desk, struct encoder *out)
 {
     for (unsigned i = 0; i < desk->count; i++)
         if (desk->items[i].question->stream) {
-            put(desk, i, out);
+            request_queue_put_response(desk, i, out);
             return;
         }
 }

@@ -8,11 +8,11 @@
 struct window_job;
 
 /* Zero-initialised: nobody asks; run is set by whoever selects it. */
-struct desk {
+struct request_queue {
     const struct run *run;
-    struct desk_item {
+    struct request_queue_item {
         uint32_t id;
-        const struct question *question; /* private: of desk.c alone, */
+        const struct query *question; /* private: of desk.c alone, */
         void *job; /*   which never looks into it */
     } items[LIMIT_ASKED]; /* by age */
     unsigned count;
@@ -21,16 +21,16 @@ struct desk {
 };
 
 /* What a viewer asks for, head and body; fails `in` on nonsense.  There is a run. */
-void desk_ask(struct desk *desk, const struct asked *asked, struct in *in, struct out *out);
-void desk_cancel(struct desk *desk, uint32_t id);
+void request_queue_add(struct request_queue *desk, const struct request_header *asked, struct decoder *in, struct encoder *out);
+void request_queue_cancel(struct request_queue *desk, uint32_t id);
 /* Drops all questions; with `out`, each with a refusal. */
-void desk_clear(struct desk *desk, struct out *out);
+void request_queue_clear(struct request_queue *desk, struct encoder *out);
 /* Does anything wait for a step? */
-bool desk_waits(const struct desk *desk);
+bool request_queue_has_work(const struct request_queue *desk);
 /* A step of the question whose turn it is. */
-void desk_step(struct desk *desk, struct out *out);
+void request_queue_step(struct request_queue *desk, struct encoder *out);
 /* Is there a stream?  It goes on as the viewer reads: */
-bool desk_streams(const struct desk *desk);
-void desk_refill(struct desk *desk, struct out *out);
+bool request_queue_has_stream(const struct request_queue *desk);
+void request_queue_refill(struct request_queue *desk, struct encoder *out);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "memory/memory.h"
 
-static uint32_t number_of(struct doubts_told *told, unsigned reason, uint64_t kind)
+static uint32_t number_of(struct uncertainty_sets_sent *told, unsigned reason, uint64_t kind)
 {
     if (!kind)
         return 0;
@@ -14,22 +14,22 @@ static uint32_t number_of(struct doubts_told *told, unsigned reason, uint64_t ki
     return (uint32_t)known;
 }
 
-void doubts_tell(struct doubts_told *told, const struct order *order, uint32_t set,
-                 struct shown_causes *to)
+void uncertainty_sets_encode(struct uncertainty_sets_sent *told, const struct order *order, uint32_t set,
+                 struct causal_edges_info *to)
 {
     if (set == ANY_DOUBTS || map_get(&told->known, set, 0))
         return;
     map_put(&told->known, set, 0, told);
-    struct shown_doubts doubts = {.doubts = set};
-    for (unsigned reason = 1; reason < UNSEEN_COUNT; reason++)
-        doubts.kinds[reason] = number_of(told, reason, order_doubts_kind(order, set, reason));
-    to->doubts = grow(to->doubts, &told->room, to->doubts_count + 1u, sizeof *to->doubts);
+    struct uncertainty_info doubts = {.doubts = set};
+    for (unsigned reason = 1; reason < UNTRACED_COUNT; reason++)
+        doubts.kinds[reason] = number_of(told, reason, order_uncertainty_kind(order, set, reason));
+    to->doubts = array_reserve(to->doubts, &told->room, to->doubts_count + 1u, sizeof *to->doubts);
     to->doubts[to->doubts_count++] = doubts;
 }
 
-void doubts_told_free(struct doubts_told *told)
+void uncertainty_sets_free(struct uncertainty_sets_sent *told)
 {
     map_free(&told->known);
     map_free(&told->number);
-    *told = (struct doubts_told){0};
+    *told = (struct uncertainty_sets_sent){0};
 }

@@ -7,16 +7,16 @@
 #include "server/order/order.h"
 #include "wire/causes.h"
 
-struct doubts_told {
+struct uncertainty_sets_sent {
     struct map known; /* set -> itself, for those that are told */
     struct map number; /* reason and how the order calls a kind of it -> 1 + its number */
-    uint32_t count[UNSEEN_COUNT]; /* of kinds, by reason */
+    uint32_t count[UNTRACED_COUNT]; /* of kinds, by reason */
     size_t room;
 };
 
 /* Tells of a set, unless it is told already. */
-void doubts_tell(struct doubts_told *told, const struct order *order, uint32_t set,
-                 struct shown_causes *to);
-void doubts_told_free(struct doubts_told *told); /* empties it */
+void uncertainty_sets_encode(struct uncertainty_sets_sent *told, const struct order *order, uint32_t set,
+                 struct causal_edges_info *to);
+void uncertainty_sets_free(struct uncertainty_sets_sent *told); /* empties it */
 
 #endif

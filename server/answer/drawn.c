@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static const struct target_kind *kind_of(const void *context, uint32_t line)
+static const struct target_line_type *kind_of(const void *context, uint32_t line)
 {
     const struct run *run = context;
     return run_target_kind(run, run_kind_name(run, run_line_at(run, line)->kind));
@@ -22,13 +22,13 @@ static bool has_events(const struct run *run, uint32_t line)
     return order_line_events(run->order, line) > order_line_first(run->order, line);
 }
 
-uint32_t *drawn_lines(const struct run *run, uint32_t *count)
+uint32_t *visible_rows_lines(const struct run *run, uint32_t *count)
 {
-    uint32_t lines = (uint32_t)order_lines(run->order),
-             *rows = memory_zeroed(lines + 1, sizeof *rows);
+    uint32_t lines = (uint32_t)order_line_count(run->order),
+             *rows = xcalloc(lines + 1, sizeof *rows);
     *count = 0;
     for (uint32_t line = 1; line <= lines; line++) {
-        const struct target_kind *kind = has_events(run, line) ? kind_of(run, line) : NULL;
+        const struct target_line_type *kind = has_events(run, line) ? kind_of(run, line) : NULL;
         if (has_events(run, line) && (!kind || kind->drawn))
             rows[(*count)++] = line;
     }
@@ -36,14 +36,14 @@ uint32_t *drawn_lines(const struct run *run, uint32_t *count)
     return rows;
 }
 
-static void add_row(struct drawn *d, uint32_t line, bool joins)
+static void add_row(struct visible_rows *d, uint32_t line, bool joins)
 {
     if (!line || line > d->lines || d->row_of[line - 1])
         return;
     if (joins && d->row_count) {
-        struct shown_row *row = &d->rows[d->row_count - 1];
-        row->members = memory_resized(row->members, row->member_count + 1, sizeof *row->members);
-        row->lefts = memory_resized(row->lefts, row->member_count + 1, sizeof *row->lefts);
+        struct row_info *row = &d->rows[d->row_count - 1];
+        row->members = xreallocarray(row->members, row->member_count + 1, sizeof *row->members);
+        row->lefts = xreallocarray(row->lefts, row->member_count + 1, sizeof *row->lefts);
         row->members[row->member_count++] = line;
         d->cluster[d->row_count - 1] = 1;
     } else {
@@ -55,22 +55,22 @@ static void add_row(struct drawn *d, uint32_t line, bool joins)
 /* What is drawn, by kind. */
 static bool *drawn_kinds(const struct run *run)
 {
-    bool *drawn = memory_zeroed(run->kinds.count + 1, sizeof *drawn);
+    bool *drawn = xcalloc(run->kinds.count + 1, sizeof *drawn);
     for (uint32_t code = 0; code <= run->kinds.count; code++) {
-        const struct target_kind *kind = run_target_kind(run, run_kind_name(run, code));
+        const struct target_line_type *kind = run_target_kind(run, run_kind_name(run, code));
         drawn[code] = !kind || kind->drawn;
     }
     return drawn;
 }
 
 /* Are there too many lines to give each a row?  Then which of them are drawn. */
-static void look_at_many(struct drawn *d, const struct run *run, const struct window_request *r)
+static void visible_rows_scan_lines(struct visible_rows *d, const struct run *run, const struct window_request *r)
 {
     uint32_t most = r->most_rows;
     if (!most || r->row_count || d->lines <= most)
         return;
     bool *kinds = drawn_kinds(run);
-    d->is_drawn = memory_zeroed(d->lines + 1, sizeof *d->is_drawn);
+    d->is_drawn = xcalloc(d->lines + 1, sizeof *d->is_drawn);
     for (uint32_t line = 1; line <= d->lines; line++) {
         d->is_drawn[line - 1] = has_events(run, line) && kinds[order_line_kind(run->order, line)];
         d->drawn_count += d->is_drawn[line - 1];
@@ -83,28 +83,28 @@ static void look_at_many(struct drawn *d, const struct run *run, const struct wi
     d->is_drawn = NULL;
 }
 
-static void forget_rows(struct drawn *d)
+static void forget_rows(struct visible_rows *d)
 {
     for (uint32_t i = 0; i < d->row_count; i++) {
         d->row_of[d->rows[i].line - 1] = 0;
         free(d->rows[i].members);
         free(d->rows[i].lefts);
-        d->rows[i] = (struct shown_row){0};
+        d->rows[i] = (struct row_info){0};
     }
     d->row_count = 0;
 }
 
-struct some_lines {
+struct visible_line_set {
     uint32_t *items;
     size_t count, room;
 };
 
-static void note_line(struct drawn *d, struct some_lines *lines, uint32_t line)
+static void note_line(struct visible_rows *d, struct visible_line_set *lines, uint32_t line)
 {
     if (!line || line > d->lines || !d->is_drawn[line - 1] || d->row_of[line - 1])
         return;
     d->row_of[line - 1] = UINT32_MAX; /* noted */
-    lines->items = grow(lines->items, &lines->room, lines->count + 1, sizeof *lines->items);
+    lines->items = array_reserve(lines->items, &lines->room, lines->count + 1, sizeof *lines->items);
     lines->items[lines->count++] = line;
 }
 
@@ -115,13 +115,13 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Events on lines that have no row. */
-static void drop_others(const struct drawn *d, const struct run *run, struct placement *p)
+static void drop_others(const struct visible_rows *d, const struct run *run, struct layout_result *p)
 {
     size_t kept = 0;
     p->first = INT32_MAX;
     p->last = INT32_MIN;
     for (size_t i = 0; i < p->count; i++) {
-        struct placed placed = p->events[i];
+        struct layout_event placed = p->events[i];
         if (!d->row_of[order_event(run->order, placed.position).line - 1])
             continue;
         p->events[kept++] = placed;
@@ -131,19 +131,19 @@ static void drop_others(const struct drawn *d, const struct run *run, struct pla
     p->count = kept;
 }
 
-void drawn_choose_seen(struct drawn *d, const struct run *run, uint32_t most,
-                       struct placement *placement)
+void visible_rows_choose_seen(struct visible_rows *d, const struct run *run, uint32_t most,
+                       struct layout_result *placement)
 {
-    struct some_lines seen = {0};
+    struct visible_line_set seen = {0};
     forget_rows(d);
     for (size_t i = 0; i < placement->count; i++)
         note_line(d, &seen, order_event(run->order, placement->events[i].position).line);
-    struct waiting pending = {0};
+    struct event_waiting pending = {0};
     if (!placement->more_right)
-        pending = pending_of(run, LIMIT_PENDING);
+        pending = event_answer_pending_of(run, LIMIT_PENDING);
     for (size_t i = 0; i < pending.count; i++)
         note_line(d, &seen, pending.events[i].at.line);
-    waiting_free(&pending);
+    event_answer_waiting_free(&pending);
     for (size_t i = 0; i < seen.count; i++)
         d->row_of[seen.items[i] - 1] = 0;
     size_t count = seen.count;
@@ -168,23 +168,23 @@ void drawn_choose_seen(struct drawn *d, const struct run *run, uint32_t most,
         drop_others(d, run, placement);
 }
 
-void drawn_choose(struct drawn *d, const struct run *run, const struct window_request *r)
+void visible_rows_choose(struct visible_rows *d, const struct run *run, const struct window_request *r)
 {
-    d->lines = order_lines(run->order);
-    look_at_many(d, run, r);
+    d->lines = order_line_count(run->order);
+    visible_rows_scan_lines(d, run, r);
     uint32_t most = r->row_count ? r->row_count : d->many ? r->most_rows : d->lines;
-    d->row_of = memory_zeroed(d->lines + 1, sizeof *d->row_of);
-    d->rows = memory_zeroed(most + 1, sizeof *d->rows);
-    d->cluster = memory_zeroed(most + 1, 1);
+    d->row_of = xcalloc(d->lines + 1, sizeof *d->row_of);
+    d->rows = xcalloc(most + 1, sizeof *d->rows);
+    d->cluster = xcalloc(most + 1, 1);
     for (uint32_t i = 0; i < r->row_count; i++)
         add_row(d, r->rows[i], r->joined[i]);
-    uint32_t count = 0, *all = r->row_count || d->many ? NULL : drawn_lines(run, &count);
+    uint32_t count = 0, *all = r->row_count || d->many ? NULL : visible_rows_lines(run, &count);
     for (uint32_t i = 0; i < count; i++)
         add_row(d, all[i], false);
     free(all);
 }
 
-void drawn_free(struct drawn *d)
+void visible_rows_free(struct visible_rows *d)
 {
     for (uint32_t i = 0; i < d->row_count; i++) {
         free(d->rows[i].members);

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct drawn {
-    struct shown_row *rows;
+struct visible_rows {
+    struct row_info *rows;
     uint32_t row_count;
     uint32_t *row_of; /* by line - 1 */
     uint8_t *cluster; /* by row */
@@ -24,14 +24,14 @@ struct drawn {
 };
 
 /* The lines that are drawn when no rows are asked for, in their order; the caller's to free. */
-uint32_t *drawn_lines(const struct run *run, uint32_t *count);
+uint32_t *visible_rows_lines(const struct run *run, uint32_t *count);
 
 /* The rows that are asked for, else those of all lines that are drawn; none yet, if those are too many. */
-void drawn_choose(struct drawn *drawn, const struct run *run, const struct window_request *request);
+void visible_rows_choose(struct visible_rows *drawn, const struct run *run, const struct window_request *request);
 /* If they are too many: rows for the lines that have something in the window, at most so many; what is placed on
  * others leaves the placement. */
-void drawn_choose_seen(struct drawn *drawn, const struct run *run, uint32_t most,
-                       struct placement *placement);
-void drawn_free(struct drawn *drawn);
+void visible_rows_choose_seen(struct visible_rows *drawn, const struct run *run, uint32_t most,
+                       struct layout_result *placement);
+void visible_rows_free(struct visible_rows *drawn);
 
 #endif

@@ -8,7 +8,7 @@
 /* Edges through a hidden line are told from the events that it collected, the newest few of them.  What one
  * thread does one after the other is no edge, but where it makes a line.  row_of as in struct placing, for the lines 1 .. lines.  Returns how many
  * (caller frees *found). */
-size_t window_edges(const struct order *order, const struct placement *placement,
-                    const uint32_t *row_of, uint32_t lines, struct shown_edge **found);
+size_t window_edges(const struct order *order, const struct layout_result *placement,
+                    const uint32_t *row_of, uint32_t lines, struct edge_info **found);
 
 #endif

@@ -8,23 +8,23 @@
 
 #include <stddef.h>
 
-/* A delivered event; its texts are borrowed: free with show_free. */
-struct shown_event show(const struct run *run, uint64_t position);
-void show_free(struct shown_event *shown);
+/* A delivered event; its texts are borrowed: free with event_answer_free. */
+struct event_info event_answer_info(const struct run *run, uint64_t position);
+void event_answer_free(struct event_info *shown);
 
 /* What waits; its texts are borrowed, too. */
-struct shown_event show_pending(const struct run *run, const struct arrival *arrival);
+struct event_info event_answer_pending(const struct run *run, const struct arrival *arrival);
 
-void answer_shown(struct reply *reply, const struct shown_event *shown);
-void answer_event(struct reply *reply, const struct run *run, struct ref at);
+void event_answer_encode(struct response *reply, const struct event_info *shown);
+void event_answer_query(struct response *reply, const struct run *run, struct event_id at);
 
 /* What is pending, what came first of it, by line and number. */
-struct waiting {
+struct event_waiting {
     const struct run *run;
-    struct shown_event *events;
+    struct event_info *events;
     size_t count, room;
 };
-struct waiting pending_of(const struct run *run, uint64_t most);
-void waiting_free(struct waiting *waiting);
+struct event_waiting event_answer_pending_of(const struct run *run, uint64_t most);
+void event_answer_waiting_free(struct event_waiting *waiting);
 
 #endif

@@ -10,14 +10,14 @@
 #include "server/run/run.h"
 
 /* Goes on, about `budget` intervals, over all that was measured by now; true once that is explained. */
-bool explained_learn(const struct run *run, enum since since, uint64_t *budget);
+bool attribution_cache_step(const struct run *run, enum attribution_since since, uint64_t *budget);
 /* So far; never NULL.  Until the run goes, or what was measured began anew. */
-struct why *explained_known(const struct run *run, enum since since);
+struct wait_attribution *attribution_cache_get(const struct run *run, enum attribution_since since);
 /* Groups of all waits, of all threads from begin to end: those that were given back last, if they are of the same, to go
  * on from; else none yet.  Whoever takes them gives them back, or frees them. */
-struct groups explained_take(const struct run *run, enum since since, struct grouping grouping);
-void explained_give(const struct run *run, struct groups groups);
+struct wait_groups attribution_cache_acquire(const struct run *run, enum attribution_since since, struct wait_grouping grouping);
+void attribution_cache_release(const struct run *run, struct wait_groups groups);
 /* Bit by bit: which categories of steps (config/target.h) are communication. */
-uint64_t explained_communication(void);
+uint64_t attribution_cache_communication(void);
 
 #endif

@@ -19,48 +19,48 @@ static uint32_t plain_sites(const struct run *run)
     return count;
 }
 
-static void answer_sites(const struct run *run, struct in *in, struct reply *reply)
+static void answer_sites(const struct run *run, struct decoder *in, struct response *reply)
 {
-    if (!in_done(in))
+    if (!decoder_finish(in))
         return;
-    part_begin(reply, PART_SITES);
-    put_u32(reply->out, plain_sites(run));
+    response_chunk_begin(reply, RESPONSE_SITES);
+    encode_u32(reply->out, plain_sites(run));
     for (uint32_t i = 0, told = 0; i < run->site_count && told < LIMIT_SITES; i++) {
         if (run->site_list[i].thread)
             continue;
-        put_u32(reply->out, run->site_list[i].process);
-        put_u64(reply->out, run->site_list[i].address);
+        encode_u32(reply->out, run->site_list[i].process);
+        encode_u64(reply->out, run->site_list[i].address);
         told++;
     }
-    part_end(reply);
+    response_chunk_end(reply);
 }
 
-const struct question question_sites = {.at_once = answer_sites};
+const struct query question_sites = {.at_once = answer_sites};
 
 #define FETCH_BYTES (1u << 20)
 
-static void answer_bytes(const struct run *run, struct in *in, struct reply *reply)
+static void answer_bytes(const struct run *run, struct decoder *in, struct response *reply)
 {
-    struct out *out = reply->out;
-    uint64_t offset = get_u64(in);
-    if (!in_done(in))
+    struct encoder *out = reply->out;
+    uint64_t offset = decode_u64(in);
+    if (!decoder_finish(in))
         return;
     struct stat st = {0};
     int fd = run->file ? open(run->file, O_RDONLY | O_CLOEXEC) : -1;
-    uint8_t *bytes = memory_bytes(FETCH_BYTES);
+    uint8_t *bytes = xmalloc(FETCH_BYTES);
     ssize_t n = fd >= 0 && offset <= INT64_MAX && fstat(fd, &st) == 0
                     ? pread(fd, bytes, FETCH_BYTES, (off_t)offset)
                     : -1;
-    part_begin(reply, PART_BYTES);
-    put_u64(out, offset);
-    put_u64(out, (uint64_t)st.st_size);
-    put_string(out, n < 0 ? strerror(errno) : "");
-    put_u32(out, n > 0 ? (uint32_t)n : 0);
-    put_bytes(out, bytes, n > 0 ? (size_t)n : 0);
-    part_end(reply);
+    response_chunk_begin(reply, RESPONSE_BYTES);
+    encode_u64(out, offset);
+    encode_u64(out, (uint64_t)st.st_size);
+    encode_string(out, n < 0 ? strerror(errno) : "");
+    encode_u32(out, n > 0 ? (uint32_t)n : 0);
+    encode_bytes(out, bytes, n > 0 ? (size_t)n : 0);
+    response_chunk_end(reply);
     if (fd >= 0)
         close(fd);
     free(bytes);
 }
 
-const struct question question_fetch = {.at_once = answer_bytes};
+const struct query question_fetch = {.at_once = answer_bytes};

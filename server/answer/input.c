@@ -13,42 +13,42 @@ struct input_job {
     size_t thread, at;
 };
 
-static void *begin_job(struct desk *desk, struct in *in)
+static void *begin_job(struct request_queue *desk, struct decoder *in)
 {
-    bool whole = get_u8(in);
-    if (!in_done(in))
+    bool whole = decode_u8(in);
+    if (!decoder_finish(in))
         return NULL;
-    struct input_job *job = memory_zeroed(1, sizeof *job);
+    struct input_job *job = xcalloc(1, sizeof *job);
     job->whole = whole;
     job->run = desk->run;
     return job;
 }
 
-static bool step(void *job, uint64_t budget) { return true; }
+static bool input_query_step(void *job, uint64_t budget) { return true; }
 
 /* A part of what one thread has; the first of each says the rest of it. */
-static bool put(void *p, struct reply *reply)
+static bool input_query_put(void *p, struct response *reply)
 {
     struct input_job *job = p;
-    if (job->thread >= inputs_threads(job->run))
+    if (job->thread >= input_store_threads(job->run))
         return true;
-    const struct inputs_thread *t = inputs_thread(job->run, job->thread);
+    const struct input_store_thread *t = input_store_thread(job->run, job->thread);
     size_t size = job->whole ? t->size - job->at : 0;
     size = size < PART_BYTES_MOST ? size : PART_BYTES_MOST;
-    part_begin(reply, PART_INPUT);
-    put_u32(reply->out, t->line);
-    put_u64(reply->out, job->at ? 0 : t->calls);
-    put_u64(reply->out, job->at ? 0 : t->passed);
-    put_u8(reply->out, !job->at);
-    put_u8(reply->out, (uint8_t)(t->cut | t->streams << 1));
-    put_u32(reply->out, (uint32_t)size);
-    put_bytes(reply->out, t->bytes + job->at, size);
-    part_end(reply);
+    response_chunk_begin(reply, RESPONSE_INPUT);
+    encode_u32(reply->out, t->line);
+    encode_u64(reply->out, job->at ? 0 : t->calls);
+    encode_u64(reply->out, job->at ? 0 : t->passed);
+    encode_u8(reply->out, !job->at);
+    encode_u8(reply->out, (uint8_t)(t->cut | t->streams << 1));
+    encode_u32(reply->out, (uint32_t)size);
+    encode_bytes(reply->out, t->bytes + job->at, size);
+    response_chunk_end(reply);
     job->at += size;
     if (!job->whole || job->at >= t->size)
         job->thread++, job->at = 0;
-    return job->thread >= inputs_threads(job->run);
+    return job->thread >= input_store_threads(job->run);
 }
 
-const struct question question_input = {
-    .begin = begin_job, .step = step, .put = put, .free = free, .most = 1, .stream = true};
+const struct query question_input = {
+    .begin = begin_job, .step = input_query_step, .put = input_query_put, .free = free, .most = 1, .stream = true};

@@ -11,10 +11,10 @@ static uint64_t number_at(const struct order *order, uint32_t line, uint64_t ord
     return position == NO_POSITION ? 0 : order_event(order, position).number;
 }
 
-void tell_line(struct out *out, const struct run *run, uint32_t line)
+void line_answer_encode(struct encoder *out, const struct run *run, uint32_t line)
 {
     const struct order *order = run->order;
-    struct shown_line s = {.line = line, .kind = (char *)(uintptr_t) "order", .name = NULL};
+    struct line_info s = {.line = line, .kind = (char *)(uintptr_t) "order", .name = NULL};
     uint64_t n = order_line_events(order, line), first = order_line_first(order, line);
     if (line & HIDDEN_LINE) {
         s.kind = (char *)(uintptr_t)run_kind_name(run, order_line_kind(order, line));
@@ -33,7 +33,7 @@ void tell_line(struct out *out, const struct run *run, uint32_t line)
     s.events = n;
     s.first = n > first ? number_at(order, line, first) : 0;
     s.last = n > first ? number_at(order, line, n - 1) : 0;
-    out_begin(out, MESSAGE_LINE_IS);
-    put_line_is(out, &s);
-    out_end(out);
+    encoder_begin_message(out, MESSAGE_LINE_INFO);
+    encode_line_info(out, &s);
+    encoder_end_message(out);
 }

@@ -5,6 +5,6 @@
 #include "server/run/run.h"
 #include "wire/message.h"
 
-void tell_line(struct out *out, const struct run *run, uint32_t line);
+void line_answer_encode(struct encoder *out, const struct run *run, uint32_t line);
 
 #endif

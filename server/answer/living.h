@@ -5,6 +5,6 @@
 
 #include "server/run/course.h"
 
-extern const struct course_teller living_teller;
+extern const struct timeline_callbacks thread_state_source;
 
 #endif

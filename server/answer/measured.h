@@ -9,29 +9,29 @@
 #include "server/run/run.h"
 
 /* Looks at what is new, about `budget` events of it; true once all is known.  Where something was forgotten, or a
- * description came, or the clocks of hosts were fitted anew, it begins anew: then measured_again grows. */
-bool measured_learn(const struct run *run, uint64_t *budget);
+ * description came, or the clocks of hosts were fitted anew, it begins anew: then interval_cache_generation grows. */
+bool interval_cache_step(const struct run *run, uint64_t *budget);
 /* There is no more room for what threads did, which may take a sixth of the machine's memory: nothing more of it is
  * learnt, and no question about all of it is answered. */
-bool measured_full(const struct run *run);
+bool interval_cache_full(const struct run *run);
 /* There is room for about so many events, as far as is known by now; UINT64_MAX: nothing is. */
-uint64_t measured_room(const struct run *run);
+uint64_t interval_cache_capacity(const struct run *run);
 /* Of a run of which nothing is learnt yet: these positions alone, first .. end - 1 (apart.h). */
-void measured_begin(const struct run *run, uint64_t first, uint64_t end);
-/* So far; never NULL.  Until the next call of measured_learn. */
-const struct intervals *measured_known(const struct run *run);
-uint64_t measured_position(const struct run *run); /* so many positions are known */
+void interval_cache_begin(const struct run *run, uint64_t first, uint64_t end);
+/* So far; never NULL.  Until the next call of interval_cache_step. */
+const struct intervals *interval_cache_get(const struct run *run);
+uint64_t interval_cache_position(const struct run *run); /* so many positions are known */
 /* What the description says of the event's time (config/target.h); 0 nothing, or it is forgotten. */
-uint8_t measured_category(const struct run *run, uint64_t position);
+uint8_t interval_cache_category(const struct run *run, uint64_t position);
 /* What an event of the run means, as the description says. */
-const struct meaning *measured_meaning(const struct run *run, const struct event *event);
-uint64_t measured_again(const struct run *run);
-/* The waits that have not ended by what is known, until its end (UNEXPLAINED_OPEN, without an end); they are no intervals
+const struct event_meaning *interval_cache_meaning(const struct run *run, const struct order_event *event);
+uint64_t interval_cache_generation(const struct run *run);
+/* The waits that have not ended by what is known, until its end (UNATTRIBUTED_OPEN, without an end); they are no intervals
  * yet.  Returns how many (caller frees *waits). */
-size_t measured_open(const struct run *run, struct wait **waits);
+size_t interval_cache_open(const struct run *run, struct wait_record **waits);
 /* Up to when who waits still has waited: now, or the end of the run. */
-int64_t measured_until_ns(const struct run *run);
+int64_t interval_cache_until_ns(const struct run *run);
 /* The time up to which anything is known. */
-int64_t measured_end_ns(const struct run *run);
+int64_t interval_cache_end_ns(const struct run *run);
 
 #endif

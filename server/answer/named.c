@@ -13,58 +13,58 @@ static struct {
     size_t count, room;
 } named; /* in the answer that is put together now */
 
-bool named_only(const struct run *run, const struct known *known)
+bool referenced_lines_is_enabled(const struct run *run, const struct viewer_knowledge *known)
 {
-    return known->named && order_lines(run->order) > LIMIT_LINES_TOLD;
+    return known->named && order_line_count(run->order) > LIMIT_LINES_TOLD;
 }
 
-bool named_told(const struct known *known, uint32_t line)
+bool referenced_lines_is_sent(const struct viewer_knowledge *known, uint32_t line)
 {
     return line <= known->lines ||
            (line / 8 < known->told_room && known->told[line / 8] >> line % 8 & 1);
 }
 
-void named_count(struct out *out, const struct run *run, struct known *known)
+void referenced_lines_send_count(struct encoder *out, const struct run *run, struct viewer_knowledge *known)
 {
-    uint32_t lines = order_lines(run->order);
+    uint32_t lines = order_line_count(run->order);
     if (known->lines_are == lines)
         return;
     known->lines_are = lines;
-    out_begin(out, MESSAGE_LINES_ARE);
-    put_u32(out, lines);
-    out_end(out);
+    encoder_begin_message(out, MESSAGE_LINE_COUNT);
+    encode_u32(out, lines);
+    encoder_end_message(out);
 }
 
-void named_begin(const struct run *run, const struct known *known)
+void referenced_lines_begin(const struct run *run, const struct viewer_knowledge *known)
 {
     named.count = 0;
-    named.noting = named_only(run, known);
+    named.noting = referenced_lines_is_enabled(run, known);
 }
 
-void named_note(uint32_t line)
+void referenced_lines_note(uint32_t line)
 {
     if (!named.noting || !line || line & HIDDEN_LINE)
         return;
     if (named.count && named.lines[named.count - 1] == line)
         return;
-    named.lines = grow(named.lines, &named.room, named.count + 1, sizeof *named.lines);
+    named.lines = array_reserve(named.lines, &named.room, named.count + 1, sizeof *named.lines);
     named.lines[named.count++] = line;
 }
 
-static void tell(struct out *out, const struct run *run, struct known *known, uint32_t line)
+static void referenced_lines_send_line(struct encoder *out, const struct run *run, struct viewer_knowledge *known, uint32_t line)
 {
-    if (!line || line & HIDDEN_LINE || line > order_lines(run->order) || named_told(known, line))
+    if (!line || line & HIDDEN_LINE || line > order_line_count(run->order) || referenced_lines_is_sent(known, line))
         return;
-    known->told = grow_zeroed(known->told, &known->told_room, line / 8 + 1, 1);
+    known->told = array_reserve_zeroed(known->told, &known->told_room, line / 8 + 1, 1);
     known->told[line / 8] |= (uint8_t)(1u << line % 8);
-    tell_line(out, run, line);
+    line_answer_encode(out, run, line);
 }
 
 /* Puts what is in `first` before the bytes from `at` on. */
-static void put_before(struct out *out, size_t at, struct out *first)
+static void put_before(struct encoder *out, size_t at, struct encoder *first)
 {
     size_t size = out->size - at;
-    put_bytes(out, first->data, first->size);
+    encode_bytes(out, first->data, first->size);
     out->failed |= first->failed;
     if (out->failed)
         return;
@@ -72,40 +72,40 @@ static void put_before(struct out *out, size_t at, struct out *first)
     memcpy(out->data + at, first->data, first->size);
 }
 
-void named_end(struct out *out, size_t answer, const struct run *run, struct known *known)
+void referenced_lines_end(struct encoder *out, size_t answer, const struct run *run, struct viewer_knowledge *known)
 {
-    struct out names = {0};
+    struct encoder names = {0};
     for (size_t i = 0; named.noting && i < named.count; i++) {
         uint32_t line = named.lines[i];
-        tell(&names, run, known, line);
-        if (line <= order_lines(run->order)) /* its facts name another */
-            tell(&names, run, known, order_line_opened_by(run->order, line).line);
+        referenced_lines_send_line(&names, run, known, line);
+        if (line <= order_line_count(run->order)) /* its facts name another */
+            referenced_lines_send_line(&names, run, known, order_line_opened_by(run->order, line).line);
     }
     if (names.size)
         put_before(out, answer, &names);
-    out_free(&names);
+    encoder_free(&names);
     named.noting = false;
     named.count = 0;
 }
 
 /* ---- asking for lines by their numbers ---- */
 
-static void answer_lines(const struct run *run, struct in *in, struct reply *reply)
+static void answer_lines(const struct run *run, struct decoder *in, struct response *reply)
 {
-    uint32_t count = get_count(in, 4);
+    uint32_t count = decode_count(in, 4);
     if (count > LIMIT_LINES_ASKED)
-        in_fail(in, "asks for too many lines");
+        decoder_fail(in, "asks for too many lines");
     for (; count && !in->error; count--)
-        named_note(get_u32(in)); /* they come before the answer, which has no other part */
-    in_done(in);
+        referenced_lines_note(decode_u32(in)); /* they come before the answer, which has no other part */
+    decoder_finish(in);
 }
 
-const struct question question_lines = {.at_once = answer_lines};
+const struct query question_lines = {.at_once = answer_lines};
 
 /* ---- the end ---- */
 
-void named_forget(struct known *known)
+void referenced_lines_clear(struct viewer_knowledge *known)
 {
     free(known->told);
-    *known = (struct known){0};
+    *known = (struct viewer_knowledge){0};
 }

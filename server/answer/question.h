@@ -1,5 +1,5 @@
 /* What a question about a run is: one file here has a `const struct question question_NAME` for each
- * row of RUN_QUESTIONS (wire/ask.h).  It is answered at once, or it is a job that is worked on in
+ * row of RUN_REQUESTS (wire/ask.h).  It is answered at once, or it is a job that is worked on in
  * steps, so that a large one holds up nobody. */
 #ifndef SERVER_ANSWER_QUESTION_H
 #define SERVER_ANSWER_QUESTION_H
@@ -8,27 +8,27 @@
 #include "wire/ask.h"
 #include "wire/limits.h"
 
-struct desk;
+struct request_queue;
 
-struct question {
-    /* Answers at once, once in_done(in); fails `in` on nonsense, and then tells nothing.  NULL: it is
+struct query {
+    /* Answers at once, once decoder_finish(in); fails `in` on nonsense, and then tells nothing.  NULL: it is
      * a job: */
-    void (*at_once)(const struct run *run, struct in *in, struct reply *reply);
+    void (*at_once)(const struct run *run, struct decoder *in, struct response *reply);
     /* A job, the desk's from then on; NULL, with `in` failed, on nonsense. */
-    void *(*begin)(struct desk *desk, struct in *in);
+    void *(*begin)(struct request_queue *desk, struct decoder *in);
     bool (*step)(void *job, uint64_t budget); /* true: there is something to put */
-    bool (*put)(void *job, struct reply *reply); /* appends parts; true: that was all */
+    bool (*put)(void *job, struct response *reply); /* appends parts; true: that was all */
     void (*free)(void *job);
     /* Instead of free, if it is not NULL: what to do with a job that was answered, or is not wanted any
      * more. */
-    void (*leave)(struct desk *desk, void *job, bool answered);
+    void (*leave)(struct request_queue *desk, void *job, bool answered);
     unsigned most; /* jobs at once of one viewer */
     bool picture; /* what people look at comes first */
     bool stream; /* as long as the run: it is put, without steps, as fast as the viewer reads */
 };
 
-#define Q(number, NAME, name) extern const struct question question_##name;
-RUN_QUESTIONS(Q)
+#define Q(number, NAME, name) extern const struct query question_##name;
+RUN_REQUESTS(Q)
 #undef Q
 
 #endif

@@ -6,20 +6,20 @@
 
 #define LOOKS 16u /* back through what is not among the events */
 
-struct repair {
+struct time_repair {
     const struct order *order;
-    struct repaired *events; /* by position */
+    struct repaired_event *events; /* by position */
     size_t count;
 };
 
-struct moment {
+struct repair_moment {
     int64_t time_ns;
     uint64_t position; /* NO_POSITION: no event */
 };
 
-static const struct moment never = {INT64_MIN, NO_POSITION};
+static const struct repair_moment time_repair_no_moment = {INT64_MIN, NO_POSITION};
 
-static struct moment later(struct moment a, struct moment b)
+static struct repair_moment time_repair_later_moment(struct repair_moment a, struct repair_moment b)
 {
     if (a.position == NO_POSITION || b.position == NO_POSITION)
         return a.position == NO_POSITION ? b : a;
@@ -30,14 +30,14 @@ static struct moment later(struct moment a, struct moment b)
 
 static int by_position(const void *a, const void *b)
 {
-    uint64_t x = ((const struct repaired *)a)->position,
-             y = ((const struct repaired *)b)->position;
+    uint64_t x = ((const struct repaired_event *)a)->position,
+             y = ((const struct repaired_event *)b)->position;
     return x < y ? -1 : x > y;
 }
 
 /* The i-th event that one directly follows: those of its edges, then the one before it on its line;
  * NO_POSITION: there is none. */
-static uint64_t followed(const struct order *order, uint64_t position, const struct event *e,
+static uint64_t time_repair_nth_cause(const struct order *order, uint64_t position, const struct order_event *e,
                          uint32_t i)
 {
     if (i < e->edge_count)
@@ -50,7 +50,7 @@ static uint64_t followed(const struct order *order, uint64_t position, const str
 /* ---- from each event, a few steps back ---- */
 
 /* The first of the events that is of a point; NULL: none is. */
-static const struct repaired *find(const struct repair *r, uint64_t point)
+static const struct repaired_event *time_repair_find_point(const struct time_repair *r, uint64_t point)
 {
     size_t low = 0, high = r->count;
     while (low < high) {
@@ -64,30 +64,30 @@ static const struct repaired *find(const struct repair *r, uint64_t point)
 }
 
 /* The latest of what a point follows: of the events, and of what leads there over other points. */
-static struct moment latest_before(const struct repair *r, uint64_t point, unsigned *looks)
+static struct repair_moment latest_before(const struct time_repair *r, uint64_t point, unsigned *looks)
 {
-    struct moment latest = never;
+    struct repair_moment latest = time_repair_no_moment;
     uint64_t last = order_point_end(r->order, point);
     for (uint64_t p = point; p <= last; p++) {
-        struct event e = order_event(r->order, p);
+        struct order_event e = order_event(r->order, p);
         for (uint32_t i = 0; i < e.edge_count + 1; i++) {
-            uint64_t from = followed(r->order, p, &e, i);
+            uint64_t from = time_repair_nth_cause(r->order, p, &e, i);
             if (from == NO_POSITION || from < order_first(r->order))
                 continue;
             uint64_t cause = order_event(r->order, from).point;
             if (cause >= point)
                 continue;
-            const struct repaired *f = find(r, cause);
+            const struct repaired_event *f = time_repair_find_point(r, cause);
             if (f)
-                latest = later(latest, (struct moment){f->time_ns, f->position});
+                latest = time_repair_later_moment(latest, (struct repair_moment){f->time_ns, f->position});
             else if ((*looks)++ < LOOKS)
-                latest = later(latest, latest_before(r, cause, looks));
+                latest = time_repair_later_moment(latest, latest_before(r, cause, looks));
         }
     }
     return latest;
 }
 
-static size_t members_end(const struct repair *r, size_t first)
+static size_t members_end(const struct time_repair *r, size_t first)
 {
     size_t end = first + 1;
     while (end < r->count && r->events[end].point == r->events[first].point)
@@ -95,10 +95,10 @@ static size_t members_end(const struct repair *r, size_t first)
     return end;
 }
 
-static void set_members(const struct repair *r, size_t first, size_t end, struct moment latest)
+static void set_members(const struct time_repair *r, size_t first, size_t end, struct repair_moment latest)
 {
     for (size_t i = first; i < end; i++) {
-        struct repaired *f = &r->events[i];
+        struct repaired_event *f = &r->events[i];
         f->time_ns = latest.position != NO_POSITION && latest.time_ns > f->clock_ns
                          ? latest.time_ns
                          : f->clock_ns;
@@ -108,36 +108,36 @@ static void set_members(const struct repair *r, size_t first, size_t end, struct
 
 /* ---- through all that is in the log between them ---- */
 
-static struct moment latest_in(const struct order *order, uint64_t point, uint64_t last,
-                               uint64_t begin, const struct moment *latest)
+static struct repair_moment latest_in(const struct order *order, uint64_t point, uint64_t last,
+                               uint64_t begin, const struct repair_moment *latest)
 {
-    struct moment moment = never;
+    struct repair_moment moment = time_repair_no_moment;
     for (uint64_t p = point; p <= last; p++) {
-        struct event e = order_event(order, p);
+        struct order_event e = order_event(order, p);
         for (uint32_t i = 0; i < e.edge_count + 1; i++) {
-            uint64_t from = followed(order, p, &e, i);
+            uint64_t from = time_repair_nth_cause(order, p, &e, i);
             if (from != NO_POSITION && from >= begin && from < point)
-                moment = later(moment, latest[from - begin]);
+                moment = time_repair_later_moment(moment, latest[from - begin]);
         }
     }
     return moment;
 }
 
 /* (Not where that would be too much.) */
-static void repair_through_log(const struct repair *r)
+static void repair_through_log(const struct time_repair *r)
 {
     uint64_t begin = r->events[0].point,
              end = order_point_end(r->order, r->events[r->count - 1].position);
-    if (end - begin >= REPAIR_LOG_MOST)
+    if (end - begin >= REPAIR_LOG_MAX)
         return;
-    struct moment *latest = memory_bytes((end - begin + 1) * sizeof *latest);
+    struct repair_moment *latest = xmalloc((end - begin + 1) * sizeof *latest);
     for (uint64_t p = begin, last, next = 0; p <= end; p = last + 1) {
         last = order_point_end(r->order, p);
-        struct moment moment = latest_in(r->order, p, last, begin, latest);
+        struct repair_moment moment = latest_in(r->order, p, last, begin, latest);
         if (next < r->count && r->events[next].point == p) {
             size_t after = members_end(r, next);
             set_members(r, next, after, moment);
-            moment = (struct moment){r->events[next].time_ns, r->events[next].position};
+            moment = (struct repair_moment){r->events[next].time_ns, r->events[next].position};
             next = after;
         }
         for (uint64_t member = p; member <= last && member <= end; member++)
@@ -149,16 +149,16 @@ static void repair_through_log(const struct repair *r)
 /* A cause comes before its effects in the log.  Mostly it is enough to look back a few steps from
  * each event; not where a later time is among what comes before in the log, and those steps do not
  * say whether it is before in the order. */
-void repair(const struct order *order, struct repaired *events, size_t count)
+void time_repair_events(const struct order *order, struct repaired_event *events, size_t count)
 {
-    struct repair r = {order, events, count};
+    struct time_repair r = {order, events, count};
     int64_t latest = INT64_MIN;
     bool whole = true;
     if (count)
         qsort(events, count, sizeof *events, by_position);
     for (size_t first = 0, end; first < count; first = end) {
         unsigned looks = 0;
-        struct moment before = latest_before(&r, events[first].point, &looks);
+        struct repair_moment before = latest_before(&r, events[first].point, &looks);
         end = members_end(&r, first);
         set_members(&r, first, end, before);
         for (size_t i = first; i < end && looks > LOOKS; i++)

@@ -6,9 +6,9 @@
 
 #include "server/order/order.h"
 
-#define REPAIR_LOG_MOST (1u << 20) /* so much of the log is gone through at once */
+#define REPAIR_LOG_MAX (1u << 20) /* so much of the log is gone through at once */
 
-struct repaired {
+struct repaired_event {
     uint64_t position, point; /* the events of one point are moved alike */
     int64_t clock_ns; /* of its point, by the clocks */
     int64_t time_ns; /* repaired; before that as clock_ns */
@@ -19,6 +19,6 @@ struct repaired {
 };
 
 /* Sorts the events by position and sets what is repaired. */
-void repair(const struct order *order, struct repaired *events, size_t count);
+void time_repair_events(const struct order *order, struct repaired_event *events, size_t count);
 
 #endif

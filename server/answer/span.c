@@ -11,35 +11,35 @@
 #define SLICE 4096u /* events between two looks at the clock */
 #define COST 8u /* so many of them for the price of one */
 
-struct span_job {
+struct between_job {
     const struct run *run;
-    struct shown_span span;
+    struct between_info span;
     uint64_t at, end; /* positions: from `at` to `end` is still to be counted */
     uint64_t *counts; /* by type */
     uint32_t types;
     uint64_t most_ns, spent_ns; /* of work; most_ns 0: any time */
 };
 
-static bool find(const struct run *run, struct ref at, uint64_t *position)
+static bool between_find_event(const struct run *run, struct event_id at, uint64_t *position)
 {
-    bool there = at.line && !(at.line & HIDDEN_LINE) && at.line <= order_lines(run->order);
+    bool there = at.line && !(at.line & HIDDEN_LINE) && at.line <= order_line_count(run->order);
     *position = there ? order_position(run->order, at) : NO_POSITION;
     return *position != NO_POSITION;
 }
 
-static void *begin(struct desk *desk, struct in *in)
+static void *between_begin(struct request_queue *desk, struct decoder *in)
 {
     const struct run *run = desk->run;
-    struct ref a = get_ref(in), b = get_ref(in);
-    uint64_t most_ns = in_left(in) ? 1000000u * (uint64_t)get_u32(in) : 0;
-    if (!in_done(in))
+    struct event_id a = decode_event_id(in), b = decode_event_id(in);
+    uint64_t most_ns = decoder_remaining(in) ? 1000000u * (uint64_t)decode_u32(in) : 0;
+    if (!decoder_finish(in))
         return NULL;
-    struct span_job *job = memory_zeroed(1, sizeof *job);
-    *job = (struct span_job){.run = run, .span = {.from = a, .to = b}, .most_ns = most_ns};
+    struct between_job *job = xcalloc(1, sizeof *job);
+    *job = (struct between_job){.run = run, .span = {.from = a, .to = b}, .most_ns = most_ns};
     job->types = (uint32_t)run->types.count + 1;
-    job->counts = memory_zeroed(job->types, sizeof *job->counts);
+    job->counts = xcalloc(job->types, sizeof *job->counts);
     uint64_t first, last;
-    job->span.known = find(run, a, &first) && find(run, b, &last);
+    job->span.known = between_find_event(run, a, &first) && between_find_event(run, b, &last);
     if (!job->span.known)
         return job;
     job->span.ns = order_event(run->order, last).time_ns - order_event(run->order, first).time_ns;
@@ -49,10 +49,10 @@ static void *begin(struct desk *desk, struct in *in)
 }
 
 /* Neither of the two is counted. */
-static bool step(void *p, uint64_t budget)
+static bool between_step(void *p, uint64_t budget)
 {
-    struct span_job *job = p;
-    uint64_t began = turn_clock_ns();
+    struct between_job *job = p;
+    uint64_t began = loop_clock_ns();
     if (job->at < order_first(job->run->order))
         job->at = order_first(job->run->order); /* forgotten meanwhile */
     for (; job->at + 1 < job->end && budget;
@@ -61,35 +61,35 @@ static bool step(void *p, uint64_t budget)
         order_count_types(job->run->order, job->at + 1, until, job->counts, job->types);
         job->at = until - 1;
     }
-    job->spent_ns += turn_clock_ns() - began;
+    job->spent_ns += loop_clock_ns() - began;
     job->span.whole = job->at + 1 >= job->end;
     return job->span.whole || (job->most_ns && job->spent_ns >= job->most_ns);
 }
 
-static bool put(void *p, struct reply *reply)
+static bool between_put(void *p, struct response *reply)
 {
-    struct span_job *job = p;
-    struct shown_span span = job->span;
-    struct shown_kind *kinds = memory_zeroed(job->types, sizeof *kinds);
+    struct between_job *job = p;
+    struct between_info span = job->span;
+    struct type_count *kinds = xcalloc(job->types, sizeof *kinds);
     for (uint32_t type = 0; type < job->types; type++) {
         span.events += job->counts[type];
         if (job->counts[type])
-            kinds[span.kind_count++] = (struct shown_kind){type, job->counts[type]};
+            kinds[span.kind_count++] = (struct type_count){type, job->counts[type]};
     }
     span.kinds = kinds;
-    part_begin(reply, PART_SPAN);
-    put_span(reply->out, &span);
-    part_end(reply);
+    response_chunk_begin(reply, RESPONSE_BETWEEN);
+    encode_between(reply->out, &span);
+    response_chunk_end(reply);
     free(kinds);
     return true;
 }
 
 static void free_job(void *p)
 {
-    struct span_job *job = p;
+    struct between_job *job = p;
     free(job->counts);
     free(job);
 }
 
-const struct question question_span = {
-    .begin = begin, .step = step, .put = put, .free = free_job, .most = LIMIT_QUESTIONS};
+const struct query question_span = {
+    .begin = between_begin, .step = between_step, .put = between_put, .free = free_job, .most = LIMIT_QUESTIONS};

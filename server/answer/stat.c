@@ -14,18 +14,18 @@
 
 static int by_time(const void *a, const void *b)
 {
-    int64_t x = ((const struct shown_event *)a)->time_ns,
-            y = ((const struct shown_event *)b)->time_ns;
+    int64_t x = ((const struct event_info *)a)->time_ns,
+            y = ((const struct event_info *)b)->time_ns;
     return x < y ? -1 : x > y;
 }
 
-static void answer_clocks(const struct run *run, struct reply *reply)
+static void answer_clocks(const struct run *run, struct response *reply)
 {
     struct clock_bound *bounds;
-    size_t count = clocks_bounds(run, &bounds);
+    size_t count = clock_sync_bounds(run, &bounds);
     for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
-        const struct tied *b = &bounds[i].bound;
-        struct shown_clock c = {.host = (char *)(uintptr_t)bounds[i].host,
+        const struct clock_tied *b = &bounds[i].bound;
+        struct clock_info c = {.host = (char *)(uintptr_t)bounds[i].host,
                                 .is_known = b->known,
                                 .is_first = i == 0,
                                 .is_uneven = b->uneven,
@@ -37,24 +37,24 @@ static void answer_clocks(const struct run *run, struct reply *reply)
             c.low_ppb = (int64_t)floor(b->drift.low * 1e9);
             c.high_ppb = (int64_t)ceil(b->drift.high * 1e9);
         }
-        part_begin(reply, PART_CLOCK);
-        put_clock(reply->out, &c);
-        part_end(reply);
+        response_chunk_begin(reply, RESPONSE_CLOCK);
+        encode_clock_info(reply->out, &c);
+        response_chunk_end(reply);
     }
     free(bounds);
 }
 
-static void answer_stat(const struct run *run, struct in *in, struct reply *reply)
+static void answer_stat(const struct run *run, struct decoder *in, struct response *reply)
 {
-    struct out *out = reply->out;
-    if (!in_done(in))
+    struct encoder *out = reply->out;
+    if (!decoder_finish(in))
         return;
     if (run->verify)
         order_verify(run->order);
     struct order_figures f = order_figures(run->order);
-    char *damage = answer_damaged(run, f.damaged);
+    char *damage = damage_text(run, f.damaged);
     uint64_t unreadable = order_unreadable_events(run->order);
-    struct shown_stat s = {.lines = order_lines(run->order),
+    struct stat_info s = {.lines = order_line_count(run->order),
                            .hidden_lines = order_hidden_lines(run->order),
                            .events = f.events - unreadable,
                            .pending = f.pending,
@@ -76,30 +76,30 @@ static void answer_stat(const struct run *run, struct in *in, struct reply *repl
         s.untraced += run->processes[i].unfollowed;
         s.cut_off += run->processes[i].unsent && !run->processes[i].connected;
     }
-    s.unseen = unseen_list(run, &s.unseen_count);
-    part_begin(reply, PART_STAT);
-    put_stat(out, &s);
-    part_end(reply);
+    s.unseen = untraced_reasons_list(run, &s.unseen_count);
+    response_chunk_begin(reply, RESPONSE_STAT);
+    encode_stat_info(out, &s);
+    response_chunk_end(reply);
     free(damage);
     free(s.unseen);
     size_t count;
-    const struct trouble *troubles = order_troubles(run->order, &count);
+    const struct inconsistency *troubles = order_inconsistencies(run->order, &count);
     for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
-        named_note(troubles[i].at.line);
-        named_note(troubles[i].with.line);
-        part_begin(reply, PART_TROUBLE);
-        put_ref(out, troubles[i].at);
-        put_ref(out, troubles[i].with);
-        put_string(out, troubles[i].why);
-        part_end(reply);
+        referenced_lines_note(troubles[i].at.line);
+        referenced_lines_note(troubles[i].with.line);
+        response_chunk_begin(reply, RESPONSE_INCONSISTENCY);
+        encode_event_id(out, troubles[i].at);
+        encode_event_id(out, troubles[i].with);
+        encode_string(out, troubles[i].why);
+        response_chunk_end(reply);
     }
-    struct waiting pending = pending_of(run, LIMIT_TOLD);
+    struct event_waiting pending = event_answer_pending_of(run, LIMIT_TOLD);
     if (pending.count)
         qsort(pending.events, pending.count, sizeof *pending.events, by_time);
     for (size_t i = 0; i < pending.count; i++)
-        answer_shown(reply, &pending.events[i]);
-    waiting_free(&pending);
+        event_answer_encode(reply, &pending.events[i]);
+    event_answer_waiting_free(&pending);
     answer_clocks(run, reply);
 }
 
-const struct question question_stat = {.at_once = answer_stat};
+const struct query question_stat = {.at_once = answer_stat};

@@ -8,29 +8,29 @@
 #define DEEPEST 8u  /* lines that a thread is in, one in the other */
 #define LOOK_MOST 64u /* events of a line */
 
-struct staying {
+struct left_edge_scan {
     const struct run *run;
     const struct order *order;
-    const struct placement *placement;
+    const struct layout_result *placement;
     const uint32_t *row_of;
     uint32_t lines;
-    struct shown_stay *found;
+    struct placement_info *found;
     size_t count, room;
 };
 
-static bool in_row(const struct staying *s, uint32_t line)
+static bool in_row(const struct left_edge_scan *s, uint32_t line)
 {
     return line && line <= s->lines && s->row_of[line - 1];
 }
 
 /* How many events of a line in a row are left of the window. */
-static uint64_t left_of(const struct staying *s, uint32_t line)
+static uint64_t left_edge_ordinal_before(const struct left_edge_scan *s, uint32_t line)
 {
     uint64_t n = order_line_events(s->order, line), left = s->placement->before[line - 1];
     return left < n ? left : n;
 }
 
-static uint64_t at(const struct staying *s, uint32_t line, uint64_t ordinal)
+static uint64_t left_edge_state_event_at(const struct left_edge_scan *s, uint32_t line, uint64_t ordinal)
 {
     return ordinal >= order_line_first(s->order, line) &&
                    ordinal < order_line_events(s->order, line)
@@ -38,19 +38,19 @@ static uint64_t at(const struct staying *s, uint32_t line, uint64_t ordinal)
                : NO_POSITION;
 }
 
-static bool is_left(const struct staying *s, uint64_t position, uint32_t line)
+static bool left_edge_is_before_edge(const struct left_edge_scan *s, uint64_t position, uint32_t line)
 {
-    uint64_t first = at(s, line, left_of(s, line));
+    uint64_t first = left_edge_state_event_at(s, line, left_edge_ordinal_before(s, line));
     return first == NO_POSITION || position < first;
 }
 
 /* Where the thread goes by an event of this pair: the position at the other end; NO_POSITION if it stays, or comes
  * back. */
-static uint64_t goes_to(const struct staying *s, uint64_t position, const struct event *e)
+static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t position, const struct order_event *e)
 {
     const struct target_event *look =
         e->relation == RELATION_SYNC
-            ? run_look(s->run, e->line, e->type, (enum relation)e->relation)
+            ? run_event_type(s->run, e->line, e->type, (enum relation)e->relation)
             : NULL;
     if (!look || look->arrow != ARROW_TO_PARTNER)
         return NO_POSITION;
@@ -63,14 +63,14 @@ static uint64_t goes_to(const struct staying *s, uint64_t position, const struct
 
 /* The thread's last event on a line that it went to, from that by which it came.  Nobody else is active there
  * until it waits; what came after that and was not found is its waiting, too. */
-static uint64_t last_there(const struct staying *s, uint64_t came, uint32_t thread)
+static uint64_t left_edge_last_event_there(const struct left_edge_scan *s, uint64_t came, uint32_t thread)
 {
     uint32_t line = order_event(s->order, came).line;
     if (!in_row(s, line))
         return came;
-    uint64_t left = left_of(s, line), last = came;
+    uint64_t left = left_edge_ordinal_before(s, line), last = came;
     for (uint64_t i = left; i > 0 && left - i < LOOK_MOST; i--) {
-        uint64_t p = at(s, line, i - 1);
+        uint64_t p = left_edge_state_event_at(s, line, i - 1);
         if (p == NO_POSITION || p < came)
             break;
         if (order_event(s->order, p).thread == thread)
@@ -78,7 +78,7 @@ static uint64_t last_there(const struct staying *s, uint64_t came, uint32_t thre
     }
     uint64_t i = order_line_from(s->order, line, came);
     for (uint64_t k = 0; k < LOOK_MOST && i + k < left; k++) {
-        uint64_t p = at(s, line, i + k);
+        uint64_t p = left_edge_state_event_at(s, line, i + k);
         if (p == NO_POSITION || order_event(s->order, p).thread != thread)
             break;
         last = p;
@@ -86,68 +86,68 @@ static uint64_t last_there(const struct staying *s, uint64_t came, uint32_t thre
     return last;
 }
 
-static struct shown_stay stay_of(const struct staying *s, uint32_t thread, uint64_t position)
+static struct placement_info left_edge_stay_for(const struct left_edge_scan *s, uint32_t thread, uint64_t position)
 {
-    struct event e = order_event(s->order, position);
-    named_note(e.line);
-    named_note(e.about);
-    return (struct shown_stay){.thread = thread,
+    struct order_event e = order_event(s->order, position);
+    referenced_lines_note(e.line);
+    referenced_lines_note(e.about);
+    return (struct placement_info){.thread = thread,
                                .at = {e.line, e.number},
                                .type = e.type,
                                .relation = e.relation,
                                .about = e.about,
-                               .time_ns = times_fitted(s->run, position)};
+                               .time_ns = event_times_fitted(s->run, position)};
 }
 
-static void add(struct staying *s, struct shown_stay stay)
+static void left_edge_state_add(struct left_edge_scan *s, struct placement_info stay)
 {
-    s->found = grow(s->found, &s->room, s->count + 1, sizeof *s->found);
+    s->found = array_reserve(s->found, &s->room, s->count + 1, sizeof *s->found);
     s->found[s->count++] = stay;
 }
 
 /* From an event before the window to where it went by that, at most. */
-static uint64_t follow(const struct staying *s, uint64_t position, uint32_t thread)
+static uint64_t left_edge_state_follow_moves(const struct left_edge_scan *s, uint64_t position, uint32_t thread)
 {
     for (unsigned depth = 0; depth < DEEPEST; depth++) {
-        struct event e = order_event(s->order, position);
-        uint64_t other = goes_to(s, position, &e);
+        struct order_event e = order_event(s->order, position);
+        uint64_t other = left_edge_moves_to(s, position, &e);
         uint32_t line = other == NO_POSITION ? 0 : order_event(s->order, other).line;
-        if (!line || line & HIDDEN_LINE || (in_row(s, line) && !is_left(s, other, line)))
+        if (!line || line & HIDDEN_LINE || (in_row(s, line) && !left_edge_is_before_edge(s, other, line)))
             break;
-        position = last_there(s, other, thread);
+        position = left_edge_last_event_there(s, other, thread);
     }
     return position;
 }
 
-static void look_at(struct staying *s, uint32_t thread)
+static void left_edge_check_line(struct left_edge_scan *s, uint32_t thread)
 {
-    uint64_t last = order_thread_last(s->order, thread), left = left_of(s, thread);
+    uint64_t last = order_thread_last(s->order, thread), left = left_edge_ordinal_before(s, thread);
     if (last == NO_POSITION)
         return;
     uint32_t on = order_event(s->order, last).line;
-    uint64_t n = order_line_events(s->order, thread), home = at(s, thread, n ? n - 1 : 0);
+    uint64_t n = order_line_events(s->order, thread), home = left_edge_state_event_at(s, thread, n ? n - 1 : 0);
     bool hidden = on && !(on & HIDDEN_LINE) && on <= s->lines && !s->row_of[on - 1];
     if (hidden && left < n && home != NO_POSITION) {
-        struct shown_stay stay = stay_of(s, thread, last);
+        struct placement_info stay = left_edge_stay_for(s, thread, last);
         stay.home = order_event(s->order, home).number;
-        add(s, stay);
+        left_edge_state_add(s, stay);
     }
-    uint64_t before = left ? at(s, thread, left - 1) : NO_POSITION;
+    uint64_t before = left ? left_edge_state_event_at(s, thread, left - 1) : NO_POSITION;
     if (before == NO_POSITION)
         return;
-    bool all_left = left == n && (hidden || (in_row(s, on) && is_left(s, last, on)));
-    add(s, stay_of(s, thread, follow(s, all_left ? last : before, thread)));
+    bool all_left = left == n && (hidden || (in_row(s, on) && left_edge_is_before_edge(s, last, on)));
+    left_edge_state_add(s, left_edge_stay_for(s, thread, left_edge_state_follow_moves(s, all_left ? last : before, thread)));
 }
 
-size_t window_stays(const struct run *run, const struct placement *p, const struct shown_row *rows,
+size_t window_left_edge_states(const struct run *run, const struct layout_result *p, const struct row_info *rows,
                     uint32_t row_count, const uint32_t *row_of, uint32_t lines,
-                    struct shown_stay **found)
+                    struct placement_info **found)
 {
-    struct staying s = {
+    struct left_edge_scan s = {
         .run = run, .order = run->order, .placement = p, .row_of = row_of, .lines = lines};
     for (uint32_t i = 0; i < row_count; i++)
         if (!rows[i].member_count)
-            look_at(&s, rows[i].line);
+            left_edge_check_line(&s, rows[i].line);
     *found = s.found;
     return s.count;
 }

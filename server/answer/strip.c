@@ -22,66 +22,66 @@
     64u /* pixels of all rows that are found at once: they lie near each other in the pyramid */
 #define PIXEL_COST 4u /* of one, in events */
 
-_Static_assert((int)STRIP_LIVINGS <= (int)PYRAMID_STATES && (int)STRIP_CLASSES <= (int)STRIP_MOST &&
-                   (int)STRIP_LIVINGS <= (int)STRIP_MOST,
+_Static_assert((int)BAND_LIVINGS <= (int)SUMMARY_TREE_STATES && (int)BAND_CLASSES <= (int)BAND_MOST &&
+                   (int)BAND_LIVINGS <= (int)BAND_MOST,
                "a pyramid has a sum for each state");
 
-struct strip_job {
+struct band_query_job {
     const struct run *run;
     struct density_request request;
     uint32_t *lines, line_count; /* of the rows, in turn */
     const uint8_t *joined; /* by line: 1: in one row with that before; NULL: none is */
     uint64_t told; /* known when it was told last */
     bool known;
-    struct filling { /* of what is told next: row by row some pixels, then the next ones */
+    struct band_filling { /* of what is told next: row by row some pixels, then the next ones */
         bool begun;
         uint32_t lines; /* of the run */
-        struct shown_strip strip;
-        struct whole { /* what a share is of; less than 2^54 */
+        struct state_bands strip;
+        struct band_whole { /* what a share is of; less than 2^54 */
             uint64_t all;
             unsigned shift;
             double inverse;
         } whole; /* of the row */
-        struct pyramid_range range;
+        struct summary_range range;
         uint32_t pixel, count; /* those that are worked on */
         uint32_t row, first, end; /* its lines: first .. end - 1 */
         uint32_t line; /* all before it are added */
-        struct pyramid_pixel pixels[CHUNK];
+        struct summary_pixel pixels[CHUNK];
     } filling;
 };
 
-static enum course_source source_of(const struct strip_job *job)
+static enum timeline_source source_of(const struct band_query_job *job)
 {
-    return job->request.living ? COURSE_LIVING : COURSE_ORDER;
+    return job->request.living ? TIMELINE_LIVING : TIMELINE_ORDER;
 }
 
-static void *strip_begin(struct desk *desk, struct in *in)
+static void *strip_begin(struct request_queue *desk, struct decoder *in)
 {
     struct density_request request;
-    get_density_request(in, &request);
-    if (!in_done(in)) {
+    decode_density_request(in, &request);
+    if (!decoder_finish(in)) {
         density_request_free(&request);
         return NULL;
     }
-    struct strip_job *job = memory_zeroed(1, sizeof *job);
+    struct band_query_job *job = xcalloc(1, sizeof *job);
     job->run = desk->run;
     job->request = request;
-    course_told_by(COURSE_LIVING, &living_teller);
-    job->told = course_known(desk->run, source_of(job));
+    timeline_set_source(TIMELINE_LIVING, &thread_state_source);
+    job->told = timeline_known(desk->run, source_of(job));
     return job;
 }
 
 /* ---- rows ---- */
 
-static bool is_line(const struct strip_job *job, uint32_t i)
+static bool is_line(const struct band_query_job *job, uint32_t i)
 {
     return job->lines[i] && job->lines[i] <= job->filling.lines;
 }
 
 /* The next row that has a line: its first and its last one.  False: there is none. */
-static bool next_row(struct strip_job *job)
+static bool next_row(struct band_query_job *job)
 {
-    struct filling *f = &job->filling;
+    struct band_filling *f = &job->filling;
     for (f->first = f->end; f->first < job->line_count; f->first = f->end) {
         bool any = false;
         for (f->end = f->first;
@@ -94,7 +94,7 @@ static bool next_row(struct strip_job *job)
     return false;
 }
 
-static void choose_rows(struct strip_job *job)
+static void choose_rows(struct band_query_job *job)
 {
     const struct density_request *r = &job->request;
     if (r->row_count) {
@@ -104,63 +104,63 @@ static void choose_rows(struct strip_job *job)
         return;
     }
     free(job->lines);
-    job->lines = drawn_lines(job->run, &job->line_count);
+    job->lines = visible_rows_lines(job->run, &job->line_count);
 }
 
 /* ---- filling ---- */
 
 static void choose_range(const struct run *run, const struct density_request *r,
-                         struct shown_strip *s)
+                         struct state_bands *s)
 {
     s->by_time = r->by_time;
     s->from = r->from;
     s->to = r->to;
     if (s->to > s->from)
         return;
-    s->from = r->by_time ? times_begin(run) : (int64_t)order_first(run->order);
+    s->from = r->by_time ? event_times_begin(run) : (int64_t)order_first(run->order);
     s->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
 /* How far the states last that the rows are in.  (Who waits still waits until now.) */
-static int64_t end_of(const struct strip_job *job)
+static int64_t end_of(const struct band_query_job *job)
 {
-    int64_t end = job->run->last_ns + 1, now = measured_until_ns(job->run);
+    int64_t end = job->run->last_ns + 1, now = interval_cache_until_ns(job->run);
     if (!job->request.by_time)
         return (int64_t)job->filling.strip.known;
     return job->request.living && now > end ? now : end;
 }
 
-static void fill_begin(struct strip_job *job)
+static void fill_begin(struct band_query_job *job)
 {
-    struct filling *f = &job->filling;
-    struct shown_strip *s = &f->strip;
+    struct band_filling *f = &job->filling;
+    struct state_bands *s = &f->strip;
     choose_rows(job);
-    *f = (struct filling){.begun = true,
-                          .lines = order_lines(job->run->order),
-                          .strip = {.classes = job->request.living ? STRIP_LIVINGS : STRIP_CLASSES,
+    *f = (struct band_filling){.begun = true,
+                          .lines = order_line_count(job->run->order),
+                          .strip = {.classes = job->request.living ? BAND_LIVINGS : BAND_CLASSES,
                                     .pixels = job->request.pixels,
-                                    .known = course_known(job->run, source_of(job)),
+                                    .known = timeline_known(job->run, source_of(job)),
                                     .count = order_count(job->run->order)}};
     choose_range(job->run, &job->request, s);
-    f->range = (struct pyramid_range){.by_time = s->by_time,
+    f->range = (struct summary_range){.by_time = s->by_time,
                                       .from = s->from,
                                       .to = s->to,
                                       .pixels = s->pixels,
                                       .end = end_of(job)};
     size_t most = (size_t)LIMIT_ANSWER_BYTES / 2 / 16 / s->pixels, rows = job->line_count;
     rows = rows < most ? rows : most;
-    s->rows = memory_zeroed(rows + 1, sizeof *s->rows);
-    s->cells = memory_zeroed(rows * s->pixels + 1, sizeof *s->cells);
+    s->rows = xcalloc(rows + 1, sizeof *s->rows);
+    s->cells = xcalloc(rows * s->pixels + 1, sizeof *s->cells);
     while (s->row_count < rows && next_row(job))
         s->rows[s->row_count++] = job->lines[f->first];
     f->first = f->end = 0;
     f->row = s->row_count; /* as if the pixels before the first were done */
 }
 
-static struct whole whole_of(uint64_t all)
+static struct band_whole whole_of(uint64_t all)
 {
-    struct whole w = {all, 0, 0};
+    struct band_whole w = {all, 0, 0};
     for (; w.all >> 54; w.all >>= 1)
         w.shift++;
     w.inverse = 1 / (double)w.all;
@@ -168,7 +168,7 @@ static struct whole whole_of(uint64_t all)
 }
 
 /* What part of the whole it is, of 255, rounded; a division takes longer. */
-static uint8_t share(uint64_t part, const struct whole *w)
+static uint8_t band_query_share_of_255(uint64_t part, const struct band_whole *w)
 {
     uint64_t twice = 510 * (part >> w->shift) + w->all, all = 2 * w->all;
     uint64_t share = (uint64_t)((double)twice * w->inverse / 2);
@@ -178,36 +178,36 @@ static uint8_t share(uint64_t part, const struct whole *w)
 }
 
 /* What is there at all has a share, and all together have that of what is there: the largest makes up for it. */
-static void settle_cell(const struct filling *f, const struct pyramid_pixel *p,
-                        struct strip_cell *cell)
+static void settle_cell(const struct band_filling *f, const struct summary_pixel *p,
+                        struct state_band_cell *cell)
 {
     unsigned classes = f->strip.classes, most = 0;
     uint64_t all = 0;
     int told = 0;
     for (unsigned k = 0; k < classes; k++) {
-        uint8_t part = p->part[k] ? share(p->part[k], &f->whole) : 0;
+        uint8_t part = p->part[k] ? band_query_share_of_255(p->part[k], &f->whole) : 0;
         cell->share[k] = p->part[k] && !part ? 1 : part;
         most = p->part[k] > p->part[most] ? k : most;
         all += p->part[k];
         told += cell->share[k];
     }
-    int rest = all ? share(all, &f->whole) - told : 0;
+    int rest = all ? band_query_share_of_255(all, &f->whole) - told : 0;
     if (cell->share[most] + rest > 0)
         cell->share[most] = (uint8_t)(cell->share[most] + rest);
     cell->about = p->about;
 }
 
-static void settle(struct filling *f)
+static void band_query_settle_pixel(struct band_filling *f)
 {
-    struct shown_strip *s = &f->strip;
-    struct strip_cell *cells = s->cells + (size_t)f->row * s->pixels + f->pixel;
+    struct state_bands *s = &f->strip;
+    struct state_band_cell *cells = s->cells + (size_t)f->row * s->pixels + f->pixel;
     for (uint32_t i = 0; i < f->count; i++)
         settle_cell(f, &f->pixels[i], &cells[i]);
 }
 
-static void begin_row(struct strip_job *job)
+static void begin_row(struct band_query_job *job)
 {
-    struct filling *f = &job->filling;
+    struct band_filling *f = &job->filling;
     uint32_t members = 0;
     for (uint32_t i = f->first; i < f->end; i++)
         members += is_line(job, i);
@@ -217,9 +217,9 @@ static void begin_row(struct strip_job *job)
 }
 
 /* The next row, or the next pixels of the first one, are to be worked on; false: all are done. */
-static bool go_on(struct strip_job *job)
+static bool band_query_fill_row(struct band_query_job *job)
 {
-    struct filling *f = &job->filling;
+    struct band_filling *f = &job->filling;
     if (++f->row >= f->strip.row_count) {
         f->row = f->first = f->end = 0;
         f->pixel += f->count;
@@ -232,21 +232,21 @@ static bool go_on(struct strip_job *job)
     return true;
 }
 
-static void add_line(struct strip_job *job, const struct pyramid *pyramid)
+static void add_line(struct band_query_job *job, const struct summary_tree *pyramid)
 {
-    struct filling *f = &job->filling;
+    struct band_filling *f = &job->filling;
     const int64_t *untils = job->lines == job->request.rows ? job->request.untils : NULL;
     f->range.cut = untils != NULL;
     f->range.until = untils ? untils[f->line] : 0;
-    pyramid_add(pyramid, job->lines[f->line], &f->range, f->pixel, f->count, f->pixels);
+    summary_tree_add_pixels(pyramid, job->lines[f->line], &f->range, f->pixel, f->count, f->pixels);
 }
 
 /* True once all is filled. */
-static bool fill_step(struct strip_job *job, uint64_t *budget)
+static bool fill_step(struct band_query_job *job, uint64_t *budget)
 {
-    struct filling *f = &job->filling;
-    const struct pyramid *pyramid = course_pyramid(job->run, source_of(job));
-    while (f->line < f->end || go_on(job)) {
+    struct band_filling *f = &job->filling;
+    const struct summary_tree *pyramid = timeline_tree(job->run, source_of(job));
+    while (f->line < f->end || band_query_fill_row(job)) {
         for (; f->line < f->end; f->line++) {
             if (!*budget)
                 return false;
@@ -255,25 +255,25 @@ static bool fill_step(struct strip_job *job, uint64_t *budget)
             uint64_t cost = (uint64_t)f->count * PIXEL_COST;
             *budget -= cost < *budget ? cost : *budget;
         }
-        settle(f);
+        band_query_settle_pixel(f);
     }
     return true;
 }
 
 static bool strip_step(void *p, uint64_t budget)
 {
-    struct strip_job *job = p;
-    if (job->filling.begun && course_known(job->run, source_of(job)) < job->filling.strip.known) {
-        shown_strip_free(&job->filling.strip); /* somebody else's step made it begin again */
+    struct band_query_job *job = p;
+    if (job->filling.begun && timeline_known(job->run, source_of(job)) < job->filling.strip.known) {
+        state_bands_free(&job->filling.strip); /* somebody else's step made it begin again */
         job->filling.begun = false;
         job->told = 0;
     }
     if (!job->filling.begun) {
         uint64_t news = job->told / 4 > TOLD_EVERY ? job->told / 4 : TOLD_EVERY;
-        job->known = course_learn(job->run, source_of(job), &budget);
-        if (job->request.living && measured_full(job->run))
+        job->known = timeline_build(job->run, source_of(job), &budget);
+        if (job->request.living && interval_cache_full(job->run))
             return true;
-        if (!job->known && course_known(job->run, source_of(job)) < job->told + news)
+        if (!job->known && timeline_known(job->run, source_of(job)) < job->told + news)
             return false;
         fill_begin(job);
     }
@@ -282,52 +282,52 @@ static bool strip_step(void *p, uint64_t budget)
 
 /* ---- the answer ---- */
 
-static void name_lines(const struct shown_strip *s)
+static void name_lines(const struct state_bands *s)
 {
     for (uint32_t i = 0; i < s->row_count; i++)
-        named_note(s->rows[i]);
+        referenced_lines_note(s->rows[i]);
     uint32_t last = 0;
     for (size_t i = 0; i < (size_t)s->row_count * s->pixels; i++)
         if (s->cells[i].about && s->cells[i].about != last)
-            named_note(last = s->cells[i].about);
+            referenced_lines_note(last = s->cells[i].about);
 }
 
-static bool strip_put(void *p, struct reply *reply)
+static bool strip_put(void *p, struct response *reply)
 {
-    struct strip_job *job = p;
-    struct shown_strip *s = &job->filling.strip;
-    if (!job->filling.begun || pyramid_full(course_pyramid(job->run, source_of(job)))) {
-        part_begin(reply, PART_REFUSAL);
-        put_string(reply->out,
-                   job->request.living && measured_full(job->run)
+    struct band_query_job *job = p;
+    struct state_bands *s = &job->filling.strip;
+    if (!job->filling.begun || summary_tree_full(timeline_tree(job->run, source_of(job)))) {
+        response_chunk_begin(reply, RESPONSE_ERROR);
+        encode_string(reply->out,
+                   job->request.living && interval_cache_full(job->run)
                        ? "this run is too long: what its threads did takes an eighth of this "
                          "machine's memory, and no part of it can be looked at alone"
                        : "there is no room for the states of so long a run, neither in memory "
                          "nor in TMPDIR");
-        part_end(reply);
+        response_chunk_end(reply);
         return true;
     }
     name_lines(s);
-    part_begin(reply, PART_STRIP);
-    put_strip(reply->out, s);
-    part_end(reply);
+    response_chunk_begin(reply, RESPONSE_STATE_BANDS);
+    encode_state_bands(reply->out, s);
+    response_chunk_end(reply);
     job->told = s->known;
-    shown_strip_free(s);
+    state_bands_free(s);
     job->filling.begun = false;
     return job->known;
 }
 
 static void strip_free(void *p)
 {
-    struct strip_job *job = p;
-    shown_strip_free(&job->filling.strip);
+    struct band_query_job *job = p;
+    state_bands_free(&job->filling.strip);
     if (job->lines != job->request.rows)
         free(job->lines);
     density_request_free(&job->request);
     free(job);
 }
 
-const struct question question_strip = {.begin = strip_begin,
+const struct query question_strip = {.begin = strip_begin,
                                         .step = strip_step,
                                         .put = strip_put,
                                         .free = strip_free,

@@ -9,14 +9,14 @@
 #include "server/order/placing/place.h"
 #include "server/run/run.h"
 
-struct unheard;
+struct undelivered_signals;
 
 /* The placement is borrowed until it is freed. */
-struct unheard *unheard_begin(const struct run *run, const struct placement *placement);
-void unheard_free(struct unheard *unheard);
+struct undelivered_signals *undelivered_signals_begin(const struct run *run, const struct layout_result *placement);
+void undelivered_signals_free(struct undelivered_signals *unheard);
 /* Goes on for about `budget` events; true when it is done. */
-bool unheard_step(struct unheard *unheard, uint64_t budget);
+bool undelivered_signals_step(struct undelivered_signals *unheard, uint64_t budget);
 /* Once it is done: is the event at this position one of them?  NULL has none. */
-bool unheard_has(const struct unheard *unheard, uint64_t position);
+bool undelivered_signals_has(const struct undelivered_signals *unheard, uint64_t position);
 
 #endif

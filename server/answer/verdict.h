@@ -9,14 +9,14 @@
 #include "server/answer/waits.h"
 #include "wire/ask.h"
 
-struct verdicts;
+struct hang_diagnosis;
 
 /* The graph is whole, and borrowed. */
-struct verdicts *verdicts_new(const struct waits_graph *graph);
-void verdicts_free(struct verdicts *verdicts);
-bool verdicts_step(struct verdicts *verdicts, uint64_t *budget); /* true when it is done */
-enum fate verdicts_fate(const struct verdicts *verdicts, size_t waiter);
+struct hang_diagnosis *hang_diagnosis_new(const struct wait_graph *graph);
+void hang_diagnosis_free(struct hang_diagnosis *verdicts);
+bool hang_diagnosis_step(struct hang_diagnosis *verdicts, uint64_t *budget); /* true when it is done */
+enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *verdicts, size_t waiter);
 /* A part for each object that somebody waits to be woken by; true: that was all. */
-bool verdicts_put(struct verdicts *verdicts, struct reply *reply);
+bool hang_diagnosis_put(struct hang_diagnosis *verdicts, struct response *reply);
 
 #endif

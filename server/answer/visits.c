@@ -10,28 +10,28 @@
 
 /* Of one thread, by positions: events up to `before` and none from `not_before` on are before the event; those from
  * `after` on and none up to `not_after` are after it. */
-struct edges {
+struct shared_order_edges {
     bool known;
     uint64_t before, not_before; /* 1 + a position, 0 none; a position, NO_POSITION none */
     uint64_t after, not_after; /* likewise the other way round */
 };
 
-struct open { /* an event of which they do not say it */
+struct shared_order_open { /* an event of which they do not say it */
     uint32_t thread;
     uint64_t position;
 };
 
-struct visits {
+struct shared_line_order {
     const struct run *run;
     uint64_t position, first, last; /* the event, and its point */
-    struct ref at;
-    const struct reach *past, *future;
+    struct event_id at;
+    const struct cone *past, *future;
     bool hidden;
-    struct edges *threads; /* by line - 1 */
+    struct shared_order_edges *threads; /* by line - 1 */
     uint32_t lines;
     uint32_t line;
     uint64_t ordinal, end;
-    struct open *open;
+    struct shared_order_open *open;
     size_t open_count, open_room;
     /* The thread whose events are open[from .. until - 1]: those before `low` are before the event (turn 0), or not
      * after it (turn 1), those from `high` on are not. */
@@ -42,12 +42,12 @@ struct visits {
     size_t compared; /* 1 + the one that is being compared, 0 none */
 };
 
-struct visits *visits_new(const struct run *run, uint64_t position, const struct reach *past,
-                          const struct reach *future, bool hidden)
+struct shared_line_order *shared_line_order_new(const struct run *run, uint64_t position, const struct cone *past,
+                          const struct cone *future, bool hidden)
 {
-    struct visits *v = memory_zeroed(1, sizeof *v);
-    struct event e = order_event(run->order, position);
-    *v = (struct visits){.run = run,
+    struct shared_line_order *v = xcalloc(1, sizeof *v);
+    struct order_event e = order_event(run->order, position);
+    *v = (struct shared_line_order){.run = run,
                          .position = position,
                          .first = e.point,
                          .last = order_point_end(run->order, position),
@@ -55,13 +55,13 @@ struct visits *visits_new(const struct run *run, uint64_t position, const struct
                          .past = past,
                          .future = future,
                          .hidden = hidden,
-                         .lines = order_lines(run->order)};
-    v->threads = memory_zeroed(v->lines, sizeof *v->threads);
+                         .lines = order_line_count(run->order)};
+    v->threads = xcalloc(v->lines, sizeof *v->threads);
     v->comparison = comparison_new(run->order);
     return v;
 }
 
-void visits_free(struct visits *v)
+void shared_line_order_free(struct shared_line_order *v)
 {
     if (!v)
         return;
@@ -71,7 +71,7 @@ void visits_free(struct visits *v)
     free(v);
 }
 
-void visits_begin(struct visits *v, uint32_t line)
+void shared_line_order_begin(struct shared_line_order *v, uint32_t line)
 {
     const struct order *order = v->run->order;
     v->line = line;
@@ -85,13 +85,13 @@ void visits_begin(struct visits *v, uint32_t line)
 
 /* The nearest event of the thread itself on its line, from an ordinal on, `step` by step; NO_POSITION: none, or
  * too far. */
-static uint64_t own(const struct visits *v, uint32_t thread, uint64_t ordinal, int step)
+static uint64_t shared_order_nearest_own_event(const struct shared_line_order *v, uint32_t thread, uint64_t ordinal, int step)
 {
     const struct order *order = v->run->order;
     uint64_t first = order_line_first(order, thread), end = order_line_events(order, thread);
     for (unsigned i = 0; i < OWN_STEPS && ordinal >= first && ordinal < end; i++) {
         uint64_t position = order_line_at(order, thread, ordinal);
-        struct event e = position == NO_POSITION ? (struct event){0} : order_event(order, position);
+        struct order_event e = position == NO_POSITION ? (struct order_event){0} : order_event(order, position);
         if (e.thread == thread && e.state == EVENT_ORDERED)
             return position;
         ordinal += (uint64_t)(int64_t)step;
@@ -99,20 +99,20 @@ static uint64_t own(const struct visits *v, uint32_t thread, uint64_t ordinal, i
     return NO_POSITION;
 }
 
-static struct edges *edges_of(struct visits *v, uint32_t thread)
+static struct shared_order_edges *edges_of(struct shared_line_order *v, uint32_t thread)
 {
     const struct order *order = v->run->order;
-    struct edges *edges = &v->threads[thread - 1];
+    struct shared_order_edges *edges = &v->threads[thread - 1];
     if (edges->known)
         return edges;
     uint64_t first = order_line_first(order, thread), end = order_line_events(order, thread);
-    uint64_t past = reach_on(v->past, thread), future = reach_on(v->future, thread);
+    uint64_t past = cone_contains_on_line(v->past, thread), future = cone_contains_on_line(v->future, thread);
     uint64_t until = past == NO_POSITION ? first : order_line_from(order, thread, past) + 1;
     uint64_t from = future == NO_POSITION ? end : order_line_from(order, thread, future);
-    *edges = (struct edges){
-        .known = true, .not_before = own(v, thread, until, 1), .after = own(v, thread, from, 1)};
-    uint64_t before = until > first ? own(v, thread, until - 1, -1) : NO_POSITION;
-    uint64_t not_after = from > first ? own(v, thread, from - 1, -1) : NO_POSITION;
+    *edges = (struct shared_order_edges){
+        .known = true, .not_before = shared_order_nearest_own_event(v, thread, until, 1), .after = shared_order_nearest_own_event(v, thread, from, 1)};
+    uint64_t before = until > first ? shared_order_nearest_own_event(v, thread, until - 1, -1) : NO_POSITION;
+    uint64_t not_after = from > first ? shared_order_nearest_own_event(v, thread, from - 1, -1) : NO_POSITION;
     edges->before = before == NO_POSITION ? 0 : before + 1;
     edges->not_after = not_after == NO_POSITION ? 0 : not_after + 1;
     return edges;
@@ -120,22 +120,22 @@ static struct edges *edges_of(struct visits *v, uint32_t thread)
 
 /* ---- counting ---- */
 
-static void add_unordered(const struct visits *v, uint64_t position, struct shown_count *count)
+static void add_unordered(const struct shared_line_order *v, uint64_t position, struct relation_counts *count)
 {
-    bool unknown = v->hidden || order_doubts_between(v->run->order, v->position, position);
+    bool unknown = v->hidden || order_uncertainty_between(v->run->order, v->position, position);
     count->unknown += unknown;
     count->concurrent += !unknown;
 }
 
-static void leave_open(struct visits *v, uint32_t thread, uint64_t position)
+static void leave_open(struct shared_line_order *v, uint32_t thread, uint64_t position)
 {
-    v->open = grow(v->open, &v->open_room, v->open_count + 1, sizeof *v->open);
-    v->open[v->open_count++] = (struct open){thread, position};
+    v->open = array_reserve(v->open, &v->open_room, v->open_count + 1, sizeof *v->open);
+    v->open[v->open_count++] = (struct shared_order_open){thread, position};
 }
 
-static void look_at(struct visits *v, uint64_t position, struct shown_count *count)
+static void shared_order_visit_event(struct shared_line_order *v, uint64_t position, struct relation_counts *count)
 {
-    struct event e = order_event(v->run->order, position);
+    struct order_event e = order_event(v->run->order, position);
     if (e.state != EVENT_ORDERED || !e.line)
         return;
     if (position >= v->first && position <= v->last) {
@@ -146,7 +146,7 @@ static void look_at(struct visits *v, uint64_t position, struct shown_count *cou
         leave_open(v, 0, position);
         return;
     }
-    const struct edges *edges = edges_of(v, e.thread);
+    const struct shared_order_edges *edges = edges_of(v, e.thread);
     bool not_before = position > v->last || position > edges->not_before;
     bool not_after = position < v->first || position < edges->not_after;
     if (position < edges->before)
@@ -163,18 +163,18 @@ static void look_at(struct visits *v, uint64_t position, struct shown_count *cou
 
 static int by_thread(const void *a, const void *b)
 {
-    const struct open *x = a, *y = b;
+    const struct shared_order_open *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
 /* How the event at open[i] stands to ours.  False: it is not known yet. */
-static bool compare(struct visits *v, size_t i, uint64_t *budget, enum precedence *answer)
+static bool shared_order_compare_event(struct shared_line_order *v, size_t i, uint64_t *budget, enum causal_relation *answer)
 {
     if (v->compared != i + 1) {
-        struct event e = order_event(v->run->order, v->open[i].position);
-        comparison_begin(v->comparison, (struct ref){e.line, e.number}, v->at);
+        struct order_event e = order_event(v->run->order, v->open[i].position);
+        comparison_begin(v->comparison, (struct event_id){e.line, e.number}, v->at);
         v->compared = i + 1;
     }
     bool done;
@@ -189,7 +189,7 @@ static bool compare(struct visits *v, size_t i, uint64_t *budget, enum precedenc
 }
 
 /* The next thread's events, or one event of which the thread is not known. */
-static bool next_group(struct visits *v)
+static bool next_group(struct shared_line_order *v)
 {
     v->from = v->until;
     if (v->from == v->open_count)
@@ -205,12 +205,12 @@ static bool next_group(struct visits *v)
 }
 
 /* Halves until it is known how many are before the event, then how many are not after it. */
-static bool halve(struct visits *v, uint64_t *budget)
+static bool shared_order_bisect(struct shared_line_order *v, uint64_t *budget)
 {
     while (v->low < v->high) {
         size_t middle = v->low + (v->high - v->low) / 2;
-        enum precedence answer;
-        if (!compare(v, middle, budget, &answer))
+        enum causal_relation answer;
+        if (!shared_order_compare_event(v, middle, budget, &answer))
             return false;
         bool left = v->turn == 0 ? answer == ORDER_BEFORE : answer != ORDER_AFTER;
         v->low = left ? middle + 1 : v->low;
@@ -219,10 +219,10 @@ static bool halve(struct visits *v, uint64_t *budget)
     return true;
 }
 
-static bool settle(struct visits *v, uint64_t *budget, struct shown_count *count)
+static bool shared_order_count_groups(struct shared_line_order *v, uint64_t *budget, struct relation_counts *count)
 {
     while (v->grouped || next_group(v)) {
-        if (!halve(v, budget))
+        if (!shared_order_bisect(v, budget))
             return false;
         if (v->turn++ == 0) {
             v->befores = v->low;
@@ -238,7 +238,7 @@ static bool settle(struct visits *v, uint64_t *budget, struct shown_count *count
     return true;
 }
 
-bool visits_step(struct visits *v, uint64_t *budget, struct shown_count *count)
+bool shared_line_order_step(struct shared_line_order *v, uint64_t *budget, struct relation_counts *count)
 {
     for (; v->ordinal < v->end; v->ordinal++) {
         if (*budget < LOOK)
@@ -246,10 +246,10 @@ bool visits_step(struct visits *v, uint64_t *budget, struct shown_count *count)
         *budget -= LOOK;
         uint64_t position = order_line_at(v->run->order, v->line, v->ordinal);
         if (position != NO_POSITION)
-            look_at(v, position, count);
+            shared_order_visit_event(v, position, count);
     }
     if (!v->sorted && v->open_count)
         qsort(v->open, v->open_count, sizeof *v->open, by_thread);
     v->sorted = true;
-    return settle(v, budget, count);
+    return shared_order_count_groups(v, budget, count);
 }

@@ -9,15 +9,15 @@
 #include "server/run/run.h"
 #include "wire/found.h"
 
-struct visits;
+struct shared_line_order;
 
 /* past and future: of the event at `position`, done; borrowed.  hidden: something that nobody saw may order what is
  * not ordered. */
-struct visits *visits_new(const struct run *run, uint64_t position, const struct reach *past,
-                          const struct reach *future, bool hidden);
-void visits_free(struct visits *visits);
-void visits_begin(struct visits *visits, uint32_t line);
+struct shared_line_order *shared_line_order_new(const struct run *run, uint64_t position, const struct cone *past,
+                          const struct cone *future, bool hidden);
+void shared_line_order_free(struct shared_line_order *visits);
+void shared_line_order_begin(struct shared_line_order *visits, uint32_t line);
 /* Adds what it finds out to `count`; *budget is in events.  True when all of the line is counted. */
-bool visits_step(struct visits *visits, uint64_t *budget, struct shown_count *count);
+bool shared_line_order_step(struct shared_line_order *visits, uint64_t *budget, struct relation_counts *count);
 
 #endif

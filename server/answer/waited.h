@@ -5,8 +5,8 @@
 #include "server/run/run.h"
 
 /* The event before it of the same thread, on whatever line, or NO_POSITION. */
-uint64_t waited_previous(const struct run *run, uint64_t position);
+uint64_t wait_start_previous(const struct run *run, uint64_t position);
 /* That one, if its thread waited by it; else NO_POSITION. */
-uint64_t waited_since(const struct run *run, uint64_t position);
+uint64_t wait_start_time(const struct run *run, uint64_t position);
 
 #endif

@@ -2,23 +2,23 @@
 #include "server/answer/question.h"
 #include "wire/asked.h"
 
-static void answer_want(const struct run *run, struct in *in, struct reply *reply)
+static void answer_want(const struct run *run, struct decoder *in, struct response *reply)
 {
-    struct want_request request;
-    struct wants *wants = (struct wants *)(uintptr_t)&run->wants; /* nothing that answers say */
-    get_want_request(in, &request);
-    if (!in_done(in)) {
-        want_request_free(&request);
+    struct measurement_request request;
+    struct pending_settings *wants = (struct pending_settings *)(uintptr_t)&run->wants; /* nothing that answers say */
+    decode_measurement_request(in, &request);
+    if (!decoder_finish(in)) {
+        measurement_request_free(&request);
         return;
     }
     unsigned programs = run->live ? run->connected : 0;
     if (!programs)
-        want_request_free(&request);
-    else if (!wants_add(wants, &request))
+        measurement_request_free(&request);
+    else if (!pending_settings_add(wants, &request))
         programs = 0;
-    part_begin(reply, PART_WANTED);
-    put_u32(reply->out, programs);
-    part_end(reply);
+    response_chunk_begin(reply, RESPONSE_MEASURED_PROGRAMS);
+    encode_u32(reply->out, programs);
+    response_chunk_end(reply);
 }
 
-const struct question question_want = {.at_once = answer_want};
+const struct query question_want = {.at_once = answer_want};

@@ -13,7 +13,7 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
                                 struct window_job *old);
 /* True: done, or, where that was asked for, something can be told early. */
 bool window_step(struct window_job *job, uint64_t budget);
-void window_put(struct window_job *job, struct reply *reply); /* after that */
+void window_put(struct window_job *job, struct response *reply); /* after that */
 void window_free(struct window_job *job);
 
 #endif

@@ -8,33 +8,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct share {
+struct path_share {
     uint32_t pair; /* pairs.h */
     bool too; /* the one who waited did it, too, meanwhile */
     int64_t ns; /* may be negative */
 };
 
-#define BAG_LIST 32768 /* shares in one list at most */
+#define LIST_POOL_LIST_MAX 32768 /* shares in one list at most */
 
 /* Zero-initialised: it is empty. */
-struct bag {
+struct list_pool {
     uint8_t **pieces;
     size_t count, room, used; /* used: bytes of the newest */
 };
 
-/* At most BAG_LIST shares. */
-uint64_t bag_put(struct bag *bag, const struct share *shares, size_t count);
-void bag_free(struct bag *bag); /* empties it */
+/* At most LIST_POOL_LIST_MAX shares. */
+uint64_t list_pool_append(struct list_pool *bag, const struct path_share *shares, size_t count);
+void list_pool_free(struct list_pool *bag); /* empties it */
 
-struct bag_reader {
+struct list_pool_reader {
     const uint8_t *at;
     uint32_t left; /* shares */
 };
 
-struct bag_reader bag_open(const struct bag *bag, uint64_t list);
+struct list_pool_reader list_pool_open(const struct list_pool *bag, uint64_t list);
 
 /* A number, seven bits to the byte, the lowest first. */
-static inline uint64_t bag_number(const uint8_t **from)
+static inline uint64_t list_pool_number(const uint8_t **from)
 {
     const uint8_t *at = *from;
     uint64_t n = *at & 127;
@@ -45,12 +45,12 @@ static inline uint64_t bag_number(const uint8_t **from)
 }
 
 /* False: there are no more. */
-static inline bool bag_next(struct bag_reader *reader, struct share *share)
+static inline bool list_pool_next(struct list_pool_reader *reader, struct path_share *share)
 {
     if (!reader->left)
         return false;
     reader->left--;
-    uint64_t who = bag_number(&reader->at), ns = bag_number(&reader->at);
+    uint64_t who = list_pool_number(&reader->at), ns = list_pool_number(&reader->at);
     share->pair = (uint32_t)(who >> 1);
     share->too = who & 1;
     share->ns = (int64_t)(ns >> 1 ^ -(ns & 1));

@@ -16,21 +16,21 @@ enum cause_kind {
     CAUSE_KINDS
 };
 
-struct charge {
-    uint32_t pair; /* why_pair() */
+struct attributed_time {
+    uint32_t pair; /* wait_attribution_pair() */
     int64_t ns; /* over 0 */
     uint8_t kind; /* an enum cause_kind */
     bool direct; /* by the thread that was waited for, not by one that made that one late */
 };
 
 /* Scratch, and what the last call found.  Zero-initialised. */
-struct charges {
-    struct charge *items; /* in the order of scopes, then of steps, then of threads */
+struct attribution {
+    struct attributed_time *items; /* in the order of scopes, then of steps, then of threads */
     size_t count, room;
-    struct share *shares;
+    struct path_share *shares;
     size_t share_count, share_room;
     int64_t *weights, *parts;
-    struct remainder *rest;
+    struct attribution_remainder *rest;
     size_t weight_room, part_room, rest_room;
     uint64_t communication; /* bit by bit: which categories of steps are of communication */
     uint8_t (*category)(const void *context, uint32_t step); /* NULL: as the step has it */
@@ -38,11 +38,11 @@ struct charges {
 };
 
 /* Charges so much of a segment of a wait that is known: to its reasons, or to all that ran meanwhile. */
-void charges_of(struct charges *charges, const struct why *why, uint32_t segment,
-                enum path_is which, int64_t ns);
+void attribution_compute(struct attribution *charges, const struct wait_attribution *why, uint32_t segment,
+                enum path_list_kind which, int64_t ns);
 /* Shares a whole out by weights that are not negative, not all 0. */
-void charges_apportion(struct charges *charges, int64_t whole, const int64_t *weights,
+void attribution_apportion(struct attribution *charges, int64_t whole, const int64_t *weights,
                        int64_t *parts, size_t count);
-void charges_free(struct charges *charges); /* empties it */
+void attribution_free(struct attribution *charges); /* empties it */
 
 #endif

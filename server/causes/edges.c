@@ -5,33 +5,33 @@
 
 #include <stdlib.h>
 
-struct chain *edges_chain(struct graph *g, bool group, uint32_t count)
+struct graph_chain *graph_edges_chain(struct activity_graph *g, bool group, uint32_t count)
 {
-    g->chains = grow(g->chains, &g->chain_room, g->chain_count + 1, sizeof *g->chains);
-    g->chains[g->chain_count] = (struct chain){.group = group, .count = count};
+    g->chains = array_reserve(g->chains, &g->chain_room, g->chain_count + 1, sizeof *g->chains);
+    g->chains[g->chain_count] = (struct graph_chain){.group = group, .count = count};
     return &g->chains[g->chain_count++];
 }
 
 /* The last node of a thread that is not after a time.  Most edges lead to near where the last one led. */
-static uint32_t node_at(struct graph *g, uint32_t thread, int64_t at_ns)
+static uint32_t node_at(struct activity_graph *g, uint32_t thread, int64_t at_ns)
 {
     return (uint32_t)intervals_near(&g->all->threads[thread], at_ns, &g->hints[thread]);
 }
 
 /* (What came since the graph was made is no part of it.) */
-static void add_edge(const struct graph *g, struct chain *to, struct edge edge)
+static void add_edge(const struct activity_graph *g, struct graph_chain *to, struct graph_edge edge)
 {
     if (edge.into >= to->count || edge.node >= g->chains[edge.chain].count)
         return;
-    to->edges = grow(to->edges, &to->edge_room, to->edge_count + 1, sizeof *to->edges);
+    to->edges = array_reserve(to->edges, &to->edge_room, to->edge_count + 1, sizeof *to->edges);
     to->edges[to->edge_count++] = edge;
 }
 
 /* From a thread's moment, if it has one then. */
-static void add_from(struct graph *g, struct chain *to, uint32_t into, uint32_t line, int64_t at_ns,
-                     struct edge edge)
+static void add_from(struct activity_graph *g, struct graph_chain *to, uint32_t into, uint32_t line, int64_t at_ns,
+                     struct graph_edge edge)
 {
-    const struct course_of *from = intervals_of(g->all, line);
+    const struct thread_timeline *from = intervals_for_thread(g->all, line);
     if (!from || from->start_ns == INTERVALS_NEVER || from->start_ns > at_ns)
         return;
     edge.chain = (uint32_t)(from - g->all->threads);
@@ -44,59 +44,59 @@ static void add_from(struct graph *g, struct chain *to, uint32_t into, uint32_t 
         add_edge(g, to, edge);
 }
 
-static uint32_t group_chain(struct graph *g, uint64_t group)
+static uint32_t group_chain(struct activity_graph *g, uint64_t group)
 {
     uintptr_t known = (uintptr_t)map_get(&g->group_of, group, 0);
     if (!known) {
-        edges_chain(g, true, 1);
+        graph_edges_chain(g, true, 1);
         known = g->chain_count;
         map_put(&g->group_of, group, 0, (void *)known);
     }
     return (uint32_t)known - 1;
 }
 
-static uint32_t into_gathering(const struct graph *g, uint32_t thread, const struct gathering *of)
+static uint32_t into_gathering(const struct activity_graph *g, uint32_t thread, const struct gathering *of)
 {
     bool last = of->came_ns == of->at_ns;
     return last ? (uint32_t)of->came + 1
                 : (uint32_t)intervals_at(&g->all->threads[thread], of->at_ns);
 }
 
-static void add_gathering(struct graph *g, uint32_t thread, const struct gathering *gathering)
+static void add_gathering(struct activity_graph *g, uint32_t thread, const struct gathering *gathering)
 {
     uint32_t chain = group_chain(g, gathering->group);
     add_edge(g, &g->chains[chain],
-             (struct edge){.chain = thread, .node = (uint32_t)gathering->came});
+             (struct graph_edge){.chain = thread, .node = (uint32_t)gathering->came});
     add_edge(g, &g->chains[thread],
-             (struct edge){.chain = chain, .into = into_gathering(g, thread, gathering)});
+             (struct graph_edge){.chain = chain, .into = into_gathering(g, thread, gathering)});
 }
 
-static void add_segment(struct graph *g, uint32_t thread, size_t i)
+static void add_segment(struct activity_graph *g, uint32_t thread, size_t i)
 {
-    const struct segment *s = &g->all->segments[g->all->threads[thread].items[i].of];
+    const struct wait_interval *s = &g->all->segments[g->all->threads[thread].items[i].of];
     add_from(g, &g->chains[thread], (uint32_t)i + 1, s->thread, s->to_ns,
-             (struct edge){.about = g->all->waits[s->wait].about});
+             (struct graph_edge){.about = g->all->waits[s->wait].about});
 }
 
 static int by_node(const void *a, const void *b)
 {
-    const struct edge *x = a, *y = b;
+    const struct graph_edge *x = a, *y = b;
     return x->into != y->into     ? (x->into > y->into) - (x->into < y->into)
            : x->chain != y->chain ? (x->chain > y->chain) - (x->chain < y->chain)
                                   : (x->node > y->node) - (x->node < y->node);
 }
 
 /* The last edge is the only one that may not be where it belongs, which is near. */
-static void settle(struct chain *c)
+static void graph_edges_insert_sorted(struct graph_chain *c)
 {
     for (size_t i = c->edge_count; i-- > 1 && by_node(&c->edges[i - 1], &c->edges[i]) > 0;) {
-        struct edge edge = c->edges[i];
+        struct graph_edge edge = c->edges[i];
         c->edges[i] = c->edges[i - 1];
         c->edges[i - 1] = edge;
     }
 }
 
-static void sort_edges(struct chain *c)
+static void sort_edges(struct graph_chain *c)
 {
     for (size_t i = 1; i < c->edge_count; i++)
         if (by_node(&c->edges[i - 1], &c->edges[i]) > 0) {
@@ -105,26 +105,26 @@ static void sort_edges(struct chain *c)
         }
 }
 
-static void begin_thread(struct graph *g)
+static void begin_thread(struct activity_graph *g)
 {
-    const struct course_of *c = &g->all->threads[g->thread];
-    struct chain *chain = &g->chains[g->thread];
-    g->sources = (struct sources){.begun = true};
+    const struct thread_timeline *c = &g->all->threads[g->thread];
+    struct graph_chain *chain = &g->chains[g->thread];
+    g->sources = (struct graph_sources){.begun = true};
     if (c->maker && c->made_ns != INTERVALS_NEVER && c->made_ns <= c->start_ns)
         add_from(g, chain, 0, c->maker, c->made_ns,
-                 (struct edge){.after = c->start_ns - c->made_ns, .latency = true});
+                 (struct graph_edge){.after = c->start_ns - c->made_ns, .latency = true});
     chain->made = chain->edge_count > 0;
 }
 
 /* The next interval that waits for somebody; a look is taken off *looks for each. */
-static void find_segment(const struct course_of *c, size_t end, size_t *item, uint64_t *looks)
+static void find_segment(const struct thread_timeline *c, size_t end, size_t *item, uint64_t *looks)
 {
     for (; *item < end && c->items[*item].is != INTERVAL_SEGMENT && *looks; ++*item)
         --*looks;
 }
 
 /* (Ties come by their times.) */
-static uint32_t find_tie(struct sources *s, const struct course_of *c, uint64_t *looks)
+static uint32_t find_tie(struct graph_sources *s, const struct thread_timeline *c, uint64_t *looks)
 {
     if (s->tie >= c->tie_count)
         return UINT32_MAX;
@@ -134,10 +134,10 @@ static uint32_t find_tie(struct sources *s, const struct course_of *c, uint64_t 
 }
 
 /* The next edge of the thread, that into its first node; false: there is none, or no more to spend. */
-static bool add_next(struct graph *g, uint64_t *looks)
+static bool add_next(struct activity_graph *g, uint64_t *looks)
 {
-    const struct course_of *c = &g->all->threads[g->thread];
-    struct sources *s = &g->sources;
+    const struct thread_timeline *c = &g->all->threads[g->thread];
+    struct graph_sources *s = &g->sources;
     size_t end = g->chains[g->thread].count - 1;
     find_segment(c, end, &s->item, looks);
     if (!*looks)
@@ -149,9 +149,9 @@ static bool add_next(struct graph *g, uint64_t *looks)
                              ? into_gathering(g, g->thread, &c->gatherings[s->gathering])
                              : UINT32_MAX;
     if (tie != UINT32_MAX && tie <= segment && tie <= gathering) {
-        const struct tie *t = &c->ties[s->tie++];
+        const struct interval_edge *t = &c->ties[s->tie++];
         add_from(g, &g->chains[g->thread], tie, t->thread, t->from_ns,
-                 (struct edge){.about = t->about});
+                 (struct graph_edge){.about = t->about});
     } else if (segment != UINT32_MAX && segment <= gathering) {
         add_segment(g, g->thread, s->item++);
     } else if (gathering != UINT32_MAX) {
@@ -159,12 +159,12 @@ static bool add_next(struct graph *g, uint64_t *looks)
     } else {
         return false;
     }
-    settle(&g->chains[g->thread]);
+    graph_edges_insert_sorted(&g->chains[g->thread]);
     return true;
 }
 
 /* True when all threads are done. */
-static bool add_edges(struct graph *g, uint64_t *looks)
+static bool add_edges(struct activity_graph *g, uint64_t *looks)
 {
     for (; g->thread < g->thread_count; g->thread++) {
         g->sources.begun &= g->chains[g->thread].count > 0;
@@ -180,10 +180,10 @@ static bool add_edges(struct graph *g, uint64_t *looks)
     return true;
 }
 
-static bool number_nodes(struct graph *g, uint64_t *looks)
+static bool number_nodes(struct activity_graph *g, uint64_t *looks)
 {
     for (; g->numbered < g->chain_count; g->numbered++) {
-        struct chain *c = &g->chains[g->numbered];
+        struct graph_chain *c = &g->chains[g->numbered];
         uint64_t cost = c->group ? c->edge_count + 1 : 1;
         if (!*looks)
             return false;
@@ -196,11 +196,11 @@ static bool number_nodes(struct graph *g, uint64_t *looks)
     return true;
 }
 
-bool graph_prepare_step(struct graph *g, uint64_t budget)
+bool graph_prepare_step(struct activity_graph *g, uint64_t budget)
 {
     if (!add_edges(g, &budget) || !number_nodes(g, &budget))
         return false;
     if (!g->early)
-        g->early = memory_zeroed(g->nodes + 1, sizeof *g->early);
+        g->early = xcalloc(g->nodes + 1, sizeof *g->early);
     return true;
 }

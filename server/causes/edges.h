@@ -6,7 +6,7 @@
 #include "server/causes/graph.h"
 
 /* From another chain's node: its moment, or so long after it. */
-struct edge {
+struct graph_edge {
     uint32_t chain, node; /* the node's number in that chain */
     int64_t after;
     uint32_t into, about; /* node of this chain; a line, 0 none */
@@ -14,9 +14,9 @@ struct edge {
 };
 
 /* The nodes of a thread, or the one of a group. */
-struct chain {
+struct graph_chain {
     bool group;
-    struct edge *edges; /* by `into` */
+    struct graph_edge *edges; /* by `into` */
     size_t edge_count, edge_room;
     uint64_t first; /* index of its first node */
     uint32_t count; /* of its nodes */
@@ -27,9 +27,9 @@ struct chain {
     bool made; /* an edge from its maker says when it starts */
 };
 
-struct graph {
+struct activity_graph {
     const struct intervals *all;
-    struct chain *chains;
+    struct graph_chain *chains;
     uint32_t chain_count, thread_count; /* the chains of threads come first */
     size_t chain_room, hints_room;
     size_t *hints; /* by thread: where the last edge from it began */
@@ -37,7 +37,7 @@ struct graph {
     uint64_t nodes;
     /* preparing: */
     uint32_t thread, numbered;
-    struct sources { /* of its thread: what the next edges come from, in the order of its nodes */
+    struct graph_sources { /* of its thread: what the next edges come from, in the order of its nodes */
         size_t tie, item, gathering;
         size_t near; /* the node that the tie is into */
         bool begun;
@@ -51,7 +51,7 @@ struct graph {
     uint32_t *stack;
     size_t stacked, stack_room;
     uint32_t root;
-    struct stretch { /* nodes in the order in which they were done */
+    struct graph_stretch { /* nodes in the order in which they were done */
         uint32_t chain, begin, end;
     } *stretches;
     size_t stretch_count, stretch_room, at;
@@ -64,6 +64,6 @@ struct graph {
     } until;
 };
 
-struct chain *edges_chain(struct graph *graph, bool group, uint32_t count); /* a new one */
+struct graph_chain *graph_edges_chain(struct activity_graph *graph, bool group, uint32_t count); /* a new one */
 
 #endif

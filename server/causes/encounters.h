@@ -10,28 +10,28 @@
 #include "server/measure/intervals.h"
 
 /* Zero-initialised: none. */
-struct encounters {
+struct last_sync_index {
     struct map
         last; /* two lines, the lower first -> 1 + the last segment in which one waited for the other */
     uint32_t *before; /* by segment: 1 + the one before of the same two; 0: none */
     size_t room;
 };
 
-enum met { MET_WAITING, MET_GATHERING, MET_MADE, MET_PARTED, MET_NEVER };
+enum sync_kind { SYNC_KIND_WAITING, SYNC_KIND_GATHERING, SYNC_KIND_MADE, SYNC_KIND_PARTED, SYNC_KIND_NEVER };
 
-struct encounter {
+struct last_sync {
     int64_t at_ns;
-    enum met how;
+    enum sync_kind how;
     uint64_t
         position; /* of the event by which they met, or parted; NO_POSITION: there is no single one */
 };
 
 /* The segments of a wait are meetings from now on, told in the order of the waits. */
-void encounters_add(struct encounters *encounters, const struct intervals *all,
-                    const struct wait *wait);
+void last_sync_add(struct last_sync_index *encounters, const struct intervals *all,
+                    const struct wait_record *wait);
 /* The last one not after a time. */
-struct encounter encounters_last(const struct encounters *encounters, const struct intervals *all,
+struct last_sync last_sync_find(const struct last_sync_index *encounters, const struct intervals *all,
                                  uint32_t a, uint32_t b, int64_t until_ns);
-void encounters_free(struct encounters *encounters); /* empties it */
+void last_sync_free(struct last_sync_index *encounters); /* empties it */
 
 #endif

@@ -4,26 +4,26 @@
 
 #include <stdlib.h>
 
-const char *maybe_word(enum maybe_kind kind)
+const char *finding_name(enum finding_kind kind)
 {
     static const char *const words[] = {
-#define K(NAME, word) [MAYBE_##NAME] = word,
-        MAYBE_KINDS(K)
+#define K(NAME, word) [FINDING_##NAME] = word,
+        FINDING_KINDS(K)
 #undef K
     };
     return words[kind];
 }
 
-struct finding *findings_add(struct findings *f, enum maybe_kind kind)
+struct finding *findings_add(struct findings *f, enum finding_kind kind)
 {
-    f->items = grow(f->items, &f->room, f->count + 1, sizeof *f->items);
+    f->items = array_reserve(f->items, &f->room, f->count + 1, sizeof *f->items);
     f->items[f->count] = (struct finding){.kind = kind, .times = 1};
     return &f->items[f->count++];
 }
 
-void findings_part(struct finding *f, struct maybe_part part)
+void finding_add_participant(struct finding *f, struct finding_participant part)
 {
-    if (f->part_count < MAYBE_PARTS)
+    if (f->part_count < FINDING_PARTICIPANTS)
         f->parts[f->part_count++] = part;
 }
 

@@ -4,20 +4,20 @@
 
 #include "server/causes/sure.h"
 
-enum deed_is {
-    DEED_ASKS, /* for a lock, and waits until it has it */
-    DEED_TAKES, /* it is in the lock */
-    DEED_GIVES, /* it is out */
-    DEED_REFUSED, /* it does not get what it asked for, and goes on */
-    DEED_WAITS, /* for a call, and lets others into the lock meanwhile */
-    DEED_CALLS, /* one that waits is woken, or all of them */
-    DEED_WOKEN, /* its wait is over, and it is in the lock again */
-    DEED_RECEIVES /* what the first to come sent, of any */
+enum sync_op_kind {
+    SYNC_OP_REQUEST, /* for a lock, and waits until it has it */
+    SYNC_OP_ACQUIRE, /* it is in the lock */
+    SYNC_OP_RELEASE, /* it is out */
+    SYNC_OP_REFUSED, /* it does not get what it asked for, and goes on */
+    SYNC_OP_WAIT, /* for a call, and lets others into the lock meanwhile */
+    SYNC_OP_SIGNAL, /* one that waits is woken, or all of them */
+    SYNC_OP_WOKEN, /* its wait is over, and it is in the lock again */
+    SYNC_OP_RECEIVE /* what the first to come sent, of any */
 };
 
 /* One deed of a thread. */
-struct deed {
-    enum deed_is is;
+struct sync_op {
+    enum sync_op_kind is;
     bool shared; /* TAKES: others may be in it, too, who came in so */
     bool timed; /* ASKS, WAITS: or until a time has come */
     bool all; /* CALLS: all who wait are woken */
@@ -25,46 +25,46 @@ struct deed {
     uint32_t thread, lock, about;
     uint32_t sender; /* RECEIVES: a thread, */
     uint64_t sent, began; /* the event by which it sent; by which the receiver began to wait */
-    struct sure_mark sent_mark;
+    struct mhb_clock_mark sent_mark;
     uint32_t place; /* of the code */
     uint64_t position;
-    struct sure_mark mark;
+    struct mhb_clock_mark mark;
 };
 
 /* In the order in which they are told: what is worst first. */
-#define MAYBE_KINDS(K)                                                                             \
-    K(INVERSION, "inversion") /* each holds what the next one asks for */                          \
-    K(LOST, "lost") /* a call that comes before the wait for it, and is not heard */               \
-    K(MISSED, "missed") /* a call that wakes one of several */                                     \
-    K(MESSAGE, "message") /* another message for a receive that takes any */                       \
-    K(UNHEARD, "unheard") /* a visit with a call before the one that waits for it */               \
-    K(BETWEEN, "between") /* another visit of a lock between two of one thread */                  \
-    K(FIRST, "first") /* two visits of a lock, the other way round */
+#define FINDING_KINDS(K)                                                                             \
+    K(LOCK_ORDER_INVERSION, "inversion") /* each holds what the next one asks for */                          \
+    K(LOST_WAKEUP, "lost") /* a call that comes before the wait for it, and is not heard */               \
+    K(SIGNAL_NOT_BROADCAST, "missed") /* a call that wakes one of several */                                     \
+    K(MESSAGE_RACE, "message") /* another message for a receive that takes any */                       \
+    K(EARLY_SIGNAL, "unheard") /* a visit with a call before the one that waits for it */               \
+    K(ATOMICITY, "between") /* another visit of a lock between two of one thread */                  \
+    K(ORDER_VIOLATION, "first") /* two visits of a lock, the other way round */
 
-enum maybe_kind {
-#define K(NAME, word) MAYBE_##NAME,
-    MAYBE_KINDS(K)
+enum finding_kind {
+#define K(NAME, word) FINDING_##NAME,
+    FINDING_KINDS(K)
 #undef K
-        MAYBE_KIND_COUNT
+        FINDING_KIND_COUNT
 };
 
-const char *maybe_word(enum maybe_kind kind);
+const char *finding_name(enum finding_kind kind);
 
 /* One thread's part in it: what it does there, first, and then. */
-struct maybe_part {
+struct finding_participant {
     uint32_t thread, lock, then_lock;
     uint64_t position, then; /* events; then NO_POSITION: there is no such */
     uint64_t
         begin; /* the event by which it asked, to be held there; NO_POSITION: then `position` */
 };
 
-#define MAYBE_PARTS 8u
+#define FINDING_PARTICIPANTS 8u
 
 struct finding {
-    enum maybe_kind kind;
+    enum finding_kind kind;
     uint64_t times; /* as often as it was found */
     uint32_t part_count;
-    struct maybe_part parts[MAYBE_PARTS];
+    struct finding_participant parts[FINDING_PARTICIPANTS];
 };
 
 struct findings {
@@ -74,8 +74,8 @@ struct findings {
 };
 
 /* A new one, with no parts. */
-struct finding *findings_add(struct findings *findings, enum maybe_kind kind);
-void findings_part(struct finding *finding, struct maybe_part part);
+struct finding *findings_add(struct findings *findings, enum finding_kind kind);
+void finding_add_participant(struct finding *finding, struct finding_participant part);
 void findings_free(struct findings *findings);
 
 #endif

@@ -4,7 +4,7 @@
 
 #define VISITS_MOST 2000000u
 
-struct flips_visit {
+struct order_race_visit {
     uint32_t thread, lock, place;
     bool shared;
     bool woken; /* it began when a wait was over, */
@@ -12,26 +12,26 @@ struct flips_visit {
     uint32_t waits_for; /* the line that it ended by waiting for */
     uint32_t calls; /* the line that its thread called about, in it or behind it */
     uint64_t asked, taken, given, called; /* positions */
-    struct sure_mark mark;
+    struct mhb_clock_mark mark;
     uint32_t before, mine; /* 1 + the visit of the lock, of its thread there, before it */
 };
 
-struct flips_group {
-    enum maybe_kind kind;
+struct order_race_group {
+    enum finding_kind kind;
     uint32_t a, b, c; /* visits; of a message those that were received, as they came */
-    struct deed one, other;
+    struct sync_op one, other;
     uint64_t times;
     bool happened; /* the other way, too */
 };
 
 /* ---- groups ---- */
 
-static struct flips_group *group_of(struct flips *f, struct map *map, uint64_t a, uint64_t b,
-                                    enum maybe_kind kind)
+static struct order_race_group *group_of(struct order_races *f, struct map *map, uint64_t a, uint64_t b,
+                                    enum finding_kind kind)
 {
     uintptr_t known = (uintptr_t)map_get(map, a, b);
     if (!known) {
-        f->groups = grow_zeroed(f->groups, &f->group_room, f->group_count + 1, sizeof *f->groups);
+        f->groups = array_reserve_zeroed(f->groups, &f->group_room, f->group_count + 1, sizeof *f->groups);
         known = ++f->group_count;
         f->groups[known - 1].kind = kind;
         map_put(map, a, b, (void *)known);
@@ -39,48 +39,48 @@ static struct flips_group *group_of(struct flips *f, struct map *map, uint64_t a
     return &f->groups[known - 1];
 }
 
-static uint64_t two(uint32_t a, uint32_t b) { return (uint64_t)a << 32 | b; }
+static uint64_t order_races_pack_pair(uint32_t a, uint32_t b) { return (uint64_t)a << 32 | b; }
 
 /* ---- visits ---- */
 
-static struct flips_visit *visit(const struct flips *f, uint32_t number)
+static struct order_race_visit *order_races_get_visit(const struct order_races *f, uint32_t number)
 {
     return number ? &f->visits[number - 1] : NULL;
 }
 
-static void note_first(struct flips *f, uint32_t before, uint32_t after)
+static void note_first(struct order_races *f, uint32_t before, uint32_t after)
 {
-    const struct flips_visit *a = visit(f, before), *b = visit(f, after);
+    const struct order_race_visit *a = order_races_get_visit(f, before), *b = order_races_get_visit(f, after);
     if (!a || a->thread == b->thread || a->place == b->place || (a->shared && b->shared) ||
         a->woken || b->woken)
         return;
-    uintptr_t reverse = (uintptr_t)map_get(&f->first_of, two(b->place, a->place), 0);
+    uintptr_t reverse = (uintptr_t)map_get(&f->first_of, order_races_pack_pair(b->place, a->place), 0);
     if (reverse)
         f->groups[reverse - 1].happened = true;
-    struct flips_group *g = group_of(f, &f->first_of, two(a->place, b->place), 0, MAYBE_FIRST);
+    struct order_race_group *g = group_of(f, &f->first_of, order_races_pack_pair(a->place, b->place), 0, FINDING_ORDER_VIOLATION);
     g->happened |= reverse != 0;
-    if (sure_before(a->mark, b->mark))
+    if (mhb_before(a->mark, b->mark))
         return;
     g->times++;
-    if (!g->a || (a->waits_for && !visit(f, g->a)->waits_for)) {
+    if (!g->a || (a->waits_for && !order_races_get_visit(f, g->a)->waits_for)) {
         g->a = before;
         g->b = after;
     }
 }
 
 /* Two of one thread, and another one that came before or behind both; or between them. */
-static void note_between(struct flips *f, uint32_t first, uint32_t second, uint32_t other,
+static void note_between(struct order_races *f, uint32_t first, uint32_t second, uint32_t other,
                          bool happened)
 {
-    const struct flips_visit *a = visit(f, first), *b = visit(f, second), *u = visit(f, other);
+    const struct order_race_visit *a = order_races_get_visit(f, first), *b = order_races_get_visit(f, second), *u = order_races_get_visit(f, other);
     if (!a || !b || !u || a->thread != b->thread || u->thread == a->thread ||
         a->place == b->place || a->waits || a->woken || b->woken || u->woken ||
         (u->shared && (a->shared || b->shared)))
         return;
-    struct flips_group *g =
-        group_of(f, &f->between_of, two(a->place, b->place), u->place, MAYBE_BETWEEN);
+    struct order_race_group *g =
+        group_of(f, &f->between_of, order_races_pack_pair(a->place, b->place), u->place, FINDING_ATOMICITY);
     g->happened |= happened;
-    bool sure = u->taken < a->taken ? sure_before(u->mark, a->mark) : sure_before(b->mark, u->mark);
+    bool sure = u->taken < a->taken ? mhb_before(u->mark, a->mark) : mhb_before(b->mark, u->mark);
     if (happened || sure)
         return;
     g->times++;
@@ -91,9 +91,9 @@ static void note_between(struct flips *f, uint32_t first, uint32_t second, uint3
     }
 }
 
-static void look_at(struct flips *f, uint32_t me)
+static void order_races_check_pair(struct order_races *f, uint32_t me)
 {
-    const struct flips_visit *v = visit(f, me), *before = visit(f, v->before);
+    const struct order_race_visit *v = order_races_get_visit(f, me), *before = order_races_get_visit(f, v->before);
     note_first(f, v->before, me);
     if (!before)
         return;
@@ -106,16 +106,16 @@ static void look_at(struct flips *f, uint32_t me)
     }
 }
 
-static void take(struct flips *f, const struct deed *d)
+static void order_races_on_acquire(struct order_races *f, const struct sync_op *d)
 {
     uintptr_t asked = (uintptr_t)map_get(&f->asks, d->thread, d->lock);
     if (f->visit_count >= VISITS_MOST) {
         f->cut = true;
         return;
     }
-    f->visits = grow(f->visits, &f->visit_room, f->visit_count + 1, sizeof *f->visits);
-    struct flips_visit *v = &f->visits[f->visit_count++];
-    *v = (struct flips_visit){
+    f->visits = array_reserve(f->visits, &f->visit_room, f->visit_count + 1, sizeof *f->visits);
+    struct order_race_visit *v = &f->visits[f->visit_count++];
+    *v = (struct order_race_visit){
         .thread = d->thread,
         .lock = d->lock,
         .place = d->place,
@@ -128,32 +128,32 @@ static void take(struct flips *f, const struct deed *d)
         .before = (uint32_t)(uintptr_t)map_get(&f->last_of_lock, d->lock, 0),
         .mine = (uint32_t)(uintptr_t)map_get(&f->last_of_thread, d->lock, d->thread)};
     uint32_t me = (uint32_t)f->visit_count;
-    const struct flips_visit *mine = visit(f, v->mine);
+    const struct order_race_visit *mine = order_races_get_visit(f, v->mine);
     v->woken = mine && mine->waits && !asked;
     map_put(&f->last_of_lock, d->lock, 0, (void *)(uintptr_t)me);
     map_put(&f->last_of_thread, d->lock, d->thread, (void *)(uintptr_t)me);
     map_put(&f->within, d->thread, 0, (void *)(uintptr_t)me);
     if (asked)
-        map_take(&f->asks, d->thread, d->lock);
-    look_at(f, me);
+        map_remove(&f->asks, d->thread, d->lock);
+    order_races_check_pair(f, me);
 }
 
-static void give(struct flips *f, const struct deed *d)
+static void order_races_on_release(struct order_races *f, const struct sync_op *d)
 {
-    struct flips_visit *v =
-        visit(f, (uint32_t)(uintptr_t)map_get(&f->last_of_thread, d->lock, d->thread));
+    struct order_race_visit *v =
+        order_races_get_visit(f, (uint32_t)(uintptr_t)map_get(&f->last_of_thread, d->lock, d->thread));
     if (!v || v->given != NO_POSITION)
         return;
     v->given = d->position;
-    if (d->is == DEED_WAITS && !d->timed)
+    if (d->is == SYNC_OP_WAIT && !d->timed)
         v->waits_for = d->about;
-    v->waits |= d->is == DEED_WAITS;
+    v->waits |= d->is == SYNC_OP_WAIT;
 }
 
 /* In its visit, or after it. */
-static void call(struct flips *f, const struct deed *d)
+static void order_races_on_signal(struct order_races *f, const struct sync_op *d)
 {
-    struct flips_visit *v = visit(f, (uint32_t)(uintptr_t)map_get(&f->within, d->thread, 0));
+    struct order_race_visit *v = order_races_get_visit(f, (uint32_t)(uintptr_t)map_get(&f->within, d->thread, 0));
     if (!v || v->called != NO_POSITION)
         return;
     v->calls = d->about;
@@ -162,22 +162,22 @@ static void call(struct flips *f, const struct deed *d)
 
 /* ---- messages ---- */
 
-static void receive(struct flips *f, const struct deed *d)
+static void order_races_on_receive(struct order_races *f, const struct sync_op *d)
 {
-    uint64_t whose = two(d->thread, d->about);
+    uint64_t whose = order_races_pack_pair(d->thread, d->about);
     uintptr_t known = (uintptr_t)map_get(&f->received_of, whose, d->place);
     if (!known) {
         f->received =
-            grow(f->received, &f->received_room, f->received_count + 1, sizeof *f->received);
+            array_reserve(f->received, &f->received_room, f->received_count + 1, sizeof *f->received);
         f->received[f->received_count++] = *d;
         map_put(&f->received_of, whose, d->place, (void *)(uintptr_t)f->received_count);
         return;
     }
-    struct deed *last = &f->received[known - 1];
-    if (last->sender != d->sender && !sure_before(last->mark, d->sent_mark) &&
-        !sure_before(last->sent_mark, d->sent_mark)) {
-        struct flips_group *g = group_of(f, &f->message_of, two(d->place, d->thread),
-                                         two(last->sender, d->sender), MAYBE_MESSAGE);
+    struct sync_op *last = &f->received[known - 1];
+    if (last->sender != d->sender && !mhb_before(last->mark, d->sent_mark) &&
+        !mhb_before(last->sent_mark, d->sent_mark)) {
+        struct order_race_group *g = group_of(f, &f->message_of, order_races_pack_pair(d->place, d->thread),
+                                         order_races_pack_pair(last->sender, d->sender), FINDING_MESSAGE_RACE);
         if (!g->times++) {
             g->one = *last;
             g->other = *d;
@@ -186,38 +186,38 @@ static void receive(struct flips *f, const struct deed *d)
     *last = *d;
 }
 
-void flips_deed(struct flips *f, const struct deed *d)
+void order_races_feed(struct order_races *f, const struct sync_op *d)
 {
     switch (d->is) {
-    case DEED_ASKS:
+    case SYNC_OP_REQUEST:
         map_put(&f->asks, d->thread, d->lock, (void *)(uintptr_t)(d->position + 1));
         break;
-    case DEED_REFUSED:
-        map_take(&f->asks, d->thread, d->lock);
+    case SYNC_OP_REFUSED:
+        map_remove(&f->asks, d->thread, d->lock);
         break;
-    case DEED_TAKES:
-        take(f, d);
+    case SYNC_OP_ACQUIRE:
+        order_races_on_acquire(f, d);
         break;
-    case DEED_GIVES:
-    case DEED_WAITS:
-        give(f, d);
+    case SYNC_OP_RELEASE:
+    case SYNC_OP_WAIT:
+        order_races_on_release(f, d);
         break;
-    case DEED_CALLS:
-        call(f, d);
+    case SYNC_OP_SIGNAL:
+        order_races_on_signal(f, d);
         break;
-    case DEED_RECEIVES:
-        receive(f, d);
+    case SYNC_OP_RECEIVE:
+        order_races_on_receive(f, d);
         break;
-    case DEED_WOKEN:
+    case SYNC_OP_WOKEN:
         break;
     }
 }
 
 /* ---- what was found ---- */
 
-static struct maybe_part part_of(const struct flips_visit *v)
+static struct finding_participant order_races_participant_of(const struct order_race_visit *v)
 {
-    return (struct maybe_part){.thread = v->thread,
+    return (struct finding_participant){.thread = v->thread,
                                .lock = v->lock,
                                .then_lock = v->lock,
                                .position = v->taken,
@@ -225,44 +225,44 @@ static struct maybe_part part_of(const struct flips_visit *v)
                                .begin = v->asked == NO_POSITION ? v->taken : v->asked};
 }
 
-static void add_first(const struct flips *f, const struct flips_group *g, struct findings *to)
+static void add_first(const struct order_races *f, const struct order_race_group *g, struct findings *to)
 {
-    const struct flips_visit *a = visit(f, g->a), *b = visit(f, g->b);
+    const struct order_race_visit *a = order_races_get_visit(f, g->a), *b = order_races_get_visit(f, g->b);
     bool unheard = a->waits_for && a->waits_for == b->calls;
-    struct finding *finding = findings_add(to, unheard ? MAYBE_UNHEARD : MAYBE_FIRST);
+    struct finding *finding = findings_add(to, unheard ? FINDING_EARLY_SIGNAL : FINDING_ORDER_VIOLATION);
     finding->times = g->times;
-    findings_part(finding, part_of(a));
-    struct maybe_part part = part_of(b);
+    finding_add_participant(finding, order_races_participant_of(a));
+    struct finding_participant part = order_races_participant_of(b);
     if (unheard) {
         part.then = b->called;
         part.then_lock = b->calls;
         finding->parts[0].then_lock = a->waits_for;
     }
-    findings_part(finding, part);
+    finding_add_participant(finding, part);
 }
 
-static void add_between(const struct flips *f, const struct flips_group *g, struct findings *to)
+static void add_between(const struct order_races *f, const struct order_race_group *g, struct findings *to)
 {
-    const struct flips_visit *a = visit(f, g->a), *b = visit(f, g->b);
-    struct finding *finding = findings_add(to, MAYBE_BETWEEN);
+    const struct order_race_visit *a = order_races_get_visit(f, g->a), *b = order_races_get_visit(f, g->b);
+    struct finding *finding = findings_add(to, FINDING_ATOMICITY);
     finding->times = g->times;
-    findings_part(finding,
-                  (struct maybe_part){.thread = a->thread,
+    finding_add_participant(finding,
+                  (struct finding_participant){.thread = a->thread,
                                       .lock = a->lock,
                                       .then_lock = b->lock,
                                       .position = a->taken,
                                       .then = b->taken,
                                       .begin = b->asked == NO_POSITION ? b->taken : b->asked});
-    findings_part(finding, part_of(visit(f, g->c)));
+    finding_add_participant(finding, order_races_participant_of(order_races_get_visit(f, g->c)));
 }
 
-static void add_message(const struct flips_group *g, struct findings *to)
+static void add_message(const struct order_race_group *g, struct findings *to)
 {
-    const struct deed *both[] = {&g->one, &g->other};
-    struct finding *finding = findings_add(to, MAYBE_MESSAGE);
+    const struct sync_op *both[] = {&g->one, &g->other};
+    struct finding *finding = findings_add(to, FINDING_MESSAGE_RACE);
     finding->times = g->times;
     for (int i = 0; i < 2; i++)
-        findings_part(finding, (struct maybe_part){.thread = both[i]->sender,
+        finding_add_participant(finding, (struct finding_participant){.thread = both[i]->sender,
                                                    .lock = both[i]->thread,
                                                    .then_lock = both[i]->thread,
                                                    .position = both[i]->sent,
@@ -270,15 +270,15 @@ static void add_message(const struct flips_group *g, struct findings *to)
                                                    .begin = both[i]->sent});
 }
 
-void flips_end(struct flips *f, struct findings *to)
+void order_races_end(struct order_races *f, struct findings *to)
 {
     for (size_t i = 0; i < f->group_count; i++) {
-        const struct flips_group *g = &f->groups[i];
+        const struct order_race_group *g = &f->groups[i];
         if (!g->times || g->happened)
             continue;
-        if (g->kind == MAYBE_FIRST)
+        if (g->kind == FINDING_ORDER_VIOLATION)
             add_first(f, g, to);
-        else if (g->kind == MAYBE_BETWEEN)
+        else if (g->kind == FINDING_ATOMICITY)
             add_between(f, g, to);
         else
             add_message(g, to);
@@ -286,7 +286,7 @@ void flips_end(struct flips *f, struct findings *to)
     to->cut |= f->cut;
 }
 
-void flips_free(struct flips *f)
+void order_races_free(struct order_races *f)
 {
     free(f->visits);
     free(f->groups);

@@ -10,23 +10,23 @@
 #include "memory/map.h"
 #include "server/causes/findings.h"
 
-struct flips {
-    struct flips_visit *visits;
+struct order_races {
+    struct order_race_visit *visits;
     size_t visit_count, visit_room;
     struct map last_of_lock, last_of_thread; /* lock; lock and thread -> 1 + index */
     struct map asks; /* thread -> 1 + position by which it asked last */
     struct map within; /* thread -> 1 + the visit that it began last */
-    struct flips_group *groups; /* by places */
+    struct order_race_group *groups; /* by places */
     size_t group_count, group_room;
     struct map first_of, between_of, message_of;
-    struct deed *received; /* the last of each receiver and place */
+    struct sync_op *received; /* the last of each receiver and place */
     size_t received_count, received_room;
     struct map received_of;
     bool cut;
 };
 
-void flips_deed(struct flips *flips, const struct deed *deed);
-void flips_end(struct flips *flips, struct findings *findings);
-void flips_free(struct flips *flips);
+void order_races_feed(struct order_races *flips, const struct sync_op *deed);
+void order_races_end(struct order_races *flips, struct findings *findings);
+void order_races_free(struct order_races *flips);
 
 #endif

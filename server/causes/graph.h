@@ -19,7 +19,7 @@
 
 #include "server/measure/spans.h"
 
-struct graph;
+struct activity_graph;
 
 #define GRAPH_WHOLE 1000000 /* millionths */
 
@@ -27,38 +27,38 @@ struct graph_change {
     const uint32_t *factors; /* by step - 1: millionths of what it took; NULL: all as they were */
     uint32_t factor_count; /* steps beyond them are as they were */
     bool no_latency; /* who is let go goes on at once */
-    const struct spans *spans; /* who could run and had no processor has one; NULL: as it was */
+    const struct cpu_states *spans; /* who could run and had no processor has one; NULL: as it was */
     uint32_t free_line; /* nobody waits for this one, and it orders nothing; 0 none */
 };
 
-struct graph *graph_new(const struct intervals *all);
-void graph_free(struct graph *graph);
+struct activity_graph *activity_graph_new(const struct intervals *all);
+void activity_graph_free(struct activity_graph *graph);
 /* Before any pass: it is of what leads to a moment of a thread (its index), and ends with that.  Where nothing is known of
  * that moment it stays whole. */
-void graph_until(struct graph *graph, uint32_t thread, int64_t at_ns);
+void activity_graph_until(struct activity_graph *graph, uint32_t thread, int64_t at_ns);
 /* Looks up where all edges begin; true when that is done, about `budget` of them a step. */
-bool graph_prepare_step(struct graph *graph, uint64_t budget);
+bool graph_prepare_step(struct activity_graph *graph, uint64_t budget);
 
 /* Then, as often as one likes: */
-void graph_forward(struct graph *graph, struct graph_change change);
-bool graph_forward_step(struct graph *graph, uint64_t budget);
+void activity_graph_forward(struct activity_graph *graph, struct graph_change change);
+bool activity_graph_forward_step(struct activity_graph *graph, uint64_t budget);
 /* How long all of it takes then: from the first thread's start to the latest end, or the moment that it is until. */
-int64_t graph_length(const struct graph *graph);
+int64_t activity_graph_length(const struct activity_graph *graph);
 
 /* After a forward pass with nothing changed: */
-void graph_backward(struct graph *graph);
-bool graph_backward_step(struct graph *graph, uint64_t budget);
+void activity_graph_backward(struct activity_graph *graph);
+bool activity_graph_backward_step(struct activity_graph *graph, uint64_t budget);
 /* In memory, about. */
-size_t graph_bytes(const struct graph *graph);
+size_t activity_graph_bytes(const struct activity_graph *graph);
 
 /* How much longer the interval of a thread (index of both) could have taken, the others as they were; INT64_MAX: it does not
  * lead to the moment that the graph is until. */
-int64_t graph_slack(const struct graph *graph, uint32_t thread, size_t interval);
+int64_t activity_graph_slack(const struct activity_graph *graph, uint32_t thread, size_t interval);
 
 /* So many of a thread's intervals are in it. */
-size_t graph_intervals(const struct graph *graph, uint32_t thread);
+size_t activity_graph_intervals(const struct activity_graph *graph, uint32_t thread);
 
 /* Edges that were left out, as they would have closed a circle: events of one moment that the clock cannot tell apart. */
-uint64_t graph_left_out(const struct graph *graph);
+uint64_t activity_graph_left_out(const struct activity_graph *graph);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "server/causes/charges.h"
 
-enum group_by {
+enum wait_group_by {
     GROUP_PLACE, /* of the wait's begin, its type, the kind of what it waited for */
     GROUP_PATTERN, /* besides: from where it was let go, and the steps that make 95 % of it */
     GROUP_OBJECT, /* the line that it waited for */
@@ -20,9 +20,9 @@ enum group_by {
     GROUP_BYS
 };
 
-struct grouping {
-    enum group_by by;
-    enum path_is which; /* reasons, or what ran meanwhile */
+struct wait_grouping {
+    enum wait_group_by by;
+    enum path_list_kind which; /* reasons, or what ran meanwhile */
     bool direct; /* only what the one who was waited for did itself is told */
     int64_t from_ns; /* the range */
     const int64_t *
@@ -30,17 +30,17 @@ struct grouping {
     uint32_t until_count;
     uint32_t object; /* only waits for this line; 0: all */
     uint32_t (*kind)(const void *context, uint32_t line); /* a code; 0: not known; NULL: never */
-    uint32_t (*category)(const void *context, const struct wait *wait); /* for GROUP_CATEGORY */
+    uint32_t (*category)(const void *context, const struct wait_record *wait); /* for GROUP_CATEGORY */
     const void *context;
 };
 
-struct group_cause {
-    uint32_t group, pair; /* why_pair() */
+struct wait_group_cause {
+    uint32_t group, pair; /* wait_attribution_pair() */
     bool direct;
     int64_t ns;
 };
 
-struct group {
+struct wait_group {
     uint32_t place, type, kind, about, thread; /* of its first wait: what the group has in common */
     uint32_t released_by; /* the place from where most of it was let go, 0: not known */
     uint8_t class; /* an enum wait_class, of its first wait */
@@ -54,28 +54,28 @@ struct group {
 };
 
 /* Zero-initialised but for `grouping` and `why`: nothing yet. */
-struct groups {
-    struct grouping grouping;
-    struct why *why; /* not owned */
+struct wait_groups {
+    struct wait_grouping grouping;
+    struct wait_attribution *why; /* not owned */
     size_t done; /* waits looked at */
-    struct group *items;
+    struct wait_group *items;
     uint32_t count;
     size_t room;
-    struct group_cause *causes;
+    struct wait_group_cause *causes;
     uint32_t cause_count;
     size_t cause_room;
     struct map of, cause_of, released;
-    struct charges charges;
-    struct group_charge *pending; /* scratch: of one wait */
+    struct attribution charges;
+    struct wait_group_charge *pending; /* scratch: of one wait */
     size_t pending_count, pending_room;
-    struct tally steps; /* scratch */
+    struct accumulator steps; /* scratch */
 };
 
 /* Goes on for about so many waits.  True: all that are known are in. */
-bool groups_go_on(struct groups *groups, uint64_t budget);
+bool wait_groups_step(struct wait_groups *groups, uint64_t budget);
 /* A group's causes by what is charged to them, the most first. */
-void groups_arrange(struct groups *groups, struct group *group);
-void groups_free(
-    struct groups *groups); /* empties it, but for grouping, why, and which steps communicate */
+void wait_groups_arrange(struct wait_groups *groups, struct wait_group *group);
+void wait_groups_free(
+    struct wait_groups *groups); /* empties it, but for grouping, why, and which steps communicate */
 
 #endif

@@ -7,47 +7,47 @@
 #define CASES_OF_ONE 8u /* and of one thread */
 #define LOOKS_MOST 100000u /* for cycles from one edge */
 
-struct held {
+struct held_lock {
     uint32_t lock, place;
     bool shared;
     uint32_t depth;
     uint64_t position;
-    struct sure_mark mark;
+    struct mhb_clock_mark mark;
 };
 
-struct inversions_thread {
+struct lock_order_thread {
     uint32_t line;
-    struct held *held;
+    struct held_lock *held;
     size_t count, room;
-    struct deed asks; /* lock 0: it asks for none */
+    struct sync_op asks; /* lock 0: it asks for none */
 };
 
 /* A thread's own case of an edge. */
-struct edge_case {
+struct lock_order_case {
     uint32_t thread; /* line */
     uint64_t held, asked; /* positions */
-    struct sure_mark held_mark, asked_mark;
+    struct mhb_clock_mark held_mark, asked_mark;
 };
 
-struct inversions_edge {
-    struct held held, asked; /* of them lock, place and shared */
-    struct held *others; /* what is held besides */
+struct lock_order_edge {
+    struct held_lock held, asked; /* of them lock, place and shared */
+    struct held_lock *others; /* what is held besides */
     uint32_t other_count;
     uint32_t next; /* 1 + the next edge from the same lock */
     uint64_t times;
-    struct edge_case *cases;
+    struct lock_order_case *cases;
     size_t case_room;
     uint32_t case_count;
 };
 
 /* ---- what threads hold ---- */
 
-static struct inversions_thread *thread_of(struct inversions *v, uint32_t line)
+static struct lock_order_thread *thread_of(struct lock_order *v, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&v->thread_of, line, 0);
     if (!known) {
         v->threads =
-            grow_zeroed(v->threads, &v->thread_room, v->thread_count + 1, sizeof *v->threads);
+            array_reserve_zeroed(v->threads, &v->thread_room, v->thread_count + 1, sizeof *v->threads);
         known = ++v->thread_count;
         v->threads[known - 1].line = line;
         map_put(&v->thread_of, line, 0, (void *)known);
@@ -55,7 +55,7 @@ static struct inversions_thread *thread_of(struct inversions *v, uint32_t line)
     return &v->threads[known - 1];
 }
 
-static struct held *held_of(struct inversions_thread *t, uint32_t lock)
+static struct held_lock *held_of(struct lock_order_thread *t, uint32_t lock)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->held[i].lock == lock)
@@ -65,31 +65,31 @@ static struct held *held_of(struct inversions_thread *t, uint32_t lock)
 
 /* ---- edges ---- */
 
-static uint64_t mixed(uint64_t h, uint64_t with)
+static uint64_t lock_order_mix_hash(uint64_t h, uint64_t with)
 {
     h = (h ^ with) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 29;
 }
 
-static uint64_t hash(const struct inversions_thread *t, const struct held *held,
-                     const struct held *asked, uint64_t h)
+static uint64_t lock_order_hash_edge(const struct lock_order_thread *t, const struct held_lock *held,
+                     const struct held_lock *asked, uint64_t h)
 {
-    h = mixed(mixed(h, (uint64_t)held->lock << 32 | asked->lock),
+    h = lock_order_mix_hash(lock_order_mix_hash(h, (uint64_t)held->lock << 32 | asked->lock),
               (uint64_t)held->place << 32 | asked->place);
-    h = mixed(h, (uint64_t)(held->shared * 2 + asked->shared));
+    h = lock_order_mix_hash(h, (uint64_t)(held->shared * 2 + asked->shared));
     for (size_t i = 0; i < t->count; i++)
         if (&t->held[i] != held)
-            h = mixed(h, (uint64_t)t->held[i].lock << 1 | t->held[i].shared);
+            h = lock_order_mix_hash(h, (uint64_t)t->held[i].lock << 1 | t->held[i].shared);
     return h;
 }
 
-static struct inversions_edge *make_edge(struct inversions *v, const struct inversions_thread *t,
-                                         const struct held *held, const struct held *asked)
+static struct lock_order_edge *make_edge(struct lock_order *v, const struct lock_order_thread *t,
+                                         const struct held_lock *held, const struct held_lock *asked)
 {
-    v->edges = grow(v->edges, &v->edge_room, v->edge_count + 1, sizeof *v->edges);
-    struct inversions_edge *e = &v->edges[v->edge_count++];
-    *e = (struct inversions_edge){.held = *held, .asked = *asked};
-    e->others = memory_zeroed(t->count, sizeof *e->others);
+    v->edges = array_reserve(v->edges, &v->edge_room, v->edge_count + 1, sizeof *v->edges);
+    struct lock_order_edge *e = &v->edges[v->edge_count++];
+    *e = (struct lock_order_edge){.held = *held, .asked = *asked};
+    e->others = xcalloc(t->count, sizeof *e->others);
     for (size_t i = 0; i < t->count; i++)
         if (&t->held[i] != held)
             e->others[e->other_count++] = t->held[i];
@@ -99,7 +99,7 @@ static struct inversions_edge *make_edge(struct inversions *v, const struct inve
 }
 
 /* Of each thread the first ones are kept, and late ones in the place of others. */
-static void add_case(struct inversions_edge *e, struct edge_case one)
+static void add_case(struct lock_order_edge *e, struct lock_order_case one)
 {
     uint32_t mine = 0, at = e->case_count,
              late = CASES_OF_ONE / 2 + e->times++ % (CASES_OF_ONE / 2);
@@ -107,24 +107,24 @@ static void add_case(struct inversions_edge *e, struct edge_case one)
         if (e->cases[i].thread == one.thread && mine++ == late)
             at = i;
     if (mine < CASES_OF_ONE && e->case_count < CASES_MOST) {
-        e->cases = grow(e->cases, &e->case_room, e->case_count + 1u, sizeof *e->cases);
+        e->cases = array_reserve(e->cases, &e->case_room, e->case_count + 1u, sizeof *e->cases);
         e->cases[e->case_count++] = one;
     } else if (at < e->case_count) {
         e->cases[at] = one;
     }
 }
 
-static void add_edge(struct inversions *v, const struct inversions_thread *t,
-                     const struct held *held, const struct held *asked)
+static void add_edge(struct lock_order *v, const struct lock_order_thread *t,
+                     const struct held_lock *held, const struct held_lock *asked)
 {
-    uint64_t a = hash(t, held, asked, 1), b = hash(t, held, asked, 2);
+    uint64_t a = lock_order_hash_edge(t, held, asked, 1), b = lock_order_hash_edge(t, held, asked, 2);
     uintptr_t known = (uintptr_t)map_get(&v->edge_of, a, b);
     if (!known && v->edge_count >= EDGES_MOST)
         return;
-    struct inversions_edge *e = known ? &v->edges[known - 1] : make_edge(v, t, held, asked);
+    struct lock_order_edge *e = known ? &v->edges[known - 1] : make_edge(v, t, held, asked);
     if (!known)
         map_put(&v->edge_of, a, b, (void *)(uintptr_t)v->edge_count);
-    add_case(e, (struct edge_case){.thread = t->line,
+    add_case(e, (struct lock_order_case){.thread = t->line,
                                    .held = held->position,
                                    .asked = asked->position,
                                    .held_mark = held->mark,
@@ -132,10 +132,10 @@ static void add_edge(struct inversions *v, const struct inversions_thread *t,
 }
 
 /* From each that it holds to the one that it asked for. */
-static void add_edges(struct inversions *v, struct inversions_thread *t, bool shared)
+static void add_edges(struct lock_order *v, struct lock_order_thread *t, bool shared)
 {
-    const struct deed *asks = &t->asks;
-    struct held asked = {.lock = asks->lock,
+    const struct sync_op *asks = &t->asks;
+    struct held_lock asked = {.lock = asks->lock,
                          .place = asks->place,
                          .shared = shared,
                          .position = asks->position,
@@ -145,24 +145,24 @@ static void add_edges(struct inversions *v, struct inversions_thread *t, bool sh
     t->asks.lock = 0;
 }
 
-static void take(struct inversions *v, struct inversions_thread *t, const struct deed *d)
+static void lock_order_on_acquire(struct lock_order *v, struct lock_order_thread *t, const struct sync_op *d)
 {
-    struct held *known = held_of(t, d->lock);
+    struct held_lock *known = held_of(t, d->lock);
     if (known)
         return;
     if (t->asks.lock == d->lock)
         add_edges(v, t, d->shared);
-    t->held = grow(t->held, &t->room, t->count + 1, sizeof *t->held);
-    t->held[t->count++] = (struct held){.lock = d->lock,
+    t->held = array_reserve(t->held, &t->room, t->count + 1, sizeof *t->held);
+    t->held[t->count++] = (struct held_lock){.lock = d->lock,
                                         .place = d->place,
                                         .shared = d->shared,
                                         .position = d->position,
                                         .mark = d->mark};
 }
 
-static void give(struct inversions_thread *t, uint32_t lock)
+static void lock_order_on_release(struct lock_order_thread *t, uint32_t lock)
 {
-    struct held *h = held_of(t, lock);
+    struct held_lock *h = held_of(t, lock);
     if (!h)
         return;
     size_t i = (size_t)(h - t->held);
@@ -170,48 +170,48 @@ static void give(struct inversions_thread *t, uint32_t lock)
         t->held[i] = t->held[i + 1];
 }
 
-void inversions_deed(struct inversions *v, const struct deed *d)
+void lock_order_feed(struct lock_order *v, const struct sync_op *d)
 {
-    struct inversions_thread *t = thread_of(v, d->thread);
+    struct lock_order_thread *t = thread_of(v, d->thread);
     switch (d->is) {
-    case DEED_ASKS:
+    case SYNC_OP_REQUEST:
         if (!held_of(t, d->lock))
             t->asks = *d;
         break;
-    case DEED_TAKES:
-        take(v, t, d);
+    case SYNC_OP_ACQUIRE:
+        lock_order_on_acquire(v, t, d);
         break;
-    case DEED_GIVES:
-    case DEED_WAITS:
-        give(t, d->lock);
+    case SYNC_OP_RELEASE:
+    case SYNC_OP_WAIT:
+        lock_order_on_release(t, d->lock);
         break;
-    case DEED_REFUSED:
+    case SYNC_OP_REFUSED:
         if (t->asks.lock && !t->asks.timed)
             map_put(&v->tries, d->place, 0, v);
         t->asks.lock = 0;
         break;
-    case DEED_CALLS:
-    case DEED_WOKEN:
-    case DEED_RECEIVES:
+    case SYNC_OP_SIGNAL:
+    case SYNC_OP_WOKEN:
+    case SYNC_OP_RECEIVE:
         break;
     }
 }
 
 /* ---- cycles ---- */
 
-struct way { /* edges, each from what the one before asks for */
-    const struct inversions_edge *edges[MAYBE_PARTS];
-    const struct edge_case *cases[MAYBE_PARTS];
+struct lock_order_path { /* edges, each from what the one before asks for */
+    const struct lock_order_edge *edges[FINDING_PARTICIPANTS];
+    const struct lock_order_case *cases[FINDING_PARTICIPANTS];
     uint32_t count;
     uint64_t looks;
 };
 
-static bool is_common(const struct held *a, const struct held *b)
+static bool is_common(const struct held_lock *a, const struct held_lock *b)
 {
     return a->lock == b->lock && !(a->shared && b->shared);
 }
 
-static bool is_among(const struct held *one, const struct inversions_edge *e)
+static bool is_among(const struct held_lock *one, const struct lock_order_edge *e)
 {
     bool among = is_common(one, &e->held);
     for (uint32_t i = 0; i < e->other_count; i++)
@@ -220,7 +220,7 @@ static bool is_among(const struct held *one, const struct inversions_edge *e)
 }
 
 /* Do two hold a lock that only one can? */
-static bool have_gate(const struct inversions_edge *a, const struct inversions_edge *b)
+static bool have_gate(const struct lock_order_edge *a, const struct lock_order_edge *b)
 {
     bool have = is_among(&a->held, b);
     for (uint32_t i = 0; i < a->other_count; i++)
@@ -229,14 +229,14 @@ static bool have_gate(const struct inversions_edge *a, const struct inversions_e
 }
 
 /* Can both hold their first and ask for their second at one time? */
-static bool go_together(const struct edge_case *a, const struct edge_case *b)
+static bool lock_order_are_compatible(const struct lock_order_case *a, const struct lock_order_case *b)
 {
-    return a->thread != b->thread && !sure_before(a->asked_mark, b->held_mark) &&
-           !sure_before(b->asked_mark, a->held_mark);
+    return a->thread != b->thread && !mhb_before(a->asked_mark, b->held_mark) &&
+           !mhb_before(b->asked_mark, a->held_mark);
 }
 
 /* A case of each edge from the i-th on, that goes with those before. */
-static bool find_cases(struct way *w, uint32_t i)
+static bool find_cases(struct lock_order_path *w, uint32_t i)
 {
     if (i == w->count)
         return true;
@@ -245,16 +245,16 @@ static bool find_cases(struct way *w, uint32_t i)
         w->cases[i] = &w->edges[i]->cases[k];
         w->looks++;
         for (uint32_t j = 0; j < i && fits; j++)
-            fits = go_together(w->cases[i], w->cases[j]);
+            fits = lock_order_are_compatible(w->cases[i], w->cases[j]);
         if (fits && find_cases(w, i + 1))
             return true;
     }
     return false;
 }
 
-static bool may_follow(const struct way *w, const struct inversions_edge *e)
+static bool may_follow(const struct lock_order_path *w, const struct lock_order_edge *e)
 {
-    const struct inversions_edge *last = w->edges[w->count - 1];
+    const struct lock_order_edge *last = w->edges[w->count - 1];
     if (last->asked.shared && e->held.shared)
         return false;
     for (uint32_t i = 0; i < w->count; i++)
@@ -264,17 +264,17 @@ static bool may_follow(const struct way *w, const struct inversions_edge *e)
 }
 
 /* The same from whichever of its edges one begins. */
-static uint64_t places_of(const struct way *w)
+static uint64_t lock_order_path_hash(const struct lock_order_path *w)
 {
     uint64_t sum = w->count;
     for (uint32_t i = 0; i < w->count; i++)
-        sum += mixed(mixed(7, w->edges[i]->held.place), w->edges[i]->asked.place);
+        sum += lock_order_mix_hash(lock_order_mix_hash(7, w->edges[i]->held.place), w->edges[i]->asked.place);
     return sum;
 }
 
-static void note(struct inversions *v, struct findings *findings, struct way *w)
+static void lock_order_note_cycle(struct lock_order *v, struct findings *findings, struct lock_order_path *w)
 {
-    uint64_t places = places_of(w);
+    uint64_t places = lock_order_path_hash(w);
     uintptr_t known = (uintptr_t)map_get(&v->found, places, 0);
     if (!known && !find_cases(w, 0))
         return;
@@ -282,9 +282,9 @@ static void note(struct inversions *v, struct findings *findings, struct way *w)
         findings->items[known - 1].times++;
         return;
     }
-    struct finding *f = findings_add(findings, MAYBE_INVERSION);
+    struct finding *f = findings_add(findings, FINDING_LOCK_ORDER_INVERSION);
     for (uint32_t i = 0; i < w->count; i++)
-        findings_part(f, (struct maybe_part){.thread = w->cases[i]->thread,
+        finding_add_participant(f, (struct finding_participant){.thread = w->cases[i]->thread,
                                              .lock = w->edges[i]->held.lock,
                                              .then_lock = w->edges[i]->asked.lock,
                                              .position = w->cases[i]->held,
@@ -293,40 +293,40 @@ static void note(struct inversions *v, struct findings *findings, struct way *w)
     map_put(&v->found, places, 0, (void *)(uintptr_t)findings->count);
 }
 
-static void look_on(struct inversions *v, struct findings *findings, struct way *w)
+static void lock_order_extend_path(struct lock_order *v, struct findings *findings, struct lock_order_path *w)
 {
-    const struct inversions_edge *first = w->edges[0], *last = w->edges[w->count - 1];
+    const struct lock_order_edge *first = w->edges[0], *last = w->edges[w->count - 1];
     if (last->asked.lock == first->held.lock) {
         if (w->count > 1 && !(last->asked.shared && first->held.shared))
-            note(v, findings, w);
+            lock_order_note_cycle(v, findings, w);
         return;
     }
-    if (w->count == MAYBE_PARTS)
+    if (w->count == FINDING_PARTICIPANTS)
         return;
     for (uint32_t i = (uint32_t)(uintptr_t)map_get(&v->by_held, last->asked.lock, 0); i;
          i = v->edges[i - 1].next) {
-        const struct inversions_edge *e = &v->edges[i - 1];
+        const struct lock_order_edge *e = &v->edges[i - 1];
         if (++w->looks > LOOKS_MOST)
             return;
         if (e->held.lock <= first->held.lock || map_get(&v->tries, e->asked.place, 0) ||
             !may_follow(w, e))
             continue;
         w->edges[w->count++] = e;
-        look_on(v, findings, w);
+        lock_order_extend_path(v, findings, w);
         w->count--;
     }
 }
 
 /* From the least lock of a cycle. */
-bool inversions_go_on(struct inversions *v, struct findings *findings, uint64_t *budget)
+bool lock_order_step(struct lock_order *v, struct findings *findings, uint64_t *budget)
 {
     for (size_t i = 0; !v->ended && i < v->thread_count; i++)
         add_edges(v, &v->threads[i], false); /* those that ask still */
     v->ended = true;
     while (v->start < v->edge_count && *budget) {
-        struct way w = {.edges = {&v->edges[v->start]}, .count = 1};
+        struct lock_order_path w = {.edges = {&v->edges[v->start]}, .count = 1};
         if (!map_get(&v->tries, w.edges[0]->asked.place, 0))
-            look_on(v, findings, &w);
+            lock_order_extend_path(v, findings, &w);
         findings->cut |= w.looks > LOOKS_MOST;
         *budget -= w.looks + 1 < *budget ? w.looks + 1 : *budget;
         v->start++;
@@ -335,7 +335,7 @@ bool inversions_go_on(struct inversions *v, struct findings *findings, uint64_t 
     return v->start >= v->edge_count;
 }
 
-void inversions_free(struct inversions *v)
+void lock_order_free(struct lock_order *v)
 {
     for (size_t i = 0; i < v->thread_count; i++)
         free(v->threads[i].held);

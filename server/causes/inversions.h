@@ -9,11 +9,11 @@
 #include "memory/map.h"
 #include "server/causes/findings.h"
 
-struct inversions {
-    struct inversions_thread *threads;
+struct lock_order {
+    struct lock_order_thread *threads;
     size_t thread_count, thread_room;
     struct map thread_of; /* line -> 1 + index */
-    struct inversions_edge *edges; /* a lock that is held where another one is asked for */
+    struct lock_order_edge *edges; /* a lock that is held where another one is asked for */
     size_t edge_count, edge_room;
     struct map edge_of, by_held, tries; /* tries: places that were refused */
     struct map found; /* by their places -> 1 + index of findings */
@@ -21,8 +21,8 @@ struct inversions {
     bool ended;
 };
 
-void inversions_deed(struct inversions *inversions, const struct deed *deed);
-bool inversions_go_on(struct inversions *inversions, struct findings *findings, uint64_t *budget);
-void inversions_free(struct inversions *inversions);
+void lock_order_feed(struct lock_order *inversions, const struct sync_op *deed);
+bool lock_order_step(struct lock_order *inversions, struct findings *findings, uint64_t *budget);
+void lock_order_free(struct lock_order *inversions);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "server/causes/why.h"
 
-struct hold {
+struct wait_edge {
     uint32_t waiter, runner; /* lines */
     int64_t ns;
     bool cut;
@@ -22,13 +22,13 @@ struct knot_member {
 };
 
 /* Zero-initialised but for why and the range. */
-struct knots {
-    const struct why *why; /* not owned */
+struct wait_knots {
+    const struct wait_attribution *why; /* not owned */
     int64_t from_ns;
     const int64_t *until_ns; /* by thread's index, its end; not after from_ns: it does not count */
     uint32_t until_count;
     size_t done; /* waits looked at */
-    struct hold *holds; /* by waiter, heaviest first, once they are tied */
+    struct wait_edge *holds; /* by waiter, heaviest first, once they are tied */
     uint32_t hold_count;
     size_t hold_room;
     struct map of; /* waiter, runner -> 1 + index */
@@ -41,8 +41,8 @@ struct knots {
 };
 
 /* Goes on for about so many waits.  True: all that are known are in. */
-bool knots_go_on(struct knots *knots, uint64_t budget);
-void knots_tie(struct knots *knots); /* finds them, once all is in */
-void knots_free(struct knots *knots); /* empties it, but for why and the range */
+bool wait_knots_step(struct wait_knots *knots, uint64_t budget);
+void wait_knots_compute(struct wait_knots *knots); /* finds them, once all is in */
+void wait_knots_free(struct wait_knots *knots); /* empties it, but for why and the range */
 
 #endif

@@ -7,45 +7,45 @@
 
 #include <stdlib.h>
 
-struct maybe {
-    struct inversions inversions;
-    struct wakings wakings;
-    struct flips flips;
+struct bug_prediction {
+    struct lock_order inversions;
+    struct wakeup_races wakings;
+    struct order_races flips;
     bool flipped;
     struct map within; /* lock and thread */
     struct findings findings;
     bool sorted;
 };
 
-struct maybe *maybe_new(void) { return memory_zeroed(1, sizeof(struct maybe)); }
+struct bug_prediction *predict_new(void) { return xcalloc(1, sizeof(struct bug_prediction)); }
 
 /* Does it come into a lock in which it is, as one that comes back from another, or asks for that? */
-static bool is_within(struct maybe *m, const struct deed *d)
+static bool is_within(struct bug_prediction *m, const struct sync_op *d)
 {
     bool in = d->lock && map_get(&m->within, d->lock, d->thread);
-    if (d->is == DEED_TAKES && !in)
+    if (d->is == SYNC_OP_ACQUIRE && !in)
         map_put(&m->within, d->lock, d->thread, m);
-    else if ((d->is == DEED_GIVES || d->is == DEED_WAITS) && in)
-        map_take(&m->within, d->lock, d->thread);
-    return in && (d->is == DEED_TAKES || d->is == DEED_ASKS);
+    else if ((d->is == SYNC_OP_RELEASE || d->is == SYNC_OP_WAIT) && in)
+        map_remove(&m->within, d->lock, d->thread);
+    return in && (d->is == SYNC_OP_ACQUIRE || d->is == SYNC_OP_REQUEST);
 }
 
-void maybe_deed(struct maybe *m, const struct deed *deed)
+void predict_feed(struct bug_prediction *m, const struct sync_op *deed)
 {
     if (is_within(m, deed))
         return;
-    inversions_deed(&m->inversions, deed);
-    wakings_deed(&m->wakings, deed);
-    flips_deed(&m->flips, deed);
+    lock_order_feed(&m->inversions, deed);
+    wakeup_races_feed(&m->wakings, deed);
+    order_races_feed(&m->flips, deed);
 }
 
-bool maybe_go_on(struct maybe *m, uint64_t *budget)
+bool predict_step(struct bug_prediction *m, uint64_t *budget)
 {
-    if (!inversions_go_on(&m->inversions, &m->findings, budget) ||
-        !wakings_go_on(&m->wakings, &m->findings, budget))
+    if (!lock_order_step(&m->inversions, &m->findings, budget) ||
+        !wakeup_races_step(&m->wakings, &m->findings, budget))
         return false;
     if (!m->flipped)
-        flips_end(&m->flips, &m->findings);
+        order_races_end(&m->flips, &m->findings);
     return m->flipped = true;
 }
 
@@ -63,7 +63,7 @@ static int by_weight(const void *a, const void *b)
            (x->parts[0].position < y->parts[0].position);
 }
 
-const struct findings *maybe_found(struct maybe *m)
+const struct findings *predict_results(struct bug_prediction *m)
 {
     if (!m->sorted && m->findings.count)
         qsort(m->findings.items, m->findings.count, sizeof *m->findings.items, by_weight);
@@ -71,13 +71,13 @@ const struct findings *maybe_found(struct maybe *m)
     return &m->findings;
 }
 
-void maybe_free(struct maybe *m)
+void predict_free(struct bug_prediction *m)
 {
     if (!m)
         return;
-    inversions_free(&m->inversions);
-    wakings_free(&m->wakings);
-    flips_free(&m->flips);
+    lock_order_free(&m->inversions);
+    wakeup_races_free(&m->wakings);
+    order_races_free(&m->flips);
     map_free(&m->within);
     findings_free(&m->findings);
     free(m);

@@ -9,14 +9,14 @@
 
 #include "server/causes/findings.h"
 
-struct maybe;
+struct bug_prediction;
 
-struct maybe *maybe_new(void);
-void maybe_deed(struct maybe *maybe, const struct deed *deed);
+struct bug_prediction *predict_new(void);
+void predict_feed(struct bug_prediction *maybe, const struct sync_op *deed);
 /* After all deeds; about `budget` looks more, true when all is found. */
-bool maybe_go_on(struct maybe *maybe, uint64_t *budget);
+bool predict_step(struct bug_prediction *maybe, uint64_t *budget);
 /* The most likely first, once all is found. */
-const struct findings *maybe_found(struct maybe *maybe);
-void maybe_free(struct maybe *maybe);
+const struct findings *predict_results(struct bug_prediction *maybe);
+void predict_free(struct bug_prediction *maybe);
 
 #endif

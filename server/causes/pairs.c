@@ -4,55 +4,55 @@
 
 #define PAGE 64
 
-static uint32_t added(struct pairs *pairs, uint32_t line, uint32_t step)
+static uint32_t segment_ids_append(struct segment_ids *pairs, uint32_t line, uint32_t step)
 {
-    pairs->items = grow(pairs->items, &pairs->room, pairs->count + 1, sizeof *pairs->items);
-    pairs->items[pairs->count] = (struct pair){step, line};
+    pairs->items = array_reserve(pairs->items, &pairs->room, pairs->count + 1, sizeof *pairs->items);
+    pairs->items[pairs->count] = (struct segment_id){step, line};
     return pairs->count++;
 }
 
-static uint32_t of_stranger(struct pairs *pairs, uint32_t line, uint32_t step)
+static uint32_t of_stranger(struct segment_ids *pairs, uint32_t line, uint32_t step)
 {
     uintptr_t known = (uintptr_t)map_get(&pairs->strangers, line, step);
     if (known)
         return (uint32_t)known - 1;
-    uint32_t code = added(pairs, line, step);
+    uint32_t code = segment_ids_append(pairs, line, step);
     map_put(&pairs->strangers, line, step, (void *)((uintptr_t)code + 1));
     return code;
 }
 
-static struct pairs_of *of(struct pairs *pairs, uint32_t index, size_t pages)
+static struct pairs_of *segment_ids_for_thread(struct segment_ids *pairs, uint32_t index, size_t pages)
 {
     if (index >= pairs->thread_count) {
         pairs->threads =
-            grow_zeroed(pairs->threads, &pairs->thread_room, index + 1, sizeof *pairs->threads);
+            array_reserve_zeroed(pairs->threads, &pairs->thread_room, index + 1, sizeof *pairs->threads);
         pairs->thread_count = index + 1;
     }
     struct pairs_of *thread = &pairs->threads[index];
     if (pages > thread->count) {
-        thread->pages = memory_resized(thread->pages, pages, sizeof *thread->pages);
+        thread->pages = xreallocarray(thread->pages, pages, sizeof *thread->pages);
         while (thread->count < pages)
             thread->pages[thread->count++] = NULL;
     }
     return thread;
 }
 
-uint32_t pairs_code(struct pairs *pairs, uint32_t index, uint32_t line, uint32_t step)
+uint32_t segment_ids_get(struct segment_ids *pairs, uint32_t index, uint32_t line, uint32_t step)
 {
     if (index == UINT32_MAX)
         return of_stranger(pairs, line, step);
-    uint32_t slot = step + PAIRS_RESERVED;
-    struct pairs_of *thread = of(pairs, index, slot / PAGE + 1);
+    uint32_t slot = step + SEGMENT_IDS_RESERVED;
+    struct pairs_of *thread = segment_ids_for_thread(pairs, index, slot / PAGE + 1);
     uint32_t **page = &thread->pages[slot / PAGE];
     if (!*page)
-        *page = memory_zeroed(PAGE, sizeof **page);
+        *page = xcalloc(PAGE, sizeof **page);
     uint32_t *code = &(*page)[slot % PAGE];
     if (!*code)
-        *code = added(pairs, line, step) + 1;
+        *code = segment_ids_append(pairs, line, step) + 1;
     return *code - 1;
 }
 
-void pairs_free(struct pairs *pairs)
+void segment_ids_free(struct segment_ids *pairs)
 {
     for (size_t i = 0; i < pairs->thread_count; i++) {
         for (size_t j = 0; j < pairs->threads[i].count; j++)
@@ -62,5 +62,5 @@ void pairs_free(struct pairs *pairs)
     free(pairs->threads);
     free(pairs->items);
     map_free(&pairs->strangers);
-    *pairs = (struct pairs){0};
+    *pairs = (struct segment_ids){0};
 }

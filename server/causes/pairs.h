@@ -11,15 +11,15 @@
 #define STEP_NOT_THERE 0u /* nothing is known of the thread then: before its start, after its end */
 #define STEP_STARTING UINT32_MAX /* it had not begun, as is known */
 #define STEP_OTHERS (UINT32_MAX - 1) /* what was too little to be kept apart */
-#define PAIRS_RESERVED 2u /* added to a step, it numbers these first */
+#define SEGMENT_IDS_RESERVED 2u /* added to a step, it numbers these first */
 
-struct pair {
+struct segment_id {
     uint32_t step, thread; /* the thread's line */
 };
 
 /* Zero-initialised: there are none. */
-struct pairs {
-    struct pair *items; /* by code */
+struct segment_ids {
+    struct segment_id *items; /* by code */
     uint32_t count;
     size_t room;
     struct pairs_of {
@@ -31,7 +31,7 @@ struct pairs {
 };
 
 /* The code, made on first use.  index: the thread's own small number, which goes with its line; UINT32_MAX: none. */
-uint32_t pairs_code(struct pairs *pairs, uint32_t index, uint32_t line, uint32_t step);
-void pairs_free(struct pairs *pairs); /* empties it */
+uint32_t segment_ids_get(struct segment_ids *pairs, uint32_t index, uint32_t line, uint32_t step);
+void segment_ids_free(struct segment_ids *pairs); /* empties it */
 
 #endif

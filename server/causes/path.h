@@ -9,12 +9,12 @@
 
 #include "server/measure/intervals.h"
 
-enum piece_is {
+enum path_piece_kind {
     PATH_RUNS,
     PATH_LATENCY,    /* it was let go, and did not go on yet */
-    PATH_TIMER,      /* only the clock let it go on */
+    PATH_TIMEOUT,      /* only the clock let it go on */
     PATH_STARTS,     /* it was made, and had not begun */
-    PATH_UNEXPLAINED /* it waited, and what let it go on is not known; or nothing is known of that time */
+    PATH_UNATTRIBUTED /* it waited, and what let it go on is not known; or nothing is known of that time */
 };
 
 struct path_piece {
@@ -26,8 +26,8 @@ struct path_piece {
     bool hop; /* what comes after it is another thread's */
 };
 
-/* Zero-initialised; the pieces are in the order of time once path_step was true. */
-struct path {
+/* Zero-initialised; the pieces are in the order of time once critical_path_step was true. */
+struct critical_path {
     struct path_piece *pieces;
     size_t count, room, hops;
     const struct intervals *all; /* private, with the rest */
@@ -39,13 +39,13 @@ struct path {
 };
 
 /* From the thread's event at a time; thread 0: from the latest end there is, or that time if it is before. */
-void path_begin(struct path *path, const struct intervals *all, uint32_t thread, int64_t to_ns);
+void critical_path_begin(struct critical_path *path, const struct intervals *all, uint32_t thread, int64_t to_ns);
 /* Goes on for about `budget` pieces; true when it is whole.  The intervals may grow meanwhile. */
-bool path_step(struct path *path, uint64_t budget);
-static inline int64_t path_length(const struct path *path)
+bool critical_path_step(struct critical_path *path, uint64_t budget);
+static inline int64_t critical_path_length(const struct critical_path *path)
 {
     return path->count ? path->pieces[path->count - 1].to_ns - path->pieces[0].from_ns : 0;
 }
-void path_free(struct path *path);
+void critical_path_free(struct critical_path *path);
 
 #endif

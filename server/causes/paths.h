@@ -15,23 +15,23 @@
 #include "server/causes/tally.h"
 #include "server/measure/intervals.h"
 
-enum path_is { PATH_OVERLAP, PATH_EXPANDED, PATHS };
+enum path_list_kind { PATH_OVERLAP, PATH_EXPANDED, PATHS };
 
 /* Zero-initialised but for `all`: nothing was looked at. */
-struct paths {
+struct path_difference {
     const struct intervals *all; /* not owned */
-    struct pairs pairs;
-    struct bag bag;
+    struct segment_ids pairs;
+    struct list_pool bag;
     uint64_t *lists[PATHS]; /* by segment: its overlap, its reasons */
     size_t list_room[PATHS], known; /* of so many segments they are known */
-    struct sums sums;
-    struct ladder { /* of one thread, by its index: sums kept along its course */
-        struct rung {
+    struct persistent_map sums;
+    struct prefix_sums { /* of one thread, by its index: sums kept along its course */
+        struct prefix_sum {
             size_t at; /* before this interval */
-            struct sums_state sums[PATHS];
+            struct persistent_map_root sums[PATHS];
         } *rungs;
         size_t count, room;
-        struct sums_state head[PATHS];
+        struct persistent_map_root head[PATHS];
         size_t near; /* where it was looked at last */
     } *ladders;
     size_t ladder_count, ladder_room;
@@ -42,12 +42,12 @@ struct paths {
 };
 
 /* Adds what filled from..to of a thread. */
-void paths_add(struct paths *paths, struct tally *tally, enum path_is which, uint32_t line,
+void path_difference_add(struct path_difference *paths, struct accumulator *tally, enum path_list_kind which, uint32_t line,
                int64_t from_ns, int64_t to_ns);
 /* The next segment's lists are these (bag.h), in the order of the segments. */
-void paths_know(struct paths *paths, uint64_t overlap, uint64_t reasons);
+void path_difference_store(struct path_difference *paths, uint64_t overlap, uint64_t reasons);
 /* The code of a step of a thread. */
-uint32_t paths_pair(struct paths *paths, uint32_t line, uint32_t step);
-void paths_free(struct paths *paths); /* empties it; what `all` points to is not its own */
+uint32_t path_difference_pair(struct path_difference *paths, uint32_t line, uint32_t step);
+void path_difference_free(struct path_difference *paths); /* empties it; what `all` points to is not its own */
 
 #endif

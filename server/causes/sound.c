@@ -4,50 +4,50 @@
 
 #include <stdlib.h>
 
-const char *sound_word(unsigned rule)
+const char *timing_rule_name(unsigned rule)
 {
-    static const char *const words[SOUND_RULES] = {
-        [SOUND_COURSE] = "an interval of the thread ends before it begins",
-        [SOUND_LIFE] = "the states of the thread do not fill its life",
-        [SOUND_RELEASE] = "the wait's release is not between its begin and its end",
-        [SOUND_ORDER] = "the wait's release is not before its end in the order",
-        [SOUND_OVERLAP] = "what ran meanwhile does not add up to the wait",
-        [SOUND_REASONS] = "the reasons of the wait do not add up to it",
-        [SOUND_CHARGES] = "what is charged with the wait does not add up to it",
-        [SOUND_PATH] = "the critical path is not as long as what it explains",
-        [SOUND_TASK] = "the task begins on one thread of its runtime before it has left another",
-        [SOUND_CARRIER] = "a task begins on a thread of its runtime before another has left it"};
-    return rule < SOUND_RULES ? words[rule] : "";
+    static const char *const words[TIMING_RULE_RULES] = {
+        [TIMING_RULE_COURSE] = "an interval of the thread ends before it begins",
+        [TIMING_RULE_LIFE] = "the states of the thread do not fill its life",
+        [TIMING_RULE_RELEASE] = "the wait's release is not between its begin and its end",
+        [TIMING_RULE_ORDER] = "the wait's release is not before its end in the order",
+        [TIMING_RULE_OVERLAP] = "what ran meanwhile does not add up to the wait",
+        [TIMING_RULE_REASONS] = "the reasons of the wait do not add up to it",
+        [TIMING_RULE_CHARGES] = "what is charged with the wait does not add up to it",
+        [TIMING_RULE_PATH] = "the critical path is not as long as what it explains",
+        [TIMING_RULE_TASK] = "the task begins on one thread of its runtime before it has left another",
+        [TIMING_RULE_CARRIER] = "a task begins on a thread of its runtime before another has left it"};
+    return rule < TIMING_RULE_RULES ? words[rule] : "";
 }
 
-void sound_begin(struct sound *s, const struct intervals *all, const struct why *why)
+void timing_consistency_begin(struct timing_consistency *s, const struct intervals *all, const struct wait_attribution *why)
 {
-    *s = (struct sound){.all = all, .why = why, .waits = all->wait_count};
+    *s = (struct timing_consistency){.all = all, .why = why, .waits = all->wait_count};
 }
 
-void sound_breach(struct sound *s, struct breach breach)
+void timing_violation_add(struct timing_consistency *s, struct violation breach)
 {
     s->broken++;
-    if (s->count == SOUND_MOST)
+    if (s->count == TIMING_VIOLATIONS_MAX)
         return;
-    s->breaches = grow(s->breaches, &s->room, s->count + 1, sizeof *s->breaches);
+    s->breaches = array_reserve(s->breaches, &s->room, s->count + 1, sizeof *s->breaches);
     s->breaches[s->count++] = breach;
 }
 
 /* ---- courses ---- */
 
 /* False: the budget is over. */
-static bool look_at_courses(struct sound *s, uint64_t *budget)
+static bool timing_consistency_check_timelines(struct timing_consistency *s, uint64_t *budget)
 {
     for (; s->thread < s->all->thread_count; s->thread++, s->interval = 0) {
-        const struct course_of *c = &s->all->threads[s->thread];
+        const struct thread_timeline *c = &s->all->threads[s->thread];
         for (; s->interval < c->count; s->interval++) {
             if (!*budget)
                 return false;
             --*budget;
             int64_t from = interval_begin(c, s->interval), to = c->items[s->interval].to_ns;
             if (to < from)
-                sound_breach(s, (struct breach){SOUND_COURSE, c->thread,
+                timing_violation_add(s, (struct violation){TIMING_RULE_COURSE, c->thread,
                                                 c->items[s->interval].position, to, from});
         }
     }
@@ -56,70 +56,70 @@ static bool look_at_courses(struct sound *s, uint64_t *budget)
 
 /* ---- waits ---- */
 
-static void broken_wait(struct sound *s, const struct wait *w, enum sound_rule rule, int64_t is,
+static void broken_wait(struct timing_consistency *s, const struct wait_record *w, enum timing_rule rule, int64_t is,
                         int64_t should)
 {
-    sound_breach(s, (struct breach){(uint8_t)rule, w->thread, w->begin, is, should});
+    timing_violation_add(s, (struct violation){(uint8_t)rule, w->thread, w->begin, is, should});
 }
 
-static int64_t sum_of(struct bag_reader reader, bool *any)
+static int64_t sum_of(struct list_pool_reader reader, bool *any)
 {
     int64_t sum = 0;
     *any = false;
-    for (struct share share; bag_next(&reader, &share); *any = true)
+    for (struct path_share share; list_pool_next(&reader, &share); *any = true)
         sum += share.ns;
     return sum;
 }
 
-static int64_t charged(struct sound *s, uint32_t segment, enum path_is which, int64_t ns)
+static int64_t timing_consistency_attributed_ns(struct timing_consistency *s, uint32_t segment, enum path_list_kind which, int64_t ns)
 {
     int64_t sum = 0;
-    charges_of(&s->charges, s->why, segment, which, ns);
+    attribution_compute(&s->charges, s->why, segment, which, ns);
     for (size_t i = 0; i < s->charges.count; i++)
         sum += s->charges.items[i].ns;
     return sum;
 }
 
-static void look_at_sums(struct sound *s, const struct wait *w, uint32_t segment, int64_t ns)
+static void timing_consistency_check_sums(struct timing_consistency *s, const struct wait_record *w, uint32_t segment, int64_t ns)
 {
     bool any;
-    int64_t overlap = sum_of(why_overlap(s->why, segment), &any);
+    int64_t overlap = sum_of(wait_attribution_overlap(s->why, segment), &any);
     if (overlap != ns)
-        broken_wait(s, w, SOUND_OVERLAP, overlap, ns);
-    int64_t reasons = sum_of(why_reasons(s->why, segment), &any);
+        broken_wait(s, w, TIMING_RULE_OVERLAP, overlap, ns);
+    int64_t reasons = sum_of(wait_attribution_reasons(s->why, segment), &any);
     if (reasons != ns)
-        broken_wait(s, w, SOUND_REASONS, reasons, ns);
-    int64_t charges = charged(s, segment, PATH_EXPANDED, ns);
+        broken_wait(s, w, TIMING_RULE_REASONS, reasons, ns);
+    int64_t charges = timing_consistency_attributed_ns(s, segment, PATH_EXPANDED, ns);
     if (any && charges != ns)
-        broken_wait(s, w, SOUND_CHARGES, charges, ns);
+        broken_wait(s, w, TIMING_RULE_CHARGES, charges, ns);
 }
 
-static void look_at_wait(struct sound *s, size_t index)
+static void timing_consistency_check_wait(struct timing_consistency *s, size_t index)
 {
-    const struct wait *w = &s->all->waits[index];
+    const struct wait_record *w = &s->all->waits[index];
     int64_t from = w->from_ns;
     for (uint32_t i = w->segment; i < w->segment + w->count; i++) {
-        const struct segment *at = &s->all->segments[i];
+        const struct wait_interval *at = &s->all->segments[i];
         int64_t ns = at->to_ns - from;
         if (ns < 0 || at->to_ns > w->to_ns)
-            broken_wait(s, w, SOUND_RELEASE, at->to_ns, ns < 0 ? from : w->to_ns);
+            broken_wait(s, w, TIMING_RULE_RELEASE, at->to_ns, ns < 0 ? from : w->to_ns);
         else if (!at->guess && w->end != UINT64_MAX && at->release != UINT64_MAX &&
                  at->release >= w->end)
-            broken_wait(s, w, SOUND_ORDER, at->to_ns, w->to_ns);
+            broken_wait(s, w, TIMING_RULE_ORDER, at->to_ns, w->to_ns);
         if (ns >= 0 && index < s->why->done)
-            look_at_sums(s, w, i, ns);
+            timing_consistency_check_sums(s, w, i, ns);
         from = at->to_ns;
     }
 }
 
-static bool look_at_waits(struct sound *s, uint64_t *budget)
+static bool timing_consistency_check_waits(struct timing_consistency *s, uint64_t *budget)
 {
     for (; s->wait < s->waits; s->wait++) {
         uint64_t cost = 8 * (1 + (uint64_t)s->all->waits[s->wait].count);
         if (!*budget)
             return false;
         *budget -= cost < *budget ? cost : *budget;
-        look_at_wait(s, s->wait);
+        timing_consistency_check_wait(s, s->wait);
     }
     return true;
 }
@@ -135,44 +135,44 @@ static int64_t last_end(const struct intervals *all)
     return end;
 }
 
-static void look_at_path(struct sound *s)
+static void timing_consistency_check_path(struct timing_consistency *s)
 {
-    const struct path *path = &s->path;
+    const struct critical_path *path = &s->path;
     int64_t sum = 0;
     for (size_t i = 0; i < path->count; i++) {
         const struct path_piece *p = &path->pieces[i];
         int64_t before = i ? path->pieces[i - 1].to_ns : p->from_ns;
         if (p->from_ns != before || p->to_ns < p->from_ns)
-            sound_breach(s,
-                         (struct breach){SOUND_PATH, p->thread, p->position, p->from_ns, before});
+            timing_violation_add(s,
+                         (struct violation){TIMING_RULE_PATH, p->thread, p->position, p->from_ns, before});
         sum += p->to_ns - p->from_ns;
     }
-    if (path->count && sum != path_length(path))
-        sound_breach(s, (struct breach){SOUND_PATH, path->pieces[0].thread, UINT64_MAX, sum,
-                                        path_length(path)});
+    if (path->count && sum != critical_path_length(path))
+        timing_violation_add(s, (struct violation){TIMING_RULE_PATH, path->pieces[0].thread, UINT64_MAX, sum,
+                                        critical_path_length(path)});
     int64_t end = last_end(s->all);
     if (path->count && end != INTERVALS_NEVER && path->pieces[path->count - 1].to_ns < end)
-        sound_breach(s, (struct breach){SOUND_PATH, path->pieces[path->count - 1].thread,
+        timing_violation_add(s, (struct violation){TIMING_RULE_PATH, path->pieces[path->count - 1].thread,
                                         UINT64_MAX, path->pieces[path->count - 1].to_ns, end});
 }
 
-bool sound_step(struct sound *s, uint64_t budget)
+bool timing_consistency_step(struct timing_consistency *s, uint64_t budget)
 {
-    if (!look_at_courses(s, &budget) || !look_at_waits(s, &budget))
+    if (!timing_consistency_check_timelines(s, &budget) || !timing_consistency_check_waits(s, &budget))
         return false;
     if (!s->begun)
-        path_begin(&s->path, s->all, 0, INT64_MAX);
+        critical_path_begin(&s->path, s->all, 0, INT64_MAX);
     s->begun = true;
-    if (!path_step(&s->path, budget + 1))
+    if (!critical_path_step(&s->path, budget + 1))
         return false;
-    look_at_path(s);
+    timing_consistency_check_path(s);
     return true;
 }
 
-void sound_free(struct sound *s)
+void timing_consistency_free(struct timing_consistency *s)
 {
     free(s->breaches);
-    path_free(&s->path);
-    charges_free(&s->charges);
-    *s = (struct sound){0};
+    critical_path_free(&s->path);
+    attribution_free(&s->charges);
+    *s = (struct timing_consistency){0};
 }

@@ -9,32 +9,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sums_node;
-struct sums_piece;
+struct persistent_map_node;
+struct persistent_map_chunk;
 
 /* The memory of any number of states.  Zero-initialised: none. */
-struct sums {
-    struct sums_piece *pieces;
+struct persistent_map {
+    struct persistent_map_chunk *pieces;
     size_t used; /* nodes in the newest piece */
     size_t bytes; /* of all pieces */
     uint32_t epochs;
 };
 
-/* One state: all sums are 0 in a zero-initialised one.  A copy of it is the state as it is, once sums_keep() was
+/* One state: all sums are 0 in a zero-initialised one.  A copy of it is the state as it is, once persistent_map_snapshot() was
  * called for it. */
-struct sums_state {
-    struct sums_node *root;
+struct persistent_map_root {
+    struct persistent_map_node *root;
     uint32_t height; /* levels of nodes */
     uint32_t epoch; /* whose nodes it may change in place */
 };
 
-void sums_add(struct sums *sums, struct sums_state *state, uint32_t key, int64_t amount);
+void persistent_map_add(struct persistent_map *sums, struct persistent_map_root *state, uint32_t key, int64_t amount);
 /* What was in the state stays as it is for those who copied it; the state may be added to further. */
-void sums_keep(struct sums *sums, struct sums_state *state);
-int64_t sums_get(const struct sums_state *state, uint32_t key);
+void persistent_map_snapshot(struct persistent_map *sums, struct persistent_map_root *state);
+int64_t persistent_map_get(const struct persistent_map_root *state, uint32_t key);
 /* Tells each key whose sums differ, in rising order, with `a`'s less `b`'s. */
-void sums_difference(const struct sums_state *a, const struct sums_state *b,
+void persistent_map_difference(const struct persistent_map_root *a, const struct persistent_map_root *b,
                      void (*tell)(void *context, uint32_t key, int64_t amount), void *context);
-void sums_free(struct sums *sums); /* all states of it are gone; empties it */
+void persistent_map_free(struct persistent_map *sums); /* all states of it are gone; empties it */
 
 #endif

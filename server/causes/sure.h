@@ -14,38 +14,38 @@
 #include <stdint.h>
 
 /* What a strand is certainly after. */
-struct sure_vector {
+struct mhb_vector {
     uint32_t count; /* of strands */
     uint32_t at[]; /* 1 + position, from the first; 0: nothing of it */
 };
 
 /* An event, as long as the struct sure is there. */
-struct sure_mark {
+struct mhb_clock_mark {
     uint32_t strand, at; /* at 0: none */
-    const struct sure_vector *after; /* NULL: nothing */
+    const struct mhb_vector *after; /* NULL: nothing */
 };
 
-struct sure_strand {
-    const struct sure_vector *now;
+struct mhb_thread {
+    const struct mhb_vector *now;
     uint32_t at; /* its last event */
     struct sure_since {
         uint32_t at;
-        const struct sure_vector *after;
+        const struct mhb_vector *after;
     } *since; /* by at */
     size_t count, room;
 };
 
-struct sure {
+struct must_happen_before {
     const struct order *order;
     bool (*is_lock)(const void *context, uint32_t line); /* succession on it is luck */
     const void *context;
     uint64_t first; /* position */
-    struct sure_strand *strands;
+    struct mhb_thread *strands;
     uint32_t strand_count;
     size_t strand_room;
     uint32_t *of_line, *of_hidden; /* 1 + strand; 0: none */
     size_t line_room, hidden_room;
-    struct sure_last {
+    struct mhb_last {
         uint32_t strand, at;
     } *last; /* on each line */
     size_t last_room;
@@ -56,17 +56,17 @@ struct sure {
     size_t joined_room;
 };
 
-#define SURE_BYTES_MOST (512u << 20)
+#define MHB_BYTES_MAX (512u << 20)
 
 /* The events of one point, which stand at these positions of the log; in the order of the log.  False: there is no more
  * room, and nothing was learnt. */
-bool sure_point(struct sure *sure, uint64_t first, const struct event *events, uint32_t count);
+bool mhb_add_point(struct must_happen_before *sure, uint64_t first, const struct order_event *events, uint32_t count);
 /* A thread's last event that was learnt. */
-struct sure_mark sure_mark(const struct sure *sure, uint32_t thread);
+struct mhb_clock_mark mhb_clock(const struct must_happen_before *sure, uint32_t thread);
 /* Of an event that was learnt before. */
-struct sure_mark sure_mark_at(const struct sure *sure, uint32_t thread, uint64_t position);
+struct mhb_clock_mark mhb_clock_at(const struct must_happen_before *sure, uint32_t thread, uint64_t position);
 /* Is a certainly before b?  No event is before itself. */
-bool sure_before(struct sure_mark a, struct sure_mark b);
-void sure_free(struct sure *sure); /* empties it */
+bool mhb_before(struct mhb_clock_mark a, struct mhb_clock_mark b);
+void mhb_free(struct must_happen_before *sure); /* empties it */
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Zero-initialised: it is empty. */
-struct tally {
+struct accumulator {
     int64_t *ns; /* by key */
     uint32_t *at; /* by key: 1 + where it stands among `keys`, 0: not */
     size_t room;
@@ -16,21 +16,21 @@ struct tally {
     size_t count, key_room;
 };
 
-void tally_grow(struct tally *tally, uint32_t key); /* there is room for the key */
-void tally_note(struct tally *tally, uint32_t key); /* it stands among the keys */
-static inline void tally_add(struct tally *tally, uint32_t key, int64_t ns)
+void accumulator_grow(struct accumulator *tally, uint32_t key); /* there is room for the key */
+void accumulator_note(struct accumulator *tally, uint32_t key); /* it stands among the keys */
+static inline void accumulator_add(struct accumulator *tally, uint32_t key, int64_t ns)
 {
     if (key >= tally->room)
-        tally_grow(tally, key);
+        accumulator_grow(tally, key);
     if (!tally->at[key])
-        tally_note(tally, key);
+        accumulator_note(tally, key);
     tally->ns[key] += ns;
 }
-static inline int64_t tally_get(const struct tally *tally, uint32_t key)
+static inline int64_t accumulator_get(const struct accumulator *tally, uint32_t key)
 {
     return key < tally->room ? tally->ns[key] : 0;
 }
-void tally_clear(struct tally *tally);
-void tally_free(struct tally *tally); /* empties it and gives its memory back */
+void accumulator_clear(struct accumulator *tally);
+void accumulator_free(struct accumulator *tally); /* empties it and gives its memory back */
 
 #endif

@@ -5,53 +5,53 @@
 #define KEPT_OF_PLACE 16u /* waits, calls and visits of one place */
 #define KEPT_MOST 512u /* of one object, or lock */
 
-struct wakings_visit {
+struct wakeup_visit {
     uint32_t thread, place;
     uint64_t asked, position;
-    struct sure_mark mark;
+    struct mhb_clock_mark mark;
 };
 
 /* The first visits of each thread, and of each place some. */
-struct wakings_lock {
+struct wakeup_lock {
     uint32_t lock;
     uint32_t *visits; /* indices */
     uint32_t count;
     struct map first; /* thread -> index + 1 */
     struct map of_place; /* place -> how many are kept */
-    struct deed asks; /* not kept: of the thread that comes in next */
+    struct sync_op asks; /* not kept: of the thread that comes in next */
 };
 
-struct wait_kept {
-    struct deed begin;
-    struct wakings_visit visit; /* within which it began */
-    struct sure_mark end; /* at 0: it has not ended */
+struct wakeup_wait {
+    struct sync_op begin;
+    struct wakeup_visit visit; /* within which it began */
+    struct mhb_clock_mark end; /* at 0: it has not ended */
 };
 
-struct call_kept {
-    struct deed is;
+struct wakeup_signal {
+    struct sync_op is;
     uint64_t begin; /* where its visit began, or it itself */
 };
 
-struct wakings_object {
+struct wakeup_object {
     uint32_t line, lock; /* lock: of those who wait; 0: not known */
     bool several; /* locks */
     bool all; /* somebody woke all, or it is not known whether */
     uint64_t calls_made;
-    struct wait_kept *waits;
+    struct wakeup_wait *waits;
     uint32_t wait_count;
-    struct call_kept *calls;
+    struct wakeup_signal *calls;
     uint32_t call_count;
     struct map waits_of, calls_of; /* place -> how many are kept */
 };
 
 /* ---- what was done ---- */
 
-static struct wakings_object *object_of(struct wakings *w, uint32_t line)
+static struct wakeup_object *object_of(struct wakeup_races *w, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&w->object_of, line, 0);
     if (!known) {
         w->objects =
-            grow_zeroed(w->objects, &w->object_room, w->object_count + 1, sizeof *w->objects);
+            array_reserve_zeroed(w->objects, &w->object_room, w->object_count + 1, sizeof *w->objects);
         known = ++w->object_count;
         w->objects[known - 1].line = line;
         map_put(&w->object_of, line, 0, (void *)known);
@@ -59,11 +59,11 @@ static struct wakings_object *object_of(struct wakings *w, uint32_t line)
     return &w->objects[known - 1];
 }
 
-static struct wakings_lock *lock_of(struct wakings *w, uint32_t line)
+static struct wakeup_lock *lock_of(struct wakeup_races *w, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&w->of_lock, line, 0);
     if (!known) {
-        w->locks = grow_zeroed(w->locks, &w->lock_room, w->lock_count + 1, sizeof *w->locks);
+        w->locks = array_reserve_zeroed(w->locks, &w->lock_room, w->lock_count + 1, sizeof *w->locks);
         known = ++w->lock_count;
         w->locks[known - 1].lock = line;
         map_put(&w->of_lock, line, 0, (void *)known);
@@ -81,61 +81,61 @@ static bool may_keep(struct map *of, uint32_t place, uint32_t count)
     return true;
 }
 
-static struct wakings_visit visit_of(const struct wakings *w, uint32_t thread, uint32_t lock)
+static struct wakeup_visit wakeup_races_visit_for(const struct wakeup_races *w, uint32_t thread, uint32_t lock)
 {
     uintptr_t last = (uintptr_t)map_get(&w->last, thread, lock);
-    return last ? w->visits[last - 1] : (struct wakings_visit){.position = NO_POSITION};
+    return last ? w->visits[last - 1] : (struct wakeup_visit){.position = NO_POSITION};
 }
 
-static struct wakings_visit *last_visit(struct wakings *w, uint32_t thread, uint32_t lock)
+static struct wakeup_visit *wakeup_races_last_visit(struct wakeup_races *w, uint32_t thread, uint32_t lock)
 {
     uintptr_t last = (uintptr_t)map_get(&w->last, thread, lock);
     if (!last) {
-        w->visits = grow_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
+        w->visits = array_reserve_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
         last = ++w->visit_count;
         map_put(&w->last, thread, lock, (void *)last);
-        w->visits[last - 1] = (struct wakings_visit){.asked = NO_POSITION, .position = NO_POSITION};
+        w->visits[last - 1] = (struct wakeup_visit){.asked = NO_POSITION, .position = NO_POSITION};
     }
     return &w->visits[last - 1];
 }
 
-static void ask(struct wakings *w, const struct deed *d)
+static void wakeup_races_on_request(struct wakeup_races *w, const struct sync_op *d)
 {
-    last_visit(w, d->thread, d->lock)->asked = d->position;
+    wakeup_races_last_visit(w, d->thread, d->lock)->asked = d->position;
 }
 
-static void take(struct wakings *w, const struct deed *d)
+static void wakeup_races_on_acquire(struct wakeup_races *w, const struct sync_op *d)
 {
-    struct wakings_visit *v = last_visit(w, d->thread, d->lock);
+    struct wakeup_visit *v = wakeup_races_last_visit(w, d->thread, d->lock);
     bool asks = v->asked != NO_POSITION && (v->position == NO_POSITION || v->asked > v->position);
     uint64_t asked = asks ? v->asked : NO_POSITION;
-    *v = (struct wakings_visit){d->thread, d->place, asked, d->position, d->mark};
-    struct wakings_lock *l = lock_of(w, d->lock);
+    *v = (struct wakeup_visit){d->thread, d->place, asked, d->position, d->mark};
+    struct wakeup_lock *l = lock_of(w, d->lock);
     bool first = !map_get(&l->first, d->thread, 0);
     if (!first && !may_keep(&l->of_place, d->place, l->count))
         return;
-    struct wakings_visit copy = *v;
-    w->visits = grow_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
+    struct wakeup_visit copy = *v;
+    w->visits = array_reserve_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
     w->visits[w->visit_count++] = copy;
     if (first)
         map_put(&l->first, d->thread, 0, (void *)(uintptr_t)w->visit_count);
-    PUSH(l->visits, l->count, (uint32_t)w->visit_count - 1);
+    ARRAY_PUSH(l->visits, l->count, (uint32_t)w->visit_count - 1);
 }
 
-static void begin_wait(struct wakings *w, const struct deed *d)
+static void begin_wait(struct wakeup_races *w, const struct sync_op *d)
 {
-    struct wakings_object *o = object_of(w, d->about);
+    struct wakeup_object *o = object_of(w, d->about);
     o->several |= o->lock && o->lock != d->lock;
     o->lock = d->lock;
     if (!may_keep(&o->waits_of, d->place, o->wait_count))
         return;
-    struct wait_kept kept = {.begin = *d, .visit = visit_of(w, d->thread, d->lock)};
-    PUSH(o->waits, o->wait_count, kept);
+    struct wakeup_wait kept = {.begin = *d, .visit = wakeup_races_visit_for(w, d->thread, d->lock)};
+    ARRAY_PUSH(o->waits, o->wait_count, kept);
 }
 
-static void end_wait(struct wakings *w, const struct deed *d)
+static void end_wait(struct wakeup_races *w, const struct sync_op *d)
 {
-    struct wakings_object *o = object_of(w, d->about);
+    struct wakeup_object *o = object_of(w, d->about);
     for (uint32_t i = o->wait_count; i-- > 0;)
         if (o->waits[i].begin.thread == d->thread) {
             if (!o->waits[i].end.at)
@@ -144,54 +144,54 @@ static void end_wait(struct wakings *w, const struct deed *d)
         }
 }
 
-static void call(struct wakings *w, const struct deed *d)
+static void wakeup_races_on_signal(struct wakeup_races *w, const struct sync_op *d)
 {
-    struct wakings_object *o = object_of(w, d->about);
+    struct wakeup_object *o = object_of(w, d->about);
     o->calls_made++;
     o->all |= d->all;
     if (!may_keep(&o->calls_of, d->place, o->call_count))
         return;
-    struct wakings_visit v =
-        o->lock ? visit_of(w, d->thread, o->lock) : (struct wakings_visit){.position = NO_POSITION};
-    struct call_kept kept = {*d, v.position == NO_POSITION ? d->position : v.asked};
-    PUSH(o->calls, o->call_count, kept);
+    struct wakeup_visit v =
+        o->lock ? wakeup_races_visit_for(w, d->thread, o->lock) : (struct wakeup_visit){.position = NO_POSITION};
+    struct wakeup_signal kept = {*d, v.position == NO_POSITION ? d->position : v.asked};
+    ARRAY_PUSH(o->calls, o->call_count, kept);
 }
 
-void wakings_deed(struct wakings *w, const struct deed *d)
+void wakeup_races_feed(struct wakeup_races *w, const struct sync_op *d)
 {
     switch (d->is) {
-    case DEED_ASKS:
-        ask(w, d);
+    case SYNC_OP_REQUEST:
+        wakeup_races_on_request(w, d);
         break;
-    case DEED_TAKES:
-        take(w, d);
+    case SYNC_OP_ACQUIRE:
+        wakeup_races_on_acquire(w, d);
         break;
-    case DEED_WAITS:
+    case SYNC_OP_WAIT:
         begin_wait(w, d);
         break;
-    case DEED_WOKEN:
+    case SYNC_OP_WOKEN:
         end_wait(w, d);
         break;
-    case DEED_CALLS:
-        call(w, d);
+    case SYNC_OP_SIGNAL:
+        wakeup_races_on_signal(w, d);
         break;
-    case DEED_GIVES:
-    case DEED_REFUSED:
-    case DEED_RECEIVES:
+    case SYNC_OP_RELEASE:
+    case SYNC_OP_REFUSED:
+    case SYNC_OP_RECEIVE:
         break;
     }
 }
 
 /* ---- what could be ---- */
 
-struct looking {
-    struct wakings *w;
-    struct wakings_object *o;
+struct wakeup_scan {
+    struct wakeup_races *w;
+    struct wakeup_object *o;
     struct findings *findings;
 };
 
 /* The finding of these places, or a new one; *known: it was there. */
-static struct finding *finding_of(struct looking *l, enum maybe_kind kind, uint32_t a, uint32_t b,
+static struct finding *finding_of(struct wakeup_scan *l, enum finding_kind kind, uint32_t a, uint32_t b,
                                   bool *known)
 {
     uint64_t places = (uint64_t)a << 32 | b;
@@ -206,18 +206,18 @@ static struct finding *finding_of(struct looking *l, enum maybe_kind kind, uint3
     return f;
 }
 
-static struct maybe_part part_of_call(const struct call_kept *c)
+static struct finding_participant wakeup_races_signal_participant(const struct wakeup_signal *c)
 {
-    return (struct maybe_part){.thread = c->is.thread,
+    return (struct finding_participant){.thread = c->is.thread,
                                .lock = c->is.about,
                                .position = c->is.position,
                                .then = NO_POSITION,
                                .begin = c->begin == NO_POSITION ? c->is.position : c->begin};
 }
 
-static struct maybe_part part_of_wait(const struct wait_kept *k)
+static struct finding_participant wakeup_races_wait_participant(const struct wakeup_wait *k)
 {
-    return (struct maybe_part){.thread = k->begin.thread,
+    return (struct finding_participant){.thread = k->begin.thread,
                                .lock = k->begin.lock,
                                .then_lock = k->begin.about,
                                .position = k->visit.position == NO_POSITION ? k->begin.position
@@ -227,142 +227,142 @@ static struct maybe_part part_of_wait(const struct wait_kept *k)
 }
 
 /* Was somebody who is not the waiter certainly in the lock before the call? */
-static bool is_told_in_lock(const struct looking *l, const struct call_kept *c, uint32_t waiter)
+static bool wakeup_races_is_sent_in_lock(const struct wakeup_scan *l, const struct wakeup_signal *c, uint32_t waiter)
 {
-    const struct wakings_lock *lock = lock_of(l->w, l->o->lock);
+    const struct wakeup_lock *lock = lock_of(l->w, l->o->lock);
     for (struct map_walk walk = {.map = &lock->first}; map_next(&walk);) {
-        const struct wakings_visit *v = &l->w->visits[(uintptr_t)walk.value - 1];
-        if (v->thread != waiter && sure_before(v->mark, c->is.mark))
+        const struct wakeup_visit *v = &l->w->visits[(uintptr_t)walk.value - 1];
+        if (v->thread != waiter && mhb_before(v->mark, c->is.mark))
             return true;
     }
     return false;
 }
 
-static void look_for_lost(struct looking *l, const struct call_kept *c, const struct wait_kept *k)
+static void wakeup_races_find_lost(struct wakeup_scan *l, const struct wakeup_signal *c, const struct wakeup_wait *k)
 {
     bool known;
     if (k->begin.timed || k->begin.thread == c->is.thread ||
-        sure_before(c->is.mark, k->begin.mark) || sure_before(k->begin.mark, c->is.mark) ||
-        is_told_in_lock(l, c, k->begin.thread))
+        mhb_before(c->is.mark, k->begin.mark) || mhb_before(k->begin.mark, c->is.mark) ||
+        wakeup_races_is_sent_in_lock(l, c, k->begin.thread))
         return;
-    struct finding *f = finding_of(l, MAYBE_LOST, k->begin.place, c->is.place, &known);
+    struct finding *f = finding_of(l, FINDING_LOST_WAKEUP, k->begin.place, c->is.place, &known);
     if (known)
         return;
-    findings_part(f, part_of_wait(k));
-    findings_part(f, part_of_call(c));
+    finding_add_participant(f, wakeup_races_wait_participant(k));
+    finding_add_participant(f, wakeup_races_signal_participant(c));
 }
 
-static bool is_over(struct sure_mark end, struct sure_mark begin)
+static bool wakeup_races_is_done(struct mhb_clock_mark end, struct mhb_clock_mark begin)
 {
-    return end.at && sure_before(end, begin);
+    return end.at && mhb_before(end, begin);
 }
 
-static bool may_wait_at_once(const struct wait_kept *a, const struct wait_kept *b)
+static bool may_wait_at_once(const struct wakeup_wait *a, const struct wakeup_wait *b)
 {
     return a->begin.thread != b->begin.thread && !a->begin.timed && !b->begin.timed &&
-           !is_over(a->end, b->begin.mark) && !is_over(b->end, a->begin.mark);
+           !wakeup_races_is_done(a->end, b->begin.mark) && !wakeup_races_is_done(b->end, a->begin.mark);
 }
 
-static bool may_hear(const struct call_kept *c, const struct wait_kept *k)
+static bool may_receive_signal(const struct wakeup_signal *c, const struct wakeup_wait *k)
 {
-    return c->is.thread != k->begin.thread && !sure_before(c->is.mark, k->begin.mark) &&
-           !is_over(k->end, c->is.mark);
+    return c->is.thread != k->begin.thread && !mhb_before(c->is.mark, k->begin.mark) &&
+           !wakeup_races_is_done(k->end, c->is.mark);
 }
 
 /* Two who wait at different places, and a third who calls one of them. */
-static void look_for_two(struct looking *l, const struct call_kept *c)
+static void wakeup_races_find_two_waiters(struct wakeup_scan *l, const struct wakeup_signal *c)
 {
     bool known;
     for (uint32_t i = 0; i < l->o->wait_count; i++)
         for (uint32_t k = i + 1; k < l->o->wait_count; k++) {
-            const struct wait_kept *a = &l->o->waits[i], *b = &l->o->waits[k];
-            if (a->begin.place == b->begin.place || !may_wait_at_once(a, b) || !may_hear(c, a) ||
-                !may_hear(c, b))
+            const struct wakeup_wait *a = &l->o->waits[i], *b = &l->o->waits[k];
+            if (a->begin.place == b->begin.place || !may_wait_at_once(a, b) || !may_receive_signal(c, a) ||
+                !may_receive_signal(c, b))
                 continue;
             struct finding *f =
-                finding_of(l, MAYBE_MISSED, a->begin.place ^ b->begin.place, c->is.place, &known);
+                finding_of(l, FINDING_SIGNAL_NOT_BROADCAST, a->begin.place ^ b->begin.place, c->is.place, &known);
             if (known)
                 return;
-            findings_part(f, part_of_call(c));
-            findings_part(f, part_of_wait(a));
-            findings_part(f, part_of_wait(b));
+            finding_add_participant(f, wakeup_races_signal_participant(c));
+            finding_add_participant(f, wakeup_races_wait_participant(a));
+            finding_add_participant(f, wakeup_races_wait_participant(b));
             return;
         }
 }
 
 /* Could a thread that only passed have waited when the call came, with all others that are counted? */
-static bool may_be_there(const struct call_kept *c, const struct wakings_visit *v)
+static bool wakeup_races_may_be_waiting(const struct wakeup_signal *c, const struct wakeup_visit *v)
 {
-    return v->thread != c->is.thread && !sure_before(c->is.mark, v->mark) &&
-           !sure_before(v->mark, c->is.mark);
+    return v->thread != c->is.thread && !mhb_before(c->is.mark, v->mark) &&
+           !mhb_before(v->mark, c->is.mark);
 }
 
 /* Those that come in at the place where one came in who waited: each thread once. */
-static uint32_t find_passers(const struct looking *l, const struct call_kept *c,
-                             const struct wait_kept *k, const struct wakings_visit **passers)
+static uint32_t find_passers(const struct wakeup_scan *l, const struct wakeup_signal *c,
+                             const struct wakeup_wait *k, const struct wakeup_visit **passers)
 {
-    const struct wakings_lock *lock = lock_of(l->w, l->o->lock);
+    const struct wakeup_lock *lock = lock_of(l->w, l->o->lock);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < lock->count && count < MAYBE_PARTS; i++) {
-        const struct wakings_visit *v = &l->w->visits[lock->visits[i]];
+    for (uint32_t i = 0; i < lock->count && count < FINDING_PARTICIPANTS; i++) {
+        const struct wakeup_visit *v = &l->w->visits[lock->visits[i]];
         bool fits = v->place == k->visit.place && v->thread != k->begin.thread &&
-                    may_be_there(c, v) && !is_over(k->end, v->mark);
+                    wakeup_races_may_be_waiting(c, v) && !wakeup_races_is_done(k->end, v->mark);
         for (uint32_t j = 0; j < count && fits; j++)
-            fits = passers[j]->thread != v->thread && !sure_before(passers[j]->mark, v->mark) &&
-                   !sure_before(v->mark, passers[j]->mark);
+            fits = passers[j]->thread != v->thread && !mhb_before(passers[j]->mark, v->mark) &&
+                   !mhb_before(v->mark, passers[j]->mark);
         if (fits)
             passers[count++] = v;
     }
     return count;
 }
 
-static void look_for_few(struct looking *l, const struct call_kept *c, const struct wait_kept *k)
+static void wakeup_races_find_too_few(struct wakeup_scan *l, const struct wakeup_signal *c, const struct wakeup_wait *k)
 {
-    const struct wakings_visit *passers[MAYBE_PARTS];
+    const struct wakeup_visit *passers[FINDING_PARTICIPANTS];
     bool known;
-    if (k->begin.timed || !may_hear(c, k) || k->visit.position == NO_POSITION)
+    if (k->begin.timed || !may_receive_signal(c, k) || k->visit.position == NO_POSITION)
         return;
     uint32_t count = find_passers(l, c, k, passers);
     if (count + 1 <= l->o->calls_made)
         return;
-    struct finding *f = finding_of(l, MAYBE_MISSED, k->begin.place, c->is.place, &known);
+    struct finding *f = finding_of(l, FINDING_SIGNAL_NOT_BROADCAST, k->begin.place, c->is.place, &known);
     if (known)
         return;
-    findings_part(f, part_of_call(c));
-    findings_part(f, part_of_wait(k));
+    finding_add_participant(f, wakeup_races_signal_participant(c));
+    finding_add_participant(f, wakeup_races_wait_participant(k));
     for (uint32_t i = 0; i < count; i++)
-        findings_part(f, (struct maybe_part){.thread = passers[i]->thread,
+        finding_add_participant(f, (struct finding_participant){.thread = passers[i]->thread,
                                              .lock = l->o->lock,
                                              .position = passers[i]->position,
                                              .then = NO_POSITION,
                                              .begin = NO_POSITION});
 }
 
-static void look_at(struct looking *l)
+static void wakeup_races_check_signal(struct wakeup_scan *l)
 {
-    const struct wakings_object *o = l->o;
+    const struct wakeup_object *o = l->o;
     for (uint32_t i = 0; i < o->call_count; i++)
         for (uint32_t k = 0; k < o->wait_count && !o->several; k++)
-            look_for_lost(l, &o->calls[i], &o->waits[k]);
+            wakeup_races_find_lost(l, &o->calls[i], &o->waits[k]);
     for (uint32_t i = 0; i < o->call_count && !o->all && !o->several; i++) {
-        look_for_two(l, &o->calls[i]);
+        wakeup_races_find_two_waiters(l, &o->calls[i]);
         for (uint32_t k = 0; k < o->wait_count; k++)
-            look_for_few(l, &o->calls[i], &o->waits[k]);
+            wakeup_races_find_too_few(l, &o->calls[i], &o->waits[k]);
     }
 }
 
-bool wakings_go_on(struct wakings *w, struct findings *findings, uint64_t *budget)
+bool wakeup_races_step(struct wakeup_races *w, struct findings *findings, uint64_t *budget)
 {
     while (w->next < w->object_count && *budget) {
-        struct looking l = {w, &w->objects[w->next++], findings};
+        struct wakeup_scan l = {w, &w->objects[w->next++], findings};
         uint64_t looks = (uint64_t)l.o->call_count * l.o->wait_count + 1;
-        look_at(&l);
+        wakeup_races_check_signal(&l);
         *budget -= looks < *budget ? looks : *budget;
     }
     return w->next >= w->object_count;
 }
 
-void wakings_free(struct wakings *w)
+void wakeup_races_free(struct wakeup_races *w)
 {
     for (size_t i = 0; i < w->object_count; i++) {
         free(w->objects[i].waits);

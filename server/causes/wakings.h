@@ -12,22 +12,22 @@
 #include "memory/map.h"
 #include "server/causes/findings.h"
 
-struct wakings {
-    struct wakings_object *objects; /* what is waited for */
+struct wakeup_races {
+    struct wakeup_object *objects; /* what is waited for */
     size_t object_count, object_room;
     struct map object_of; /* line -> 1 + index */
     struct map last; /* thread, lock -> its last visit's index + 1 */
-    struct wakings_visit *visits;
+    struct wakeup_visit *visits;
     size_t visit_count, visit_room;
     struct map of_lock; /* lock -> 1 + index of the lists of its visits */
-    struct wakings_lock *locks;
+    struct wakeup_lock *locks;
     size_t lock_count, lock_room;
     struct map found;
     size_t next; /* of objects */
 };
 
-void wakings_deed(struct wakings *wakings, const struct deed *deed);
-bool wakings_go_on(struct wakings *wakings, struct findings *findings, uint64_t *budget);
-void wakings_free(struct wakings *wakings);
+void wakeup_races_feed(struct wakeup_races *wakings, const struct sync_op *deed);
+bool wakeup_races_step(struct wakeup_races *wakings, struct findings *findings, uint64_t *budget);
+void wakeup_races_free(struct wakeup_races *wakings);
 
 #endif

@@ -14,46 +14,46 @@
 #include "server/causes/paths.h"
 
 /* How far back one looks. */
-enum since {
+enum attribution_since {
     SINCE_CLASS, /* as the class of the segment says */
     SINCE_WAIT, /* always to the wait's begin */
-    SINCE_MEETING, /* always to the last meeting */
+    SINCE_LAST_SYNC, /* always to the last meeting */
 };
 
 /* Zero-initialised but for `since` and paths.all: nothing is known. */
-struct why {
-    enum since since;
-    struct paths paths;
-    struct encounters encounters;
+struct wait_attribution {
+    enum attribution_since since;
+    struct path_difference paths;
+    struct last_sync_index encounters;
     size_t done; /* waits */
-    struct tally theirs, mine, stepped; /* scratch */
-    struct share *shares, *sorting; /* likewise */
+    struct accumulator theirs, mine, stepped; /* scratch */
+    struct path_share *shares, *sorting; /* likewise */
     size_t share_room, sorting_room;
 };
 
 /* Goes on for about so many intervals looked at.  True: all waits there are now are known. */
-bool why_go_on(struct why *why, uint64_t budget);
+bool wait_attribution_step(struct wait_attribution *why, uint64_t budget);
 
 /* Whether a segment is looked at from a meeting on, and from when. */
-bool why_by_meeting(const struct why *why, uint32_t segment);
-struct encounter why_since(const struct why *why, uint32_t segment);
+bool wait_attribution_by_sync(const struct wait_attribution *why, uint32_t segment);
+struct last_sync wait_attribution_since(const struct wait_attribution *why, uint32_t segment);
 /* What is known of a segment, in the order of steps, then of threads; of a wait that is done. */
-static inline struct bag_reader why_overlap(const struct why *why, uint32_t segment)
+static inline struct list_pool_reader wait_attribution_overlap(const struct wait_attribution *why, uint32_t segment)
 {
-    return bag_open(&why->paths.bag, why->paths.lists[PATH_OVERLAP][segment]);
+    return list_pool_open(&why->paths.bag, why->paths.lists[PATH_OVERLAP][segment]);
 }
-static inline struct bag_reader why_reasons(const struct why *why, uint32_t segment)
+static inline struct list_pool_reader wait_attribution_reasons(const struct wait_attribution *why, uint32_t segment)
 {
-    return bag_open(&why->paths.bag, why->paths.lists[PATH_EXPANDED][segment]);
+    return list_pool_open(&why->paths.bag, why->paths.lists[PATH_EXPANDED][segment]);
 }
-static inline struct pair why_pair(const struct why *why, uint32_t pair)
+static inline struct segment_id wait_attribution_pair(const struct wait_attribution *why, uint32_t pair)
 {
     return why->paths.pairs.items[pair];
 }
 
 /* The two paths side by side, of a segment that is known: of whom it waited for and of who waited, into two tallies
  * (added to) of `pairs`. */
-void why_paths(struct why *why, uint32_t segment, struct tally *theirs, struct tally *mine);
-void why_free(struct why *why); /* empties it, but for paths.all */
+void wait_attribution_paths(struct wait_attribution *why, uint32_t segment, struct accumulator *theirs, struct accumulator *mine);
+void wait_attribution_free(struct wait_attribution *why); /* empties it, but for paths.all */
 
 #endif

@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OFFSET_DRIFT_PPM 200 /* of two clocks against each other, at most: 100 of either */
+#define CLOCK_OFFSET_DRIFT_PPM 200 /* of two clocks against each other, at most: 100 of either */
 
-struct offset {
+struct clock_offset {
     bool known;
     int64_t low_ns, high_ns; /* ahead of ours, at `at_ns` of ours */
     uint64_t at_ns;
 };
 
 /* One question and its answer; false: that cannot be, or says less than is known. */
-bool offset_take(struct offset *offset, uint64_t t0, uint64_t t1, uint64_t t2, uint64_t t3);
+bool clock_offset_add(struct clock_offset *offset, uint64_t t0, uint64_t t1, uint64_t t2, uint64_t t3);
 /* The bounds at a later time of our clock. */
-void offset_at(const struct offset *offset, uint64_t now_ns, int64_t *low_ns, int64_t *high_ns);
+void clock_offset_at(const struct clock_offset *offset, uint64_t now_ns, int64_t *low_ns, int64_t *high_ns);
 
 #endif

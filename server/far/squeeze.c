@@ -4,31 +4,31 @@
 
 #define LEVEL 1 /* journals are packed already: what repeats, repeats soon */
 
-static ZSTD_CCtx *making;
-static ZSTD_DCtx *reading;
+static ZSTD_CCtx *compression_encoder;
+static ZSTD_DCtx *compression_decoder;
 
-size_t squeeze_room(size_t size) { return ZSTD_compressBound(size); }
+size_t compression_bound(size_t size) { return ZSTD_compressBound(size); }
 
-size_t squeeze(void *to, size_t room, const void *from, size_t size)
+size_t compression_compress(void *to, size_t room, const void *from, size_t size)
 {
-    if (!making)
-        making = ZSTD_createCCtx();
-    size_t n = making ? ZSTD_compressCCtx(making, to, room, from, size, LEVEL) : 0;
+    if (!compression_encoder)
+        compression_encoder = ZSTD_createCCtx();
+    size_t n = compression_encoder ? ZSTD_compressCCtx(compression_encoder, to, room, from, size, LEVEL) : 0;
     return ZSTD_isError(n) ? 0 : n;
 }
 
-bool unsqueeze(void *to, size_t size, const void *from, size_t bytes)
+bool compression_decompress(void *to, size_t size, const void *from, size_t bytes)
 {
-    if (!reading)
-        reading = ZSTD_createDCtx();
-    size_t n = reading ? ZSTD_decompressDCtx(reading, to, size, from, bytes) : 0;
+    if (!compression_decoder)
+        compression_decoder = ZSTD_createDCtx();
+    size_t n = compression_decoder ? ZSTD_decompressDCtx(compression_decoder, to, size, from, bytes) : 0;
     return !ZSTD_isError(n) && n == size;
 }
 
-void squeeze_rest(void)
+void compression_release(void)
 {
-    ZSTD_freeCCtx(making);
-    ZSTD_freeDCtx(reading);
-    making = NULL;
-    reading = NULL;
+    ZSTD_freeCCtx(compression_encoder);
+    ZSTD_freeDCtx(compression_decoder);
+    compression_encoder = NULL;
+    compression_decoder = NULL;
 }

@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 /* How much room `size` bytes may need. */
-size_t squeeze_room(size_t size);
+size_t compression_bound(size_t size);
 /* The bytes that were written; 0: they did not fit. */
-size_t squeeze(void *to, size_t room, const void *from, size_t size);
+size_t compression_compress(void *to, size_t room, const void *from, size_t size);
 /* Exactly `size` bytes come out, and never more is written; false: they do not. */
-bool unsqueeze(void *to, size_t size, const void *from, size_t bytes);
-void squeeze_rest(void); /* lets go of what is kept for the next time */
+bool compression_decompress(void *to, size_t size, const void *from, size_t bytes);
+void compression_release(void); /* lets go of what is kept for the next time */
 
 #endif

@@ -18,13 +18,13 @@ struct tls {
     gnutls_session_t session;
     gnutls_psk_client_credentials_t client;
     gnutls_psk_server_credentials_t server;
-    struct key key;
+    struct network_key key;
     bool is_server, knows, failed;
     bool pending; /* a write that GnuTLS has taken and not sent */
     char why[160];
 };
 
-bool tls_is_there(void) { return true; }
+bool tls_is_available(void) { return true; }
 
 static int find_key(gnutls_session_t session, const char *who, gnutls_datum_t *key)
 {
@@ -54,9 +54,9 @@ static int set_key(struct tls *tls)
     return e == 0 ? gnutls_credentials_set(tls->session, GNUTLS_CRD_PSK, tls->client) : e;
 }
 
-struct tls *tls_new(int fd, bool server, const struct key *key, struct error *error)
+struct tls *tls_new(int fd, bool server, const struct network_key *key, struct error *error)
 {
-    struct tls *tls = memory_zeroed(1, sizeof *tls);
+    struct tls *tls = xcalloc(1, sizeof *tls);
     tls->is_server = server;
     tls->key = *key;
     int e = gnutls_init(&tls->session, (server ? GNUTLS_SERVER : GNUTLS_CLIENT) | GNUTLS_NONBLOCK |
@@ -92,7 +92,7 @@ void tls_free(struct tls *tls)
     free(tls);
 }
 
-static ssize_t fail(struct tls *tls, int e)
+static ssize_t tls_fail(struct tls *tls, int e)
 {
     const char *alert = NULL;
     if (e == GNUTLS_E_FATAL_ALERT_RECEIVED)
@@ -109,7 +109,7 @@ static ssize_t fail(struct tls *tls, int e)
 }
 
 /* What GnuTLS says, as recv and send say it. */
-static ssize_t said(struct tls *tls, ssize_t n)
+static ssize_t tls_map_result(struct tls *tls, ssize_t n)
 {
     if (n >= 0)
         return n;
@@ -122,34 +122,34 @@ static ssize_t said(struct tls *tls, ssize_t n)
         errno = ECONNRESET;
         return -1;
     }
-    return fail(tls, (int)n);
+    return tls_fail(tls, (int)n);
 }
 
 /* 0: both know each other. */
-static ssize_t shake(struct tls *tls)
+static ssize_t tls_handshake(struct tls *tls)
 {
     if (tls->failed)
-        return fail(tls, 0);
+        return tls_fail(tls, 0);
     if (tls->knows)
         return 0;
     int e = gnutls_handshake(tls->session);
     if (e == 0 && gnutls_protocol_get_version(tls->session) != GNUTLS_TLS1_3)
         e = GNUTLS_E_UNSUPPORTED_VERSION_PACKET;
     tls->knows = e == 0;
-    return e == 0 ? 0 : said(tls, e);
+    return e == 0 ? 0 : tls_map_result(tls, e);
 }
 
 ssize_t tls_read(struct tls *tls, void *bytes, size_t size)
 {
     size_t done = 0;
-    if (shake(tls) < 0)
+    if (tls_handshake(tls) < 0)
         return -1;
     while (size - done >= TLS_RECORD_BYTES) {
         ssize_t n = gnutls_record_recv(tls->session, (char *)bytes + done, size - done);
         if (n <= 0 && done)
             break; /* it is told when it is asked again */
         if (n <= 0)
-            return said(tls, n);
+            return tls_map_result(tls, n);
         done += (size_t)n;
     }
     return (ssize_t)done;
@@ -158,7 +158,7 @@ ssize_t tls_read(struct tls *tls, void *bytes, size_t size)
 ssize_t tls_write(struct tls *tls, const void *bytes, size_t size)
 {
     size_t done = 0;
-    if (shake(tls) < 0)
+    if (tls_handshake(tls) < 0)
         return -1;
     while (done < size) {
         size_t most = size - done < TLS_RECORD_BYTES ? size - done : TLS_RECORD_BYTES;
@@ -169,7 +169,7 @@ ssize_t tls_write(struct tls *tls, const void *bytes, size_t size)
         if (n <= 0 && done)
             break;
         if (n <= 0)
-            return said(tls, n);
+            return tls_map_result(tls, n);
         done += (size_t)n;
     }
     return (ssize_t)done;
@@ -180,5 +180,5 @@ bool tls_wants_to_write(const struct tls *tls)
     return gnutls_record_get_direction(tls->session) == 1;
 }
 
-bool tls_knows(const struct tls *tls) { return tls->knows; }
-const char *tls_why(const struct tls *tls) { return tls->why; }
+bool tls_is_authenticated(const struct tls *tls) { return tls->knows; }
+const char *tls_error_text(const struct tls *tls) { return tls->why; }

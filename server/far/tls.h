@@ -11,17 +11,17 @@
 
 struct tls;
 
-bool tls_is_there(void); /* Poet was built with it */
+bool tls_is_available(void); /* Poet was built with it */
 /* Speaks over the socket, which stays the caller's, as the server or as the client; NULL with a reason. */
-struct tls *tls_new(int fd, bool server, const struct key *key, struct error *error);
+struct tls *tls_new(int fd, bool server, const struct network_key *key, struct error *error);
 void tls_free(struct tls *tls);
 /* As recv and send: 0 the other side has ended, -1 with errno.  EAGAIN: not now.  EPROTO: it cannot be spoken with,
- * tls_why says why.  Of a write that did not go the same bytes are tried next, or more. */
+ * tls_error_text says why.  Of a write that did not go the same bytes are tried next, or more. */
 ssize_t tls_read(struct tls *tls, void *bytes, size_t size);
 ssize_t tls_write(struct tls *tls, const void *bytes, size_t size);
 bool tls_wants_to_write(const struct tls *tls); /* what it waits for, after EAGAIN */
-bool tls_knows(const struct tls *tls); /* the other side has shown that it has the key */
-const char *tls_why(const struct tls *tls);
+bool tls_is_authenticated(const struct tls *tls); /* the other side has shown that it has the key */
+const char *tls_error_text(const struct tls *tls);
 
 #define TLS_RECORD_BYTES                                                                           \
     16384u /* tls_read wants room for so many: then nothing stays behind in it */

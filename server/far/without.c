@@ -2,9 +2,9 @@
 #include "server/far/squeeze.h"
 #include "server/far/tls.h"
 
-bool tls_is_there(void) { return false; }
+bool tls_is_available(void) { return false; }
 
-struct tls *tls_new(int fd, bool server, const struct key *key, struct error *error)
+struct tls *tls_new(int fd, bool server, const struct network_key *key, struct error *error)
 {
     (void)fd, (void)server, (void)key;
     error_set(error, "this Poet was built without GnuTLS and zstd (Debian: libgnutls28-dev, "
@@ -27,21 +27,21 @@ ssize_t tls_write(struct tls *tls, const void *bytes, size_t size)
 }
 
 bool tls_wants_to_write(const struct tls *tls) { return !tls; }
-bool tls_knows(const struct tls *tls) { return !tls; }
-const char *tls_why(const struct tls *tls) { return tls ? "" : "no TLS"; }
+bool tls_is_authenticated(const struct tls *tls) { return !tls; }
+const char *tls_error_text(const struct tls *tls) { return tls ? "" : "no TLS"; }
 
-size_t squeeze_room(size_t size) { return size; }
+size_t compression_bound(size_t size) { return size; }
 
-size_t squeeze(void *to, size_t room, const void *from, size_t size)
+size_t compression_compress(void *to, size_t room, const void *from, size_t size)
 {
     (void)to, (void)room, (void)from, (void)size;
     return 0;
 }
 
-bool unsqueeze(void *to, size_t size, const void *from, size_t bytes)
+bool compression_decompress(void *to, size_t size, const void *from, size_t bytes)
 {
     (void)to, (void)size, (void)from, (void)bytes;
     return false;
 }
 
-void squeeze_rest(void) {}
+void compression_release(void) {}

@@ -12,32 +12,32 @@
 #include <stddef.h>
 
 struct run;
-struct passing;
+struct expiring_records;
 
 /* ---- writing ---- */
 
-struct passing *passing_new(void);
-void passing_free(struct passing *passing);
-bool passing_takes(const struct chunk *fact);
+struct expiring_records *expiring_records_new(void);
+void expiring_records_free(struct expiring_records *passing);
+bool expiring_records_accept(const struct chunk *fact);
 /* Once the run knows it. */
-void passing_put(struct passing *passing, const struct run *run, struct chunk fact);
+void expiring_records_append(struct expiring_records *passing, const struct run *run, struct chunk fact);
 /* Puts away what was gathered, where that is enough, or any (all).  True: *passed, whose data lasts until the next call,
  * is a fact that says where. */
-bool passing_flush(struct passing *passing, const struct run *run, bool all, struct chunk *passed);
+bool expiring_records_flush(struct expiring_records *passing, const struct run *run, bool all, struct chunk *passed);
 
 /* ---- reading ---- */
 
 /* Zero-initialised: none. */
-struct passed {
-    struct passed_part {
+struct expiring_parts {
+    struct expiring_part {
         uint64_t place, events; /* so many were there when it was put */
     } *items;
     size_t count, room;
 };
 
-bool passed_note(struct passed *passed, struct chunk fact); /* false: it cannot be */
+bool expiring_parts_note(struct expiring_parts *passed, struct chunk fact); /* false: it cannot be */
 /* Once the order is there: plays what was not forgotten.  False: a part of it cannot be read.  Empties it. */
-bool passed_play(struct passed *passed, struct run *run, void (*play)(void *, struct chunk),
+bool expiring_parts_apply(struct expiring_parts *passed, struct run *run, void (*play)(void *, struct chunk),
                  void *context);
 
 #endif

@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct player {
+struct trace_replay_state {
     struct run *run;
     const char *trouble;    /* first thing that could not be read */
     uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
     bool ended, lost; /* lost: the state could not be read */
-    struct passed passed; /* until the state was read */
-    struct saved_hangup *hangups; /* of a run that is gone on with: those that its state tells */
+    struct expiring_parts passed; /* until the state was read */
+    struct checkpoint_hangup *hangups; /* of a run that is gone on with: those that its state tells */
     size_t hangup_count;
     bool resumed;
     uint64_t begin_ns, told_ns, chunks;
@@ -34,12 +34,12 @@ struct player {
 
 static FILE *telling; /* NULL: nobody waits */
 
-void replay_tell(FILE *where) { telling = where; }
+void trace_replay_set_progress(FILE *where) { telling = where; }
 
 /* For whoever started this server and waits: how much of the file was read. */
-static void tell_progress(struct player *player)
+static void trace_replay_print_progress(struct trace_replay_state *player)
 {
-    uint64_t now = turn_clock_ns();
+    uint64_t now = loop_clock_ns();
     if (!telling || now - player->begin_ns < 2 * TELL_NS || now - player->told_ns < TELL_NS)
         return;
     player->told_ns = now;
@@ -49,191 +49,191 @@ static void tell_progress(struct player *player)
         fprintf(telling, "progress %u\n", (unsigned)(100 * at / size));
 }
 
-static struct session *session_of(const struct player *player, uint32_t number)
+static struct program_session *session_of(const struct trace_replay_state *player, uint32_t number)
 {
     return number < player->run->session_count ? player->run->sessions[number] : NULL;
 }
 
-static void play_clocks(struct player *player, struct chunk chunk)
+static void trace_replay_apply_clocks(struct trace_replay_state *player, struct chunk chunk)
 {
-    struct in in = in_from(chunk.data, chunk.size);
-    if (!exchanges_take(player->run, &in))
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    if (!clock_exchanges_decode(player->run, &in))
         player->trouble = "clocks that cannot be read";
 }
 
-static void begin_session(struct player *player, struct chunk chunk)
+static void begin_session(struct trace_replay_state *player, struct chunk chunk)
 {
-    struct hello hello;
-    struct in in = in_from(chunk.data, chunk.size);
-    bool good = hello_read(&in, &hello) && hello.role == ROLE_PROGRAM;
+    struct hello_message hello;
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    bool good = hello_message_decode(&in, &hello) && hello.role == ROLE_PROGRAM;
     if (!good || chunk.session > player->run->process_count || chunk.session >= LIMIT_LINES)
         player->trouble = "a session that cannot be";
     else if (chunk.session == player->run->process_count)
-        session_new(player->run, chunk.session, &hello);
-    hello_free(&hello);
+        program_session_new(player->run, chunk.session, &hello);
+    hello_message_free(&hello);
 }
 
-static void describe(struct player *player, struct chunk chunk)
+static void trace_replay_read_description(struct trace_replay_state *player, struct chunk chunk)
 {
-    struct in in = in_from(chunk.data, chunk.size);
-    char *name = get_string(&in, 256), *text = get_string(&in, LIMIT_TARGET_BYTES);
-    if (!in_done(&in) || !run_describe(player->run, name, text))
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    char *name = decode_string(&in, 256), *text = decode_string(&in, LIMIT_TARGET_BYTES);
+    if (!decoder_finish(&in) || !run_describe(player->run, name, text))
         player->trouble = "a description that cannot be read";
     free(name);
     free(text);
 }
 
-static void hang_up(void *context, uint32_t number)
+static void trace_replay_apply_hangup(void *context, uint32_t number)
 {
-    struct session *session = session_of(context, number);
+    struct program_session *session = session_of(context, number);
     if (session)
-        session_hangup(session);
+        program_session_close(session);
 }
 
-static void play(void *context, struct chunk chunk);
+static void trace_replay_apply_chunk(void *context, struct chunk chunk);
 
-static void play_steps(void *context, struct chunk chunk)
+static void trace_replay_apply_steps(void *context, struct chunk chunk)
 {
-    struct player *player = context;
-    if (!session_did(player->run, chunk.data, chunk.size))
+    struct trace_replay_state *player = context;
+    if (!program_session_decode_activity(player->run, chunk.data, chunk.size))
         player->trouble = "steps that cannot be";
 }
 
-static void play_message(struct player *player, struct chunk chunk);
+static void trace_replay_apply_message(struct trace_replay_state *player, struct chunk chunk);
 
-static void play_part(void *context, struct chunk chunk)
+static void trace_replay_apply_part(void *context, struct chunk chunk)
 {
     if (chunk.kind == CHUNK_STEPS)
-        play_steps(context, chunk);
+        trace_replay_apply_steps(context, chunk);
     else
-        play_message(context, chunk);
+        trace_replay_apply_message(context, chunk);
 }
 
 /* Before sessions hang up, whose they are. */
-static void play_passed(void *context)
+static void trace_replay_apply_expiring(void *context)
 {
-    struct player *player = context;
-    if (!passed_play(&player->passed, player->run, play_part, player))
+    struct trace_replay_state *player = context;
+    if (!expiring_parts_apply(&player->passed, player->run, trace_replay_apply_part, player))
         player->trouble = "facts that cannot be read";
 }
 
-static void play_state(struct player *player, struct chunk chunk)
+static void trace_replay_apply_checkpoint(struct trace_replay_state *player, struct chunk chunk)
 {
     player->saved = chunk.epoch;
     player->oldest = chunk.thread;
     if (player->resumed)
-        player->hangups = saved_hangups(chunk, &player->hangup_count);
-    if (!saved_state(player->run, chunk, play_passed, hang_up, player)) {
+        player->hangups = checkpoint_read_hangups(chunk, &player->hangup_count);
+    if (!checkpoint_read_state(player->run, chunk, trace_replay_apply_expiring, trace_replay_apply_hangup, player)) {
         player->trouble = "the state of the run";
         player->lost = true;
     }
 }
 
-static void play_slots(struct player *player, struct session *session, struct chunk chunk)
+static void trace_replay_apply_slots(struct trace_replay_state *player, struct program_session *session, struct chunk chunk)
 {
     const char *error = NULL;
     size_t count;
-    struct slot *slots = packed_slots(&chunk, &count);
+    struct ring_slot *slots = slot_codec_decode(&chunk, &count);
     if (!slots)
         player->trouble = "events that cannot be unpacked";
-    else if (!session_slots(session, chunk.thread, slots, count, &error))
+    else if (!program_session_decode_slots(session, chunk.thread, slots, count, &error))
         player->trouble = error;
     free(slots);
 }
 
 /* (Newer ones came with the state.) */
-static void play_sums(struct player *player, struct session *session, struct chunk chunk,
+static void trace_replay_apply_profile(struct trace_replay_state *player, struct program_session *session, struct chunk chunk,
                       bool stale)
 {
     const char *error = NULL;
-    if (!stale && !session_sums(session, chunk.thread, chunk.data, chunk.size, &error))
+    if (!stale && !program_session_decode_profile(session, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
-static void play_meters(struct player *player, struct session *session, struct chunk chunk,
+static void trace_replay_apply_metrics(struct trace_replay_state *player, struct program_session *session, struct chunk chunk,
                         bool stale)
 {
     const char *error = NULL;
-    if (!stale && !session_meters(session, chunk.thread, chunk.data, chunk.size, &error))
+    if (!stale && !program_session_decode_metrics(session, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
 /* What somebody told who is no program. */
-static bool play_outside(struct player *player, struct chunk chunk, bool stale)
+static bool trace_replay_apply_external(struct trace_replay_state *player, struct chunk chunk, bool stale)
 {
-    struct in in = in_from(chunk.data, chunk.size);
-    if (chunk.session != METERED_NOBODY ||
-        (chunk.kind != MESSAGE_METER && chunk.kind != MESSAGE_CELLS))
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    if (chunk.session != PROGRAM_METRICS_NO_PROCESS ||
+        (chunk.kind != MESSAGE_METRIC && chunk.kind != MESSAGE_SAMPLED_CELLS))
         return false;
-    if (!stale && !(chunk.kind == MESSAGE_METER
-                        ? metering_name(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)
-                        : metering_samples(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)))
+    if (!stale && !(chunk.kind == MESSAGE_METRIC
+                        ? metric_decode_name(player->run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)
+                        : metric_decode_samples(player->run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)))
         player->trouble = in.error;
     return true;
 }
 
-static void play_entries(struct player *player, struct session *session, struct chunk chunk,
+static void trace_replay_apply_calls(struct trace_replay_state *player, struct program_session *session, struct chunk chunk,
                          bool stale)
 {
     const char *error = NULL;
-    if (!stale && !session_entries(session, chunk.thread, chunk.data, chunk.size, &error))
+    if (!stale && !program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
-static void play_switches(struct player *player, struct session *session, struct chunk chunk)
+static void trace_replay_apply_switches(struct trace_replay_state *player, struct program_session *session, struct chunk chunk)
 {
     const char *error = NULL;
-    if (!session_switched(session, chunk.data, chunk.size, &error))
+    if (!program_session_decode_switches(session, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
-static void play_spans(struct player *player, struct session *session, struct chunk chunk,
+static void trace_replay_apply_placements(struct trace_replay_state *player, struct program_session *session, struct chunk chunk,
                        bool stale)
 {
     const char *error = NULL;
-    if (!stale && !session_spans(session, chunk.thread, chunk.data, chunk.size, &error))
+    if (!stale && !program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
 /* What a program told, now or before the state was written. */
-static void play_message(struct player *player, struct chunk chunk)
+static void trace_replay_apply_message(struct trace_replay_state *player, struct chunk chunk)
 {
     const char *error = NULL;
     bool stale = chunk.epoch && chunk.epoch < player->saved;
-    if (play_outside(player, chunk, stale))
+    if (trace_replay_apply_external(player, chunk, stale))
         return;
-    struct session *session = session_of(player, chunk.session);
+    struct program_session *session = session_of(player, chunk.session);
     if (!session) {
         player->trouble = "events of a program that never began";
         return;
     }
-    session_batch(session, chunk.epoch, stale);
+    program_session_batch(session, chunk.epoch, stale);
     if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
-        play_slots(player, session, chunk);
+        trace_replay_apply_slots(player, session, chunk);
     else if (chunk.kind == CHUNK_SUMS)
-        play_sums(player, session, chunk, stale);
+        trace_replay_apply_profile(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_METERS)
-        play_meters(player, session, chunk, stale);
+        trace_replay_apply_metrics(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_STEPS)
-        play_steps(player, chunk);
+        trace_replay_apply_steps(player, chunk);
     else if (chunk.kind == CHUNK_ENTRIES)
-        play_entries(player, session, chunk, stale);
+        trace_replay_apply_calls(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_SWITCHES)
-        play_switches(player, session, chunk);
+        trace_replay_apply_switches(player, session, chunk);
     else if (chunk.kind == CHUNK_SPANS)
-        play_spans(player, session, chunk, stale);
-    else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
+        trace_replay_apply_placements(player, session, chunk, stale);
+    else if (!program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
-static void play(void *context, struct chunk chunk)
+static void trace_replay_apply_chunk(void *context, struct chunk chunk)
 {
-    struct player *player = context;
+    struct trace_replay_state *player = context;
     bool stale = chunk.epoch && chunk.epoch < player->saved;
     if (chunk.kind == CHUNK_AGENT || chunk.kind == CHUNK_FORWARDED)
         return; /* how it is forwarded does not matter here */
     if (chunk.kind == CHUNK_REACHED) {
-        if (!stale && !reached_take(&player->run->reached, chunk.data, chunk.size))
+        if (!stale && !agent_position_apply(&player->run->reached, chunk.data, chunk.size))
             player->trouble = "a mark that cannot be";
         return;
     }
@@ -242,14 +242,14 @@ static void play(void *context, struct chunk chunk)
         return;
     switch (chunk.kind) {
     case CHUNK_NEWS:
-        if (!saved_news(player->run, chunk, play, player))
+        if (!checkpoint_read_news(player->run, chunk, trace_replay_apply_chunk, player))
             player->trouble = "names that cannot be read";
         break;
     case CHUNK_STATE:
-        play_state(player, chunk);
+        trace_replay_apply_checkpoint(player, chunk);
         break;
     case CHUNK_PASSED:
-        if (!passed_note(&player->passed, chunk))
+        if (!expiring_parts_note(&player->passed, chunk))
             player->trouble = "facts that cannot be";
         break;
     case CHUNK_SESSION:
@@ -258,60 +258,60 @@ static void play(void *context, struct chunk chunk)
         break;
     case CHUNK_TARGET:
         if (!stale)
-            describe(player, chunk);
+            trace_replay_read_description(player, chunk);
         break;
     case CHUNK_CLOCKS:
         if (!stale)
-            play_clocks(player, chunk);
+            trace_replay_apply_clocks(player, chunk);
         break;
     case CHUNK_ALONE:
-        if (!stale && !between_alone(player->run, chunk.data, chunk.size))
+        if (!stale && !remote_end_decode_alone(player->run, chunk.data, chunk.size))
             player->trouble = "a stream that cannot be";
         break;
     case CHUNK_THREADS:
         if (chunk.epoch == player->oldest)
-            saved_threads(player->run, chunk);
+            checkpoint_read_threads(player->run, chunk);
         break;
     case CHUNK_HANGUP:
-        hang_up(player, chunk.session);
+        trace_replay_apply_hangup(player, chunk.session);
         break;
     case CHUNK_END:
         player->run->ended_ns = 0; /* older servers do not say it */
         if (chunk.size >= 8) {
-            struct in in = in_from(chunk.data, chunk.size);
-            player->run->ended_ns = (int64_t)get_u64(&in);
+            struct decoder in = decoder_init(chunk.data, chunk.size);
+            player->run->ended_ns = (int64_t)decode_u64(&in);
         }
         break;
     default:
-        play_message(player, chunk);
+        trace_replay_apply_message(player, chunk);
     }
 }
 
 /* What a chunk sets going is worked off before the next one. */
-static void play_whole(void *context, struct chunk chunk)
+static void trace_replay_apply_all(void *context, struct chunk chunk)
 {
-    struct player *player = context;
-    play(player, chunk);
-    while (!run_go_on(player->run, LOOKS))
-        tell_progress(player);
+    struct trace_replay_state *player = context;
+    trace_replay_apply_chunk(player, chunk);
+    while (!run_step(player->run, LOOKS))
+        trace_replay_print_progress(player);
     if (player->chunks++ % 64 == 0)
-        tell_progress(player);
+        trace_replay_print_progress(player);
 }
 
-struct run *replay(const char *path, const char **why)
+struct run *trace_replay(const char *path, const char **why)
 {
     struct tracefile *file = tracefile_open(path, why);
     if (!file)
         return NULL;
-    struct player player = {.run = run_new(tracefile_run(file), 1, file),
-                            .begin_ns = turn_clock_ns()};
-    run_patient(player.run);
+    struct trace_replay_state player = {.run = run_new(tracefile_run(file), 1, file),
+                            .begin_ns = loop_clock_ns()};
+    run_set_wait_for_missing(player.run);
     char *damage;
-    tracefile_replay(file, play_whole, &player, &damage);
+    tracefile_replay(file, trace_replay_apply_all, &player, &damage);
     for (size_t i = 0; i < player.run->session_count; i++) {
         if (player.run->sessions[i])
             player.run->unfinished = true;
-        session_free(player.run->sessions[i]);
+        program_session_free(player.run->sessions[i]);
     }
     free(player.passed.items);
     run_pack(player.run);
@@ -322,30 +322,30 @@ struct run *replay(const char *path, const char **why)
         *why = "the trace file is damaged: its state cannot be read";
         return NULL;
     }
-    player.run->file = memory_copied(path);
+    player.run->file = xstrdup(path);
     player.run->unfinished |= !player.ended;
     player.run->written = player.run->unfinished && tracefile_is_written(file);
     player.run->damage = damage;
     if (!damage && player.trouble)
-        player.run->damage = memory_printed("damaged: %s", player.trouble);
+        player.run->damage = xasprintf("damaged: %s", player.trouble);
     return player.run;
 }
 
-struct run *replay_known(struct tracefile *file, const char *path, uint64_t keep_bytes,
+struct run *trace_replay_resumed(struct tracefile *file, const char *path, uint64_t keep_bytes,
                          const char **why)
 {
-    struct player player = {
-        .run = run_new(tracefile_run(file), 1, file), .begin_ns = turn_clock_ns(), .resumed = true};
+    struct trace_replay_state player = {
+        .run = run_new(tracefile_run(file), 1, file), .begin_ns = loop_clock_ns(), .resumed = true};
     struct run *run = player.run;
     char *damage;
-    run_patient(run);
-    tracefile_replay_known(file, play_whole, &player, &damage);
+    run_set_wait_for_missing(run);
+    tracefile_replay_known(file, trace_replay_apply_all, &player, &damage);
     *why = damage || player.trouble || player.lost ? "it is damaged" : NULL;
     if (!*why) {
-        run->file = memory_copied(path);
-        run_goes_on(run);
-        saving_begin(run, keep_bytes);
-        saving_resume(run, tracefile_news(file), player.hangups, player.hangup_count);
+        run->file = xstrdup(path);
+        run_is_live(run);
+        checkpoint_begin(run, keep_bytes);
+        checkpoint_resume(run, tracefile_updates(file), player.hangups, player.hangup_count);
     }
     free(player.passed.items);
     free(player.hangups);

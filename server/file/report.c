@@ -34,7 +34,7 @@ static void plain_signals(posix_spawnattr_t *attributes)
     posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
 }
 
-void report_begin(const struct run *run)
+void report_run_begin(const struct run *run)
 {
     static char path[PATH_MAX], name[] = "poet", verb[] = "report", option[] = "-o";
     if (!run->report || !run->file)
@@ -52,5 +52,5 @@ void report_begin(const struct run *run)
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error)
-        log_line("%s: no report: %s: %s", run->file, poet, strerror(error));
+        server_log("%s: no report: %s: %s", run->file, poet, strerror(error));
 }

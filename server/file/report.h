@@ -6,6 +6,6 @@
 #include "server/run/run.h"
 
 /* If one was asked for; returns at once. */
-void report_begin(const struct run *run);
+void report_run_begin(const struct run *run);
 
 #endif

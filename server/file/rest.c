@@ -16,16 +16,16 @@
 
 /* Could a program still join it?  Then what it knows must stay.  A name with @ is of one program and its
  * descendants, and all of them are gone.  Where the file is gone, too, what it was is gone with the rest. */
-static bool may_rest(const struct run *run)
+static bool idle_eviction_may_evict(const struct run *run)
 {
     return !run->resting && run->finished && !run->connected && !run->watchers &&
-           strchr(run->key, '@') && (run->deleted || tracefile_is_there(run->trace));
+           strchr(run->key, '@') && (run->deleted || tracefile_exists(run->trace));
 }
 
-static struct run *shell_of(const struct run *run)
+static struct run *idle_eviction_empty_run(const struct run *run)
 {
     struct run *shell = run_new(run->key, run->number, NULL);
-    shell->file = memory_copied(run->file);
+    shell->file = xstrdup(run->file);
     shell->wall_ns = run->wall_ns;
     shell->clock_ahead_ns = run->clock_ahead_ns;
     shell->resting = true;
@@ -34,12 +34,12 @@ static struct run *shell_of(const struct run *run)
     return shell;
 }
 
-void rest_finished(struct runs *runs)
+void idle_evict_finished(struct run_registry *runs)
 {
     for (;;) {
         size_t count = 0, oldest = 0;
         for (size_t i = 0; i < runs->count; i++) {
-            if (!may_rest(runs->items[i]))
+            if (!idle_eviction_may_evict(runs->items[i]))
                 continue;
             if (!count || runs->items[i]->asked < runs->items[oldest]->asked)
                 oldest = i;
@@ -47,19 +47,19 @@ void rest_finished(struct runs *runs)
         }
         if (count <= AWAKE_MOST)
             return;
-        struct run *shell = shell_of(runs->items[oldest]);
+        struct run *shell = idle_eviction_empty_run(runs->items[oldest]);
         run_free(runs->items[oldest]);
         runs->items[oldest] = shell;
     }
 }
 
-struct run *rest_wake(struct runs *runs, size_t index, const char **why)
+struct run *idle_reload_run(struct run_registry *runs, size_t index, const char **why)
 {
     struct run *shell = runs->items[index];
     shell->asked = ++runs->askings;
     if (!shell->resting)
         return shell;
-    struct run *run = replay(shell->file, why);
+    struct run *run = trace_replay(shell->file, why);
     if (!run)
         return NULL;
     if (strncmp(run->key, shell->key, TRACEFILE_NAME_BYTES - 1) != 0) {
@@ -79,18 +79,18 @@ struct run *rest_wake(struct runs *runs, size_t index, const char **why)
     return runs->items[index] = run;
 }
 
-void rest_look(struct runs *runs)
+void idle_check_deleted_files(struct run_registry *runs)
 {
     for (size_t i = 0; i < runs->count; i++) {
         struct run *run = runs->items[i];
-        if (!run->live || run->deleted || tracefile_is_there(run->trace))
+        if (!run->live || run->deleted || tracefile_exists(run->trace))
             continue;
         run->deleted = true;
-        log_line(
+        server_log(
             "%s was deleted: what is recorded is gone when the server ends, or %u other runs have ended",
             run->file, AWAKE_MOST);
         free(run->damage);
         run->damage =
-            memory_copied("the file was deleted: what is recorded is gone when the server ends");
+            xstrdup("the file was deleted: what is recorded is gone when the server ends");
     }
 }

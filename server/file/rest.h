@@ -5,11 +5,11 @@
 #include "server/file/runs.h"
 
 /* Puts runs to rest, apart from those asked for last. */
-void rest_finished(struct runs *runs);
+void idle_evict_finished(struct run_registry *runs);
 /* A run of the server, read again if it was put to rest; NULL with a reason. */
-struct run *rest_wake(struct runs *runs, size_t index, const char **why);
+struct run *idle_reload_run(struct run_registry *runs, size_t index, const char **why);
 
 /* Says which files were deleted while they are written. */
-void rest_look(struct runs *runs);
+void idle_check_deleted_files(struct run_registry *runs);
 
 #endif

@@ -17,8 +17,8 @@
 static char *state_directory(void)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char *full = state && *state ? memory_printed("%s/poet", state)
-                                 : memory_printed("%s/.local/state/poet", home ? home : "/tmp");
+    char *full = state && *state ? xasprintf("%s/poet", state)
+                                 : xasprintf("%s/.local/state/poet", home ? home : "/tmp");
     for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
         mkdir(full, 0700);
@@ -28,20 +28,20 @@ static char *state_directory(void)
     return full;
 }
 
-char *runs_directory(const char *name)
+char *run_registry_directory(const char *name)
 {
-    char *state = state_directory(), *full = memory_printed("%s/%s/", state, name);
+    char *state = state_directory(), *full = xasprintf("%s/%s/", state, name);
     mkdir(full, 0700);
     free(state);
     return full;
 }
 
-static char *file_for(const struct runs *runs, const char *key)
+static char *file_for(const struct run_registry *runs, const char *key)
 {
     const char *output = runs->output;
     char *state = NULL, stamp[32];
     if (output && *output && output[strlen(output) - 1] != '/')
-        return memory_copied(output);
+        return xstrdup(output);
     time_t now = time(NULL);
     struct tm tm;
     strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
@@ -54,42 +54,42 @@ static char *file_for(const struct runs *runs, const char *key)
         state = state_directory();
     const char *directory = output ? output : state;
     const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
-    char *path = memory_printed("%s%s%s-%s.poet", directory, slash, name, stamp);
+    char *path = xasprintf("%s%s%s-%s.poet", directory, slash, name, stamp);
     free(state);
     return path;
 }
 
-void runs_add(struct runs *runs, struct run *run)
+void run_registry_add(struct run_registry *runs, struct run *run)
 {
-    runs->items = grow(runs->items, &runs->room, runs->count + 1, sizeof *runs->items);
+    runs->items = array_reserve(runs->items, &runs->room, runs->count + 1, sizeof *runs->items);
     runs->items[runs->count++] = run;
 }
 
-void runs_asked(struct runs *runs, struct run *run) { run->asked = ++runs->askings; }
+void run_registry_touch(struct run_registry *runs, struct run *run) { run->asked = ++runs->askings; }
 
 /* A run that a server before this one began, and nobody has told more of: another one takes its file's name. */
-static void make_way(const struct runs *runs, const char *path)
+static void run_registry_move_aside(const struct run_registry *runs, const char *path)
 {
     for (size_t i = 0; i < runs->count; i++) {
         struct run *run = runs->items[i];
         if (!run->left || strcmp(run->file, path) != 0)
             continue;
         struct error error;
-        char *aside = output_aside(path, "another run begins", &error);
+        char *aside = output_path_set_aside(path, "another run begins", &error);
         if (aside) {
             free(run->file);
             run->file = aside;
         } else {
-            log_line("%s", error.text);
+            server_log("%s", error.text);
         }
     }
 }
 
-static struct run *begin_run(struct runs *runs, const char *key, char *why, size_t size)
+static struct run *begin_run(struct run_registry *runs, const char *key, char *why, size_t size)
 {
-    rest_finished(runs);
+    idle_evict_finished(runs);
     char *path = file_for(runs, key), *used = NULL;
-    make_way(runs, path);
+    run_registry_move_aside(runs, path);
     struct tracefile *trace = tracefile_create(path, key, &used);
     if (!trace) {
         snprintf(why, size, "%s: %s", path, strerror(errno));
@@ -100,15 +100,15 @@ static struct run *begin_run(struct runs *runs, const char *key, char *why, size
     struct run *run = run_new(key, (unsigned)runs->count + 1, trace);
     run->file = used;
     run->live = true;
-    run_patient(run);
-    saving_begin(run, runs->keep_bytes);
-    runs_add(runs, run);
+    run_set_wait_for_missing(run);
+    checkpoint_begin(run, runs->keep_bytes);
+    run_registry_add(runs, run);
     if (!runs->quiet)
-        log_line("run %u \"%s\" begins: %s", run->number, run->name, run->file);
+        server_log("run %u \"%s\" begins: %s", run->number, run->name, run->file);
     return run;
 }
 
-struct run *runs_find(struct runs *runs, const char *key, char *why, size_t size)
+struct run *run_registry_find(struct run_registry *runs, const char *key, char *why, size_t size)
 {
     for (size_t i = 0; i < runs->count; i++)
         if (!runs->items[i]->resting && strcmp(runs->items[i]->key, key) == 0)

@@ -4,20 +4,20 @@
 
 #include "server/run/run.h"
 
-struct runs {
+struct run_registry {
     struct run **items; /* in the order in which they began */
     size_t count, room;
-    uint64_t askings; /* for runs, so far; see struct run.asked; runs_asked and rest_wake count */
+    uint64_t askings; /* for runs, so far; see struct run.asked; run_registry_touch and idle_reload_run count */
     const char *output; /* FILE, DIR/ or NULL for the user's state directory */
     uint64_t keep_bytes; /* of each; 0: everything */
     bool quiet; /* nothing is said of those that begin */
 };
 
 /* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512 bytes. */
-struct run *runs_find(struct runs *runs, const char *key, char *why, size_t size);
+struct run *run_registry_find(struct run_registry *runs, const char *key, char *why, size_t size);
 /* A directory of the user's state, made if need be, with a / at its end (caller frees). */
-char *runs_directory(const char *name);
-void runs_add(struct runs *runs, struct run *run);
-void runs_asked(struct runs *runs, struct run *run); /* somebody wants it, now */
+char *run_registry_directory(const char *name);
+void run_registry_add(struct run_registry *runs, struct run *run);
+void run_registry_touch(struct run_registry *runs, struct run *run); /* somebody wants it, now */
 
 #endif

@@ -24,16 +24,16 @@
 #define LAG_MOST 1u
 #define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
 
-struct saving {
-    struct out facts, texts; /* since the last news */
-    struct brief *brief; /* of the facts */
-    struct passing *passing; /* those that are forgotten */
+struct checkpoint_writer {
+    struct encoder facts, texts; /* since the last news */
+    struct delta_codec *brief; /* of the facts */
+    struct expiring_records *passing; /* those that are forgotten */
     size_t sites; /* written so far */
     uint64_t news; /* place of the newest */
-    struct saved_hangup *hangups;
+    struct checkpoint_hangup *hangups;
     size_t hangup_count, hangup_room;
     uint64_t keep_bytes;
-    struct moment { /* what may be forgotten together */
+    struct checkpoint_moment { /* what may be forgotten together */
         uint64_t place, position;
     } moments[EPOCHS_MAX];
     size_t moment_count;
@@ -49,9 +49,9 @@ struct saving {
     bool forgets; /* it begins with forgetting the first moment */
     bool forgot; /* that is done */
     bool failed; /* the last one was not written */
-    bool finishing; /* saving_finish has begun */
+    bool finishing; /* checkpoint_finish has begun */
     uint64_t spent_ns;
-    struct out state; /* what is not of the order, as it was when it began */
+    struct encoder state; /* what is not of the order, as it was when it began */
     uint64_t state_news;
     uint64_t *parts; /* places */
     size_t part_count, part_room;
@@ -60,32 +60,32 @@ struct saving {
 static void keep_passing(struct run *run, bool all)
 {
     struct chunk passed;
-    if (passing_flush(run->saving->passing, run, all, &passed))
-        brief_put(run->saving->brief, &run->saving->facts, passed);
+    if (expiring_records_flush(run->saving->passing, run, all, &passed))
+        delta_codec_encode(run->saving->brief, &run->saving->facts, passed);
 }
 
 static void keep_fact(struct run *run, struct chunk chunk)
 {
-    struct saving *s = run->saving;
-    if (passing_takes(&chunk)) {
-        passing_put(s->passing, run, chunk);
+    struct checkpoint_writer *s = run->saving;
+    if (expiring_records_accept(&chunk)) {
+        expiring_records_append(s->passing, run, chunk);
         keep_passing(run, false);
         return;
     }
     if (chunk.kind == CHUNK_HANGUP) {
-        s->hangups = grow(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
+        s->hangups = array_reserve(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
         s->hangups[s->hangup_count++] =
-            (struct saved_hangup){chunk.session, tracefile_epoch(run->trace)};
+            (struct checkpoint_hangup){chunk.session, tracefile_epoch(run->trace)};
         return;
     }
-    brief_put(s->brief, &s->facts, chunk);
+    delta_codec_encode(s->brief, &s->facts, chunk);
 }
 
 /* Of sums the newest are enough. */
-static void keep_sums(void *user, const struct context_thread *thread, const struct out *body)
+static void keep_sums(void *user, const struct call_context_thread *thread, const struct encoder *body)
 {
     struct run *run = user;
-    brief_put(run->saving->brief, &run->saving->facts,
+    delta_codec_encode(run->saving->brief, &run->saving->facts,
               (struct chunk){.kind = CHUNK_SUMS,
                              .session = thread->session,
                              .thread = thread->code,
@@ -93,10 +93,10 @@ static void keep_sums(void *user, const struct context_thread *thread, const str
                              .size = (uint32_t)body->size});
 }
 
-static void keep_meters(void *user, uint32_t session, uint32_t thread, const struct out *body)
+static void keep_meters(void *user, uint32_t session, uint32_t thread, const struct encoder *body)
 {
     struct run *run = user;
-    brief_put(run->saving->brief, &run->saving->facts,
+    delta_codec_encode(run->saving->brief, &run->saving->facts,
               (struct chunk){.kind = CHUNK_METERS,
                              .session = session,
                              .thread = thread,
@@ -104,50 +104,50 @@ static void keep_meters(void *user, uint32_t session, uint32_t thread, const str
                              .size = (uint32_t)body->size});
 }
 
-static void keep_reached(void *context, const struct out *body)
+static void keep_reached(void *context, const struct encoder *body)
 {
     struct run *run = context;
-    brief_put(
+    delta_codec_encode(
         run->saving->brief, &run->saving->facts,
         (struct chunk){.kind = CHUNK_REACHED, .data = body->data, .size = (uint32_t)body->size});
 }
 
 static void keep_text(struct run *run, uint32_t line, uint64_t number, const char *text)
 {
-    put_ref(&run->saving->texts, (struct ref){line, number});
-    put_string(&run->saving->texts, text);
+    encode_event_id(&run->saving->texts, (struct event_id){line, number});
+    encode_string(&run->saving->texts, text);
 }
 
 static void keep_no_more(struct run *run)
 {
-    struct saving *saving = run->saving;
-    out_free(&saving->facts);
-    out_free(&saving->texts);
-    brief_free(saving->brief);
-    passing_free(saving->passing);
-    out_free(&saving->state);
+    struct checkpoint_writer *saving = run->saving;
+    encoder_free(&saving->facts);
+    encoder_free(&saving->texts);
+    delta_codec_free(saving->brief);
+    expiring_records_free(saving->passing);
+    encoder_free(&saving->state);
     free(saving->parts);
     free(saving->hangups);
     free(saving);
 }
 
-void saving_begin(struct run *run, uint64_t keep_bytes)
+void checkpoint_begin(struct run *run, uint64_t keep_bytes)
 {
-    static const struct keeper keeper = {keep_fact, keep_text, keep_no_more};
-    struct saving *saving = memory_zeroed(1, sizeof *saving);
+    static const struct fact_writer keeper = {keep_fact, keep_text, keep_no_more};
+    struct checkpoint_writer *saving = xcalloc(1, sizeof *saving);
     saving->keep_bytes = keep_bytes;
-    saving->brief = brief_new();
-    saving->passing = passing_new();
+    saving->brief = delta_codec_new();
+    saving->passing = expiring_records_new();
     run->saving = saving;
     run->keeper = &keeper;
 }
 
-void saving_resume(struct run *run, uint64_t news, const struct saved_hangup *hangups, size_t count)
+void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_hangup *hangups, size_t count)
 {
-    struct saving *s = run->saving;
+    struct checkpoint_writer *s = run->saving;
     s->news = news;
     s->sites = run->site_count;
-    s->hangups = grow(s->hangups, &s->hangup_room, count + 1, sizeof *s->hangups);
+    s->hangups = array_reserve(s->hangups, &s->hangup_room, count + 1, sizeof *s->hangups);
     for (; s->hangup_count < count; s->hangup_count++)
         s->hangups[s->hangup_count] = hangups[s->hangup_count];
 }
@@ -156,82 +156,82 @@ void saving_resume(struct run *run, uint64_t news, const struct saved_hangup *ha
 
 static void put_news(struct run *run)
 {
-    struct saving *s = run->saving;
-    struct out out = {0};
+    struct checkpoint_writer *s = run->saving;
+    struct encoder out = {0};
     keep_passing(run, true);
     if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
         return;
-    put_u64(&out, s->news);
-    put_u32(&out, (uint32_t)s->facts.size | NEWS_BRIEF);
-    put_bytes(&out, s->facts.data, s->facts.size);
-    put_u32(&out, (uint32_t)(run->site_count - s->sites));
+    encode_u64(&out, s->news);
+    encode_u32(&out, (uint32_t)s->facts.size | NEWS_BRIEF);
+    encode_bytes(&out, s->facts.data, s->facts.size);
+    encode_u32(&out, (uint32_t)(run->site_count - s->sites));
     for (; s->sites < run->site_count; s->sites++) {
         const struct site *site = &run->site_list[s->sites];
-        put_u32(&out, site->process | (site->thread ? SITE_WITHIN : 0));
-        put_u64(&out, site->address);
+        encode_u32(&out, site->process | (site->thread ? SITE_IN_FUNCTION : 0));
+        encode_u64(&out, site->address);
         if (site->thread) {
-            put_u32(&out, site->thread);
-            put_u32(&out, site->context);
+            encode_u32(&out, site->thread);
+            encode_u32(&out, site->context);
         }
     }
-    put_bytes(&out, s->texts.data, s->texts.size);
+    encode_bytes(&out, s->texts.data, s->texts.size);
     s->news = tracefile_put(run->trace, CHUNK_NEWS, out.data, out.size);
     s->facts.size = s->texts.size = 0;
-    brief_again(s->brief);
-    out_free(&out);
+    delta_codec_reset(s->brief);
+    encoder_free(&out);
 }
 
 /* What is not of its order. */
-static void put_state(const struct run *run, struct out *out)
+static void put_state(const struct run *run, struct encoder *out)
 {
-    const struct saving *s = run->saving;
-    put_u64(out, (uint64_t)run->last_ns);
-    put_u32(out, (uint32_t)run->process_count | STATE_UNFOLLOWED);
+    const struct checkpoint_writer *s = run->saving;
+    encode_u64(out, (uint64_t)run->last_ns);
+    encode_u32(out, (uint32_t)run->process_count | CHECKPOINT_UNTRACED);
     for (size_t i = 0; i < run->process_count; i++) {
-        put_u64(out, run->processes[i].waited_ns);
-        put_u64(out, run->processes[i].dropped);
-        put_u64(out, run->processes[i].unfollowed);
+        encode_u64(out, run->processes[i].waited_ns);
+        encode_u64(out, run->processes[i].dropped);
+        encode_u64(out, run->processes[i].unfollowed);
     }
-    put_u32(out, (uint32_t)s->hangup_count);
+    encode_u32(out, (uint32_t)s->hangup_count);
     for (size_t i = 0; i < s->hangup_count; i++) {
-        put_u32(out, s->hangups[i].session);
-        put_u32(out, s->hangups[i].epoch);
+        encode_u32(out, s->hangups[i].session);
+        encode_u32(out, s->hangups[i].epoch);
     }
 }
 
 /* Where each thread stands. */
-static void put_threads(const struct run *run, struct out *out, uint32_t *oldest)
+static void put_threads(const struct run *run, struct encoder *out, uint32_t *oldest)
 {
     for (size_t i = 0; i < run->session_count; i++) {
-        struct session *session = run->sessions[i];
+        struct program_session *session = run->sessions[i];
         if (!session)
             continue;
-        session_forget_ended(session);
+        program_session_forget_ended(session);
         for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
             const struct thread_state *state = walk.value;
             if (state->held_count && state->held_epoch < *oldest)
                 *oldest = state->held_epoch;
             if (!state->last[0].line && !state->doubt)
                 continue;
-            put_u32(out, session->number | (uint32_t)state->doubt << THREAD_DOUBT_SHIFT);
-            put_u32(out, (uint32_t)walk.a);
-            put_ref(out, state->last[0]);
-            put_ref(out, state->last[1]);
+            encode_u32(out, session->number | (uint32_t)state->doubt << THREAD_UNCERTAINTY_SHIFT);
+            encode_u32(out, (uint32_t)walk.a);
+            encode_event_id(out, state->last[0]);
+            encode_event_id(out, state->last[1]);
         }
     }
 }
 
-static bool begin(struct run *run)
+static bool checkpoint_begin_write(struct run *run)
 {
-    struct saving *s = run->saving;
-    struct out threads = {0};
+    struct checkpoint_writer *s = run->saving;
+    struct encoder threads = {0};
     uint32_t oldest = order_oldest_batch(run->order);
     s->state.size = 0;
     put_threads(run, &threads, &oldest);
     put_state(run, &s->state);
-    contexts_save(&run->contexts, keep_sums, run);
-    metered_save(run, keep_meters, run);
-    reached_save(&run->reached, keep_reached, run);
+    call_contexts_save(&run->contexts, keep_sums, run);
+    program_metrics_save(run, keep_meters, run);
+    agent_positions_save(&run->reached, keep_reached, run);
     put_news(run);
     s->state_news = s->news;
     bool ok = !s->state.failed && !threads.failed &&
@@ -240,7 +240,7 @@ static bool begin(struct run *run)
                                                   .data = threads.data,
                                                   .size = (uint32_t)threads.size},
                                    oldest);
-    out_free(&threads);
+    encoder_free(&threads);
     if (ok)
         order_save_begin(run->order);
     return ok;
@@ -248,26 +248,26 @@ static bool begin(struct run *run)
 
 static void note_part(void *context, uint64_t place)
 {
-    struct saving *s = context;
-    s->parts = grow(s->parts, &s->part_room, s->part_count + 1, sizeof *s->parts);
+    struct checkpoint_writer *s = context;
+    s->parts = array_reserve(s->parts, &s->part_room, s->part_count + 1, sizeof *s->parts);
     s->parts[s->part_count++] = place;
 }
 
-static bool end(struct run *run)
+static bool checkpoint_end_write(struct run *run)
 {
-    struct saving *s = run->saving;
-    struct out *out = &s->state;
+    struct checkpoint_writer *s = run->saving;
+    struct encoder *out = &s->state;
     size_t size;
     s->part_count = 0;
     order_saved_parts(run->order, note_part, s);
     uint8_t *order = order_save_end(run->order, &size);
-    put_bytes(out, order, size);
+    encode_bytes(out, order, size);
     free(order);
     if (out->failed) {
         tracefile_save_drop(run->trace);
         return false;
     }
-    struct state state = {.data = out->data,
+    struct checkpoint state = {.data = out->data,
                           .size = out->size,
                           .news = s->state_news,
                           .parts = s->parts,
@@ -279,7 +279,7 @@ static bool end(struct run *run)
 /* ---- when ---- */
 
 /* A run that keeps only a part saves more often. */
-static uint64_t enough(const struct run *run)
+static uint64_t checkpoint_interval_bytes(const struct run *run)
 {
     uint64_t keep = run->saving->keep_bytes;
     return keep && keep / 16 < tracefile_region_bytes(run->trace)
@@ -288,71 +288,71 @@ static uint64_t enough(const struct run *run)
 }
 
 /* Whole blocks are forgotten; of what is kept nothing may lie before the place: false where that is not so. */
-static bool forget(struct run *run)
+static bool checkpoint_begin_discard(struct run *run)
 {
-    struct moment moment = run->saving->moments[0];
+    struct checkpoint_moment moment = run->saving->moments[0];
     uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
-    run_forget_begin(run, blocks * BLOCK_EVENTS);
+    run_discard_begin(run, blocks * BLOCK_EVENTS);
     return order_first(run->order) >= moment.position;
 }
 
-static void forgotten(struct run *run, bool saved)
+static void checkpoint_end_discard(struct run *run, bool saved)
 {
-    struct saving *s = run->saving;
-    struct moment moment = s->moments[0];
+    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_moment moment = s->moments[0];
     memmove(s->moments, s->moments + 1, --s->moment_count * sizeof *s->moments);
     if (saved)
-        tracefile_forget(run->trace, moment.place);
+        tracefile_discard_before(run->trace, moment.place);
     run->generation++;
 }
 
 static void note_moment(struct run *run)
 {
-    struct saving *s = run->saving;
+    struct checkpoint_writer *s = run->saving;
     if (s->moment_count == EPOCHS_MAX) { /* coarser ones */
         for (size_t i = 0; i < EPOCHS_MAX / 2; i++)
             s->moments[i] = s->moments[2 * i + 1];
         s->moment_count = EPOCHS_MAX / 2;
     }
     s->moments[s->moment_count++] =
-        (struct moment){tracefile_end(run->trace), order_count(run->order)};
+        (struct checkpoint_moment){tracefile_end(run->trace), order_count(run->order)};
 }
 
 /* A state with millions of lines that change takes long to put together: that is a small part of the time, unless
  * so much is unsaved that it must be done. */
 static bool is_time(const struct run *run)
 {
-    const struct saving *s = run->saving;
-    uint64_t unsaved = tracefile_unsaved(run->trace), least = enough(run);
+    const struct checkpoint_writer *s = run->saving;
+    uint64_t unsaved = tracefile_unsaved(run->trace), least = checkpoint_interval_bytes(run);
     return unsaved >= least && (s->took_ns < SHORT_NS || unsaved >= WAIT_MOST * least ||
-                                turn_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
+                                loop_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
 }
 
 /* It is written, or could not be. */
-static void ended(struct run *run, bool saved)
+static void checkpoint_finish_write(struct run *run, bool saved)
 {
-    struct saving *s = run->saving;
+    struct checkpoint_writer *s = run->saving;
     s->step = IDLE;
     s->failed = !saved;
     s->took_ns = s->spent_ns;
-    s->saved_ns = turn_clock_ns();
+    s->saved_ns = loop_clock_ns();
     if (s->forgets)
-        forgotten(run, saved);
+        checkpoint_end_discard(run, saved);
     else if (saved && s->keep_bytes)
         note_moment(run);
     /* it grows until it is looked at again */
     s->forgets =
-        saved && s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) > s->keep_bytes;
+        saved && s->moment_count > 1 && tracefile_kept(run->trace) + checkpoint_interval_bytes(run) > s->keep_bytes;
     if (s->forgets)
         s->step = READY;
 }
 
 static void begin_now(struct run *run)
 {
-    struct saving *s = run->saving;
-    uint64_t begin_ns = turn_clock_ns();
+    struct checkpoint_writer *s = run->saving;
+    uint64_t begin_ns = loop_clock_ns();
     if (s->forgets && !s->forgot) {
-        s->forgets = s->forgot = forget(run);
+        s->forgets = s->forgot = checkpoint_begin_discard(run);
         s->step = s->forgets ? FORGETTING : IDLE;
         return;
     }
@@ -361,28 +361,28 @@ static void begin_now(struct run *run)
     s->forgot = false;
     s->step = WRITING;
     s->spent_ns = 0;
-    if (!begin(run))
-        ended(run, false);
-    s->spent_ns += turn_clock_ns() - begin_ns;
+    if (!checkpoint_begin_write(run))
+        checkpoint_finish_write(run, false);
+    s->spent_ns += loop_clock_ns() - begin_ns;
 }
 
-void saving_poll(struct run *run)
+void checkpoint_poll(struct run *run)
 {
-    struct saving *s = run->saving;
+    struct checkpoint_writer *s = run->saving;
     if (s && s->step == IDLE && is_time(run))
         s->step = order_save_prepare(run->order) ? READY : PREPARING;
     if (s && s->step == READY)
         begin_now(run);
 }
 
-bool saving_presses(const struct run *run)
+bool checkpoint_is_urgent(const struct run *run)
 {
     return run->saving && run->saving->keep_bytes && run->saving->step != IDLE;
 }
 
-bool saving_lags(const struct run *run)
+bool checkpoint_is_overdue(const struct run *run)
 {
-    return saving_presses(run) && tracefile_unsaved(run->trace) >= LAG_MOST * enough(run);
+    return checkpoint_is_urgent(run) && tracefile_unsaved(run->trace) >= LAG_MOST * checkpoint_interval_bytes(run);
 }
 
 static bool one_step(struct run *run)
@@ -391,16 +391,16 @@ static bool one_step(struct run *run)
     case PREPARING:
         return order_save_prepare(run->order);
     case FORGETTING:
-        return run_forget_step(run);
+        return run_discard_step(run);
     default:
         return order_save_step(run->order);
     }
 }
 
-bool saving_go_on(struct run *run, struct share share)
+bool checkpoint_step(struct run *run, struct loop_share share)
 {
-    struct saving *s = run->saving;
-    uint64_t begin_ns = turn_clock_ns();
+    struct checkpoint_writer *s = run->saving;
+    uint64_t begin_ns = loop_clock_ns();
     if (s && s->step == READY)
         begin_now(run);
     if (!s || s->step == IDLE)
@@ -408,25 +408,25 @@ bool saving_go_on(struct run *run, struct share share)
     bool all = false;
     do
         all = one_step(run);
-    while (!all && share_left(share));
-    s->spent_ns += turn_clock_ns() - begin_ns;
+    while (!all && loop_share_left(share));
+    s->spent_ns += loop_clock_ns() - begin_ns;
     if (all && s->step != WRITING)
         s->step = READY;
     else if (all)
-        ended(run, end(run));
+        checkpoint_finish_write(run, checkpoint_end_write(run));
     return s->step == IDLE;
 }
 
-bool saving_finish(struct run *run, struct share share)
+bool checkpoint_finish(struct run *run, struct loop_share share)
 {
-    struct saving *s = run->saving;
+    struct checkpoint_writer *s = run->saving;
     if (!s)
         return true;
     s->failed &= s->finishing; /* what failed before is tried again */
     s->finishing = true;
     for (;;) {
-        if (!saving_go_on(run, share)) {
-            if (!share_left(share))
+        if (!checkpoint_step(run, share)) {
+            if (!loop_share_left(share))
                 return false;
             continue;
         }

@@ -7,19 +7,19 @@
 #include "server/intake/session.h"
 #include "wire/limits.h"
 
-struct shape {
+struct event_shape {
     unsigned count;
     bool two_lines;
-    struct step steps[LIMIT_STEPS];
+    struct shape_step steps[LIMIT_STEPS];
 };
 
 /* A thread, by the code of its own line: its last point, and slots that wait for
  * an announcement by another thread. */
 struct thread_state {
-    struct ref last[2];
+    struct event_id last[2];
     uint8_t doubt;       /* an enum unseen: what its next event may follow besides */
     uint32_t thread;     /* code of its own line */
-    struct slot *held;   /* from held_begin on */
+    struct ring_slot *held;   /* from held_begin on */
     size_t held_begin, held_count, held_room;
     uint32_t held_epoch; /* region of the oldest */
     struct thread_state *next;  /* of those that wait for the same announcement */
@@ -27,17 +27,17 @@ struct thread_state {
 };
 
 /* What a slot may name before it is announced: the code of one of these. */
-enum announced { ANNOUNCED_LINE, ANNOUNCED_TYPE, ANNOUNCED_SHAPE };
+enum declaration_kind { DECLARED_LINE, DECLARED_TYPE, DECLARED_SHAPE };
 
 #define NEAR_LINES 65536u
 #define SITE_CACHE 256u
 
-struct session {
+struct program_session {
     struct run *run;
     uint32_t number, process;
     uint64_t instance;
     uint32_t types[LIMIT_TYPES]; /* code -> type of the run */
-    struct shape *shapes[LIMIT_SHAPES];
+    struct event_shape *shapes[LIMIT_SHAPES];
     uint32_t *lines; /* code -> line of the run, for small codes */
     size_t line_room;
     struct map far_lines; /* for the others */
@@ -65,32 +65,32 @@ struct session {
     bool stale; /* a part of the journal that is read again: all but its events is known */
 };
 
-static inline struct run_process *session_process(const struct session *session)
+static inline struct run_process *program_session_process(const struct program_session *session)
 {
     return &session->run->processes[session->process];
 }
 
-struct thread_state *thread_state_of(struct session *session, uint32_t thread);
+struct thread_state *thread_state_for(struct program_session *session, uint32_t thread);
 /* Of threads whose lines are closed nothing more is expected; a program may have had millions of them. */
-void session_forget_ended(struct session *session);
+void program_session_forget_ended(struct program_session *session);
 /* announced.c: true if all that the slot names was announced; else *missing is what it waits for. */
-struct missing_code {
-    enum announced what;
+struct missing_declaration {
+    enum declaration_kind what;
     uint32_t code;
 };
-bool announced(const struct session *session, const struct slot *slot,
-               struct missing_code *missing);
+bool declarations_complete(const struct program_session *session, const struct ring_slot *slot,
+               struct missing_declaration *missing);
 /* Those who wait for it may go on. */
-void announce(struct session *session, enum announced what, uint32_t code);
-uint32_t session_line(const struct session *session, uint32_t code); /* 0: not announced */
+void declarations_notify(struct program_session *session, enum declaration_kind what, uint32_t code);
+uint32_t program_session_line(const struct program_session *session, uint32_t code); /* 0: not announced */
 /* It is another program's, of which events may be told by that one alone; others' may be about it, or its partners. */
-bool session_is_foreign(const struct session *session, uint32_t code);
+bool program_session_is_foreign(const struct program_session *session, uint32_t code);
 
 /* Takes one message body, of a thread if it is not 0.  False with in->error. */
-bool announce_take(struct session *session, unsigned type, struct in *in, uint32_t thread);
+bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in, uint32_t thread);
 
 /* What a record's payload tells that was measured (did.c). */
-void session_measured(struct session *session, uint32_t thread, const struct slot *slot,
-                      struct ref at);
+void program_session_decode_measured(struct program_session *session, uint32_t thread, const struct ring_slot *slot,
+                      struct event_id at);
 
 #endif

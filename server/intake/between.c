@@ -11,20 +11,20 @@ static bool is_one_too_many(const struct run *run, uint64_t stream)
     return !order_stream_known(run->order, stream, &count) && count >= LIMIT_FAR_STREAMS;
 }
 
-bool between_end(struct run *run, struct in *in, uint32_t line)
+bool remote_end_decode(struct run *run, struct decoder *in, uint32_t line)
 {
-    struct told_far told;
-    if (!get_told_far(in, &told))
+    struct remote_stream_message told;
+    if (!decode_remote_stream(in, &told))
         return false;
     if (told.writes > END_LEAVES) {
-        in_fail(in, "an end of a stream that cannot be");
+        decoder_fail(in, "an end of a stream that cannot be");
         return false;
     }
     if (is_one_too_many(run, told.stream)) {
-        in_fail(in, "there are too many streams between machines");
+        decoder_fail(in, "there are too many streams between machines");
         return false;
     }
-    order_stream_end(run->order, &(struct stream_told){
+    order_stream_end(run->order, &(struct stream_report){
                                      .stream = told.stream,
                                      .end = (enum stream_end)told.writes,
                                      .here = {told.here_high, told.here_low, told.here_port},
@@ -33,32 +33,32 @@ bool between_end(struct run *run, struct in *in, uint32_t line)
     return true;
 }
 
-bool between_hole(struct run *run, struct in *in)
+bool remote_end_decode_gap(struct run *run, struct decoder *in)
 {
-    struct told_hole told;
-    if (!get_told_hole(in, &told))
+    struct stream_gap_message told;
+    if (!decode_stream_gap(in, &told))
         return false;
-    if (told.first >= told.end || told.doubt >= UNSEEN_COUNT) {
-        in_fail(in, "a hole in a stream that cannot be");
+    if (told.first >= told.end || told.doubt >= UNTRACED_COUNT) {
+        decoder_fail(in, "a hole in a stream that cannot be");
         return false;
     }
     if (is_one_too_many(run, told.stream)) {
-        in_fail(in, "there are too many streams between machines");
+        decoder_fail(in, "there are too many streams between machines");
         return false;
     }
-    order_stream_hole(run->order, told.stream, told.first, told.end, told.doubt);
+    order_stream_gap(run->order, told.stream, told.first, told.end, told.doubt);
     return true;
 }
 
-bool between_alone(struct run *run, const uint8_t *body, size_t size)
+bool remote_end_decode_alone(struct run *run, const uint8_t *body, size_t size)
 {
-    struct in in = in_from(body, size);
-    uint64_t stream = get_u64(&in);
-    if (!in_done(&in))
+    struct decoder in = decoder_init(body, size);
+    uint64_t stream = decode_u64(&in);
+    if (!decoder_finish(&in))
         return false;
     order_stream_alone(run->order, stream);
     run->generation++;
     return true;
 }
 
-void between_put_alone(struct out *out, uint64_t stream) { put_u64(out, stream); }
+void remote_end_encode_alone(struct encoder *out, uint64_t stream) { encode_u64(out, stream); }

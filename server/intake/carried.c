@@ -14,27 +14,27 @@
 
 #define AT_ONCE 16384u /* switches of one body */
 
-static bool sealed(int fd)
+static bool placement_is_sealed(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
     return seals >= 0 && (seals & needed) == needed;
 }
 
-const char *carried_add(struct carried **list, int fd, uint32_t carrier)
+const char *placement_ring_add(struct placement_ring **list, int fd, uint32_t carrier)
 {
     struct stat st;
-    if (!sealed(fd))
+    if (!placement_is_sealed(fd))
         return "a ring that is not sealed";
-    if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < SPAN_MAP_BYTES)
+    if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < PLACEMENT_MAP_BYTES)
         return "a ring of an impossible size";
-    struct span_head *head = mmap(NULL, SPAN_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct task_placement_head *head = mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
         return "a ring that cannot be mapped";
-    if (head->magic != SPAN_MAGIC || head->version != SPAN_VERSION) {
-        munmap(head, SPAN_MAP_BYTES);
+    if (head->magic != PLACEMENT_MAGIC || head->version != PLACEMENT_VERSION) {
+        munmap(head, PLACEMENT_MAP_BYTES);
         return "a ring without its magic number, or of another version";
     }
-    struct carried *ring = memory_zeroed(1, sizeof *ring);
+    struct placement_ring *ring = xcalloc(1, sizeof *ring);
     ring->head = head;
     ring->carrier = carrier;
     ring->next = *list;
@@ -42,107 +42,107 @@ const char *carried_add(struct carried **list, int fd, uint32_t carrier)
     return NULL;
 }
 
-void carried_free(struct carried *ring)
+void placement_ring_free(struct placement_ring *ring)
 {
-    munmap(ring->head, SPAN_MAP_BYTES);
+    munmap(ring->head, PLACEMENT_MAP_BYTES);
     free(ring);
 }
 
-static uint64_t there(const struct carried *ring)
+static uint64_t placement_available(const struct placement_ring *ring)
 {
     uint64_t count = atomic_load_explicit(&ring->head->written, memory_order_acquire) - ring->taken;
-    return count <= SPAN_SWITCHES ? count : SPAN_SWITCHES;
+    return count <= PLACEMENT_SWITCHES ? count : PLACEMENT_SWITCHES;
 }
 
-unsigned carried_full(const struct carried *ring)
+unsigned placement_ring_is_full(const struct placement_ring *ring)
 {
-    return (unsigned)(there(ring) / (SPAN_SWITCHES / 256));
+    return (unsigned)(placement_available(ring) / (PLACEMENT_SWITCHES / 256));
 }
 
-bool carried_is_over(const struct carried *ring)
+bool placement_ring_is_over(const struct placement_ring *ring)
 {
-    return atomic_load(&ring->head->done) && !there(ring);
+    return atomic_load(&ring->head->done) && !placement_available(ring);
 }
 
 /* ---- taking ---- */
 
-struct clocked {
-    struct ticks *ticks; /* NULL: times are ns */
-    struct ticks_span span;
+struct placement_clock {
+    struct tsc_clock *ticks; /* NULL: times are ns */
+    struct tsc_clock_range span;
 };
 
-static struct clocked clock_of(const struct carried *ring, struct ticks *ticks)
+static struct placement_clock clock_of(const struct placement_ring *ring, struct tsc_clock *ticks)
 {
     volatile uint32_t *clock = &ring->head->clock;
-    if (*clock != QUEUE_CLOCK_TICKS || !ticks_known())
-        return (struct clocked){.ticks = NULL};
-    ticks_read(ticks);
+    if (*clock != QUEUE_CLOCK_TICKS || !tsc_clock_known())
+        return (struct placement_clock){.ticks = NULL};
+    tsc_clock_read(ticks);
     while (ticks->count < 2) { /* a millisecond, once */
         nanosleep(&(struct timespec){0, 1100000}, NULL);
-        ticks_read(ticks);
+        tsc_clock_read(ticks);
     }
-    return (struct clocked){.ticks = ticks, .span = ticks_span(ticks, ticks_counter())};
+    return (struct placement_clock){.ticks = ticks, .span = tsc_clock_span(ticks, tsc_clock_counter())};
 }
 
 #define TIME_MOST ((uint64_t)1 << 60)
 
 /* A time that runs back becomes that of the switch before. */
-static uint64_t time_of(const struct carried *ring, struct clocked *clock, uint64_t time)
+static uint64_t time_of(const struct placement_ring *ring, struct placement_clock *clock, uint64_t time)
 {
-    if (clock->ticks && !ticks_holds(&clock->span, time))
-        clock->span = ticks_span(clock->ticks, time);
-    uint64_t ns = clock->ticks ? ticks_within(&clock->span, time) : time;
+    if (clock->ticks && !tsc_clock_holds(&clock->span, time))
+        clock->span = tsc_clock_span(clock->ticks, time);
+    uint64_t ns = clock->ticks ? tsc_clock_within(&clock->span, time) : time;
     return ns > ring->last_ns && ns < TIME_MOST ? ns : ring->last_ns;
 }
 
-static void put_head(struct carried *ring, struct out *out, uint64_t first_ns)
+static void put_head(struct placement_ring *ring, struct encoder *out, uint64_t first_ns)
 {
-    put_u32(out, ring->on);
-    put_u64(out, ring->since_ns);
-    put_u64(out, ring->lost);
-    put_u64(out, first_ns);
+    encode_u32(out, ring->on);
+    encode_u64(out, ring->since_ns);
+    encode_u64(out, ring->lost);
+    encode_u64(out, first_ns);
     ring->lost = 0;
     ring->last_ns = first_ns;
 }
 
-static void put_switch(struct carried *ring, struct out *out, uint64_t ns, uint32_t task)
+static void put_switch(struct placement_ring *ring, struct encoder *out, uint64_t ns, uint32_t task)
 {
-    put_varied(out, ns - ring->last_ns);
-    put_varied(out, task);
+    encode_varint(out, ns - ring->last_ns);
+    encode_varint(out, task);
     ring->last_ns = ring->since_ns = ns;
     ring->on = task;
 }
 
 /* Whatever was on it went at a time that is not known. */
-static void lose(struct carried *ring, uint64_t count)
+static void placement_note_loss(struct placement_ring *ring, uint64_t count)
 {
     ring->lost += count < TIME_MOST ? count : 1;
     ring->on = 0;
 }
 
-bool carried_take(struct carried *ring, struct ticks *ticks, struct out *out)
+bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks, struct encoder *out)
 {
-    const volatile struct span_switch *all = span_switches(ring->head);
-    uint64_t count = there(ring), most = count < AT_ONCE ? count : AT_ONCE, done = 0;
+    const volatile struct task_switch *all = placement_switches(ring->head);
+    uint64_t count = placement_available(ring), most = count < AT_ONCE ? count : AT_ONCE, done = 0;
     if (!most)
         return false;
-    struct clocked clock = clock_of(ring, ticks);
+    struct placement_clock clock = clock_of(ring, ticks);
     size_t count_at = 0;
     uint32_t told = 0;
     for (; done < most; done++) {
-        const volatile struct span_switch *at = &all[(ring->taken + done) % SPAN_SWITCHES];
+        const volatile struct task_switch *at = &all[(ring->taken + done) % PLACEMENT_SWITCHES];
         uint64_t time = at->time, task = at->task;
-        if (task == SPAN_LOST && told)
+        if (task == PLACEMENT_LOST && told)
             break;
-        if (task == SPAN_LOST) {
-            lose(ring, time);
+        if (task == PLACEMENT_LOST) {
+            placement_note_loss(ring, time);
             continue;
         }
         uint64_t ns = time_of(ring, &clock, time);
         if (!told++) {
             put_head(ring, out, ns);
             count_at = out->size;
-            put_u32(out, 0);
+            encode_u32(out, 0);
         }
         put_switch(ring, out, ns, task < LIMIT_LINES ? (uint32_t)task : 0);
     }

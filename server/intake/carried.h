@@ -12,9 +12,9 @@
 #include "wire/message.h"
 #include "wire/span.h"
 
-struct carried {
-    struct carried *next;
-    struct span_head *head; /* mapped */
+struct placement_ring {
+    struct placement_ring *next;
+    struct task_placement_head *head; /* mapped */
     uint32_t carrier; /* its number in the program */
     uint64_t taken; /* switches; our own copy */
     uint32_t on; /* the task that is on it, 0 none, */
@@ -23,12 +23,12 @@ struct carried {
 };
 
 /* Maps a ring and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is wrong with it. */
-const char *carried_add(struct carried **list, int fd, uint32_t carrier);
-void carried_free(struct carried *ring);
-unsigned carried_full(const struct carried *ring); /* in 256th */
-bool carried_is_over(const struct carried *ring); /* empty, and nothing more comes */
+const char *placement_ring_add(struct placement_ring **list, int fd, uint32_t carrier);
+void placement_ring_free(struct placement_ring *ring);
+unsigned placement_ring_is_full(const struct placement_ring *ring); /* in 256th */
+bool placement_ring_is_over(const struct placement_ring *ring); /* empty, and nothing more comes */
 /* Appends the body of a SPANS with what is there, up to some thousand; false: there is nothing, and nothing was
  * appended. */
-bool carried_take(struct carried *ring, struct ticks *ticks, struct out *out);
+bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks, struct encoder *out);
 
 #endif

@@ -5,8 +5,8 @@
 #include "server/intake/region.h"
 
 /* Appends the body of a METERS with all that changed since it was told last; false: nothing did. */
-bool counted_tell(struct region *region, uint64_t ns, struct out *body);
+bool metric_records_encode(struct region_reader *region, uint64_t ns, struct encoder *body);
 /* What was told got lost: the next time all of it is told. */
-void counted_untold(struct region *region);
+void metric_records_pending(struct region_reader *region);
 
 #endif

@@ -6,6 +6,6 @@
 
 /* False, with in->error: it cannot be read.  What threads took that are not announced counts as that of one that is not
  * recorded. */
-bool heaped_read(const struct used_by *by, struct in *in);
+bool heap_records_decode(const struct usage_target *by, struct decoder *in);
 
 #endif

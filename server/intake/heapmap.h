@@ -8,22 +8,22 @@
 #include "wire/heap.h"
 #include "wire/message.h"
 
-struct heapmap {
+struct heap_reader {
     int fd; /* the caller's */
     struct heap_sum *told; /* as they were told last, by number */
     uint32_t told_count, told_bad, told_nodes;
     uint64_t unseen, unknown;
     /* Takes a body; false: there is no room for it now, so it is to be told again. */
-    bool (*tell)(void *context, const struct out *body);
+    bool (*tell)(void *context, const struct encoder *body);
     void *context;
 };
 
 /* The rest is zero. */
-void heapmap_begin(struct heapmap *map, int fd, bool (*tell)(void *context, const struct out *body),
+void heap_reader_begin(struct heap_reader *map, int fd, bool (*tell)(void *context, const struct encoder *body),
                    void *context);
-void heapmap_end(struct heapmap *map); /* the descriptor stays open */
-void heapmap_sample(const struct heapmap *map, uint64_t now_ns); /* how much there is */
-void heapmap_sums(struct heapmap *map, uint64_t now_ns); /* and whose, of what has changed */
-void heapmap_blocks(const struct heapmap *map, uint64_t now_ns); /* each that is left */
+void heap_reader_end(struct heap_reader *map); /* the descriptor stays open */
+void heap_reader_sample(const struct heap_reader *map, uint64_t now_ns); /* how much there is */
+void heap_reader_sums(struct heap_reader *map, uint64_t now_ns); /* and whose, of what has changed */
+void heap_reader_send_blocks(const struct heap_reader *map, uint64_t now_ns); /* each that is left */
 
 #endif

@@ -7,17 +7,17 @@
 
 #include <stdlib.h>
 
-bool hello_read(struct in *in, struct hello *hello)
+bool hello_message_decode(struct decoder *in, struct hello_message *hello)
 {
-    struct told_hello told;
-    *hello = (struct hello){0};
-    bool good = get_told_hello(in, &told);
+    struct program_hello told;
+    *hello = (struct hello_message){0};
+    bool good = decode_hello(in, &told);
     hello->version = told.version; /* of a bad one, too: it may be why */
     hello->role = told.role;
     if (!good)
         return false;
     if (told.role == ROLE_VIEWER)
-        return in_done(in);
+        return decoder_finish(in);
     hello->run = text_name(told.run);
     hello->environment = text_name(told.environment);
     hello->path = text_name(told.path);
@@ -26,19 +26,19 @@ bool hello_read(struct in *in, struct hello *hello)
     hello->instance = told.instance;
     hello->clock_ns = told.clock_ns;
     hello->wall_ns = told.wall_ns;
-    hello->arguments = memory_zeroed(told.argument_count + 1, sizeof *hello->arguments);
+    hello->arguments = xcalloc(told.argument_count + 1, sizeof *hello->arguments);
     for (; hello->argument_count < told.argument_count; hello->argument_count++)
-        hello->arguments[hello->argument_count] = text_copy(get_told_argument(in));
-    uint32_t variables = get_told_variables(in);
-    hello->variables = memory_zeroed(variables + 1u, sizeof *hello->variables);
+        hello->arguments[hello->argument_count] = text_copy(decode_argument(in));
+    uint32_t variables = decode_variables(in);
+    hello->variables = xcalloc(variables + 1u, sizeof *hello->variables);
     for (; hello->variable_count < variables; hello->variable_count++)
-        hello->variables[hello->variable_count] = text_copy(get_told_argument(in));
+        hello->variables[hello->variable_count] = text_copy(decode_argument(in));
     if (told.clock_ns > INT64_MAX / 2 || told.wall_ns > INT64_MAX / 2)
-        in_fail(in, "a time that cannot be");
-    return in_done(in);
+        decoder_fail(in, "a time that cannot be");
+    return decoder_finish(in);
 }
 
-void hello_free(struct hello *hello)
+void hello_message_free(struct hello_message *hello)
 {
     free(hello->run);
     free(hello->environment);
@@ -50,5 +50,5 @@ void hello_free(struct hello *hello)
     for (size_t i = 0; i < hello->variable_count; i++)
         free(hello->variables[i]);
     free(hello->variables);
-    *hello = (struct hello){0};
+    *hello = (struct hello_message){0};
 }

@@ -4,8 +4,8 @@
 
 #include "server/intake/session.h"
 
-struct losses {
-    struct loss {
+struct loss_records {
+    struct loss_record {
         uint32_t line; /* code of the session */
         uint64_t first, count;
         bool dropped; /* the program itself dropped and counted them */
@@ -20,12 +20,12 @@ struct losses {
 };
 
 /* Adds the events of some slots of one thread, and what the thread itself says to be lost there. */
-void losses_add(struct losses *losses, const struct session *session, const struct slot *slots,
+void loss_records_add(struct loss_records *losses, const struct program_session *session, const struct ring_slot *slots,
                 size_t count);
 /* Adds what the session took and holds back until its lines are announced. */
-void losses_add_held(struct losses *losses, const struct session *session);
+void loss_records_add_held(struct loss_records *losses, const struct program_session *session);
 /* Puts them in order, stretches of numbers together. */
-void losses_merge(struct losses *losses);
-void losses_free(struct losses *losses);
+void loss_records_merge(struct loss_records *losses);
+void loss_records_free(struct loss_records *losses);
 
 #endif

@@ -9,58 +9,58 @@
 /* Each kind has its codes, and who tells it. */
 static bool can_be(uint32_t session, uint32_t code, unsigned kind)
 {
-    if (session == METERED_NOBODY)
-        return kind == METER_SAMPLED && code >= METER_SAMPLED_CODES &&
-               code < METER_SAMPLED_CODES + METER_SAMPLED_MOST;
-    if (kind == METER_WATCHED)
-        return code >= METER_WATCHED_CODES && code < METER_WATCHED_CODES + WATCH_CELLS;
-    return kind >= METER_COUNT && kind <= METER_DISTRIBUTION && code && code < REGION_CELLS;
+    if (session == PROGRAM_METRICS_NO_PROCESS)
+        return kind == METRIC_SAMPLED && code >= METRIC_SAMPLED_CODES &&
+               code < METRIC_SAMPLED_CODES + METRIC_SAMPLED_MOST;
+    if (kind == METRIC_WATCHED)
+        return code >= METRIC_WATCHED_CODES && code < METRIC_WATCHED_CODES + WATCH_CELLS;
+    return kind >= METRIC_COUNT && kind <= METRIC_DISTRIBUTION && code && code < REGION_CELLS;
 }
 
-bool metering_name(struct run *run, uint32_t session, uint32_t process, struct in *in)
+bool metric_decode_name(struct run *run, uint32_t session, uint32_t process, struct decoder *in)
 {
-    struct told_meter told;
-    if (!get_told_meter(in, &told))
+    struct metric_message told;
+    if (!decode_metric(in, &told))
         return false;
     if (!can_be(session, told.code, told.kind)) {
-        in_fail(in, "a meter that cannot be");
+        decoder_fail(in, "a meter that cannot be");
         return false;
     }
-    struct metered_name name = {.session = session,
+    struct program_metric_name name = {.session = session,
                                 .code = told.code,
                                 .kind = told.kind,
                                 .name = text_name(told.name),
                                 .unit = text_name(told.unit)};
-    metered_tell(run, &name);
-    figures_name(run, process, FIGURES_OWN + name.code,
-                 (struct figures_meter){
+    program_metrics_declare(run, &name);
+    os_metrics_name(run, process, OS_METRICS_OWN + name.code,
+                 (struct os_metric_kind){
                      .name = name.name,
                      .unit = name.unit,
-                     .grows = name.kind == METER_COUNT,
-                     .scale = name.kind == METER_SAMPLED ? METER_SAMPLED_SCALE : 1,
+                     .grows = name.kind == METRIC_COUNT,
+                     .scale = name.kind == METRIC_SAMPLED ? METRIC_SAMPLED_SCALE : 1,
                  });
     free(name.name);
     free(name.unit);
     return true;
 }
 
-bool metering_samples(struct run *run, uint32_t session, uint32_t process, struct in *in)
+bool metric_decode_samples(struct run *run, uint32_t session, uint32_t process, struct decoder *in)
 {
-    uint64_t time_ns = get_u64(in);
+    uint64_t time_ns = decode_u64(in);
     int64_t at_ns = (int64_t)(time_ns - run->start_ns);
-    if (time_ns > SUMS_TIME_MOST)
-        in_fail(in, "a time that cannot be");
-    uint32_t count = get_count(in, METER_SAMPLE_BYTES);
+    if (time_ns > SNAPSHOT_TIME_MOST)
+        decoder_fail(in, "a time that cannot be");
+    uint32_t count = decode_count(in, METRIC_SAMPLE_BYTES);
     for (uint32_t i = 0; i < count && !in->error; i++) {
-        uint32_t code = get_u32(in);
-        int64_t value = (int64_t)get_u64(in);
-        if (!can_be(session, code, session == METERED_NOBODY ? METER_SAMPLED : METER_WATCHED))
-            in_fail(in, "a number of no meter");
+        uint32_t code = decode_u32(in);
+        int64_t value = (int64_t)decode_u64(in);
+        if (!can_be(session, code, session == PROGRAM_METRICS_NO_PROCESS ? METRIC_SAMPLED : METRIC_WATCHED))
+            decoder_fail(in, "a number of no meter");
         if (in->error)
             break;
-        metered_sample(run, session, code, at_ns, value);
-        figures_add(run, &(struct figures){.process = process, .meter = FIGURES_OWN + code},
-                    (struct figures_point){at_ns, value});
+        program_metrics_sample(run, session, code, at_ns, value);
+        os_metrics_add(run, &(struct os_metric_series){.process = process, .meter = OS_METRICS_OWN + code},
+                    (struct os_metric_point){at_ns, value});
     }
-    return in_done(in);
+    return decoder_finish(in);
 }

@@ -6,8 +6,8 @@
 #include "server/run/metered.h"
 #include "wire/message.h"
 
-/* Of a session and its process, or of METERED_NOBODY and FIGURES_NOBODY.  False, with in->error: it cannot be read. */
-bool metering_name(struct run *run, uint32_t session, uint32_t process, struct in *in);
-bool metering_samples(struct run *run, uint32_t session, uint32_t process, struct in *in);
+/* Of a session and its process, or of PROGRAM_METRICS_NO_PROCESS and OS_METRICS_NO_PROCESS.  False, with in->error: it cannot be read. */
+bool metric_decode_name(struct run *run, uint32_t session, uint32_t process, struct decoder *in);
+bool metric_decode_samples(struct run *run, uint32_t session, uint32_t process, struct decoder *in);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct queue {
-    struct queue *next;
+struct shared_queue {
+    struct shared_queue *next;
     struct queue_head *head; /* mapped; nothing in it is trusted */
     size_t bytes;
     uint64_t slots, tail; /* our own copies */
@@ -21,21 +21,21 @@ struct queue {
     uint32_t thread;
     bool done; /* the thread has ended, or goes on in another queue */
     bool goes_on; /* it does, but that one may not be here yet */
-    struct queue *after; /* what is in that comes first; NULL once it is gone */
+    struct shared_queue *after; /* what is in that comes first; NULL once it is gone */
     bool followed;
 };
 
 /* Maps a queue and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is
  * wrong with it. */
-const char *queue_add(struct queue **list, int fd, uint32_t slots);
-void queue_free(struct queue *queue);
+const char *shared_queue_add(struct shared_queue **list, int fd, uint32_t slots);
+void shared_queue_free(struct shared_queue *queue);
 /* Looks how much there is; false if the queue is nonsense. */
-bool queue_look(struct queue *queue);
-struct queue_want {
+bool shared_queue_available(struct shared_queue *queue);
+struct shared_queue_request {
     size_t most; /* slots, or one record */
     size_t room; /* slots: no more than these */
     uint64_t horizon; /* nothing after the first that is later, as the program stamped it */
-    struct ticks
+    struct tsc_clock
         *ticks; /* what is stamped with the counter becomes nanoseconds; NULL: it stays as it is */
 };
 #define SLOTS_DESCRIBE 1u /* a description is named */
@@ -43,14 +43,14 @@ struct queue_want {
 /* Copies whole records of what there is; how many slots, 0: the first record needs more room.  What is copied is
  * looked at only there: the program may write on in the queue.  *what: what else there is to know of them.
  * Where there is no whole record, all is copied, to be refused by whoever reads it. */
-size_t queue_copy(const struct queue *queue, struct slot *to, const struct queue_want *want,
+size_t shared_queue_copy(const struct shared_queue *queue, struct ring_slot *to, const struct shared_queue_request *want,
                   unsigned *what);
 /* The times, as the program stamped them, of the first record that is there and of the last one within `most`
  * slots; false: none has a time. */
-bool queue_times(const struct queue *queue, size_t most, uint64_t *first, uint64_t *last);
+bool shared_queue_times(const struct shared_queue *queue, size_t most, uint64_t *first, uint64_t *last);
 /* Tells the program whether there is room for what is in it. */
-void queue_say_room(struct queue *queue, bool room);
+void shared_queue_announce_space(struct shared_queue *queue, bool room);
 /* Gives back the room of what lies before `tail`, and wakes a thread that waits for it. */
-void queue_give_room(struct queue *queue);
+void shared_queue_release(struct shared_queue *queue);
 
 #endif

@@ -10,22 +10,22 @@
 #include "wire/message.h"
 #include "wire/region.h"
 
-struct region {
-    struct region *next;
-    const struct region_head *head; /* mapped, to be read only */
+struct region_reader {
+    struct region_reader *next;
+    const struct profile_region_head *head; /* mapped, to be read only */
     uint32_t thread; /* code of its own line */
-    struct region_seen *seen; /* by context: as it was when it was looked at */
+    struct region_context_seen *seen; /* by context: as it was when it was looked at */
     size_t count, room;
     uint64_t backwards;
     uint64_t age; /* ticks, by the last look: no time is longer; UINT64_MAX: not known */
     uint32_t from; /* where to go on with telling */
-    struct meter_sums *cells; /* as they were told last (counted.c), by their codes */
+    struct metric_sums *cells; /* as they were told last (counted.c), by their codes */
 };
 
 /* Maps a region and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is wrong with
  * it. */
-const char *region_add(struct region **list, int fd, uint32_t thread);
-void region_free(struct region *region);
+const char *region_reader_add(struct region_reader **list, int fd, uint32_t thread);
+void region_reader_free(struct region_reader *region);
 
 struct region_moment {
     uint64_t ns, counter; /* by the monotonic clock, and by the counter */
@@ -33,14 +33,14 @@ struct region_moment {
     bool all; /* tell also of calls that have done nothing but go on */
 };
 /* Now.  It may take two milliseconds, where the counter was not read before. */
-struct region_moment region_now(struct ticks *ticks, bool all);
+struct region_moment region_reader_now(struct tsc_clock *ticks, bool all);
 
 /* Looks at all of it; false: there is nothing to tell. */
-bool region_look(struct region *region, const struct region_moment *moment);
-/* Appends the body of a SUMS (wire/sums.h): of those that have changed, REGION_PART at most.  False: that was all. */
-#define REGION_PART 4096u
-bool region_tell(struct region *region, const struct region_moment *moment, struct out *out);
+bool region_reader_poll(struct region_reader *region, const struct region_moment *moment);
+/* Appends the body of a SUMS (wire/sums.h): of those that have changed, REGION_READER_CHUNK at most.  False: that was all. */
+#define REGION_READER_CHUNK 4096u
+bool region_reader_encode(struct region_reader *region, const struct region_moment *moment, struct encoder *out);
 /* What was told got lost: the next time all of it is told. */
-void region_untold(struct region *region);
+void region_reader_pending(struct region_reader *region);
 
 #endif

@@ -8,9 +8,9 @@
 #include "server/intake/ticks.h"
 #include "wire/entries.h"
 
-struct ring {
-    struct ring *next;
-    struct entries_head *head; /* mapped, to be read and written */
+struct ring_reader {
+    struct ring_reader *next;
+    struct call_records_head *head; /* mapped, to be read and written */
     uint32_t thread; /* code of its own line */
     uint64_t taken; /* words; our own copy */
     uint64_t last_ns; /* of the word before; 0: there was none */
@@ -19,15 +19,15 @@ struct ring {
 };
 
 /* Maps a ring and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is wrong with it. */
-const char *ring_add(struct ring **list, int fd, uint32_t thread);
-void ring_free(struct ring *ring);
-unsigned ring_full(const struct ring *ring); /* in 256th */
-bool ring_is_empty(const struct ring *ring);
+const char *ring_reader_add(struct ring_reader **list, int fd, uint32_t thread);
+void ring_reader_free(struct ring_reader *ring);
+unsigned ring_reader_is_full(const struct ring_reader *ring); /* in 256th */
+bool ring_reader_is_empty(const struct ring_reader *ring);
 
-/* Appends the body of an ENTRIES with what is there, RING_PART words at most; false: there is nothing, and nothing was
+/* Appends the body of an ENTRIES with what is there, RING_READER_CHUNK words at most; false: there is nothing, and nothing was
  * appended.  last: the program is gone; what its end left half done is passed over.  
  */
-#define RING_PART 16384u
-bool ring_take(struct ring *ring, struct ticks *ticks, bool last, struct out *out);
+#define RING_READER_CHUNK 16384u
+bool ring_reader_decode(struct ring_reader *ring, struct tsc_clock *ticks, bool last, struct encoder *out);
 
 #endif

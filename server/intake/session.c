@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct run *session_run(const struct session *session) { return session->run; }
-uint32_t session_own_line(const struct session *session, uint32_t code)
+struct run *program_session_run(const struct program_session *session) { return session->run; }
+uint32_t program_session_own_line(const struct program_session *session, uint32_t code)
 {
-    return session_line(session, code);
+    return program_session_line(session, code);
 }
-uint32_t session_number(const struct session *session) { return session->number; }
+uint32_t program_session_number(const struct program_session *session) { return session->number; }
 
-struct session *session_new(struct run *run, uint32_t number, struct hello *hello)
+struct program_session *program_session_new(struct run *run, uint32_t number, struct hello_message *hello)
 {
-    struct session *session = memory_zeroed(1, sizeof *session);
+    struct program_session *session = xcalloc(1, sizeof *session);
     session->run = run;
     session->number = number;
     session->instance = hello->instance;
@@ -32,23 +32,23 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
                                               .clock_ns = hello->clock_ns,
                                               .wall_ns = hello->wall_ns,
                                               .connected = true});
-    identities_expect(&run->identities, hello->instance, number);
+    line_identity_expect(&run->identities, hello->instance, number);
     hello->path = hello->host = NULL;
     hello->arguments = hello->variables = NULL;
     hello->argument_count = hello->variable_count = 0;
     run->connected++;
-    run->sessions = grow(run->sessions, &run->session_room, number + 1, sizeof *run->sessions);
+    run->sessions = array_reserve(run->sessions, &run->session_room, number + 1, sizeof *run->sessions);
     while (run->session_count <= number)
         run->sessions[run->session_count++] = NULL;
     run->sessions[number] = session;
-    run->session_free = session_free;
+    run->session_free = program_session_free;
     return session;
 }
 
 /* From where a record was made: with the calls that led there, where it bears them. */
-static uint32_t site_of(struct session *session, uint32_t thread, const struct slot *slot)
+static uint32_t site_of(struct program_session *session, uint32_t thread, const struct ring_slot *slot)
 {
-    bool within = slot_bears_context(slot);
+    bool within = slot_has_context(slot);
     struct site site = {.process = session->process,
                         .thread = within ? thread : 0,
                         .address = slot->site,
@@ -66,34 +66,34 @@ static uint32_t site_of(struct session *session, uint32_t thread, const struct s
 
 /* ---- events ---- */
 
-static bool implied(const struct session *session, struct ref last, struct ref at)
+static bool session_is_implied(const struct program_session *session, struct event_id last, struct event_id at)
 {
     return last.line && last.line == at.line && last.number < at.number &&
            !order_line_shared(session->run->order, at.line);
 }
 
-static void accept_point(struct session *session, struct thread_state *state, struct arrival *a,
+static void accept_point(struct program_session *session, struct thread_state *state, struct arrival *a,
                          struct arrival *b)
 {
     bool known =
-        implied(session, state->last[0], a->at) || implied(session, state->last[1], a->at) ||
-        (b && (implied(session, state->last[0], b->at) || implied(session, state->last[1], b->at)));
+        session_is_implied(session, state->last[0], a->at) || session_is_implied(session, state->last[1], a->at) ||
+        (b && (session_is_implied(session, state->last[0], b->at) || session_is_implied(session, state->last[1], b->at)));
     if (!known)
         a->after[0] = state->last[0];
     if (!a->doubt)
         a->doubt = state->doubt;
-    state->doubt = UNSEEN_NONE;
+    state->doubt = UNTRACED_NONE;
     state->last[0] = a->at;
-    state->last[1] = b ? b->at : (struct ref){0, 0};
+    state->last[1] = b ? b->at : (struct event_id){0, 0};
     if (a->time_ns > session->run->last_ns)
         session->run->last_ns = a->time_ns;
     if (b)
-        order_accept_pair(session->run->order, a, b);
+        order_insert_pair(session->run->order, a, b);
     else
-        order_accept(session->run->order, a);
+        order_insert(session->run->order, a);
 }
 
-static uint64_t shape_last_on_a(const struct shape *shape, uint64_t first)
+static uint64_t shape_last_on_a(const struct event_shape *shape, uint64_t first)
 {
     uint64_t next = first;
     for (unsigned i = 0; i < shape->count; i++)
@@ -101,14 +101,14 @@ static uint64_t shape_last_on_a(const struct shape *shape, uint64_t first)
     return next - 1;
 }
 
-static void accept_compound(struct session *session, struct thread_state *state,
-                            const struct slot *slot, struct arrival base)
+static void accept_compound(struct program_session *session, struct thread_state *state,
+                            const struct ring_slot *slot, struct arrival base)
 {
-    const struct shape *shape = session->shapes[slot->shape - SHAPE_COMPOUND];
-    struct ref a = {base.at.line, slot->number_a},
-               b = {session_line(session, slot->line_b), slot->number_b};
+    const struct event_shape *shape = session->shapes[slot->shape - SHAPE_COMPOUND];
+    struct event_id a = {base.at.line, slot->number_a},
+               b = {program_session_line(session, slot->line_b), slot->number_b};
     for (unsigned i = 0; i < shape->count; i++) {
-        const struct step *step = &shape->steps[i];
+        const struct shape_step *step = &shape->steps[i];
         struct arrival on_a = base, on_b = base;
         on_a.type = step->type_a ? session->types[step->type_a] : 0;
         on_b.type = step->type_b ? session->types[step->type_b] : 0;
@@ -130,53 +130,53 @@ static void accept_compound(struct session *session, struct thread_state *state,
             on_b.about = step->flags & STEP_ABOUT_A ? a.line : base.about;
             accept_point(session, state, &on_b, NULL);
         }
-        base.doubt = UNSEEN_NONE; /* what follows is after it */
+        base.doubt = UNTRACED_NONE; /* what follows is after it */
         a.number += step->type_a != 0;
         b.number += step->type_b != 0;
     }
 }
 
 /* What follows a record, behind what was measured. */
-static struct in payload_of(const struct slot *slot)
+static struct decoder payload_of(const struct ring_slot *slot)
 {
-    size_t measured = measured_bytes(slot);
-    return in_from((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
+    size_t measured = activity_record_bytes(slot);
+    return decoder_init((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
 }
 
-static bool read_partners(const struct session *session, const struct slot *slot, struct ref *refs,
+static bool read_partners(const struct program_session *session, const struct ring_slot *slot, struct event_id *refs,
                           size_t *count)
 {
-    struct in in = payload_of(slot);
-    while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
-        uint32_t line = session_line(session, get_u32(&in));
-        get_u32(&in);
-        refs[(*count)++] = (struct ref){line, get_u64(&in)};
+    struct decoder in = payload_of(slot);
+    while (decoder_remaining(&in) >= 16 && *count < LIMIT_PARTNERS) {
+        uint32_t line = program_session_line(session, decode_u32(&in));
+        decode_u32(&in);
+        refs[(*count)++] = (struct event_id){line, decode_u64(&in)};
         if (!line)
             return false;
     }
-    return in_done(&in);
+    return decoder_finish(&in);
 }
 
 /* The second halves of all its keys, on line 0. */
-static struct ref *keys_of(const struct slot *slot, size_t *count)
+static struct event_id *keys_of(const struct ring_slot *slot, size_t *count)
 {
-    struct in in = payload_of(slot);
-    struct ref *keys = memory_bytes((1 + slot->payload_bytes / 16) * sizeof *keys);
-    keys[(*count)++] = (struct ref){0, slot->number_b};
-    while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
-        get_u64(&in);
-        keys[(*count)++] = (struct ref){0, get_u64(&in)};
+    struct decoder in = payload_of(slot);
+    struct event_id *keys = xmalloc((1 + slot->payload_bytes / 16) * sizeof *keys);
+    keys[(*count)++] = (struct event_id){0, slot->number_b};
+    while (decoder_remaining(&in) >= 16 && *count < LIMIT_PARTNERS) {
+        decode_u64(&in);
+        keys[(*count)++] = (struct event_id){0, decode_u64(&in)};
     }
-    if (in_done(&in))
+    if (decoder_finish(&in))
         return keys;
     free(keys);
     return NULL;
 }
 
-static bool accept_single(struct session *session, struct thread_state *state,
-                          const struct slot *slot, struct arrival base, const char **error)
+static bool accept_single(struct program_session *session, struct thread_state *state,
+                          const struct ring_slot *slot, struct arrival base, const char **error)
 {
-    struct ref *partners = NULL;
+    struct event_id *partners = NULL;
     size_t count = 0;
     bool ok = true;
     base.type = session->types[slot->shape];
@@ -206,8 +206,8 @@ static bool accept_single(struct session *session, struct thread_state *state,
         }
     } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
                base.relation == RELATION_ORDER) {
-        partners = memory_bytes((1 + slot->payload_bytes / 16) * sizeof *partners);
-        partners[count++] = (struct ref){session_line(session, slot->line_b), slot->number_b};
+        partners = xmalloc((1 + slot->payload_bytes / 16) * sizeof *partners);
+        partners[count++] = (struct event_id){program_session_line(session, slot->line_b), slot->number_b};
         ok = partners[0].line != 0;
         if (ok && slot->flags & SLOT_PARTNERS)
             ok = read_partners(session, slot, partners, &count);
@@ -224,9 +224,9 @@ static bool accept_single(struct session *session, struct thread_state *state,
     return ok;
 }
 
-static void add_payload_text(struct session *session, const struct slot *slot, struct ref at)
+static void add_payload_text(struct program_session *session, const struct ring_slot *slot, struct event_id at)
 {
-    size_t measured = measured_bytes(slot);
+    size_t measured = activity_record_bytes(slot);
     char *text =
         text_readable((const char *)(slot + 1) + measured, slot->payload_bytes - measured, true);
     if (text)
@@ -234,25 +234,25 @@ static void add_payload_text(struct session *session, const struct slot *slot, s
     free(text);
 }
 
-static bool tells_of_others(const struct session *session, const struct slot *slot)
+static bool session_refers_to_others(const struct program_session *session, const struct ring_slot *slot)
 {
-    return session_is_foreign(session, slot->line_a) ||
-           (slot->shape >= SHAPE_COMPOUND && session_is_foreign(session, slot->line_b));
+    return program_session_is_foreign(session, slot->line_a) ||
+           (slot->shape >= SHAPE_COMPOUND && program_session_is_foreign(session, slot->line_b));
 }
 
-static bool accept_record(struct session *session, struct thread_state *state, uint32_t thread,
-                          const struct slot *slot, const char **error)
+static bool accept_record(struct program_session *session, struct thread_state *state, uint32_t thread,
+                          const struct ring_slot *slot, const char **error)
 {
-    uint32_t own = session_line(session, thread);
-    struct arrival base = {.at = {session_line(session, slot->line_a), slot->number_a},
-                           .about = session_line(session, slot->about),
+    uint32_t own = program_session_line(session, thread);
+    struct arrival base = {.at = {program_session_line(session, slot->line_a), slot->number_a},
+                           .about = program_session_line(session, slot->about),
                            .thread = own,
                            .site = site_of(session, own, slot),
                            .time_ns = (int64_t)(slot->time_ns - session->run->start_ns),
                            .batch = session->batch,
                            .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
     session->run->generation++;
-    if (session->high_count && tells_of_others(session, slot)) {
+    if (session->high_count && session_refers_to_others(session, slot)) {
         *error = "tells events on a line of another program";
         return false;
     }
@@ -262,16 +262,16 @@ static bool accept_record(struct session *session, struct thread_state *state, u
             return false;
         }
     }
-    if (base.doubt >= UNSEEN_COUNT) {
+    if (base.doubt >= UNTRACED_COUNT) {
         *error = "a slot gives a reason that is not known";
         return false;
     }
-    if (measured_bytes(slot) == SIZE_MAX) {
+    if (activity_record_bytes(slot) == SIZE_MAX) {
         *error = "a slot measured what cannot be";
         return false;
     }
     if (slot->flags & SLOT_MEASURED && !session->stale)
-        session_measured(session, thread, slot, base.at);
+        program_session_decode_measured(session, thread, slot, base.at);
     if (slot->flags & SLOT_TEXT && !session->stale)
         add_payload_text(session, slot, base.at);
     if (slot->shape >= SHAPE_COMPOUND) {
@@ -281,17 +281,17 @@ static bool accept_record(struct session *session, struct thread_state *state, u
     return accept_single(session, state, slot, base, error);
 }
 
-static void go_on(struct session *session, size_t slots);
+static void session_step(struct program_session *session, size_t slots);
 
-bool session_message(struct session *session, unsigned type, uint32_t thread, const uint8_t *body,
+bool program_session_decode_message(struct program_session *session, unsigned type, uint32_t thread, const uint8_t *body,
                      size_t size, const char **error)
 {
-    struct in in = in_from(body, size);
-    bool ok = announce_take(session, type, &in, thread);
+    struct decoder in = decoder_init(body, size);
+    bool ok = handle_declaration(session, type, &in, thread);
     if (!ok)
         *error = in.error;
     else
-        go_on(session, 1);
+        session_step(session, 1);
     return ok;
 }
 
@@ -299,23 +299,23 @@ bool session_message(struct session *session, unsigned type, uint32_t thread, co
 
 /* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX with
  * error. */
-static size_t take_slots(struct session *session, struct thread_state *state,
-                         const struct slot *slots, size_t count, struct missing_code *missing,
+static size_t session_apply_slots(struct program_session *session, struct thread_state *state,
+                         const struct ring_slot *slots, size_t count, struct missing_declaration *missing,
                          const char **error)
 {
     size_t i = 0;
     while (i < count) {
-        const struct slot *slot = &slots[i];
-        size_t size = slots_next(slot, count - i);
+        const struct ring_slot *slot = &slots[i];
+        size_t size = slot_next_record(slot, count - i);
         if (!size) {
             *error = "a slot says that more follows than there is";
             return SIZE_MAX;
         }
-        if (!announced(session, slot, missing))
+        if (!declarations_complete(session, slot, missing))
             break;
         if (slot->shape == SHAPE_CONTROL) {
-            struct in in = in_from(slot + 1, slot->payload_bytes);
-            if (!announce_take(session, slot->flags, &in, state->thread)) {
+            struct decoder in = decoder_init(slot + 1, slot->payload_bytes);
+            if (!handle_declaration(session, slot->flags, &in, state->thread)) {
                 *error = in.error;
                 return SIZE_MAX;
             }
@@ -329,8 +329,8 @@ static size_t take_slots(struct session *session, struct thread_state *state,
 
 /* ---- slots that wait for an announcement by another thread ---- */
 
-static void hold_slots(struct session *session, struct thread_state *state,
-                       const struct slot *slots, size_t count)
+static void hold_slots(struct program_session *session, struct thread_state *state,
+                       const struct ring_slot *slots, size_t count)
 {
     if (!state->held_count)
         state->held_epoch = session->batch;
@@ -339,28 +339,28 @@ static void hold_slots(struct session *session, struct thread_state *state,
         state->held_begin = 0;
     }
     state->held =
-        grow(state->held, &state->held_room, state->held_count + count, sizeof *state->held);
+        array_reserve(state->held, &state->held_room, state->held_count + count, sizeof *state->held);
     memcpy(state->held + state->held_count, slots, count * sizeof *slots);
     state->held_count += count;
     session->held_total += count;
 }
 
-static void wait_for(struct session *session, struct thread_state *state,
-                     struct missing_code missing)
+static void wait_for(struct program_session *session, struct thread_state *state,
+                     struct missing_declaration missing)
 {
     state->next = map_get(&session->waiting, missing.what, missing.code);
     map_put(&session->waiting, missing.what, missing.code, state);
 }
 
 /* Goes on with one thread. */
-static void release_one(struct session *session, struct thread_state *state)
+static void release_one(struct program_session *session, struct thread_state *state)
 {
     const char *error;
-    struct missing_code missing;
+    struct missing_declaration missing;
     uint32_t now = session->batch;
     session->batch = state->held_epoch; /* there they lie in the journal */
     size_t n = state->held_count,
-           taken = take_slots(session, state, state->held + state->held_begin, n, &missing, &error);
+           taken = session_apply_slots(session, state, state->held + state->held_begin, n, &missing, &error);
     session->batch = now;
     if (taken == SIZE_MAX)
         taken = n; /* a bad slot: what follows it cannot be read */
@@ -373,7 +373,7 @@ static void release_one(struct session *session, struct thread_state *state)
 
 /* Whatever was announced lets other threads' slots go on, at once: lines are numbered in the order in which
  * they are announced, and whoever reads the journal again must number them alike. */
-static void release_ready(struct session *session)
+static void release_ready(struct program_session *session)
 {
     if (session->releasing)
         return;
@@ -394,21 +394,21 @@ static void release_ready(struct session *session)
 #define LOOKS                                                                                      \
     1000u /* and some for each slot: what one batch sets going is mostly worked off with it */
 
-static void go_on(struct session *session, size_t slots)
+static void session_step(struct program_session *session, size_t slots)
 {
     release_ready(session);
-    order_release(session->run->order);
+    order_unpin(session->run->order);
     if (session->run->patient)
-        order_go_on(session->run->order, LOOKS + 4 * (uint64_t)slots);
+        order_step(session->run->order, LOOKS + 4 * (uint64_t)slots);
 }
 
-static bool take_or_hold(struct session *session, uint32_t thread, const struct slot *slots,
+static bool session_apply_or_hold(struct program_session *session, uint32_t thread, const struct ring_slot *slots,
                          size_t count, const char **error)
 {
-    struct thread_state *state = thread_state_of(session, thread);
-    struct missing_code missing;
+    struct thread_state *state = thread_state_for(session, thread);
+    struct missing_declaration missing;
     bool waits = state->held_count > 0;
-    size_t taken = waits ? 0 : take_slots(session, state, slots, count, &missing, error);
+    size_t taken = waits ? 0 : session_apply_slots(session, state, slots, count, &missing, error);
     if (taken == SIZE_MAX)
         return false;
     if (taken < count) {
@@ -423,31 +423,31 @@ static bool take_or_hold(struct session *session, uint32_t thread, const struct 
     return true;
 }
 
-bool session_slots(struct session *session, uint32_t thread, const struct slot *slots, size_t count,
+bool program_session_decode_slots(struct program_session *session, uint32_t thread, const struct ring_slot *slots, size_t count,
                    const char **error)
 {
-    order_hold(session->run->order);
-    bool ok = take_or_hold(session, thread, slots, count, error);
-    go_on(session, count);
+    order_pin(session->run->order);
+    bool ok = session_apply_or_hold(session, thread, slots, count, error);
+    session_step(session, count);
     return ok;
 }
 
 /* ---- the end ---- */
 
-void session_batch(struct session *session, uint32_t epoch, bool stale)
+void program_session_batch(struct program_session *session, uint32_t epoch, bool stale)
 {
     session->batch = epoch;
     session->stale = stale;
     order_read_again(session->run->order, stale);
 }
 
-void session_free(struct session *session)
+void program_session_free(struct program_session *session)
 {
     if (!session)
         return;
     session->run->sessions[session->number] = NULL;
-    session_name_sums(session);
-    session_name_meters(session);
+    program_session_name_sums(session);
+    program_session_name_metrics(session);
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
         struct thread_state *state = walk.value;
         free(state->held);
@@ -466,23 +466,23 @@ void session_free(struct session *session)
     free(session);
 }
 
-void session_hangup(struct session *session)
+void program_session_close(struct program_session *session)
 {
     struct run *run = session->run;
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
         const struct thread_state *state = walk.value;
-        if (state->held_count && !session_process(session)->left)
-            order_report(run->order, (struct ref){session_line(session, (uint32_t)walk.a), 0},
-                         (struct ref){0, 0}, "names lines or types that were never announced");
+        if (state->held_count && !program_session_process(session)->left)
+            order_report(run->order, (struct event_id){program_session_line(session, (uint32_t)walk.a), 0},
+                         (struct event_id){0, 0}, "names lines or types that were never announced");
     }
     size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */
     for (size_t i = 0; i < session->own_line_count; i++)
-        if (!order_line_away(run->order, session->own_lines[i]) &&
+        if (!order_line_is_evicted(run->order, session->own_lines[i]) &&
             --run_line_at(run, session->own_lines[i])->programs == 0)
             session->own_lines[gone++] = session->own_lines[i];
-    order_gone(run->order, session->own_lines, gone);
-    session_process(session)->connected = false;
+    order_end_of_input(run->order, session->own_lines, gone);
+    program_session_process(session)->connected = false;
     run->leaving++;
     run->generation++;
-    session_free(session);
+    program_session_free(session);
 }

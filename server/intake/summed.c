@@ -6,79 +6,79 @@
 #include "wire/sums.h"
 
 /* What the program calls lines and types, as far as it has announced them by now. */
-static void name(const struct session *session, struct context_thread *thread)
+static void profile_resolve_names(const struct program_session *session, struct call_context_thread *thread)
 {
     thread->process = session->process;
     if (!thread->line)
-        contexts_announced(&session->run->contexts, thread, session_line(session, thread->code));
+        call_contexts_announced(&session->run->contexts, thread, program_session_line(session, thread->code));
     for (size_t i = 0; i < thread->count; i++) {
-        struct context *c = &thread->items[i];
+        struct call_context *c = &thread->items[i];
         uint64_t code = c->sums.is.function;
         if (!c->type && c->sums.is.scope == SCOPE_WAITED && code < LIMIT_TYPES)
             c->type = session->types[code];
     }
 }
 
-bool session_sums(struct session *session, uint32_t code, const uint8_t *body, size_t size,
+bool program_session_decode_profile(struct program_session *session, uint32_t code, const uint8_t *body, size_t size,
                   const char **error)
 {
-    struct context_thread *thread = contexts_thread(&session->run->contexts, session->number, code);
-    bool good = contexts_take(thread, body, size, error);
+    struct call_context_thread *thread = call_contexts_thread(&session->run->contexts, session->number, code);
+    bool good = call_contexts_update(thread, body, size, error);
     if (good)
-        contexts_keep(&session->run->contexts, thread, body, size);
-    name(session, thread);
+        call_contexts_keep(&session->run->contexts, thread, body, size);
+    profile_resolve_names(session, thread);
     session->run->generation++;
     return good;
 }
 
-void session_name_sums(const struct session *session)
+void program_session_name_sums(const struct program_session *session)
 {
-    struct contexts *all = &session->run->contexts;
+    struct call_contexts *all = &session->run->contexts;
     for (uint32_t i = 0; i < all->count; i++)
         if (all->threads[i].session == session->number)
-            name(session, &all->threads[i]);
+            profile_resolve_names(session, &all->threads[i]);
 }
 
 /* What counts and gauges stood at then. */
-static void note_figure(const struct session *session, const struct metered_sums *told)
+static void note_figure(const struct program_session *session, const struct program_metric_sums *told)
 {
-    bool gauge = told->sums.kind == METER_GAUGE;
-    if (!told->line || told->sums.kind == METER_DISTRIBUTION || !told->sums.count)
+    bool gauge = told->sums.kind == METRIC_GAUGE;
+    if (!told->line || told->sums.kind == METRIC_DISTRIBUTION || !told->sums.count)
         return;
-    figures_add(session->run,
-                &(struct figures){.process = session->process,
+    os_metrics_add(session->run,
+                &(struct os_metric_series){.process = session->process,
                                   .thread = told->line,
-                                  .meter = FIGURES_OWN + told->sums.code},
-                (struct figures_point){(int64_t)(told->time_ns - session->run->start_ns),
+                                  .meter = OS_METRICS_OWN + told->sums.code},
+                (struct os_metric_point){(int64_t)(told->time_ns - session->run->start_ns),
                                        gauge ? told->sums.last : told->sums.sum});
 }
 
-bool session_meters(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
+bool program_session_decode_metrics(struct program_session *session, uint32_t thread, const uint8_t *body, size_t size,
                     const char **error)
 {
-    struct in in = in_from(body, size);
-    struct metered_sums told = {.session = session->number,
+    struct decoder in = decoder_init(body, size);
+    struct program_metric_sums told = {.session = session->number,
                                 .thread = thread,
-                                .line = session_line(session, thread),
-                                .time_ns = get_u64(&in)};
-    if (told.time_ns > SUMS_TIME_MOST)
-        in_fail(&in, "a time that cannot be");
-    uint32_t count = get_count(&in, METER_SUMS_BYTES);
-    for (uint32_t i = 0; i < count && get_meter_sums(&in, &told.sums); i++) {
-        metered_count(session->run, &told);
+                                .line = program_session_line(session, thread),
+                                .time_ns = decode_u64(&in)};
+    if (told.time_ns > SNAPSHOT_TIME_MOST)
+        decoder_fail(&in, "a time that cannot be");
+    uint32_t count = decode_count(&in, METRIC_SUMS_BYTES);
+    for (uint32_t i = 0; i < count && decode_metric_sums(&in, &told.sums); i++) {
+        program_metrics_count(session->run, &told);
         note_figure(session, &told);
     }
     session->run->generation++;
-    in_done(&in);
+    decoder_finish(&in);
     *error = in.error;
     return !in.error;
 }
 
-void session_name_meters(const struct session *session)
+void program_session_name_metrics(const struct program_session *session)
 {
-    for (size_t i = 0; i < metered_counted(session->run); i++) {
-        struct metered_sums *s = metered_counted_at(session->run, i);
+    for (size_t i = 0; i < program_metrics_counted(session->run); i++) {
+        struct program_metric_sums *s = program_metrics_counted_at(session->run, i);
         if (!s->line && s->session == session->number)
-            s->line = session_line(session, s->thread);
+            s->line = program_session_line(session, s->thread);
     }
 }

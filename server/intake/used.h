@@ -6,16 +6,16 @@
 #include "wire/message.h"
 
 /* Whose it is. */
-struct used_by {
+struct usage_target {
     struct run *run;
     uint32_t process;
-    const struct session *session;
-    uint32_t (*line)(const struct session *session,
+    const struct program_session *session;
+    uint32_t (*line)(const struct program_session *session,
                      uint32_t code); /* of the run; 0: none is announced */
 };
 
 /* False, with in->error: it cannot be read.  Figures of threads that are not announced are left out, and so are meters
  * that are not known. */
-bool used_read(const struct used_by *by, struct in *in);
+bool usage_records_decode(const struct usage_target *by, struct decoder *in);
 
 #endif

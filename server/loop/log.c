@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-void log_line(const char *format, ...)
+void server_log(const char *format, ...)
 {
     char stamp[32];
     time_t now = time(NULL);

@@ -3,6 +3,6 @@
 #define SERVER_LOOP_LOG_H
 
 /* A line of it: standard error, with a time.  What is not printable is masked. */
-void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void server_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

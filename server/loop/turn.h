@@ -11,28 +11,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TURN_READ_NS 5000000u  /* messages of all peers */
-#define TURN_POLL_NS 10000000u /* queues, and what was put off */
-#define TURN_TELL_NS 3000000u /* what was taken: a thread that begins waits for the turn's end */
-#define TURN_LITTLE_NS 750000u /* queues of a run that saves, and keeps only a part */
-#define TURN_SAVE_NS 3000000u  /* states of runs that are written */
-#define TURN_WORK_NS 5000000u  /* questions of viewers */
+#define LOOP_TURN_READ_NS 5000000u  /* messages of all peers */
+#define LOOP_TURN_POLL_NS 10000000u /* queues, and what was put off */
+#define LOOP_TURN_TELL_NS 3000000u /* what was taken: a thread that begins waits for the turn's end */
+#define LOOP_TURN_LITTLE_NS 750000u /* queues of a run that saves, and keeps only a part */
+#define LOOP_TURN_SAVE_NS 3000000u  /* states of runs that are written */
+#define LOOP_TURN_WORK_NS 5000000u  /* questions of viewers */
 
-uint64_t turn_clock_ns(void); /* monotonic */
-const char *turn_host(void); /* what this machine is called */
+uint64_t loop_clock_ns(void); /* monotonic */
+const char *loop_host_name(void); /* what this machine is called */
 
 /* Time that may be spent, from now on. */
-struct share {
+struct loop_share {
     uint64_t end_ns;
 };
-struct share share_of(uint64_t ns);
-bool share_left(struct share share);
+struct loop_share loop_share_new(uint64_t ns);
+bool loop_share_left(struct loop_share share);
 
-void turn_watch(struct ev_loop *loop);
-void turn_doing(const char *what); /* a constant: from now on, until somebody says another */
-uint64_t turn_number(void);
+void loop_turn_watch(struct ev_loop *loop);
+void loop_turn_set_activity(const char *what); /* a constant: from now on, until somebody says another */
+uint64_t loop_turn_number(void);
 /* What is left of the time for reading, of all peers together. */
-bool turn_may_read(void);
-void turn_report(void); /* at the end */
+bool loop_turn_may_read(void);
+void loop_turn_report(void); /* at the end */
 
 #endif

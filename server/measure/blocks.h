@@ -18,7 +18,7 @@
 #define BLOCKS_ANY (UINT64_MAX - 1) /* as `until`: it is not known which */
 #define BLOCKS_END UINT32_MAX /* as what comes next in a scope: its end */
 
-struct block {
+struct scope_block {
     uint32_t path; /* number of the path of calls; all: 0 */
     uint32_t parent; /* scope that called; 0: the thread itself, or there are several */
     uint64_t
@@ -31,10 +31,10 @@ struct block {
 };
 
 /* Zero-initialised, with the scope and what one row is. */
-struct blocks {
+struct scope_blocks {
     uint32_t scope;
     bool together; /* whatever path leads to it */
-    struct block *items;
+    struct scope_block *items;
     size_t count, room;
     uint64_t calls; /* of the scope */
     int64_t self_ns, untold_ns;
@@ -50,12 +50,12 @@ struct block_passage {
 };
 
 /* What a thread took in each step, by its number: two of each context. */
-struct block_times {
+struct scope_block_times {
     uint64_t *ns;
     size_t count;
     uint32_t step; /* that goes on, UINT32_MAX: it is not known which */
     uint64_t since_ns;
-    const struct block_thread *thread; /* whose passages through `scope` are kept; NULL: none are */
+    const struct scope_block_thread *thread; /* whose passages through `scope` are kept; NULL: none are */
     uint32_t scope;
     struct block_passage *passages;
     size_t passage_count, passage_room, added;
@@ -63,24 +63,24 @@ struct block_times {
 };
 
 /* Of all its calls as they began and ended: the next one. */
-void block_times_entry(struct block_times *times, const struct entry *entry);
+void scope_block_times_entry(struct scope_block_times *times, const struct call_record *entry);
 /* In that step it took so much; a step that cannot be is left out. */
-void block_times_add(struct block_times *times, uint32_t step, uint64_t ns);
-void block_times_free(struct block_times *times); /* empties it */
+void scope_block_times_add(struct scope_block_times *times, uint32_t step, uint64_t ns);
+void scope_block_times_free(struct scope_block_times *times); /* empties it */
 
 /* A thread, by the number that blocks are to have, and what is known of each of its first `count` contexts. */
-struct block_thread {
-    const struct context_thread *is;
+struct scope_block_thread {
+    const struct call_context_thread *is;
     uint32_t number, count;
     const uint32_t *scopes;
     const uint64_t *sites;
 };
 
 /* The passages of `times` are sorted by it. */
-void blocks_add(struct blocks *blocks, const struct block_thread *thread,
-                struct block_times *times);
+void scope_blocks_add(struct scope_blocks *blocks, const struct scope_block_thread *thread,
+                struct scope_block_times *times);
 /* Once all are added: by path, in the order of the code; and where each ends. */
-void blocks_sort(struct blocks *blocks);
-void blocks_free(struct blocks *blocks); /* empties it */
+void scope_blocks_sort(struct scope_blocks *blocks);
+void scope_blocks_free(struct scope_blocks *blocks); /* empties it */
 
 #endif

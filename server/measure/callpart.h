@@ -9,14 +9,14 @@
 
 #include "server/measure/contexts.h"
 
-struct callpart {
-    struct context_thread thread; /* its sums are those of the part */
+struct profile_range {
+    struct call_context_thread thread; /* its sums are those of the part */
     uint64_t from_ns, to_ns; /* from_ns 0: from the thread's begin on */
 };
 
 /* from_ns 0, to_ns UINT64_MAX: open. */
-struct callpart callpart_make(const struct context_thread *thread, uint64_t from_ns,
+struct profile_range profile_range_make(const struct call_context_thread *thread, uint64_t from_ns,
                               uint64_t to_ns);
-void callpart_free(struct callpart *part);
+void profile_range_free(struct profile_range *part);
 
 #endif

@@ -4,38 +4,38 @@
 
 #include <stdlib.h>
 
-static uint32_t function_of(struct calls *calls, uint32_t scope)
+static uint32_t function_of(struct call_profile *calls, uint32_t scope)
 {
     uintptr_t known = (uintptr_t)map_get(&calls->function_of, scope, 0);
     if (known)
         return (uint32_t)known - 1;
-    calls->functions = grow(calls->functions, &calls->function_room, calls->function_count + 1,
+    calls->functions = array_reserve(calls->functions, &calls->function_room, calls->function_count + 1,
                             sizeof *calls->functions);
     calls->functions[calls->function_count++] = (struct call_function){.scope = scope};
     map_put(&calls->function_of, scope, 0, (void *)(uintptr_t)calls->function_count);
     return (uint32_t)calls->function_count - 1;
 }
 
-static struct call_sums *arc_of(struct calls *calls, uint32_t from, uint32_t to)
+static struct call_sums *arc_of(struct call_profile *calls, uint32_t from, uint32_t to)
 {
     uintptr_t known = (uintptr_t)map_get(&calls->arc_of, from, to);
     if (known)
         return &calls->arcs[known - 1].sums;
-    calls->arcs = grow(calls->arcs, &calls->arc_room, calls->arc_count + 1, sizeof *calls->arcs);
+    calls->arcs = array_reserve(calls->arcs, &calls->arc_room, calls->arc_count + 1, sizeof *calls->arcs);
     calls->arcs[calls->arc_count++] = (struct call_arc){.from = from, .to = to};
     map_put(&calls->arc_of, from, to, (void *)(uintptr_t)calls->arc_count);
     return &calls->arcs[calls->arc_count - 1].sums;
 }
 
-static uint32_t add_node(struct calls *calls, struct call_node node)
+static uint32_t add_node(struct call_profile *calls, struct call_node node)
 {
     calls->nodes =
-        grow(calls->nodes, &calls->node_room, calls->node_count + 1, sizeof *calls->nodes);
+        array_reserve(calls->nodes, &calls->node_room, calls->node_count + 1, sizeof *calls->nodes);
     calls->nodes[calls->node_count++] = node;
     return (uint32_t)calls->node_count - 1;
 }
 
-static uint32_t node_of(struct calls *calls, uint32_t parent, uint32_t function)
+static uint32_t node_of(struct call_profile *calls, uint32_t parent, uint32_t function)
 {
     uintptr_t known = (uintptr_t)map_get(&calls->node_of, parent, function);
     if (known)
@@ -50,8 +50,8 @@ static uint32_t node_of(struct calls *calls, uint32_t parent, uint32_t function)
 
 /* ---- sums ---- */
 
-static void take_least(int64_t *to, int64_t ns, bool known) { *to = !known || ns < *to ? ns : *to; }
-static void take_most(int64_t *to, int64_t ns) { *to = ns > *to ? ns : *to; }
+static void call_profile_merge_min(int64_t *to, int64_t ns, bool known) { *to = !known || ns < *to ? ns : *to; }
+static void call_profile_merge_max(int64_t *to, int64_t ns) { *to = ns > *to ? ns : *to; }
 
 /* What cannot be stays what it can be at most. */
 static void add_ns(int64_t *to, int64_t ns)
@@ -60,7 +60,7 @@ static void add_ns(int64_t *to, int64_t ns)
         *to = INT64_MAX;
 }
 
-void calls_sum(struct call_sums *to, const struct call_sums *s)
+void call_profile_sum(struct call_sums *to, const struct call_sums *s)
 {
     to->calls += s->calls;
     to->concurrent += s->concurrent;
@@ -79,10 +79,10 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
     add_ns(&to->cpu_ns, s->cpu_ns);
     add_ns(&to->running_ns, s->running_ns);
     if (s->ended) {
-        take_least(&to->least_ns, s->least_ns, to->ended);
-        take_least(&to->cpu_least_ns, s->cpu_least_ns, to->ended);
-        take_most(&to->most_ns, s->most_ns);
-        take_most(&to->cpu_most_ns, s->cpu_most_ns);
+        call_profile_merge_min(&to->least_ns, s->least_ns, to->ended);
+        call_profile_merge_min(&to->cpu_least_ns, s->cpu_least_ns, to->ended);
+        call_profile_merge_max(&to->most_ns, s->most_ns);
+        call_profile_merge_max(&to->cpu_most_ns, s->cpu_most_ns);
     }
     to->cost_ps += s->cost_ps;
     to->timed |= s->timed;
@@ -92,7 +92,7 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
     to->blind |= s->blind;
 }
 
-uint64_t calls_counted_only(const struct context_thread *thread)
+uint64_t call_profile_counted_only(const struct call_context_thread *thread)
 {
     uint64_t calls = 0;
     for (size_t i = 0; i < thread->count; i++)
@@ -102,9 +102,9 @@ uint64_t calls_counted_only(const struct context_thread *thread)
 }
 
 /* Of one context.  The longest call is one from outside: those within it are shorter. */
-struct call_sums calls_of_context(const struct context_thread *thread, const struct context *c)
+struct call_sums call_profile_for_context(const struct call_context_thread *thread, const struct call_context *c)
 {
-    const struct sums_context *s = &c->sums;
+    const struct snapshot_context *s = &c->sums;
     bool counted = s->is.scope == SCOPE_COUNTED, lands = s->is.lands == s->index && !counted,
          ended = s->least_ns != UINT64_MAX;
     struct call_sums sums = {
@@ -122,7 +122,7 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
         .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,
         .ended = ended,
         .total = lands,
-        .cpu = !counted && thread->head.flags & SUMS_CPU};
+        .cpu = !counted && thread->head.flags & SNAPSHOT_CPU};
     if (ended) {
         sums.least_ns = (int64_t)s->least_ns;
         sums.most_ns = (int64_t)s->most_ns;
@@ -131,25 +131,25 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
     }
     sums.timed = ended || s->real_ns || s->off_ns || s->open_real_ns || s->own_ns ||
                  s->open_own_ns || s->open_last_ns;
-    sums.blind = sums.timed && thread->head.flags & SUMS_BLIND;
+    sums.blind = sums.timed && thread->head.flags & SNAPSHOT_BLIND;
     sums.cost_ps = sums.timed ? (double)s->calls * thread->head.enter_ps : 0;
     return sums;
 }
 
-int64_t calls_self(const struct context_thread *thread)
+int64_t call_profile_self(const struct call_context_thread *thread)
 {
     int64_t all_ns = 0;
     for (uint32_t i = 1; i < thread->count; i++)
-        add_ns(&all_ns, calls_of_context(thread, &thread->items[i]).self_ns);
+        add_ns(&all_ns, call_profile_for_context(thread, &thread->items[i]).self_ns);
     return all_ns;
 }
 
-bool calls_cpu_known(const struct call_sums *sums)
+bool call_profile_cpu_known(const struct call_sums *sums)
 {
     return sums->cpu && !sums->blind && sums->running_ns <= sums->self_ns / 100;
 }
 
-int64_t calls_net(const struct call_sums *sums)
+int64_t call_profile_net(const struct call_sums *sums)
 {
     double net = (double)sums->self_ns - sums->cost_ps / 1000;
     return net > 0 ? (int64_t)((net < 9e18 ? net : 9e18) + .5) : 0;
@@ -175,11 +175,11 @@ int64_t calls_mean_cpu(const struct call_sums *sums)
     return mean_of(sums->cpu_ns, sums->calls - sums->counted);
 }
 
-struct call_sums calls_all(const struct calls *calls)
+struct call_sums call_profile_all(const struct call_profile *calls)
 {
     struct call_sums all = {0};
     for (size_t i = 1; i < calls->function_count; i++)
-        calls_sum(&all, &calls->functions[i].sums);
+        call_profile_sum(&all, &calls->functions[i].sums);
     return all;
 }
 
@@ -194,9 +194,9 @@ static void made_by(struct call_sums *caller, const struct call_sums *callee, ui
 
 /* What is called by a context that lands further up counts there: the contexts in between are then
  * called within themselves, too, and their numbers hold inner calls and outer ones. */
-static bool *find_reentered(const struct context_thread *thread)
+static bool *find_reentered(const struct call_context_thread *thread)
 {
-    bool *reentered = memory_zeroed(thread->count + 1, sizeof *reentered);
+    bool *reentered = xcalloc(thread->count + 1, sizeof *reentered);
     for (uint32_t i = 1; i < thread->count; i++) {
         uint32_t lands = thread->items[i].sums.is.lands, at = i, up;
         while (lands != i && (up = thread->items[at].sums.is.parent) < at && up > lands)
@@ -205,42 +205,42 @@ static bool *find_reentered(const struct context_thread *thread)
     return reentered;
 }
 
-static void add(struct calls *calls, const struct context_thread *thread, uint32_t index,
+static void call_profile_add_context(struct call_profile *calls, const struct call_context_thread *thread, uint32_t index,
                 const uint32_t *scopes, uint32_t *nodes, bool reentered)
 {
-    const struct context *c = &thread->items[index];
+    const struct call_context *c = &thread->items[index];
     uint32_t exit_ps = thread->head.exit_ps, parent = c->sums.is.parent;
-    struct call_sums sums = calls_of_context(thread, c);
+    struct call_sums sums = call_profile_for_context(thread, c);
     uint32_t function = function_of(calls, scopes[index]);
     bool nested = calls->within && map_get(calls->within, scopes[index], 0);
     sums.nested_ns = nested ? sums.total_ns : 0;
     sums.reentered = reentered;
     sums.concurrent = calls->concurrent ? calls->concurrent[index] : sums.concurrent;
     nodes[index] = index ? node_of(calls, nodes[parent], function) : 0;
-    calls_sum(&calls->functions[function].sums, &sums);
-    calls_sum(&calls->nodes[nodes[index]].sums, &sums);
+    call_profile_sum(&calls->functions[function].sums, &sums);
+    call_profile_sum(&calls->nodes[nodes[index]].sums, &sums);
     if (!index)
         return;
     uint32_t caller = function_of(calls, scopes[parent]);
-    calls_sum(arc_of(calls, caller, function), &sums);
+    call_profile_sum(arc_of(calls, caller, function), &sums);
     made_by(&calls->functions[caller].sums, &sums, exit_ps);
     made_by(&calls->nodes[nodes[parent]].sums, &sums, exit_ps);
 }
 
-void calls_add(struct calls *calls, const struct context_thread *thread, const uint32_t *scopes)
+void call_profile_add(struct call_profile *calls, const struct call_context_thread *thread, const uint32_t *scopes)
 {
-    uint32_t *nodes = memory_zeroed(thread->count + 1, sizeof *nodes);
+    uint32_t *nodes = xcalloc(thread->count + 1, sizeof *nodes);
     bool *reentered = find_reentered(thread);
     function_of(calls, 0);
     if (!calls->node_count)
         add_node(calls, (struct call_node){0});
     for (size_t i = 0; i < thread->count; i++)
-        add(calls, thread, (uint32_t)i, scopes, nodes, reentered[i]);
+        call_profile_add_context(calls, thread, (uint32_t)i, scopes, nodes, reentered[i]);
     free(nodes);
     free(reentered);
 }
 
-void calls_free(struct calls *calls)
+void call_profile_free(struct call_profile *calls)
 {
     free(calls->functions);
     free(calls->arcs);
@@ -248,14 +248,14 @@ void calls_free(struct calls *calls)
     map_free(&calls->function_of);
     map_free(&calls->arc_of);
     map_free(&calls->node_of);
-    *calls = (struct calls){0};
+    *calls = (struct call_profile){0};
 }
 
 /* ---- cycles ---- */
 
 /* A depth-first search without recursion of its own. */
-struct search {
-    struct calls *calls;
+struct call_cycle_search {
+    struct call_profile *calls;
     const uint32_t *first, *to; /* arcs by who calls: to[first[f]] .. to[first[f + 1] - 1] */
     uint32_t *index, *low, *next; /* of each function; index 0: not met yet */
     bool *held; /* on the stack */
@@ -264,7 +264,7 @@ struct search {
     uint32_t met;
 };
 
-static void meet(struct search *s, uint32_t f)
+static void call_profile_visit_function(struct call_cycle_search *s, uint32_t f)
 {
     s->index[f] = s->low[f] = ++s->met;
     s->next[f] = s->first[f];
@@ -273,7 +273,7 @@ static void meet(struct search *s, uint32_t f)
     s->path[s->depth++] = f;
 }
 
-static bool calls_itself(const struct search *s, uint32_t f)
+static bool calls_itself(const struct call_cycle_search *s, uint32_t f)
 {
     for (uint32_t i = s->first[f]; i < s->first[f + 1]; i++)
         if (s->to[i] == f)
@@ -282,7 +282,7 @@ static bool calls_itself(const struct search *s, uint32_t f)
 }
 
 /* All that is on the stack above f, with it, is one component. */
-static void take_component(struct search *s, uint32_t f)
+static void call_profile_pop_component(struct call_cycle_search *s, uint32_t f)
 {
     bool cycle = s->stack[s->stacked - 1] != f || calls_itself(s, f);
     uint32_t number = cycle ? ++s->calls->cycles : 0, member;
@@ -293,31 +293,31 @@ static void take_component(struct search *s, uint32_t f)
     } while (member != f);
 }
 
-static void lower(struct search *s, uint32_t f, uint32_t low)
+static void call_profile_lower_link(struct call_cycle_search *s, uint32_t f, uint32_t low)
 {
     s->low[f] = low < s->low[f] ? low : s->low[f];
 }
 
-static void one_step(struct search *s)
+static void one_step(struct call_cycle_search *s)
 {
     uint32_t f = s->path[s->depth - 1];
     if (s->next[f] < s->first[f + 1]) {
         uint32_t to = s->to[s->next[f]++];
         if (!s->index[to])
-            meet(s, to);
+            call_profile_visit_function(s, to);
         else if (s->held[to])
-            lower(s, f, s->index[to]);
+            call_profile_lower_link(s, f, s->index[to]);
         return;
     }
     s->depth--;
     if (s->depth)
-        lower(s, s->path[s->depth - 1], s->low[f]);
+        call_profile_lower_link(s, s->path[s->depth - 1], s->low[f]);
     if (s->low[f] == s->index[f])
-        take_component(s, f);
+        call_profile_pop_component(s, f);
 }
 
 /* The arcs in the order of who calls. */
-static void sort_arcs(const struct calls *calls, uint32_t *first, uint32_t *to)
+static void sort_arcs(const struct call_profile *calls, uint32_t *first, uint32_t *to)
 {
     for (size_t i = 0; i < calls->arc_count; i++)
         first[calls->arcs[i].from + 2]++;
@@ -327,13 +327,13 @@ static void sort_arcs(const struct calls *calls, uint32_t *first, uint32_t *to)
         to[first[calls->arcs[i].from + 1]++] = calls->arcs[i].to;
 }
 
-void calls_find_cycles(struct calls *calls)
+void call_profile_find_cycles(struct call_profile *calls)
 {
     size_t n = calls->function_count;
-    uint32_t *first = memory_zeroed(n + 2, sizeof *first),
-             *to = memory_zeroed(calls->arc_count + 1, sizeof *to),
-             *numbers = memory_zeroed(5 * n + 1, sizeof *numbers);
-    struct search s = {.calls = calls,
+    uint32_t *first = xcalloc(n + 2, sizeof *first),
+             *to = xcalloc(calls->arc_count + 1, sizeof *to),
+             *numbers = xcalloc(5 * n + 1, sizeof *numbers);
+    struct call_cycle_search s = {.calls = calls,
                        .first = first,
                        .to = to,
                        .index = numbers,
@@ -341,12 +341,12 @@ void calls_find_cycles(struct calls *calls)
                        .next = numbers + 2 * n,
                        .stack = numbers + 3 * n,
                        .path = numbers + 4 * n,
-                       .held = memory_zeroed(n + 1, sizeof *s.held)};
+                       .held = xcalloc(n + 1, sizeof *s.held)};
     sort_arcs(calls, first, to);
     calls->cycles = 0;
     for (uint32_t f = 0; f < n; f++) {
         if (!s.index[f])
-            meet(&s, f);
+            call_profile_visit_function(&s, f);
         while (s.depth)
             one_step(&s);
     }

@@ -59,7 +59,7 @@ struct call_node {
 };
 
 /* Zero-initialised: nothing.  Function 0 and node 0 are the threads themselves. */
-struct calls {
+struct call_profile {
     struct call_function *functions;
     size_t function_count, function_room;
     struct call_arc *arcs;
@@ -73,25 +73,25 @@ struct calls {
 };
 
 /* How many calls of the thread were counted only, not timed. */
-uint64_t calls_counted_only(const struct context_thread *thread);
-int64_t calls_self(const struct context_thread *thread); /* ns of all of them themselves */
+uint64_t call_profile_counted_only(const struct call_context_thread *thread);
+int64_t call_profile_self(const struct call_context_thread *thread); /* ns of all of them themselves */
 /* What is known of one context of a thread. */
-struct call_sums calls_of_context(const struct context_thread *thread, const struct context *c);
+struct call_sums call_profile_for_context(const struct call_context_thread *thread, const struct call_context *c);
 /* Adds a thread; scopes: of each of its contexts. */
-void calls_add(struct calls *calls, const struct context_thread *thread, const uint32_t *scopes);
+void call_profile_add(struct call_profile *calls, const struct call_context_thread *thread, const uint32_t *scopes);
 /* Once all are added: numbers the cycles. */
-void calls_find_cycles(struct calls *calls);
-int64_t calls_net(const struct call_sums *sums);
-void calls_sum(struct call_sums *to, const struct call_sums *sums); /* adds */
+void call_profile_find_cycles(struct call_profile *calls);
+int64_t call_profile_net(const struct call_sums *sums);
+void call_profile_sum(struct call_sums *to, const struct call_sums *sums); /* adds */
 /* All functions but the threads themselves. */
 /* Is the processor time known: of all of it, but for one part in a hundred? */
-bool calls_cpu_known(const struct call_sums *sums);
+bool call_profile_cpu_known(const struct call_sums *sums);
 /* What a call took on the average, with all that it called; -1: it is not known.  Calls that a
  * function makes of itself are within the outer ones: they count in none of the two. */
 int64_t calls_mean_total(const struct call_sums *sums);
 /* Of each call that was timed: its processor time on the average; -1: none was. */
 int64_t calls_mean_cpu(const struct call_sums *sums);
-struct call_sums calls_all(const struct calls *calls);
-void calls_free(struct calls *calls); /* empties it */
+struct call_sums call_profile_all(const struct call_profile *calls);
+void call_profile_free(struct call_profile *calls); /* empties it */
 
 #endif

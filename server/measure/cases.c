@@ -6,50 +6,50 @@
 
 #define KEYS 3 /* sums that a call belongs to: of its function, of its caller, of its arc */
 
-struct case_frame {
+struct seq_conc_frame {
     uint32_t scope;
     bool concurrent;
     uint32_t sums[KEYS], count; /* indices */
 };
 
-struct caller {
+struct seq_conc_caller {
     uint32_t scope; /* 0: nobody is known */
     bool concurrent;
 };
 
-struct case_thread {
+struct seq_conc_thread {
     const uint32_t *scope_of;
     size_t context_count;
-    struct entries_walk walk;
-    struct entry_seen next;
-    struct case_frame *frames;
+    struct call_entries_walk walk;
+    struct call_entry_seen next;
+    struct seq_conc_frame *frames;
     size_t depth, room;
-    struct case_open { /* by sums: its calls of them, and since when any is open */
+    struct seq_conc_open { /* by sums: its calls of them, and since when any is open */
         uint32_t calls;
         int64_t since_ns;
     } * open;
     size_t open_room;
     uint32_t maker;
     int64_t made_ns;
-    struct caller maker_was; /* where it was when it made it */
-    struct case_away *away;
+    struct seq_conc_caller maker_was; /* where it was when it made it */
+    struct seq_conc_absence *away;
     size_t away_count, away_at; /* those before are over */
     bool done, runs, was_made;
 };
 
-void cases_add(struct cases *c, const struct entries_thread *thread, const uint32_t *scope_of,
+void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread, const uint32_t *scope_of,
                size_t context_count, uint32_t maker, int64_t made_ns)
 {
-    c->threads = memory_resized(c->threads, c->thread_count + 1, sizeof *c->threads);
+    c->threads = xreallocarray(c->threads, c->thread_count + 1, sizeof *c->threads);
     c->threads[c->thread_count++] =
-        (struct case_thread){.scope_of = scope_of,
+        (struct seq_conc_thread){.scope_of = scope_of,
                              .context_count = context_count,
-                             .walk = entries_walk(thread, 0),
+                             .walk = call_entries_walk(thread, 0),
                              .maker = maker,
                              .made_ns = made_ns};
 }
 
-void cases_away(struct cases *c, struct case_away *away, size_t count)
+void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away, size_t count)
 {
     c->threads[c->thread_count - 1].away = away;
     c->threads[c->thread_count - 1].away_count = count;
@@ -57,25 +57,25 @@ void cases_away(struct cases *c, struct case_away *away, size_t count)
 
 /* ---- sums ---- */
 
-static uint32_t sums_of(struct cases *c, uint32_t from, uint32_t to, uint8_t is)
+static uint32_t sums_of(struct seq_conc *c, uint32_t from, uint32_t to, uint8_t is)
 {
     uint64_t a = (uint64_t)from << 2 | is;
     uintptr_t known = (uintptr_t)map_get(&c->index, a, to);
     if (known)
         return (uint32_t)known - 1;
-    c->items = grow(c->items, &c->room, c->count + 1, sizeof *c->items);
-    c->items[c->count++] = (struct case_sums){.from = from, .to = to, .is = is};
+    c->items = array_reserve(c->items, &c->room, c->count + 1, sizeof *c->items);
+    c->items[c->count++] = (struct seq_conc_sums){.from = from, .to = to, .is = is};
     map_put(&c->index, a, to, (void *)(uintptr_t)c->count);
     return (uint32_t)c->count - 1;
 }
 
-static void enter(struct cases *c, struct case_thread *t, uint32_t sums, int64_t now)
+static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t sums, int64_t now)
 {
-    struct case_frame *f = &t->frames[t->depth - 1];
-    struct case_sums *s = &c->items[sums];
+    struct seq_conc_frame *f = &t->frames[t->depth - 1];
+    struct seq_conc_sums *s = &c->items[sums];
     f->sums[f->count++] = sums;
     s->calls++;
-    t->open = grow_zeroed(t->open, &t->open_room, sums + 1, sizeof *t->open);
+    t->open = array_reserve_zeroed(t->open, &t->open_room, sums + 1, sizeof *t->open);
     if (t->open[sums].calls++)
         return;
     t->open[sums].since_ns = now;
@@ -84,11 +84,11 @@ static void enter(struct cases *c, struct case_thread *t, uint32_t sums, int64_t
 }
 
 /* A thread is in calls of one sums as long as it is in any of them: recursion counts once. */
-static void leave(struct cases *c, struct case_thread *t, const struct case_frame *f, int64_t now)
+static void seq_conc_leave_call(struct seq_conc *c, struct seq_conc_thread *t, const struct seq_conc_frame *f, int64_t now)
 {
     for (uint32_t i = 0; i < f->count; i++) {
-        struct case_sums *s = &c->items[f->sums[i]];
-        struct case_open *open = &t->open[f->sums[i]];
+        struct seq_conc_sums *s = &c->items[f->sums[i]];
+        struct seq_conc_open *open = &t->open[f->sums[i]];
         if (--open->calls)
             continue;
         s->thread_ns += now - open->since_ns;
@@ -99,36 +99,36 @@ static void leave(struct cases *c, struct case_thread *t, const struct case_fram
 
 /* ---- calls ---- */
 
-static uint32_t scope_of(const struct cases *c, const struct case_thread *t, uint32_t context)
+static uint32_t scope_of(const struct seq_conc *c, const struct seq_conc_thread *t, uint32_t context)
 {
     uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
     return scope < c->scopes ? scope : 0;
 }
 
-static struct caller innermost(const struct cases *c, const struct case_thread *t)
+static struct seq_conc_caller seq_conc_innermost_scope(const struct seq_conc *c, const struct seq_conc_thread *t)
 {
     for (size_t i = t->depth; i--;) {
-        const struct case_frame *f = &t->frames[i];
+        const struct seq_conc_frame *f = &t->frames[i];
         if (f->scope && !c->waits[f->scope])
-            return (struct caller){f->scope, f->concurrent};
+            return (struct seq_conc_caller){f->scope, f->concurrent};
     }
-    return (struct caller){0};
+    return (struct seq_conc_caller){0};
 }
 
-static void look_whether_it_runs(struct cases *c, struct case_thread *t)
+static void seq_conc_update_running(struct seq_conc *c, struct seq_conc_thread *t)
 {
     t->runs = t->depth ? !c->waits[t->frames[t->depth - 1].scope] : !t->done;
 }
 
 /* (Times that are asked for do not fall.) */
-static bool is_away(struct case_thread *t, int64_t now)
+static bool is_away(struct seq_conc_thread *t, int64_t now)
 {
     while (t->away_at < t->away_count && t->away[t->away_at].to_ns <= now)
         t->away_at++;
     return t->away_at < t->away_count && t->away[t->away_at].from_ns <= now;
 }
 
-static bool another_runs(struct cases *c, const struct case_thread *than, int64_t now)
+static bool another_runs(struct seq_conc *c, const struct seq_conc_thread *than, int64_t now)
 {
     for (uint32_t i = 0; i < c->thread_count; i++)
         if (&c->threads[i] != than && c->threads[i].runs && !is_away(&c->threads[i], now))
@@ -136,51 +136,51 @@ static bool another_runs(struct cases *c, const struct case_thread *than, int64_
     return false;
 }
 
-static uint8_t case_of(struct caller caller, bool concurrent, bool on_its_thread)
+static uint8_t case_of(struct seq_conc_caller caller, bool concurrent, bool on_its_thread)
 {
     bool called = caller.concurrent && on_its_thread ? false : concurrent;
     return (uint8_t)(caller.concurrent * 2 + called);
 }
 
-static void begin_call(struct cases *c, struct case_thread *t, uint32_t context, int64_t now)
+static void begin_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t context, int64_t now)
 {
     uint32_t scope = scope_of(c, t, context);
-    struct caller caller = innermost(c, t);
+    struct seq_conc_caller caller = seq_conc_innermost_scope(c, t);
     bool inside = caller.scope;
-    t->frames = grow(t->frames, &t->room, t->depth + 1, sizeof *t->frames);
-    struct case_frame *f = &t->frames[t->depth++];
-    *f = (struct case_frame){.scope = scope};
-    look_whether_it_runs(c, t);
+    t->frames = array_reserve(t->frames, &t->room, t->depth + 1, sizeof *t->frames);
+    struct seq_conc_frame *f = &t->frames[t->depth++];
+    *f = (struct seq_conc_frame){.scope = scope};
+    seq_conc_update_running(c, t);
     if (!scope || c->waits[scope])
         return;
     f->concurrent = another_runs(c, t, now);
-    enter(c, t, sums_of(c, 0, scope, f->concurrent), now);
+    seq_conc_enter_call(c, t, sums_of(c, 0, scope, f->concurrent), now);
     caller = inside ? caller : t->maker_was;
     if (!caller.scope)
         return;
     uint8_t is = case_of(caller, f->concurrent, inside);
-    enter(c, t, sums_of(c, caller.scope, 0, is), now);
-    enter(c, t, sums_of(c, caller.scope, scope, is), now);
+    seq_conc_enter_call(c, t, sums_of(c, caller.scope, 0, is), now);
+    seq_conc_enter_call(c, t, sums_of(c, caller.scope, scope, is), now);
 }
 
-static void end_call(struct cases *c, struct case_thread *t, int64_t now)
+static void end_call(struct seq_conc *c, struct seq_conc_thread *t, int64_t now)
 {
     if (!t->depth)
         return;
-    struct case_frame *f = &t->frames[--t->depth];
-    leave(c, t, f, now);
-    look_whether_it_runs(c, t);
+    struct seq_conc_frame *f = &t->frames[--t->depth];
+    seq_conc_leave_call(c, t, f, now);
+    seq_conc_update_running(c, t);
 }
 
 /* ---- one after the other ---- */
 
-static void fetch(struct case_thread *t) { t->done = !entries_next(&t->walk, &t->next); }
+static void seq_conc_fetch_entry(struct seq_conc_thread *t) { t->done = !call_entries_next(&t->walk, &t->next); }
 
-static struct case_thread *earliest(const struct cases *c)
+static struct seq_conc_thread *seq_conc_earliest_thread(const struct seq_conc *c)
 {
-    struct case_thread *first = NULL;
+    struct seq_conc_thread *first = NULL;
     for (uint32_t i = 0; i < c->thread_count; i++) {
-        struct case_thread *t = &c->threads[i];
+        struct seq_conc_thread *t = &c->threads[i];
         if (!t->done && (!first || t->next.entry.time_ns < first->next.entry.time_ns))
             first = t;
     }
@@ -188,28 +188,28 @@ static struct case_thread *earliest(const struct cases *c)
 }
 
 /* Before the maker goes on. */
-static void make_threads(struct cases *c, const struct case_thread *maker, int64_t now)
+static void make_threads(struct seq_conc *c, const struct seq_conc_thread *maker, int64_t now)
 {
     for (uint32_t i = 0; i < c->thread_count; i++) {
-        struct case_thread *t = &c->threads[i];
+        struct seq_conc_thread *t = &c->threads[i];
         if (t->was_made || t->maker >= c->thread_count || &c->threads[t->maker] != maker ||
             t->made_ns >= now)
             continue;
-        t->maker_was = innermost(c, maker);
+        t->maker_was = seq_conc_innermost_scope(c, maker);
         t->was_made = true;
     }
 }
 
 /* A thread may begin before its maker does anything else. */
-static void was_made(struct cases *c, struct case_thread *t)
+static void was_made(struct seq_conc *c, struct seq_conc_thread *t)
 {
     if (t->was_made || t->maker >= c->thread_count)
         return;
-    t->maker_was = innermost(c, &c->threads[t->maker]);
+    t->maker_was = seq_conc_innermost_scope(c, &c->threads[t->maker]);
     t->was_made = true;
 }
 
-static void end(struct cases *c)
+static void seq_conc_end_calls(struct seq_conc *c)
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < c->thread_count; i++)
@@ -219,33 +219,33 @@ static void end(struct cases *c)
             end_call(c, &c->threads[i], (int64_t)last);
 }
 
-bool cases_go_on(struct cases *c, uint64_t *budget)
+bool seq_conc_step(struct seq_conc *c, uint64_t *budget)
 {
-    struct case_thread *t;
+    struct seq_conc_thread *t;
     for (uint32_t i = 0; !c->begun && i < c->thread_count; i++)
-        fetch(&c->threads[i]);
+        seq_conc_fetch_entry(&c->threads[i]);
     c->begun = true;
-    while ((t = earliest(c)) != NULL) {
-        struct entry e = t->next.entry;
+    while ((t = seq_conc_earliest_thread(c)) != NULL) {
+        struct call_record e = t->next.entry;
         if (!*budget)
             return false;
         --*budget;
         make_threads(c, t, (int64_t)e.time_ns);
         was_made(c, t);
-        fetch(t); /* whether there is more */
-        if (e.is == ENTRY_BEGINS)
+        seq_conc_fetch_entry(t); /* whether there is more */
+        if (e.is == CALL_RECORD_BEGINS)
             begin_call(c, t, e.context, (int64_t)e.time_ns);
-        else if (e.is == ENTRY_ENDED && e.context)
+        else if (e.is == CALL_RECORD_ENDED && e.context)
             end_call(c, t, (int64_t)e.time_ns);
     }
-    end(c);
+    seq_conc_end_calls(c);
     return true;
 }
 
-void cases_free(struct cases *c)
+void seq_conc_free(struct seq_conc *c)
 {
     for (uint32_t i = 0; i < c->thread_count; i++) {
-        entries_walk_end(&c->threads[i].walk);
+        call_entries_walk_end(&c->threads[i].walk);
         free(c->threads[i].frames);
         free(c->threads[i].open);
         free(c->threads[i].away);
@@ -253,5 +253,5 @@ void cases_free(struct cases *c)
     free(c->threads);
     free(c->items);
     map_free(&c->index);
-    *c = (struct cases){0};
+    *c = (struct seq_conc){0};
 }

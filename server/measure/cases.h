@@ -14,9 +14,9 @@
 
 #include "server/measure/entries.h"
 
-#define CASES 4u /* state of the caller * 2 + how it is called; 1 is C */
+#define SEQ_CONC_CASES 4u /* state of the caller * 2 + how it is called; 1 is C */
 
-struct case_sums {
+struct seq_conc_sums {
     uint32_t from,
         to; /* scopes; from 0: of `to`, whoever called it; to 0: of all that `from` called */
     uint8_t is; /* its case; with from 0 its state, 0 or 1 */
@@ -28,32 +28,32 @@ struct case_sums {
 };
 
 /* Zero-initialised, with these set: */
-struct cases {
+struct seq_conc {
     uint32_t scopes; /* all are below */
     const bool *waits; /* by scope: it is no call but waiting, or no one scope */
     /* the answer: */
-    struct case_sums *items;
+    struct seq_conc_sums *items;
     size_t count, room;
     /* its own: */
     struct map index;
-    struct case_thread *threads;
+    struct seq_conc_thread *threads;
     uint32_t thread_count;
     bool begun;
 };
 
-#define CASES_NOBODY UINT32_MAX
+#define SEQ_CONC_NO_CALLER UINT32_MAX
 /* From when to when a thread did nothing. */
-struct case_away {
+struct seq_conc_absence {
     int64_t from_ns, to_ns;
 };
 
 /* A thread; maker: the number, in the order of adding, of the thread that made it, and when.  What is given stays until
  * the end; `away`, in the order of time, is the callee's. */
-void cases_add(struct cases *c, const struct entries_thread *thread, const uint32_t *scope_of,
+void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread, const uint32_t *scope_of,
                size_t context_count, uint32_t maker, int64_t made_ns);
-void cases_away(struct cases *c, struct case_away *away, size_t count); /* of the last one added */
+void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away, size_t count); /* of the last one added */
 /* About `budget` entries more; true: that was all. */
-bool cases_go_on(struct cases *c, uint64_t *budget);
-void cases_free(struct cases *c);
+bool seq_conc_step(struct seq_conc *c, uint64_t *budget);
+void seq_conc_free(struct seq_conc *c);
 
 #endif

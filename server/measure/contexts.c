@@ -7,33 +7,33 @@
 
 #define SAVED_AT_ONCE 4096u /* contexts of one body */
 
-struct context_thread *contexts_thread(struct contexts *all, uint32_t session, uint32_t code)
+struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint32_t session, uint32_t code)
 {
     uintptr_t known = (uintptr_t)map_get(&all->index, session, code);
     if (known)
         return &all->threads[known - 1];
-    all->threads = grow(all->threads, &all->room, all->count + 1, sizeof *all->threads);
-    all->threads[all->count++] = (struct context_thread){.session = session, .code = code};
+    all->threads = array_reserve(all->threads, &all->room, all->count + 1, sizeof *all->threads);
+    all->threads[all->count++] = (struct call_context_thread){.session = session, .code = code};
     map_put(&all->index, session, code, (void *)(uintptr_t)all->count);
     return &all->threads[all->count - 1];
 }
 
 /* Those before it that nobody told of, in a file that is damaged, hang below the thread. */
-static struct context *at(struct context_thread *thread, uint32_t index)
+static struct call_context *call_contexts_get(struct call_context_thread *thread, uint32_t index)
 {
-    thread->items = grow(thread->items, &thread->room, index + 1, sizeof *thread->items);
+    thread->items = array_reserve(thread->items, &thread->room, index + 1, sizeof *thread->items);
     for (; thread->count <= index; thread->count++)
-        thread->items[thread->count] = (struct context){
+        thread->items[thread->count] = (struct call_context){
             .sums = {.index = (uint32_t)thread->count,
                      .is = {.lands = (uint32_t)thread->count, .scope = SCOPE_OTHER},
                      .least_ns = UINT64_MAX}};
     return &thread->items[index];
 }
 
-static void take(struct context_thread *thread, const struct sums_context *sums, bool is)
+static void call_contexts_set_sums(struct call_context_thread *thread, const struct snapshot_context *sums, bool is)
 {
-    struct context *c = at(thread, sums->index);
-    struct sums_is before = c->sums.is;
+    struct call_context *c = call_contexts_get(thread, sums->index);
+    struct snapshot_scope before = c->sums.is;
     c->sums = *sums;
     if (!is || c->known)
         c->sums.is = before;
@@ -41,40 +41,40 @@ static void take(struct context_thread *thread, const struct sums_context *sums,
     c->unsaved = thread->unsaved = true;
 }
 
-bool contexts_take(struct context_thread *thread, const uint8_t *body, size_t size,
+bool call_contexts_update(struct call_context_thread *thread, const uint8_t *body, size_t size,
                    const char **why)
 {
-    struct in in = in_from(body, size);
-    struct sums_context sums;
-    struct sums_head head;
+    struct decoder in = decoder_init(body, size);
+    struct snapshot_context sums;
+    struct snapshot_head head;
     uint32_t before = UINT32_MAX;
     bool is;
-    if (get_sums_head(&in, &head))
+    if (decode_snapshot_head(&in, &head))
         thread->head = head;
-    while (get_sums_context(&in, before, &sums, &is)) {
-        take(thread, &sums, is);
+    while (decode_snapshot_context(&in, before, &sums, &is)) {
+        call_contexts_set_sums(thread, &sums, is);
         before = sums.index;
     }
     *why = in.error;
     return !in.error;
 }
 
-void contexts_keep(struct contexts *all, struct context_thread *thread, const uint8_t *body,
+void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread, const uint8_t *body,
                    size_t size)
 {
-    earlier_keep(&thread->earlier, &all->earlier_bytes, thread->head.time_ns, body, size);
+    profile_history_append(&thread->earlier, &all->earlier_bytes, thread->head.time_ns, body, size);
 }
 
 /* ---- telling it again ---- */
 
-static void save_kept(struct context_thread *thread,
-                      void (*save)(void *user, const struct context_thread *thread,
-                                   const struct out *body),
+static void save_kept(struct call_context_thread *thread,
+                      void (*save)(void *user, const struct call_context_thread *thread,
+                                   const struct encoder *body),
                       void *user)
 {
-    struct earlier *e = &thread->earlier;
+    struct profile_history *e = &thread->earlier;
     for (; e->saved < e->count; e->saved++) {
-        struct out body = {.data = e->items[e->saved].data, .size = e->items[e->saved].size};
+        struct encoder body = {.data = e->items[e->saved].data, .size = e->items[e->saved].size};
         save(user, thread, &body);
     }
     for (size_t i = 0; !e->full && e->count && i < thread->count; i++)
@@ -82,15 +82,15 @@ static void save_kept(struct context_thread *thread,
 }
 
 /* Of those from *from on; false: there are no more. */
-static bool put_some(struct context_thread *thread, size_t *from, struct out *body)
+static bool put_some(struct call_context_thread *thread, size_t *from, struct encoder *body)
 {
     uint32_t before = UINT32_MAX, told = 0;
-    put_sums_head(body, &thread->head);
+    encode_snapshot_head(body, &thread->head);
     for (; *from < thread->count && told < SAVED_AT_ONCE; ++*from) {
-        struct context *c = &thread->items[*from];
+        struct call_context *c = &thread->items[*from];
         if (!c->unsaved)
             continue;
-        put_sums_context(body, before, &c->sums, c->known);
+        encode_snapshot_context(body, before, &c->sums, c->known);
         before = c->sums.index;
         c->unsaved = false;
         told++;
@@ -98,45 +98,45 @@ static bool put_some(struct context_thread *thread, size_t *from, struct out *bo
     return told != 0;
 }
 
-void contexts_save(struct contexts *all,
-                   void (*save)(void *user, const struct context_thread *thread,
-                                const struct out *body),
+void call_contexts_save(struct call_contexts *all,
+                   void (*save)(void *user, const struct call_context_thread *thread,
+                                const struct encoder *body),
                    void *user)
 {
     for (uint32_t i = 0; i < all->count; i++) {
-        struct context_thread *thread = &all->threads[i];
-        struct out body = {0};
+        struct call_context_thread *thread = &all->threads[i];
+        struct encoder body = {0};
         save_kept(thread, save, user);
         for (size_t from = 0; thread->unsaved && put_some(thread, &from, &body);) {
             save(user, thread, &body);
             body.size = 0;
         }
         thread->unsaved = false;
-        out_free(&body);
+        encoder_free(&body);
     }
 }
 
-void contexts_announced(struct contexts *all, struct context_thread *thread, uint32_t line)
+void call_contexts_announced(struct call_contexts *all, struct call_context_thread *thread, uint32_t line)
 {
     thread->line = line;
     if (line)
         map_put(&all->lines, line, 0, (void *)(uintptr_t)(thread - all->threads + 1));
 }
 
-const struct context_thread *contexts_of_line(const struct contexts *all, uint32_t line)
+const struct call_context_thread *call_contexts_of_line(const struct call_contexts *all, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&all->lines, line, 0);
     return known ? &all->threads[known - 1] : NULL;
 }
 
-void contexts_free(struct contexts *all)
+void call_contexts_free(struct call_contexts *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         free(all->threads[i].items);
-        earlier_free(&all->threads[i].earlier);
+        profile_history_free(&all->threads[i].earlier);
     }
     free(all->threads);
     map_free(&all->index);
     map_free(&all->lines);
-    *all = (struct contexts){0};
+    *all = (struct call_contexts){0};
 }

@@ -9,27 +9,27 @@
 #include "server/measure/earlier.h"
 #include "wire/sums.h"
 
-struct context {
-    struct sums_context sums;
+struct call_context {
+    struct snapshot_context sums;
     uint32_t type; /* of the run; of a call that is recorded, once it is known */
     bool known; /* what it is was told */
-    bool unsaved; /* it changed since contexts_save */
+    bool unsaved; /* it changed since call_contexts_save */
 };
 
-struct context_thread {
+struct call_context_thread {
     uint32_t session, code; /* the thread, as its program calls it */
     uint32_t line; /* its own line; 0: not announced yet */
     uint32_t process; /* index, in whose addresses functions are */
-    struct sums_head head;
-    struct context *items; /* by their numbers: a parent comes before what is called in it */
+    struct snapshot_head head;
+    struct call_context *items; /* by their numbers: a parent comes before what is called in it */
     size_t count, room;
-    struct earlier earlier; /* as it was told before */
+    struct profile_history earlier; /* as it was told before */
     bool unsaved;
 };
 
 /* Zero-initialised: none. */
-struct contexts {
-    struct context_thread *threads;
+struct call_contexts {
+    struct call_context_thread *threads;
     uint32_t count;
     size_t room;
     struct map index; /* session and code -> 1 + index */
@@ -40,21 +40,21 @@ struct contexts {
 };
 
 /* The thread, made on first use; until the next one is made. */
-struct context_thread *contexts_thread(struct contexts *all, uint32_t session, uint32_t code);
+struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint32_t session, uint32_t code);
 /* It is announced as a line of the run; and the thread of one, or NULL. */
-void contexts_announced(struct contexts *all, struct context_thread *thread, uint32_t line);
-const struct context_thread *contexts_of_line(const struct contexts *all, uint32_t line);
+void call_contexts_announced(struct call_contexts *all, struct call_context_thread *thread, uint32_t line);
+const struct call_context_thread *call_contexts_of_line(const struct call_contexts *all, uint32_t line);
 /* Takes the body of a SUMS; false with *why: it cannot be believed. */
-bool contexts_take(struct context_thread *thread, const uint8_t *body, size_t size,
+bool call_contexts_update(struct call_context_thread *thread, const uint8_t *body, size_t size,
                    const char **why);
 /* Keeps such a body that was taken. */
-void contexts_keep(struct contexts *all, struct context_thread *thread, const uint8_t *body,
+void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread, const uint8_t *body,
                    size_t size);
 /* Tells all that has changed since it was told last, in bodies of SUMS: those that were kept; else the newest sums. */
-void contexts_save(struct contexts *all,
-                   void (*save)(void *user, const struct context_thread *thread,
-                                const struct out *body),
+void call_contexts_save(struct call_contexts *all,
+                   void (*save)(void *user, const struct call_context_thread *thread,
+                                const struct encoder *body),
                    void *user);
-void contexts_free(struct contexts *all); /* empties it */
+void call_contexts_free(struct call_contexts *all); /* empties it */
 
 #endif

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void earlier_keep(struct earlier *e, size_t *bytes, uint64_t time_ns, const uint8_t *body,
+void profile_history_append(struct profile_history *e, size_t *bytes, uint64_t time_ns, const uint8_t *body,
                   size_t size)
 {
-    e->full |= *bytes + size > EARLIER_BYTES || size > UINT32_MAX;
+    e->full |= *bytes + size > PROFILE_HISTORY_BYTES || size > UINT32_MAX;
     if (e->full || !size)
         return;
-    struct earlier_body one = {time_ns, memory_bytes(size), (uint32_t)size};
+    struct earlier_body one = {time_ns, xmalloc(size), (uint32_t)size};
     memcpy(one.data, body, size);
-    PUSH(e->items, e->count, one);
+    ARRAY_PUSH(e->items, e->count, one);
     *bytes += size;
 }
 
-uint32_t earlier_times(const struct earlier *e)
+uint32_t profile_history_times(const struct profile_history *e)
 {
     uint32_t times = 0;
     for (uint32_t i = 0; i < e->count; i++)
@@ -25,10 +25,10 @@ uint32_t earlier_times(const struct earlier *e)
     return times;
 }
 
-void earlier_free(struct earlier *e)
+void profile_history_free(struct profile_history *e)
 {
     for (uint32_t i = 0; i < e->count; i++)
         free(e->items[i].data);
     free(e->items);
-    *e = (struct earlier){0};
+    *e = (struct profile_history){0};
 }

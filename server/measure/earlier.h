@@ -1,6 +1,6 @@
 /* What a thread told of its calls before: each body of SUMS as it came, so that sums can be had as of then.
  *
- * They are kept as bytes, up to EARLIER_BYTES of all threads of a run; of what comes later only the newest sums are known,
+ * They are kept as bytes, up to PROFILE_HISTORY_BYTES of all threads of a run; of what comes later only the newest sums are known,
  * which is no less true, but says nothing of when. */
 #ifndef SERVER_MEASURE_EARLIER_H
 #define SERVER_MEASURE_EARLIER_H
@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EARLIER_BYTES ((size_t)64 << 20)
+#define PROFILE_HISTORY_BYTES ((size_t)64 << 20)
 
 /* Zero-initialised: none. */
-struct earlier {
+struct profile_history {
     struct earlier_body {
         uint64_t
             time_ns; /* by the program's clock; one time may have several, one after the other */
@@ -25,10 +25,10 @@ struct earlier {
 };
 
 /* *bytes: of all threads.  The body is copied. */
-void earlier_keep(struct earlier *earlier, size_t *bytes, uint64_t time_ns, const uint8_t *body,
+void profile_history_append(struct profile_history *earlier, size_t *bytes, uint64_t time_ns, const uint8_t *body,
                   size_t size);
 /* How many times there are. */
-uint32_t earlier_times(const struct earlier *earlier);
-void earlier_free(struct earlier *earlier); /* empties it */
+uint32_t profile_history_times(const struct profile_history *earlier);
+void profile_history_free(struct profile_history *earlier); /* empties it */
 
 #endif

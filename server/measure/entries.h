@@ -1,7 +1,7 @@
 /* When each call of the threads of a run began and ended, as far as it was told (wire/entries.h): by thread, in blocks,
  * each with the calls that were open when it begins, so that one may begin anywhere.
  *
- * It is kept in memory, as it was told: about five bytes a call, ENTRIES_KEPT in all; what is more is counted, and is
+ * It is kept in memory, as it was told: about five bytes a call, CALL_ENTRIES_KEPT in all; what is more is counted, and is
  * not there.  It is forgotten with the events that were there when it was told.  Times are ns by the program's monotonic clock.  Not thread-safe. */
 #ifndef SERVER_MEASURE_ENTRIES_H
 #define SERVER_MEASURE_ENTRIES_H
@@ -9,35 +9,35 @@
 #include "memory/map.h"
 #include "wire/entries.h"
 
-#ifndef ENTRIES_KEPT /* tests make it small */
-#define ENTRIES_KEPT ((uint64_t)1 << 29)
+#ifndef CALL_ENTRIES_KEPT /* tests make it small */
+#define CALL_ENTRIES_KEPT ((uint64_t)1 << 29)
 #endif
-#ifndef ENTRIES_DEEPEST
+#ifndef CALL_ENTRIES_DEPTH_MAX
 /* calls that are open in one thread; of those above only the number is known */
-#define ENTRIES_DEEPEST 65536u
+#define CALL_ENTRIES_DEPTH_MAX 65536u
 #endif
 
-struct entry_open {
+struct call_entry_open {
     uint32_t context;
     uint64_t began_ns;
 };
 
-struct entries_block {
+struct call_entries_block {
     uint64_t first_ns, last_ns;
     uint8_t *bytes; /* the body */
     uint32_t size;
     uint32_t open_count; /* when it begins */
-    struct entry_open *open;
+    struct call_entry_open *open;
     uint64_t above; /* open ones above those */
     uint64_t begins; /* in it */
     uint64_t told; /* so many events were there when it was */
 };
 
-struct entries_thread {
+struct call_entries_thread {
     uint32_t session, code; /* as its program calls it */
-    struct entries_block *blocks;
+    struct call_entries_block *blocks;
     size_t count, room;
-    struct entry_open *open; /* as far as it is told */
+    struct call_entry_open *open; /* as far as it is told */
     size_t open_count, open_room;
     uint64_t above; /* open ones above those */
     uint64_t begins, lost; /* calls that are there; that found no room in the ring */
@@ -45,8 +45,8 @@ struct entries_thread {
 };
 
 /* Zero-initialised: none. */
-struct entries {
-    struct entries_thread **threads; /* each stays where it is */
+struct call_entries {
+    struct call_entries_thread **threads; /* each stays where it is */
     uint32_t count;
     size_t room;
     struct map index; /* session and code -> 1 + index */
@@ -56,41 +56,41 @@ struct entries {
 };
 
 /* Takes the body of an ENTRIES; false with *why: it cannot be believed. */
-bool entries_take(struct entries *all, uint32_t session, uint32_t code, const uint8_t *body,
+bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t code, const uint8_t *body,
                   size_t size, const char **why);
 /* Of a thread, or NULL: nothing was told of it. */
-const struct entries_thread *entries_of(const struct entries *all, uint32_t session, uint32_t code);
+const struct call_entries_thread *call_entries_for_thread(const struct call_entries *all, uint32_t session, uint32_t code);
 /* Forgets what was told while there were no more than so many events, but of each thread the newest; in steps: *thread is 0
  * before the first.  True: all is done. */
-bool entries_forget_step(struct entries *all, uint64_t events, uint32_t *thread);
+bool call_entries_discard_step(struct call_entries *all, uint64_t events, uint32_t *thread);
 /* The calls that were open as the newest of a thread was told, if that is what begins then, as the body of an ENTRIES: who
  * reads it before that one, and nothing else of the thread, knows as much of them; else it changes nothing.  False: none. */
-bool entries_put_open(const struct entries *all, uint32_t session, uint32_t code, uint64_t first_ns,
-                      struct out *out);
-void entries_free(struct entries *all); /* empties it */
+bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code, uint64_t first_ns,
+                      struct encoder *out);
+void call_entries_free(struct call_entries *all); /* empties it */
 
 /* ---- looking at them, one after the other ---- */
 
-struct entries_walk {
-    const struct entries_thread *thread;
+struct call_entries_walk {
+    const struct call_entries_thread *thread;
     size_t block, end; /* the next one, and where those end that there were when it began */
-    struct in in;
+    struct decoder in;
     uint64_t last_ns;
-    struct entry_open *open; /* after what was looked at last */
+    struct call_entry_open *open; /* after what was looked at last */
     size_t open_count, open_room;
     uint64_t above;
 };
 
-struct entry_seen {
-    struct entry entry; /* of one that ended, with its context */
+struct call_entry_seen {
+    struct call_record entry; /* of one that ended, with its context */
     uint64_t began_ns; /* of one that ended */
     uint64_t depth; /* calls that it lies in */
 };
 
 /* From the last place on that is not later than from_ns; what is open there is walk->open. */
-struct entries_walk entries_walk(const struct entries_thread *thread, uint64_t from_ns);
+struct call_entries_walk call_entries_walk(const struct call_entries_thread *thread, uint64_t from_ns);
 /* The next one; false: that was all.  More may be told of the thread meanwhile. */
-bool entries_next(struct entries_walk *walk, struct entry_seen *seen);
-void entries_walk_end(struct entries_walk *walk);
+bool call_entries_next(struct call_entries_walk *walk, struct call_entry_seen *seen);
+void call_entries_walk_end(struct call_entries_walk *walk);
 
 #endif

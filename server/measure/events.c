@@ -4,25 +4,25 @@
 
 #include <stdlib.h>
 
-void events_begin(struct events *events, const struct order *order)
+void event_reader_begin(struct event_reader *events, const struct order *order)
 {
-    *events = (struct events){.order = order};
-    events->kept = memory_zeroed(EVENTS_KEPT, sizeof *events->kept);
+    *events = (struct event_reader){.order = order};
+    events->kept = xcalloc(EVENTS_KEPT, sizeof *events->kept);
 }
 
-void events_free(struct events *events)
+void event_reader_free(struct event_reader *events)
 {
     free(events->kept);
-    *events = (struct events){0};
+    *events = (struct event_reader){0};
 }
 
-const struct event *events_other(struct events *events, uint64_t position)
+const struct order_event *event_reader_other(struct event_reader *events, uint64_t position)
 {
     events->other = order_event(events->order, position);
     return &events->other;
 }
 
-const struct event *events_read(struct events *events, uint64_t position)
+const struct order_event *event_reader_read(struct event_reader *events, uint64_t position)
 {
     uint64_t at = position % EVENTS_KEPT, most = EVENTS_KEPT - at;
     if (position != events->end)

@@ -9,30 +9,30 @@
 #endif
 #define EVENTS_AHEAD (EVENTS_KEPT / 8) /* read at once */
 
-struct events {
+struct event_reader {
     const struct order *order;
     uint64_t from, end; /* positions that are kept */
-    struct event *kept; /* by position % EVENTS_KEPT */
-    struct event other; /* asked for last of those that are not */
+    struct order_event *kept; /* by position % EVENTS_KEPT */
+    struct order_event other; /* asked for last of those that are not */
 };
 
-void events_begin(struct events *events, const struct order *order);
-void events_free(struct events *events);
+void event_reader_begin(struct event_reader *events, const struct order *order);
+void event_reader_free(struct event_reader *events);
 /* As order_event, without `in`; until the next call. */
-const struct event *events_other(struct events *events, uint64_t position);
-static inline const struct event *events_at(struct events *events, uint64_t position)
+const struct order_event *event_reader_other(struct event_reader *events, uint64_t position);
+static inline const struct order_event *event_reader_at(struct event_reader *events, uint64_t position)
 {
     return position - events->from < events->end - events->from
                ? &events->kept[position % EVENTS_KEPT]
-               : events_other(events, position);
+               : event_reader_other(events, position);
 }
 /* Likewise, and it is the first of those that come next: that and some more are read.  There is such an event. */
-const struct event *events_read(struct events *events, uint64_t position);
-static inline const struct event *events_next(struct events *events, uint64_t position)
+const struct order_event *event_reader_read(struct event_reader *events, uint64_t position);
+static inline const struct order_event *event_reader_next(struct event_reader *events, uint64_t position)
 {
     return position - events->from < events->end - events->from
                ? &events->kept[position % EVENTS_KEPT]
-               : events_read(events, position);
+               : event_reader_read(events, position);
 }
 
 #endif

@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-struct acting *follow_acting(struct follow *f, uint32_t line)
+struct thread_progress *interval_pass_thread(struct interval_builder *f, uint32_t line)
 {
-    f->threads = grow_zeroed(f->threads, &f->thread_room, line, sizeof *f->threads);
+    f->threads = array_reserve_zeroed(f->threads, &f->thread_room, line, sizeof *f->threads);
     return &f->threads[line - 1];
 }
 
-void follow_remember(struct acting *t, const struct member *m, uint32_t place)
+void interval_pass_remember(struct thread_progress *t, const struct point_member *m, uint32_t place)
 {
     t->position = m->position;
     t->ns = m->ns;
@@ -24,19 +24,19 @@ void follow_remember(struct acting *t, const struct member *m, uint32_t place)
 #define LOOKS 16u /* at a thread alone, for the price of an event */
 
 /* Where it begins, a thread that has not ended is as its last event before left it. */
-static void seed(struct follow *f, uint64_t position)
+static void interval_pass_seed_thread(struct interval_builder *f, uint64_t position)
 {
-    struct event e = order_event(f->teller.order, position);
-    struct member m = {e, position, f->teller.time(f->teller.context, &e),
+    struct order_event e = order_event(f->teller.order, position);
+    struct point_member m = {e, position, f->teller.time(f->teller.context, &e),
                        f->teller.meaning(f->teller.context, &e)};
     if (!e.line || m.meaning->ends || m.meaning->closes)
         return;
     intervals_start(&f->intervals, e.thread, m.ns, position);
-    follow_remember(follow_acting(f, e.thread), &m, f->teller.place(f->teller.context, e.site));
+    interval_pass_remember(interval_pass_thread(f, e.thread), &m, f->teller.place(f->teller.context, e.site));
 }
 
 /* True once it is looked through. */
-bool follow_before(struct follow *f, uint64_t *budget)
+bool interval_pass_seed_before(struct interval_builder *f, uint64_t *budget)
 {
     struct before *b = &f->before;
     uint64_t end = f->first - b->known > *budget * LOOKS ? b->known + *budget * LOOKS : f->first;
@@ -47,7 +47,7 @@ bool follow_before(struct follow *f, uint64_t *budget)
     b->known = end;
     for (uint32_t i = 0; end == f->first && i < b->lines; i++)
         if (b->last[i])
-            seed(f, b->last[i] - 1);
+            interval_pass_seed_thread(f, b->last[i] - 1);
     if (end == f->first) {
         free(b->last);
         b->last = NULL;

@@ -11,14 +11,14 @@
 
 #include "server/measure/spans.h"
 
-struct going_on {
+struct resume_delay {
     int64_t took_ns, ready_ns; /* ready_ns of it, if it is known */
-    enum spans_source source; /* SPANS_ORDER: it is not known */
+    enum cpu_state_source source; /* CPU_SOURCE_ORDER: it is not known */
 };
 
 /* Of a wait; took_ns is 0 where nobody let it go.  whole: no more switches will be told. */
-struct going_on going_on(const struct spans *spans, const struct intervals *all,
-                         const struct wait *wait, bool whole);
-const char *going_on_source(enum spans_source source); /* in words, as of a column */
+struct resume_delay resume_delay_measure(const struct cpu_states *spans, const struct intervals *all,
+                         const struct wait_record *wait, bool whole);
+const char *resume_delay_source(enum cpu_state_source source); /* in words, as of a column */
 
 #endif

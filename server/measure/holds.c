@@ -4,105 +4,105 @@
 
 #include <stdlib.h>
 
-static uint64_t last_of(const struct holds *holds, uint32_t line)
+static uint64_t last_of(const struct lock_holders *holds, uint32_t line)
 {
     return line <= holds->line_room ? holds->lines[line - 1].last - 1 : UINT64_MAX;
 }
 
-static struct holds_line *line_of(struct holds *holds, uint32_t line)
+static struct lock_holders_line *line_of(struct lock_holders *holds, uint32_t line)
 {
-    holds->lines = grow_zeroed(holds->lines, &holds->line_room, line, sizeof *holds->lines);
+    holds->lines = array_reserve_zeroed(holds->lines, &holds->line_room, line, sizeof *holds->lines);
     return &holds->lines[line - 1];
 }
 
 /* Mostly one thread at most is in a line, and nothing is looked up. */
-static struct hold *inside(const struct holds *holds, const struct holds_line *l,
-                           const struct visiting *at)
+static struct lock_hold *lock_holders_current_holder(const struct lock_holders *holds, const struct lock_holders_line *l,
+                           const struct lock_visit *at)
 {
     if (l->is_first && l->first->thread == at->thread)
         return l->first;
     return l->others ? map_get(&holds->others, at->line, at->thread) : NULL;
 }
 
-static struct hold *come_in(struct holds *holds, struct holds_line *l, const struct visiting *at)
+static struct lock_hold *lock_holders_enter_line(struct lock_holders *holds, struct lock_holders_line *l, const struct lock_visit *at)
 {
     if (!l->is_first) {
         l->is_first = true;
-        return l->first ? l->first : (l->first = memory_bytes(sizeof *l->first));
+        return l->first ? l->first : (l->first = xmalloc(sizeof *l->first));
     }
-    struct hold *hold = memory_bytes(sizeof *hold);
+    struct lock_hold *hold = xmalloc(sizeof *hold);
     map_put(&holds->others, at->line, at->thread, hold);
     l->others++;
     return hold;
 }
 
-void holds_enter(struct holds *holds, const struct visiting *at, bool anew)
+void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at, bool anew)
 {
-    struct holds_line *l = line_of(holds, at->line);
-    struct hold *hold = inside(holds, l, at);
+    struct lock_holders_line *l = line_of(holds, at->line);
+    struct lock_hold *hold = lock_holders_current_holder(holds, l, at);
     if (hold && !anew)
         return;
     if (!hold)
-        hold = come_in(holds, l, at);
-    *hold = (struct hold){.entry = at->position,
+        hold = lock_holders_enter_line(holds, l, at);
+    *hold = (struct lock_hold){.entry = at->position,
                           .entry_ns = at->ns,
                           .before = last_of(holds, at->line),
                           .thread = at->thread,
                           .plain = at->plain};
 }
 
-static void go_out(struct holds *holds, struct holds_line *l, struct hold *hold)
+static void lock_holders_leave_line(struct lock_holders *holds, struct lock_holders_line *l, struct lock_hold *hold)
 {
     if (hold == l->first) {
         l->is_first = false;
         return;
     }
-    free(map_take(&holds->others, (uint64_t)(l - holds->lines) + 1, hold->thread));
+    free(map_remove(&holds->others, (uint64_t)(l - holds->lines) + 1, hold->thread));
     l->others--;
 }
 
 /* Where there is no room in the ring yet, it grows, or is as large as it will be. */
-static struct hold *next(struct holds *holds, struct holds_line *l)
+static struct lock_hold *lock_holders_next_slot(struct lock_holders *holds, struct lock_holders_line *l)
 {
     if (l->count == l->room && !l->most) {
         size_t had = l->room;
-        if (had >= HOLDS_KEPT || (had >= HOLDS_FEW && holds->kept > HOLDS_MANY))
+        if (had >= LOCK_HOLDERS_KEPT || (had >= LOCK_HOLDERS_FEW && holds->kept > LOCK_HOLDERS_MANY))
             l->most = had;
         else
-            l->kept = grow(l->kept, &l->room, l->count + 1, sizeof *l->kept);
+            l->kept = array_reserve(l->kept, &l->room, l->count + 1, sizeof *l->kept);
         holds->kept += l->room - had;
     }
     return &l->kept[l->count & (l->room - 1)];
 }
 
-bool holds_leave(struct holds *holds, const struct visiting *at)
+bool lock_holders_leave(struct lock_holders *holds, const struct lock_visit *at)
 {
-    struct holds_line *l = line_of(holds, at->line);
-    struct hold *hold = inside(holds, l, at);
+    struct lock_holders_line *l = line_of(holds, at->line);
+    struct lock_hold *hold = lock_holders_current_holder(holds, l, at);
     if (!hold)
         return false;
     hold->number = l->count;
     hold->exit = at->position;
     hold->exit_ns = at->ns;
-    *next(holds, l) = *hold;
+    *lock_holders_next_slot(holds, l) = *hold;
     l->count++;
-    go_out(holds, l, hold);
+    lock_holders_leave_line(holds, l, hold);
     return true;
 }
 
-void holds_seen(struct holds *holds, uint32_t line, uint64_t position)
+void lock_holders_seen(struct lock_holders *holds, uint32_t line, uint64_t position)
 {
     if (line <= holds->line_room)
         holds->lines[line - 1].last = position + 1;
 }
 
-bool holds_before(const struct holds *holds, uint32_t line, const struct hold *hold,
-                  struct hold *before)
+bool lock_holders_before(const struct lock_holders *holds, uint32_t line, const struct lock_hold *hold,
+                  struct lock_hold *before)
 {
-    const struct holds_line *l = &holds->lines[line - 1];
+    const struct lock_holders_line *l = &holds->lines[line - 1];
     if (!hold->number || l->count - hold->number >= l->room)
         return false;
-    const struct hold *at = &l->kept[(hold->number - 1) & (l->room - 1)];
+    const struct lock_hold *at = &l->kept[(hold->number - 1) & (l->room - 1)];
     if (at->exit != hold->before)
         return false;
     *before = *at;
@@ -110,14 +110,14 @@ bool holds_before(const struct holds *holds, uint32_t line, const struct hold *h
 }
 
 /* They ended in the order of the log; mostly it is the last one that is looked for. */
-bool holds_ended(const struct holds *holds, uint32_t line, uint64_t position, struct hold *hold)
+bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position, struct lock_hold *hold)
 {
     if (!line || line > holds->line_room)
         return false;
-    const struct holds_line *l = &holds->lines[line - 1];
+    const struct lock_holders_line *l = &holds->lines[line - 1];
     uint64_t low = l->count > l->room ? l->count - l->room : 0, high = l->count;
     for (uint64_t middle = high - 1; low < high; middle = low + (high - low) / 2) {
-        const struct hold *at = &l->kept[middle & (l->room - 1)];
+        const struct lock_hold *at = &l->kept[middle & (l->room - 1)];
         if (at->exit == position) {
             *hold = *at;
             return true;
@@ -130,7 +130,7 @@ bool holds_ended(const struct holds *holds, uint32_t line, uint64_t position, st
     return false;
 }
 
-void holds_free(struct holds *holds)
+void lock_holders_free(struct lock_holders *holds)
 {
     for (size_t i = 0; i < holds->line_room; i++) {
         free(holds->lines[i].kept);
@@ -140,5 +140,5 @@ void holds_free(struct holds *holds)
     for (struct map_walk walk = {.map = &holds->others}; map_next(&walk);)
         free(walk.value);
     map_free(&holds->others);
-    *holds = (struct holds){0};
+    *holds = (struct lock_holders){0};
 }

@@ -1,7 +1,7 @@
 /* Who was in which line from when to when: the visits of late, so that from the event by which one left, the one by which
  * it had come in is found at once.
  *
- * On each line the newest HOLDS_KEPT visits are kept; where there are very many lines, fewer of those that come into use
+ * On each line the newest LOCK_HOLDERS_KEPT visits are kept; where there are very many lines, fewer of those that come into use
  * late.  Not thread-safe. */
 #ifndef SERVER_MEASURE_HOLDS_H
 #define SERVER_MEASURE_HOLDS_H
@@ -11,15 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifndef HOLDS_KEPT /* powers of two */
-#define HOLDS_KEPT 256u
+#ifndef LOCK_HOLDERS_KEPT /* powers of two */
+#define LOCK_HOLDERS_KEPT 256u
 #endif
-#define HOLDS_FEW 16u /* of each line, once there are */
-#ifndef HOLDS_MANY
-#define HOLDS_MANY (1u << 20) /* of all lines */
+#define LOCK_HOLDERS_FEW 16u /* of each line, once there are */
+#ifndef LOCK_HOLDERS_MANY
+#define LOCK_HOLDERS_MANY (1u << 20) /* of all lines */
 #endif
 
-struct hold {
+struct lock_hold {
     uint64_t number; /* of those on its line that ended */
     uint64_t entry, exit; /* positions */
     uint64_t before; /* the event before its entry on the line */
@@ -29,14 +29,14 @@ struct hold {
 };
 
 /* Zero-initialised: nobody was anywhere. */
-struct holds {
-    struct holds_line {
-        struct hold *kept; /* a ring, as soon as it may not grow any more */
+struct lock_holders {
+    struct lock_holders_line {
+        struct lock_hold *kept; /* a ring, as soon as it may not grow any more */
         size_t room; /* 0 or a power of two */
         size_t most; /* of them, once it is a ring; 0: it may grow */
         uint64_t count; /* that there were */
         uint64_t last; /* 1 + the position of its last event */
-        struct hold *first; /* room for a visit under way; NULL: not yet */
+        struct lock_hold *first; /* room for a visit under way; NULL: not yet */
         uint32_t others; /* how many there are besides */
         bool is_first; /* that one is under way */
     } *lines; /* by line - 1 */
@@ -45,7 +45,7 @@ struct holds {
 };
 
 /* An event of a thread at a place of the log, on a line. */
-struct visiting {
+struct lock_visit {
     uint32_t line, thread;
     uint64_t position;
     int64_t ns;
@@ -53,16 +53,16 @@ struct visiting {
 };
 
 /* It comes into the line.  If it is there already, the visit goes on, or, anew, it counts from here. */
-void holds_enter(struct holds *holds, const struct visiting *at, bool anew);
+void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at, bool anew);
 /* It leaves; false: it was not seen to come in. */
-bool holds_leave(struct holds *holds, const struct visiting *at);
+bool lock_holders_leave(struct lock_holders *holds, const struct lock_visit *at);
 /* To be told of each event, after what it does. */
-void holds_seen(struct holds *holds, uint32_t line, uint64_t position);
+void lock_holders_seen(struct lock_holders *holds, uint32_t line, uint64_t position);
 /* The visit that ended with the event at this position; false: it ended none, or that is long ago. */
-bool holds_ended(const struct holds *holds, uint32_t line, uint64_t position, struct hold *hold);
+bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position, struct lock_hold *hold);
 /* The visit that ended right before another one began: with the event before its entry. */
-bool holds_before(const struct holds *holds, uint32_t line, const struct hold *hold,
-                  struct hold *before);
-void holds_free(struct holds *holds); /* empties it */
+bool lock_holders_before(const struct lock_holders *holds, uint32_t line, const struct lock_hold *hold,
+                  struct lock_hold *before);
+void lock_holders_free(struct lock_holders *holds); /* empties it */
 
 #endif

@@ -10,34 +10,34 @@
 
 #include <stddef.h>
 
-#ifndef LEAF_CHANGES /* tests make it small */
-#define LEAF_CHANGES 64u
+#ifndef SUMMARY_LEAF_CHANGES /* tests make it small */
+#define SUMMARY_LEAF_CHANGES 64u
 #endif
 
-struct change { /* to this state */
+struct summary_change { /* to this state */
     int64_t ns;
     uint64_t at; /* position */
-    struct pyramid_state state;
+    struct summary_state state;
 };
 
-struct sums { /* by code: ns, positions */
-    uint64_t ns[PYRAMID_STATES], at[PYRAMID_STATES];
+struct summary_sums { /* by code: ns, positions */
+    uint64_t ns[SUMMARY_TREE_STATES], at[SUMMARY_TREE_STATES];
 };
 
-#define LEAF_BYTES (48u + 16u * PYRAMID_STATES + 22u * LEAF_CHANGES) /* of one, at most */
+#define SUMMARY_LEAF_BYTES (48u + 16u * SUMMARY_TREE_STATES + 22u * SUMMARY_LEAF_CHANGES) /* of one, at most */
 
-/* 1 .. LEAF_CHANGES changes, in ascending order; returns how many bytes it takes. */
-size_t leaf_pack(uint8_t leaf[LEAF_BYTES], const struct change *changes, uint32_t count,
-                 const struct sums *before);
+/* 1 .. SUMMARY_LEAF_CHANGES changes, in ascending order; returns how many bytes it takes. */
+size_t summary_leaf_pack(uint8_t leaf[SUMMARY_LEAF_BYTES], const struct summary_change *changes, uint32_t count,
+                 const struct summary_sums *before);
 
 /* The same, unpacked, by time or by positions. */
-struct leaf {
+struct summary_leaf {
     uint32_t count;
-    int64_t where[LEAF_CHANGES + 2];
-    struct pyramid_state state[LEAF_CHANGES + 2];
-    uint64_t before[PYRAMID_STATES];
+    int64_t where[SUMMARY_LEAF_CHANGES + 2];
+    struct summary_state state[SUMMARY_LEAF_CHANGES + 2];
+    uint64_t before[SUMMARY_TREE_STATES];
 };
 
-void leaf_unpack(const uint8_t *bytes, bool by_time, struct leaf *leaf);
+void summary_leaf_unpack(const uint8_t *bytes, bool by_time, struct summary_leaf *leaf);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-static void add_change(struct levels *l, int64_t at_ns, int by)
+static void add_change(struct concurrency_levels *l, int64_t at_ns, int by)
 {
-    l->items = grow(l->items, &l->room, l->count + 1, sizeof *l->items);
-    l->items[l->count++] = (struct level){.at_ns = at_ns, .running = by};
+    l->items = array_reserve(l->items, &l->room, l->count + 1, sizeof *l->items);
+    l->items[l->count++] = (struct concurrency_level){.at_ns = at_ns, .running = by};
 }
 
-void levels_add(struct levels *l, int64_t from_ns, int64_t to_ns)
+void levels_add(struct concurrency_levels *l, int64_t from_ns, int64_t to_ns)
 {
     if (to_ns <= from_ns)
         return;
@@ -19,7 +19,7 @@ void levels_add(struct levels *l, int64_t from_ns, int64_t to_ns)
 }
 
 /* Each stretch of a thread without a wait, as two changes. */
-static void add_thread(struct levels *l, const struct course_of *course)
+static void add_thread(struct concurrency_levels *l, const struct thread_timeline *course)
 {
     for (size_t i = 0, end; i < course->count; i = end) {
         end = i + 1;
@@ -33,18 +33,18 @@ static void add_thread(struct levels *l, const struct course_of *course)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct level *x = a, *y = b;
+    const struct concurrency_level *x = a, *y = b;
     return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
 }
 
 /* What changes at one time is one change. */
-void levels_add_up(struct levels *l)
+void levels_add_up(struct concurrency_levels *l)
 {
     size_t count = 0;
     if (l->count)
         qsort(l->items, l->count, sizeof *l->items, by_time);
     for (size_t i = 0; i < l->count; i++) {
-        struct level *last = count ? &l->items[count - 1] : NULL, next = l->items[i];
+        struct concurrency_level *last = count ? &l->items[count - 1] : NULL, next = l->items[i];
         if (last && last->at_ns == next.at_ns) {
             last->running += next.running;
             continue;
@@ -57,7 +57,7 @@ void levels_add_up(struct levels *l)
     l->count = count;
 }
 
-void levels_make(struct levels *levels, const struct intervals *all)
+void concurrency_levels_make(struct concurrency_levels *levels, const struct intervals *all)
 {
     levels->count = 0;
     for (uint32_t i = 0; i < all->thread_count; i++)
@@ -66,7 +66,7 @@ void levels_make(struct levels *levels, const struct intervals *all)
 }
 
 /* The last change up to a time; NULL: there is none before it. */
-static const struct level *last_change(const struct levels *l, int64_t at_ns, size_t *near)
+static const struct concurrency_level *last_change(const struct concurrency_levels *l, int64_t at_ns, size_t *near)
 {
     size_t low = 0, high = l->count;
     if (*near < l->count && l->items[*near].at_ns <= at_ns)
@@ -84,29 +84,29 @@ static const struct level *last_change(const struct levels *l, int64_t at_ns, si
     return low ? &l->items[ *near = low - 1] : NULL;
 }
 
-int levels_running(const struct levels *levels, int64_t at_ns, size_t *near)
+int levels_running(const struct concurrency_levels *levels, int64_t at_ns, size_t *near)
 {
-    const struct level *level = last_change(levels, at_ns, near);
+    const struct concurrency_level *level = last_change(levels, at_ns, near);
     return level ? level->running : 0;
 }
 
 /* Until a time, more than one had run for so long. */
-static int64_t until(const struct levels *l, int64_t at_ns, size_t *near)
+static int64_t concurrency_levels_parallel_ns(const struct concurrency_levels *l, int64_t at_ns, size_t *near)
 {
-    const struct level *level = last_change(l, at_ns, near);
+    const struct concurrency_level *level = last_change(l, at_ns, near);
     if (!level)
         return 0;
     return level->above_ns + (level->running > 1 ? at_ns - level->at_ns : 0);
 }
 
-int64_t levels_above(const struct levels *levels, int64_t from_ns, int64_t to_ns, size_t *near)
+int64_t concurrency_levels_above(const struct concurrency_levels *levels, int64_t from_ns, int64_t to_ns, size_t *near)
 {
-    int64_t before = until(levels, from_ns, near);
-    return until(levels, to_ns, near) - before;
+    int64_t before = concurrency_levels_parallel_ns(levels, from_ns, near);
+    return concurrency_levels_parallel_ns(levels, to_ns, near) - before;
 }
 
-void levels_free(struct levels *levels)
+void concurrency_levels_free(struct concurrency_levels *levels)
 {
     free(levels->items);
-    *levels = (struct levels){0};
+    *levels = (struct concurrency_levels){0};
 }

@@ -4,28 +4,28 @@
 
 #include <stdlib.h>
 
-struct overlap_thread {
+struct scope_overlap_thread {
     const uint32_t *scope_of;
     size_t context_count;
-    struct entries_walk walk;
-    struct entry_seen next; /* where there is one */
+    struct call_entries_walk walk;
+    struct call_entry_seen next; /* where there is one */
     uint32_t *open; /* by scope: calls */
     bool done;
 };
 
-void overlap_add(struct overlap *o, const struct entries_thread *thread, const uint32_t *scope_of,
+void scope_overlap_add(struct scope_overlap *o, const struct call_entries_thread *thread, const uint32_t *scope_of,
                  size_t context_count)
 {
     uint64_t from_ns = o->from_ns > 0 ? (uint64_t)o->from_ns : 0;
-    o->threads = memory_resized(o->threads, o->thread_count + 1, sizeof *o->threads);
+    o->threads = xreallocarray(o->threads, o->thread_count + 1, sizeof *o->threads);
     o->threads[o->thread_count++] =
-        (struct overlap_thread){.scope_of = scope_of,
+        (struct scope_overlap_thread){.scope_of = scope_of,
                                 .context_count = context_count,
-                                .walk = entries_walk(thread, from_ns),
-                                .open = memory_zeroed(o->scopes + 1, sizeof(uint32_t))};
+                                .walk = call_entries_walk(thread, from_ns),
+                                .open = xcalloc(o->scopes + 1, sizeof(uint32_t))};
 }
 
-static uint32_t scope_of(const struct overlap *o, const struct overlap_thread *t, uint32_t context)
+static uint32_t scope_of(const struct scope_overlap *o, const struct scope_overlap_thread *t, uint32_t context)
 {
     uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
     return scope < o->scopes ? scope : 0;
@@ -33,9 +33,9 @@ static uint32_t scope_of(const struct overlap *o, const struct overlap_thread *t
 
 /* ---- who is open together ---- */
 
-static void look_at(struct overlap *o, uint32_t scope, int64_t now)
+static void scope_overlap_apply_entry(struct scope_overlap *o, uint32_t scope, int64_t now)
 {
-    struct overlap_sums *s = &o->sums[scope];
+    struct scope_overlap_sums *s = &o->sums[scope];
     uint32_t others = o->with ? o->sums[o->with].threads : 0;
     bool alone = others == 1 && s->threads == 1 && s->both == 1,
          together = others && s->threads && !alone;
@@ -49,10 +49,10 @@ static void look_at(struct overlap *o, uint32_t scope, int64_t now)
 }
 
 /* A thread begins or ceases to have a scope open. */
-static void turn(struct overlap *o, const struct overlap_thread *t, uint32_t scope, bool open,
+static void scope_overlap_set_open(struct scope_overlap *o, const struct scope_overlap_thread *t, uint32_t scope, bool open,
                  int64_t now)
 {
-    struct overlap_sums *s = &o->sums[scope];
+    struct scope_overlap_sums *s = &o->sums[scope];
     s->thread_ns += open ? -now : now;
     if (open && !s->threads++)
         s->since_ns = now;
@@ -66,46 +66,46 @@ static void turn(struct overlap *o, const struct overlap_thread *t, uint32_t sco
             if (i != scope && t->open[i])
                 o->sums[i].both += step;
             if (o->sums[i].threads || o->sums[i].together)
-                look_at(o, i, now);
+                scope_overlap_apply_entry(o, i, now);
         }
-    look_at(o, scope, now);
+    scope_overlap_apply_entry(o, scope, now);
 }
 
-static void begin_call(struct overlap *o, struct overlap_thread *t, uint32_t context, int64_t now)
+static void begin_call(struct scope_overlap *o, struct scope_overlap_thread *t, uint32_t context, int64_t now)
 {
     uint32_t scope = scope_of(o, t, context);
     if (!scope)
         return;
     o->sums[scope].calls++;
     if (!t->open[scope]++)
-        turn(o, t, scope, true, now);
+        scope_overlap_set_open(o, t, scope, true, now);
 }
 
-static void end_call(struct overlap *o, struct overlap_thread *t, uint32_t context, int64_t now)
+static void end_call(struct scope_overlap *o, struct scope_overlap_thread *t, uint32_t context, int64_t now)
 {
     uint32_t scope = scope_of(o, t, context);
     if (scope && t->open[scope] && !--t->open[scope])
-        turn(o, t, scope, false, now);
+        scope_overlap_set_open(o, t, scope, false, now);
 }
 
 /* ---- one after the other, over all threads ---- */
 
 /* False: there is none any more, not even behind the range. */
-static bool fetch(struct overlap *o, struct overlap_thread *t)
+static bool scope_overlap_fetch_entry(struct scope_overlap *o, struct scope_overlap_thread *t)
 {
-    bool any = entries_next(&t->walk, &t->next);
+    bool any = call_entries_next(&t->walk, &t->next);
     t->done = !any || (int64_t)t->next.entry.time_ns >= o->to_ns;
     return any;
 }
 
 /* What came before the range only says what is open when it begins. */
-static void begin_thread(struct overlap *o, struct overlap_thread *t)
+static void begin_thread(struct scope_overlap *o, struct scope_overlap_thread *t)
 {
     bool any;
-    while ((any = fetch(o, t)) && (int64_t)t->next.entry.time_ns < o->from_ns)
+    while ((any = scope_overlap_fetch_entry(o, t)) && (int64_t)t->next.entry.time_ns < o->from_ns)
         ;
-    bool begins = any && t->next.entry.is == ENTRY_BEGINS,
-         ends = any && t->next.entry.is == ENTRY_ENDED && t->next.entry.context;
+    bool begins = any && t->next.entry.is == CALL_RECORD_BEGINS,
+         ends = any && t->next.entry.is == CALL_RECORD_ENDED && t->next.entry.context;
     size_t count = t->walk.open_count - (begins && t->walk.open_count && !t->walk.above);
     for (size_t i = 0; i < count; i++)
         begin_call(o, t, t->walk.open[i].context, o->from_ns);
@@ -113,25 +113,25 @@ static void begin_thread(struct overlap *o, struct overlap_thread *t)
         begin_call(o, t, t->next.entry.context, o->from_ns);
 }
 
-static void begin(struct overlap *o)
+static void scope_overlap_begin(struct scope_overlap *o)
 {
     for (uint32_t i = 0; i < o->thread_count; i++)
         begin_thread(o, &o->threads[i]);
     o->begun = true;
 }
 
-static struct overlap_thread *earliest(struct overlap *o)
+static struct scope_overlap_thread *scope_overlap_earliest_thread(struct scope_overlap *o)
 {
-    struct overlap_thread *first = NULL;
+    struct scope_overlap_thread *first = NULL;
     for (uint32_t i = 0; i < o->thread_count; i++) {
-        struct overlap_thread *t = &o->threads[i];
+        struct scope_overlap_thread *t = &o->threads[i];
         if (!t->done && (!first || t->next.entry.time_ns < first->next.entry.time_ns))
             first = t;
     }
     return first;
 }
 
-static int64_t until_ns(const struct overlap *o)
+static int64_t until_ns(const struct scope_overlap *o)
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < o->thread_count; i++)
@@ -140,44 +140,44 @@ static int64_t until_ns(const struct overlap *o)
 }
 
 /* What is open yet is so until the range ends, or the last entry. */
-static void end(struct overlap *o)
+static void scope_overlap_end_open(struct scope_overlap *o)
 {
     int64_t now = until_ns(o);
     for (uint32_t i = 0; i < o->thread_count; i++)
         for (uint32_t s = 1; s < o->scopes; s++)
             if (o->threads[i].open[s]) {
                 o->threads[i].open[s] = 0;
-                turn(o, &o->threads[i], s, false, now);
+                scope_overlap_set_open(o, &o->threads[i], s, false, now);
             }
 }
 
-bool overlap_go_on(struct overlap *o, uint64_t *budget)
+bool scope_overlap_step(struct scope_overlap *o, uint64_t *budget)
 {
-    struct overlap_thread *t;
+    struct scope_overlap_thread *t;
     if (!o->begun)
-        begin(o);
-    while ((t = earliest(o)) != NULL) {
+        scope_overlap_begin(o);
+    while ((t = scope_overlap_earliest_thread(o)) != NULL) {
         if (!*budget)
             return false;
         --*budget;
-        const struct entry *e = &t->next.entry;
-        if (e->is == ENTRY_BEGINS)
+        const struct call_record *e = &t->next.entry;
+        if (e->is == CALL_RECORD_BEGINS)
             begin_call(o, t, e->context, (int64_t)e->time_ns);
-        else if (e->is == ENTRY_ENDED)
+        else if (e->is == CALL_RECORD_ENDED)
             end_call(o, t, e->context, (int64_t)e->time_ns);
-        fetch(o, t);
+        scope_overlap_fetch_entry(o, t);
     }
-    end(o);
+    scope_overlap_end_open(o);
     return true;
 }
 
-void overlap_free(struct overlap *o)
+void scope_overlap_free(struct scope_overlap *o)
 {
     for (uint32_t i = 0; i < o->thread_count; i++) {
-        entries_walk_end(&o->threads[i].walk);
+        call_entries_walk_end(&o->threads[i].walk);
         free(o->threads[i].open);
     }
     free(o->threads);
     free(o->sums);
-    *o = (struct overlap){0};
+    *o = (struct scope_overlap){0};
 }

@@ -8,7 +8,7 @@
 
 #include "server/measure/entries.h"
 
-struct overlap_sums {
+struct scope_overlap_sums {
     uint64_t calls; /* that began in the range, or were open when it began */
     int64_t elapsed_ns; /* any thread had it open */
     int64_t thread_ns; /* over all threads: of the outermost calls of it */
@@ -19,22 +19,22 @@ struct overlap_sums {
     bool together;
 };
 
-struct overlap {
+struct scope_overlap {
     uint32_t with; /* scope; 0: none */
     int64_t from_ns, to_ns;
-    struct overlap_sums *sums; /* by scope */
+    struct scope_overlap_sums *sums; /* by scope */
     uint32_t scopes; /* all are below */
-    struct overlap_thread *threads;
+    struct scope_overlap_thread *threads;
     uint32_t thread_count;
     bool begun;
 };
 
 /* Zero-initialised, with what is asked for and room for `scopes` sums.  Scopes of contexts from context_count on are not
- * known: 0.  scopes_of: of its contexts; the thread and that stay until the end. */
-void overlap_add(struct overlap *o, const struct entries_thread *thread, const uint32_t *scope_of,
+ * known: 0.  scope_numbers_of: of its contexts; the thread and that stay until the end. */
+void scope_overlap_add(struct scope_overlap *o, const struct call_entries_thread *thread, const uint32_t *scope_of,
                  size_t context_count);
 /* About `budget` entries more; true: that was all, and the sums are there. */
-bool overlap_go_on(struct overlap *o, uint64_t *budget);
-void overlap_free(struct overlap *o);
+bool scope_overlap_step(struct scope_overlap *o, uint64_t *budget);
+void scope_overlap_free(struct scope_overlap *o);
 
 #endif

@@ -2,8 +2,8 @@
  * without looking at all of it.
  *
  * Each row changes from state to state, at a time and at a position of the log, both of which grow.  What is told of a
- * stretch is exact.  Some changes in a row make a leaf (leaf.h), PYRAMID_FAN leaves a node, both of which are
- * written once (memory/spill.h); of nodes the row has a list.  So in the process's own memory there are SPILL_OWN bytes,
+ * stretch is exact.  Some changes in a row make a leaf (leaf.h), SUMMARY_TREE_FAN leaves a node, both of which are
+ * written once (memory/spill.h); of nodes the row has a list.  So in the process's own memory there are SPILLED_MEMORY_BYTES bytes,
  * 100 bytes at most for each 4096 changes, and 7 KB at most for each row; the rest, some 9 bytes a change, the system can
  * put on disk.
  *
@@ -15,37 +15,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PYRAMID_STATES 9u /* codes 0 .. PYRAMID_STATES - 1 */
-#define PYRAMID_NONE 255u /* the code of a row that is not there */
+#define SUMMARY_TREE_STATES 9u /* codes 0 .. SUMMARY_TREE_STATES - 1 */
+#define SUMMARY_TREE_NONE 255u /* the code of a row that is not there */
 
-struct pyramid_state {
+struct summary_state {
     uint32_t about; /* a line, 0 none */
     uint8_t code;
 };
 
-static inline bool pyramid_same(struct pyramid_state a, struct pyramid_state b)
+static inline bool summary_tree_same(struct summary_state a, struct summary_state b)
 {
     return a.code == b.code && a.about == b.about;
 }
 
-struct pyramid;
+struct summary_tree;
 
-struct pyramid *pyramid_new(void);
-void pyramid_free(struct pyramid *pyramid); /* NULL: nothing */
+struct summary_tree *summary_tree_new(void);
+void summary_tree_free(struct summary_tree *pyramid); /* NULL: nothing */
 /* From here on the row (from 1) is in this state.  Positions never shrink; of several changes at one position the last
  * holds.  A time before that of the row's last change is taken to be that. */
-void pyramid_change(struct pyramid *pyramid, uint32_t row, struct pyramid_state state, int64_t ns,
+void summary_tree_change(struct summary_tree *pyramid, uint32_t row, struct summary_state state, int64_t ns,
                     uint64_t position);
 /* The same, but what is there of that position stays: it lasted until this time. */
-void pyramid_turn(struct pyramid *pyramid, uint32_t row, struct pyramid_state state, int64_t ns,
+void summary_tree_set_cpu_state(struct summary_tree *pyramid, uint32_t row, struct summary_state state, int64_t ns,
                   uint64_t position);
 /* What was before a position will not be asked for any more; it is forgotten as far as that gives memory back. */
-void pyramid_forget(struct pyramid *pyramid, uint64_t position);
+void summary_tree_discard(struct summary_tree *pyramid, uint64_t position);
 /* There was no room for all: what it tells is not to be used. */
-bool pyramid_full(const struct pyramid *pyramid);
+bool summary_tree_full(const struct summary_tree *pyramid);
 
 /* A stretch as pixels, all equally wide.  Borders lie between whole ns, or positions, too. */
-struct pyramid_range {
+struct summary_range {
     bool by_time;
     int64_t from, to; /* ns or positions, from < to */
     uint32_t pixels;
@@ -55,15 +55,15 @@ struct pyramid_range {
 };
 
 /* What a pixel has of each state, in 1/pixels of a ns or of a position: all together are at most to - from. */
-struct pyramid_pixel {
-    uint64_t part[PYRAMID_STATES];
+struct summary_pixel {
+    uint64_t part[SUMMARY_TREE_STATES];
     uint64_t
         longest; /* the longest stretch of one state that is about a line, as far as it is in the pixel */
     uint32_t about; /* that line, of several the first one's; 0 none */
 };
 
 /* Adds to the pixels first .. first + count - 1 what a row has there. */
-void pyramid_add(const struct pyramid *pyramid, uint32_t row, const struct pyramid_range *range,
-                 uint32_t first, uint32_t count, struct pyramid_pixel *pixels);
+void summary_tree_add_pixels(const struct summary_tree *pyramid, uint32_t row, const struct summary_range *range,
+                 uint32_t first, uint32_t count, struct summary_pixel *pixels);
 
 #endif

@@ -19,37 +19,37 @@
 
 #define RELEASE_SEGMENTS 256u /* of one wait; what is before is told as part of the first one */
 
-struct cause {
+struct release_cause {
     uint64_t position;
     int64_t ns;
     uint32_t thread, line;
-    const struct meaning *meaning;
+    const struct event_meaning *meaning;
 };
 
-struct release { /* one wait */
-    const struct teller *teller;
-    struct events *events; /* of its order */
-    const struct holds *holds;
-    const struct meaning *meaning; /* of w */
+struct wait_release { /* one wait */
+    const struct run_metadata_source *teller;
+    struct event_reader *events; /* of its order */
+    const struct lock_holders *holds;
+    const struct event_meaning *meaning; /* of w */
     uint64_t begin, end; /* w, and v, or any event of its point */
     int64_t from_ns, to_ns;
     uint32_t thread;
     bool sent; /* it waited until what it sent had gone */
-    const struct cause *arrivals; /* of v's group: what its members did before, by time */
+    const struct release_cause *arrivals; /* of v's group: what its members did before, by time */
     size_t arrival_count;
-    const struct cause *about; /* the newest events about what it waited for, or on that line */
+    const struct release_cause *about; /* the newest events about what it waited for, or on that line */
     size_t about_count;
 };
 
-enum missing { /* why there are no segments */
-               MISSING_UNSEEN, /* nothing that is known let it go on */
+enum release_missing { /* why there are no segments */
+               MISSING_UNTRACED, /* nothing that is known let it go on */
                MISSING_LOST, /* events that it may have been were lost or are forgotten */
                MISSING_NOTHING /* who it was to meet was there already, the lock free: all of the wait is latency */
 };
 
 /* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none, and *unreceived
  * the position of a send whose receive, not in the log yet, may still tell who it was; or NO_POSITION. */
-uint32_t release_find(const struct release *release, struct segment *segments,
-                      enum missing *missing, uint64_t *unreceived);
+uint32_t wait_release_find(const struct wait_release *release, struct wait_interval *segments,
+                      enum release_missing *missing, uint64_t *unreceived);
 
 #endif

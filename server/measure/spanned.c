@@ -4,69 +4,69 @@
 #define LATE_SLICES 12u /* what comes late is looked for in so many, */
 #define DENSE 64u       /* but in few where they have more intervals than this */
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t cpu_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t cpu_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-const struct stays *spans_tasks(const struct spans *spans) { return spans ? spans->stays : NULL; }
+const struct placements *cpu_states_tasks(const struct cpu_states *spans) { return spans ? spans->stays : NULL; }
 
-bool spans_on(const struct spans *spans, uint32_t line)
+bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line)
 {
     size_t count;
-    return stays_of(spans_tasks(spans), line, &count) != NULL;
+    return placements_for_task(cpu_states_tasks(spans), line, &count) != NULL;
 }
 
-bool spans_cpus(const struct spans *spans) { return spans && spans->cpus; }
+bool cpu_states_cpus(const struct cpu_states *spans) { return spans && spans->cpus; }
 
-static enum spans_source source_of(const struct spans *spans, uint32_t line, enum spans_source most)
+static enum cpu_state_source source_of(const struct cpu_states *spans, uint32_t line, enum cpu_state_source most)
 {
-    const struct thread *t = spanned_thread(spans, line);
-    most = most == SPANS_ORDER ? SPANS_SWITCHES : most;
-    if (most >= SPANS_SWITCHES && spans_on(spans, line))
-        return SPANS_SWITCHES;
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    most = most == CPU_SOURCE_ORDER ? CPU_SOURCE_SWITCHES : most;
+    if (most >= CPU_SOURCE_SWITCHES && cpu_states_is_placed_task(spans, line))
+        return CPU_SOURCE_SWITCHES;
     if (!t)
-        return SPANS_ORDER;
-    if (t->turns.count && most >= SPANS_SWITCHES)
-        return SPANS_SWITCHES;
-    if (t->clocks.count && most >= SPANS_CLOCK)
-        return SPANS_CLOCK;
-    return t->samples.count ? SPANS_SAMPLES : SPANS_ORDER;
+        return CPU_SOURCE_ORDER;
+    if (t->turns.count && most >= CPU_SOURCE_SWITCHES)
+        return CPU_SOURCE_SWITCHES;
+    if (t->clocks.count && most >= CPU_SOURCE_CLOCK)
+        return CPU_SOURCE_CLOCK;
+    return t->samples.count ? CPU_SOURCE_SAMPLES : CPU_SOURCE_ORDER;
 }
 
-enum spans_source spans_best(const struct spans *spans, uint32_t line, enum spans_source most)
+enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line, enum cpu_state_source most)
 {
     return source_of(spans, line, most);
 }
 
-int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, int64_t to_ns)
+int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns, int64_t to_ns)
 {
-    const struct thread *t = spanned_thread(spans, line);
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
     int64_t apart = 0;
-    const struct sample *s = t ? t->samples.items : NULL;
+    const struct cpu_sample *s = t ? t->samples.items : NULL;
     for (size_t i = 1; t && i < t->samples.count; i++)
         if (s[i].at_ns > from_ns && s[i - 1].at_ns < to_ns && s[i].ran_ns > s[i - 1].ran_ns)
-            apart = most(apart, s[i].at_ns - s[i - 1].at_ns);
+            apart = cpu_states_max(apart, s[i].at_ns - s[i - 1].at_ns);
     return apart;
 }
 
-const char *spans_why(const struct spans *spans) { return spans ? spans->why : NULL; }
+const char *cpu_states_missing_reason(const struct cpu_states *spans) { return spans ? spans->why : NULL; }
 
-uint64_t spans_most(const struct spans *spans) { return spans ? spans->most : 0; }
+uint64_t cpu_states_max_switches(const struct cpu_states *spans) { return spans ? spans->most : 0; }
 
-uint64_t spans_lost_count(const struct spans *spans) { return spans ? spans->lost : 0; }
+uint64_t cpu_states_lost_count(const struct cpu_states *spans) { return spans ? spans->lost : 0; }
 
 #define DYING 10 /* it slept for so many times as long as it took to end, at least */
 
 #define DYING_TURNS 8u
 
 /* The sleep after which it was on a processor only to end; NULL: none. */
-static const struct turn *sleep_until_end(const struct turns *t, int64_t end_ns)
+static const struct cpu_turn *sleep_until_end(const struct cpu_turns *t, int64_t end_ns)
 {
     for (size_t i = t->count, n = 0; i-- > 1 && n < DYING_TURNS && end_ns; n++) {
-        const struct turn *woken = &t->items[i], *asleep = woken - 1;
-        if (woken->what == SWITCHED_LOST)
+        const struct cpu_turn *woken = &t->items[i], *asleep = woken - 1;
+        if (woken->what == SWITCH_LOST)
             return NULL;
-        if (asleep->what == SWITCHED_ASLEEP &&
+        if (asleep->what == SWITCH_ASLEEP &&
             (woken->at_ns - asleep->at_ns) / DYING >= end_ns - woken->at_ns)
             return asleep;
     }
@@ -74,62 +74,62 @@ static const struct turn *sleep_until_end(const struct turns *t, int64_t end_ns)
 }
 
 /* As it was seen from outside, where no switch is known. */
-static bool seen_asleep(const struct thread *t, int64_t *since_ns, unsigned *call)
+static bool seen_asleep(const struct cpu_state_thread *t, int64_t *since_ns, unsigned *call)
 {
     *since_ns = t ? t->asleep_ns : 0;
-    *call = t && !t->awake ? t->asleep : ASLEEP_NOT;
-    return *call != ASLEEP_NOT;
+    *call = t && !t->awake ? t->asleep : SLEEP_IN_NOT;
+    return *call != SLEEP_IN_NOT;
 }
 
-bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
+bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
                   unsigned *call)
 {
-    const struct thread *t = spanned_thread(spans, line);
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
     if (!t || !t->turns.count)
         return seen_asleep(t, since_ns, call);
-    const struct turn *last = &t->turns.items[t->turns.count - 1];
-    const struct turn *whole = sleep_until_end(&t->turns, end_ns);
+    const struct cpu_turn *last = &t->turns.items[t->turns.count - 1];
+    const struct cpu_turn *whole = sleep_until_end(&t->turns, end_ns);
     last = whole ? whole : last;
     *since_ns = last->at_ns;
-    *call = t->asleep_ns >= *since_ns ? t->asleep : ASLEEP_NOT;
-    return last->what == SWITCHED_ASLEEP;
+    *call = t->asleep_ns >= *since_ns ? t->asleep : SLEEP_IN_NOT;
+    return last->what == SWITCH_ASLEEP;
 }
 
-int64_t spans_known_ns(const struct spans *spans, uint32_t line)
+int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line)
 {
-    const struct thread *t = spanned_thread(spans, line);
-    switch (spans_best(spans, line, SPANS_ORDER)) {
-    case SPANS_SWITCHES:
-        return spans_on(spans, line) ? INT64_MAX : t->turns.items[t->turns.count - 1].at_ns;
-    case SPANS_CLOCK:
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    switch (cpu_states_best(spans, line, CPU_SOURCE_ORDER)) {
+    case CPU_SOURCE_SWITCHES:
+        return cpu_states_is_placed_task(spans, line) ? INT64_MAX : t->turns.items[t->turns.count - 1].at_ns;
+    case CPU_SOURCE_CLOCK:
         return t->clocks.items[t->clocks.count - 1].at_ns;
-    case SPANS_SAMPLES:
+    case CPU_SOURCE_SAMPLES:
         return t->ended ? INT64_MAX : t->samples.items[t->samples.count - 1].at_ns;
     default:
         return INT64_MAX;
     }
 }
 
-int64_t spans_switched_until(const struct spans *spans, const struct course_of *c,
-                             enum spans_source most)
+int64_t cpu_states_switched_until(const struct cpu_states *spans, const struct thread_timeline *c,
+                             enum cpu_state_source most)
 {
     if (c->start_ns == INTERVALS_NEVER || c->end_ns != INTERVALS_NEVER ||
-        c->closed_ns != INTERVALS_NEVER || spans_on(spans, c->thread) ||
-        source_of(spans, c->thread, most) != SPANS_SWITCHES)
+        c->closed_ns != INTERVALS_NEVER || cpu_states_is_placed_task(spans, c->thread) ||
+        source_of(spans, c->thread, most) != CPU_SOURCE_SWITCHES)
         return INTERVALS_NEVER;
-    return spans_known_ns(spans, c->thread);
+    return cpu_states_known_ns(spans, c->thread);
 }
 
 /* ---- visiting ---- */
 
-struct visitor {
-    void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns);
+struct cpu_state_visitor {
+    void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns);
     void *context;
 };
 
 /* ---- samples ---- */
 
-size_t spanned_after(const struct samples *s, int64_t at_ns)
+size_t cpu_states_sample_after(const struct cpu_samples *s, int64_t at_ns)
 {
     size_t low = 0, high = s->count;
     while (low < high) {
@@ -143,12 +143,12 @@ size_t spanned_after(const struct samples *s, int64_t at_ns)
 }
 
 /* How long it had been ready; between two samples as if it had been evenly. */
-static int64_t ready_by(const struct samples *s, int64_t at_ns)
+static int64_t ready_by(const struct cpu_samples *s, int64_t at_ns)
 {
-    size_t next = spanned_after(s, at_ns);
+    size_t next = cpu_states_sample_after(s, at_ns);
     if (!s->count || next == s->count)
         return s->count ? s->items[s->count - 1].ready_ns : 0;
-    struct sample to = s->items[next], from = next ? s->items[next - 1] : to;
+    struct cpu_sample to = s->items[next], from = next ? s->items[next - 1] : to;
     if (!next)
         return 0;
     double share = (double)(at_ns - from.at_ns) / (double)(to.at_ns - from.at_ns);
@@ -156,26 +156,26 @@ static int64_t ready_by(const struct samples *s, int64_t at_ns)
 }
 
 /* What is looked at: the samples of a thread, or its clock. */
-struct sampled {
-    const struct thread *t;
-    const struct samples *samples;
-    const struct course_of *course;
+struct sampled_thread_state {
+    const struct cpu_state_thread *t;
+    const struct cpu_samples *samples;
+    const struct thread_timeline *course;
 };
 
 /* What a slice has: as the order tells it, and what of that it ran and was ready; what does not fit is over. */
-struct had {
+struct sample_slice {
     int64_t from_ns, to_ns, active_ns, ran_ns, ready_ns, ran_over_ns, ready_over_ns;
 };
 
-static int64_t common(int64_t a, int64_t b, int64_t c, int64_t d)
+static int64_t cpu_states_overlap_ns(int64_t a, int64_t b, int64_t c, int64_t d)
 {
-    return most(0, least(b, d) - most(a, c));
+    return cpu_states_max(0, cpu_states_min(b, d) - cpu_states_max(a, c));
 }
 
 /* What the samples say of the slice that ends with one. */
-static void stood(const struct sampled *of, size_t index, struct had *h)
+static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t index, struct sample_slice *h)
 {
-    const struct sample *to = &of->samples->items[index], *from = index ? to - 1 : NULL;
+    const struct cpu_sample *to = &of->samples->items[index], *from = index ? to - 1 : NULL;
     h->ran_ns = to->ran_ns - (from ? from->ran_ns : 0);
     h->ready_ns = of->samples == &of->t->clocks
                       ? ready_by(&of->t->samples, h->to_ns) - ready_by(&of->t->samples, h->from_ns)
@@ -183,22 +183,22 @@ static void stood(const struct sampled *of, size_t index, struct had *h)
 }
 
 /* The slice that ends with a sample, 0: since its begin. */
-static struct had had(const struct sampled *of, size_t index)
+static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_state *of, size_t index)
 {
-    const struct course_of *c = of->course;
-    const struct sample *to = &of->samples->items[index];
-    struct had h = {.from_ns = index ? to[-1].at_ns : c->start_ns, .to_ns = to->at_ns};
+    const struct thread_timeline *c = of->course;
+    const struct cpu_sample *to = &of->samples->items[index];
+    struct sample_slice h = {.from_ns = index ? to[-1].at_ns : c->start_ns, .to_ns = to->at_ns};
     int64_t latency = 0;
     for (size_t i = intervals_at(c, h.from_ns); i < c->count && interval_begin(c, i) < h.to_ns;
          i++) {
-        int64_t part = common(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
+        int64_t part = cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
         h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
         latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order tells of that */
     }
-    stood(of, index, &h);
-    int64_t ran = to->anew ? h.active_ns : h.ran_ns, ready = most(h.ready_ns - latency, 0);
-    h.ran_ns = least(ran, h.active_ns);
-    h.ready_ns = least(ready, h.active_ns - h.ran_ns);
+    cpu_states_read_sample(of, index, &h);
+    int64_t ran = to->anew ? h.active_ns : h.ran_ns, ready = cpu_states_max(h.ready_ns - latency, 0);
+    h.ran_ns = cpu_states_min(ran, h.active_ns);
+    h.ready_ns = cpu_states_min(ready, h.active_ns - h.ran_ns);
     h.ran_over_ns = ran - h.ran_ns;
     h.ready_over_ns = ready - h.ready_ns;
     return h;
@@ -206,22 +206,22 @@ static struct had had(const struct sampled *of, size_t index)
 
 /* What is over in a slice was in those before it: the kernel counts what goes on still a little late, and a time without
  * a processor when it is over. */
-static void take_over(struct had *h, int64_t *ran_over_ns, int64_t *ready_over_ns)
+static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_ns, int64_t *ready_over_ns)
 {
-    int64_t room = h->active_ns - h->ran_ns - h->ready_ns, more = least(*ran_over_ns, room);
+    int64_t room = h->active_ns - h->ran_ns - h->ready_ns, more = cpu_states_min(*ran_over_ns, room);
     h->ran_ns += more;
     room -= more;
     *ran_over_ns += h->ran_over_ns - more;
-    more = least(*ready_over_ns, room);
+    more = cpu_states_min(*ready_over_ns, room);
     h->ready_ns += more;
     *ready_over_ns += h->ready_over_ns - more;
 }
 
 /* A clock at events is not late: it is read by the thread itself. */
-static size_t late_slices(const struct sampled *of, size_t index)
+static size_t late_slices(const struct sampled_thread_state *of, size_t index)
 {
-    const struct course_of *c = of->course;
-    const struct sample *s = of->samples->items;
+    const struct thread_timeline *c = of->course;
+    const struct cpu_sample *s = of->samples->items;
     size_t first = intervals_at(c, index ? s[index - 1].at_ns : c->start_ns);
     if (of->samples == &of->t->clocks)
         return 1;
@@ -229,15 +229,15 @@ static size_t late_slices(const struct sampled *of, size_t index)
     return dense ? 2 : LATE_SLICES;
 }
 
-static struct spans_slice slice_at(const struct sampled *of, size_t index)
+static struct spans_slice slice_at(const struct sampled_thread_state *of, size_t index)
 {
     int64_t ran_over_ns = 0, ready_over_ns = 0;
-    struct had h = {0};
+    struct sample_slice h = {0};
     size_t late = late_slices(of, index), count = of->samples->count;
     size_t i = count - index < late ? count : index + late;
     while (i-- > index) {
-        h = had(of, i);
-        take_over(&h, &ran_over_ns, &ready_over_ns);
+        h = cpu_states_sample_slice(of, i);
+        cpu_states_replace_sample(&h, &ran_over_ns, &ready_over_ns);
     }
     return (struct spans_slice){.index = index,
                                 .from_ns = h.from_ns,
@@ -248,127 +248,127 @@ static struct spans_slice slice_at(const struct sampled *of, size_t index)
 }
 
 /* How much of what the order calls running lies between two times. */
-static int64_t active(const struct course_of *c, int64_t from_ns, int64_t to_ns)
+static int64_t cpu_states_active_ns(const struct thread_timeline *c, int64_t from_ns, int64_t to_ns)
 {
     int64_t all = 0;
     for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++)
         if (c->items[i].is == INTERVAL_RUNS)
-            all += common(interval_begin(c, i), c->items[i].to_ns, from_ns, to_ns);
+            all += cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, from_ns, to_ns);
     return all;
 }
 
-static void look_at(const struct sampled *of, struct spans_walk *walk, size_t index, int64_t at_ns)
+static void cpu_states_read_slice(const struct sampled_thread_state *of, struct cpu_state_walk *walk, size_t index, int64_t at_ns)
 {
     struct spans_slice *s = &walk->slice;
     if (!walk->has || s->index != index || s->at_ns > at_ns)
         *s = slice_at(of, index);
     walk->has = true;
-    s->passed_ns += active(of->course, s->at_ns, at_ns);
+    s->passed_ns += cpu_states_active_ns(of->course, s->at_ns, at_ns);
     s->at_ns = at_ns;
 }
 
 /* A part of a slice in which the order says that it ran. */
-static void visit_part(struct spans_slice *s, int64_t to_ns, struct visitor v)
+static void visit_part(struct spans_slice *s, int64_t to_ns, struct cpu_state_visitor v)
 {
     int64_t ends[] = {s->ran_ns, s->ran_ns + s->ready_ns, INT64_MAX};
-    for (unsigned is = SPAN_RUNNING; is <= SPAN_SYSTEM && s->at_ns < to_ns; is++) {
-        int64_t took = least(ends[is] - s->passed_ns, to_ns - s->at_ns);
+    for (unsigned is = CPU_STATE_RUNNING; is <= CPU_STATE_OTHER && s->at_ns < to_ns; is++) {
+        int64_t took = cpu_states_min(ends[is] - s->passed_ns, to_ns - s->at_ns);
         if (took <= 0)
             continue;
-        v.visit(v.context, (enum span_is)is, s->at_ns, s->at_ns + took);
+        v.visit(v.context, (enum cpu_state)is, s->at_ns, s->at_ns + took);
         s->at_ns += took;
         s->passed_ns += took;
     }
 }
 
-static void visit_samples(const struct sampled *of, struct spans_walk *walk, int64_t from_ns,
-                          int64_t to_ns, struct visitor v)
+static void visit_samples(const struct sampled_thread_state *of, struct cpu_state_walk *walk, int64_t from_ns,
+                          int64_t to_ns, struct cpu_state_visitor v)
 {
     bool same = walk->has && walk->slice.from_ns <= from_ns && from_ns < walk->slice.to_ns;
-    size_t index = same ? walk->slice.index : spanned_after(of->samples, from_ns);
+    size_t index = same ? walk->slice.index : cpu_states_sample_after(of->samples, from_ns);
     for (; index < of->samples->count && from_ns < to_ns; index++) {
-        int64_t until = least(of->samples->items[index].at_ns, to_ns);
-        look_at(of, walk, index, from_ns);
+        int64_t until = cpu_states_min(of->samples->items[index].at_ns, to_ns);
+        cpu_states_read_slice(of, walk, index, from_ns);
         visit_part(&walk->slice, until, v);
         from_ns = until;
     }
     if (from_ns < to_ns) /* what comes after the last one is not known yet */
-        v.visit(v.context, SPAN_RUNNING, from_ns, to_ns);
+        v.visit(v.context, CPU_STATE_RUNNING, from_ns, to_ns);
 }
 
-bool spans_delays(const struct spans *spans, uint32_t line)
+bool cpu_states_delays(const struct cpu_states *spans, uint32_t line)
 {
-    const struct thread *t = spanned_thread(spans, line);
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
     return t && t->samples.count;
 }
 
-int64_t spans_astray(const struct spans *spans, const struct course_of *c, int64_t from_ns,
+int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct thread_timeline *c, int64_t from_ns,
                      int64_t to_ns)
 {
-    const struct thread *t = spanned_thread(spans, c->thread);
+    const struct cpu_state_thread *t = cpu_states_thread(spans, c->thread);
     int64_t astray = 0;
     if (!t)
         return 0;
-    struct sampled of = {t, &t->clocks, c};
-    for (size_t i = spanned_after(of.samples, from_ns);
+    struct sampled_thread_state of = {t, &t->clocks, c};
+    for (size_t i = cpu_states_sample_after(of.samples, from_ns);
          i < of.samples->count && (!i || of.samples->items[i - 1].at_ns < to_ns); i++) {
-        struct had h = had(&of, i);
-        astray = most(astray, least(h.ran_ns, h.active_ns - h.ran_ns));
+        struct sample_slice h = cpu_states_sample_slice(&of, i);
+        astray = cpu_states_max(astray, cpu_states_min(h.ran_ns, h.active_ns - h.ran_ns));
     }
     return astray;
 }
 
 /* ---- either ---- */
 
-void spans_visit(const struct spans *spans, const struct course_of *course, struct spans_walk *walk,
+void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course, struct cpu_state_walk *walk,
                  int64_t from_ns, int64_t to_ns,
-                 void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns),
+                 void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns),
                  void *context)
 {
-    const struct thread *t = spanned_thread(spans, course->thread);
-    struct visitor v = {visit, context};
+    const struct cpu_state_thread *t = cpu_states_thread(spans, course->thread);
+    struct cpu_state_visitor v = {visit, context};
     walk->on = 0;
     switch (source_of(spans, course->thread, walk->most)) {
-    case SPANS_SWITCHES:
-        if (spans_on(spans, course->thread))
-            turns_visit_stays(spans->stays, course->thread, walk, from_ns, to_ns, visit, context);
+    case CPU_SOURCE_SWITCHES:
+        if (cpu_states_is_placed_task(spans, course->thread))
+            cpu_turns_visit_placements(spans->stays, course->thread, walk, from_ns, to_ns, visit, context);
         else
-            turns_visit(&t->turns, walk, from_ns, to_ns, visit, context);
+            cpu_turns_visit(&t->turns, walk, from_ns, to_ns, visit, context);
         walk->on = 0;
         break;
-    case SPANS_CLOCK:
-        visit_samples(&(struct sampled){t, &t->clocks, course}, walk, from_ns, to_ns, v);
+    case CPU_SOURCE_CLOCK:
+        visit_samples(&(struct sampled_thread_state){t, &t->clocks, course}, walk, from_ns, to_ns, v);
         break;
-    case SPANS_SAMPLES:
-        visit_samples(&(struct sampled){t, &t->samples, course}, walk, from_ns, to_ns, v);
+    case CPU_SOURCE_SAMPLES:
+        visit_samples(&(struct sampled_thread_state){t, &t->samples, course}, walk, from_ns, to_ns, v);
         break;
     default:
-        visit(context, SPAN_RUNNING, from_ns, to_ns);
+        visit(context, CPU_STATE_RUNNING, from_ns, to_ns);
     }
 }
 
-static void add(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
+static void cpu_states_add_span(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
 {
-    struct span_sums *sums = context;
+    struct cpu_state_sums *sums = context;
     int64_t *of[] = {&sums->running_ns, &sums->ready_ns, &sums->system_ns};
     *of[is] += to_ns - from_ns;
 }
 
-struct span_sums spans_of(const struct spans *spans, const struct course_of *c, int64_t from_ns,
+struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans, const struct thread_timeline *c, int64_t from_ns,
                           int64_t to_ns)
 {
-    struct span_sums sums = {.source = spans_best(spans, c->thread, SPANS_ORDER)};
-    struct spans_walk walk = {0};
-    if (sums.source == SPANS_SAMPLES)
-        sums.error_ns = spans_apart(spans, c->thread, from_ns, to_ns);
-    if (sums.source == SPANS_CLOCK)
-        sums.error_ns = spans_astray(spans, c, from_ns, to_ns);
+    struct cpu_state_sums sums = {.source = cpu_states_best(spans, c->thread, CPU_SOURCE_ORDER)};
+    struct cpu_state_walk walk = {0};
+    if (sums.source == CPU_SOURCE_SAMPLES)
+        sums.error_ns = cpu_states_sample_gap_ns(spans, c->thread, from_ns, to_ns);
+    if (sums.source == CPU_SOURCE_CLOCK)
+        sums.error_ns = cpu_states_uncertainty_ns(spans, c, from_ns, to_ns);
     for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++) {
-        int64_t from = most(interval_begin(c, i), from_ns), to = least(c->items[i].to_ns, to_ns);
+        int64_t from = cpu_states_max(interval_begin(c, i), from_ns), to = cpu_states_min(c->items[i].to_ns, to_ns);
         if (to <= from)
             continue;
         if (c->items[i].is == INTERVAL_RUNS)
-            spans_visit(spans, c, &walk, from, to, add, &sums);
+            cpu_states_visit(spans, c, &walk, from, to, cpu_states_add_span, &sums);
         else if (c->items[i].is == INTERVAL_LATENCY)
             sums.ready_ns += to - from;
         else

@@ -8,29 +8,29 @@
 
 #include <stdlib.h>
 
-struct sample {
+struct cpu_sample {
     int64_t at_ns, ran_ns, ready_ns;
     bool anew; /* nothing is known of what was before it */
 };
 
-struct samples {
-    struct sample *items;
+struct cpu_samples {
+    struct cpu_sample *items;
     size_t count, room;
 };
 
-struct thread {
-    struct turns turns;
-    struct samples samples;
-    struct samples clocks; /* at its events; ready_ns is not told */
+struct cpu_state_thread {
+    struct cpu_turns turns;
+    struct cpu_samples samples;
+    struct cpu_samples clocks; /* at its events; ready_ns is not told */
     bool ended; /* the last sample is what it said at its end */
     unsigned asleep; /* an enum asleep: in which call it was seen to sleep last, */
     int64_t asleep_ns; /*   and when */
     bool awake; /* it was seen to run since then */
 };
 
-struct spans {
+struct cpu_states {
     struct map threads; /* line -> struct thread */
-    struct stays *stays; /* of tasks; NULL: none were told */
+    struct placements *stays; /* of tasks; NULL: none were told */
     size_t turns;
     bool cpus; /* of some of them it is known on which processor */
     uint64_t lost;
@@ -38,12 +38,12 @@ struct spans {
     char *why; /* there are no switches; NULL: nobody said */
 };
 
-static inline struct thread *spanned_thread(const struct spans *spans, uint32_t line)
+static inline struct cpu_state_thread *cpu_states_thread(const struct cpu_states *spans, uint32_t line)
 {
     return spans ? map_get(&spans->threads, line, 0) : NULL;
 }
 
 /* Index of the first sample after a time; the count, if there is none. */
-size_t spanned_after(const struct samples *s, int64_t at_ns);
+size_t cpu_states_sample_after(const struct cpu_samples *s, int64_t at_ns);
 
 #endif

@@ -26,79 +26,79 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum spans_source { SPANS_ORDER, SPANS_SAMPLES, SPANS_CLOCK, SPANS_SWITCHES, SPANS_SOURCES };
+enum cpu_state_source { CPU_SOURCE_ORDER, CPU_SOURCE_SAMPLES, CPU_SOURCE_CLOCK, CPU_SOURCE_SWITCHES, CPU_SOURCE_SOURCES };
 
-enum span_is {
-    SPAN_RUNNING, /* on a processor; of the order alone: at most */
-    SPAN_READY,
-    SPAN_SYSTEM
+enum cpu_state {
+    CPU_STATE_RUNNING, /* on a processor; of the order alone: at most */
+    CPU_STATE_RUNNABLE,
+    CPU_STATE_OTHER
 };
 
-enum switched {
-    SWITCHED_ON, /* to a processor */
-    SWITCHED_OUT, /* the processor was taken from it */
-    SWITCHED_ASLEEP, /* it gave the processor up */
-    SWITCHED_LOST, /* what happened from here on until it is told of next is not known */
-    SWITCHED_KINDS
+enum switch_kind {
+    SWITCH_ON, /* to a processor */
+    SWITCH_OUT, /* the processor was taken from it */
+    SWITCH_ASLEEP, /* it gave the processor up */
+    SWITCH_LOST, /* what happened from here on until it is told of next is not known */
+    SWITCH_KINDS
 };
 
-struct spans;
+struct cpu_states;
 
-struct spans *spans_new(void);
-void spans_free(struct spans *spans); /* NULL: nothing */
+struct cpu_states *cpu_states_new(void);
+void cpu_states_free(struct cpu_states *spans); /* NULL: nothing */
 
 /* ---- filling: each thread's in the order of their times ---- */
 
 /* What is too early is left out; when there is no more room, all that comes is, and counted. */
-void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsigned cpu,
+void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_kind what, unsigned cpu,
                     int64_t at_ns); /* cpu UINT_MAX: on which processor is not known */
 /* In which call it was seen to sleep, an enum asleep. */
-void spans_told_asleep(struct spans *spans, uint32_t line, uint64_t call, int64_t at_ns);
+void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t call, int64_t at_ns);
 /* By then it had had a processor for so long, or (delay) wanted one in vain.
  * last: it has ended, and says so itself. */
-void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
+void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                  bool last);
 /* Its own clock at one of its events.  anew: how long it ran before that is not known. */
-void spans_clocked(struct spans *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
-void spans_lost(struct spans *spans, uint64_t switches); /* so many were not told */
-void spans_refused(struct spans *spans, const char *why); /* there are no switches; a copy */
+void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
+void cpu_states_lost(struct cpu_states *spans, uint64_t switches); /* so many were not told */
+void cpu_states_unavailable(struct cpu_states *spans, const char *why); /* there are no switches; a copy */
 
-struct stays *spans_stays(struct spans *spans); /* of tasks, made on first use; to be filled */
+struct placements *cpu_states_placements(struct cpu_states *spans); /* of tasks, made on first use; to be filled */
 
 /* ---- looking: of spans NULL, the order alone is known ---- */
 
-/* No better than `most`; SPANS_ORDER: whichever is best. */
-enum spans_source spans_best(const struct spans *spans, uint32_t line, enum spans_source most);
+/* No better than `most`; CPU_SOURCE_ORDER: whichever is best. */
+enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line, enum cpu_state_source most);
 /* The longest time between two samples of it that has something in common with a range; 0: it has none. */
-int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, int64_t to_ns);
+int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns, int64_t to_ns);
 /* By its clock at events: how much of what it ran, or did not, between two of them may be told at a wrong time, at most. */
-int64_t spans_astray(const struct spans *spans, const struct course_of *course, int64_t from_ns,
+int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct thread_timeline *course, int64_t from_ns,
                      int64_t to_ns);
-bool spans_delays(const struct spans *spans, uint32_t line); /* are there samples of it, too? */
-const struct stays *spans_tasks(const struct spans *spans); /* NULL: none were told */
-bool spans_on(const struct spans *spans, uint32_t line); /* is it a task whose stays are known? */
-bool spans_cpus(const struct spans *spans); /* is it known of any switch on which processor? */
-uint64_t spans_lost_count(const struct spans *spans);
-uint64_t spans_most(
-    const struct spans
+bool cpu_states_delays(const struct cpu_states *spans, uint32_t line); /* are there samples of it, too? */
+const struct placements *cpu_states_tasks(const struct cpu_states *spans); /* NULL: none were told */
+bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line); /* is it a task whose stays are known? */
+bool cpu_states_cpus(const struct cpu_states *spans); /* is it known of any switch on which processor? */
+uint64_t cpu_states_lost_count(const struct cpu_states *spans);
+uint64_t cpu_states_max_switches(
+    const struct cpu_states
         *spans); /* all that are kept, of all threads, where that is why some are lost; else 0 */
-const char *spans_why(const struct spans *spans); /* there are no switches; NULL: not said */
+const char *cpu_states_missing_reason(const struct cpu_states *spans); /* there are no switches; NULL: not said */
 /* Up to when something is known of it, INT64_MAX where the order alone is. */
-int64_t spans_known_ns(const struct spans *spans, uint32_t line);
+int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line);
 
 /* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER: they say nothing. */
-int64_t spans_switched_until(const struct spans *spans, const struct course_of *course,
-                             enum spans_source most);
+int64_t cpu_states_switched_until(const struct cpu_states *spans, const struct thread_timeline *course,
+                             enum cpu_state_source most);
 /* Did it, as the last that is known of it, give its processor up, and when?  By switches; where
  * none are known, by what was seen from outside.  *call: an enum asleep, where it was seen in it
  * since; end_ns: when all of the run had gone, 0 if it has not; a thread that is killed as it
  * sleeps gets a processor once more, for its end. */
-bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
+bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
                   unsigned *call);
 
 /* Zero-initialised; of one thread, and one source. */
-struct spans_walk {
-    enum spans_source most; /* no better source than this; SPANS_ORDER: the best */
+struct cpu_state_walk {
+    enum cpu_state_source most; /* no better source than this; CPU_SOURCE_ORDER: the best */
     size_t near; /* index that was found last */
     uint32_t on; /* while something is visited in which it ran: 1 + the processor; of a task
                     its carrier; 0: not known */
@@ -112,19 +112,19 @@ struct spans_walk {
 };
 
 /* Cuts a time in which the order says that it ran into what it did: they fill the time, one after the other. */
-void spans_visit(const struct spans *spans, const struct course_of *course, struct spans_walk *walk,
+void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course, struct cpu_state_walk *walk,
                  int64_t from_ns, int64_t to_ns,
-                 void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns),
+                 void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns),
                  void *context);
 
 /* The same, of whatever range, in sums: running, ready, system, and blocked is what the order says of the rest of it. */
-struct span_sums {
-    enum spans_source source;
+struct cpu_state_sums {
+    enum cpu_state_source source;
     int64_t error_ns; /* sums are off by so much at most, at either end of the range */
     int64_t running_ns, ready_ns, blocked_ns, system_ns; /* all together: what of the range is
                                                             between its first and last event */
 };
-struct span_sums spans_of(const struct spans *spans, const struct course_of *course,
+struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans, const struct thread_timeline *course,
                           int64_t from_ns, int64_t to_ns);
 
 #endif

@@ -12,20 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum life_state {
-    STATE_START, /* made, and did nothing yet */
-    STATE_READY,
-    STATE_RUNNING,
-    STATE_BLOCKED,
-    STATE_SYSTEM, /* of the order alone there is none */
-    STATE_TERMINATE, /* ended, and nobody took note */
-    STATES
+enum thread_state_code {
+    THREAD_STATE_CREATED, /* made, and did nothing yet */
+    THREAD_STATE_RUNNABLE,
+    THREAD_STATE_RUNNING,
+    THREAD_STATE_BLOCKED,
+    THREAD_STATE_OFF_CPU, /* of the order alone there is none */
+    THREAD_STATE_EXITED, /* ended, and nobody took note */
+    THREAD_STATES
 };
 
-const char *states_word(unsigned state); /* "start" */
+const char *thread_state_name(unsigned state); /* "start" */
 
 /* A time in one state, from one change to the next. */
-struct spell {
+struct thread_state_interval {
     int64_t from_ns, to_ns;
     uint64_t
         position; /* of the event that it begins with, or of the last before it; or UINT64_MAX */
@@ -38,41 +38,41 @@ struct spell {
 };
 
 /* What is looked at. */
-struct lives {
+struct lifetimes {
     const struct intervals *all;
-    const struct wait *open; /* that have not ended, by thread; a thread has one at most */
+    const struct wait_record *open; /* that have not ended, by thread; a thread has one at most */
     size_t open_count;
-    const struct spans *spans; /* NULL: the order alone is known */
-    enum spans_source source; /* no better one is to be used; SPANS_ORDER: the best */
+    const struct cpu_states *spans; /* NULL: the order alone is known */
+    enum cpu_state_source source; /* no better one is to be used; CPU_SOURCE_ORDER: the best */
 };
 
 /* The life of a thread, as far as it is known; false: nothing is known of it. */
-bool states_life(const struct lives *lives, const struct course_of *course, int64_t *from_ns,
+bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *course, int64_t *from_ns,
                  int64_t *to_ns);
 
 /* Calls visit for each spell of a thread that lies between two times, one after the other; those at the ends are cut. */
-void states_visit(const struct lives *lives, const struct course_of *course, int64_t from_ns,
-                  int64_t to_ns, void (*visit)(void *context, const struct spell *spell),
+void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *course, int64_t from_ns,
+                  int64_t to_ns, void (*visit)(void *context, const struct thread_state_interval *spell),
                   void *context);
 
 /* A time at which a spell begins, some `most` of its intervals after from_ns; INT64_MAX: there is none.  looked: at so
  * many intervals. */
-int64_t states_cut(const struct course_of *course, int64_t from_ns, uint64_t most, size_t *looked);
+int64_t thread_states_cut(const struct thread_timeline *course, int64_t from_ns, uint64_t most, size_t *looked);
 
 /* What they add up to. */
-struct states {
+struct thread_states {
     struct state_sum {
         int64_t total_ns, least_ns, most_ns;
         uint64_t count;
-    } of[STATES];
+    } of[THREAD_STATES];
     int64_t life_ns;
     int64_t active_ns, let_go_ns; /* as the order alone tells it: running, ready */
     int64_t unexplained_ns; /* of what is blocked and went on: who ended it is not known */
     uint64_t unexplained;
 };
 
-void states_sum(const struct lives *lives, const struct course_of *course, int64_t from_ns,
-                int64_t to_ns, struct states *states);
-void states_add(struct states *to, const struct states *states);
+void thread_states_sum(const struct lifetimes *lives, const struct thread_timeline *course, int64_t from_ns,
+                int64_t to_ns, struct thread_states *states);
+void thread_states_add(struct thread_states *to, const struct thread_states *states);
 
 #endif

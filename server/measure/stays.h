@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STAY_OPEN INT64_MAX
+#define PLACEMENT_OPEN INT64_MAX
 
-struct stay {
-    int64_t from_ns, to_ns; /* STAY_OPEN: it had not ended when it was told */
+struct task_stay {
+    int64_t from_ns, to_ns; /* PLACEMENT_OPEN: it had not ended when it was told */
     uint32_t on; /* carrier */
 };
 
-struct carrier {
+struct placement_carrier {
     uint32_t session, number; /* of whose program the how manieth */
     uint32_t tid; /* 0 unknown */
     uint32_t task; /* the code of the one that is on it, 0 none */
@@ -29,7 +29,7 @@ struct carrier {
 };
 
 /* One carrier goes from one task to another; told in the order of its own switches. */
-struct stays_switch {
+struct placement_switch {
     uint32_t session, on;
     uint32_t ends, begins; /* codes of tasks, 0: none */
     uint32_t ends_line, begins_line; /* 0: not known yet */
@@ -37,36 +37,36 @@ struct stays_switch {
     uint64_t lost; /* switches before it */
 };
 
-struct stays;
+struct placements;
 
-struct stays *stays_new(void);
-void stays_free(struct stays *stays); /* NULL: nothing */
+struct placements *placements_new(void);
+void placements_free(struct placements *stays); /* NULL: nothing */
 
 /* ---- filling ---- */
 
 /* Made on first use; 0: there are too many. */
-uint32_t stays_carrier(struct stays *stays, uint32_t session, uint32_t number);
-void stays_called(struct stays *stays, uint32_t on, uint32_t tid, const char *name,
+uint32_t placements_carrier(struct placements *stays, uint32_t session, uint32_t number);
+void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid, const char *name,
                   const char *cluster); /* copies */
-void stays_switched(struct stays *stays, struct stays_switch told);
+void placements_switched(struct placements *stays, struct placement_switch told);
 /* A task's line, where it is announced later than its stays. */
-void stays_task(struct stays *stays, uint32_t session, uint32_t code, uint32_t line);
+void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code, uint32_t line);
 
 /* ---- looking: of stays NULL there is nothing ---- */
 
 /* A task's stays by when they begin. */
-const struct stay *stays_of(const struct stays *stays, uint32_t task, size_t *count);
-const struct carrier *stays_carrier_at(const struct stays *stays, uint32_t on); /* NULL: none */
+const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task, size_t *count);
+const struct placement_carrier *placements_carrier_at(const struct placements *stays, uint32_t on); /* NULL: none */
 /* Index of the first stay, from one on, that begins before the one before it ends; the count, if none does. */
-size_t stays_overlap(const struct stay *stays, size_t count, size_t from);
-uint32_t stays_carriers(const struct stays *stays);
-uint64_t stays_lost(const struct stays *stays); /* switches that are not there */
-uint64_t stays_most(
-    const struct stays *stays); /* all that are kept, of all tasks, where that is why; else 0 */
+size_t placements_overlap(const struct task_stay *stays, size_t count, size_t from);
+uint32_t placements_carriers(const struct placements *stays);
+uint64_t placements_lost(const struct placements *stays); /* switches that are not there */
+uint64_t placements_limit(
+    const struct placements *stays); /* all that are kept, of all tasks, where that is why; else 0 */
 
 /* Calls visit for what of a time the task was on a carrier, and (on 0) on none, one after the other; *near: an index,
  * 0 at first. */
-void stays_visit(const struct stay *stays, size_t count, size_t *near, int64_t from_ns,
+void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
                  int64_t to_ns,
                  void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
                  void *context);

@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-enum step_is {
+enum code_segment_kind {
     STEP_CODE,    /* from one place to another */
     STEP_LATENCY, /* from the release of a wait at `from` until its thread went on */
-    STEP_TIMER,   /* a wait at `from` that only the clock could end */
+    STEP_TIMEOUT,   /* a wait at `from` that only the clock could end */
     STEP_UNKNOWN, /* a wait at `from` that nothing recorded explains */
     STEP_CALLS,   /* within a path of calls: from, as a number of the run; 0: the thread itself */
     STEP_KINDS
@@ -20,7 +20,7 @@ enum step_is {
 
 #define STEPS_OF_LATE 256u
 
-struct step {
+struct code_segment_key {
     uint32_t from,
         to; /* of calls: the path, and the one that ended last in it, 0 none; else places; 0: none is known, or the thread's begin or end */
     uint8_t is; /* an enum step_is */
@@ -30,8 +30,8 @@ struct step {
 };
 
 /* Zero-initialised: there are none. */
-struct steps {
-    struct step *items; /* by code - 1 */
+struct code_segments {
+    struct code_segment_key *items; /* by code - 1 */
     uint32_t count;
     size_t room;
     struct map codes, scopes;
@@ -41,19 +41,19 @@ struct steps {
 };
 
 /* Where it begins, or 0: of calls that is not told. */
-static inline uint32_t step_place(struct step step)
+static inline uint32_t code_segment_place(struct code_segment_key step)
 {
     return step.is == STEP_CALLS ? 0 : step.from;
 }
 
 /* The code of a step, made on first use, from 1. */
-uint32_t steps_code(struct steps *steps, struct step step);
-struct step steps_at(const struct steps *steps, uint32_t code);
+uint32_t code_segments_code(struct code_segments *steps, struct code_segment_key step);
+struct code_segment_key code_segments_at(const struct code_segments *steps, uint32_t code);
 /* One number for all steps of one scope: the code of one of them. */
-static inline uint32_t steps_scope(const struct steps *steps, uint32_t code)
+static inline uint32_t code_segments_scope(const struct code_segments *steps, uint32_t code)
 {
     return steps->alike[code - 1];
 }
-void steps_free(struct steps *steps); /* empties it */
+void code_segments_free(struct code_segments *steps); /* empties it */
 
 #endif

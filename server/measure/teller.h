@@ -5,7 +5,7 @@
 #include "server/measure/steps.h"
 #include "server/order/order.h"
 
-struct meaning { /* of a type on a kind of line */
+struct event_meaning { /* of a type on a kind of line */
     bool waits;
     uint8_t class; /* an enum wait_class, of one that waits */
     uint8_t category; /* of the steps in which its thread waits; 0: none in particular */
@@ -25,16 +25,16 @@ struct meaning { /* of a type on a kind of line */
 };
 
 /* Of a thread, as it is followed. */
-struct doing {
+struct measured_activity {
     uint64_t next; /* of what its records told */
-    struct step step; /* in which it went on from its last event */
+    struct code_segment_key step; /* in which it went on from its last event */
     bool known; /* that is */
 };
 
-#define DID_MOST 256u
+#define ACTIVITY_MAX 256u
 
-struct did_piece {
-    struct step step; /* is STEP_CODE: which one is not known */
+struct activity_piece {
+    struct code_segment_key step; /* is STEP_CODE: which one is not known */
     int64_t ns;
 };
 
@@ -44,19 +44,19 @@ struct awaiting {
     uint32_t about; /* its line */
 };
 
-struct teller {
+struct run_metadata_source {
     const void *context;
     const struct order *order;
-    int64_t (*time)(const void *context, const struct event *event); /* ns of the run */
+    int64_t (*time)(const void *context, const struct order_event *event); /* ns of the run */
     /* Never NULL; stays, and never changes. */
-    const struct meaning *(*meaning)(const void *context, const struct event *event);
+    const struct event_meaning *(*meaning)(const void *context, const struct order_event *event);
     uint32_t (*place)(const void *context, uint32_t site); /* 0: none */
-    /* The steps of a thread up to its event, DID_MOST at most: how many; -1: it told of none.  What it does then is in
+    /* The steps of a thread up to its event, ACTIVITY_MAX at most: how many; -1: it told of none.  What it does then is in
      * `doing`.  NULL: nobody told of any. */
-    int (*did)(const void *context, struct doing *doing, const struct event *event,
-               struct did_piece *pieces);
+    int (*did)(const void *context, struct measured_activity *doing, const struct order_event *event,
+               struct activity_piece *pieces);
     /* What the thread of an event waits for after it; false: for nothing.  NULL: none does. */
-    bool (*awaits)(const void *context, const struct event *event, struct awaiting *awaiting);
+    bool (*awaits)(const void *context, const struct order_event *event, struct awaiting *awaiting);
 };
 
 #endif

@@ -7,80 +7,80 @@
 #define EDGES_MOST 8u /* of one event */
 #define COLLECTED_MOST 4u /* of one hidden event */
 
-struct tying {
-    const struct teller *teller;
-    struct events *events;
+struct incoming_edge_state {
+    const struct run_metadata_source *teller;
+    struct event_reader *events;
     struct intervals *intervals;
-    const struct event *event;
+    const struct order_event *event;
     int64_t ns;
     uint32_t about;
 };
 
-static void add(const struct tying *t, uint32_t thread, int64_t from_ns)
+static void incoming_edges_add(const struct incoming_edge_state *t, uint32_t thread, int64_t from_ns)
 {
     if (thread && thread != t->event->thread && from_ns <= t->ns)
-        intervals_tied(t->intervals, t->event->thread,
-                       (struct tie){t->ns, from_ns, thread, t->about});
+        intervals_add_edge(t->intervals, t->event->thread,
+                       (struct interval_edge){t->ns, from_ns, thread, t->about});
 }
 
-static void add_edge(const struct tying *t, uint64_t from)
+static void add_edge(const struct incoming_edge_state *t, uint64_t from)
 {
     const struct order *order = t->teller->order;
     if (from < order_first(order))
         return;
-    struct event e = *events_at(t->events, from);
+    struct order_event e = *event_reader_at(t->events, from);
     if (e.line && !(e.line & HIDDEN_LINE)) {
-        add(t, e.thread, t->teller->time(t->teller->context, &e));
+        incoming_edges_add(t, e.thread, t->teller->time(t->teller->context, &e));
         return;
     }
     uint32_t first = e.edge_count > COLLECTED_MOST ? e.edge_count - COLLECTED_MOST : 0;
     for (uint32_t i = first; i < e.edge_count; i++) {
         uint64_t position = order_edge(order, from, i);
-        struct event c =
-            position < order_first(order) ? (struct event){0} : *events_at(t->events, position);
+        struct order_event c =
+            position < order_first(order) ? (struct order_event){0} : *event_reader_at(t->events, position);
         if (c.line && !(c.line & HIDDEN_LINE))
-            add(t, c.thread, t->teller->time(t->teller->context, &c));
+            incoming_edges_add(t, c.thread, t->teller->time(t->teller->context, &c));
     }
 }
 
-static void add_line(struct ties *ties, const struct tying *t)
+static void add_line(struct incoming_edges *ties, const struct incoming_edge_state *t)
 {
-    const struct event *e = t->event;
-    ties->lines = grow_zeroed(ties->lines, &ties->room, e->line, sizeof *ties->lines);
+    const struct order_event *e = t->event;
+    ties->lines = array_reserve_zeroed(ties->lines, &ties->room, e->line, sizeof *ties->lines);
     struct ties_line *last = &ties->lines[e->line - 1];
     if (!e->after_gap && !order_line_shared(t->teller->order, e->line))
-        add(t, last->thread, last->ns);
+        incoming_edges_add(t, last->thread, last->ns);
     *last = (struct ties_line){t->ns, e->thread};
 }
 
 /* The line by which its order edges are known: not another thread's life. */
-static uint32_t about(const struct tying *t)
+static uint32_t incoming_edges_edge_line(const struct incoming_edge_state *t)
 {
-    const struct event *e = t->event;
+    const struct order_event *e = t->event;
     if (e->line != e->thread)
         return e->line;
-    return e->about && !intervals_of(t->intervals, e->about) ? e->about : 0;
+    return e->about && !intervals_for_thread(t->intervals, e->about) ? e->about : 0;
 }
 
-void ties_note(struct ties *ties, const struct teller *teller, struct events *events,
-               struct intervals *intervals, const struct event *event, uint64_t position,
+void incoming_edges_note(struct incoming_edges *ties, const struct run_metadata_source *teller, struct event_reader *events,
+               struct intervals *intervals, const struct order_event *event, uint64_t position,
                int64_t ns)
 {
-    struct tying t = {teller, events, intervals,
+    struct incoming_edge_state t = {teller, events, intervals,
                       event,  ns,     event->line == event->thread ? 0 : event->line};
     add_line(ties, &t);
     if (!event->edge_count)
         return;
     uint32_t first = event->edge_count > EDGES_MOST ? event->edge_count - EDGES_MOST : 0,
-             known_by = about(&t);
+             known_by = incoming_edges_edge_line(&t);
     for (uint32_t i = first; i < event->edge_count; i++) {
         t.about = i < event->send_count ? 0 : known_by;
         add_edge(&t, order_edge(teller->order, position, i));
     }
 }
 
-void ties_free(struct ties *ties)
+void incoming_edges_free(struct incoming_edges *ties)
 {
     free(ties->lines);
-    *ties = (struct ties){0};
+    *ties = (struct incoming_edges){0};
 }

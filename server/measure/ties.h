@@ -7,7 +7,7 @@
 #include "server/measure/teller.h"
 
 /* Zero-initialised: nothing was seen. */
-struct ties {
+struct incoming_edges {
     struct ties_line { /* who acted there last, and when */
         int64_t ns;
         uint32_t thread;
@@ -17,9 +17,9 @@ struct ties {
 
 /* The next event of the log, which its thread acts at a time: what of other threads it comes directly after, by its line,
  * if that is no shared one, and by its newest edges. */
-void ties_note(struct ties *ties, const struct teller *teller, struct events *events,
-               struct intervals *intervals, const struct event *event, uint64_t position,
+void incoming_edges_note(struct incoming_edges *ties, const struct run_metadata_source *teller, struct event_reader *events,
+               struct intervals *intervals, const struct order_event *event, uint64_t position,
                int64_t ns);
-void ties_free(struct ties *ties); /* empties it */
+void incoming_edges_free(struct incoming_edges *ties); /* empties it */
 
 #endif

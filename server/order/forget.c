@@ -14,17 +14,17 @@
 
 /* A line of which nothing is left: most are threads and objects that are long gone.  That there was something
  * before (`last`) stays: what comes next follows it. */
-static void rest_line(struct line *line)
+static void discard_trim_line(struct order_line *line)
 {
-    series_release(&line->positions);
-    line_forget_neighbours(line);
+    position_list_release(&line->positions);
+    line_clear_neighbors(line);
     line->dense = false;
     line_trim(line);
 }
 
 static void forget_line(struct order *order, uint32_t number, uint64_t first)
 {
-    struct line *line = line_get(order, number);
+    struct order_line *line = line_get(order, number);
     if (line->acted && line->acted <= first) {
         line_touch(order, number);
         line->acted = 0; /* nothing that is kept */
@@ -37,12 +37,12 @@ static void forget_line(struct order *order, uint32_t number, uint64_t first)
     line_touch(order, number);
     line->base = base;
     if (base == line->positions.count)
-        rest_line(line);
+        discard_trim_line(line);
 }
 
-void order_forget_begin(struct order *order, uint64_t position)
+void order_discard_begin(struct order *order, uint64_t position)
 {
-    while (!order_forget_step(order))
+    while (!order_discard_step(order))
         ;
     uint64_t from = order->first / BLOCK_EVENTS, to = position / BLOCK_EVENTS;
     if (position > order->count || to <= from || to * BLOCK_EVENTS >= order->count)
@@ -55,14 +55,14 @@ void order_forget_begin(struct order *order, uint64_t position)
     order->forgetting = (struct forgetting){.under_way = true};
     if (order->doubts && order->first_doubt < first)
         order->forgotten_doubts = order->doubt_reasons;
-    doubts_drop(order);
+    uncertainty_drop(order);
 }
 
 #ifndef FORGET_LOOKS
 #define FORGET_LOOKS 128u /* lines in one step: each may have to read a node from the shelf */
 #endif
 
-bool order_forget_step(struct order *order)
+bool order_discard_step(struct order *order)
 {
     struct forgetting *f = &order->forgetting;
     if (!f->under_way)
@@ -78,9 +78,9 @@ bool order_forget_step(struct order *order)
                 forget_line(order, (uint32_t)i + 1, order->first);
         } else if (f->hidden < order->hidden_count) {
             forget_line(order, HIDDEN_LINE | (uint32_t)++f->hidden, order->first);
-        } else if (order_put_away_some(order, &f->away)) {
+        } else if (order_evict_lines(order, &f->away)) {
             f->under_way = false;
-            order_rest(order);
+            order_release_caches(order);
             return true;
         } else {
             return false;
@@ -89,9 +89,9 @@ bool order_forget_step(struct order *order)
     return false;
 }
 
-void order_forget(struct order *order, uint64_t position)
+void order_discard(struct order *order, uint64_t position)
 {
-    order_forget_begin(order, position);
-    while (!order_forget_step(order))
+    order_discard_begin(order, position);
+    while (!order_discard_step(order))
         ;
 }

@@ -23,11 +23,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct order *order_new(void) { return order_new_on(shelf_memory()); }
+struct order *order_new(void) { return order_new_on(block_store_in_memory()); }
 
-struct order *order_new_on(struct shelf shelf)
+struct order *order_new_on(struct block_store shelf)
 {
-    struct order *order = memory_bytes(sizeof *order);
+    struct order *order = xmalloc(sizeof *order);
     *order = (struct order){.shelf = shelf, .nodes = {.shelf = shelf}};
     order_cache(order, (size_t)256 << 20);
     order->pending_limit = PENDING_LIMIT;
@@ -41,7 +41,7 @@ void order_free(struct order *order)
     if (!order)
         return;
     pending_free_all(order);
-    pages_free(order);
+    line_pages_free(order);
     for (size_t i = 0; i < order->line_count; i++)
         if (!line_is_away(order, i))
             line_free(&order->lines[i]);
@@ -56,21 +56,21 @@ void order_free(struct order *order)
     free(order->blocks);
     free(order->sent);
     free(order->cache.list);
-    nodes_free(&order->nodes);
-    receives_free(order);
-    scratch_free(order);
-    doubts_drop(order);
+    position_cache_free(&order->nodes);
+    late_receives_free(order);
+    search_scratch_free(order);
+    uncertainty_drop(order);
     if (order->shelf.free)
         order->shelf.free(order->shelf.context);
-    meetings_free(order);
-    streams_free(order);
-    hosts_free(order->ends);
+    rendezvous_free_all(order);
+    byte_stream_free_all(order);
+    host_streams_free(order->ends);
     for (size_t i = 0; i < order->after_room; i++)
         free(order->after[i].items);
     for (size_t i = 0; i < order->effects_room; i++)
         free(order->effects[i].of);
     line_array_free(order->lines, order->line_room);
-    away_free(order);
+    line_eviction_free(order);
     line_array_free(order->hidden, order->hidden_room);
     free(order->after);
     free(order->effects);
@@ -84,9 +84,9 @@ void order_free(struct order *order)
     free(order);
 }
 
-void order_opened_by(struct order *order, uint32_t line, struct ref by)
+void order_opened_by(struct order *order, uint32_t line, struct event_id by)
 {
-    struct line *l = line_get(order, line);
+    struct order_line *l = line_get(order, line);
     if (l->positions.count == 0) {
         line_touch(order, line);
         l->opened_line = by.line;
@@ -96,7 +96,7 @@ void order_opened_by(struct order *order, uint32_t line, struct ref by)
 
 void order_close(struct order *order, uint32_t number, uint64_t last)
 {
-    struct line *line = line_get(order, number);
+    struct order_line *line = line_get(order, number);
     if (line->closed != LINE_OPEN)
         return;
     line_touch(order, number);
@@ -107,29 +107,29 @@ void order_close(struct order *order, uint32_t number, uint64_t last)
 
 bool order_after(struct order *order, uint32_t type, uint32_t earlier)
 {
-    order->after = grow_zeroed(order->after, &order->after_room, type + 1, sizeof *order->after);
-    struct set *set = &order->after[type];
+    order->after = array_reserve_zeroed(order->after, &order->after_room, type + 1, sizeof *order->after);
+    struct event_type_set *set = &order->after[type];
     for (size_t i = 0; i < set->count; i++)
         if (set->items[i] == earlier)
             return true;
-    if (set->count >= AFTER_MOST)
+    if (set->count >= AFTER_MAX)
         return false;
-    set->items = grow(set->items, &set->room, set->count + 1, sizeof *set->items);
+    set->items = array_reserve(set->items, &set->room, set->count + 1, sizeof *set->items);
     set->items[set->count++] = earlier;
     return true;
 }
 
-void order_report(struct order *order, struct ref at, struct ref with, const char *why)
+void order_report(struct order *order, struct event_id at, struct event_id with, const char *why)
 {
     order->figures.contradictions++;
     if (order->trouble_count >= 65536)
         return; /* counted, not listed */
-    order->troubles = grow(order->troubles, &order->trouble_room, order->trouble_count + 1,
+    order->troubles = array_reserve(order->troubles, &order->trouble_room, order->trouble_count + 1,
                            sizeof *order->troubles);
-    order->troubles[order->trouble_count++] = (struct trouble){at, with, why};
+    order->troubles[order->trouble_count++] = (struct inconsistency){at, with, why};
 }
 
-const char *reason_of(struct order *order, const char *text, size_t size)
+const char *order_intern_reason(struct order *order, const char *text, size_t size)
 {
     for (size_t i = 0; i < order->reason_count; i++)
         if (strlen(order->reasons[i]) == size && memcmp(order->reasons[i], text, size) == 0)
@@ -137,7 +137,7 @@ const char *reason_of(struct order *order, const char *text, size_t size)
     if (order->reason_count >= 256)
         return "for a reason that was not kept";
     order->reasons =
-        grow(order->reasons, &order->reason_room, order->reason_count + 1, sizeof *order->reasons);
-    char *copy = memory_copied_part(text, size);
+        array_reserve(order->reasons, &order->reason_room, order->reason_count + 1, sizeof *order->reasons);
+    char *copy = xstrndup(text, size);
     return order->reasons[order->reason_count++] = copy;
 }

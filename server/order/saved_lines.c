@@ -12,25 +12,25 @@
 
 /* ---- series ---- */
 
-static void save_series(struct bytes *out, const struct series *series)
+static void save_series(struct save_bytes *out, const struct position_list *series)
 {
-    put(out, series->count);
-    for (unsigned level = 0; level < SERIES_LEVELS; level++) {
+    save_put_number(out, series->count);
+    for (unsigned level = 0; level < POSITION_LIST_LEVELS; level++) {
         uint64_t before = 0;
-        const uint64_t *tail = series_node(series, level);
-        for (uint32_t i = 0; i < series_tail(series, level); i++) {
+        const uint64_t *tail = position_list_node(series, level);
+        for (uint32_t i = 0; i < position_list_tail(series, level); i++) {
             uint64_t value = tail ? tail[i] : 0; /* released */
-            put(out, value - before);
+            save_put_number(out, value - before);
             before = value;
         }
     }
 }
 
-static void load_series(struct reading *in, struct series *series)
+static void load_series(struct save_reader *in, struct position_list *series)
 {
-    series->count = get(in);
-    for (unsigned level = 0; level < SERIES_LEVELS; level++) {
-        uint32_t n = series_tail(series, level);
+    series->count = save_get_number(in);
+    for (unsigned level = 0; level < POSITION_LIST_LEVELS; level++) {
+        uint32_t n = position_list_tail(series, level);
         uint64_t value = 0;
         if (in->bad || n > in->size - in->at) {
             in->bad = true;
@@ -39,9 +39,9 @@ static void load_series(struct reading *in, struct series *series)
         }
         if (!n)
             continue;
-        uint64_t *tail = series_room(series, level, n);
+        uint64_t *tail = position_list_reserve(series, level, n);
         for (uint32_t i = 0; i < n; i++)
-            tail[i] = value += get(in);
+            tail[i] = value += save_get_number(in);
     }
 }
 
@@ -64,7 +64,7 @@ enum {
     HAS_NEIGHBOURS = 4096
 };
 
-unsigned line_flags(const struct line *line)
+unsigned line_flags(const struct order_line *line)
 {
     const struct line_more *more = line->more;
     return (line->shared ? SHARED : 0u) | (line->closed == LINE_CLOSED ? CLOSED : 0u) |
@@ -77,133 +77,133 @@ unsigned line_flags(const struct line *line)
            (line->neighbour_count ? HAS_NEIGHBOURS : 0u);
 }
 
-static void save_more(struct bytes *out, const struct line *line, unsigned flags)
+static void save_more(struct save_bytes *out, const struct order_line *line, unsigned flags)
 {
     const struct line_more *more = line->more;
     if (flags & HAS_GAPS)
-        put(out, more->gap_count);
+        save_put_number(out, more->gap_count);
     for (size_t i = 0; i < more->gap_count; i++) {
-        put(out, more->gaps[i].first);
-        put(out, more->gaps[i].count);
-        put(out, more->gaps[i].ordinal);
+        save_put_number(out, more->gaps[i].first);
+        save_put_number(out, more->gaps[i].count);
+        save_put_number(out, more->gaps[i].ordinal);
     }
     if (flags & HAS_SITS)
-        put(out, line->occupant_count);
+        save_put_number(out, line->occupant_count);
     for (size_t i = 0; i < line->occupant_count; i++) {
-        put(out, more->occupants[i].thread);
-        put(out, more->occupants[i].presence);
-        put(out, more->occupants[i].since);
+        save_put_number(out, more->occupants[i].thread);
+        save_put_number(out, more->occupants[i].presence);
+        save_put_number(out, more->occupants[i].since);
     }
     if (flags & HAS_COLLECTORS)
-        put(out, more->collector_count);
+        save_put_number(out, more->collector_count);
     for (size_t i = 0; i < more->collector_count; i++) {
-        put(out, more->collectors[i].type);
-        put(out, block_line_code(more->collectors[i].hidden));
-        put(out, more->collectors[i].ordinal);
+        save_put_number(out, more->collectors[i].type);
+        save_put_number(out, block_line_code(more->collectors[i].hidden));
+        save_put_number(out, more->collectors[i].ordinal);
     }
     if (flags & HAS_NEIGHBOURS)
-        put(out, line->neighbour_count);
+        save_put_number(out, line->neighbour_count);
     for (size_t i = 0; i < line->neighbour_count; i++)
-        put(out, block_line_code(line_neighbours(line)[i]));
+        save_put_number(out, block_line_code(line_neighbors(line)[i]));
 }
 
-void save_line(struct bytes *out, const struct line *line, unsigned flags)
+void save_line(struct save_bytes *out, const struct order_line *line, unsigned flags)
 {
-    put(out, flags);
-    put(out, line->kind);
-    put(out, line->delivered);
+    save_put_number(out, flags);
+    save_put_number(out, line->kind);
+    save_put_number(out, line->delivered);
     if (flags & HAS_ACTED)
-        put(out, line->acted);
+        save_put_number(out, line->acted);
     if (flags & HAS_EVENTS) {
-        put(out, line->base);
-        put(out, line->last + 1);
-        put(out, line->tied + 1);
+        save_put_number(out, line->base);
+        save_put_number(out, line->last + 1);
+        save_put_number(out, line->tied + 1);
     }
     if (flags & HAS_HIGHEST)
-        put(out, line->highest);
+        save_put_number(out, line->highest);
     if (flags & HAS_OPENER)
-        put_event_ref(out, line_opened_by(line));
+        save_put_event_ref(out, line_opened_by(line));
     if (flags & HAS_EVENTS)
         save_series(out, &line->positions);
     else
-        put(out, line->positions.count);
+        save_put_number(out, line->positions.count);
     save_more(out, line, flags);
 }
 
-bool save_is_same(const struct line *a, const struct line *b, unsigned flags)
+bool save_is_same(const struct order_line *a, const struct order_line *b, unsigned flags)
 {
     return a->kind == b->kind && a->delivered == b->delivered &&
            a->positions.count == b->positions.count && line_flags(b) == flags;
 }
 
-static void load_gaps(struct reading *in, struct line *line)
+static void load_gaps(struct save_reader *in, struct order_line *line)
 {
-    for (size_t n = get_count(in); n && !in->bad; n--) {
+    for (size_t n = save_get_count(in); n && !in->bad; n--) {
         struct line_more *more = line_more(line);
-        more->gaps = grow(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        more->gaps = array_reserve(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
         struct gap *gap = &more->gaps[more->gap_count++];
-        gap->first = get(in);
-        gap->count = get(in);
-        gap->ordinal = get(in);
+        gap->first = save_get_number(in);
+        gap->count = save_get_number(in);
+        gap->ordinal = save_get_number(in);
     }
     line->has_gaps = line->more->gap_count > 0;
 }
 
-static void load_sits(struct reading *in, struct line *line)
+static void load_sits(struct save_reader *in, struct order_line *line)
 {
-    for (size_t n = get_count(in); n && !in->bad; n--) {
+    for (size_t n = save_get_count(in); n && !in->bad; n--) {
         struct line_more *more = line_more(line);
-        more->occupants = grow(more->occupants, &more->occupant_room, line->occupant_count + 1,
+        more->occupants = array_reserve(more->occupants, &more->occupant_room, line->occupant_count + 1,
                                sizeof *more->occupants);
         struct occupant *sits = &more->occupants[line->occupant_count++];
-        sits->thread = (uint32_t)get(in);
-        sits->presence = (uint8_t)get(in);
-        sits->since = get(in);
-        in->bad |= sits->presence > PRESENCE_AWAY;
+        sits->thread = (uint32_t)save_get_number(in);
+        sits->presence = (uint8_t)save_get_number(in);
+        sits->since = save_get_number(in);
+        in->bad |= sits->presence > OCCUPANCY_AWAY;
     }
 }
 
-static void load_collectors(struct reading *in, const struct order *order, struct line *line)
+static void load_collectors(struct save_reader *in, const struct order *order, struct order_line *line)
 {
-    for (size_t n = get_count(in); n && !in->bad; n--) {
+    for (size_t n = save_get_count(in); n && !in->bad; n--) {
         struct line_more *more = line_more(line);
-        more->collectors = grow(more->collectors, &more->collector_room, more->collector_count + 1,
+        more->collectors = array_reserve(more->collectors, &more->collector_room, more->collector_count + 1,
                                 sizeof *more->collectors);
         struct collector *collector = &more->collectors[more->collector_count++];
-        collector->type = (uint32_t)get(in);
-        collector->hidden = block_line_of(get(in));
-        collector->ordinal = get(in);
+        collector->type = (uint32_t)save_get_number(in);
+        collector->hidden = block_line_of(save_get_number(in));
+        collector->ordinal = save_get_number(in);
         in->bad |= collector->hidden && !line_get(order, collector->hidden);
     }
 }
 
-static void load_neighbours(struct reading *in, const struct order *order, struct line *line)
+static void load_neighbours(struct save_reader *in, const struct order *order, struct order_line *line)
 {
-    size_t n = get_count(in);
+    size_t n = save_get_count(in);
     in->bad |= n > NEIGHBOURS_MAX;
     for (; n && !in->bad; n--) {
-        uint32_t other = block_line_of(get(in));
+        uint32_t other = block_line_of(save_get_number(in));
         in->bad |= !line_get(order, other);
-        line_add_neighbour(line, other);
+        line_add_neighbor(line, other);
     }
 }
 
-static void load_events(struct reading *in, struct line *line)
+static void load_events(struct save_reader *in, struct order_line *line)
 {
-    line->base = get(in);
-    line->last = get(in) - 1;
-    line->tied = get(in) - 1;
+    line->base = save_get_number(in);
+    line->last = save_get_number(in) - 1;
+    line->tied = save_get_number(in) - 1;
 }
 
 /* Which of the forgotten events was its last makes no difference, but that there was one does. */
-static void load_forgotten(struct reading *in, const struct order *order, struct line *line)
+static void load_forgotten(struct save_reader *in, const struct order *order, struct order_line *line)
 {
-    line->base = line->positions.count = get(in);
+    line->base = line->positions.count = save_get_number(in);
     in->bad |= line->base && !order->first;
     line->last = line->base ? order->first - 1 : NO_POSITION;
 }
 
-static bool line_fits(const struct order *order, const struct line *line)
+static bool line_fits(const struct order *order, const struct order_line *line)
 {
     const uint64_t n = line->positions.count;
     return line->base <= n && n <= order->count && line->acted <= order->count &&
@@ -211,24 +211,24 @@ static bool line_fits(const struct order *order, const struct line *line)
            (line->tied == NO_POSITION || line->tied < order->count);
 }
 
-static unsigned load_line(struct reading *in, struct order *order, struct line *line, bool whole)
+static unsigned load_line(struct save_reader *in, struct order *order, struct order_line *line, bool whole)
 {
-    unsigned flags = (unsigned)get(in) | (whole ? LINE_TELLS : 0);
+    unsigned flags = (unsigned)save_get_number(in) | (whole ? LINE_TELLS : 0);
     line->shared = flags & SHARED;
     order->has_shared |= line->shared;
     line->closed = flags & CLOSED ? LINE_CLOSED : LINE_OPEN;
     line->gone = flags & GONE;
     line->dense = flags & DENSE;
     line->after_gap = flags & AFTER_GAP;
-    line->kind = (uint32_t)get(in);
-    line->delivered = get(in);
-    line->acted = flags & HAS_ACTED ? get(in) : 0;
+    line->kind = (uint32_t)save_get_number(in);
+    line->delivered = save_get_number(in);
+    line->acted = flags & HAS_ACTED ? save_get_number(in) : 0;
     if (flags & HAS_EVENTS)
         load_events(in, line);
     if (flags & HAS_HIGHEST)
-        line->highest = get(in);
+        line->highest = save_get_number(in);
     if (flags & HAS_OPENER) {
-        struct ref by = get_event_ref(in);
+        struct event_id by = save_get_event_ref(in);
         line->opened_line = by.line;
         line->opened_number = by.number;
     } else {
@@ -250,7 +250,7 @@ static unsigned load_line(struct reading *in, struct order *order, struct line *
     return flags;
 }
 
-static void load_same(struct line *line, const struct line *as)
+static void load_same(struct order_line *line, const struct order_line *as)
 {
     line->shared = as->shared;
     line->closed = as->closed;
@@ -264,14 +264,14 @@ static void load_same(struct line *line, const struct line *as)
     line->last = as->last;
 }
 
-void load_lines(struct reading *in, struct order *order, struct line *lines, size_t count,
+void load_lines(struct save_reader *in, struct order *order, struct order_line *lines, size_t count,
                 bool whole)
 {
     for (size_t i = 0; i < count && !in->bad; i++) {
         unsigned flags = load_line(in, order, &lines[i], whole);
         if (flags & LINE_TELLS)
             continue;
-        uint64_t same = get(in);
+        uint64_t same = save_get_number(in);
         in->bad |= same >= count - i;
         for (; same && !in->bad; same--, i++)
             load_same(&lines[i + 1], &lines[i]);

@@ -2,14 +2,14 @@
  *
  * A part is a run of bytes that never changes.  The order keeps only what is still growing
  * and a bounded cache in memory; everything else is on the shelf.  The server's shelf is the trace
- * file (server/store/tracefile.h); shelf_memory is one for tests and small orders. */
+ * file (server/store/tracefile.h); block_store_in_memory is one for tests and small orders. */
 #ifndef SERVER_ORDER_SHELF_H
 #define SERVER_ORDER_SHELF_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct shelf {
+struct block_store {
     void *context;
     /* Puts bytes away; the place by which to get them, never 0.  Must not fail: what cannot be
      * written yet is held back. */
@@ -20,6 +20,6 @@ struct shelf {
 };
 
 /* Keeps everything in memory. */
-struct shelf shelf_memory(void);
+struct block_store block_store_in_memory(void);
 
 #endif

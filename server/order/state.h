@@ -21,8 +21,8 @@
 #ifndef REST_BYTES
 #define REST_BYTES 65536u /* of what lies beside the lines: so many are saved together */
 #endif
-#ifndef MEETINGS_DONE
-#define MEETINGS_DONE 65536u /* so many are remembered, to find one too many */
+#ifndef RENDEZVOUS_DONE_KEPT
+#define RENDEZVOUS_DONE_KEPT 65536u /* so many are remembered, to find one too many */
 #endif
 #define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
@@ -36,7 +36,7 @@ enum { /* arrival.waits, of what is pending */
  * again for long. */
 struct pending {
     _Alignas(128) struct arrival arrival; /* its partners are a copy: &one, or new memory */
-    struct ref one;
+    struct event_id one;
 };
 
 _Static_assert(sizeof(struct pending) == 128, "a waiting arrival is two cache lines");
@@ -47,21 +47,21 @@ static inline uint64_t pending_lost(const struct pending *pending)
     return pending->arrival.waits & WAITS_LOST ? pending->arrival.key[0] : 0;
 }
 
-struct ring { /* what is pending on a line, by number & (room - 1) */
+struct pending_ring { /* what is pending on a line, by number & (room - 1) */
     struct pending **items;
     uint32_t room, count;
 };
 
-struct spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
+struct pending_spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
     uint64_t begin, end;
     struct spill_part {
         uint64_t place;
         uint32_t batch;
     } *parts;
     size_t part_count, part_room, part_next;
-    struct spilled {
+    struct spilled_arrival {
         struct arrival arrival;
-        struct ref partner;
+        struct event_id partner;
     } *buffer; /* the newest, not on the shelf yet */
     uint32_t buffered, batch;
 };
@@ -82,16 +82,16 @@ struct collector {
     uint64_t ordinal; /* events of the shared line looked at */
 };
 
-enum closed { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
+enum line_close_state { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 
-/* What most lines at rest have no use for: of them `more` is line_nothing, which is read like any other and
+/* What most lines at rest have no use for: of them `more` is line_more_empty, which is read like any other and
  * never written.  line_more makes one, line_trim gives it back. */
 struct line_more { /* its first cache line has what every event needs that waits */
-    _Alignas(64) struct ref wait; /* what the head waits for, line 0: nothing */
-    struct ring ring;
-    struct spill *spill; /* NULL: nothing is spilled */
-    struct heap *far; /* numbers of it that were put far ahead, some are gone; NULL: none was */
-    struct heap_item *waiters; /* a heap of lines that wake when this one has delivered a number */
+    _Alignas(64) struct event_id wait; /* what the head waits for, line 0: nothing */
+    struct pending_ring ring;
+    struct pending_spill *spill; /* NULL: nothing is spilled */
+    struct binary_heap *far; /* numbers of it that were put far ahead, some are gone; NULL: none was */
+    struct binary_heap_item *waiters; /* a heap of lines that wake when this one has delivered a number */
     size_t waiter_room;
     uint64_t end; /* CLOSING: with this number */
     struct gap *gaps;
@@ -105,7 +105,7 @@ struct line_more { /* its first cache line has what every event needs that waits
 #define NEIGHBOURS_NEAR 2u /* so many need no memory of their own */
 
 /* There may be millions: two cache lines, the first of which has what every event needs. */
-struct line {
+struct order_line {
     _Alignas(64) uint64_t delivered; /* last number delivered or lost */
     uint64_t last; /* position of the newest event, NO_POSITION none */
     uint64_t acted; /* 1 + position of the last event whose thread is this line's */
@@ -123,7 +123,7 @@ struct line {
     uint32_t opened_line; /* by which event, line 0: none */
     struct line_more *more; /* never NULL */
     uint64_t opened_number;
-    struct series positions; /* by ordinal */
+    struct position_list positions; /* by ordinal */
     uint64_t tied; /* position of the newest event with edges or a partner, or NO_POSITION */
     uint64_t base; /* ordinals before it are forgotten */
     uint64_t highest; /* greatest number that came out of turn */
@@ -133,33 +133,33 @@ struct line {
     } neighbours;
 };
 
-_Static_assert(sizeof(struct line) == 128, "a line is two cache lines");
+_Static_assert(sizeof(struct order_line) == 128, "a line is two cache lines");
 
-extern struct line_more line_nothing; /* line.c; only read */
+extern struct line_more line_more_empty; /* line.c; only read */
 
-struct line_more *line_more(struct line *line); /* to be written */
+struct line_more *line_more(struct order_line *line); /* to be written */
 
-static inline struct ref line_opened_by(const struct line *line)
+static inline struct event_id line_opened_by(const struct order_line *line)
 {
-    return (struct ref){line->opened_line, line->opened_number};
+    return (struct event_id){line->opened_line, line->opened_number};
 }
 
-static inline const uint32_t *line_neighbours(const struct line *line)
+static inline const uint32_t *line_neighbors(const struct order_line *line)
 {
     return line->neighbour_count > NEIGHBOURS_NEAR ? line->neighbours.far : line->neighbours.near;
 }
 
-static inline void line_waits_no_more(struct line *line)
+static inline void line_stop_waiting(struct order_line *line)
 {
     if (line->more->wait.line)
-        line->more->wait = (struct ref){0, 0};
+        line->more->wait = (struct event_id){0, 0};
 }
 
-struct meeting { /* those who meet by one key */
+struct rendezvous { /* those who meet by one key */
     uint64_t a, b; /* the key */
-    struct meeting *next, *previous; /* the older and the newer one */
+    struct rendezvous *next, *previous; /* the older and the newer one */
     uint32_t saved; /* the newest save that has it, or is not to have it any more */
-    struct ref *members;
+    struct event_id *members;
     size_t count, room;
     uint32_t receives, expected; /* of a SEND: delivered so far; how many it has, 0 any number */
     bool done; /* all that can be expected has met; forgotten after a while */
@@ -168,7 +168,7 @@ struct meeting { /* those who meet by one key */
     size_t waiting_count, waiting_room;
 };
 
-struct set {
+struct event_type_set {
     uint32_t *items;
     size_t count, room;
 };
@@ -185,28 +185,28 @@ enum {
     PAGE_FROZEN = 2
 }; /* touched: to be saved; frozen: in the save under way */
 
-struct pages {
+struct line_pages {
     uint8_t *marks;
-    struct page {
+    struct line_page_entry {
         uint64_t place; /* on the shelf, 0: it was not saved yet */
     } *items;
     size_t count, room;
 };
 
 struct order {
-    struct line *lines, *hidden;
+    struct order_line *lines, *hidden;
     size_t line_count, line_room, hidden_count, hidden_room;
-    struct pages pages[2]; /* of the lines, of the hidden ones */
-    struct frozen *frozen; /* the save under way */
+    struct line_pages pages[2]; /* of the lines, of the hidden ones */
+    struct frozen_save *frozen; /* the save under way */
     uint64_t saved_bytes; /* of pages, in the last save */
     size_t trimmed; /* the next line to be looked at, whether it is at rest */
     uint16_t *away; /* away.c: by index of a line, 0 it is here, else 1 + its pattern */
     size_t away_room, away_count;
-    struct line *patterns;
+    struct order_line *patterns;
     size_t pattern_count, pattern_room;
     struct map pattern_codes;
     struct kept_block {
-        struct block *rows; /* NULL: on the shelf only */
+        struct log_block *rows; /* NULL: on the shelf only */
         uint64_t place; /* 0: open */
     } *blocks; /* BLOCK_EVENTS positions each */
     size_t block_room;
@@ -218,14 +218,14 @@ struct order {
     uint64_t packed; /* blocks before this one are on the shelf */
     uint8_t *sent; /* sent.h; NULL: none was packed since the order was made */
     uint64_t sent_from; /* block */
-    struct shelf shelf;
-    struct nodes nodes;
-    struct cache { /* packed blocks in memory */
+    struct block_store shelf;
+    struct position_cache nodes;
+    struct block_cache { /* packed blocks in memory */
         uint32_t *list;
         size_t count, room, hand, bytes, limit;
     } cache;
-    struct block *spare; /* a block that was open */
-    struct block *damaged; /* stands for blocks that cannot be read */
+    struct log_block *spare; /* a block that was open */
+    struct log_block *damaged; /* stands for blocks that cannot be read */
     uint64_t damaged_blocks, partners_lost;
     uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
     size_t unreadable_room;
@@ -236,12 +236,12 @@ struct order {
         size_t next; /* of the same send; behind the newest comes the oldest */
     } *late;
     size_t late_count, late_room;
-    struct scratch *scratch; /* of questions, see search.c */
+    struct search_scratch *scratch; /* of questions, see search.c */
     struct map far; /* (line, number) -> struct pending: numbers far ahead of their line */
-    struct pieces { /* piece.c */
-        struct pool *oldest, *newest, *spare;
-        struct pool *hand; /* the next one to be put together with the one behind it */
-        struct pool_cluster *clusters;
+    struct node_pools { /* piece.c */
+        struct node_pool *oldest, *newest, *spare;
+        struct node_pool *hand; /* the next one to be put together with the one behind it */
+        struct node_pool_cluster *clusters;
         uint64_t pools; /* in use */
     } pieces;
     struct pending_walk *walks; /* under way */
@@ -252,41 +252,41 @@ struct order {
     } *batches; /* of all that is pending, oldest first */
     size_t batch_count, batch_room;
     struct map meetings; /* key -> struct meeting */
-    struct meeting *newest_meeting;
+    struct rendezvous *newest_meeting;
     struct map streams; /* key, 0 -> struct stream */
-    struct stream *newest_stream;
-    struct ends_known *ends; /* ends.h; NULL: all streams are of one host */
+    struct byte_stream *newest_stream;
+    struct stream_ends_state *ends; /* ends.h; NULL: all streams are of one host */
     uint32_t saves; /* begun so far */
-    struct key {
+    struct rendezvous_key {
         uint64_t a, b;
     } *done; /* a ring of meetings that are done */
     size_t done_count, done_room;
-    struct set *after; /* by type */
+    struct event_type_set *after; /* by type */
     size_t after_room;
     struct effects *effects; /* by kind */
     size_t effects_room;
     void (*ask_effect)(void *context, uint32_t kind, uint32_t type); /* NULL: nobody knows more */
     void *effect_asked;
-    struct queue { /* lines whose heads are to be looked at, first come first */
+    struct line_queue { /* lines whose heads are to be looked at, first come first */
         uint32_t *items;
         size_t begin, count, room; /* room: a power of two */
     } work;
     bool held; /* looking is put off */
-    bool patient; /* likewise, until somebody calls order_go_on */
+    bool patient; /* likewise, until somebody calls order_step */
     uint64_t looks; /* left in this step */
-    struct going { /* lines on which nothing more comes, not marked yet */
+    struct leaving_lines { /* lines on which nothing more comes, not marked yet */
         uint32_t *lines;
         size_t next, count, room;
         size_t waiters; /* of the line before the next one that are to look again */
     } going;
-    struct set stragglers; /* gone lines on which something came all the same */
+    struct event_type_set stragglers; /* gone lines on which something came all the same */
     bool again; /* what comes is read again: order_read_again() */
     bool last; /* nobody is there any more who could tell something */
     bool finishing; /* then, and nothing else is left: who waits by a key for somebody is let go */
     uint64_t doubts, first_doubt; /* events before which more may be; position of the first */
     uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of those that are forgotten */
-    struct doubts *doubtful; /* doubt.c; NULL: nobody asked yet */
-    struct trouble *troubles;
+    struct uncertainty *doubtful; /* doubt.c; NULL: nobody asked yet */
+    struct inconsistency *troubles;
     size_t trouble_count, trouble_room;
     char **reasons; /* read from a saved order */
     size_t reason_count, reason_room;
@@ -294,6 +294,6 @@ struct order {
 };
 
 /* A reason as a constant of the order. */
-const char *reason_of(struct order *order, const char *text, size_t size);
+const char *order_intern_reason(struct order *order, const char *text, size_t size);
 
 #endif

@@ -28,25 +28,25 @@ static void keep_alive(int fd)
 }
 
 /* name NULL: not to be logged */
-static void refuse(int fd, const char *name, const char *why)
+static void accept_reject(int fd, const char *name, const char *why)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     if (name)
-        log_line("%s: %s: dropped", name, why);
-    out_begin(&out, MESSAGE_ERROR);
-    put_string(&out, why);
-    out_end(&out);
+        server_log("%s: %s: dropped", name, why);
+    encoder_begin_message(&out, MESSAGE_ERROR);
+    encode_string(&out, why);
+    encoder_end_message(&out);
     struct channel channel = channel_on_socket(fd);
     if (channel_write(&channel, out.data, out.size, -1) < 0 && name)
-        log_line("%s: %s", name, strerror(errno));
-    out_free(&out);
+        server_log("%s: %s", name, strerror(errno));
+    encoder_free(&out);
     channel_close(&channel);
 }
 
-static size_t peers_of(const struct server *server)
+static size_t accept_connections_of(const struct server *server)
 {
     size_t count = 0;
-    for (const struct peer *p = server->peers; p; p = p->next)
+    for (const struct connection *p = server->peers; p; p = p->next)
         count++;
     return count;
 }
@@ -56,17 +56,17 @@ static size_t peers_of(const struct server *server)
 static void refuse_one(struct server *server, int listener)
 {
     if (!server->out_of_descriptors)
-        log_line("%s: whoever connects is refused until a descriptor is free", strerror(errno));
+        server_log("%s: whoever connects is refused until a descriptor is free", strerror(errno));
     server->out_of_descriptors = true;
     close(server->spare);
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0)
-        refuse(fd, NULL, "the server has no descriptor left: see ulimit -n");
+        accept_reject(fd, NULL, "the server has no descriptor left: see ulimit -n");
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 /* Whoever shows by TLS that it has the key. */
-static void admit_far(struct server *server, int fd)
+static void accept_remote(struct server *server, int fd)
 {
     char name[64], host[INET6_ADDRSTRLEN] = "";
     struct error error;
@@ -83,15 +83,15 @@ static void admit_far(struct server *server, int fd)
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     struct tls *tls =
-        peers_of(server) < LIMIT_SESSIONS ? tls_new(fd, true, server->key, &error) : NULL;
+        accept_connections_of(server) < LIMIT_SESSIONS ? tls_new(fd, true, server->key, &error) : NULL;
     if (!tls)
         close(fd);
     else
-        peer_new(server, channel_on_tls(fd, tls), name, &greeting);
+        connection_new(server, channel_on_tls(fd, tls), name, &handshake_handler);
 }
 
 /* Over a Unix socket; pid 0: from outside of the server's process namespace. */
-static void admit_here(struct server *server, int fd)
+static void accept_local(struct server *server, int fd)
 {
     char name[64], why[160];
     struct ucred who = {0};
@@ -104,14 +104,14 @@ static void admit_here(struct server *server, int fd)
              (unsigned)getuid(), (unsigned)who.uid,
              endpoint_has_user(who.uid) ? "" : ", of another user namespace");
     if (!own)
-        refuse(fd, name, why);
-    else if (peers_of(server) >= LIMIT_SESSIONS)
-        refuse(fd, name, "too many peers");
+        accept_reject(fd, name, why);
+    else if (accept_connections_of(server) >= LIMIT_SESSIONS)
+        accept_reject(fd, name, "too many peers");
     else
-        peer_new(server, channel_on_socket(fd), name, &greeting);
+        connection_new(server, channel_on_socket(fd), name, &handshake_handler);
 }
 
-void admit(struct server *server, int listener, bool far)
+void accept_connection(struct server *server, int listener, bool far)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE))
@@ -120,7 +120,7 @@ void admit(struct server *server, int listener, bool far)
         return; /* weather: it hung up */
     server->out_of_descriptors = false;
     if (far)
-        admit_far(server, fd);
+        accept_remote(server, fd);
     else
-        admit_here(server, fd);
+        accept_local(server, fd);
 }

@@ -7,6 +7,6 @@ struct server;
 #include <stdbool.h>
 
 /* Takes or refuses whoever waits at a listener; far: by TLS. */
-void admit(struct server *server, int listener, bool far);
+void accept_connection(struct server *server, int listener, bool far);
 
 #endif

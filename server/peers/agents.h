@@ -4,21 +4,21 @@
 
 #include "server/peers/peer.h"
 
-struct reached_list;
+struct agent_positions;
 struct run;
 struct server;
 
-extern const struct talk talk_with_agent;
+extern const struct connection_handler agent_handler;
 
 /* Its first message; false: it was refused. */
-bool agents_hello(struct peer *peer, const uint8_t *body, size_t size);
+bool agent_connection_hello(struct connection *peer, const uint8_t *body, size_t size);
 /* A session that an agent told of is not believed any more. */
-void agents_refuse(struct server *server, const struct run *run, uint32_t session, const char *why);
+void agent_connection_reject(struct server *server, const struct run *run, uint32_t session, const char *why);
 /* Streams of a run that is gone on with. */
-void agents_resume(struct server *server, struct run *run, const struct reached_list *reached);
-void agents_look(struct server *server); /* which runs have ended is told */
-bool agents_expected(
+void agent_connection_resume(struct server *server, struct run *run, const struct agent_positions *reached);
+void agent_connection_poll(struct server *server); /* which runs have ended is told */
+bool agent_connection_expected(
     const struct server *server); /* what some of them have begun is not at its end */
-void agents_free(struct server *server);
+void agent_connections_free(struct server *server);
 
 #endif

@@ -7,26 +7,26 @@
 /* An agent's journal says which stream it is. */
 static void begin_stream(struct server *server, struct run *run)
 {
-    struct out head = {0};
+    struct encoder head = {0};
     agent_head(&head, run->key);
-    taker_enter(server->taker);
+    capture_lock(server->taker);
     run->taking->most_ahead = UINT64_MAX; /* nothing waits for an order here */
-    journal_put(
+    journal_append(
         run->taking,
         &(struct chunk){.kind = CHUNK_AGENT, .data = head.data, .size = (uint32_t)head.size}, 1,
         true);
-    taker_leave(server->taker);
-    out_free(&head);
+    capture_unlock(server->taker);
+    encoder_free(&head);
     agent_begin(server->agent, run->file);
 }
 
-void run_begun(struct server *server, struct run *run)
+void open_journal_run(struct server *server, struct run *run)
 {
     tracefile_lock(run->trace, true);
     if (run->taking)
         return;
-    run->taking = taking_new(run->trace, run->file, server->runs.keep_bytes);
-    run->taking_free = taking_free;
+    run->taking = capture_new(run->trace, run->file, server->runs.keep_bytes);
+    run->taking_free = capture_free;
     if (server->agent)
         begin_stream(server, run);
 }

@@ -5,6 +5,6 @@
 struct run;
 struct server;
 
-void run_begun(struct server *server, struct run *run);
+void open_journal_run(struct server *server, struct run *run);
 
 #endif

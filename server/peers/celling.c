@@ -17,7 +17,7 @@
 #define FIRST_NS 9000000u /* between two looks, at least */
 #define AGE_PART 4096u    /* and at least that part of its age */
 
-struct celling {
+struct cell_sampler {
     int fd;
     uint64_t began_ns, looked_ns;
     uint32_t named; /* that its program has told of */
@@ -32,7 +32,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static const char *look_at(int fd)
+static const char *cell_sampler_read_cells(int fd)
 {
     struct stat st;
     int needed = F_SEAL_SHRINK | F_SEAL_GROW, seals = fd >= 0 ? fcntl(fd, F_GET_SEALS) : -1;
@@ -43,99 +43,99 @@ static const char *look_at(int fd)
     return NULL;
 }
 
-const char *celling_begin(struct peer *peer, struct in *in, int fd)
+const char *cell_sampler_begin(struct connection *peer, struct decoder *in, int fd)
 {
-    uint32_t version = get_u32(in);
-    const char *error = !in_done(in)               ? in->error
+    uint32_t version = decode_u32(in);
+    const char *error = !decoder_finish(in)               ? in->error
                         : version != WATCH_VERSION ? "cells of another version"
                         : peer->celling            ? "cells for the second time"
-                                                   : look_at(fd);
+                                                   : cell_sampler_read_cells(fd);
     if (error) {
         if (fd >= 0)
             close(fd);
         return error;
     }
-    peer->celling = memory_zeroed(1, sizeof *peer->celling);
+    peer->celling = xcalloc(1, sizeof *peer->celling);
     peer->celling->fd = fd;
     peer->celling->began_ns = peer->celling->looked_ns = now_ns();
     return NULL;
 }
 
-void celling_named(struct peer *peer, const uint8_t *body, size_t size)
+void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t size)
 {
-    struct told_meter told;
-    struct in in = in_from(body, size);
-    if (!peer->celling || !get_told_meter(&in, &told))
+    struct metric_message told;
+    struct decoder in = decoder_init(body, size);
+    if (!peer->celling || !decode_metric(&in, &told))
         return;
-    uint32_t cell = told.code - METER_WATCHED_CODES;
+    uint32_t cell = told.code - METRIC_WATCHED_CODES;
     if (cell < WATCH_CELLS && cell >= peer->celling->named)
         peer->celling->named = cell + 1;
 }
 
 /* They are read, not mapped: nothing that the program does to the memory can harm.  False: they are as they were told. */
-static bool put_changed(struct peer *peer, struct out *body)
+static bool put_changed(struct connection *peer, struct encoder *body)
 {
-    struct celling *c = peer->celling;
+    struct cell_sampler *c = peer->celling;
     uint32_t cells = c->named, told = 0;
-    put_u64(body, now_ns());
+    encode_u64(body, now_ns());
     size_t count_at = body->size;
-    put_u32(body, 0);
+    encode_u32(body, 0);
     for (uint32_t i = 0; i < cells; i++) {
         int64_t value;
         if (pread(c->fd, &value, sizeof value, (off_t)i * WATCH_CELL_BYTES) != sizeof value ||
             (i < c->cells && value == c->told[i]))
             continue;
-        put_u32(body, METER_WATCHED_CODES + i);
-        put_u64(body, (uint64_t)value);
+        encode_u32(body, METRIC_WATCHED_CODES + i);
+        encode_u64(body, (uint64_t)value);
         c->told[i] = value;
         told++;
     }
     c->cells = cells;
     if (told && !body->failed)
-        set_u32(body->data + count_at, told);
+        chunk_set_u32(body->data + count_at, told);
     return told && !body->failed;
 }
 
-void celling_now(struct peer *peer)
+void cell_sampler_now(struct connection *peer)
 {
-    struct out body = {0};
+    struct encoder body = {0};
     if (!peer->celling || !peer->program)
         return;
     peer->celling->looked_ns = now_ns();
     if (put_changed(peer, &body)) {
-        taker_enter(peer->server->taker);
-        if (!journal_put(peer->run->taking,
-                         &(struct chunk){.kind = MESSAGE_CELLS,
+        capture_lock(peer->server->taker);
+        if (!journal_append(peer->run->taking,
+                         &(struct chunk){.kind = MESSAGE_SAMPLED_CELLS,
                                          .session = peer->program->session,
                                          .data = body.data,
                                          .size = (uint32_t)body.size},
                          1, false))
             peer->celling->cells = 0; /* all of it again */
-        taker_leave(peer->server->taker);
+        capture_unlock(peer->server->taker);
     }
-    out_free(&body);
+    encoder_free(&body);
 }
 
-static bool is_due(const struct celling *c, uint64_t now)
+static bool is_due(const struct cell_sampler *c, uint64_t now)
 {
     uint64_t part = (now - c->began_ns) / AGE_PART;
     return now - c->looked_ns >= (part > FIRST_NS ? part : FIRST_NS);
 }
 
-void celling_go_on(struct server *server)
+void cell_sampler_step(struct server *server)
 {
     uint64_t now = now_ns();
-    for (struct peer *peer = server->peers; peer; peer = peer->next)
+    for (struct connection *peer = server->peers; peer; peer = peer->next)
         if (peer->celling && peer->program && !peer->closed && !peer->ending &&
             is_due(peer->celling, now))
-            celling_now(peer);
+            cell_sampler_now(peer);
 }
 
-void celling_end(struct peer *peer)
+void cell_sampler_end(struct connection *peer)
 {
     if (!peer->celling)
         return;
-    celling_now(peer);
+    cell_sampler_now(peer);
     close(peer->celling->fd);
     free(peer->celling);
     peer->celling = NULL;

@@ -5,11 +5,11 @@
 #include "server/peers/peer.h"
 
 /* A program hands such a memory over; the descriptor is taken over.  What is wrong with it; NULL: nothing. */
-const char *celling_begin(struct peer *peer, struct in *in, int fd);
+const char *cell_sampler_begin(struct connection *peer, struct decoder *in, int fd);
 /* It tells of a meter: the body of a METER. */
-void celling_named(struct peer *peer, const uint8_t *body, size_t size);
-void celling_go_on(struct server *server); /* looks at those that are due */
-void celling_now(struct peer *peer); /* looks, whether that is due or not */
-void celling_end(struct peer *peer); /* before its last words are written: looks once more */
+void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t size);
+void cell_sampler_step(struct server *server); /* looks at those that are due */
+void cell_sampler_now(struct connection *peer); /* looks, whether that is due or not */
+void cell_sampler_end(struct connection *peer); /* before its last words are written: looks once more */
 
 #endif

@@ -26,7 +26,7 @@ static void keep_descriptors(struct channel *channel, struct msghdr *message)
             int fd;
             memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
             if (channel->descriptor_count < DESCRIPTORS_MAX)
-                PUSH(channel->descriptors, channel->descriptor_count, fd);
+                ARRAY_PUSH(channel->descriptors, channel->descriptor_count, fd);
             else
                 close(fd);
         }
@@ -70,46 +70,46 @@ static bool socket_has_ended(const struct channel *channel)
 }
 
 static void socket_close(struct channel *channel) { close(channel->fd); }
-static const char *socket_why(const struct channel *channel) { return strerror(errno + !channel); }
+static const char *channel_socket_error_text(const struct channel *channel) { return strerror(errno + !channel); }
 
 struct channel channel_on_socket(int fd)
 {
     static const struct channel_kind kind = {socket_read, socket_write, socket_has_ended,
-                                             socket_close, socket_why};
+                                             socket_close, channel_socket_error_text};
     return (struct channel){.kind = &kind, .fd = fd};
 }
 
 /* ---- TLS ---- */
 
-static ssize_t secret_read(struct channel *channel, void *bytes, size_t size)
+static ssize_t channel_tls_read(struct channel *channel, void *bytes, size_t size)
 {
     return tls_read(channel->tls, bytes, size);
 }
 
-static ssize_t secret_write(struct channel *channel, const void *bytes, size_t size, int descriptor)
+static ssize_t channel_tls_write(struct channel *channel, const void *bytes, size_t size, int descriptor)
 {
     (void)descriptor; /* no use to another machine */
     return tls_write(channel->tls, bytes, size);
 }
 
-static void secret_close(struct channel *channel)
+static void channel_tls_close(struct channel *channel)
 {
     tls_free(channel->tls);
     close(channel->fd);
 }
 
-static const char *secret_why(const struct channel *channel) { return tls_why(channel->tls); }
+static const char *channel_tls_error_text(const struct channel *channel) { return tls_error_text(channel->tls); }
 
 struct channel channel_on_tls(int fd, struct tls *tls)
 {
-    static const struct channel_kind kind = {secret_read, secret_write, socket_has_ended,
-                                             secret_close, secret_why};
+    static const struct channel_kind kind = {channel_tls_read, channel_tls_write, socket_has_ended,
+                                             channel_tls_close, channel_tls_error_text};
     return (struct channel){.kind = &kind, .fd = fd, .tls = tls};
 }
 
 /* ---- any ---- */
 
-int channel_take_descriptor(struct channel *channel)
+int channel_receive_descriptor(struct channel *channel)
 {
     if (!channel->descriptor_count)
         return -1;

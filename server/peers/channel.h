@@ -32,7 +32,7 @@ struct channel_kind {
 struct channel channel_on_socket(int fd);
 struct channel channel_on_tls(int fd, struct tls *tls); /* both; no descriptors come along */
 void channel_close(struct channel *channel);
-int channel_take_descriptor(
+int channel_receive_descriptor(
     struct channel *channel); /* the oldest one, or -1; the caller closes it */
 
 static inline ssize_t channel_read(struct channel *channel, void *bytes, size_t size)
@@ -46,7 +46,7 @@ static inline ssize_t channel_write(struct channel *channel, const void *bytes, 
     return channel->kind->write(channel, bytes, size, descriptor);
 }
 
-static inline const char *channel_why(const struct channel *channel)
+static inline const char *channel_error_text(const struct channel *channel)
 {
     return channel->kind->why(channel);
 }

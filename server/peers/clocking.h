@@ -10,22 +10,22 @@
 struct run;
 struct server;
 
-struct clocking { /* zeroes: nothing was asked */
-    struct asked_clock *items;
+struct clock_samples { /* zeroes: nothing was asked */
+    struct sampled_clock *items;
     size_t count, room;
 };
 
 /* A question that went at `asked`, came there at `heard`; whose answer went at `said`, and was here at `here`. */
-struct asking {
+struct clock_request {
     uint64_t asked, heard, said, here;
 };
 
 /* False: so many hosts cannot be. */
-bool clocking_take(struct clocking *clocking, const char *host, const struct asking *asking);
+bool clock_samples_receive(struct clock_samples *clocking, const char *host, const struct clock_request *asking);
 /* What is new goes into the journal of a run: soon, now and then, and at the end. */
-void clocking_keep(struct clocking *clocking, struct server *server, struct run *run, bool last);
+void clock_samples_save(struct clock_samples *clocking, struct server *server, struct run *run, bool last);
 /* A run has ended. */
-void clocking_forget(struct clocking *clocking, const struct run *run);
-void clocking_free(struct clocking *clocking);
+void clock_samples_discard(struct clock_samples *clocking, const struct run *run);
+void clock_samples_free(struct clock_samples *clocking);
 
 #endif

@@ -16,20 +16,20 @@
 #define RELAY_BYTES (4 * TLS_RECORD_BYTES)
 #define CONNECT_MS 5000
 
-static int fail(const char *where, const char *why)
+static int remote_proxy_fail(const char *where, const char *why)
 {
     fprintf(stderr, "poet server: %s%s%s\n", where, *where ? ": " : "", why);
     return 1;
 }
 
 /* A socket that does not block, or -1, and said why. */
-static int connect_there(const char *where)
+static int remote_proxy_connect(const char *where)
 {
     struct sockaddr_storage address;
     size_t size;
     struct error error;
-    if (!address_of(where, &address, &size, &error)) {
-        fail("", error.text);
+    if (!address_resolve(where, &address, &size, &error)) {
+        remote_proxy_fail("", error.text);
         return -1;
     }
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e = 0;
@@ -44,7 +44,7 @@ static int connect_there(const char *where)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &e_size);
     if (!e)
         return fd;
-    fail(where, e == ECONNREFUSED
+    remote_proxy_fail(where, e == ECONNREFUSED
                     ? "nobody listens there: start one there with poet server --listen"
                     : strerror(e));
     if (fd >= 0)
@@ -82,13 +82,13 @@ static int carry_back(struct tls *tls)
 /* By errno. */
 static int fail_with(const struct tls *tls, const char *where)
 {
-    return fail(where, errno != EPROTO  ? strerror(errno)
-                       : tls_knows(tls) ? tls_why(tls)
+    return remote_proxy_fail(where, errno != EPROTO  ? strerror(errno)
+                       : tls_is_authenticated(tls) ? tls_error_text(tls)
                                         : "it does not have the same key: the key file must be the "
                                           "server's (poet key makes one; POET_KEY_FILE)");
 }
 
-static int relay(struct tls *tls, int fd, const char *where)
+static int remote_proxy_relay(struct tls *tls, int fd, const char *where)
 {
     static char data[RELAY_BYTES];
     ssize_t there = 0, gone = 0; /* bytes on their way */
@@ -97,9 +97,9 @@ static int relay(struct tls *tls, int fd, const char *where)
         if (back < 0)
             return fail_with(tls, where);
         if (back == 0)
-            return tls_knows(tls) ? 0 : fail(where, "the server has hung up");
+            return tls_is_authenticated(tls) ? 0 : remote_proxy_fail(where, "the server has hung up");
         ssize_t n = 0;
-        if (there > gone && tls_knows(tls))
+        if (there > gone && tls_is_authenticated(tls))
             n = tls_write(tls, data + gone, (size_t)(there - gone));
         if (n < 0 && errno != EAGAIN)
             return fail_with(tls, where);
@@ -107,7 +107,7 @@ static int relay(struct tls *tls, int fd, const char *where)
         bool full = there > gone;
         struct pollfd p[2] = {{.fd = full ? -1 : STDIN_FILENO, .events = POLLIN},
                               {.fd = fd, .events = POLLIN}};
-        if ((full && tls_knows(tls)) || tls_wants_to_write(tls))
+        if ((full && tls_is_authenticated(tls)) || tls_wants_to_write(tls))
             p[1].events |= POLLOUT;
         if (poll(p, 2, -1) < 0 && errno != EINTR)
             return 1;
@@ -120,18 +120,18 @@ static int relay(struct tls *tls, int fd, const char *where)
     }
 }
 
-int far_relay(const char *where)
+int remote_stdio_proxy_run(const char *where)
 {
-    struct key key;
+    struct network_key key;
     struct error error;
     signal(SIGPIPE, SIG_IGN);
-    if (!endpoint_is_far(where))
-        return fail(where, "write poet://HOST:PORT");
-    if (!key_read(NULL, &key, &error))
-        return fail("", error.text);
-    int fd = connect_there(where);
+    if (!endpoint_is_remote(where))
+        return remote_proxy_fail(where, "write poet://HOST:PORT");
+    if (!network_key_read(NULL, &key, &error))
+        return remote_proxy_fail("", error.text);
+    int fd = remote_proxy_connect(where);
     struct tls *tls = fd >= 0 ? tls_new(fd, false, &key, &error) : NULL;
-    int status = tls ? relay(tls, fd, where) : fd >= 0 ? fail(where, error.text) : 1;
+    int status = tls ? remote_proxy_relay(tls, fd, where) : fd >= 0 ? remote_proxy_fail(where, error.text) : 1;
     tls_free(tls);
     if (fd >= 0)
         close(fd);

@@ -3,6 +3,6 @@
 #ifndef SERVER_PEERS_FARRELAY_H
 #define SERVER_PEERS_FARRELAY_H
 
-int far_relay(const char *where); /* an exit status, with everything said */
+int remote_stdio_proxy_run(const char *where); /* an exit status, with everything said */
 
 #endif

@@ -18,41 +18,41 @@
 
 static bool must_wait(const struct server *server)
 {
-    return server->agent && !agent_knows(server->agent) &&
+    return server->agent && !agent_is_known(server->agent) &&
            ev_now(server->loop) < server->begun + AGENT_SECONDS;
 }
 
-static enum readiness ready(struct peer *peer)
+static enum readiness handshake_readiness(struct connection *peer)
 {
-    return must_wait(peer->server) ? NOT_READY : READY;
+    return must_wait(peer->server) ? CONNECTION_NOT_READY : READY;
 }
 
-void greet_go_on(struct server *server)
+void handshake_step(struct server *server)
 {
     bool wait = must_wait(server);
-    for (struct peer *peer = server->peers, *next; peer && !wait; peer = next) {
+    for (struct connection *peer = server->peers, *next; peer && !wait; peer = next) {
         next = peer->next;
-        if (peer->talk == &greeting && peer->in.size)
-            peer_listen(peer);
+        if (peer->talk == &handshake_handler && peer->in.size)
+            connection_resume_reading(peer);
     }
 }
 
 /* ---- HELLO ---- */
 
-static void refuse(struct peer *peer, const struct hello *hello, const struct in *in)
+static void handshake_reject(struct connection *peer, const struct hello_message *hello, const struct decoder *in)
 {
     if (hello->version > WIRE_VERSION)
-        peer_refuse(peer,
+        connection_reject(peer,
                     "this server speaks version %u of the protocol, the other side %u: "
                     "restart the server with the newer Poet",
                     WIRE_VERSION, hello->version);
     else if (hello->version && hello->version < WIRE_VERSION && hello->role == ROLE_VIEWER)
-        peer_refuse(peer,
+        connection_reject(peer,
                     "this server speaks version %u of the protocol, the other side %u: "
                     "it is of an older Poet than the server",
                     WIRE_VERSION, hello->version);
     else
-        peer_refuse(peer, "HELLO: %s", in->error);
+        connection_reject(peer, "HELLO: %s", in->error);
 }
 
 /* Whether programs of other machines may be in its runs: it forwards, or others forward to it. */
@@ -63,67 +63,67 @@ static bool has_others(const struct server *server)
 
 #define SCARCE_BYTES (64u << 20)
 
-static bool is_scarce(const struct peer *peer)
+static bool is_scarce(const struct connection *peer)
 {
-    taker_enter(peer->server->taker);
+    capture_lock(peer->server->taker);
     bool scarce = peer->run && peer->run->trace && tracefile_room(peer->run->trace) < SCARCE_BYTES;
-    taker_leave(peer->server->taker);
+    capture_unlock(peer->server->taker);
     return scarce;
 }
 
-static void welcome(struct peer *peer)
+static void handshake_send_welcome(struct connection *peer)
 {
     bool program = peer->role == ROLE_PROGRAM;
-    peer->talk = program                    ? &talk_with_program
-                 : peer->role == ROLE_AGENT ? &talk_with_agent
-                                            : &talk_with_viewer;
-    out_begin(&peer->out, MESSAGE_WELCOME);
-    put_u32(&peer->out, WIRE_VERSION);
+    peer->talk = program                    ? &program_handler
+                 : peer->role == ROLE_AGENT ? &agent_handler
+                                            : &viewer_handler;
+    encoder_begin_message(&peer->out, MESSAGE_WELCOME);
+    encode_u32(&peer->out, WIRE_VERSION);
     if (program)
-        put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
+        encode_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
                                 WELCOME_ENTRIES | WELCOME_SPANS | WELCOME_ENDS | WELCOME_AWAITS |
                                 (peer->server->agent ? WELCOME_AGENT : 0) |
                                 (has_others(peer->server) ? WELCOME_FAR : 0) |
                                 (is_scarce(peer) ? WELCOME_SCARCE : 0));
     if (program)
-        put_string(&peer->out, peer->server->agent ? agent_trouble(peer->server->agent) : "");
-    out_end(&peer->out);
+        encode_string(&peer->out, peer->server->agent ? agent_error(peer->server->agent) : "");
+    encoder_end_message(&peer->out);
     if (program)
-        welcome_answer(peer);
-    peer_send(peer);
+        program_handshake_reply(peer);
+    connection_send(peer);
 }
 
-static void hello_message(struct peer *peer, const uint8_t *body, size_t size)
+static void hello_message(struct connection *peer, const uint8_t *body, size_t size)
 {
-    struct hello hello = {0};
-    struct in in = in_from(body, size);
-    if (!hello_read(&in, &hello)) {
-        refuse(peer, &hello, &in);
+    struct hello_message hello = {0};
+    struct decoder in = decoder_init(body, size);
+    if (!hello_message_decode(&in, &hello)) {
+        handshake_reject(peer, &hello, &in);
     } else {
         peer->role = hello.role;
         if (hello.role == ROLE_VIEWER && peer->server->agent)
-            peer_refuse(peer, "this is an agent, which orders nothing: ask the server at %s",
+            connection_reject(peer, "this is an agent, which orders nothing: ask the server at %s",
                         agent_where(peer->server->agent));
         else if (hello.role == ROLE_PROGRAM && peer->channel.tls)
-            peer_refuse(peer, "programs reach it by an agent on their machine: poet server --to");
-        else if (hello.role != ROLE_PROGRAM || welcome_hear(peer, body, size, &hello))
-            welcome(peer);
+            connection_reject(peer, "programs reach it by an agent on their machine: poet server --to");
+        else if (hello.role != ROLE_PROGRAM || program_handshake_receive(peer, body, size, &hello))
+            handshake_send_welcome(peer);
     }
-    hello_free(&hello);
+    hello_message_free(&hello);
 }
 
-static void first_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+static void first_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
 {
     if (type == MESSAGE_AGENT && peer->server->agent)
-        peer_refuse(peer, "this is an agent itself, of %s", agent_where(peer->server->agent));
-    else if (type == MESSAGE_AGENT && agents_hello(peer, body, size))
-        welcome(peer);
+        connection_reject(peer, "this is an agent itself, of %s", agent_where(peer->server->agent));
+    else if (type == MESSAGE_AGENT && agent_connection_hello(peer, body, size))
+        handshake_send_welcome(peer);
     else if (type == MESSAGE_AGENT)
         return;
     else if (type != MESSAGE_HELLO)
-        peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
+        connection_reject(peer, "the first message is %s, not HELLO", message_name(type));
     else
         hello_message(peer, body, size);
 }
 
-const struct talk greeting = {.doing = "first messages", .ready = ready, .message = first_message};
+const struct connection_handler handshake_handler = {.doing = "first messages", .ready = handshake_readiness, .message = first_message};

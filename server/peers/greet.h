@@ -4,7 +4,7 @@
 
 #include "server/peers/peer.h"
 
-extern const struct talk greeting;
-void greet_go_on(struct server *server); /* those whose secret could not be looked at yet */
+extern const struct connection_handler handshake_handler;
+void handshake_step(struct server *server); /* those whose secret could not be looked at yet */
 
 #endif

@@ -11,42 +11,42 @@
 
 #define REGIONS_PART 4u /* of the mappings that others leave */
 
-static struct taker *enter(const struct peer *peer)
+static struct capture_thread *shared_memory_lock_capture(const struct connection *peer)
 {
-    taker_enter(peer->server->taker);
+    capture_lock(peer->server->taker);
     return peer->server->taker;
 }
 
 /* How many others have not: one program has at most half of them. */
-static size_t left(const struct peer *peer, struct taker *taker)
+static size_t shared_memory_mappings_left(const struct connection *peer, struct capture_thread *taker)
 {
     const struct server *server = peer->server;
-    size_t others = server->retired_count + taker_queues(taker) - peer->program->queue_count;
+    size_t others = server->retired_count + capture_queue_count(taker) - peer->program->queue_count;
     return server->mappings > others ? server->mappings - others : 0;
 }
 
-static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
+static const char *add_queue(struct connection *peer, int fd, uint32_t slots)
 {
-    struct taker *taker = enter(peer);
+    struct capture_thread *taker = shared_memory_lock_capture(peer);
     const char *error =
-        peer->program->queue_count >= left(peer, taker) / 2
+        peer->program->queue_count >= shared_memory_mappings_left(peer, taker) / 2
             ? "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)"
-            : queue_add(&peer->program->queues, fd, slots);
+            : shared_queue_add(&peer->program->queues, fd, slots);
     peer->program->queue_count += !error;
     if (!error) {
-        watching_queue(peer);
-        wanting_queue(peer);
+        process_sampler_queue(peer);
+        measurement_settings_queue(peer);
     }
-    taker_leave(taker);
+    capture_unlock(taker);
     peer->shares |= !error;
     return error;
 }
 
-const char *handed_queue(struct peer *peer, struct in *in)
+const char *register_queue(struct connection *peer, struct decoder *in)
 {
-    struct told_thread told;
-    int fd = channel_take_descriptor(&peer->channel);
-    const char *error = !get_told_thread(in, &told) ? in->error
+    struct thread_message told;
+    int fd = channel_receive_descriptor(&peer->channel);
+    const char *error = !decode_thread(in, &told) ? in->error
                         : fd < 0                    ? "a queue without a descriptor"
                                                     : add_queue(peer, fd, told.slots);
     if (fd >= 0)
@@ -55,26 +55,26 @@ const char *handed_queue(struct peer *peer, struct in *in)
 }
 
 /* Where there are too many, those that have ended are given back; until then new ones are not looked at. */
-static const char *add_region(struct peer *peer, int fd, uint32_t thread)
+static const char *add_region(struct connection *peer, int fd, uint32_t thread)
 {
-    struct taker *taker = enter(peer);
-    struct program *program = peer->program;
-    size_t most = left(peer, taker) / REGIONS_PART;
+    struct capture_thread *taker = shared_memory_lock_capture(peer);
+    struct captured_program *program = peer->program;
+    size_t most = shared_memory_mappings_left(peer, taker) / REGIONS_PART;
     bool fits = program->region_count < most;
-    const char *error = fits ? region_add(&program->regions, fd, thread) : NULL;
+    const char *error = fits ? region_reader_add(&program->regions, fd, thread) : NULL;
     program->region_count += fits && !error;
     program->sums_wanted |= program->region_count >= most / 2;
     if (!fits && !program->regions_left++)
-        log_line("%s: too many threads measure themselves at once: some are left out", peer->name);
-    taker_leave(taker);
+        server_log("%s: too many threads measure themselves at once: some are left out", peer->name);
+    capture_unlock(taker);
     return error;
 }
 
-const char *handed_region(struct peer *peer, struct in *in)
+const char *register_region(struct connection *peer, struct decoder *in)
 {
-    struct told_region told;
-    int fd = channel_take_descriptor(&peer->channel);
-    const char *error = !get_told_region(in, &told) ? in->error
+    struct region_message told;
+    int fd = channel_receive_descriptor(&peer->channel);
+    const char *error = !decode_region(in, &told) ? in->error
                         : fd < 0                    ? "a region without a descriptor"
                                                     : add_region(peer, fd, told.thread);
     if (fd >= 0)
@@ -83,25 +83,25 @@ const char *handed_region(struct peer *peer, struct in *in)
 }
 
 /* One more than there may be is none. */
-static const char *add_carrier(struct peer *peer, int fd, uint32_t carrier)
+static const char *add_carrier(struct connection *peer, int fd, uint32_t carrier)
 {
-    struct taker *taker = enter(peer);
-    struct program *program = peer->program;
+    struct capture_thread *taker = shared_memory_lock_capture(peer);
+    struct captured_program *program = peer->program;
     size_t count = 0;
-    for (const struct carried *r = program->carried; r; r = r->next)
+    for (const struct placement_ring *r = program->carried; r; r = r->next)
         count++;
-    const char *error = count < left(peer, taker) / REGIONS_PART
-                            ? carried_add(&program->carried, fd, carrier)
+    const char *error = count < shared_memory_mappings_left(peer, taker) / REGIONS_PART
+                            ? placement_ring_add(&program->carried, fd, carrier)
                             : NULL; /* it fills up, and its switches are counted */
-    taker_leave(taker);
+    capture_unlock(taker);
     return error;
 }
 
-const char *handed_carrier(struct peer *peer, struct in *in)
+const char *register_carrier_ring(struct connection *peer, struct decoder *in)
 {
-    struct told_span told;
-    bool good = get_told_span(in, &told);
-    int fd = good && told.ring ? channel_take_descriptor(&peer->channel) : -1;
+    struct carrier_message told;
+    bool good = decode_carrier(in, &told);
+    int fd = good && told.ring ? channel_receive_descriptor(&peer->channel) : -1;
     const char *error = !good        ? in->error
                         : !told.ring ? NULL
                         : fd < 0     ? "a ring without a descriptor"
@@ -112,25 +112,25 @@ const char *handed_carrier(struct peer *peer, struct in *in)
 }
 
 /* A ring more than a thread may have is none. */
-static const char *add_ring(struct peer *peer, int fd, uint32_t thread)
+static const char *add_ring(struct connection *peer, int fd, uint32_t thread)
 {
-    struct taker *taker = enter(peer);
-    struct program *program = peer->program;
+    struct capture_thread *taker = shared_memory_lock_capture(peer);
+    struct captured_program *program = peer->program;
     size_t count = 0;
-    for (const struct ring *r = program->rings; r; r = r->next)
+    for (const struct ring_reader *r = program->rings; r; r = r->next)
         count++;
-    const char *error = count < left(peer, taker) / REGIONS_PART
-                            ? ring_add(&program->rings, fd, thread)
+    const char *error = count < shared_memory_mappings_left(peer, taker) / REGIONS_PART
+                            ? ring_reader_add(&program->rings, fd, thread)
                             : NULL; /* it fills up, and its calls are counted */
-    taker_leave(taker);
+    capture_unlock(taker);
     return error;
 }
 
-const char *handed_ring(struct peer *peer, struct in *in)
+const char *register_call_ring(struct connection *peer, struct decoder *in)
 {
-    struct told_entries told;
-    int fd = channel_take_descriptor(&peer->channel);
-    const char *error = !get_told_entries(in, &told) ? in->error
+    struct entries_message told;
+    int fd = channel_receive_descriptor(&peer->channel);
+    const char *error = !decode_entries(in, &told) ? in->error
                         : fd < 0                     ? "a ring without a descriptor"
                                                      : add_ring(peer, fd, told.thread);
     if (fd >= 0)

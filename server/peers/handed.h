@@ -6,9 +6,9 @@
 #include "server/peers/peer.h"
 
 /* A message of such a kind, whose descriptor the peer's channel has; NULL, or why the program is refused. */
-const char *handed_queue(struct peer *peer, struct in *in);
-const char *handed_region(struct peer *peer, struct in *in);
-const char *handed_carrier(struct peer *peer, struct in *in);
-const char *handed_ring(struct peer *peer, struct in *in);
+const char *register_queue(struct connection *peer, struct decoder *in);
+const char *register_region(struct connection *peer, struct decoder *in);
+const char *register_carrier_ring(struct connection *peer, struct decoder *in);
+const char *register_call_ring(struct connection *peer, struct decoder *in);
 
 #endif

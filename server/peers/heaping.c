@@ -18,8 +18,8 @@
 #define SAMPLE_NS 100000000u  /* likewise of samples */
 #define SAMPLE_PART 4096u
 
-struct heaping {
-    struct heapmap map;
+struct heap_sampler {
+    struct heap_reader map;
     uint64_t began_ns, looked_ns, sampled_ns;
 };
 
@@ -30,27 +30,27 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool journal(void *context, const struct out *body)
+static bool heap_sampler_write_journal(void *context, const struct encoder *body)
 {
-    struct peer *peer = context;
-    taker_enter(peer->server->taker);
-    bool fits = !body->failed && journal_put(peer->run->taking,
+    struct connection *peer = context;
+    capture_lock(peer->server->taker);
+    bool fits = !body->failed && journal_append(peer->run->taking,
                                              &(struct chunk){.kind = MESSAGE_HEAP,
                                                              .session = peer->program->session,
                                                              .data = body->data,
                                                              .size = (uint32_t)body->size},
                                              1, false);
-    taker_leave(peer->server->taker);
+    capture_unlock(peer->server->taker);
     return fits;
 }
 
-const char *heaping_begin(struct peer *peer, struct in *in, int fd)
+const char *heap_sampler_begin(struct connection *peer, struct decoder *in, int fd)
 {
     struct stat st;
     int needed = F_SEAL_SHRINK | F_SEAL_GROW, seals = fd >= 0 ? fcntl(fd, F_GET_SEALS) : -1;
-    uint32_t version = get_u32(in);
+    uint32_t version = decode_u32(in);
     const char *error =
-        !in_done(in)                              ? in->error
+        !decoder_finish(in)                              ? in->error
         : seals < 0 || (seals & needed) != needed ? "a heap that is not sealed"
         : version == HEAP_VERSION && (fstat(fd, &st) < 0 || (uint64_t)st.st_size < HEAP_LEAST_BYTES)
             ? "a heap of an impossible size"
@@ -61,9 +61,9 @@ const char *heaping_begin(struct peer *peer, struct in *in, int fd)
             close(fd);
         return error;
     }
-    peer->heaping = memory_zeroed(1, sizeof *peer->heaping);
-    *peer->heaping = (struct heaping){.began_ns = now_ns(), .looked_ns = now_ns()};
-    heapmap_begin(&peer->heaping->map, fd, journal, peer);
+    peer->heaping = xcalloc(1, sizeof *peer->heaping);
+    *peer->heaping = (struct heap_sampler){.began_ns = now_ns(), .looked_ns = now_ns()};
+    heap_reader_begin(&peer->heaping->map, fd, heap_sampler_write_journal, peer);
     return NULL;
 }
 
@@ -78,49 +78,49 @@ static bool is_due(uint64_t *last_ns, uint64_t age_ns, uint64_t now, uint64_t le
     return true;
 }
 
-static void go_on(struct peer *peer, uint64_t now)
+static void heap_sampler_sample(struct connection *peer, uint64_t now)
 {
-    struct heaping *h = peer->heaping;
-    bool wanted = *heap_wants_blocks(peer->run);
+    struct heap_sampler *h = peer->heaping;
+    bool wanted = *heap_totals_wants_blocks(peer->run);
     if (is_due(&h->sampled_ns, now - h->began_ns, now, SAMPLE_NS, SAMPLE_PART))
-        heapmap_sample(&h->map, now);
+        heap_reader_sample(&h->map, now);
     if (wanted || is_due(&h->looked_ns, now - h->began_ns, now, FIRST_NS, AGE_PART))
-        heapmap_sums(&h->map, now);
+        heap_reader_sums(&h->map, now);
     if (wanted)
-        heapmap_blocks(&h->map, now);
+        heap_reader_send_blocks(&h->map, now);
 }
 
-static bool has_heap(const struct peer *peer)
+static bool has_heap(const struct connection *peer)
 {
     return peer->heaping && peer->program && !peer->closed && !peer->ending;
 }
 
-void heaping_go_on(struct server *server)
+void heap_sampler_step(struct server *server)
 {
     uint64_t now = now_ns();
-    for (struct peer *peer = server->peers; peer; peer = peer->next)
+    for (struct connection *peer = server->peers; peer; peer = peer->next)
         if (has_heap(peer))
-            go_on(peer, now);
-    for (struct peer *peer = server->peers; peer; peer = peer->next)
+            heap_sampler_sample(peer, now);
+    for (struct connection *peer = server->peers; peer; peer = peer->next)
         if (has_heap(peer))
-            *heap_wants_blocks(peer->run) = false;
-    for (struct peer *peer = server->peers; peer; peer = peer->next)
-        if (peer->program && *heap_wants_blocks(peer->run))
-            heap_no_blocks(peer->run);
+            *heap_totals_wants_blocks(peer->run) = false;
+    for (struct connection *peer = server->peers; peer; peer = peer->next)
+        if (peer->program && *heap_totals_wants_blocks(peer->run))
+            heap_totals_no_blocks(peer->run);
 }
 
-void heaping_end(struct peer *peer)
+void heap_sampler_end(struct connection *peer)
 {
-    struct heaping *h = peer->heaping;
+    struct heap_sampler *h = peer->heaping;
     if (!h)
         return;
     if (peer->program) {
-        heapmap_sample(&h->map, now_ns());
-        heapmap_sums(&h->map, now_ns());
-        heapmap_blocks(&h->map, now_ns());
+        heap_reader_sample(&h->map, now_ns());
+        heap_reader_sums(&h->map, now_ns());
+        heap_reader_send_blocks(&h->map, now_ns());
     }
     close(h->map.fd);
-    heapmap_end(&h->map);
+    heap_reader_end(&h->map);
     free(h);
     peer->heaping = NULL;
 }

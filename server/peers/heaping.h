@@ -5,9 +5,9 @@
 #include "server/peers/peer.h"
 
 /* A program hands such a memory over; the descriptor is taken over.  What is wrong with it; NULL: nothing. */
-const char *heaping_begin(struct peer *peer, struct in *in, int fd);
-void heaping_go_on(struct server *server); /* reads those that are due */
+const char *heap_sampler_begin(struct connection *peer, struct decoder *in, int fd);
+void heap_sampler_step(struct server *server); /* reads those that are due */
 /* Before its last words are written: reads once more. */
-void heaping_end(struct peer *peer);
+void heap_sampler_end(struct connection *peer);
 
 #endif

@@ -14,38 +14,38 @@
 
 #define BATCH_BYTES (256u << 10)
 
-struct merged {
+struct merged_journal {
     const char *path;
-    struct stream *stream;
-    struct origin *origin;
+    struct outgoing_stream *stream;
+    struct forwarded_source *origin;
     bool begun, done;
 };
 
-static bool complain(const char *path, const char *why)
+static bool journal_merge_report_error(const char *path, const char *why)
 {
     fprintf(stderr, "poet merge: %s: %s\n", path, why);
     return false;
 }
 
-static bool open_all(struct merged *all, size_t count)
+static bool open_all(struct merged_journal *all, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const char *why;
-        all[i].stream = stream_of_file(all[i].path, &why);
+        all[i].stream = outgoing_stream_of_file(all[i].path, &why);
         if (!all[i].stream)
-            return complain(all[i].path, why);
+            return journal_merge_report_error(all[i].path, why);
         for (size_t k = 0; k < i; k++)
             if (all[i].stream->run && all[k].stream->run &&
                 memcmp(all[i].stream->id, all[k].stream->id, FORWARD_ID_BYTES) == 0)
-                return complain(all[i].path, "is there twice");
-        all[i].origin = origin_new(all[i].stream->id);
+                return journal_merge_report_error(all[i].path, "is there twice");
+        all[i].origin = forwarded_source_new(all[i].stream->id);
     }
     return true;
 }
 
 /* The next chunks of a file go into the journal; the first ones only until its first program is there: while
  * somebody is whose file comes later, nobody has waited in vain. */
-static bool take(struct server *server, struct run *run, struct merged *file, struct out *raw)
+static bool journal_merge_take_chunks(struct server *server, struct run *run, struct merged_journal *file, struct encoder *raw)
 {
     bool begun = file->begun;
     struct forwarded_chunk chunk;
@@ -53,46 +53,46 @@ static bool take(struct server *server, struct run *run, struct merged *file, st
     uint32_t count = 0;
     const char *why = NULL;
     raw->size = 0;
-    for (; raw->size < BATCH_BYTES && begun == file->begun && stream_next(file->stream, &chunk);
+    for (; raw->size < BATCH_BYTES && begun == file->begun && outgoing_stream_next(file->stream, &chunk);
          count++) {
-        put_forwarded_chunk(raw, &chunk);
+        encode_forwarded_chunk(raw, &chunk);
         file->begun |= chunk.kind == CHUNK_SESSION;
     }
     file->done = !count;
     if (!count)
         return true;
-    taker_enter(server->taker);
-    enum origin_took took =
-        origin_take(file->origin, run->taking, first, count, raw->data, raw->size, &why);
-    taker_leave(server->taker);
-    if (took == ORIGIN_TOOK)
+    capture_lock(server->taker);
+    enum receive_result took =
+        forwarded_source_receive(file->origin, run->taking, first, count, raw->data, raw->size, &why);
+    capture_unlock(server->taker);
+    if (took == RECEIVE_DONE)
         return true;
-    return complain(took == ORIGIN_FULL ? run->file : file->path,
-                    took == ORIGIN_FULL ? strerror(errno) : why);
+    return journal_merge_report_error(took == RECEIVE_FULL ? run->file : file->path,
+                    took == RECEIVE_FULL ? strerror(errno) : why);
 }
 
 /* In turn: what one did waits in the order for what another did before. */
-static bool take_all(struct server *server, struct run *run, struct merged *all, size_t count)
+static bool journal_merge_take_all(struct server *server, struct run *run, struct merged_journal *all, size_t count)
 {
-    struct out raw = {0};
+    struct encoder raw = {0};
     bool more = true, good = true;
-    struct share share = share_of(UINT64_MAX / 2);
+    struct loop_share share = loop_share_new(UINT64_MAX / 2);
     while (more && good) {
         more = false;
         for (size_t i = 0; i < count && good; i++) {
-            good = all[i].done || take(server, run, &all[i], &raw);
+            good = all[i].done || journal_merge_take_chunks(server, run, &all[i], &raw);
             more |= !all[i].done;
         }
-        while (good && !telling_go_on(server, share, share))
+        while (good && !journal_reader_step(server, share, share))
             ;
     }
-    out_free(&raw);
-    return good && telling_finish(server, run, share);
+    encoder_free(&raw);
+    return good && journal_reader_finish(server, run, share);
 }
 
-bool merge(struct server *server, const char *const *files, size_t count)
+bool journal_merge(struct server *server, const char *const *files, size_t count)
 {
-    struct merged *all = memory_zeroed(count, sizeof *all);
+    struct merged_journal *all = xcalloc(count, sizeof *all);
     char why[512];
     struct run *run = NULL;
     for (size_t i = 0; i < count; i++)
@@ -100,19 +100,19 @@ bool merge(struct server *server, const char *const *files, size_t count)
     bool good = open_all(all, count);
     if (good) {
         const char *key = all[0].stream->run;
-        run = runs_find(&server->runs, key && *key ? key : "merged", why, sizeof why);
-        good = run || complain(server->runs.output, why);
+        run = run_registry_find(&server->runs, key && *key ? key : "merged", why, sizeof why);
+        good = run || journal_merge_report_error(server->runs.output, why);
     }
     if (good)
-        run_begun(server, run);
-    good = good && take_all(server, run, all, count);
+        open_journal_run(server, run);
+    good = good && journal_merge_take_all(server, run, all, count);
     for (size_t i = 0; i < count; i++) {
-        if (good && following_is_cut(all[i].stream->following))
-            complain(all[i].path, "is damaged, or was cut off: what is before that was taken");
+        if (good && journal_follower_is_truncated(all[i].stream->following))
+            journal_merge_report_error(all[i].path, "is damaged, or was cut off: what is before that was taken");
         if (all[i].stream)
-            stream_free(all[i].stream);
+            outgoing_stream_free(all[i].stream);
         if (all[i].origin)
-            origin_free(all[i].origin);
+            forwarded_source_free(all[i].origin);
     }
     free(all);
     return good;

@@ -8,6 +8,6 @@
 struct server;
 
 /* All is said; false: nothing was made. */
-bool merge(struct server *server, const char *const *files, size_t count);
+bool journal_merge(struct server *server, const char *const *files, size_t count);
 
 #endif

@@ -10,21 +10,21 @@
 #include <string.h>
 
 /* It is in the journal, from where it goes on. */
-static void let_go(struct run *run)
+static void journal_forwarder_release_runs(struct run *run)
 {
-    struct stretch *stretch;
-    while ((stretch = hand_take(&run->taking->hand)) != NULL) {
-        hand_told(&run->taking->hand, stretch->size);
-        stretch_free(stretch);
+    struct handoff_extent *stretch;
+    while ((stretch = handoff_queue_pop(&run->taking->hand)) != NULL) {
+        handoff_queue_mark_delivered(&run->taking->hand, stretch->size);
+        handoff_extent_free(stretch);
     }
 }
 
 /* Its programs are gone: the journal ends, and whoever comes with its name begins another one. */
-static void end(struct server *server, size_t i)
+static void journal_forwarder_end_run(struct server *server, size_t i)
 {
     struct run *run = server->runs.items[i];
-    char *path = memory_copied(run->file);
-    telling_end(server, run);
+    char *path = xstrdup(run->file);
+    journal_reader_end(server, run);
     run_free(run);
     memmove(server->runs.items + i, server->runs.items + i + 1,
             (--server->runs.count - i) * sizeof *server->runs.items);
@@ -32,23 +32,23 @@ static void end(struct server *server, size_t i)
     free(path);
 }
 
-bool passing_go_on(struct server *server, struct share share)
+bool journal_forwarder_step(struct server *server, struct loop_share share)
 {
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
         if (!run->taking)
             continue;
-        let_go(run);
+        journal_forwarder_release_runs(run);
         if (run->taking->sessions && !run->taking->programs)
-            end(server, i--);
+            journal_forwarder_end_run(server, i--);
     }
-    return agent_go_on(server->agent, share);
+    return agent_step(server->agent, share);
 }
 
-void passing_finish(struct server *server)
+void journal_forwarder_finish(struct server *server)
 {
-    passing_go_on(server, share_of(0));
+    journal_forwarder_step(server, loop_share_new(0));
     for (size_t i = server->runs.count; i-- > 0;)
-        end(server, i);
-    agent_leave(server->agent);
+        journal_forwarder_end_run(server, i);
+    agent_disconnect(server->agent);
 }

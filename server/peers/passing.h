@@ -9,7 +9,7 @@
 struct server;
 
 /* True if nothing is left to do. */
-bool passing_go_on(struct server *server, struct share share);
-void passing_finish(struct server *server); /* the journals end here */
+bool journal_forwarder_step(struct server *server, struct loop_share share);
+void journal_forwarder_finish(struct server *server); /* the journals end here */
 
 #endif

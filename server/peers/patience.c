@@ -12,31 +12,31 @@
 #define PATIENCE_NS 5000000000u
 
 /* It is noted in the journal, so that whoever reads that gets the same order. */
-static bool note(struct server *server, struct run *run, uint64_t stream)
+static bool stream_timeout_write_journal(struct server *server, struct run *run, uint64_t stream)
 {
-    struct out out = {0};
-    between_put_alone(&out, stream);
-    taker_enter(server->taker);
+    struct encoder out = {0};
+    remote_end_encode_alone(&out, stream);
+    capture_lock(server->taker);
     bool noted = !out.failed &&
-                 journal_put(run->taking,
+                 journal_append(run->taking,
                              &(struct chunk){
                                  .kind = CHUNK_ALONE, .data = out.data, .size = (uint32_t)out.size},
                              1, false);
-    taker_leave(server->taker);
+    capture_unlock(server->taker);
     server->behind |= noted;
-    out_free(&out);
+    encoder_free(&out);
     return noted;
 }
 
-void patience_look(struct server *server)
+void stream_timeout_check(struct server *server)
 {
-    uint64_t now = turn_clock_ns(), stream;
+    uint64_t now = loop_clock_ns(), stream;
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (!run->live || !run->taking || run->finished || taking_ahead(run->taking))
+        if (!run->live || !run->taking || run->finished || capture_is_ahead(run->taking))
             continue;
         while (order_stream_late(run->order, now, PATIENCE_NS, &stream) &&
-               note(server, run, stream))
+               stream_timeout_write_journal(server, run, stream))
             ;
     }
 }

@@ -4,6 +4,6 @@
 
 struct server;
 
-void patience_look(struct server *server); /* whom it has waited for long enough, in all runs */
+void stream_timeout_check(struct server *server); /* whom it has waited for long enough, in all runs */
 
 #endif

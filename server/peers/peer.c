@@ -18,10 +18,10 @@
 static void on_writable(struct ev_loop *loop, ev_io *io, int events);
 static void on_readable(struct ev_loop *loop, ev_io *io, int events);
 
-struct peer *peer_new(struct server *server, struct channel channel, const char *name,
-                      const struct talk *talk)
+struct connection *connection_new(struct server *server, struct channel channel, const char *name,
+                      const struct connection_handler *talk)
 {
-    struct peer *peer = memory_zeroed(1, sizeof *peer);
+    struct connection *peer = xcalloc(1, sizeof *peer);
     peer->server = server;
     peer->channel = channel;
     peer->limit = LIMIT_MESSAGE_BYTES;
@@ -42,11 +42,11 @@ struct peer *peer_new(struct server *server, struct channel channel, const char 
     return peer;
 }
 
-void peer_drop(struct peer *peer, const char *why)
+void connection_close(struct connection *peer, const char *why)
 {
     struct server *server = peer->server;
     if (why && !server->quiet)
-        log_line("%s: %s, at byte %llu: dropped", peer->name, why,
+        server_log("%s: %s, at byte %llu: dropped", peer->name, why,
                  (unsigned long long)peer->in_bytes);
     ev_io_stop(server->loop, &peer->readable);
     ev_io_stop(server->loop, &peer->writable);
@@ -63,14 +63,14 @@ void peer_drop(struct peer *peer, const char *why)
     else
         server->last_peer = peer->previous;
     channel_close(&peer->channel);
-    out_free(&peer->in);
-    out_free(&peer->out);
+    encoder_free(&peer->in);
+    encoder_free(&peer->out);
     free(peer);
     if (!server->peers)
         ev_timer_again(server->loop, &server->idle);
 }
 
-void peer_refuse(struct peer *peer, const char *format, ...)
+void connection_reject(struct connection *peer, const char *format, ...)
 {
     char text[512];
     va_list ap;
@@ -78,15 +78,15 @@ void peer_refuse(struct peer *peer, const char *format, ...)
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     if (!peer->server->quiet)
-        log_line("%s: %s, at byte %llu", peer->name, text, (unsigned long long)peer->in_bytes);
-    out_begin(&peer->out, MESSAGE_ERROR);
-    put_string(&peer->out, text);
-    out_end(&peer->out);
+        server_log("%s: %s, at byte %llu", peer->name, text, (unsigned long long)peer->in_bytes);
+    encoder_begin_message(&peer->out, MESSAGE_ERROR);
+    encode_string(&peer->out, text);
+    encoder_end_message(&peer->out);
     peer->ending = true;
-    peer_send(peer);
+    connection_send(peer);
 }
 
-void peer_send(struct peer *peer)
+void connection_send(struct connection *peer)
 {
     if (peer->out.failed || peer->out.size > LIMIT_VIEWER_BYTES + LIMIT_ANSWER_BYTES) {
         peer->out.size = 0;
@@ -98,7 +98,7 @@ void peer_send(struct peer *peer)
 
 static void on_writable(struct ev_loop *loop, ev_io *io, int events)
 {
-    struct peer *peer = io->data;
+    struct connection *peer = io->data;
     (void)events;
     if (peer->talk->refill)
         peer->talk->refill(peer);
@@ -111,22 +111,22 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
                 ev_io_stop(loop, io);
                 return;
             }
-            peer_drop(peer, peer->role == ROLE_VIEWER || peer->ending ? NULL
-                            : errno == EPROTO                         ? channel_why(&peer->channel)
+            connection_close(peer, peer->role == ROLE_VIEWER || peer->ending ? NULL
+                            : errno == EPROTO                         ? channel_error_text(&peer->channel)
                                                                       : strerror(errno));
             return;
         }
-        out_drop(&peer->out, n > 0 ? (size_t)n : 0);
+        encoder_consume(&peer->out, n > 0 ? (size_t)n : 0);
     }
     if (peer->out.size || (peer->talk->has_more && peer->talk->has_more(peer)))
         return;
     ev_io_stop(loop, io);
     if (peer->ending)
-        peer_drop(peer, NULL);
+        connection_close(peer, NULL);
 }
 
 /* What is left of its messages is read in the next turn; nothing more is taken from it until then. */
-static void put_off(struct peer *peer)
+static void connection_postpone(struct connection *peer)
 {
     peer->unread = true;
     peer->server->behind = true;
@@ -134,7 +134,7 @@ static void put_off(struct peer *peer)
 }
 
 /* Uses up whole messages, as many as the turn has time for. */
-static void use_messages(struct peer *peer)
+static void use_messages(struct connection *peer)
 {
     size_t used = 0;
     peer->unread = false;
@@ -145,13 +145,13 @@ static void use_messages(struct peer *peer)
         const uint8_t *at = used ? peer->in.data + used : peer->in.data; /* which may be NULL */
         int got = frame_read(at, peer->in.size - used, peer->limit, &type, &length, &error);
         if (got < 0)
-            peer_refuse(peer, "%s", error);
+            connection_reject(peer, "%s", error);
         if (got <= 0)
             break;
-        enum readiness ready = !turn_may_read() && used ? READY_LATER : peer->talk->ready(peer);
-        if (ready == READY_LATER)
-            put_off(peer);
-        if (ready == NOT_READY)
+        enum readiness ready = !loop_turn_may_read() && used ? CONNECTION_READY_LATER : peer->talk->ready(peer);
+        if (ready == CONNECTION_READY_LATER)
+            connection_postpone(peer);
+        if (ready == CONNECTION_NOT_READY)
             ev_io_stop(peer->server->loop, &peer->readable);
         if (ready != READY)
             break;
@@ -163,27 +163,27 @@ static void use_messages(struct peer *peer)
         used += MESSAGE_FRAME_BYTES + length;
         peer->in_bytes += MESSAGE_FRAME_BYTES + length;
     }
-    out_drop(&peer->in, used);
+    encoder_consume(&peer->in, used);
 }
 
-void peer_listen(struct peer *peer)
+void connection_resume_reading(struct connection *peer)
 {
     ev_io_start(peer->server->loop, &peer->readable);
     use_messages(peer);
 }
 
-void peer_read_rest(struct peer *peer)
+void connection_read_rest(struct connection *peer)
 {
     static uint8_t bytes[READ_BYTES];
     ssize_t n;
     while (!peer->in.failed && peer->in.size < LIMIT_VIEWER_BYTES &&
            (n = channel_read(&peer->channel, bytes, sizeof bytes)) > 0)
-        put_bytes(&peer->in, bytes, (size_t)n);
+        encode_bytes(&peer->in, bytes, (size_t)n);
 }
 
-void peer_retry(struct server *server)
+void connection_retry(struct server *server)
 {
-    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+    for (struct connection *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
         if (!peer->stalled || peer->closed)
             continue;
@@ -193,43 +193,43 @@ void peer_retry(struct server *server)
             ev_io_start(server->loop, &peer->readable);
             continue;
         }
-        peer_read_rest(peer); /* else its end would never come in */
+        connection_read_rest(peer); /* else its end would never come in */
         if (channel_has_ended(&peer->channel))
             peer->closed = 1;
         else if (peer->in.size >= LIMIT_VIEWER_BYTES)
-            peer_refuse(peer, "the disk is full");
+            connection_reject(peer, "the disk is full");
     }
 }
 
-void peer_hung_up(struct peer *peer)
+void connection_on_disconnect(struct connection *peer)
 {
     bool half = peer->in.size > 0 && !peer->ending && !peer->stalled;
-    peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
+    connection_close(peer, half ? "hung up in the middle of a message" : NULL);
 }
 
 /* One read; true if there may be more. */
-static bool read_some(struct peer *peer)
+static bool read_some(struct connection *peer)
 {
     static uint8_t bytes[READ_BYTES];
     ssize_t n = channel_read(&peer->channel, bytes, sizeof bytes);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (n < 0 && errno == EPROTO) {
-        peer_drop(peer, channel_why(&peer->channel));
+        connection_close(peer, channel_error_text(&peer->channel));
         return false;
     }
     if (n <= 0) {
         ev_io_stop(peer->server->loop, &peer->readable);
         peer->closed = 1;
         if (!peer->talk->whole)
-            peer_hung_up(peer);
+            connection_on_disconnect(peer);
         return false;
     }
     if (peer->ending)
         return false; /* it was refused: what it says does not matter any more */
-    put_bytes(&peer->in, bytes, (size_t)n);
+    encode_bytes(&peer->in, bytes, (size_t)n);
     if (peer->in.failed) {
-        peer_refuse(peer, "no memory for its message");
+        connection_reject(peer, "no memory for its message");
         return false;
     }
     use_messages(peer);
@@ -241,47 +241,47 @@ static bool read_some(struct peer *peer)
 #define READS 256
 
 /* Reads on, beginning with what is there already; as much as the turn has time for. */
-static void read_peer(struct peer *peer)
+static void connection_read(struct connection *peer)
 {
     bool whole = peer->talk->whole, more = true;
     if (peer->unread)
         use_messages(peer);
-    for (int i = 0; more && i < READS && !peer->unread && turn_may_read(); i++) {
+    for (int i = 0; more && i < READS && !peer->unread && loop_turn_may_read(); i++) {
         more = read_some(peer); /* false: it may be gone */
         whole |= more;
     }
     if (!whole)
         return;
     if (more && !peer->unread)
-        put_off(peer);
+        connection_postpone(peer);
     if (!peer->ending && peer->talk->was_read)
         peer->talk->was_read(peer);
 }
 
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)
 {
-    struct peer *peer = io->data;
+    struct connection *peer = io->data;
     (void)loop;
     (void)events;
-    turn_doing(peer->talk->doing);
-    if (turn_may_read())
-        read_peer(peer);
+    loop_turn_set_activity(peer->talk->doing);
+    if (loop_turn_may_read())
+        connection_read(peer);
     else
-        put_off(peer);
+        connection_postpone(peer);
 }
 
-void peer_go_on(struct server *server)
+void connection_step(struct server *server)
 {
     size_t count = 0;
-    for (struct peer *peer = server->peers; peer; peer = peer->next)
+    for (struct connection *peer = server->peers; peer; peer = peer->next)
         count++;
-    turn_doing("messages that were put off");
-    for (; count && server->peers && turn_may_read(); count--) {
-        struct peer *peer = server->reader ? server->reader : server->peers;
+    loop_turn_set_activity("messages that were put off");
+    for (; count && server->peers && loop_turn_may_read(); count--) {
+        struct connection *peer = server->reader ? server->reader : server->peers;
         server->reader = peer->next;
         if (peer->unread) {
             ev_io_start(server->loop, &peer->readable);
-            read_peer(peer);
+            connection_read(peer);
         }
     }
 }

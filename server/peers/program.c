@@ -29,17 +29,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static struct taker *enter(const struct peer *peer)
+static struct capture_thread *program_connection_lock_capture(const struct connection *peer)
 {
-    taker_enter(peer->server->taker);
+    capture_lock(peer->server->taker);
     return peer->server->taker;
 }
 
 /* In the door. */
-static bool journal(struct peer *peer, unsigned kind, uint32_t thread, const void *data,
+static bool program_connection_write_journal(struct connection *peer, unsigned kind, uint32_t thread, const void *data,
                     size_t size, bool last)
 {
-    return journal_put(peer->run->taking,
+    return journal_append(peer->run->taking,
                        &(struct chunk){.kind = (uint16_t)kind,
                                        .session = peer->program->session,
                                        .thread = thread,
@@ -51,7 +51,7 @@ static bool journal(struct peer *peer, unsigned kind, uint32_t thread, const voi
 /* ---- what was taken ---- */
 
 /* What the threads count themselves. */
-static void note_figures(const struct peer *peer)
+static void note_figures(const struct connection *peer)
 {
     const struct run *run = peer->run;
     if (peer->program->session >= run->process_count)
@@ -65,18 +65,18 @@ static void note_figures(const struct peer *peer)
 }
 
 /* Those that cannot be believed any more. */
-static void look_at_programs(struct server *server)
+static void program_connection_poll_all(struct server *server)
 {
-    for (struct peer *peer = server->peers; peer; peer = peer->next) {
+    for (struct connection *peer = server->peers; peer; peer = peer->next) {
         const char *error = peer->program ? atomic_load(&peer->program->error) : NULL;
         if (peer->program)
             note_figures(peer);
         if (error && !peer->ending)
-            peer_refuse(peer, "%s", error);
+            connection_reject(peer, "%s", error);
         else if (peer->wrong && !peer->ending && peer->shares && peer->wrong_kind == MESSAGE_SLOTS)
-            peer_refuse(peer, "%s", peer->wrong);
+            connection_reject(peer, "%s", peer->wrong);
         else if (peer->wrong && !peer->ending)
-            peer_refuse(peer, "%s: %s", message_name(peer->wrong_kind), peer->wrong);
+            connection_reject(peer, "%s: %s", message_name(peer->wrong_kind), peer->wrong);
     }
 }
 
@@ -85,96 +85,96 @@ static void look_at_programs(struct server *server)
 static bool free_retired(struct server *server, size_t most)
 {
     for (; server->retired && most--; server->retired_count--) {
-        struct queue *queue = server->retired;
+        struct shared_queue *queue = server->retired;
         server->retired = queue->next;
-        queue_free(queue);
+        shared_queue_free(queue);
     }
     return !server->retired;
 }
 
 /* Is all taken that it left, and what the others had by then?  What it left and there is no room for can only be
  * named once all before is told. */
-static bool may_leave(struct peer *peer)
+static bool may_leave(struct connection *peer)
 {
-    struct taker *taker = enter(peer);
+    struct capture_thread *taker = program_connection_lock_capture(peer);
     if (peer->closed == 1)
-        taker_aim(taker, peer->run->taking);
-    enum taken taken = taker_round(taker, peer->program);
-    bool reached = taker_reached(taker, peer->run->taking);
-    bool full = taken == TAKEN_FULL || peer->run->taking->unwritten;
-    taker_leave(taker);
+        capture_set_target(taker, peer->run->taking);
+    enum poll_result taken = capture_poll_program(taker, peer->program);
+    bool reached = capture_target_reached(taker, peer->run->taking);
+    bool full = taken == POLL_DISK_FULL || peer->run->taking->unwritten;
+    capture_unlock(taker);
     peer->closed += peer->closed == 1;
-    return taken != TAKEN_MORE && taken != TAKEN_AHEAD && reached &&
-           (!full || telling_done(peer->run));
+    return taken != POLL_MORE && taken != POLL_AHEAD && reached &&
+           (!full || journal_reader_is_done(peer->run));
 }
 
 /* A program that hung up stays until all that the others had said by then has been taken: lines that it has
  * with them must not look as if nobody numbered them any more. */
 static void drop_closed(struct server *server)
 {
-    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+    for (struct connection *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
         if (!peer->program || !peer->closed)
             continue;
         if (may_leave(peer) && peer->closed++ >= 3)
-            peer_hung_up(peer);
+            connection_on_disconnect(peer);
     }
 }
 
 /* Somebody asks what threads measure of themselves. */
 static void read_wanted(struct server *server)
 {
-    for (struct peer *peer = server->peers; peer; peer = peer->next)
+    for (struct connection *peer = server->peers; peer; peer = peer->next)
         if (peer->program && peer->run->contexts.wanted) {
-            struct taker *taker = enter(peer);
-            taker_sums(taker, peer->program, false);
-            taker_leave(taker);
-            celling_now(peer);
+            struct capture_thread *taker = program_connection_lock_capture(peer);
+            capture_read_profiles(taker, peer->program, false);
+            capture_unlock(taker);
+            cell_sampler_now(peer);
         }
     for (size_t i = 0; i < server->runs.count; i++) {
-        struct contexts *contexts = &server->runs.items[i]->contexts;
+        struct call_contexts *contexts = &server->runs.items[i]->contexts;
         contexts->taken += contexts->wanted;
         contexts->wanted = false;
     }
 }
 
 /* With POET_TEST_SAVE_STEP set, one step in a turn: what a loop comes to that gets little of the processor. */
-static struct share saving_share(void)
+static struct loop_share saving_share(void)
 {
     static int step = -1;
     if (step < 0)
         step = getenv("POET_TEST_SAVE_STEP") != NULL;
-    return share_of(step ? 0 : TURN_SAVE_NS);
+    return loop_share_new(step ? 0 : LOOP_TURN_SAVE_NS);
 }
 
-void program_poll(struct server *server)
+void program_connection_poll(struct server *server)
 {
-    turn_doing("queues");
-    if (!taker_runs(server->taker))
-        taker_settle(server->taker, TURN_POLL_NS);
-    turn_doing("what threads measure");
+    loop_turn_set_activity("queues");
+    if (!capture_thread_is_running(server->taker))
+        capture_sync(server->taker, LOOP_TURN_POLL_NS);
+    loop_turn_set_activity("what threads measure");
     read_wanted(server);
-    wanting_go_on(server);
-    turn_doing("the order");
+    measurement_settings_step(server);
+    loop_turn_set_activity("the order");
     bool all = server->agent
-                   ? passing_go_on(server, share_of(TURN_TELL_NS))
-                   : telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
-    agents_look(server);
-    patience_look(server);
+                   ? journal_forwarder_step(server, loop_share_new(LOOP_TURN_TELL_NS))
+                   : journal_reader_step(server, loop_share_new(LOOP_TURN_TELL_NS), loop_share_new(LOOP_TURN_LITTLE_NS));
+    agent_connection_poll(server);
+    stream_timeout_check(server);
     for (size_t i = 0; i < server->runs.count; i++)
-        telling_look(server->runs.items[i]);
-    turn_doing("parts that found no room");
+        journal_reader_measure_lag(server->runs.items[i]);
+    loop_turn_set_activity("parts that found no room");
     for (size_t i = 0; i < server->runs.count; i++)
         if (server->runs.items[i]->live)
-            tracefile_settle(server->runs.items[i]->trace);
-    turn_doing("states of runs");
-    struct share saves = saving_share();
+            tracefile_sync(server->runs.items[i]->trace);
+    loop_turn_set_activity("states of runs");
+    struct loop_share saves = saving_share();
     for (size_t i = 0; i < server->runs.count; i++)
-        all &= !server->runs.items[i]->live || saving_go_on(server->runs.items[i], saves);
-    turn_doing("hang-ups");
-    look_at_programs(server);
+        all &= !server->runs.items[i]->live || checkpoint_step(server->runs.items[i], saves);
+    loop_turn_set_activity("hang-ups");
+    program_connection_poll_all(server);
     drop_closed(server);
-    for (struct peer *peer = server->peers; peer && all; peer = peer->next)
+    for (struct connection *peer = server->peers; peer && all; peer = peer->next)
         all = !peer->unread;
     all &= free_retired(server, RETIRED_IN_A_TURN);
     server->behind = !all;
@@ -185,40 +185,40 @@ void program_poll(struct server *server)
 
 #define SETTLE_NS 3000000u
 
-void program_settle(struct server *server)
+void program_connection_sync(struct server *server)
 {
-    turn_doing("queues");
-    taker_settle(server->taker, SETTLE_NS);
-    program_poll(server);
+    loop_turn_set_activity("queues");
+    capture_sync(server->taker, SETTLE_NS);
+    program_connection_poll(server);
 }
 
 /* ---- messages ---- */
 
-static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, const char **error)
+static bool socket_slots(struct connection *peer, const uint8_t *body, size_t size, const char **error)
 {
-    struct in in = in_from(body, size);
-    uint32_t thread = get_u32(&in);
-    if (in.error || in_left(&in) % SLOT_BYTES) {
+    struct decoder in = decoder_init(body, size);
+    uint32_t thread = decode_u32(&in);
+    if (in.error || decoder_remaining(&in) % SLOT_BYTES) {
         *error = "SLOTS of a broken size";
         return false;
     }
-    size_t bytes = in_left(&in);
-    struct slot *slots = memory_bytes(bytes + 1); /* aligned, unlike the message */
+    size_t bytes = decoder_remaining(&in);
+    struct ring_slot *slots = xmalloc(bytes + 1); /* aligned, unlike the message */
     memcpy(slots, body + 4, bytes);
-    struct taker *taker = enter(peer);
-    peer->stalled = !journal_slots(peer->run->taking, peer->program->session, thread, slots,
+    struct capture_thread *taker = program_connection_lock_capture(peer);
+    peer->stalled = !journal_append_slots(peer->run->taking, peer->program->session, thread, slots,
                                    bytes / SLOT_BYTES);
-    taker_leave(taker);
+    capture_unlock(taker);
     free(slots);
     return true;
 }
 
 /* What a program says itself of what it dropped, beside what its queues say.  In the door. */
-static void note_losses(const struct peer *peer, const uint8_t *body, size_t size)
+static void note_losses(const struct connection *peer, const uint8_t *body, size_t size)
 {
-    struct told_losses told;
-    struct in in = in_from(body, size);
-    if (!get_told_losses(&in, &told))
+    struct losses_message told;
+    struct decoder in = decoder_init(body, size);
+    if (!decode_losses(&in, &told))
         return;
     const uint64_t said[] = {told.waited_ns, told.dropped, told.unfollowed};
     for (size_t i = 0; i < 3; i++)
@@ -228,82 +228,82 @@ static void note_losses(const struct peer *peer, const uint8_t *body, size_t siz
 
 #define LOST_NS 100000000u /* once or a few times in the life of a program */
 
-static void socket_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+static void socket_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
 {
-    struct in in = in_from(body, size);
-    char *name = type == MESSAGE_DESCRIBE ? get_name(&in, 256) : NULL;
-    struct taker *taker = enter(peer);
-    struct share share = share_of(LOST_NS);
-    while (type == MESSAGE_LOST && taker_round(taker, peer->program) == TAKEN_MORE &&
-           share_left(share))
+    struct decoder in = decoder_init(body, size);
+    char *name = type == MESSAGE_DESCRIBE ? decode_name(&in, 256) : NULL;
+    struct capture_thread *taker = program_connection_lock_capture(peer);
+    struct loop_share share = loop_share_new(LOST_NS);
+    while (type == MESSAGE_LOST && capture_poll_program(taker, peer->program) == POLL_MORE &&
+           loop_share_left(share))
         ; /* the lines that it names were announced in the queues, before */
-    peer->stalled = (name && in_done(&in) && !journal_describe(peer->run->taking, name)) ||
-                    !journal(peer, type, 0, body, size, false);
+    peer->stalled = (name && decoder_finish(&in) && !journal_write_description(peer->run->taking, name)) ||
+                    !program_connection_write_journal(peer, type, 0, body, size, false);
     if (type == MESSAGE_LOSSES)
         note_losses(peer, body, size);
-    else if (type == MESSAGE_METER)
-        celling_named(peer, body, size);
-    taker_leave(taker);
+    else if (type == MESSAGE_METRIC)
+        cell_sampler_named(peer, body, size);
+    capture_unlock(taker);
     free(name);
 }
 
 /* Not while the order is too far behind. */
-static enum readiness ready(struct peer *peer)
+static enum readiness program_connection_readiness(struct connection *peer)
 {
-    return peer->run->taking && taking_ahead(peer->run->taking) ? READY_LATER : READY;
+    return peer->run->taking && capture_is_ahead(peer->run->taking) ? CONNECTION_READY_LATER : READY;
 }
 
 /* Files are written for who is here, and might write them himself. */
-static bool want_report(struct peer *peer, struct in *in, const char **error)
+static bool program_connection_request_report(struct connection *peer, struct decoder *in, const char **error)
 {
-    struct told_report told;
+    struct report_message told;
     int domain = 0;
     socklen_t size = sizeof domain;
-    if (!get_told_report(in, &told)) {
+    if (!decode_report(in, &told)) {
         *error = in->error;
         return false;
     }
     getsockopt(peer->channel.fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
     if (domain == AF_UNIX) {
         free(peer->run->report);
-        peer->run->report = memory_copied_part(told.path.bytes, told.path.size);
+        peer->run->report = xstrndup(told.path.bytes, told.path.size);
     }
     return true;
 }
 
-static void take_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+static void program_connection_receive_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
 {
     const char *error = NULL;
     bool ok = true;
-    struct in in = in_from(body, size);
+    struct decoder in = decoder_init(body, size);
     if (type == MESSAGE_WAKE) {
         peer->woken = true; /* many may come at once */
     } else if (type == MESSAGE_THREAD) {
-        error = handed_queue(peer, &in);
+        error = register_queue(peer, &in);
         ok = error == NULL;
     } else if (type == MESSAGE_REGION) {
-        error = handed_region(peer, &in);
+        error = register_region(peer, &in);
         ok = error == NULL;
     } else if (type == MESSAGE_ENTRIES) {
-        error = handed_ring(peer, &in);
+        error = register_call_ring(peer, &in);
         ok = error == NULL;
-    } else if (type == MESSAGE_SPAN) {
-        error = handed_carrier(peer, &in);
+    } else if (type == MESSAGE_CARRIER) {
+        error = register_carrier_ring(peer, &in);
         ok = error == NULL;
         if (ok)
             socket_message(peer, type, body, size); /* what it is called */
     } else if (type == MESSAGE_HEAP) {
-        int fd = channel_take_descriptor(&peer->channel);
-        error = heaping_begin(peer, &in, fd);
+        int fd = channel_receive_descriptor(&peer->channel);
+        error = heap_sampler_begin(peer, &in, fd);
         ok = error == NULL;
-    } else if (type == MESSAGE_METER && wishes_take(peer, body, size)) {
-        turn_doing("messages of programs");
-    } else if (type == MESSAGE_CELLS) {
-        int fd = channel_take_descriptor(&peer->channel);
-        error = celling_begin(peer, &in, fd);
+    } else if (type == MESSAGE_METRIC && client_options_receive(peer, body, size)) {
+        loop_turn_set_activity("messages of programs");
+    } else if (type == MESSAGE_SAMPLED_CELLS) {
+        int fd = channel_receive_descriptor(&peer->channel);
+        error = cell_sampler_begin(peer, &in, fd);
         ok = error == NULL;
     } else if (type == MESSAGE_REPORT) {
-        ok = want_report(peer, &in, &error);
+        ok = program_connection_request_report(peer, &in, &error);
     } else if (type == MESSAGE_SLOTS) {
         ok = socket_slots(peer, body, size, &error);
     } else if (type >= CHUNK_SESSION) {
@@ -313,47 +313,47 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
         socket_message(peer, type, body, size);
     }
     if (!ok)
-        peer_refuse(peer, "%s: %s", message_name(type), error);
+        connection_reject(peer, "%s: %s", message_name(type), error);
 }
 
-static void was_read(struct peer *peer)
+static void was_read(struct connection *peer)
 {
     if (!peer->woken)
         return;
     peer->woken = false;
-    taker_wake(peer->server->taker);
+    capture_thread_wake(peer->server->taker);
 }
 
 /* ---- the end ---- */
 
 /* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
-static void drain_last(struct peer *peer)
+static void drain_last(struct connection *peer)
 {
-    struct share share = peer->server->stopping ? peer->server->last : share_of(TURN_POLL_NS);
-    enum taken taken;
+    struct loop_share share = peer->server->stopping ? peer->server->last : loop_share_new(LOOP_TURN_POLL_NS);
+    enum poll_result taken;
     do {
-        struct taker *taker = enter(peer);
-        taken = taker_round(taker, peer->program);
-        taker_leave(taker);
-    } while (taken == TAKEN_MORE && share_left(share));
+        struct capture_thread *taker = program_connection_lock_capture(peer);
+        taken = capture_poll_program(taker, peer->program);
+        capture_unlock(taker);
+    } while (taken == POLL_MORE && loop_share_left(share));
 }
 
 /* What it left behind in its queues and there is no room for.  In the door. */
-static void count_untaken(struct peer *peer, const struct session *session, struct losses *losses)
+static void program_connection_count_remaining(struct connection *peer, const struct program_session *session, struct loss_records *losses)
 {
-    struct slot *slots = NULL;
+    struct ring_slot *slots = NULL;
     size_t room = 0;
-    for (struct queue *q = peer->program->queues; q && session; q = q->next) {
+    for (struct shared_queue *q = peer->program->queues; q && session; q = q->next) {
         uint64_t taken = 0;
         q->after = NULL;
-        while (taken < q->slots && queue_look(q) && q->there) {
-            slots = grow(slots, &room, q->there, SLOT_BYTES);
+        while (taken < q->slots && shared_queue_available(q) && q->there) {
+            slots = array_reserve(slots, &room, q->there, SLOT_BYTES);
             unsigned ignored;
-            size_t count = queue_copy(
+            size_t count = shared_queue_copy(
                 q, slots,
-                &(struct queue_want){.most = q->there, .room = q->there, .horizon = UINT64_MAX},
+                &(struct shared_queue_request){.most = q->there, .room = q->there, .horizon = UINT64_MAX},
                 &ignored);
-            losses_add(losses, session, slots, count);
+            loss_records_add(losses, session, slots, count);
             q->tail += count;
             taken += count;
         }
@@ -362,24 +362,24 @@ static void count_untaken(struct peer *peer, const struct session *session, stru
 }
 
 /* What it sent and there is no room for. */
-static void count_unread(struct peer *peer, const struct session *session, struct losses *losses)
+static void count_unread(struct connection *peer, const struct program_session *session, struct loss_records *losses)
 {
     size_t used = 0, length;
     unsigned type;
     const char *error;
-    peer_read_rest(peer);
+    connection_read_rest(peer);
     while (frame_read(peer->in.data + used, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type,
                       &length, &error) > 0) {
         const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
         used += MESSAGE_FRAME_BYTES + length;
-        struct slot *slots = memory_bytes(length + 1); /* for its alignment */
+        struct ring_slot *slots = xmalloc(length + 1); /* for its alignment */
         if (type == MESSAGE_SLOTS && length >= 4) {
             memcpy(slots, body + 4, length - 4);
-            losses_add(losses, session, slots, (length - 4) / SLOT_BYTES);
+            loss_records_add(losses, session, slots, (length - 4) / SLOT_BYTES);
         } else if (type == MESSAGE_LOSSES) {
             note_losses(peer, body, length);
         } else if (type == MESSAGE_SENT || type == MESSAGE_ENDS) {
-            journal(peer, type, 0, body, length, true);
+            program_connection_write_journal(peer, type, 0, body, length, true);
         }
         free(slots);
     }
@@ -387,103 +387,103 @@ static void count_unread(struct peer *peer, const struct session *session, struc
 
 /* Says which numbers will never come, as far as there is room to say it, and counts the others: how many
  * were told. */
-static uint64_t tell_losses(struct peer *peer, struct losses *losses)
+static uint64_t program_connection_report_losses(struct connection *peer, struct loss_records *losses)
 {
     uint64_t told = 0, room = tracefile_last_room(peer->run->trace) / 2;
-    losses_merge(losses);
+    loss_records_merge(losses);
     for (size_t i = 0; i < losses->count; i++) {
-        const struct loss *loss = &losses->items[i];
-        struct out out = {0};
-        put_told_lost(&out, &(struct told_lost){loss->line, loss->first, loss->count});
+        const struct loss_record *loss = &losses->items[i];
+        struct encoder out = {0};
+        encode_lost(&out, &(struct lost_message){loss->line, loss->first, loss->count});
         if (out.size + CHUNK_HEAD_BYTES <= room) {
             room -= out.size + CHUNK_HEAD_BYTES;
             told += loss->dropped ? 0 : loss->count;
-            journal(peer, MESSAGE_LOST, 0, out.data, out.size, true);
+            program_connection_write_journal(peer, MESSAGE_LOST, 0, out.data, out.size, true);
         }
-        out_free(&out);
+        encoder_free(&out);
     }
     if (losses->events)
-        log_line("%s: %llu events of %s are lost: there was no room or no time for them",
+        server_log("%s: %llu events of %s are lost: there was no room or no time for them",
                  peer->run->file, (unsigned long long)losses->events, peer->name);
     return told;
 }
 
 /* What is told of a program beside its events. */
-static void tell_gap(struct peer *peer, uint64_t left, uint64_t left_told)
+static void program_connection_report_gap(struct connection *peer, uint64_t left, uint64_t left_told)
 {
     const _Atomic uint64_t *figures = peer->program->figures;
-    struct out gap = {0};
-    put_told_losses(&gap,
-                    &(struct told_losses){figures[0], figures[1], figures[2], left, left_told});
-    journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
-    out_free(&gap);
+    struct encoder gap = {0};
+    encode_losses(&gap,
+                    &(struct losses_message){figures[0], figures[1], figures[2], left, left_told});
+    program_connection_write_journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
+    encoder_free(&gap);
 }
 
-static struct session *session_of(const struct peer *peer)
+static struct program_session *session_of(const struct connection *peer)
 {
     uint32_t number = peer->program->session;
     return number < peer->run->session_count ? peer->run->sessions[number] : NULL;
 }
 
-static void gone(struct peer *peer)
+static void program_connection_on_disconnect(struct connection *peer)
 {
-    struct losses losses = {0};
-    const struct session *session = session_of(peer);
+    struct loss_records losses = {0};
+    const struct program_session *session = session_of(peer);
     drain_last(peer);
-    watching_end(peer);
-    heaping_end(peer);
-    celling_end(peer);
-    struct taker *taker = enter(peer);
-    taker_sums(taker, peer->program, true);
-    count_untaken(peer, session, &losses);
+    process_sampler_end(peer);
+    heap_sampler_end(peer);
+    cell_sampler_end(peer);
+    struct capture_thread *taker = program_connection_lock_capture(peer);
+    capture_read_profiles(taker, peer->program, true);
+    program_connection_count_remaining(peer, session, &losses);
     if (peer->stalled && session)
         count_unread(peer, session, &losses);
     if (losses.events)
-        losses_add_held(&losses, session);
-    uint64_t told = tell_losses(peer, &losses);
-    tell_gap(peer, losses.events, told);
-    journal(peer, CHUNK_HANGUP, 0, NULL, 0, true);
+        loss_records_add_held(&losses, session);
+    uint64_t told = program_connection_report_losses(peer, &losses);
+    program_connection_report_gap(peer, losses.events, told);
+    program_connection_write_journal(peer, CHUNK_HANGUP, 0, NULL, 0, true);
     peer->server->retired_count += peer->program->queue_count;
-    program_free(taker, peer->program, &peer->server->retired);
-    taker_leave(taker);
-    losses_free(&losses);
+    captured_program_free(taker, peer->program, &peer->server->retired);
+    capture_unlock(taker);
+    loss_records_free(&losses);
     peer->program = NULL;
     peer->server->behind = true;
     ev_idle_start(peer->server->loop, &peer->server->work);
 }
 
-const struct talk talk_with_program = {.doing = "messages of programs",
+const struct connection_handler program_handler = {.doing = "messages of programs",
                                        .whole = true,
-                                       .ready = ready,
-                                       .message = take_message,
+                                       .ready = program_connection_readiness,
+                                       .message = program_connection_receive_message,
                                        .was_read = was_read,
-                                       .gone = gone};
+                                       .gone = program_connection_on_disconnect};
 
-static uint64_t left_ns(struct share share)
+static uint64_t left_ns(struct loop_share share)
 {
-    uint64_t now = turn_clock_ns();
+    uint64_t now = loop_clock_ns();
     return share.end_ns > now ? share.end_ns - now : 0;
 }
 
-void program_finish(struct server *server)
+void program_connection_finish(struct server *server)
 {
-    taker_stop(server->taker);
-    taker_settle(server->taker, left_ns(server->last));
+    capture_thread_stop(server->taker);
+    capture_sync(server->taker, left_ns(server->last));
     if (!server->agent)
-        telling_go_on(server, server->last,
+        journal_reader_step(server, server->last,
                       server->last); /* what is lost can be named once all before is told */
-    look_at_programs(server);
+    program_connection_poll_all(server);
     while (server->peers)
-        peer_drop(server->peers, NULL);
+        connection_close(server->peers, NULL);
     free_retired(server, SIZE_MAX);
     if (server->agent) {
-        passing_finish(server);
+        journal_forwarder_finish(server);
         return;
     }
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
         if (run->live && run->taking && !run->finished &&
-            !telling_finish(server, run, server->last) && run->taking->sessions)
-            telling_end(server, run); /* whoever reads the file does the rest */
+            !journal_reader_finish(server, run, server->last) && run->taking->sessions)
+            journal_reader_end(server, run); /* whoever reads the file does the rest */
     }
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* What it reads from elsewhere comes as an agent's, from within. */
-bool reading_begin(struct server *server, const char *from)
+bool nats_input_begin(struct server *server, const char *from)
 {
     struct error error;
     int ends[2];
@@ -22,15 +22,15 @@ bool reading_begin(struct server *server, const char *from)
         fprintf(stderr, "poet server: --from: %s\n", strerror(errno));
         return false;
     }
-    server->reads = natsreader_new(from, ends[1], &server->resumed, &error);
+    server->reads = nats_reader_new(from, ends[1], &server->resumed, &error);
     if (!server->reads) {
         close(ends[0]);
         fprintf(stderr, "poet server: %s\n", error.text);
         return false;
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    peer_new(server, channel_on_socket(ends[0]), "what is read from NATS", &greeting);
+    connection_new(server, channel_on_socket(ends[0]), "what is read from NATS", &handshake_handler);
     return true;
 }
 
-void reading_end(struct server *server) { natsreader_free(server->reads); }
+void nats_input_end(struct server *server) { nats_reader_free(server->reads); }

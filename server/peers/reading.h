@@ -6,7 +6,7 @@
 
 struct server;
 
-bool reading_begin(struct server *server, const char *from); /* false, and said why */
-void reading_end(struct server *server);
+bool nats_input_begin(struct server *server, const char *from); /* false, and said why */
+void nats_input_end(struct server *server);
 
 #endif

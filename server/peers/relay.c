@@ -24,7 +24,7 @@ static bool write_all(int fd, const char *data, ssize_t size)
     return true;
 }
 
-static bool carry(int from, int to)
+static bool stdio_proxy_copy_bytes(int from, int to)
 {
     static char data[RELAY_BYTES];
     ssize_t n;
@@ -33,21 +33,21 @@ static bool carry(int from, int to)
     return n > 0 && write_all(to, data, n);
 }
 
-void stdio_relay(int fd)
+void stdio_proxy_run(int fd)
 {
     struct pollfd p[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     signal(SIGPIPE, SIG_IGN);
     for (;;) {
         if (poll(p, 2, -1) < 0 && errno != EINTR)
             return;
-        if (p[1].revents && !carry(fd, STDOUT_FILENO))
+        if (p[1].revents && !stdio_proxy_copy_bytes(fd, STDOUT_FILENO))
             return;
-        if (p[0].revents && !carry(STDIN_FILENO, fd))
+        if (p[0].revents && !stdio_proxy_copy_bytes(STDIN_FILENO, fd))
             return;
     }
 }
 
-int stdio_begin(void)
+int stdio_proxy_begin(void)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -55,7 +55,7 @@ int stdio_begin(void)
     pid_t child = fork();
     if (child == 0) {
         close(pair[1]);
-        stdio_relay(pair[0]);
+        stdio_proxy_run(pair[0]);
         _exit(0);
     }
     close(pair[0]);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Carries bytes between them and a socket until either side ends. */
-void stdio_relay(int fd);
+void stdio_proxy_run(int fd);
 /* A socket whose other side they are; a process of its own carries the bytes.  -1: errno says why. */
-int stdio_begin(void);
+int stdio_proxy_begin(void);
 
 #endif

@@ -16,49 +16,49 @@
 #include <time.h>
 
 /* The journal behind the state: what of it must be known before more is taken. */
-struct tail {
-    struct word { /* REACHED, HANGUP or the name of a TARGET */
+struct journal_tail {
+    struct journal_word { /* REACHED, HANGUP or the name of a TARGET */
         uint16_t kind;
         uint32_t session;
         uint8_t *data;
         uint32_t size;
     } *words;
     size_t word_count, word_room;
-    struct stretch *stretches; /* to be told */
+    struct handoff_extent *stretches; /* to be told */
     size_t stretch_count, stretch_room;
     uint32_t sessions;
     uint64_t bytes;
 };
 
-static void note_word(struct tail *tail, const struct chunk *chunk)
+static void note_word(struct journal_tail *tail, const struct chunk *chunk)
 {
-    tail->words = grow(tail->words, &tail->word_room, tail->word_count + 1, sizeof *tail->words);
-    struct word *word = &tail->words[tail->word_count++];
-    *word = (struct word){.kind = chunk->kind, .session = chunk->session, .size = chunk->size};
-    word->data = memory_bytes((size_t)chunk->size + 1);
+    tail->words = array_reserve(tail->words, &tail->word_room, tail->word_count + 1, sizeof *tail->words);
+    struct journal_word *word = &tail->words[tail->word_count++];
+    *word = (struct journal_word){.kind = chunk->kind, .session = chunk->session, .size = chunk->size};
+    word->data = xmalloc((size_t)chunk->size + 1);
     if (chunk->size)
         memcpy(word->data, chunk->data, chunk->size);
 }
 
-static void note_place(struct tail *tail, uint64_t at, const struct chunk *chunk)
+static void note_place(struct journal_tail *tail, uint64_t at, const struct chunk *chunk)
 {
     uint64_t size = CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
-    struct stretch *last = tail->stretch_count ? &tail->stretches[tail->stretch_count - 1] : NULL;
+    struct handoff_extent *last = tail->stretch_count ? &tail->stretches[tail->stretch_count - 1] : NULL;
     tail->bytes += size;
     if (last && last->epoch == chunk->epoch && last->at + last->size == at &&
-        last->size + size <= BUFFER_BYTES) {
+        last->size + size <= HANDOFF_BUFFER_BYTES) {
         last->size += size;
         return;
     }
     tail->stretches =
-        grow(tail->stretches, &tail->stretch_room, tail->stretch_count + 1, sizeof *last);
+        array_reserve(tail->stretches, &tail->stretch_room, tail->stretch_count + 1, sizeof *last);
     tail->stretches[tail->stretch_count++] =
-        (struct stretch){.at = at, .size = size, .epoch = chunk->epoch};
+        (struct handoff_extent){.at = at, .size = size, .epoch = chunk->epoch};
 }
 
-static void visit(void *context, uint64_t at, struct chunk chunk)
+static void resume_run_visit_chunk(void *context, uint64_t at, struct chunk chunk)
 {
-    struct tail *tail = context;
+    struct journal_tail *tail = context;
     if (chunk.kind == CHUNK_END || chunk.kind == CHUNK_AGENT)
         return;
     if (chunk.kind == CHUNK_REACHED || chunk.kind == CHUNK_HANGUP || chunk.kind == CHUNK_TARGET)
@@ -68,7 +68,7 @@ static void visit(void *context, uint64_t at, struct chunk chunk)
     note_place(tail, at, &chunk);
 }
 
-static void tail_free(struct tail *tail)
+static void tail_free(struct journal_tail *tail)
 {
     for (size_t i = 0; i < tail->word_count; i++)
         free(tail->words[i].data);
@@ -76,73 +76,73 @@ static void tail_free(struct tail *tail)
     free(tail->stretches);
 }
 
-static void know_target(struct taking *taking, const struct word *word)
+static void know_target(struct capture *taking, const struct journal_word *word)
 {
-    struct in in = in_from(word->data, word->size);
-    char *name = get_string(&in, 256);
-    if (!in.error && !is_described(taking, name))
-        note_described(taking, name);
+    struct decoder in = decoder_init(word->data, word->size);
+    char *name = decode_string(&in, 256);
+    if (!in.error && !journal_is_described(taking, name))
+        journal_note_described(taking, name);
     free(name);
 }
 
 /* How far the streams are in all of the journal; false: that cannot be. */
-static bool reach(struct run *run, const struct tail *tail, struct reached_list *reached)
+static bool resume_run_restore_positions(struct run *run, const struct journal_tail *tail, struct agent_positions *reached)
 {
     bool good = true;
-    *reached = reached_copied(&run->reached);
+    *reached = agent_positions_copy(&run->reached);
     for (size_t i = 0; i < tail->word_count && good; i++) {
-        const struct word *word = &tail->words[i];
+        const struct journal_word *word = &tail->words[i];
         if (word->kind == CHUNK_REACHED)
-            good = reached_take(reached, word->data, word->size);
+            good = agent_position_apply(reached, word->data, word->size);
         else if (word->kind == CHUNK_HANGUP)
-            reached_hung_up(reached, word->session);
+            agent_position_note_hangup(reached, word->session);
     }
     return good && reached->count;
 }
 
 /* As if its journal had just been taken. */
-static void take(struct server *server, struct run *run, const struct tail *tail)
+static void resume_run_attach_capture(struct server *server, struct run *run, const struct journal_tail *tail)
 {
-    struct taking *taking = taking_new(run->trace, run->file, server->runs.keep_bytes);
+    struct capture *taking = capture_new(run->trace, run->file, server->runs.keep_bytes);
     run->taking = taking;
-    run->taking_free = taking_free;
+    run->taking_free = capture_free;
     taking->sessions = (uint32_t)run->process_count;
     if (taking->sessions < tail->sessions)
         taking->sessions = tail->sessions;
     for (size_t i = 0; i < run->target_count; i++)
-        note_described(taking, run->targets[i]->name);
+        journal_note_described(taking, run->targets[i]->name);
     for (size_t i = 0; i < tail->word_count; i++)
         if (tail->words[i].kind == CHUNK_TARGET)
             know_target(taking, &tail->words[i]);
     for (size_t i = 0; i < tail->stretch_count; i++) {
-        struct stretch stretch = tail->stretches[i];
-        stretch.taken_ns = turn_clock_ns();
-        hand_put_read(&taking->hand, stretch);
+        struct handoff_extent stretch = tail->stretches[i];
+        stretch.taken_ns = loop_clock_ns();
+        handoff_queue_push_written(&taking->hand, stretch);
     }
     /* nobody is left who could say that he goes */
     run->ending = run->process_count && !run->connected && !tail->sessions;
     server->behind = true;
 }
 
-static bool go_on(struct server *server, struct tracefile *file, const struct tail *tail,
+static bool resume_run_step(struct server *server, struct tracefile *file, const struct journal_tail *tail,
                   const char **why)
 {
     const char *path = server->runs.output;
-    struct run *run = replay_known(file, path, server->runs.keep_bytes, why);
-    struct reached_list reached = {0};
+    struct run *run = trace_replay_resumed(file, path, server->runs.keep_bytes, why);
+    struct agent_positions reached = {0};
     if (!run)
         return false;
-    bool good = reach(run, tail, &reached);
+    bool good = resume_run_restore_positions(run, tail, &reached);
     *why = "how far agents were is not in it";
     if (good) {
         run_called(run, reached.items[0].run);
         run->number = (unsigned)server->runs.count + 1;
         run->left = true;
-        take(server, run, tail);
-        runs_add(&server->runs, run);
-        agents_resume(server, run, &reached);
+        resume_run_attach_capture(server, run, tail);
+        run_registry_add(&server->runs, run);
+        agent_connection_resume(server, run, &reached);
         if (!server->quiet)
-            log_line(
+            server_log(
                 "run %u \"%s\" goes on: %s: %llu events are ordered, %llu bytes of its journal "
                 "will be",
                 run->number, run->name, path, (unsigned long long)order_figures(run->order).events,
@@ -150,7 +150,7 @@ static bool go_on(struct server *server, struct tracefile *file, const struct ta
         server->resumed = reached;
     } else {
         run_free(run);
-        reached_free(&reached);
+        agent_positions_free(&reached);
     }
     return good;
 }
@@ -161,35 +161,35 @@ static bool is_written(const char *path)
 {
     bool written = true;
     for (unsigned ms = 0; ms < OTHER_MS && written; ms += 20) {
-        written = output_is_written(path);
+        written = output_path_is_written(path);
         if (written)
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }
     return written;
 }
 
-static bool refuse(const char *path, struct error *error)
+static bool resume_run_reject(const char *path, struct error *error)
 {
     error_set(error, "%s: another server writes it", path);
     return false;
 }
 
-bool resuming_begin(struct server *server, struct error *error)
+bool resume_run(struct server *server, struct error *error)
 {
     const char *path = server->runs.output, *why = NULL;
-    struct tail tail = {0};
+    struct journal_tail tail = {0};
     /* where the oldest part is forgotten: of what is there it is not known which that is */
-    if (server->runs.keep_bytes || !output_holds_sent(path))
-        return output_clear(path, error);
+    if (server->runs.keep_bytes || !output_path_holds_sent(path))
+        return output_path_clear(path, error);
     if (is_written(path))
-        return refuse(path, error);
-    struct tracefile *file = tracefile_resume(path, visit, &tail, &why);
-    bool good = file && go_on(server, file, &tail, &why);
+        return resume_run_reject(path, error);
+    struct tracefile *file = tracefile_resume(path, resume_run_visit_chunk, &tail, &why);
+    bool good = file && resume_run_step(server, file, &tail, &why);
     tail_free(&tail);
     if (good)
         return true;
-    if (output_is_written(path)) /* since just now */
-        return refuse(path, error);
-    log_line("%s: it cannot be gone on with (%s): it is written anew", path, why);
-    return output_clear(path, error);
+    if (output_path_is_written(path)) /* since just now */
+        return resume_run_reject(path, error);
+    server_log("%s: it cannot be gone on with (%s): it is written anew", path, why);
+    return output_path_clear(path, error);
 }

@@ -25,28 +25,28 @@
 
 static bool read_back(struct run *run)
 {
-    struct taking *taking = run->taking;
-    taking->read = grow(taking->read, &taking->read_room, taking->now->size, 1);
+    struct capture *taking = run->taking;
+    taking->read = array_reserve(taking->read, &taking->read_room, taking->now->size, 1);
     taking->bytes = taking->read;
     return tracefile_read_back(run->trace, taking->now->at, taking->read, taking->now->size);
 }
 
-static void end_stretch(struct taking *taking)
+static void end_stretch(struct capture *taking)
 {
-    hand_told(&taking->hand, taking->now->size - taking->offset);
-    stretch_free(taking->now);
+    handoff_queue_mark_delivered(&taking->hand, taking->now->size - taking->offset);
+    handoff_extent_free(taking->now);
     taking->now = NULL;
 }
 
 /* What was written cannot be read any more. */
 static void cannot_read(struct run *run)
 {
-    struct taking *taking = run->taking;
-    log_line("%s: %llu bytes of its journal cannot be read back", run->file,
+    struct capture *taking = run->taking;
+    server_log("%s: %llu bytes of its journal cannot be read back", run->file,
              (unsigned long long)(taking->now->size - taking->offset));
     free(run->damage);
     run->damage =
-        memory_printed("damaged at byte %llu: %llu bytes of the journal cannot be read back",
+        xasprintf("damaged at byte %llu: %llu bytes of the journal cannot be read back",
                        (unsigned long long)(taking->now->at + taking->offset),
                        (unsigned long long)(taking->now->size - taking->offset));
     end_stretch(taking);
@@ -54,8 +54,8 @@ static void cannot_read(struct run *run)
 
 static bool next_stretch(struct run *run)
 {
-    struct taking *taking = run->taking;
-    taking->now = hand_take(&taking->hand);
+    struct capture *taking = run->taking;
+    taking->now = handoff_queue_pop(&taking->hand);
     taking->offset = 0;
     if (taking->now)
         taking->bytes = taking->now->bytes;
@@ -67,7 +67,7 @@ static bool next_stretch(struct run *run)
 
 static bool next_chunk(struct run *run, struct chunk *chunk)
 {
-    struct taking *taking = run->taking;
+    struct capture *taking = run->taking;
     if (!taking->now && !next_stretch(run))
         return false;
     const uint8_t *head = taking->bytes + taking->offset;
@@ -87,19 +87,19 @@ static uint64_t weight_of(const struct chunk *chunk)
 {
     bool packed = chunk->kind == CHUNK_SLOTS;
     return CHUNK_HEAD_BYTES +
-           (packed ? (uint64_t)packed_count(chunk) * SLOT_BYTES : (uint64_t)chunk->size);
+           (packed ? (uint64_t)slot_codec_count(chunk) * SLOT_BYTES : (uint64_t)chunk->size);
 }
 
 /* The chunk was told. */
-static void pass(struct run *run, const struct chunk *chunk)
+static void journal_reader_note_delivered(struct run *run, const struct chunk *chunk)
 {
-    struct taking *taking = run->taking;
+    struct capture *taking = run->taking;
     uint64_t bytes = CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
     taking->offset += bytes;
     if (!taking->now->unwritten)
-        tracefile_told(run->trace, taking->now->epoch, taking->now->at + taking->offset,
+        tracefile_delivered(run->trace, taking->now->epoch, taking->now->at + taking->offset,
                        weight_of(chunk));
-    hand_told(&taking->hand, bytes);
+    handoff_queue_mark_delivered(&taking->hand, bytes);
     if (taking->offset == taking->now->size)
         end_stretch(taking);
 }
@@ -107,14 +107,14 @@ static void pass(struct run *run, const struct chunk *chunk)
 /* ---- telling it ---- */
 
 /* Whoever told it is refused when its peer is looked at. */
-static void refuse(struct server *server, const struct run *run, const struct chunk *chunk,
+static void journal_reader_reject_program(struct server *server, const struct run *run, const struct chunk *chunk,
                    const char *error)
 {
-    struct peer *peer = server->peers;
+    struct connection *peer = server->peers;
     while (peer && (!peer->program || peer->run != run || peer->program->session != chunk->session))
         peer = peer->next;
     if (!peer)
-        agents_refuse(server, run, chunk->session, error);
+        agent_connection_reject(server, run, chunk->session, error);
     if (!peer || peer->wrong)
         return;
     peer->wrong = error;
@@ -123,22 +123,22 @@ static void refuse(struct server *server, const struct run *run, const struct ch
 
 static void begin_session(struct run *run, struct chunk chunk)
 {
-    struct hello hello;
-    struct in in = in_from(chunk.data, chunk.size);
-    if (hello_read(&in, &hello)) {
-        session_new(run, chunk.session, &hello);
+    struct hello_message hello;
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    if (hello_message_decode(&in, &hello)) {
+        program_session_new(run, chunk.session, &hello);
         run_fact(run, chunk);
         run->finished = run->ending = false;
         run->ended_ns = 0;
     }
-    hello_free(&hello);
+    hello_message_free(&hello);
 }
 
-static void describe(struct run *run, struct chunk chunk)
+static void journal_reader_apply_description(struct run *run, struct chunk chunk)
 {
-    struct in in = in_from(chunk.data, chunk.size);
-    char *name = get_string(&in, 256), *text = get_string(&in, LIMIT_TARGET_BYTES);
-    if (in_done(&in) && run_describe(run, name, text))
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    char *name = decode_string(&in, 256), *text = decode_string(&in, LIMIT_TARGET_BYTES);
+    if (decoder_finish(&in) && run_describe(run, name, text))
         run_fact(run, chunk);
     free(name);
     free(text);
@@ -147,15 +147,15 @@ static void describe(struct run *run, struct chunk chunk)
 static const char too_much_waits[] =
     "more events wait for others, which never came, than there is memory for";
 
-static bool tell_slots(struct run *run, struct session *session, struct chunk chunk,
+static bool journal_reader_deliver_slots(struct run *run, struct program_session *session, struct chunk chunk,
                        const char **error)
 {
     size_t count;
-    struct slot *slots = packed_slots(&chunk, &count);
+    struct ring_slot *slots = slot_codec_decode(&chunk, &count);
     *error = "events that cannot be unpacked";
-    bool good = slots && session_slots(session, chunk.thread, slots, count, error);
+    bool good = slots && program_session_decode_slots(session, chunk.thread, slots, count, error);
     free(slots);
-    if (good && run_waits_too_much(run)) {
+    if (good && run_pending_limit_exceeded(run)) {
         *error = too_much_waits;
         return false;
     }
@@ -163,142 +163,142 @@ static bool tell_slots(struct run *run, struct session *session, struct chunk ch
 }
 
 /* Somebody who is no program. */
-static bool tell_outside(struct run *run, struct chunk chunk)
+static bool journal_reader_deliver_external(struct run *run, struct chunk chunk)
 {
-    struct in in = in_from(chunk.data, chunk.size);
-    bool good = chunk.kind == MESSAGE_METER
-                    ? metering_name(run, METERED_NOBODY, FIGURES_NOBODY, &in)
-                    : metering_samples(run, METERED_NOBODY, FIGURES_NOBODY, &in);
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    bool good = chunk.kind == MESSAGE_METRIC
+                    ? metric_decode_name(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)
+                    : metric_decode_samples(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in);
     if (good)
         run_fact(run, chunk);
     run->generation++;
     return true;
 }
 
-static bool tell_spans(struct run *run, struct session *session, struct chunk chunk,
+static bool journal_reader_deliver_placements(struct run *run, struct program_session *session, struct chunk chunk,
                        const char **error)
 {
-    bool good = session_spans(session, chunk.thread, chunk.data, chunk.size, error);
+    bool good = program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, error);
     if (good)
         run_fact(run, chunk);
     return good;
 }
 
-static bool tell_entries(struct run *run, struct session *session, struct chunk chunk,
+static bool journal_reader_deliver_calls(struct run *run, struct program_session *session, struct chunk chunk,
                          const char **error)
 {
-    bool good = session_entries(session, chunk.thread, chunk.data, chunk.size, error);
+    bool good = program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, error);
     if (good)
         run_fact(run, chunk);
     return good;
 }
 
-static bool tell_message(struct run *run, struct chunk chunk, const char **error)
+static bool journal_reader_deliver_message(struct run *run, struct chunk chunk, const char **error)
 {
-    if (chunk.session == METERED_NOBODY)
-        return tell_outside(run, chunk);
-    struct session *session =
+    if (chunk.session == PROGRAM_METRICS_NO_PROCESS)
+        return journal_reader_deliver_external(run, chunk);
+    struct program_session *session =
         chunk.session < run->session_count ? run->sessions[chunk.session] : NULL;
     if (!session)
         return true; /* it was refused before */
-    session_batch(session, tracefile_epoch(run->trace), false);
+    program_session_batch(session, tracefile_epoch(run->trace), false);
     if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
-        return tell_slots(run, session, chunk, error);
+        return journal_reader_deliver_slots(run, session, chunk, error);
     if (chunk.kind == CHUNK_SUMS)
-        return session_sums(session, chunk.thread, chunk.data, chunk.size, error);
+        return program_session_decode_profile(session, chunk.thread, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_METERS)
-        return session_meters(session, chunk.thread, chunk.data, chunk.size, error);
+        return program_session_decode_metrics(session, chunk.thread, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_ENTRIES)
-        return tell_entries(run, session, chunk, error);
+        return journal_reader_deliver_calls(run, session, chunk, error);
     if (chunk.kind == CHUNK_SPANS)
-        return tell_spans(run, session, chunk, error);
+        return journal_reader_deliver_placements(run, session, chunk, error);
     if (chunk.kind == CHUNK_SWITCHES)
-        return session_switched(session, chunk.data, chunk.size, error);
+        return program_session_decode_switches(session, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind == CHUNK_HANGUP)
-        reached_hung_up(&run->reached, chunk.session);
+        agent_position_note_hangup(&run->reached, chunk.session);
     if (chunk.kind != CHUNK_HANGUP)
-        return session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, error);
-    session_hangup(session);
+        return program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, error);
+    program_session_close(session);
     return true;
 }
 
-static void tell_clocks(struct run *run, struct chunk chunk)
+static void journal_reader_deliver_clocks(struct run *run, struct chunk chunk)
 {
-    struct in in = in_from(chunk.data, chunk.size);
-    if (exchanges_take(run, &in))
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    if (clock_exchanges_decode(run, &in))
         run_fact(run, chunk);
 }
 
-static void tell(struct server *server, struct run *run, struct chunk chunk)
+static void journal_reader_deliver_chunk(struct server *server, struct run *run, struct chunk chunk)
 {
     const char *error;
     if (chunk.kind == CHUNK_SESSION)
         begin_session(run, chunk);
     else if (chunk.kind == CHUNK_TARGET)
-        describe(run, chunk);
+        journal_reader_apply_description(run, chunk);
     else if (chunk.kind == CHUNK_REACHED)
-        reached_take(&run->reached, chunk.data, chunk.size);
+        agent_position_apply(&run->reached, chunk.data, chunk.size);
     else if (chunk.kind == CHUNK_CLOCKS)
-        tell_clocks(run, chunk);
+        journal_reader_deliver_clocks(run, chunk);
     else if (chunk.kind == CHUNK_ALONE)
-        between_alone(run, chunk.data, chunk.size);
-    else if (!tell_message(run, chunk, &error))
-        refuse(server, run, &chunk, error);
+        remote_end_decode_alone(run, chunk.data, chunk.size);
+    else if (!journal_reader_deliver_message(run, chunk, &error))
+        journal_reader_reject_program(server, run, &chunk, error);
 }
 
 /* ---- the end ---- */
 
-void telling_end(struct server *server, struct run *run)
+void journal_reader_end(struct server *server, struct run *run)
 {
     uint8_t data[8];
-    struct out out = {.data = data, .room = sizeof data};
+    struct encoder out = {.data = data, .room = sizeof data};
     run->ended_ns = run->wall_ns ? run_clock_ns(run) : 0;
-    put_u64(&out, (uint64_t)run->ended_ns);
-    taker_enter(server->taker);
-    journal_put_quiet(run->taking,
+    encode_u64(&out, (uint64_t)run->ended_ns);
+    capture_lock(server->taker);
+    journal_append_quiet(run->taking,
                       (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
-    taker_leave(server->taker);
+    capture_unlock(server->taker);
     tracefile_has_ended(run->trace);
     tracefile_lock(run->trace, false);
 }
 
 /* False: its last state is not written yet. */
-static bool finish(struct server *server, struct run *run, struct share share)
+static bool journal_reader_finish_run(struct server *server, struct run *run, struct loop_share share)
 {
     if (!run->live)
         return true;
-    if (!saving_finish(run, share))
+    if (!checkpoint_finish(run, share))
         return false;
-    telling_end(server, run);
+    journal_reader_end(server, run);
     run->finished = true;
     run->ending = false;
-    report_begin(run);
+    report_run_begin(run);
     return true;
 }
 
 /* ---- in time ---- */
 
 /* Works off what telling has set going; true if all of it is done before the time is over. */
-static bool work_off(struct server *server, struct run *run, struct share share)
+static bool journal_reader_process_backlog(struct server *server, struct run *run, struct loop_share share)
 {
     bool left = run->leaving > 0, all;
-    while (!(all = run_go_on(run, LOOKS)) && share_left(share))
+    while (!(all = run_step(run, LOOKS)) && loop_share_left(share))
         ;
     run->ending |= all && left && run->connected == 0;
-    if (all && run->ending && telling_done(run))
-        all = finish(server, run, share);
+    if (all && run->ending && journal_reader_is_done(run))
+        all = journal_reader_finish_run(server, run, share);
     return all;
 }
 
-bool telling_done(const struct run *run)
+bool journal_reader_is_done(const struct run *run)
 {
-    return !run->taking || hand_ahead(&run->taking->hand) == 0;
+    return !run->taking || handoff_queue_lag(&run->taking->hand) == 0;
 }
 
 /* Tests stop the order while a file is there. */
-static bool paused(void)
+static bool journal_reader_is_paused(void)
 {
     static const char *file;
     static bool asked;
@@ -309,60 +309,60 @@ static bool paused(void)
 }
 
 /* Works off what the last chunk set going, and tells one more; true if there was one. */
-static bool tell_one(struct server *server, struct run *run, struct share share)
+static bool journal_reader_deliver_one(struct server *server, struct run *run, struct loop_share share)
 {
     struct chunk chunk;
-    if (!work_off(server, run, share))
+    if (!journal_reader_process_backlog(server, run, share))
         return true;
     if (!run->taking || !next_chunk(run, &chunk))
         return false;
-    tell(server, run, chunk);
-    pass(run, &chunk);
-    saving_poll(run);
+    journal_reader_deliver_chunk(server, run, chunk);
+    journal_reader_note_delivered(run, &chunk);
+    checkpoint_poll(run);
     return true;
 }
 
 /* What is told is bounded by what was forgotten, not by the time that either takes: true if that comes first. */
 static bool catch_up(struct run *run)
 {
-    if (!run->live || !saving_lags(run))
+    if (!run->live || !checkpoint_is_overdue(run))
         return false;
-    saving_go_on(run, (struct share){0});
+    checkpoint_step(run, (struct loop_share){0});
     return true;
 }
 
-bool telling_go_on(struct server *server, struct share share, struct share little)
+bool journal_reader_step(struct server *server, struct loop_share share, struct loop_share little)
 {
-    struct runs *runs = &server->runs;
-    bool more = !paused(), later = false;
-    while (more && share_left(share)) {
+    struct run_registry *runs = &server->runs;
+    bool more = !journal_reader_is_paused(), later = false;
+    while (more && loop_share_left(share)) {
         more = later = false;
-        for (size_t i = 0; i < runs->count && share_left(share); i++) {
+        for (size_t i = 0; i < runs->count && loop_share_left(share); i++) {
             struct run *run = runs->items[(server->tell_first + i) % runs->count];
             if (catch_up(run))
                 more = true;
-            else if (saving_presses(run) && !share_left(little))
+            else if (checkpoint_is_urgent(run) && !loop_share_left(little))
                 later = true;
             else
-                more |= run->live && tell_one(server, run, share);
+                more |= run->live && journal_reader_deliver_one(server, run, share);
         }
         server->tell_first++;
     }
     return !more && !later;
 }
 
-bool telling_finish(struct server *server, struct run *run, struct share share)
+bool journal_reader_finish(struct server *server, struct run *run, struct loop_share share)
 {
-    while (!paused() && share_left(share) && tell_one(server, run, share))
+    while (!journal_reader_is_paused() && loop_share_left(share) && journal_reader_deliver_one(server, run, share))
         ;
-    return telling_done(run) && run->leaving == 0 && !run->ending;
+    return journal_reader_is_done(run) && run->leaving == 0 && !run->ending;
 }
 
-void telling_look(struct run *run)
+void journal_reader_measure_lag(struct run *run)
 {
     if (!run->taking)
         return;
-    uint64_t since = taking_since(run->taking), now = turn_clock_ns();
+    uint64_t since = capture_oldest_ns(run->taking), now = loop_clock_ns();
     run->behind_ns = since && since < now ? now - since : 0;
-    run->journal_ahead = hand_ahead(&run->taking->hand);
+    run->journal_ahead = handoff_queue_lag(&run->taking->hand);
 }

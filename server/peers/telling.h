@@ -11,11 +11,11 @@ struct run;
 struct server;
 
 /* Tells what was taken of all runs; little: of those that had better save first.  True if nothing is left to do. */
-bool telling_go_on(struct server *server, struct share share, struct share little);
+bool journal_reader_step(struct server *server, struct loop_share share, struct loop_share little);
 /* All of one run; false: not all is told, or worked off. */
-bool telling_finish(struct server *server, struct run *run, struct share share);
-bool telling_done(const struct run *run);
-void telling_end(struct server *server, struct run *run); /* says in its file that it ends here */
-void telling_look(struct run *run); /* how far the order is behind */
+bool journal_reader_finish(struct server *server, struct run *run, struct loop_share share);
+bool journal_reader_is_done(const struct run *run);
+void journal_reader_end(struct server *server, struct run *run); /* says in its file that it ends here */
+void journal_reader_measure_lag(struct run *run); /* how far the order is behind */
 
 #endif

@@ -18,7 +18,7 @@
 #define DUMP_BYTES (256u << 10)
 
 /* Index of the run that is meant; SIZE_MAX: there is none. */
-static size_t choose(const struct server *server, const char *which)
+static size_t viewer_find_run(const struct server *server, const char *which)
 {
     char *end;
     unsigned long number = strtoul(which, &end, 10);
@@ -35,214 +35,214 @@ static size_t choose(const struct server *server, const char *which)
 
 /* What is new goes before every answer.  False: not all of it is told; the rest goes out as the viewer
  * reads, and until then nothing else is answered. */
-static bool tell_news(struct peer *peer)
+static bool viewer_send_updates(struct connection *peer)
 {
     if (!peer->telling || peer->out.size < DUMP_BYTES)
-        peer->telling = !answer_some_news(&peer->out, peer->run, &peer->known, DUMP_BYTES);
+        peer->telling = !notify_updates_step(&peer->out, peer->run, &peer->known, DUMP_BYTES);
     if (peer->telling)
-        peer_send(peer);
+        connection_send(peer);
     return !peer->telling;
 }
 
 /* It must read before anything else is worked out for it. */
-static bool is_full(const struct peer *peer) { return peer->out.size > LIMIT_VIEWER_BYTES; }
+static bool is_full(const struct connection *peer) { return peer->out.size > LIMIT_VIEWER_BYTES; }
 
 /* It may have to read first; then its next message waits. */
-static enum readiness ready(struct peer *peer)
+static enum readiness viewer_readiness(struct connection *peer)
 {
-    program_settle(peer->server); /* what happened before the question is in the answer */
-    turn_doing("messages of viewers");
-    peer->held = is_full(peer) || (peer->run && !tell_news(peer));
-    return peer->held ? NOT_READY : READY;
+    program_connection_sync(peer->server); /* what happened before the question is in the answer */
+    loop_turn_set_activity("messages of viewers");
+    peer->held = is_full(peer) || (peer->run && !viewer_send_updates(peer));
+    return peer->held ? CONNECTION_NOT_READY : READY;
 }
 
 /* The lines that are named in what is put between the two are told before it. */
-static size_t naming(struct peer *peer)
+static size_t viewer_begin_line_info(struct connection *peer)
 {
-    named_begin(peer->run, &peer->known);
+    referenced_lines_begin(peer->run, &peer->known);
     return peer->out.size;
 }
 
-static void have_named(struct peer *peer, size_t before)
+static void have_named(struct connection *peer, size_t before)
 {
-    named_end(&peer->out, before, peer->run, &peer->known);
+    referenced_lines_end(&peer->out, before, peer->run, &peer->known);
 }
 
-static void work_on(struct peer *peer)
+static void viewer_process_step(struct connection *peer)
 {
-    if (desk_waits(&peer->desk))
+    if (request_queue_has_work(&peer->desk))
         ev_idle_start(peer->server->loop, &peer->server->work);
 }
 
-static void refill(struct peer *peer)
+static void viewer_fill_output(struct connection *peer)
 {
     if (peer->telling && peer->out.size < DUMP_BYTES)
-        tell_news(peer);
+        viewer_send_updates(peer);
     if (peer->telling || is_full(peer))
         return;
     peer->unread |= peer->held; /* its next message is read now */
     peer->held = false;
-    if (peer->out.size < DUMP_BYTES && desk_streams(&peer->desk)) {
-        size_t before = naming(peer);
-        desk_refill(&peer->desk, &peer->out);
+    if (peer->out.size < DUMP_BYTES && request_queue_has_stream(&peer->desk)) {
+        size_t before = viewer_begin_line_info(peer);
+        request_queue_refill(&peer->desk, &peer->out);
         have_named(peer, before);
     }
-    work_on(peer);
+    viewer_process_step(peer);
 }
 
-static bool has_more(const struct peer *peer) { return peer->telling || desk_streams(&peer->desk); }
+static bool has_more(const struct connection *peer) { return peer->telling || request_queue_has_stream(&peer->desk); }
 
 /* ---- questions about the server ---- */
 
 /* From its run. */
-static void look_away(struct peer *peer)
+static void viewer_deselect_run(struct connection *peer)
 {
     if (peer->run) {
         peer->run->watchers--;
         peer->run = NULL;
     }
-    desk_clear(&peer->desk, NULL);
-    named_forget(&peer->known);
+    request_queue_clear(&peer->desk, NULL);
+    referenced_lines_clear(&peer->known);
 }
 
-static void select_run(struct peer *peer, struct run *run, bool named)
+static void select_run(struct connection *peer, struct run *run, bool named)
 {
-    desk_clear(&peer->desk, &peer->out); /* what it asked was about another run */
-    look_away(peer);
+    request_queue_clear(&peer->desk, &peer->out); /* what it asked was about another run */
+    viewer_deselect_run(peer);
     peer->run = run;
     peer->desk.run = run;
     run->watchers++;
-    peer->known = (struct known){.named = named};
+    peer->known = (struct viewer_knowledge){.named = named};
     peer->fed_generation = 0;
-    out_begin(&peer->out, MESSAGE_SELECTED);
-    answer_run(&peer->out, run);
-    out_end(&peer->out);
+    encoder_begin_message(&peer->out, MESSAGE_RUN_SELECTED);
+    notify_run_selected(&peer->out, run);
+    encoder_end_message(&peer->out);
 }
 
 /* Of all runs; NULL: there is none. */
-static const struct run *newest(const struct server *server)
+static const struct run *viewer_newest_run(const struct server *server)
 {
     return server->runs.count ? server->runs.items[server->runs.count - 1] : NULL;
 }
 
-static void on_select(struct peer *peer, uint32_t id, struct in *in)
+static void on_select(struct connection *peer, uint32_t id, struct decoder *in)
 {
-    char *which = get_name(in, 256), text[LIMIT_TEXT_BYTES];
-    uint8_t flags = in_left(in) ? get_u8(in) : 0;
-    size_t index = in_done(in) ? choose(peer->server, which) : SIZE_MAX;
+    char *which = decode_name(in, 256), text[LIMIT_TEXT_BYTES];
+    uint8_t flags = decoder_remaining(in) ? decode_u8(in) : 0;
+    size_t index = decoder_finish(in) ? viewer_find_run(peer->server, which) : SIZE_MAX;
     const char *why = NULL;
-    struct run *run = index == SIZE_MAX ? NULL : rest_wake(&peer->server->runs, index, &why);
-    struct reply reply = {&peer->out, id, 0};
+    struct run *run = index == SIZE_MAX ? NULL : idle_reload_run(&peer->server->runs, index, &why);
+    struct response reply = {&peer->out, id, 0};
     peer->follows_newest = !*which;
     if (run) {
         select_run(peer, run, flags & SELECT_NAMED_LINES);
-        peer->newer_told = newest(peer->server)->number;
-        reply_done(&reply);
-        tell_news(peer);
+        peer->newer_told = viewer_newest_run(peer->server)->number;
+        response_finish(&reply);
+        viewer_send_updates(peer);
     } else if (why) {
         snprintf(text, sizeof text, "run %u: %s: %s", peer->server->runs.items[index]->number,
                  peer->server->runs.items[index]->file, why);
-        reply_refuse(&peer->out, id, text);
+        response_error(&peer->out, id, text);
     } else if (!in->error) {
-        reply_refuse(&peer->out, id,
+        response_error(&peer->out, id,
                      *which ? "there is no such run: see poet runs" : "there is no run yet");
     }
     free(which);
 }
 
-static void on_runs(struct peer *peer, uint32_t id, struct in *in)
+static void on_runs(struct connection *peer, uint32_t id, struct decoder *in)
 {
-    struct reply reply = {&peer->out, id, 0};
-    for (size_t i = 0; in_done(in) && i < peer->server->runs.count; i++) {
-        part_begin(&reply, PART_RUN);
-        answer_run(&peer->out, peer->server->runs.items[i]);
-        part_end(&reply);
+    struct response reply = {&peer->out, id, 0};
+    for (size_t i = 0; decoder_finish(in) && i < peer->server->runs.count; i++) {
+        response_chunk_begin(&reply, RESPONSE_RUN);
+        notify_run_selected(&peer->out, peer->server->runs.items[i]);
+        response_chunk_end(&reply);
     }
     if (!in->error)
-        reply_done(&reply);
+        response_finish(&reply);
 }
 
 /* ---- all questions ---- */
 
-static void on_question(struct peer *peer, const struct asked *asked, struct in *in)
+static void viewer_on_query(struct connection *peer, const struct request_header *asked, struct decoder *in)
 {
-    size_t before = naming(peer);
-    desk_ask(&peer->desk, asked, in, &peer->out);
+    size_t before = viewer_begin_line_info(peer);
+    request_queue_add(&peer->desk, asked, in, &peer->out);
     have_named(peer, before);
 }
 
-static void on_ask(struct peer *peer, struct in *in)
+static void viewer_on_request(struct connection *peer, struct decoder *in)
 {
-    struct asked asked;
-    get_asked(in, &asked);
+    struct request_header asked;
+    decode_request_header(in, &asked);
     if (in->error)
-        peer_refuse(peer, "ASK: %s", in->error);
-    else if (asked.what == ASK_RUNS)
+        connection_reject(peer, "ASK: %s", in->error);
+    else if (asked.what == REQUEST_RUNS)
         on_runs(peer, asked.id, in);
-    else if (asked.what == ASK_SELECT)
+    else if (asked.what == REQUEST_SELECT)
         on_select(peer, asked.id, in);
     else if (!peer->run)
-        reply_refuse(&peer->out, asked.id, "no run was selected");
+        response_error(&peer->out, asked.id, "no run was selected");
     else
-        on_question(peer, &asked, in);
+        viewer_on_query(peer, &asked, in);
     if (in->error && !peer->ending)
-        peer_refuse(peer, "%s: %s", question_name(asked.what), in->error);
-    work_on(peer);
+        connection_reject(peer, "%s: %s", request_type_name(asked.what), in->error);
+    viewer_process_step(peer);
 }
 
-static void take_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+static void viewer_receive_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
 {
-    struct in in = in_from(body, size);
+    struct decoder in = decoder_init(body, size);
     peer->server->asked = ev_now(peer->server->loop);
     if (peer->run)
-        answer_damage(&peer->out, peer->run, &peer->known);
+        notify_damage(&peer->out, peer->run, &peer->known);
     switch (type) {
-    case MESSAGE_ASK:
-        on_ask(peer, &in);
+    case MESSAGE_REQUEST:
+        viewer_on_request(peer, &in);
         break;
     case MESSAGE_CANCEL:
-        desk_cancel(&peer->desk, get_u32(&in));
+        request_queue_cancel(&peer->desk, decode_u32(&in));
         break;
-    case MESSAGE_FEED:
-        peer->feeding = get_u8(&in);
+    case MESSAGE_SUBSCRIBE:
+        peer->feeding = decode_u8(&in);
         break;
-    case MESSAGE_CELLS:
-        outside_number(peer, &in);
+    case MESSAGE_SAMPLED_CELLS:
+        external_metrics_receive(peer, &in);
         break;
     default:
-        in_fail(&in, "is no message of a viewer");
+        decoder_fail(&in, "is no message of a viewer");
         break;
     }
     if (in.error && !peer->ending)
-        peer_refuse(peer, "%s: %s", message_name(type), in.error);
+        connection_reject(peer, "%s: %s", message_name(type), in.error);
     else
-        peer_send(peer);
+        connection_send(peer);
 }
 
-const struct talk talk_with_viewer = {.doing = "messages of viewers",
-                                      .ready = ready,
-                                      .message = take_message,
-                                      .refill = refill,
+const struct connection_handler viewer_handler = {.doing = "messages of viewers",
+                                      .ready = viewer_readiness,
+                                      .message = viewer_receive_message,
+                                      .refill = viewer_fill_output,
                                       .has_more = has_more,
-                                      .gone = look_away};
+                                      .gone = viewer_deselect_run};
 
 /* A step for one viewer; false if it waits for nothing, or must read first. */
-static bool work_for(struct peer *peer)
+static bool work_for(struct connection *peer)
 {
-    if (!desk_waits(&peer->desk) || is_full(peer) || !tell_news(peer))
+    if (!request_queue_has_work(&peer->desk) || is_full(peer) || !viewer_send_updates(peer))
         return false;
-    size_t before = naming(peer);
-    desk_step(&peer->desk, &peer->out);
+    size_t before = viewer_begin_line_info(peer);
+    request_queue_step(&peer->desk, &peer->out);
     have_named(peer, before);
     if (peer->out.size > before)
-        peer_send(peer);
-    return desk_waits(&peer->desk);
+        connection_send(peer);
+    return request_queue_has_work(&peer->desk);
 }
 
-bool viewer_work(struct server *server)
+bool viewer_process_requests(struct server *server)
 {
     bool any = false;
-    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+    for (struct connection *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
         if (peer->role == ROLE_VIEWER && !peer->ending && peer->run)
             any |= work_for(peer);
@@ -256,55 +256,55 @@ static uint64_t lag_of(const struct run *run)
     return run->behind_ns < FED_LAG_NS ? 0 : run->behind_ns / (FED_LAG_NS / 2);
 }
 
-static void put_grown(struct peer *peer)
+static void viewer_put_run_updated(struct connection *peer)
 {
     peer->fed_generation = peer->run->generation;
     peer->fed_connected = run_connected(peer->run);
     peer->fed_lag = lag_of(peer->run);
-    out_begin(&peer->out, MESSAGE_GROWN);
-    put_u64(&peer->out, peer->run->generation);
-    put_u64(&peer->out, order_count(peer->run->order));
-    put_u32(&peer->out, run_connected(peer->run));
-    put_u64(&peer->out, peer->run->behind_ns);
-    out_end(&peer->out);
+    encoder_begin_message(&peer->out, MESSAGE_RUN_UPDATED);
+    encode_u64(&peer->out, peer->run->generation);
+    encode_u64(&peer->out, order_count(peer->run->order));
+    encode_u32(&peer->out, run_connected(peer->run));
+    encode_u64(&peer->out, peer->run->behind_ns);
+    encoder_end_message(&peer->out);
 }
 
 /* Of a run that has begun meanwhile, once; what it looks at stays. */
-static void tell_newer(struct peer *peer)
+static void viewer_send_newer_run(struct connection *peer)
 {
-    const struct run *run = newest(peer->server);
+    const struct run *run = viewer_newest_run(peer->server);
     if (!run || !peer->run || run == peer->run || run->number <= peer->newer_told)
         return;
     peer->newer_told = run->number;
-    out_begin(&peer->out, MESSAGE_NEWER);
-    answer_run(&peer->out, run);
-    out_end(&peer->out);
+    encoder_begin_message(&peer->out, MESSAGE_NEWER_RUN);
+    notify_run_selected(&peer->out, run);
+    encoder_end_message(&peer->out);
 }
 
-void viewer_feed(struct server *server)
+void viewer_notify(struct server *server)
 {
-    for (struct peer *peer = server->peers; peer; peer = peer->next) {
+    for (struct connection *peer = server->peers; peer; peer = peer->next) {
         if (peer->role != ROLE_VIEWER || !peer->feeding || peer->ending ||
             peer->out.size > (1u << 20))
             continue;
         const char *why;
         bool stays = peer->feeding == FEED_STAY && peer->run;
         bool newer =
-            peer->follows_newest && !stays && server->runs.count && newest(server) != peer->run;
-        struct run *latest = newer ? rest_wake(&server->runs, server->runs.count - 1, &why) : NULL;
+            peer->follows_newest && !stays && server->runs.count && viewer_newest_run(server) != peer->run;
+        struct run *latest = newer ? idle_reload_run(&server->runs, server->runs.count - 1, &why) : NULL;
         bool another = latest != NULL;
         if (another)
             select_run(peer, latest, peer->known.named);
         else if (stays)
-            tell_newer(peer);
+            viewer_send_newer_run(peer);
         if (peer->run && (another || peer->run->generation != peer->fed_generation ||
                           run_connected(peer->run) != peer->fed_connected ||
                           lag_of(peer->run) != peer->fed_lag)) {
-            if (!tell_news(peer))
+            if (!viewer_send_updates(peer))
                 continue;
-            put_grown(peer);
+            viewer_put_run_updated(peer);
         }
         if (peer->out.size)
-            peer_send(peer);
+            connection_send(peer);
     }
 }

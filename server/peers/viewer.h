@@ -4,10 +4,10 @@
 
 #include "server/peers/peer.h"
 
-extern const struct talk talk_with_viewer;
+extern const struct connection_handler viewer_handler;
 
-void viewer_feed(
+void viewer_notify(
     struct server *server); /* tells those who want to know that their runs have grown */
-bool viewer_work(struct server *server); /* a step for each; false if nobody waits for another */
+bool viewer_process_requests(struct server *server); /* a step for each; false if nobody waits for another */
 
 #endif

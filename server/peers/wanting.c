@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static void set(const struct queue *queue, uint32_t mask, uint32_t bits)
+static void settings_set_bits(const struct shared_queue *queue, uint32_t mask, uint32_t bits)
 {
     atomic_fetch_and_explicit(&queue->head->wanted, ~(mask & ~bits), memory_order_relaxed);
     atomic_fetch_or_explicit(&queue->head->wanted, (bits & mask) | WANTED_CHOSEN,
@@ -15,14 +15,14 @@ static void set(const struct queue *queue, uint32_t mask, uint32_t bits)
 }
 
 /* One that follows another goes on as that one was. */
-void wanting_queue(const struct peer *peer)
+void measurement_settings_queue(const struct connection *peer)
 {
-    const struct wants *wants = &peer->run->wants;
+    const struct pending_settings *wants = &peer->run->wants;
     if (wants->chosen && peer->program->queues && !peer->program->queues->after)
-        set(peer->program->queues, wants->mask, wants->bits);
+        settings_set_bits(peer->program->queues, wants->mask, wants->bits);
 }
 
-static bool is_meant(const struct want_request *want, uint32_t line)
+static bool is_meant(const struct measurement_request *want, uint32_t line)
 {
     bool meant = !want->line_count;
     for (uint32_t i = 0; i < want->line_count && !meant; i++)
@@ -31,26 +31,26 @@ static bool is_meant(const struct want_request *want, uint32_t line)
 }
 
 /* In the door. */
-static void pass(const struct peer *peer, const struct want_request *want)
+static void settings_apply_request(const struct connection *peer, const struct measurement_request *want)
 {
     uint32_t number = peer->program->session;
-    const struct session *session =
+    const struct program_session *session =
         number < peer->run->session_count ? peer->run->sessions[number] : NULL;
-    for (const struct queue *q = peer->program->queues; q; q = q->next)
-        if (is_meant(want, session ? session_own_line(session, q->head->thread) : 0))
-            set(q, want->mask, want->bits);
+    for (const struct shared_queue *q = peer->program->queues; q; q = q->next)
+        if (is_meant(want, session ? program_session_own_line(session, q->head->thread) : 0))
+            settings_set_bits(q, want->mask, want->bits);
 }
 
-void wanting_go_on(struct server *server)
+void measurement_settings_step(struct server *server)
 {
-    for (struct peer *peer = server->peers; peer; peer = peer->next) {
+    for (struct connection *peer = server->peers; peer; peer = peer->next) {
         if (!peer->program || !peer->run->wants.count)
             continue;
-        taker_enter(server->taker);
+        capture_lock(server->taker);
         for (size_t i = 0; i < peer->run->wants.count; i++)
-            pass(peer, &peer->run->wants.items[i]);
-        taker_leave(server->taker);
+            settings_apply_request(peer, &peer->run->wants.items[i]);
+        capture_unlock(server->taker);
     }
     for (size_t i = 0; i < server->runs.count; i++)
-        wants_passed(&server->runs.items[i]->wants);
+        pending_settings_applied(&server->runs.items[i]->wants);
 }

@@ -5,7 +5,7 @@
 #include "server/peers/peer.h"
 
 /* It has one queue more: what is wanted of all. In the door. */
-void wanting_queue(const struct peer *peer);
-void wanting_go_on(struct server *server);
+void measurement_settings_queue(const struct connection *peer);
+void measurement_settings_step(struct server *server);
 
 #endif

@@ -5,14 +5,14 @@
 #include "server/peers/peer.h"
 
 /* A program that just said who it is: `pid` by its own account. */
-void watching_begin(struct peer *peer, uint32_t pid);
+void process_sampler_begin(struct connection *peer, uint32_t pid);
 /* It has one queue more, the first of them.  In the door. */
-void watching_queue(const struct peer *peer);
-void watching_go_on(struct server *server); /* samples those that are due */
+void process_sampler_queue(const struct connection *peer);
+void process_sampler_step(struct server *server); /* samples those that are due */
 /* Before its last words are written; looks once more, if there is still something to see. */
-void watching_end(struct peer *peer);
+void process_sampler_end(struct connection *peer);
 
 /* It is sampled so many times a second from now on. */
-void watching_rate(struct peer *peer, unsigned hertz);
+void process_sampler_rate(struct connection *peer, unsigned hertz);
 
 #endif

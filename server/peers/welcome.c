@@ -16,30 +16,30 @@
 #include <unistd.h>
 
 /* Its first words, and what describes its environment. */
-static bool journal_hello(struct taking *taking, const uint8_t *body, size_t size,
+static bool journal_hello(struct capture *taking, const uint8_t *body, size_t size,
                           const char *environment)
 {
-    struct out name = {0};
+    struct encoder name = {0};
     bool plain = *environment && !strchr(environment, '/');
-    put_told_describe(&name, &(struct told_describe){text_of(environment)});
+    encode_describe(&name, &(struct describe_message){text_view_of(environment)});
     const struct chunk chunks[] = {
         {.kind = CHUNK_SESSION, .session = taking->sessions, .data = body, .size = (uint32_t)size},
         {.kind = MESSAGE_DESCRIBE,
          .session = taking->sessions,
          .data = name.data,
          .size = (uint32_t)name.size}};
-    bool fits = (!plain || journal_describe(taking, environment)) &&
-                journal_put(taking, chunks, 1 + plain, false);
-    out_free(&name);
+    bool fits = (!plain || journal_write_description(taking, environment)) &&
+                journal_append(taking, chunks, 1 + plain, false);
+    encoder_free(&name);
     return fits;
 }
 
-bool welcome_hear(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello)
+bool program_handshake_receive(struct connection *peer, const uint8_t *body, size_t size, struct hello_message *hello)
 {
     char why[512];
-    struct run *run = runs_find(&peer->server->runs, hello->run, why, sizeof why);
+    struct run *run = run_registry_find(&peer->server->runs, hello->run, why, sizeof why);
     if (!run || !run->live) {
-        peer_refuse(peer, "%s", run ? "the run has ended" : why);
+        connection_reject(peer, "%s", run ? "the run has ended" : why);
         return false;
     }
     const char *program = strrchr(hello->path, '/');
@@ -47,20 +47,20 @@ bool welcome_hear(struct peer *peer, const uint8_t *body, size_t size, struct he
              hello->pid);
     peer->run = run;
     run->finished = run->ending = false;
-    runs_asked(&peer->server->runs, run);
-    run_begun(peer->server, run);
-    tracefile_goes_on(run->trace, true);
-    struct taker *taker = peer->server->taker;
-    taker_enter(taker);
+    run_registry_touch(&peer->server->runs, run);
+    open_journal_run(peer->server, run);
+    tracefile_is_live(run->trace, true);
+    struct capture_thread *taker = peer->server->taker;
+    capture_lock(taker);
     bool fits = journal_hello(run->taking, body, size, hello->environment);
     int e = errno;
     if (fits)
-        peer->program = program_new(taker, run->taking);
-    taker_leave(taker);
+        peer->program = captured_program_new(taker, run->taking);
+    capture_unlock(taker);
     if (!fits)
-        peer_refuse(peer, "%s: %s", run->file, strerror(e));
+        connection_reject(peer, "%s: %s", run->file, strerror(e));
     else
-        watching_begin(peer, hello->pid);
+        process_sampler_begin(peer, hello->pid);
     return fits;
 }
 
@@ -80,9 +80,9 @@ static int counters_of(struct run *run)
 
 /* Sends what waits to be sent, the WELCOME, with the descriptor of the counters.  What does not go
  * out here goes out later, without it. */
-void welcome_answer(struct peer *peer)
+void program_handshake_reply(struct connection *peer)
 {
     int fd = counters_of(peer->run);
     ssize_t n = fd >= 0 ? channel_write(&peer->channel, peer->out.data, peer->out.size, fd) : -1;
-    out_drop(&peer->out, n > 0 ? (size_t)n : 0);
+    encoder_consume(&peer->out, n > 0 ? (size_t)n : 0);
 }

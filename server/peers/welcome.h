@@ -6,7 +6,7 @@
 #include "server/peers/peer.h"
 
 /* Its HELLO was told; false: it was refused. */
-bool welcome_hear(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
-void welcome_answer(struct peer *peer); /* sends what waits to be sent, with what it needs */
+bool program_handshake_receive(struct connection *peer, const uint8_t *body, size_t size, struct hello_message *hello);
+void program_handshake_reply(struct connection *peer); /* sends what waits to be sent, with what it needs */
 
 #endif

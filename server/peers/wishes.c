@@ -22,7 +22,7 @@
     (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_MEMORY |     \
      WANTED_METERS | WANTED_THROTTLE)
 
-static bool is_here(const struct peer *peer)
+static bool client_options_is_local(const struct connection *peer)
 {
     int domain = 0;
     socklen_t size = sizeof domain;
@@ -33,11 +33,11 @@ static bool is_here(const struct peer *peer)
 /* The caller's; NULL with what is wrong in the log. */
 static char *text_of_file(const char *path)
 {
-    char *text = memory_zeroed(FILE_BYTES + 1, 1);
+    char *text = xcalloc(FILE_BYTES + 1, 1);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = fd >= 0 ? read(fd, text, FILE_BYTES) : -1;
     if (n < 0)
-        log_line("%s: %s", path, strerror(errno));
+        server_log("%s: %s", path, strerror(errno));
     if (fd >= 0)
         close(fd);
     if (n >= 0)
@@ -47,21 +47,21 @@ static char *text_of_file(const char *path)
 }
 
 /* Mistakes go to the log, a line each. */
-static bool read_measure(const char *path, struct measure *measure)
+static bool read_measure(const char *path, struct measurement_spec *measure)
 {
     char *text = text_of_file(path), *said = NULL;
     size_t size;
     FILE *complaints = open_memstream(&said, &size);
-    bool good = text && complaints && measure_read(text, path, complaints, measure);
+    bool good = text && complaints && measurement_spec_read(text, path, complaints, measure);
     if (complaints)
         fclose(complaints);
     for (unsigned i = 0; good && i < MEASURE_LISTS; i++)
         if (measure->lists[i])
-            log_line("%s: lists of functions are read by poet record -m and the viewer: start the "
+            server_log("%s: lists of functions are read by poet record -m and the viewer: start the "
                      "program with %s",
-                     path, measure_variable(i));
+                     path, measurement_spec_variable(i));
     for (char *line = said; line && *line; line += strcspn(line, "\n") + 1) {
-        log_line("%.*s", (int)strcspn(line, "\n"), line);
+        server_log("%.*s", (int)strcspn(line, "\n"), line);
         if (!line[strcspn(line, "\n")])
             break;
     }
@@ -71,30 +71,30 @@ static bool read_measure(const char *path, struct measure *measure)
 }
 
 /* What cannot be read changes nothing, but nobody waits for it. */
-static void take_file(struct peer *peer, const char *path)
+static void client_options_receive_file(struct connection *peer, const char *path)
 {
-    struct measure measure = {0};
-    bool good = is_here(peer) && read_measure(path, &measure);
-    struct want_request request = {.mask = good ? ALL_BITS : WANTED_BROKEN,
+    struct measurement_spec measure = {0};
+    bool good = client_options_is_local(peer) && read_measure(path, &measure);
+    struct measurement_request request = {.mask = good ? ALL_BITS : WANTED_BROKEN,
                                    .bits = good ? measure.wanted : WANTED_BROKEN};
-    wants_add(&peer->run->wants, &request);
+    pending_settings_add(&peer->run->wants, &request);
     if (good && measure.rate)
-        watching_rate(peer, measure.rate);
-    measure_free(&measure);
+        process_sampler_rate(peer, measure.rate);
+    measurement_spec_free(&measure);
 }
 
-bool wishes_take(struct peer *peer, const uint8_t *body, size_t size)
+bool client_options_receive(struct connection *peer, const uint8_t *body, size_t size)
 {
-    struct told_meter told;
-    struct in in = in_from(body, size);
-    if (!get_told_meter(&in, &told) || told.kind != METER_NONE)
+    struct metric_message told;
+    struct decoder in = decoder_init(body, size);
+    if (!decode_metric(&in, &told) || told.kind != METRIC_NONE)
         return false;
     char *what = text_name(told.name);
     if (strcmp(what, "rate") == 0) {
-        watching_rate(peer, told.code);
+        process_sampler_rate(peer, told.code);
     } else if (strcmp(what, "file") == 0) {
-        char *path = memory_copied_part(told.unit.bytes, told.unit.size);
-        take_file(peer, path);
+        char *path = xstrndup(told.unit.bytes, told.unit.size);
+        client_options_receive_file(peer, path);
         free(path);
     }
     free(what);

@@ -5,6 +5,6 @@
 #include "server/peers/peer.h"
 
 /* The body of a METER; false: it is none of these, but tells of a meter. */
-bool wishes_take(struct peer *peer, const uint8_t *body, size_t size);
+bool client_options_receive(struct connection *peer, const uint8_t *body, size_t size);
 
 #endif

@@ -23,10 +23,10 @@ void awaits_free(struct awaits *awaits)
 /* Where it begins to wait twice after an event, it has run in between: the later one holds. */
 void awaits_add(struct run *run, struct await await)
 {
-    struct awaits *all = run->awaits = run->awaits ? run->awaits : memory_zeroed(1, sizeof *all);
+    struct awaits *all = run->awaits = run->awaits ? run->awaits : xcalloc(1, sizeof *all);
     if (all->count >= AWAITS_MOST)
         return;
-    all->items = grow(all->items, &all->room, all->count + 1, sizeof *all->items);
+    all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
     all->items[all->count++] = await;
     map_put(&all->after, await.after.line, await.after.number, (void *)(uintptr_t)all->count);
     run->generation++;
@@ -36,21 +36,21 @@ size_t awaits_count(const struct run *run) { return run->awaits ? run->awaits->c
 
 const struct await *awaits_at(const struct run *run, size_t i) { return &run->awaits->items[i]; }
 
-static const struct await *after(const struct awaits *all, const struct event *e)
+static const struct await *after(const struct awaits *all, const struct order_event *e)
 {
     uintptr_t i = (uintptr_t)map_get(&all->after, e->line, e->number);
     return i && all->items[i - 1].thread == e->thread ? &all->items[i - 1] : NULL;
 }
 
-const struct await *awaits_after(const struct run *run, const struct event *e)
+const struct await *awaits_after(const struct run *run, const struct order_event *e)
 {
     const struct await *found = run->awaits && e->line ? after(run->awaits, e) : NULL;
     if (found || !run->awaits || e->relation != RELATION_SYNC)
         return found;
     for (uint64_t p = e->point; p < e->point + 2 && !found; p++) {
-        struct event other = p >= order_first(run->order) && p < order_count(run->order)
+        struct order_event other = p >= order_first(run->order) && p < order_count(run->order)
                                  ? order_event(run->order, p)
-                                 : (struct event){0};
+                                 : (struct order_event){0};
         if (other.line && other.point == e->point)
             found = after(run->awaits, &other);
     }

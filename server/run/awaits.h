@@ -11,7 +11,7 @@
 
 struct await {
     uint32_t thread, about; /* their lines: which waits, for the end of which */
-    struct ref after; /* the thread's last event before */
+    struct event_id after; /* the thread's last event before */
     /* When it began to wait, by the clock of its program, as `time_ns` of events */
     int64_t since_ns;
 };
@@ -23,6 +23,6 @@ size_t awaits_count(const struct run *run);
 const struct await *awaits_at(const struct run *run, size_t i); /* in the order of their coming */
 /* What the event's thread waits for after it, where it waits at once; NULL: for nothing.  Of a pair
  * it may be either event. */
-const struct await *awaits_after(const struct run *run, const struct event *event);
+const struct await *awaits_after(const struct run *run, const struct order_event *event);
 
 #endif

@@ -11,7 +11,7 @@
 
 static int by_sent(const void *a, const void *b)
 {
-    const struct way *x = a, *y = b;
+    const struct clock_message *x = a, *y = b;
     if (x->sent != y->sent)
         return x->sent < y->sent ? -1 : 1;
     return x->got < y->got ? -1 : x->got > y->got;
@@ -20,18 +20,18 @@ static int by_sent(const void *a, const void *b)
 __extension__ typedef __int128 wide;
 
 /* Whether the middle one of three, by time, is not below the line from the first to the last. */
-static bool is_above(const struct way *a, const struct way *b, const struct way *c)
+static bool is_above(const struct clock_message *a, const struct clock_message *b, const struct clock_message *c)
 {
     wide ab = (wide)(b->got - a->got) * (c->sent - a->sent),
          ac = (wide)(c->got - a->got) * (b->sent - a->sent);
     return ab >= ac;
 }
 
-void ways_close(struct ways *ways)
+void clock_messages_close(struct clock_messages *ways)
 {
     if (ways->hull == ways->count)
         return;
-    struct way *items = ways->items;
+    struct clock_message *items = ways->items;
     size_t kept = 0;
     qsort(items, ways->count, sizeof *items, by_sent);
     for (size_t i = 0; i < ways->count; i++) {
@@ -44,47 +44,47 @@ void ways_close(struct ways *ways)
     ways->count = ways->hull = kept;
 }
 
-void ways_add(struct ways *ways, int64_t sent, int64_t got)
+void clock_messages_add(struct clock_messages *ways, int64_t sent, int64_t got)
 {
     const int64_t most = INT64_MAX / 4;
     if (sent > most || sent < -most || got > most || got < -most)
         return; /* no clock shows that */
-    ways->items = grow(ways->items, &ways->room, ways->count + 1, sizeof *ways->items);
-    ways->items[ways->count++] = (struct way){sent, got};
+    ways->items = array_reserve(ways->items, &ways->room, ways->count + 1, sizeof *ways->items);
+    ways->items[ways->count++] = (struct clock_message){sent, got};
     if (ways->count >= 2 * ways->hull + LOOSE)
-        ways_close(ways);
+        clock_messages_close(ways);
 }
 
-void ways_free(struct ways *ways)
+void clock_messages_free(struct clock_messages *ways)
 {
     free(ways->items);
-    *ways = (struct ways){0};
+    *ways = (struct clock_messages){0};
 }
 
 /* ---- regions ---- */
 
-static double beyond(const struct cut *cut, struct corner c, double slack_ns)
+static double clock_region_distance_beyond(const struct clock_half_plane *cut, struct clock_corner c, double slack_ns)
 {
     double over = c.at + c.drift * cut->x - cut->y;
     return (cut->is_upper ? over : -over) - slack_ns;
 }
 
 /* Sutherland and Hodgman's clipping, of one edge.  What has too many corners stays as it is, which is not wrong. */
-static void clip(struct possible *r, const struct cut *cut)
+static void clock_region_clip(struct clock_region *r, const struct clock_half_plane *cut)
 {
-    struct corner kept[BOUNDS_CORNERS + 2];
+    struct clock_corner kept[CLOCK_REGION_CORNERS + 2];
     unsigned count = 0;
     for (unsigned i = 0; i < r->count; i++) {
-        struct corner a = r->corners[i], b = r->corners[(i + 1) % r->count];
-        double out_a = beyond(cut, a, r->slack_ns), out_b = beyond(cut, b, r->slack_ns);
+        struct clock_corner a = r->corners[i], b = r->corners[(i + 1) % r->count];
+        double out_a = clock_region_distance_beyond(cut, a, r->slack_ns), out_b = clock_region_distance_beyond(cut, b, r->slack_ns);
         if (out_a <= 0)
             kept[count++] = a;
         if ((out_a < 0 && out_b > 0) || (out_a > 0 && out_b < 0)) {
             double share = out_a / (out_a - out_b);
-            kept[count++] = (struct corner){a.drift + share * (b.drift - a.drift),
+            kept[count++] = (struct clock_corner){a.drift + share * (b.drift - a.drift),
                                             a.at + share * (b.at - a.at)};
         }
-        if (count > BOUNDS_CORNERS)
+        if (count > CLOCK_REGION_CORNERS)
             return;
     }
     for (unsigned i = 0; i < count; i++)
@@ -93,7 +93,7 @@ static void clip(struct possible *r, const struct cut *cut)
 }
 
 /* All that can be, from the least and the greatest that any cut says. */
-static bool box(struct possible *r, const struct cut *cuts, size_t count)
+static bool clock_region_bounding_box(struct clock_region *r, const struct clock_half_plane *cuts, size_t count)
 {
     double low = INFINITY, high = -INFINITY, far = 0;
     bool upper = false, lower = false;
@@ -107,75 +107,75 @@ static bool box(struct possible *r, const struct cut *cuts, size_t count)
     r->count = 0;
     if (!upper || !lower)
         return false;
-    low -= BOUNDS_DRIFT * far + r->slack_ns + 1;
-    high += BOUNDS_DRIFT * far + r->slack_ns + 1;
-    r->corners[0] = (struct corner){-BOUNDS_DRIFT, low};
-    r->corners[1] = (struct corner){BOUNDS_DRIFT, low};
-    r->corners[2] = (struct corner){BOUNDS_DRIFT, high};
-    r->corners[3] = (struct corner){-BOUNDS_DRIFT, high};
+    low -= CLOCK_REGION_DRIFT * far + r->slack_ns + 1;
+    high += CLOCK_REGION_DRIFT * far + r->slack_ns + 1;
+    r->corners[0] = (struct clock_corner){-CLOCK_REGION_DRIFT, low};
+    r->corners[1] = (struct clock_corner){CLOCK_REGION_DRIFT, low};
+    r->corners[2] = (struct clock_corner){CLOCK_REGION_DRIFT, high};
+    r->corners[3] = (struct clock_corner){-CLOCK_REGION_DRIFT, high};
     r->count = 4;
     return true;
 }
 
-void possible_of(struct possible *r, const struct cut *cuts, size_t count)
+void clock_region_from(struct clock_region *r, const struct clock_half_plane *cuts, size_t count)
 {
-    for (r->slack_ns = BOUNDS_LEAST_NS; r->slack_ns <= BOUNDS_MOST_NS; r->slack_ns *= 2) {
-        if (!box(r, cuts, count))
+    for (r->slack_ns = CLOCK_REGION_LEAST_NS; r->slack_ns <= CLOCK_REGION_MOST_NS; r->slack_ns *= 2) {
+        if (!clock_region_bounding_box(r, cuts, count))
             return;
         for (size_t i = 0; i < count && r->count; i++)
-            clip(r, &cuts[i]);
+            clock_region_clip(r, &cuts[i]);
         if (r->count)
             return;
     }
 }
 
-size_t bounds_cuts(struct cut *cuts, const struct ways *forth, const struct ways *back,
+size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messages *forth, const struct clock_messages *back,
                    double middle)
 {
     size_t n = 0;
     for (size_t i = 0; i < forth->count; i++) {
-        const struct way *w = &forth->items[i];
-        cuts[n++] = (struct cut){(double)w->sent - middle, (double)(w->got - w->sent), true};
+        const struct clock_message *w = &forth->items[i];
+        cuts[n++] = (struct clock_half_plane){(double)w->sent - middle, (double)(w->got - w->sent), true};
     }
     for (size_t i = 0; i < back->count; i++) {
-        const struct way *w = &back->items[i];
-        cuts[n++] = (struct cut){(double)w->got - middle, (double)(w->sent - w->got), false};
+        const struct clock_message *w = &back->items[i];
+        cuts[n++] = (struct clock_half_plane){(double)w->got - middle, (double)(w->sent - w->got), false};
     }
     return n;
 }
 
 /* What a clock that is off the line by as much as the slack may show. */
-static double stray(const struct possible *r)
+static double clock_region_tolerance(const struct clock_region *r)
 {
-    return r->slack_ns > BOUNDS_LEAST_NS ? r->slack_ns : 1;
+    return r->slack_ns > CLOCK_REGION_LEAST_NS ? r->slack_ns : 1;
 }
 
-struct between possible_there(const struct possible *r, struct between shown)
+struct clock_interval clock_region_map(const struct clock_region *r, struct clock_interval shown)
 {
-    struct between all = {INFINITY, -INFINITY};
+    struct clock_interval all = {INFINITY, -INFINITY};
     for (unsigned i = 0; i < r->count; i++) {
-        const struct corner *c = &r->corners[i];
+        const struct clock_corner *c = &r->corners[i];
         all.low = fmin(all.low, shown.low + c->at + c->drift * shown.low);
         all.high = fmax(all.high, shown.high + c->at + c->drift * shown.high);
     }
-    return (struct between){all.low - stray(r), all.high + stray(r)};
+    return (struct clock_interval){all.low - clock_region_tolerance(r), all.high + clock_region_tolerance(r)};
 }
 
-struct between possible_back(const struct possible *r, struct between shown)
+struct clock_interval clock_region_map_back(const struct clock_region *r, struct clock_interval shown)
 {
-    struct between all = {INFINITY, -INFINITY};
+    struct clock_interval all = {INFINITY, -INFINITY};
     for (unsigned i = 0; i < r->count; i++) {
-        const struct corner *c = &r->corners[i];
+        const struct clock_corner *c = &r->corners[i];
         all.low = fmin(all.low, (shown.low - c->at) / (1 + c->drift));
         all.high = fmax(all.high, (shown.high - c->at) / (1 + c->drift));
     }
-    return (struct between){all.low - stray(r) * (1 + BOUNDS_DRIFT),
-                            all.high + stray(r) * (1 + BOUNDS_DRIFT)};
+    return (struct clock_interval){all.low - clock_region_tolerance(r) * (1 + CLOCK_REGION_DRIFT),
+                            all.high + clock_region_tolerance(r) * (1 + CLOCK_REGION_DRIFT)};
 }
 
-struct between possible_drift(const struct possible *r)
+struct clock_interval clock_region_drift(const struct clock_region *r)
 {
-    struct between all = {INFINITY, -INFINITY};
+    struct clock_interval all = {INFINITY, -INFINITY};
     for (unsigned i = 0; i < r->count; i++) {
         all.low = fmin(all.low, r->corners[i].drift);
         all.high = fmax(all.high, r->corners[i].drift);
@@ -184,9 +184,9 @@ struct between possible_drift(const struct possible *r)
 }
 
 /* (Of its corners: it may have no area.) */
-struct corner possible_centre(const struct possible *r)
+struct clock_corner clock_region_center(const struct clock_region *r)
 {
-    struct corner sum = {0, 0};
+    struct clock_corner sum = {0, 0};
     for (unsigned i = 0; i < r->count; i++) {
         sum.drift += r->corners[i].drift / r->count;
         sum.at += r->corners[i].at / r->count;

@@ -13,50 +13,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BOUNDS_DRIFT 1e-3 /* of two clocks against each other, at most */
-#define BOUNDS_LEAST_NS 2.0 /* what rounding to whole ns may be off */
-#define BOUNDS_MOST_NS 4e6 /* slack; beyond it nothing is known */
-#define BOUNDS_CORNERS 64u
+#define CLOCK_REGION_DRIFT 1e-3 /* of two clocks against each other, at most */
+#define CLOCK_REGION_LEAST_NS 2.0 /* what rounding to whole ns may be off */
+#define CLOCK_REGION_MOST_NS 4e6 /* slack; beyond it nothing is known */
+#define CLOCK_REGION_CORNERS 64u
 
-struct way { /* one message: by the clock of either */
+struct clock_message { /* one message: by the clock of either */
     int64_t sent, got;
 };
 
-struct ways { /* of all messages from one to the other those that say most; zeroes: none */
-    struct way *items;
+struct clock_messages { /* of all messages from one to the other those that say most; zeroes: none */
+    struct clock_message *items;
     size_t count, room, hull; /* so many of the first are a hull */
 };
 
-void ways_add(struct ways *ways, int64_t sent, int64_t got);
-void ways_close(struct ways *ways); /* only the hull is left, by time */
-void ways_free(struct ways *ways);
+void clock_messages_add(struct clock_messages *ways, int64_t sent, int64_t got);
+void clock_messages_close(struct clock_messages *ways); /* only the hull is left, by time */
+void clock_messages_free(struct clock_messages *ways);
 
-struct cut { /* at + drift * x <= y; not is_upper: >= */
+struct clock_half_plane { /* at + drift * x <= y; not is_upper: >= */
     double x, y;
     bool is_upper;
 };
 
-struct possible { /* convex, its corners in turn */
-    struct corner {
+struct clock_region { /* convex, its corners in turn */
+    struct clock_corner {
         double drift, at;
-    } corners[BOUNDS_CORNERS];
+    } corners[CLOCK_REGION_CORNERS];
     unsigned count; /* 0: nothing is known */
     double slack_ns;
 };
 
 /* What is left behind all cuts; with cuts from one side alone: nothing is known. */
-void possible_of(struct possible *region, const struct cut *cuts, size_t count);
+void clock_region_from(struct clock_region *region, const struct clock_half_plane *cuts, size_t count);
 /* The same of messages there and back, both closed, with x from a middle; the cuts go to room for all of them. */
-size_t bounds_cuts(struct cut *cuts, const struct ways *forth, const struct ways *back,
+size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messages *forth, const struct clock_messages *back,
                    double middle);
 
-struct between {
+struct clock_interval {
     double low, high;
 };
 /* What B's clock shows when A's shows something in an interval, less `middle`; and the other way round. */
-struct between possible_there(const struct possible *region, struct between shown);
-struct between possible_back(const struct possible *region, struct between shown);
-struct between possible_drift(const struct possible *region);
-struct corner possible_centre(const struct possible *region);
+struct clock_interval clock_region_map(const struct clock_region *region, struct clock_interval shown);
+struct clock_interval clock_region_map_back(const struct clock_region *region, struct clock_interval shown);
+struct clock_interval clock_region_drift(const struct clock_region *region);
+struct clock_corner clock_region_center(const struct clock_region *region);
 
 #endif

@@ -6,13 +6,13 @@
 #include "server/store/chunk.h"
 #include "wire/message.h"
 
-struct brief; /* the last fact of each kind, of one list */
+struct delta_codec; /* the last fact of each kind, of one list */
 
-struct brief *brief_new(void);
-void brief_again(struct brief *brief); /* another list begins */
-void brief_put(struct brief *brief, struct out *out, struct chunk fact);
+struct delta_codec *delta_codec_new(void);
+void delta_codec_reset(struct delta_codec *brief); /* another list begins */
+void delta_codec_encode(struct delta_codec *brief, struct encoder *out, struct chunk fact);
 /* False with in->error at the end or if the list is bad.  The data lasts until the next call. */
-bool brief_get(struct brief *brief, struct in *in, struct chunk *fact);
-void brief_free(struct brief *brief);
+bool delta_codec_decode(struct delta_codec *brief, struct decoder *in, struct chunk *fact);
+void delta_codec_free(struct delta_codec *brief);
 
 #endif

@@ -11,36 +11,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct seat { /* where a thread is */
+struct tracker_seat { /* where a thread is */
     uint32_t line, about;
     uint8_t presence;
     bool ends; /* it is blocked there without waiting for anything */
 };
 
-struct thread {
-    struct seat *seats;
+struct tracker_thread {
+    struct tracker_seat *seats;
     size_t count, room;
     bool acts; /* it is one */
     bool ran;
-    struct ref last; /* its last event */
+    struct event_id last; /* its last event */
 };
 
 /* What the descriptions say of a type on a kind. */
-struct rule {
+struct tracker_rule {
     bool here, own, waits, about;
     uint8_t presence, about_presence;
 };
 
-struct doings {
+struct state_tracker {
     const struct run *run;
     struct map rules; /* kind and type, relation -> struct rule */
     size_t targets;   /* descriptions there were when they were made */
-    struct thread *threads; /* by line - 1 */
+    struct tracker_thread *threads; /* by line - 1 */
     size_t room;
-    struct noted {
+    struct tracker_change {
         uint32_t line;
         bool thread;
-        struct presences in; /* of one that is no thread's */
+        struct occupants in; /* of one that is no thread's */
     } *changes;
     size_t change_count, change_room;
     size_t awaits; /* of those that came: so many were looked at */
@@ -48,12 +48,12 @@ struct doings {
 
 static void *doings_new(const struct run *run)
 {
-    struct doings *s = memory_zeroed(1, sizeof *s);
+    struct state_tracker *s = xcalloc(1, sizeof *s);
     s->run = run;
     return s;
 }
 
-static void forget_rules(struct doings *s)
+static void forget_rules(struct state_tracker *s)
 {
     for (struct map_walk walk = {.map = &s->rules}; map_next(&walk);)
         free(walk.value);
@@ -63,7 +63,7 @@ static void forget_rules(struct doings *s)
 
 static void doings_free(void *state)
 {
-    struct doings *s = state;
+    struct state_tracker *s = state;
     forget_rules(s);
     for (size_t i = 0; i < s->room; i++)
         free(s->threads[i].seats);
@@ -74,20 +74,20 @@ static void doings_free(void *state)
 
 /* ---- rules ---- */
 
-static const struct rule *rule_of(struct doings *s, const struct event *e)
+static const struct tracker_rule *rule_of(struct state_tracker *s, const struct order_event *e)
 {
     uint64_t kind = order_line_kind(s->run->order, e->line), key = kind << 32 | e->type;
     if (s->targets != s->run->target_count)
         forget_rules(s);
     s->targets = s->run->target_count;
-    struct rule *rule = map_get(&s->rules, key, e->relation);
+    struct tracker_rule *rule = map_get(&s->rules, key, e->relation);
     if (rule)
         return rule;
     const struct target_event *look =
-        run_look(s->run, e->line, e->type, (enum relation)e->relation);
-    rule = memory_zeroed(1, sizeof *rule);
+        run_event_type(s->run, e->line, e->type, (enum relation)e->relation);
+    rule = xcalloc(1, sizeof *rule);
     if (look)
-        *rule = (struct rule){.here = look->has_presence,
+        *rule = (struct tracker_rule){.here = look->has_presence,
                               .own = look->own,
                               .waits = look->waits,
                               .about = look->has_about,
@@ -99,13 +99,13 @@ static const struct rule *rule_of(struct doings *s, const struct event *e)
 
 /* ---- threads ---- */
 
-static struct thread *thread_of(struct doings *s, uint32_t line)
+static struct tracker_thread *thread_of(struct state_tracker *s, uint32_t line)
 {
-    s->threads = grow_zeroed(s->threads, &s->room, line, sizeof *s->threads);
+    s->threads = array_reserve_zeroed(s->threads, &s->room, line, sizeof *s->threads);
     return &s->threads[line - 1];
 }
 
-static void stand_up(struct thread *t, uint32_t line)
+static void state_tracker_remove_seat(struct tracker_thread *t, uint32_t line)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->seats[i].line == line) {
@@ -116,162 +116,162 @@ static void stand_up(struct thread *t, uint32_t line)
 }
 
 /* It stays where it sat if it was there already: the one it came into last is behind the others. */
-static void sit(struct thread *t, struct seat seat)
+static void state_tracker_add_seat(struct tracker_thread *t, struct tracker_seat seat)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->seats[i].line == seat.line) {
             t->seats[i] = seat;
             return;
         }
-    t->seats = grow(t->seats, &t->room, t->count + 1, sizeof *t->seats);
+    t->seats = array_reserve(t->seats, &t->room, t->count + 1, sizeof *t->seats);
     t->seats[t->count++] = seat;
 }
 
-static void seat_thread(struct doings *s, uint32_t who, struct seat seat)
+static void state_tracker_seat_thread(struct state_tracker *s, uint32_t who, struct tracker_seat seat)
 {
-    if (!who || who & HIDDEN_LINE || who > order_lines(s->run->order))
+    if (!who || who & HIDDEN_LINE || who > order_line_count(s->run->order))
         return;
-    struct thread *t = thread_of(s, who);
+    struct tracker_thread *t = thread_of(s, who);
     t->acts = true;
-    t->ran |= seat.presence == PRESENCE_ACTIVE;
-    if (seat.presence == PRESENCE_OUT)
-        stand_up(t, seat.line);
+    t->ran |= seat.presence == OCCUPANCY_ACTIVE;
+    if (seat.presence == OCCUPANCY_OUT)
+        state_tracker_remove_seat(t, seat.line);
     else
-        sit(t, seat);
+        state_tracker_add_seat(t, seat);
 }
 
-static struct pyramid_state thread_state(const struct thread *t, uint32_t own)
+static struct summary_state thread_state(const struct tracker_thread *t, uint32_t own)
 {
-    struct pyramid_state state = {0, PYRAMID_NONE};
+    struct summary_state state = {0, SUMMARY_TREE_NONE};
     for (size_t i = 0; i < t->count; i++) {
-        const struct seat *seat = &t->seats[i];
+        const struct tracker_seat *seat = &t->seats[i];
         bool elsewhere = seat->line != own;
-        if (seat->presence == PRESENCE_BLOCKED && seat->ends) {
+        if (seat->presence == OCCUPANCY_BLOCKED && seat->ends) {
             if (t->ran)
-                state = (struct pyramid_state){0, STRIP_ENDED};
-        } else if (seat->presence == PRESENCE_BLOCKED) {
-            return (struct pyramid_state){seat->about, STRIP_WAITS};
+                state = (struct summary_state){0, BAND_ENDED};
+        } else if (seat->presence == OCCUPANCY_BLOCKED) {
+            return (struct summary_state){seat->about, BAND_WAITS};
         } else if (elsewhere) {
-            state = (struct pyramid_state){seat->line, STRIP_INSIDE};
-        } else if (seat->presence == PRESENCE_ACTIVE && state.code != STRIP_INSIDE) {
-            state = (struct pyramid_state){0, STRIP_RUNS};
+            state = (struct summary_state){seat->line, BAND_INSIDE};
+        } else if (seat->presence == OCCUPANCY_ACTIVE && state.code != BAND_INSIDE) {
+            state = (struct summary_state){0, BAND_RUNS};
         }
     }
     return state;
 }
 
-static struct pyramid_state line_state(struct presences in)
+static struct summary_state line_state(struct occupants in)
 {
-    uint8_t code = in.active || in.away ? STRIP_INSIDE : in.blocked ? STRIP_WAITS : PYRAMID_NONE;
-    return (struct pyramid_state){0, code};
+    uint8_t code = in.active || in.away ? BAND_INSIDE : in.blocked ? BAND_WAITS : SUMMARY_TREE_NONE;
+    return (struct summary_state){0, code};
 }
 
 /* ---- events ---- */
 
-static void note(struct doings *s, uint32_t line, bool thread, struct presences in)
+static void state_tracker_note_change(struct state_tracker *s, uint32_t line, bool thread, struct occupants in)
 {
-    s->changes = grow(s->changes, &s->change_room, s->change_count + 1, sizeof *s->changes);
-    s->changes[s->change_count++] = (struct noted){line, thread, in};
+    s->changes = array_reserve(s->changes, &s->change_room, s->change_count + 1, sizeof *s->changes);
+    s->changes[s->change_count++] = (struct tracker_change){line, thread, in};
 }
 
-static void note_thread(struct doings *s, uint32_t line)
+static void note_thread(struct state_tracker *s, uint32_t line)
 {
     if (line && line <= s->room && s->threads[line - 1].acts)
-        note(s, line, true, (struct presences){0});
+        state_tracker_note_change(s, line, true, (struct occupants){0});
 }
 
 /* Takes the next event of the log. */
-static void take(struct doings *s, const struct event *e)
+static void state_tracker_apply_event(struct state_tracker *s, const struct order_event *e)
 {
-    const struct rule *rule = rule_of(s, e);
+    const struct tracker_rule *rule = rule_of(s, e);
     uint32_t who = rule->own ? e->line : e->thread;
     if (rule->here)
-        seat_thread(s, who,
-                    (struct seat){e->line, e->about ? e->about : e->line, rule->presence,
+        state_tracker_seat_thread(s, who,
+                    (struct tracker_seat){e->line, e->about ? e->about : e->line, rule->presence,
                                   rule->own && !rule->waits});
     if (rule->about && e->about)
-        seat_thread(s, e->thread, (struct seat){e->about, e->about, rule->about_presence, false});
+        state_tracker_seat_thread(s, e->thread, (struct tracker_seat){e->about, e->about, rule->about_presence, false});
     if (e->thread)
-        thread_of(s, e->thread)->last = (struct ref){e->line, e->number};
+        thread_of(s, e->thread)->last = (struct event_id){e->line, e->number};
     note_thread(s, e->thread);
     if (who != e->thread)
         note_thread(s, who);
     bool acts = e->line <= s->room && s->threads[e->line - 1].acts;
     if (!(e->line & HIDDEN_LINE) && !acts)
-        note(s, e->line, false, e->in);
+        state_tracker_note_change(s, e->line, false, e->in);
 }
 
 /* After the last event of a point: tells of the lines of which the state may have changed. */
-static void tell(struct doings *s, struct pyramid *pyramid, int64_t ns, uint64_t position)
+static void state_tracker_report_changes(struct state_tracker *s, struct summary_tree *pyramid, int64_t ns, uint64_t position)
 {
     for (size_t i = 0; i < s->change_count; i++) {
-        const struct noted *c = &s->changes[i];
-        struct pyramid_state state =
+        const struct tracker_change *c = &s->changes[i];
+        struct summary_state state =
             c->thread ? thread_state(&s->threads[c->line - 1], c->line) : line_state(c->in);
-        pyramid_change(pyramid, c->line, state, ns, position);
+        summary_tree_change(pyramid, c->line, state, ns, position);
     }
     s->change_count = 0;
 }
 
 /* ---- waits for the end of another thread, which no event tells ---- */
 
-static void tell_await(struct doings *s, struct pyramid *pyramid, const struct event *e,
+static void tell_await(struct state_tracker *s, struct summary_tree *pyramid, const struct order_event *e,
                        uint64_t position)
 {
     const struct await *await = e->thread ? awaits_after(s->run, e) : NULL;
     int64_t later_ns = await && await->since_ns > e->time_ns ? await->since_ns - e->time_ns : 0;
     if (await)
-        pyramid_turn(pyramid, e->thread, (struct pyramid_state){await->about, STRIP_WAITS},
-                     times_of(s->run, e) + later_ns, position);
+        summary_tree_set_cpu_state(pyramid, e->thread, (struct summary_state){await->about, BAND_WAITS},
+                     event_times_for_process(s->run, e) + later_ns, position);
 }
 
 /* Those that came when the event before them had been taken. */
-static void tell_late(struct doings *s, struct pyramid *pyramid, uint64_t known)
+static void tell_late(struct state_tracker *s, struct summary_tree *pyramid, uint64_t known)
 {
     for (; s->awaits < awaits_count(s->run); s->awaits++) {
         const struct await *await = awaits_at(s->run, s->awaits);
-        const struct thread *t = await->thread <= s->room ? &s->threads[await->thread - 1] : NULL;
+        const struct tracker_thread *t = await->thread <= s->room ? &s->threads[await->thread - 1] : NULL;
         uint64_t position = order_position(s->run->order, await->after);
         if (!t || position == NO_POSITION || position >= known ||
             t->last.line != await->after.line ||
             t->last.number != await->after.number)
             continue;
-        struct event e = order_event(s->run->order, position);
+        struct order_event e = order_event(s->run->order, position);
         tell_await(s, pyramid, &e, known - 1);
     }
 }
 
 /* Those after the events of a point. */
-static void tell_awaits(struct doings *s, struct pyramid *pyramid, uint64_t first, uint64_t end)
+static void tell_awaits(struct state_tracker *s, struct summary_tree *pyramid, uint64_t first, uint64_t end)
 {
     for (uint64_t p = first; p < end && awaits_count(s->run); p++) {
-        struct event e = order_event(s->run->order, p);
+        struct order_event e = order_event(s->run->order, p);
         if (e.line && e.state == EVENT_ORDERED)
             tell_await(s, pyramid, &e, first);
     }
 }
 
 /* All members of a point change what is done at once. */
-static uint64_t learn(void *state, struct pyramid *pyramid, uint64_t known, uint64_t *budget)
+static uint64_t state_tracker_build(void *state, struct summary_tree *pyramid, uint64_t known, uint64_t *budget)
 {
-    struct doings *s = state;
+    struct state_tracker *s = state;
     const struct order *order = s->run->order;
     uint64_t count = order_count(order);
     tell_late(s, pyramid, known);
     while (known < count && *budget) {
         uint64_t first = known, end = order_point_end(order, first);
         for (; known <= end; known++) {
-            struct event e = order_event(order, known);
+            struct order_event e = order_event(order, known);
             if (e.line && e.state == EVENT_ORDERED)
-                take(s, &e);
+                state_tracker_apply_event(s, &e);
         }
         if (s->change_count)
-            tell(s, pyramid, times_fitted(s->run, first), first);
+            state_tracker_report_changes(s, pyramid, event_times_fitted(s->run, first), first);
         tell_awaits(s, pyramid, first, known);
         *budget -= known - first < *budget ? known - first : *budget;
     }
     return known;
 }
 
-const struct course_teller doing_teller = {
-    .begin = doings_new, .free = doings_free, .made = clocks_made, .learn = learn};
+const struct timeline_callbacks state_tracker_source = {
+    .begin = doings_new, .free = doings_free, .made = clock_sync_generation, .learn = state_tracker_build};

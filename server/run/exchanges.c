@@ -10,42 +10,42 @@
 #define HOST_BYTES 256u
 #define WAY_BYTES 16u
 
-static void put_ways(struct out *out, const struct ways *ways)
+static void put_ways(struct encoder *out, const struct clock_messages *ways)
 {
-    put_u32(out, (uint32_t)ways->count);
+    encode_u32(out, (uint32_t)ways->count);
     for (size_t i = 0; i < ways->count; i++) {
-        put_u64(out, (uint64_t)ways->items[i].sent);
-        put_u64(out, (uint64_t)ways->items[i].got);
+        encode_u64(out, (uint64_t)ways->items[i].sent);
+        encode_u64(out, (uint64_t)ways->items[i].got);
     }
 }
 
-void exchanges_put(struct out *out, const struct exchange *exchange)
+void clock_exchanges_encode(struct encoder *out, const struct clock_exchange *exchange)
 {
-    put_string(out, exchange->server);
-    put_string(out, exchange->host);
+    encode_string(out, exchange->server);
+    encode_string(out, exchange->host);
     put_ways(out, &exchange->asked);
     put_ways(out, &exchange->answered);
 }
 
-static void get_ways(struct in *in, struct ways *ways)
+static void get_ways(struct decoder *in, struct clock_messages *ways)
 {
-    uint32_t count = get_count(in, WAY_BYTES);
+    uint32_t count = decode_count(in, WAY_BYTES);
     for (uint32_t i = 0; i < count && !in->error; i++) {
-        uint64_t sent = get_u64(in), got = get_u64(in);
-        ways_add(ways, (int64_t)sent, (int64_t)got);
+        uint64_t sent = decode_u64(in), got = decode_u64(in);
+        clock_messages_add(ways, (int64_t)sent, (int64_t)got);
     }
-    ways_close(ways);
+    clock_messages_close(ways);
 }
 
-void exchange_free(struct exchange *e)
+void clock_exchange_free(struct clock_exchange *e)
 {
     free(e->server);
     free(e->host);
-    ways_free(&e->asked);
-    ways_free(&e->answered);
+    clock_messages_free(&e->asked);
+    clock_messages_free(&e->answered);
 }
 
-static struct exchange *find(struct exchanges *all, const char *server, const char *host)
+static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, const char *server, const char *host)
 {
     for (size_t i = 0; i < all->count; i++)
         if (strcmp(all->items[i].server, server) == 0 && strcmp(all->items[i].host, host) == 0)
@@ -54,31 +54,31 @@ static struct exchange *find(struct exchanges *all, const char *server, const ch
 }
 
 /* (what another connection, or a server before this one, was told of the same two clocks is still true) */
-bool exchanges_take(struct run *run, struct in *in)
+bool clock_exchanges_decode(struct run *run, struct decoder *in)
 {
-    struct exchange told = {.server = get_name(in, HOST_BYTES), .host = get_name(in, HOST_BYTES)};
+    struct clock_exchange told = {.server = decode_name(in, HOST_BYTES), .host = decode_name(in, HOST_BYTES)};
     if (!run->exchanges)
-        run->exchanges = memory_zeroed(1, sizeof *run->exchanges);
-    struct exchanges *all = run->exchanges;
-    struct exchange *known = told.server && told.host ? find(all, told.server, told.host) : NULL;
-    struct exchange *e = known ? known : &told;
+        run->exchanges = xcalloc(1, sizeof *run->exchanges);
+    struct clock_exchanges *all = run->exchanges;
+    struct clock_exchange *known = told.server && told.host ? clock_exchange_find(all, told.server, told.host) : NULL;
+    struct clock_exchange *e = known ? known : &told;
     get_ways(in, &e->asked);
     get_ways(in, &e->answered);
-    bool good = in_done(in) && told.server && told.host;
-    if (good && !known && all->count < EXCHANGES_MOST) {
-        all->items = grow(all->items, &all->room, all->count + 1, sizeof *all->items);
+    bool good = decoder_finish(in) && told.server && told.host;
+    if (good && !known && all->count < CLOCK_EXCHANGES_MAX) {
+        all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
         all->items[all->count++] = told;
     } else {
-        exchange_free(&told);
+        clock_exchange_free(&told);
     }
     all->taken += good;
     return good;
 }
 
-void exchanges_free(struct exchanges *all)
+void clock_exchanges_free(struct clock_exchanges *all)
 {
     for (size_t i = 0; all && i < all->count; i++)
-        exchange_free(&all->items[i]);
+        clock_exchange_free(&all->items[i]);
     if (all)
         free(all->items);
     free(all);

@@ -6,25 +6,25 @@
 #include "server/run/bounds.h"
 #include "wire/message.h"
 
-#define EXCHANGES_MOST 4096u /* of one run */
+#define CLOCK_EXCHANGES_MAX 4096u /* of one run */
 
 struct run;
 
-struct exchange { /* times are those of the clocks themselves */
+struct clock_exchange { /* times are those of the clocks themselves */
     char *server, *host; /* whose clocks */
-    struct ways asked, answered; /* from the server; from the agent */
+    struct clock_messages asked, answered; /* from the server; from the agent */
 };
 
-struct exchanges {
-    struct exchange *items;
+struct clock_exchanges {
+    struct clock_exchange *items;
     size_t count, room;
     uint64_t taken; /* so often */
 };
 
-void exchanges_put(struct out *out, const struct exchange *exchange);
+void clock_exchanges_encode(struct encoder *out, const struct clock_exchange *exchange);
 /* Beside what is known of these two clocks already; false with in->error. */
-bool exchanges_take(struct run *run, struct in *in);
-void exchange_free(struct exchange *exchange); /* what it has */
-void exchanges_free(struct exchanges *exchanges);
+bool clock_exchanges_decode(struct run *run, struct decoder *in);
+void clock_exchange_free(struct clock_exchange *exchange); /* what it has */
+void clock_exchanges_free(struct clock_exchanges *exchanges);
 
 #endif

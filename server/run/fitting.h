@@ -6,6 +6,6 @@
 #include "server/run/settling.h"
 
 /* Makes fits better that are about right, of a tying that is closed; the first stays. */
-void fit_lines(const struct tying *tying, struct line_fit *fits);
+void clock_fit_lines(const struct clock_ties *tying, struct line_fit *fits);
 
 #endif

@@ -6,36 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { PROCESS, TAKEN, WRONG, NODES };
+enum heap_record_kind { PROCESS, TAKEN, WRONG, NODES };
 
-struct node {
+struct heap_stack_node {
     uint64_t site;
     uint32_t parent;
 };
 
 /* Those of a process, by their numbers. */
-struct nodes {
-    struct node *items;
+struct heap_stack_nodes {
+    struct heap_stack_node *items;
     size_t count, room;
 };
 
-struct heap {
+struct heap_totals {
     struct heap_process *processes;
     size_t process_count, process_room;
-    struct heap_taken *taken;
+    struct heap_allocated *taken;
     size_t taken_count, taken_room;
-    struct heap_wrong *wrong;
+    struct heap_invalid_free *wrong;
     size_t wrong_count, wrong_room;
-    struct nodes *nodes;
+    struct heap_stack_nodes *nodes;
     size_t nodes_count, nodes_room;
-    struct heap_left *blocks;
+    struct heap_unfreed *blocks;
     size_t block_count, block_room;
     bool wants_blocks;
     uint64_t blocks_came;
     struct map at; /* process, kind and number -> 1 + index */
 };
 
-void heap_free(struct heap *heap)
+void heap_totals_free(struct heap_totals *heap)
 {
     if (!heap)
         return;
@@ -50,15 +50,15 @@ void heap_free(struct heap *heap)
     free(heap);
 }
 
-static struct heap *heap_of(struct run *run)
+static struct heap_totals *heap_of(struct run *run)
 {
     if (!run->heap)
-        run->heap = memory_zeroed(1, sizeof *run->heap);
+        run->heap = xcalloc(1, sizeof *run->heap);
     return run->heap;
 }
 
 /* Its index; `count` of those that there are: a new one. */
-static size_t index_of(struct heap *heap, uint32_t process, enum kind kind, uint32_t number,
+static size_t index_of(struct heap_totals *heap, uint32_t process, enum heap_record_kind kind, uint32_t number,
                        size_t count)
 {
     uint64_t what = (uint64_t)kind << 32 | number;
@@ -69,14 +69,14 @@ static size_t index_of(struct heap *heap, uint32_t process, enum kind kind, uint
     return count;
 }
 
-void heap_told(struct run *run, const struct heap_process *told)
+void heap_totals_update(struct run *run, const struct heap_process *told)
 {
-    struct heap *h = heap_of(run);
+    struct heap_totals *h = heap_of(run);
     struct heap_process now = *told;
     size_t i = index_of(h, told->process, PROCESS, 0, h->process_count);
     if (i == h->process_count)
         h->processes =
-            grow(h->processes, &h->process_room, ++h->process_count, sizeof *h->processes);
+            array_reserve(h->processes, &h->process_room, ++h->process_count, sizeof *h->processes);
     else {
         now.has_blocks = h->processes[i].has_blocks;
         now.blocks_ns = h->processes[i].blocks_ns;
@@ -85,54 +85,54 @@ void heap_told(struct run *run, const struct heap_process *told)
     h->processes[i] = now;
 }
 
-bool heap_add(struct run *run, uint32_t number, const struct heap_taken *taken)
+bool heap_totals_add(struct run *run, uint32_t number, const struct heap_allocated *taken)
 {
     if (number >= HEAP_SUMS)
         return false;
-    struct heap *h = heap_of(run);
+    struct heap_totals *h = heap_of(run);
     size_t i = index_of(h, taken->process, TAKEN, number, h->taken_count);
     if (i == h->taken_count)
-        h->taken = grow(h->taken, &h->taken_room, ++h->taken_count, sizeof *h->taken);
+        h->taken = array_reserve(h->taken, &h->taken_room, ++h->taken_count, sizeof *h->taken);
     h->taken[i] = *taken;
     return true;
 }
 
-bool heap_add_wrong(struct run *run, uint32_t number, const struct heap_wrong *wrong)
+bool heap_totals_add_wrong(struct run *run, uint32_t number, const struct heap_invalid_free *wrong)
 {
     if (number >= HEAP_BAD)
         return false;
-    struct heap *h = heap_of(run);
+    struct heap_totals *h = heap_of(run);
     size_t i = index_of(h, wrong->process, WRONG, number, h->wrong_count);
     if (i == h->wrong_count)
-        h->wrong = grow(h->wrong, &h->wrong_room, ++h->wrong_count, sizeof *h->wrong);
+        h->wrong = array_reserve(h->wrong, &h->wrong_room, ++h->wrong_count, sizeof *h->wrong);
     h->wrong[i] = *wrong;
     return true;
 }
 
-bool heap_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t site,
+bool heap_totals_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t site,
                    uint32_t parent)
 {
-    struct heap *h = heap_of(run);
+    struct heap_totals *h = heap_of(run);
     if (number < HEAP_NODE_FIRST || number >= HEAP_NODES || parent >= number)
         return false;
     size_t i = index_of(h, process, NODES, 0, h->nodes_count);
     if (i == h->nodes_count) {
-        h->nodes = grow(h->nodes, &h->nodes_room, ++h->nodes_count, sizeof *h->nodes);
-        h->nodes[i] = (struct nodes){0};
+        h->nodes = array_reserve(h->nodes, &h->nodes_room, ++h->nodes_count, sizeof *h->nodes);
+        h->nodes[i] = (struct heap_stack_nodes){0};
     }
-    struct nodes *n = &h->nodes[i];
+    struct heap_stack_nodes *n = &h->nodes[i];
     if (number >= n->count) {
-        n->items = grow(n->items, &n->room, number + 1, sizeof *n->items);
+        n->items = array_reserve(n->items, &n->room, number + 1, sizeof *n->items);
         memset(n->items + n->count, 0, (number + 1 - n->count) * sizeof *n->items);
         n->count = number + 1;
     }
-    n->items[number] = (struct node){site, parent};
+    n->items[number] = (struct heap_stack_node){site, parent};
     return true;
 }
 
-void heap_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, uint64_t left)
+void heap_totals_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, uint64_t left)
 {
-    struct heap *h = heap_of(run);
+    struct heap_totals *h = heap_of(run);
     size_t kept = 0;
     for (size_t i = 0; i < h->block_count; i++)
         if (h->blocks[i].process != process)
@@ -149,41 +149,41 @@ void heap_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, uint64_
 
 #define BLOCKS_KEPT (16 * (size_t)HEAP_BLOCKS_TOLD) /* of all processes */
 
-void heap_add_block(struct run *run, const struct heap_left *block)
+void heap_totals_add_block(struct run *run, const struct heap_unfreed *block)
 {
-    struct heap *h = heap_of(run);
+    struct heap_totals *h = heap_of(run);
     uintptr_t process = (uintptr_t)map_get(&h->at, block->process, (uint64_t)PROCESS << 32);
     if (h->block_count >= BLOCKS_KEPT) {
         if (process)
             h->processes[process - 1].blocks_left++;
         return;
     }
-    h->blocks = grow(h->blocks, &h->block_room, h->block_count + 1, sizeof *h->blocks);
+    h->blocks = array_reserve(h->blocks, &h->block_room, h->block_count + 1, sizeof *h->blocks);
     h->blocks[h->block_count++] = *block;
 }
 
-static uintptr_t known(const struct run *run, uint32_t process, enum kind kind, uint32_t number)
+static uintptr_t heap_totals_find(const struct run *run, uint32_t process, enum heap_record_kind kind, uint32_t number)
 {
     return run->heap ? (uintptr_t)map_get(&run->heap->at, process, (uint64_t)kind << 32 | number)
                      : 0;
 }
 
-const struct heap_process *heap_process_of(const struct run *run, uint32_t process)
+const struct heap_process *heap_totals_process_for(const struct run *run, uint32_t process)
 {
-    uintptr_t i = known(run, process, PROCESS, 0);
+    uintptr_t i = heap_totals_find(run, process, PROCESS, 0);
     return i ? &run->heap->processes[i - 1] : NULL;
 }
 
-const struct heap_taken *heap_numbered(const struct run *run, uint32_t process, uint32_t number)
+const struct heap_allocated *heap_totals_find_numbered(const struct run *run, uint32_t process, uint32_t number)
 {
-    uintptr_t i = known(run, process, TAKEN, number);
+    uintptr_t i = heap_totals_find(run, process, TAKEN, number);
     return i ? &run->heap->taken[i - 1] : NULL;
 }
 
-uint64_t heap_site(const struct run *run, uint32_t process, uint32_t node, uint32_t *parent)
+uint64_t heap_totals_site(const struct run *run, uint32_t process, uint32_t node, uint32_t *parent)
 {
-    uintptr_t i = known(run, process, NODES, 0);
-    const struct nodes *n = i ? &run->heap->nodes[i - 1] : NULL;
+    uintptr_t i = heap_totals_find(run, process, NODES, 0);
+    const struct heap_stack_nodes *n = i ? &run->heap->nodes[i - 1] : NULL;
     *parent = 0;
     if (!n || node < HEAP_NODE_FIRST || node >= n->count || !n->items[node].parent)
         return 0;
@@ -191,40 +191,40 @@ uint64_t heap_site(const struct run *run, uint32_t process, uint32_t node, uint3
     return n->items[node].site;
 }
 
-size_t heap_block_count(const struct run *run) { return run->heap ? run->heap->block_count : 0; }
+size_t heap_totals_block_count(const struct run *run) { return run->heap ? run->heap->block_count : 0; }
 
-const struct heap_left *heap_block_at(const struct run *run, size_t i)
+const struct heap_unfreed *heap_totals_block_at(const struct run *run, size_t i)
 {
     return &run->heap->blocks[i];
 }
 
-bool *heap_wants_blocks(struct run *run) { return &heap_of(run)->wants_blocks; }
+bool *heap_totals_wants_blocks(struct run *run) { return &heap_of(run)->wants_blocks; }
 
-void heap_no_blocks(struct run *run)
+void heap_totals_no_blocks(struct run *run)
 {
     heap_of(run)->blocks_came++;
     heap_of(run)->wants_blocks = false;
 }
 
-uint64_t heap_blocks_came(const struct run *run) { return run->heap ? run->heap->blocks_came : 0; }
+uint64_t heap_totals_blocks_came(const struct run *run) { return run->heap ? run->heap->blocks_came : 0; }
 
-size_t heap_process_count(const struct run *run)
+size_t heap_totals_process_count(const struct run *run)
 {
     return run->heap ? run->heap->process_count : 0;
 }
 
-const struct heap_process *heap_process_at(const struct run *run, size_t i)
+const struct heap_process *heap_totals_process_at(const struct run *run, size_t i)
 {
     return &run->heap->processes[i];
 }
 
-size_t heap_count(const struct run *run) { return run->heap ? run->heap->taken_count : 0; }
+size_t heap_totals_count(const struct run *run) { return run->heap ? run->heap->taken_count : 0; }
 
-const struct heap_taken *heap_at(const struct run *run, size_t i) { return &run->heap->taken[i]; }
+const struct heap_allocated *heap_totals_at(const struct run *run, size_t i) { return &run->heap->taken[i]; }
 
-size_t heap_wrong_count(const struct run *run) { return run->heap ? run->heap->wrong_count : 0; }
+size_t heap_totals_wrong_count(const struct run *run) { return run->heap ? run->heap->wrong_count : 0; }
 
-const struct heap_wrong *heap_wrong_at(const struct run *run, size_t i)
+const struct heap_invalid_free *heap_totals_wrong_at(const struct run *run, size_t i)
 {
     return &run->heap->wrong[i];
 }

@@ -5,31 +5,31 @@
 
 #define NEAR_NUMBERS 1024u
 
-static struct counted *counted_of(const struct identities *identities, uint64_t high)
+static struct counted *counted_of(const struct line_identities *identities, uint64_t high)
 {
     uintptr_t index = (uintptr_t)map_get(&identities->by_high, high, 0);
     return index ? &identities->counted[index - 1] : NULL;
 }
 
-void identities_expect(struct identities *identities, uint64_t high, uint32_t session)
+void line_identity_expect(struct line_identities *identities, uint64_t high, uint32_t session)
 {
     identities->others.gradual = true;
     if (counted_of(identities, high))
         return;
-    identities->counted = grow(identities->counted, &identities->counted_room,
+    identities->counted = array_reserve(identities->counted, &identities->counted_room,
                                identities->counted_count + 1, sizeof *identities->counted);
     identities->counted[identities->counted_count++] =
         (struct counted){.high = high, .owner = session};
     map_put(&identities->by_high, high, 0, (void *)(uintptr_t)identities->counted_count);
 }
 
-bool identities_are_others(const struct identities *identities, uint64_t high, uint32_t session)
+bool line_identity_has_changed(const struct line_identities *identities, uint64_t high, uint32_t session)
 {
     const struct counted *c = counted_of(identities, high);
     return c && c->owner != session;
 }
 
-uint32_t identities_get(const struct identities *identities, uint64_t high, uint64_t low)
+uint32_t line_identity_get(const struct line_identities *identities, uint64_t high, uint64_t low)
 {
     const struct counted *c = counted_of(identities, high);
     if (c && low < c->room && c->lines[low])
@@ -37,7 +37,7 @@ uint32_t identities_get(const struct identities *identities, uint64_t high, uint
     return (uint32_t)(uintptr_t)map_get(&identities->others, high, low);
 }
 
-void identities_put(struct identities *identities, uint64_t high, uint64_t low, uint32_t line)
+void line_identity_put(struct line_identities *identities, uint64_t high, uint64_t low, uint32_t line)
 {
     struct counted *c = counted_of(identities, high);
     if (!c ||
@@ -45,12 +45,12 @@ void identities_put(struct identities *identities, uint64_t high, uint64_t low, 
         map_put(&identities->others, high, low, (void *)(uintptr_t)line);
         return;
     }
-    c->lines = grow_zeroed(c->lines, &c->room, low + 1, sizeof *c->lines);
+    c->lines = array_reserve_zeroed(c->lines, &c->room, low + 1, sizeof *c->lines);
     c->lines[low] = line;
     c->count++;
 }
 
-void identities_free(struct identities *identities)
+void line_identity_free(struct line_identities *identities)
 {
     for (size_t i = 0; i < identities->counted_count; i++)
         free(identities->counted[i].lines);

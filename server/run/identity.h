@@ -7,7 +7,7 @@
 
 #include "memory/map.h"
 
-struct identities {
+struct line_identities {
     struct counted {
         uint64_t high;
         uint32_t owner; /* session */
@@ -20,12 +20,12 @@ struct identities {
 };
 
 /* The second numbers that come with this one are counted, and are that session's: the first that says so. */
-void identities_expect(struct identities *identities, uint64_t high, uint32_t session);
+void line_identity_expect(struct line_identities *identities, uint64_t high, uint32_t session);
 /* Whether lines with that number are another session's than this one's. */
-bool identities_are_others(const struct identities *identities, uint64_t high, uint32_t session);
-uint32_t identities_get(const struct identities *identities, uint64_t high,
+bool line_identity_has_changed(const struct line_identities *identities, uint64_t high, uint32_t session);
+uint32_t line_identity_get(const struct line_identities *identities, uint64_t high,
                         uint64_t low); /* 0: none */
-void identities_put(struct identities *identities, uint64_t high, uint64_t low, uint32_t line);
-void identities_free(struct identities *identities);
+void line_identity_put(struct line_identities *identities, uint64_t high, uint64_t low, uint32_t line);
+void line_identity_free(struct line_identities *identities);
 
 #endif

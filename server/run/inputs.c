@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct inputs {
-    struct inputs_thread *threads;
+struct input_store {
+    struct input_store_thread *threads;
     size_t count, room;
     struct map at; /* session, thread -> 1 + index */
     uint64_t bytes;
 };
 
-void inputs_free(struct inputs *inputs)
+void input_store_free(struct input_store *inputs)
 {
     if (!inputs)
         return;
@@ -24,43 +24,43 @@ void inputs_free(struct inputs *inputs)
     free(inputs);
 }
 
-static struct inputs_thread *find(struct inputs *inputs, uint32_t session, uint32_t thread)
+static struct input_store_thread *input_store_get_thread(struct input_store *inputs, uint32_t session, uint32_t thread)
 {
     size_t known = (uintptr_t)map_get(&inputs->at, session, thread);
     if (!known) {
         inputs->threads =
-            grow(inputs->threads, &inputs->room, inputs->count + 1, sizeof *inputs->threads);
+            array_reserve(inputs->threads, &inputs->room, inputs->count + 1, sizeof *inputs->threads);
         inputs->threads[inputs->count] =
-            (struct inputs_thread){.session = session, .thread = thread};
+            (struct input_store_thread){.session = session, .thread = thread};
         known = ++inputs->count;
         map_put(&inputs->at, session, thread, (void *)(uintptr_t)known);
     }
     return &inputs->threads[known - 1];
 }
 
-static void append(struct inputs *inputs, struct inputs_thread *t, const struct input *input)
+static void input_store_append(struct input_store *inputs, struct input_store_thread *t, const struct input *input)
 {
-    struct out body = {0};
-    put_u32(&body, INPUT_HEAD_BYTES + input->size);
-    put_input(&body, input);
+    struct encoder body = {0};
+    encode_u32(&body, INPUT_HEAD_BYTES + input->size);
+    encode_input(&body, input);
     if (body.failed || inputs->bytes + body.size > LIMIT_INPUT_BYTES) {
         t->cut = true;
     } else {
-        t->bytes = grow(t->bytes, &t->room, t->size + body.size, 1);
+        t->bytes = array_reserve(t->bytes, &t->room, t->size + body.size, 1);
         memcpy(t->bytes + t->size, body.data, body.size);
         t->size += body.size;
         inputs->bytes += body.size;
         t->calls += !(input->flags & (INPUT_MORE | INPUT_OWN));
     }
-    out_free(&body);
+    encoder_free(&body);
 }
 
-void inputs_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
+void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
                 const struct input *input)
 {
     if (!run->inputs)
-        run->inputs = memory_zeroed(1, sizeof *run->inputs);
-    struct inputs_thread *t = find(run->inputs, session, thread);
+        run->inputs = xcalloc(1, sizeof *run->inputs);
+    struct input_store_thread *t = input_store_get_thread(run->inputs, session, thread);
     if (line)
         t->line = line;
     if (input->flags & INPUT_PASSED)
@@ -70,13 +70,13 @@ void inputs_add(struct run *run, uint32_t session, uint32_t thread, uint32_t lin
     else if (input->flags & INPUT_STREAMS)
         t->streams = true;
     else if (!t->cut)
-        append(run->inputs, t, input);
+        input_store_append(run->inputs, t, input);
     run->generation++;
 }
 
-size_t inputs_threads(const struct run *run) { return run->inputs ? run->inputs->count : 0; }
+size_t input_store_threads(const struct run *run) { return run->inputs ? run->inputs->count : 0; }
 
-const struct inputs_thread *inputs_thread(const struct run *run, size_t i)
+const struct input_store_thread *input_store_thread(const struct run *run, size_t i)
 {
     return &run->inputs->threads[i];
 }

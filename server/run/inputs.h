@@ -6,7 +6,7 @@
 #include "wire/input.h"
 
 /* Of one thread. */
-struct inputs_thread {
+struct input_store_thread {
     uint32_t session, thread; /* code of its own line */
     uint32_t line; /* the same of the run; 0: not announced yet */
     uint8_t *bytes; /* bodies, each behind its size (u32) */
@@ -17,12 +17,12 @@ struct inputs_thread {
 };
 
 /* Of the thread of a session whose own line that is in the program, and in the run. */
-void inputs_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
+void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
                 const struct input *input);
-size_t inputs_threads(const struct run *run);
-const struct inputs_thread *inputs_thread(const struct run *run, size_t i);
+size_t input_store_threads(const struct run *run);
+const struct input_store_thread *input_store_thread(const struct run *run, size_t i);
 
-struct inputs;
-void inputs_free(struct inputs *inputs); /* of NULL nothing */
+struct input_store;
+void input_store_free(struct input_store *inputs); /* of NULL nothing */
 
 #endif

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FACTS_PAGE 1024u
+#define RUN_LINES_PAGE 1024u
 
 struct run_line {
     uint32_t kind;
@@ -20,7 +20,7 @@ struct run_line {
     uint32_t programs;   /* that announced it and are connected */
 };
 
-struct lines {
+struct run_lines {
     struct facts_page {
         struct run_line *lines; /* NULL: packed */
         uint8_t *packed;
@@ -30,25 +30,25 @@ struct lines {
 };
 
 /* The next line; the name is copied. */
-void lines_add(struct lines *lines, struct run_line facts);
-void lines_unpack(struct lines *lines, size_t page);
+void run_lines_add(struct run_lines *lines, struct run_line facts);
+void run_lines_unpack(struct run_lines *lines, size_t page);
 /* Packs pages of which `away` says that all lines are put away. */
-void lines_pack(struct lines *lines, bool (*away)(const void *context, uint32_t line),
+void run_lines_pack(struct run_lines *lines, bool (*away)(const void *context, uint32_t line),
                 const void *context);
 /* The same of the page of this number, which grows by one; true: there is none. */
-bool lines_pack_next(struct lines *lines, size_t *number,
+bool run_lines_pack_next(struct run_lines *lines, size_t *number,
                      bool (*away)(const void *context, uint32_t line), const void *context);
-void lines_free(struct lines *lines);
+void run_lines_free(struct run_lines *lines);
 /* The name is copied; the one before is freed. */
-void lines_rename(struct run_line *line, const char *name);
+void run_lines_rename(struct run_line *line, const char *name);
 
-/* Line 1 .. count; until the next lines_pack. */
-static inline struct run_line *lines_at(const struct lines *lines, uint32_t line)
+/* Line 1 .. count; until the next run_lines_pack. */
+static inline struct run_line *run_lines_at(const struct run_lines *lines, uint32_t line)
 {
-    const struct facts_page *page = &lines->pages[(line - 1) / FACTS_PAGE];
+    const struct facts_page *page = &lines->pages[(line - 1) / RUN_LINES_PAGE];
     if (__builtin_expect(!page->lines, 0))
-        lines_unpack((struct lines *)(uintptr_t)lines, (line - 1) / FACTS_PAGE);
-    return &page->lines[(line - 1) % FACTS_PAGE];
+        run_lines_unpack((struct run_lines *)(uintptr_t)lines, (line - 1) / RUN_LINES_PAGE);
+    return &page->lines[(line - 1) % RUN_LINES_PAGE];
 }
 
 #endif

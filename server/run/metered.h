@@ -6,24 +6,24 @@
 #include "server/run/run.h"
 #include "wire/meter.h"
 
-#define METERED_NOBODY UINT32_MAX /* session of what belongs to no program */
+#define PROGRAM_METRICS_NO_PROCESS UINT32_MAX /* session of what belongs to no program */
 
-struct metered_name {
+struct program_metric_name {
     uint32_t session, code;
     uint8_t kind; /* an enum meter_kind */
     char *name, *unit;
 };
 
-struct metered_sums {
+struct program_metric_sums {
     uint32_t session, thread; /* the thread's own line, as its program calls it */
     uint32_t line; /* the same of the run; 0: not announced yet */
     uint64_t time_ns; /* when this was so, by the program's monotonic clock */
-    struct meter_sums sums;
+    struct metric_sums sums;
     bool unsaved;
 };
 
 /* Of a meter that is looked at.  It stands at what was seen until something else is. */
-struct metered_samples {
+struct program_metric_samples {
     uint32_t session, code;
     uint64_t count; /* how often something else was seen */
     int64_t least, most, last;
@@ -32,29 +32,29 @@ struct metered_samples {
 };
 
 /* Told again, it is called as the newest says; the texts are copied. */
-void metered_tell(struct run *run, const struct metered_name *name);
-void metered_count(struct run *run, const struct metered_sums *sums);
-void metered_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns, int64_t value);
+void program_metrics_declare(struct run *run, const struct program_metric_name *name);
+void program_metrics_count(struct run *run, const struct program_metric_sums *sums);
+void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns, int64_t value);
 
 /* NULL: nobody told it. */
-const struct metered_name *metered_name(const struct run *run, uint32_t session, uint32_t code);
+const struct program_metric_name *program_metrics_name(const struct run *run, uint32_t session, uint32_t code);
 /* The code of a number that is told from outside, by its name; 0: nobody told it yet. */
-uint32_t metered_code(const struct run *run, const char *name);
+uint32_t program_metrics_code(const struct run *run, const char *name);
 
-size_t metered_names(const struct run *run);
-const struct metered_name *metered_name_at(const struct run *run, size_t i); /* as they came */
-size_t metered_counted(const struct run *run);
-struct metered_sums *metered_counted_at(const struct run *run, size_t i);
-size_t metered_sampled(const struct run *run);
-const struct metered_samples *metered_sampled_at(const struct run *run, size_t i);
+size_t program_metrics_names(const struct run *run);
+const struct program_metric_name *program_metrics_name_at(const struct run *run, size_t i); /* as they came */
+size_t program_metrics_counted(const struct run *run);
+struct program_metric_sums *program_metrics_counted_at(const struct run *run, size_t i);
+size_t program_metrics_sampled(const struct run *run);
+const struct program_metric_samples *program_metrics_sampled_at(const struct run *run, size_t i);
 
 /* Tells all that was counted since this was asked last, in bodies of METERS. */
-void metered_save(struct run *run,
+void program_metrics_save(struct run *run,
                   void (*save)(void *user, uint32_t session, uint32_t thread,
-                               const struct out *body),
+                               const struct encoder *body),
                   void *user);
 
-struct metered;
-void metered_free(struct metered *metered); /* of NULL nothing */
+struct program_metrics;
+void program_metrics_free(struct program_metrics *metered); /* of NULL nothing */
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash(const char *s)
+static uint64_t name_table_hash(const char *s)
 {
     uint64_t h = 14695981039346656037u;
     for (; *s; s++)
@@ -13,9 +13,9 @@ static uint64_t hash(const char *s)
     return h;
 }
 
-uint32_t naming_find(const struct names *names, const char *name)
+uint32_t name_table_find(const struct name_table *names, const char *name)
 {
-    uint64_t h = hash(name);
+    uint64_t h = name_table_hash(name);
     for (uint64_t i = 0;; i++) { /* equal hashes are told apart by a count */
         uintptr_t code = (uintptr_t)map_get(&names->index, h, i);
         if (code == 0 || strcmp(names->items[code - 1], name) == 0)
@@ -23,18 +23,18 @@ uint32_t naming_find(const struct names *names, const char *name)
     }
 }
 
-uint32_t naming_add(struct names *names, const char *name)
+uint32_t name_table_add(struct name_table *names, const char *name)
 {
-    uint64_t h = hash(name), i = 0;
+    uint64_t h = name_table_hash(name), i = 0;
     while (map_get(&names->index, h, i))
         i++;
-    names->items = grow(names->items, &names->room, names->count + 1, sizeof *names->items);
-    names->items[names->count++] = memory_copied(name);
+    names->items = array_reserve(names->items, &names->room, names->count + 1, sizeof *names->items);
+    names->items[names->count++] = xstrdup(name);
     map_put(&names->index, h, i, (void *)(uintptr_t)names->count);
     return (uint32_t)names->count;
 }
 
-void naming_free(struct names *names)
+void name_table_free(struct name_table *names)
 {
     for (size_t i = 0; i < names->count; i++)
         free(names->items[i]);

@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct names {
+struct name_table {
     char **items;
     size_t count, room;
     struct map index;
 };
 
-uint32_t naming_find(const struct names *names, const char *name); /* 0: it is not there */
-uint32_t naming_add(struct names *names, const char *name); /* one that is not there */
-void naming_free(struct names *names);
+uint32_t name_table_find(const struct name_table *names, const char *name); /* 0: it is not there */
+uint32_t name_table_add(struct name_table *names, const char *name); /* one that is not there */
+void name_table_free(struct name_table *names);
 
 #endif

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct places {
+struct call_sites {
     uint32_t *place_of; /* by site - 1; 0: nobody asked yet */
     size_t place_room;
     uint32_t *sites; /* by place - 1 */
     size_t count, site_room;
     struct map codes;   /* file and offset -> place */
-    struct file {
+    struct site_file {
         uint8_t build_id[32];
         unsigned build_id_bytes;
         char *path; /* of one without */
@@ -22,7 +22,7 @@ struct places {
     size_t *file_of_room, process_count, process_room, process_rooms;
 };
 
-void places_free(struct places *p)
+void call_sites_free(struct call_sites *p)
 {
     if (!p)
         return;
@@ -39,17 +39,17 @@ void places_free(struct places *p)
     free(p);
 }
 
-static struct places *places(const struct run *constant)
+static struct call_sites *call_sites_for_run(const struct run *constant)
 {
     struct run *run = (struct run *)(uintptr_t)constant; /* a cache */
     if (!run->places)
-        run->places = memory_zeroed(1, sizeof *run->places);
+        run->places = xcalloc(1, sizeof *run->places);
     return run->places;
 }
 
 /* ---- files ---- */
 
-static bool is_file(const struct file *file, const struct run_module *module)
+static bool is_file(const struct site_file *file, const struct run_module *module)
 {
     if (file->build_id_bytes != module->build_id_bytes)
         return false;
@@ -58,31 +58,31 @@ static bool is_file(const struct file *file, const struct run_module *module)
                : strcmp(file->path, module->path) == 0;
 }
 
-static uint32_t find_file(struct places *p, const struct run_module *module)
+static uint32_t find_file(struct call_sites *p, const struct run_module *module)
 {
     for (size_t i = 0; i < p->file_count; i++)
         if (is_file(&p->files[i], module))
             return (uint32_t)i;
-    p->files = grow(p->files, &p->file_room, p->file_count + 1, sizeof *p->files);
-    struct file *file = &p->files[p->file_count];
-    *file = (struct file){.build_id_bytes = module->build_id_bytes,
-                          .path = module->build_id_bytes ? NULL : memory_copied(module->path)};
+    p->files = array_reserve(p->files, &p->file_room, p->file_count + 1, sizeof *p->files);
+    struct site_file *file = &p->files[p->file_count];
+    *file = (struct site_file){.build_id_bytes = module->build_id_bytes,
+                          .path = module->build_id_bytes ? NULL : xstrdup(module->path)};
     memcpy(file->build_id, module->build_id, sizeof file->build_id);
     return (uint32_t)p->file_count++;
 }
 
 /* Which file a module of a process is: found once. */
-static uint32_t file_of(struct places *p, const struct run *run, uint32_t process, size_t module)
+static uint32_t file_of(struct call_sites *p, const struct run *run, uint32_t process, size_t module)
 {
     if (p->process_count < run->process_count) {
         p->file_of =
-            grow_zeroed(p->file_of, &p->process_room, run->process_count, sizeof *p->file_of);
-        p->file_of_room = grow_zeroed(p->file_of_room, &p->process_rooms, run->process_count,
+            array_reserve_zeroed(p->file_of, &p->process_room, run->process_count, sizeof *p->file_of);
+        p->file_of_room = array_reserve_zeroed(p->file_of_room, &p->process_rooms, run->process_count,
                                       sizeof *p->file_of_room);
         p->process_count = run->process_count;
     }
     uint32_t **files = &p->file_of[process];
-    *files = grow_zeroed(*files, &p->file_of_room[process], module + 1, sizeof **files);
+    *files = array_reserve_zeroed(*files, &p->file_of_room[process], module + 1, sizeof **files);
     if (!(*files)[module])
         (*files)[module] = 1 + find_file(p, &run->processes[process].modules[module]);
     return (*files)[module] - 1;
@@ -99,12 +99,12 @@ static size_t module_at(const struct run_process *process, uint64_t address)
     return SIZE_MAX;
 }
 
-static uint32_t code(struct places *p, uint64_t space, uint64_t offset, uint32_t site)
+static uint32_t call_sites_number_place(struct call_sites *p, uint64_t space, uint64_t offset, uint32_t site)
 {
     uintptr_t known = (uintptr_t)map_get(&p->codes, space, offset);
     if (known)
         return (uint32_t)known;
-    p->sites = grow(p->sites, &p->site_room, p->count + 1, sizeof *p->sites);
+    p->sites = array_reserve(p->sites, &p->site_room, p->count + 1, sizeof *p->sites);
     p->sites[p->count++] = site;
     map_put(&p->codes, space, offset, (void *)(uintptr_t)p->count);
     return (uint32_t)p->count;
@@ -112,48 +112,48 @@ static uint32_t code(struct places *p, uint64_t space, uint64_t offset, uint32_t
 
 #define OF_PROCESS (1ull << 32) /* a space of addresses that belongs to no file */
 
-static struct place_key key_of(struct places *p, const struct run *run, uint32_t number,
+static struct call_site_key key_of(struct call_sites *p, const struct run *run, uint32_t number,
                                uint64_t address)
 {
     if (number >= run->process_count)
-        return (struct place_key){OF_PROCESS | number, address};
+        return (struct call_site_key){OF_PROCESS | number, address};
     const struct run_process *process = &run->processes[number];
     size_t module = module_at(process, address);
     if (module == SIZE_MAX)
-        return (struct place_key){OF_PROCESS | number, address};
-    return (struct place_key){file_of(p, run, number, module),
+        return (struct call_site_key){OF_PROCESS | number, address};
+    return (struct call_site_key){file_of(p, run, number, module),
                               address - process->modules[module].bias};
 }
 
-struct place_key places_key(const struct run *run, uint32_t process, uint64_t address)
+struct call_site_key call_sites_key(const struct run *run, uint32_t process, uint64_t address)
 {
-    return key_of(places(run), run, process, address);
+    return key_of(call_sites_for_run(run), run, process, address);
 }
 
-static uint32_t find(struct places *p, const struct run *run, uint32_t site)
+static uint32_t call_sites_resolve_site(struct call_sites *p, const struct run *run, uint32_t site)
 {
     struct site s = run->site_list[site - 1];
-    struct place_key key = key_of(p, run, s.process, s.address);
-    return code(p, key.space, key.offset, site);
+    struct call_site_key key = key_of(p, run, s.process, s.address);
+    return call_sites_number_place(p, key.space, key.offset, site);
 }
 
-uint32_t places_of(const struct run *run, uint32_t site)
+uint32_t call_sites_for_line(const struct run *run, uint32_t site)
 {
     if (!site || site > run->site_count)
         return 0;
-    struct places *p = places(run);
-    p->place_of = grow_zeroed(p->place_of, &p->place_room, site, sizeof *p->place_of);
+    struct call_sites *p = call_sites_for_run(run);
+    p->place_of = array_reserve_zeroed(p->place_of, &p->place_room, site, sizeof *p->place_of);
     if (!p->place_of[site - 1])
-        p->place_of[site - 1] = find(p, run, site);
+        p->place_of[site - 1] = call_sites_resolve_site(p, run, site);
     return p->place_of[site - 1];
 }
 
-uint32_t places_count(const struct run *run)
+uint32_t call_sites_count(const struct run *run)
 {
     return run->places ? (uint32_t)run->places->count : 0;
 }
 
-uint32_t places_site(const struct run *run, uint32_t place)
+uint32_t call_sites_site(const struct run *run, uint32_t place)
 {
-    return place && place <= places_count(run) ? run->places->sites[place - 1] : 0;
+    return place && place <= call_sites_count(run) ? run->places->sites[place - 1] : 0;
 }

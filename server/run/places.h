@@ -8,17 +8,17 @@
 #include "server/run/run.h"
 
 /* The place of a site, from 1; 0 of 0.  It never changes while the run is there. */
-uint32_t places_of(const struct run *run, uint32_t site);
+uint32_t call_sites_for_line(const struct run *run, uint32_t site);
 /* The same of any address, as two numbers: a file, or a process alone, and how far it is from its begin. */
-struct place_key {
+struct call_site_key {
     uint64_t space, offset;
 };
-struct place_key places_key(const struct run *run, uint32_t process, uint64_t address);
-uint32_t places_count(const struct run *run); /* that were asked for so far: 1 .. result */
+struct call_site_key call_sites_key(const struct run *run, uint32_t process, uint64_t address);
+uint32_t call_sites_count(const struct run *run); /* that were asked for so far: 1 .. result */
 /* The site by which a place was met first; 0: there is no such place. */
-uint32_t places_site(const struct run *run, uint32_t place);
+uint32_t call_sites_site(const struct run *run, uint32_t place);
 
-struct places;
-void places_free(struct places *places); /* of NULL nothing */
+struct call_sites;
+void call_sites_free(struct call_sites *places); /* of NULL nothing */
 
 #endif

@@ -5,16 +5,16 @@
 #include "server/run/run.h"
 
 /* A thread's line, ns of the run; `what` an enum switched. */
-void processors_stood(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
+void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                       bool last);
-void processors_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
-void processors_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,
+void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
+void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,
                          int64_t at_ns); /* cpu UINT_MAX: not known */
 /* In which call it sleeps, an enum asleep. */
-void processors_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
-struct stays *processors_stays(struct run *run); /* of tasks on carriers, to be filled */
-void processors_lost(struct run *run, uint64_t switches);
+void cpu_placement_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
+struct placements *cpu_placement_tasks(struct run *run); /* of tasks on carriers, to be filled */
+void cpu_placement_lost(struct run *run, uint64_t switches);
 /* Nobody tells of switches; the words are copied. */
-void processors_refused(struct run *run, const char *why);
+void cpu_placement_unavailable(struct run *run, const char *why);
 
 #endif

@@ -34,13 +34,13 @@
 /* ---- descriptions: what they say of presence goes to the order ---- */
 
 /* The description that knows the kind comes before the others. */
-static const struct target_event *look_up(const struct run *run, const char *kind, const char *type,
+static const struct target_event *run_find_event_type(const struct run *run, const char *kind, const char *type,
                                           enum relation relation)
 {
     const struct target_event *found = NULL;
     for (int knows = 1; knows >= 0 && !found; knows--)
         for (size_t i = 0; i < run->target_count && !found; i++)
-            if ((target_kind(run->targets[i], kind) != NULL) == knows)
+            if ((target_line_type(run->targets[i], kind) != NULL) == knows)
                 found = target_event(run->targets[i], kind, type, relation);
     return found;
 }
@@ -50,7 +50,7 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
     struct run *run = context;
     for (int paired = 0; paired < 2; paired++) {
         const struct target_event *event =
-            look_up(run, run_kind_name(run, kind), run_type_name(run, type),
+            run_find_event_type(run, run_kind_name(run, kind), run_type_name(run, type),
                     paired ? RELATION_SYNC : RELATION_NONE);
         if (event && event->has_presence)
             order_effect(run->order, kind, type, paired, event->presence, event->own);
@@ -59,28 +59,28 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
     }
 }
 
-const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type,
+const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
                                     enum relation relation)
 {
     uint32_t kind =
         line & HIDDEN_LINE ? order_line_kind(run->order, line) : run_line_at(run, line)->kind;
-    return look_up(run, run_kind_name(run, kind), run_type_name(run, type), relation);
+    return run_find_event_type(run, run_kind_name(run, kind), run_type_name(run, type), relation);
 }
 
 uint32_t run_type(struct run *run, const char *name)
 {
-    uint32_t type = naming_find(&run->types, name);
+    uint32_t type = name_table_find(&run->types, name);
     if (type || run->types.count >= LIMIT_TYPES)
         return type;
-    return naming_add(&run->types, name);
+    return name_table_add(&run->types, name);
 }
 
 uint32_t run_kind(struct run *run, const char *name)
 {
-    uint32_t kind = naming_find(&run->kinds, name);
+    uint32_t kind = name_table_find(&run->kinds, name);
     if (kind || run->kinds.count >= LIMIT_KINDS)
         return kind;
-    return naming_add(&run->kinds, name);
+    return name_table_add(&run->kinds, name);
 }
 
 const char *run_type_name(const struct run *run, uint32_t type)
@@ -108,23 +108,23 @@ bool run_describe(struct run *run, const char *name, const char *text)
     struct target *target = target_read(text, name, stderr);
     if (!target)
         return false;
-    target_renew(target);
+    target_update_installed(target);
     run->targets =
-        grow(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
+        array_reserve(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
     run->target_texts =
-        memory_resized(run->target_texts, run->target_count + 1, sizeof *run->target_texts);
-    run->target_texts[run->target_count] = memory_copied(text);
+        xreallocarray(run->target_texts, run->target_count + 1, sizeof *run->target_texts);
+    run->target_texts[run->target_count] = xstrdup(text);
     run->targets[run->target_count++] = target;
-    order_ask_effects(run->order, apply_effect, run);
+    order_set_effect_source(run->order, apply_effect, run);
     run->generation++;
     return true;
 }
 
-const struct target_kind *run_target_kind(const struct run *run, const char *kind)
+const struct target_line_type *run_target_kind(const struct run *run, const char *kind)
 {
-    const struct target_kind *found = NULL;
+    const struct target_line_type *found = NULL;
     for (size_t i = 0; i < run->target_count && !found; i++)
-        found = target_kind(run->targets[i], kind);
+        found = target_line_type(run->targets[i], kind);
     return found;
 }
 
@@ -137,7 +137,7 @@ static bool has_room(const struct run *run)
     long pages = most ? 0 : sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (!most)
         most = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 / LINE_BYTES : LIMIT_LINES;
-    return order_lines(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
+    return order_line_count(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
 }
 
 static void text_free(struct run_text *first)
@@ -170,30 +170,30 @@ static size_t cache_bytes(void)
 
 struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
 {
-    struct run *run = memory_zeroed(1, sizeof *run);
-    run->key = memory_copied(key);
-    run->name = memory_copied_part(key, strcspn(key, "@"));
+    struct run *run = xcalloc(1, sizeof *run);
+    run->key = xstrdup(key);
+    run->name = xstrndup(key, strcspn(key, "@"));
     run->number = number;
     run->trace = trace;
     run->texts.gradual = run->sites.gradual = true;
     run->order =
-        trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
+        trace ? order_new_on((struct block_store){trace, part_put, part_get, NULL}) : order_new();
     order_cache(run->order, cache_bytes());
     return run;
 }
 
-void run_goes_on(struct run *run)
+void run_is_live(struct run *run)
 {
     run->live = true;
-    live_lines += order_lines(run->order);
+    live_lines += order_line_count(run->order);
 }
 
 void run_called(struct run *run, const char *key)
 {
     free(run->key);
     free(run->name);
-    run->key = memory_copied(key);
-    run->name = memory_copied_part(key, strcspn(key, "@"));
+    run->key = xstrdup(key);
+    run->name = xstrndup(key, strcspn(key, "@"));
 }
 
 static void process_free(struct run_process *process)
@@ -217,8 +217,8 @@ void run_free(struct run *run)
         return;
     if (run->counters > 0)
         close(run->counters);
-    live_lines -= run->live ? order_lines(run->order) : 0;
-    lines_free(&run->lines);
+    live_lines -= run->live ? order_line_count(run->order) : 0;
+    run_lines_free(&run->lines);
     for (size_t i = 0; i < run->process_count; i++)
         process_free(&run->processes[i]);
     for (struct map_walk walk = {.map = &run->texts}; map_next(&walk);)
@@ -227,9 +227,9 @@ void run_free(struct run *run)
         target_free(run->targets[i]);
         free(run->target_texts[i]);
     }
-    naming_free(&run->types);
-    naming_free(&run->kinds);
-    identities_free(&run->identities);
+    name_table_free(&run->types);
+    name_table_free(&run->kinds);
+    line_identity_free(&run->identities);
     map_free(&run->texts);
     map_free(&run->sites);
     for (size_t i = 0; i < run->session_count; i++)
@@ -240,13 +240,13 @@ void run_free(struct run *run)
         run->taking_free(run->taking);
     if (run->keeper)
         run->keeper->free(run);
-    contexts_free(&run->contexts);
-    entries_free(&run->entries);
-    wants_free(&run->wants);
-    unseen_free(run);
-    clocks_free(run->clocks);
-    exchanges_free(run->exchanges);
-    astray_free(run->astray);
+    call_contexts_free(&run->contexts);
+    call_entries_free(&run->entries);
+    pending_settings_free(&run->wants);
+    untraced_reasons_free(run);
+    clock_sync_free(run->clocks);
+    clock_exchanges_free(run->exchanges);
+    unordered_events_free(run->astray);
     if (run->course)
         run->course_free(run->course);
     if (run->measured)
@@ -255,14 +255,14 @@ void run_free(struct run *run)
         run->explained_free(run->explained);
     if (run->basis)
         run->basis_free(run->basis);
-    places_free(run->places);
-    figures_free(run->figures);
-    did_free(run->did);
-    heap_free(run->heap);
-    inputs_free(run->inputs);
-    metered_free(run->metered);
-    reached_free(&run->reached);
-    spans_free(run->spans);
+    call_sites_free(run->places);
+    os_metrics_free(run->figures);
+    activity_free(run->did);
+    heap_totals_free(run->heap);
+    input_store_free(run->inputs);
+    program_metrics_free(run->metered);
+    agent_positions_free(&run->reached);
+    cpu_states_free(run->spans);
     awaits_free(run->awaits);
     order_free(run->order);
     tracefile_close(run->trace);
@@ -284,15 +284,15 @@ void run_free(struct run *run)
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts)
 {
-    uint32_t line = identities_get(&run->identities, high, low);
+    uint32_t line = line_identity_get(&run->identities, high, low);
     if (line || !has_room(run))
         return line;
     live_lines += run->live;
     run->generation++;
     facts.kind = run_kind(run, kind);
     line = order_line(run->order, shared, facts.kind);
-    lines_add(&run->lines, facts);
-    identities_put(&run->identities, high, low, line);
+    run_lines_add(&run->lines, facts);
+    line_identity_put(&run->identities, high, low, line);
     return line;
 }
 
@@ -305,49 +305,49 @@ void run_line_is(struct run *run, uint32_t line, const char *kind, bool shared,
     l->object = facts.object;
     l->entry = facts.entry;
     order_line_is(run->order, line, shared, l->kind);
-    lines_rename(l, facts.name ? facts.name : "");
+    run_lines_rename(l, facts.name ? facts.name : "");
     run_line_changed(run, line);
 }
 
-static bool is_away(const void *order, uint32_t line) { return order_line_away(order, line); }
+static bool is_away(const void *order, uint32_t line) { return order_line_is_evicted(order, line); }
 
 #define FORGET_TEXTS 256u /* places for texts that are looked at in one step */
 
 static bool text_is_forgotten(void *run, uint64_t line, uint64_t number, void *text)
 {
-    if (!order_is_forgotten(((struct run *)run)->order, (struct ref){(uint32_t)line, number}))
+    if (!order_is_discarded(((struct run *)run)->order, (struct event_id){(uint32_t)line, number}))
         return false;
     text_free(text);
     return true;
 }
 
-void run_pack(struct run *run) { lines_pack(&run->lines, is_away, run->order); }
+void run_pack(struct run *run) { run_lines_pack(&run->lines, is_away, run->order); }
 
-void run_forget(struct run *run, uint64_t position)
+void run_discard(struct run *run, uint64_t position)
 {
-    run_forget_begin(run, position);
-    while (!run_forget_step(run))
+    run_discard_begin(run, position);
+    while (!run_discard_step(run))
         ;
 }
 
-void run_forget_begin(struct run *run, uint64_t position)
+void run_discard_begin(struct run *run, uint64_t position)
 {
-    order_forget_begin(run->order, position);
+    order_discard_begin(run->order, position);
     run->forgetting = (struct run_forgetting){0};
 }
 
-bool run_forget_step(struct run *run)
+bool run_discard_step(struct run *run)
 {
-    return order_forget_step(run->order) && did_forget_step(run, &run->forgetting.did) &&
-           entries_forget_step(&run->entries, order_first(run->order), &run->forgetting.entries) &&
-           map_weed(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten, run) &&
-           lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
+    return order_discard_step(run->order) && activity_forget_step(run, &run->forgetting.did) &&
+           call_entries_discard_step(&run->entries, order_first(run->order), &run->forgetting.entries) &&
+           map_remove_if(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten, run) &&
+           run_lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
 }
 
 void run_line_changed(struct run *run, uint32_t line)
 {
     run->changes =
-        grow(run->changes, &run->change_room, run->change_count + 1, sizeof *run->changes);
+        array_reserve(run->changes, &run->change_room, run->change_count + 1, sizeof *run->changes);
     run->changes[run->change_count++] = line;
     run->generation++;
 }
@@ -357,28 +357,28 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
     struct run_line *l = run_line_at(run, line);
     l->kind = run_kind(run, kind);
     order_line_becomes(run->order, line, l->kind);
-    lines_rename(l, name);
+    run_lines_rename(l, name);
     run_line_changed(run, line);
 }
 
 /* Since which event it is called so, and how it was called before, so that the old name is still found. */
-static void note_rename(struct run *run, struct ref at, const char *before, const char *name)
+static void note_rename(struct run *run, struct event_id at, const char *before, const char *name)
 {
     if (!*before || strcmp(before, name) == 0 || at.number == 0)
         return;
-    char *text = memory_printed("called %s from here on, %s before", name, before);
+    char *text = xasprintf("called %s from here on, %s before", name, before);
     run_add_text(run, at, text);
     free(text);
 }
 
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since)
 {
-    note_rename(run, (struct ref){line, since}, run_line_at(run, line)->name, name);
-    lines_rename(run_line_at(run, line), name);
+    note_rename(run, (struct event_id){line, since}, run_line_at(run, line)->name, name);
+    run_lines_rename(run_line_at(run, line), name);
     run_line_changed(run, line);
 }
 
-void run_add_text(struct run *run, struct ref at, const char *text)
+void run_add_text(struct run *run, struct event_id at, const char *text)
 {
     struct run_text *first = map_get(&run->texts, at.line, at.number);
     if (first && first->count >= LIMIT_TEXTS)
@@ -386,7 +386,7 @@ void run_add_text(struct run *run, struct ref at, const char *text)
     if (first && first->count == LIMIT_TEXTS - 1)
         text = "further texts of this event are not kept";
     size_t n = text_cut(text, LIMIT_TEXT_BYTES);
-    struct run_text *t = memory_bytes(sizeof *t + n + 1);
+    struct run_text *t = xmalloc(sizeof *t + n + 1);
     memcpy(t->text, text, n);
     t->text[n] = 0;
     t->next = NULL;
@@ -410,7 +410,7 @@ void run_fact(struct run *run, struct chunk chunk)
         run->keeper->fact(run, chunk);
 }
 
-const struct run_text *run_texts(const struct run *run, struct ref at)
+const struct run_text *run_texts(const struct run *run, struct event_id at)
 {
     return run->text_count ? map_get(&run->texts, at.line, at.number) : NULL;
 }
@@ -421,7 +421,7 @@ static uint32_t numbered_site(struct run *run, uint64_t high, uint64_t low, stru
     if (known)
         return known;
     run->site_list =
-        grow(run->site_list, &run->site_room, run->site_count + 1, sizeof *run->site_list);
+        array_reserve(run->site_list, &run->site_room, run->site_count + 1, sizeof *run->site_list);
     run->site_list[run->site_count++] = site;
     map_put(&run->sites, high, low, (void *)(uintptr_t)run->site_count);
     return (uint32_t)run->site_count;
@@ -438,10 +438,10 @@ uint32_t run_site(struct run *run, struct site site)
                        : plain;
 }
 
-void run_patient(struct run *run)
+void run_set_wait_for_missing(struct run *run)
 {
     run->patient = true;
-    order_patient(run->order);
+    order_set_wait_for_missing(run->order);
 }
 
 #if !defined(WAITING_MOST)
@@ -459,16 +459,16 @@ static uint64_t waiting_most(void)
 }
 #endif
 
-bool run_waits_too_much(const struct run *run) { return order_waiting(run->order) > WAITING_MOST; }
+bool run_pending_limit_exceeded(const struct run *run) { return order_waiting(run->order) > WAITING_MOST; }
 
-bool run_go_on(struct run *run, uint64_t looks)
+bool run_step(struct run *run, uint64_t looks)
 {
     uint64_t before = order_count(run->order);
-    bool all = order_go_on(run->order, looks);
+    bool all = order_step(run->order, looks);
     if (all && run->leaving && run->connected == run->leaving && !run->finishing) {
         run->finishing = true; /* nobody is left who could tell more */
         order_finish(run->order);
-        all = order_go_on(run->order, looks);
+        all = order_step(run->order, looks);
     }
     if ((all && run->leaving) || order_count(run->order) != before)
         run->generation++;
@@ -483,7 +483,7 @@ bool run_go_on(struct run *run, uint64_t looks)
 /* Lines are never taken away: each is looked at once. */
 static uint32_t run_process_first_line(const struct run *run, struct run_process *process)
 {
-    uint32_t index = (uint32_t)(process - run->processes), lines = order_lines(run->order);
+    uint32_t index = (uint32_t)(process - run->processes), lines = order_line_count(run->order);
     while (!process->first_line && process->lines_seen < lines)
         if (run_line_at(run, ++process->lines_seen)->process == index)
             process->first_line = process->lines_seen;
@@ -496,10 +496,10 @@ static bool run_process_replaced(const struct run *run, uint32_t index)
 {
     uint32_t next = run->processes[index].next;
     uint32_t line = next ? run_process_first_line(run, &run->processes[next - 1]) : 0;
-    uint64_t first = line ? order_position(run->order, (struct ref){line, 1}) : NO_POSITION;
+    uint64_t first = line ? order_position(run->order, (struct event_id){line, 1}) : NO_POSITION;
     if (first == NO_POSITION || !order_received(run->order, first))
         return false;
-    struct event sent = order_event(run->order, order_edge(run->order, first, 0));
+    struct order_event sent = order_event(run->order, order_edge(run->order, first, 0));
     return sent.thread && run_line_at(run, sent.thread)->process == index;
 }
 
@@ -544,7 +544,7 @@ static void run_process_follows(struct run *run, uint32_t index)
 uint32_t run_process(struct run *run, struct run_process process)
 {
     run->processes =
-        grow(run->processes, &run->process_room, run->process_count + 1, sizeof *run->processes);
+        array_reserve(run->processes, &run->process_room, run->process_count + 1, sizeof *run->processes);
     run->processes[run->process_count] = process;
     run_process_follows(run, (uint32_t)run->process_count);
     if (run->process_count == 0) {

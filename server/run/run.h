@@ -49,11 +49,11 @@ struct run_text {
 };
 
 struct run;
-struct session;
-struct taking;
+struct program_session;
+struct capture;
 
 /* Is told of what must be known to go on from a saved state. */
-struct keeper {
+struct fact_writer {
     void (*fact)(struct run *run, struct chunk chunk); /* a chunk that later ones rely on */
     void (*text)(struct run *run, uint32_t line, uint64_t number, const char *text);
     void (*free)(struct run *run);
@@ -66,16 +66,16 @@ struct run {
     struct tracefile *trace; /* NULL: everything is in memory */
     bool live; /* trace is being written */
     char *file;
-    struct names types, kinds;
-    struct lines lines;
+    struct name_table types, kinds;
+    struct run_lines lines;
     uint32_t *changes; /* lines that changed after they were made, as it happened */
     size_t change_count, change_room;
     struct run_process *processes;
     size_t process_count, process_room;
-    struct identities identities; /* of lines */
+    struct line_identities identities; /* of lines */
     struct map texts;
     struct run_forgetting {
-        struct map_weeding texts;
+        struct map_removal texts;
         size_t page; /* of lines, the next one */
         uint32_t entries; /* of threads whose calls were told, the next one */
         size_t did; /* of threads that told what they did, the next one */
@@ -93,9 +93,9 @@ struct run {
     struct target **targets;
     char **target_texts;
     size_t target_count, target_room;
-    struct wants wants; /* what they are to measure */
-    struct contexts contexts; /* what its threads measured of their calls */
-    struct entries entries; /* and when each began and ended, where that was wanted */
+    struct pending_settings wants; /* what they are to measure */
+    struct call_contexts contexts; /* what its threads measured of their calls */
+    struct call_entries entries; /* and when each began and ended, where that was wanted */
     uint64_t start_ns; /* clock at the run's begin; times count from it */
     uint64_t wall_ns;
     int64_t clock_ahead_ns; /* of the time of the run before this machine's monotonic clock */
@@ -106,36 +106,36 @@ struct run {
         leaving; /* how many of them hung up; what that does to the order is still worked off */
     int counters; /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
-    struct clocks *clocks; /* of clocks.c alone; a cache */
-    struct exchanges *exchanges; /* of exchanges.c; NULL: nothing was told */
-    struct astray *astray; /* of astray.c alone; likewise */
-    struct course *course; /* of course.c alone; likewise */
-    void (*course_free)(struct course *course);
-    struct places *places; /* of places.c alone; likewise */
-    struct did *did; /* of did.c alone; NULL: nothing was told */
-    struct all_figures *figures; /* of figures.c alone; NULL: nothing was said */
-    struct spans *spans; /* of processors.c alone; likewise */
+    struct clock_sync *clocks; /* of clocks.c alone; a cache */
+    struct clock_exchanges *exchanges; /* of exchanges.c; NULL: nothing was told */
+    struct unordered_events *astray; /* of astray.c alone; likewise */
+    struct state_timeline *course; /* of course.c alone; likewise */
+    void (*course_free)(struct state_timeline *course);
+    struct call_sites *places; /* of places.c alone; likewise */
+    struct activity_store *did; /* of did.c alone; NULL: nothing was told */
+    struct os_metrics_store *figures; /* of figures.c alone; NULL: nothing was said */
+    struct cpu_states *spans; /* of processors.c alone; likewise */
     struct awaits *awaits; /* of awaits.c alone; likewise */
-    struct heap *heap; /* of heap.c alone; likewise */
-    struct inputs *inputs; /* of inputs.c alone; NULL: none was recorded */
-    struct metered *metered; /* of metered.c alone; likewise */
-    struct measured *measured; /* of server/answer/measured.c alone; likewise */
-    void (*measured_free)(struct measured *measured);
-    struct explained *explained; /* of server/answer/explained.c alone; likewise */
-    void (*explained_free)(struct explained *explained);
-    struct basis *basis; /* of server/answer/table/basis.c alone; likewise */
-    void (*basis_free)(struct basis *basis);
-    struct reached_list reached; /* how far the streams of agents are, as far as it is told */
-    const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
-    struct saving *saving; /* the keeper's own */
-    struct taking *
+    struct heap_totals *heap; /* of heap.c alone; likewise */
+    struct input_store *inputs; /* of inputs.c alone; NULL: none was recorded */
+    struct program_metrics *metered; /* of metered.c alone; likewise */
+    struct interval_cache *measured; /* of server/answer/measured.c alone; likewise */
+    void (*measured_free)(struct interval_cache *measured);
+    struct attribution_cache *explained; /* of server/answer/explained.c alone; likewise */
+    void (*explained_free)(struct attribution_cache *explained);
+    struct path_baseline *basis; /* of server/answer/table/basis.c alone; likewise */
+    void (*basis_free)(struct path_baseline *basis);
+    struct agent_positions reached; /* how far the streams of agents are, as far as it is told */
+    const struct fact_writer *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
+    struct checkpoint_writer *saving; /* the keeper's own */
+    struct capture *
         taking; /* of a live run that had a program: what is journalled and not told; the run only frees it */
-    void (*taking_free)(struct taking *taking);
-    struct session **sessions; /* by number; NULL where it hung up.  The run only frees them. */
+    void (*taking_free)(struct capture *taking);
+    struct program_session **sessions; /* by number; NULL where it hung up.  The run only frees them. */
     size_t session_count, session_room;
-    void (*session_free)(struct session *session);
+    void (*session_free)(struct program_session *session);
     bool finishing; /* the last of its programs leaves */
-    bool patient; /* what takes long in the order is left to run_go_on */
+    bool patient; /* what takes long in the order is left to run_step */
     char *
         report; /* when it has ended, one is to be made: a file's name, "" standard error; NULL none */
     char *damage; /* what the file has lost, NULL nothing */
@@ -165,7 +165,7 @@ struct run {
 /* A run whose order lies in a trace file, which it takes over; NULL: in memory. */
 struct run *run_new(const char *key, unsigned number, struct tracefile *trace);
 void run_free(struct run *run);
-void run_goes_on(struct run *run); /* one that was replayed is live from now on */
+void run_is_live(struct run *run); /* one that was replayed is live from now on */
 void run_called(struct run *run, const char *key); /* the file tells a part of it alone */
 
 /* Codes by name, made on first use; 0 when there are too many types. */
@@ -183,20 +183,20 @@ void run_line_is(struct run *run, uint32_t line, const char *kind, bool shared,
 /* What is known of it; until the run forgets something. */
 static inline struct run_line *run_line_at(const struct run *run, uint32_t line)
 {
-    return lines_at(&run->lines, line);
+    return run_lines_at(&run->lines, line);
 }
-/* Forgets the oldest part, up to a position, as order_forget does. */
-void run_forget(struct run *run, uint64_t position);
-void run_forget_begin(struct run *run, uint64_t position); /* the same in steps, see order.h */
-bool run_forget_step(struct run *run);
+/* Forgets the oldest part, up to a position, as order_discard does. */
+void run_discard(struct run *run, uint64_t position);
+void run_discard_begin(struct run *run, uint64_t position); /* the same in steps, see order.h */
+bool run_discard_step(struct run *run);
 void run_pack(struct run *run); /* what is known of lines that the order has put away */
 void run_line_changed(struct run *run, uint32_t line); /* viewers are to hear of it again */
 /* It turns out to be of another kind, and is called so. */
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name);
 /* since: number of the line's last event then; 0: not known, or a fact that is known */
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since);
-void run_add_text(struct run *run, struct ref at, const char *text);
-const struct run_text *run_texts(const struct run *run, struct ref at);
+void run_add_text(struct run *run, struct event_id at, const char *text);
+const struct run_text *run_texts(const struct run *run, struct event_id at);
 /* The number of a site, from 1: told again, the same.  0 of no address. */
 uint32_t run_site(struct run *run, struct site site);
 
@@ -205,19 +205,19 @@ void run_fact(struct run *run, struct chunk chunk); /* to its keeper */
 /* Adds a description from its text; false with a complaint in the log if it is bad. */
 bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
-const struct target_kind *run_target_kind(const struct run *run, const char *kind);
+const struct target_line_type *run_target_kind(const struct run *run, const char *kind);
 /* What the descriptions say of an event of that type on a line; NULL: nothing. */
-const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type,
+const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
                                     enum relation relation);
 
 /* Whether more events wait for others than may: an eighth of the memory.  What waits by its number alone goes to
  * the file; what waits by a key, or for several others, does not. */
-bool run_waits_too_much(const struct run *run);
-/* From now on what may take long is left to run_go_on. */
-void run_patient(struct run *run);
+bool run_pending_limit_exceeded(const struct run *run);
+/* From now on what may take long is left to run_step. */
+void run_set_wait_for_missing(struct run *run);
 /* Works off what was put off, about `looks` events of it.  True when nothing is left; then those who were
  * leaving are gone. */
-bool run_go_on(struct run *run, uint64_t looks);
+bool run_step(struct run *run, uint64_t looks);
 
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);

@@ -11,31 +11,31 @@
 #define MARGIN_MOST_NS                                                                             \
     65536.0 /* at first: truth is as far inside as the fastest messages take, and there it comes sooner */
 
-struct correction {
+struct clock_correction {
     double a, d, own;
 };
 
-struct settling {
-    const struct tying *t;
+struct clock_relaxation {
+    const struct clock_ties *t;
     double scale;
     double
         margin; /* receives are to be so much later than their sends; < 0: lines are not moved, but looked at */
-    struct correction *of; /* by clock */
+    struct clock_correction *of; /* by clock */
 };
 
 /* (the first clock stays, and none goes faster than clocks do) */
-static void move(const struct settling *s, uint32_t clock, double step, double u)
+static void clock_relaxation_shift_clock(const struct clock_relaxation *s, uint32_t clock, double step, double u)
 {
-    struct correction *c = &s->of[clock];
-    const double most = s->scale * BOUNDS_DRIFT;
+    struct clock_correction *c = &s->of[clock];
+    const double most = s->scale * CLOCK_REGION_DRIFT;
     if (clock)
         c->a += step, c->d = fmax(-most, fmin(c->d + step * u, most));
 }
 
 /* One message; true: its receive is not so much later than its send. */
-static bool relax(const struct settling *s, uint32_t from, uint32_t to, const struct way *w)
+static bool clock_relaxation_relax_message(const struct clock_relaxation *s, uint32_t from, uint32_t to, const struct clock_message *w)
 {
-    const struct correction *a = &s->of[from], *b = &s->of[to];
+    const struct clock_correction *a = &s->of[from], *b = &s->of[to];
     double sent = (double)w->sent - s->t->middle, got = (double)w->got - s->t->middle;
     double u = (sent - a->own) / s->scale, v = (got - b->own) / s->scale;
     double over = sent + a->a + a->d * u - (got + b->a + b->d * v) + fmax(s->margin, 0);
@@ -43,25 +43,25 @@ static bool relax(const struct settling *s, uint32_t from, uint32_t to, const st
         return false;
     double norm = (from ? 1 + u * u : 0) + (to ? 1 + v * v : 0);
     double step = s->margin < 0 ? 0 : FURTHER * over / norm;
-    move(s, from, -step, u);
-    move(s, to, step, v);
+    clock_relaxation_shift_clock(s, from, -step, u);
+    clock_relaxation_shift_clock(s, to, step, v);
     return true;
 }
 
-static bool relax_all(const struct settling *s)
+static bool relax_all(const struct clock_relaxation *s)
 {
     bool any = false;
     for (size_t i = 0; i < s->t->count; i++) {
-        const struct bond *b = &s->t->bonds[i];
+        const struct clock_pair *b = &s->t->bonds[i];
         for (size_t k = 0; k < b->forth.count; k++)
-            any |= relax(s, b->a, b->b, &b->forth.items[k]);
+            any |= clock_relaxation_relax_message(s, b->a, b->b, &b->forth.items[k]);
         for (size_t k = 0; k < b->back.count; k++)
-            any |= relax(s, b->b, b->a, &b->back.items[k]);
+            any |= clock_relaxation_relax_message(s, b->b, b->a, &b->back.items[k]);
     }
     return any;
 }
 
-static bool is_contradicted(struct settling s)
+static bool is_contradicted(struct clock_relaxation s)
 {
     s.margin = -1;
     return relax_all(&s);
@@ -72,17 +72,17 @@ double line_fit_time(const struct line_fit *f, double middle, double shown)
     return shown - (f->at + f->drift * (shown - middle - f->at) / (1 + f->drift));
 }
 
-bool settle(const struct tying *t, struct line_fit *fits)
+bool clock_relaxation_run(const struct clock_ties *t, struct line_fit *fits)
 {
-    struct settling s = {.t = t, .scale = t->middle > 1 ? t->middle : 1, .margin = MARGIN_MOST_NS};
+    struct clock_relaxation s = {.t = t, .scale = t->middle > 1 ? t->middle : 1, .margin = MARGIN_MOST_NS};
     size_t all = 1;
-    s.of = memory_zeroed(t->clocks + 1, sizeof *s.of);
+    s.of = xcalloc(t->clocks + 1, sizeof *s.of);
     for (uint32_t c = 0; c < t->clocks; c++) {
         double rate = 1 / (1 + fits[c].drift), own = fits[c].at;
-        s.of[c] = (struct correction){-own, (rate - 1) * s.scale, own};
+        s.of[c] = (struct clock_correction){-own, (rate - 1) * s.scale, own};
     }
     for (size_t i = 0; i < t->count; i++)
-        all += bond_messages(&t->bonds[i]);
+        all += clock_pair_messages(&t->bonds[i]);
     bool over = is_contradicted(s);
     for (; over && s.margin >= 1; s.margin /= 4)
         for (unsigned round = 0; over && round < ROUNDS && round < STEPS_MOST / all; round++) {

@@ -16,6 +16,6 @@ struct line_fit { /* the clock shows t + at + drift * (t - middle) at the time t
 double line_fit_time(const struct line_fit *fit, double middle, double shown);
 
 /* Of lines that are about right, of a tying that is closed; the first one stays.  False: they are contradicted still. */
-bool settle(const struct tying *tying, struct line_fit *fits);
+bool clock_relaxation_run(const struct clock_ties *tying, struct line_fit *fits);
 
 #endif

@@ -2,44 +2,44 @@
 
 #include "server/run/clocks.h"
 
-static uint32_t process_of(const struct run *run, const struct event *e)
+static uint32_t process_of(const struct run *run, const struct order_event *e)
 {
-    uint32_t line = e->thread && e->thread <= order_lines(run->order) ? e->thread : e->line;
-    return line && line <= order_lines(run->order) ? run_line_at(run, line)->process : 0;
+    uint32_t line = e->thread && e->thread <= order_line_count(run->order) ? e->thread : e->line;
+    return line && line <= order_line_count(run->order) ? run_line_at(run, line)->process : 0;
 }
 
-int64_t times_of(const struct run *run, const struct event *e)
+int64_t event_times_for_process(const struct run *run, const struct order_event *e)
 {
     return run->process_count < 2 ? e->time_ns
-                                  : clocks_correct(run, process_of(run, e), e->time_ns);
+                                  : clock_sync_correct(run, process_of(run, e), e->time_ns);
 }
 
-int64_t times_fitted(const struct run *run, uint64_t position)
+int64_t event_times_fitted(const struct run *run, uint64_t position)
 {
-    struct event e = order_event(run->order, position);
-    return times_of(run, &e);
+    struct order_event e = order_event(run->order, position);
+    return event_times_for_process(run, &e);
 }
 
-int64_t times_begin(const struct run *run)
+int64_t event_times_begin(const struct run *run)
 {
     int64_t least = run->last_ns;
-    for (uint32_t line = 1; line <= order_lines(run->order); line++) {
+    for (uint32_t line = 1; line <= order_line_count(run->order); line++) {
         uint64_t first = order_line_first(run->order, line);
         if (first >= order_line_events(run->order, line))
             continue;
         uint64_t position = order_line_at(run->order, line, first);
-        if (position != NO_POSITION && times_fitted(run, position) < least)
-            least = times_fitted(run, position);
+        if (position != NO_POSITION && event_times_fitted(run, position) < least)
+            least = event_times_fitted(run, position);
     }
     return least;
 }
 
-int64_t times_point(const struct run *run, uint64_t position)
+int64_t event_times_point(const struct run *run, uint64_t position)
 {
     uint64_t end = order_point_end(run->order, position);
-    int64_t latest = times_fitted(run, position);
+    int64_t latest = event_times_fitted(run, position);
     for (uint64_t p = order_event(run->order, position).point; p < end + 1 && p <= end; p++) {
-        int64_t time = p == position ? latest : times_fitted(run, p);
+        int64_t time = p == position ? latest : event_times_fitted(run, p);
         latest = time > latest ? time : latest;
     }
     return latest;
@@ -52,7 +52,7 @@ static uint64_t ordinal_from(const struct run *run, uint32_t line, int64_t time_
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         uint64_t position = order_line_at(run->order, line, middle);
-        if (position != NO_POSITION && times_point(run, position) < time_ns)
+        if (position != NO_POSITION && event_times_point(run, position) < time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -60,7 +60,7 @@ static uint64_t ordinal_from(const struct run *run, uint32_t line, int64_t time_
     return low;
 }
 
-void times_range(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
+void event_times_range(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
                  uint64_t *from, uint64_t *to)
 {
     *from = ordinal_from(run, line, from_ns);
@@ -78,7 +78,7 @@ static uint64_t line_from(const struct run *run, uint32_t line, int64_t time_ns)
 /* Where clocks of several hosts meet, times along a line may go back for so many events. */
 #define NEAR 16u
 
-void times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
+void event_times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
                   uint64_t *after)
 {
     uint64_t ordinal = ordinal_from(run, line, time_ns);
@@ -87,12 +87,12 @@ void times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_
     uint64_t least = ordinal;
     for (; back > begin && least - back < NEAR; back--) {
         uint64_t position = order_line_at(run->order, line, back - 1);
-        bool is_after = position != NO_POSITION && times_point(run, position) >= time_ns;
+        bool is_after = position != NO_POSITION && event_times_point(run, position) >= time_ns;
         least = is_after ? back - 1 : least;
     }
     for (; on < end && on - last < NEAR; on++) {
         uint64_t position = order_line_at(run->order, line, on);
-        bool is_before = position != NO_POSITION && times_point(run, position) < time_ns;
+        bool is_before = position != NO_POSITION && event_times_point(run, position) < time_ns;
         last = is_before ? on + 1 : last;
     }
     uint64_t at = least < end ? order_line_at(run->order, line, least) : NO_POSITION;
@@ -101,20 +101,20 @@ void times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_
     *after = at != NO_POSITION && at >= *after ? at + 1 : *after;
 }
 
-uint64_t times_position(const struct run *run, int64_t time_ns)
+uint64_t event_times_position(const struct run *run, int64_t time_ns)
 {
     uint64_t least = order_count(run->order);
-    for (uint32_t line = 1; line <= order_lines(run->order); line++) {
+    for (uint32_t line = 1; line <= order_line_count(run->order); line++) {
         uint64_t position = line_from(run, line, time_ns);
         least = position < least ? position : least;
     }
     return least;
 }
 
-uint64_t times_position_after(const struct run *run, int64_t time_ns)
+uint64_t event_times_position_after(const struct run *run, int64_t time_ns)
 {
     uint64_t after = order_first(run->order);
-    for (uint32_t line = 1; line <= order_lines(run->order); line++) {
+    for (uint32_t line = 1; line <= order_line_count(run->order); line++) {
         uint64_t ordinal = time_ns == INT64_MAX ? order_line_events(run->order, line)
                                                 : ordinal_from(run, line, time_ns + 1);
         if (ordinal <= order_line_first(run->order, line))

@@ -5,22 +5,22 @@
 #include "server/run/run.h"
 #include "wire/shown.h"
 
-#define UNSEEN_MOST 256u /* of a run; what comes after is told by its reason alone */
+#define UNTRACED_REASONS_MAX 256u /* of a run; what comes after is told by its reason alone */
 
 /* A program, by its session, tells a reason and what it is about. */
-void unseen_add(struct run *run, uint32_t session, unsigned reason, const char *about);
-void unseen_free(struct run *run);
+void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, const char *about);
+void untraced_reasons_free(struct run *run);
 
 /* Events that were lost without a number, or whose numbers are not told yet. */
-uint64_t unseen_lost(const struct run *run);
+uint64_t untraced_reasons_lost(const struct run *run);
 /* Reasons that hold for the whole run, as bits: hiding ones; and those that do not forbid the answer
  * `concurrent`, but are said with it.  What is lost and was numbered is no such reason: what follows it is doubtful. */
-uint32_t unseen_hiding(const struct run *run);
-uint32_t unseen_mechanisms(const struct run *run);
+uint32_t untraced_reasons_hiding_order(const struct run *run);
+uint32_t untraced_reasons_mechanisms(const struct run *run);
 /* Whether calls that would have been recorded are not: threads may hold, wait for or wake what is
  * not known. */
-bool unseen_some(const struct run *run);
+bool untraced_reasons_some(const struct run *run);
 /* All of them for people, new memory; what they are about is borrowed. */
-struct shown_unseen *unseen_list(const struct run *run, uint32_t *count);
+struct untraced_info *untraced_reasons_list(const struct run *run, uint32_t *count);
 
 #endif

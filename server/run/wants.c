@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-bool wants_add(struct wants *wants, struct want_request *request)
+bool pending_settings_add(struct pending_settings *wants, struct measurement_request *request)
 {
-    if (wants->count == WANTS_MOST) {
-        want_request_free(request);
+    if (wants->count == PENDING_SETTINGS_MAX) {
+        measurement_request_free(request);
         return false;
     }
     if (!request->line_count) {
@@ -15,22 +15,22 @@ bool wants_add(struct wants *wants, struct want_request *request)
         wants->mask |= request->mask;
         wants->chosen = true;
     }
-    wants->items = grow(wants->items, &wants->room, wants->count + 1, sizeof *wants->items);
+    wants->items = array_reserve(wants->items, &wants->room, wants->count + 1, sizeof *wants->items);
     wants->items[wants->count++] = *request;
-    *request = (struct want_request){0};
+    *request = (struct measurement_request){0};
     return true;
 }
 
-void wants_passed(struct wants *wants)
+void pending_settings_applied(struct pending_settings *wants)
 {
     for (size_t i = 0; i < wants->count; i++)
-        want_request_free(&wants->items[i]);
+        measurement_request_free(&wants->items[i]);
     wants->count = 0;
 }
 
-void wants_free(struct wants *wants)
+void pending_settings_free(struct pending_settings *wants)
 {
-    wants_passed(wants);
+    pending_settings_applied(wants);
     free(wants->items);
-    *wants = (struct wants){0};
+    *wants = (struct pending_settings){0};
 }

@@ -7,18 +7,18 @@
 #include <stddef.h>
 
 /* Zero-initialised: nothing. */
-struct wants {
-    struct want_request *items; /* in the order in which they were asked for */
+struct pending_settings {
+    struct measurement_request *items; /* in the order in which they were asked for */
     size_t count, room;
     uint32_t mask, bits; /* of threads that come later */
     bool chosen; /* somebody did so */
 };
 
-#define WANTS_MOST 64u /* that wait to be passed on */
+#define PENDING_SETTINGS_MAX 64u /* that wait to be passed on */
 
 /* Takes the request, and what is in it; false: there are too many, and it is freed. */
-bool wants_add(struct wants *wants, struct want_request *request);
-void wants_passed(struct wants *wants); /* all of them are */
-void wants_free(struct wants *wants); /* empties it */
+bool pending_settings_add(struct pending_settings *wants, struct measurement_request *request);
+void pending_settings_applied(struct pending_settings *wants); /* all of them are */
+void pending_settings_free(struct pending_settings *wants); /* empties it */
 
 #endif

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-struct figures {
+struct proc_values {
     struct usage_figure *items;
     size_t count, room;
 };
 
-static void add(struct figures *figures, enum usage_meter meter, uint64_t value)
+static void proc_add_value(struct proc_values *figures, enum usage_meter meter, uint64_t value)
 {
     if (figures->count < figures->room)
         figures->items[figures->count++] =
@@ -16,7 +16,7 @@ static void add(struct figures *figures, enum usage_meter meter, uint64_t value)
 }
 
 /* A number at *at, and the blanks before it; false: there is none, or it is too large. */
-static bool number(const char **at, const char *end, uint64_t *value)
+static bool proc_parse_number(const char **at, const char *end, uint64_t *value)
 {
     while (*at < end && (**at == ' ' || **at == '\t'))
         ++*at;
@@ -37,7 +37,7 @@ static void skip_word(const char **at, const char *end)
         ++*at;
 }
 
-static bool scaled(uint64_t value, uint64_t unit, uint64_t *result)
+static bool proc_scale(uint64_t value, uint64_t unit, uint64_t *result)
 {
     return !__builtin_mul_overflow(value, unit, result);
 }
@@ -51,7 +51,7 @@ size_t proc_stat(const char *text, size_t size, struct proc_units units, struct 
         enum usage_meter meter;
     } wanted[] = {{10, USAGE_FAULTS},     {12, USAGE_MAJOR_FAULTS}, {14, USAGE_CPU_USER},
                   {15, USAGE_CPU_SYSTEM}, {20, USAGE_THREADS},      {24, USAGE_RESIDENT}};
-    struct figures figures = {to, 0, room};
+    struct proc_values figures = {to, 0, room};
     const char *end = text + size, *at = size ? memrchr(text, ')', size) : NULL;
     if (!at)
         return 0;
@@ -62,14 +62,14 @@ size_t proc_stat(const char *text, size_t size, struct proc_units units, struct 
         for (; field < wanted[i].field; field++)
             skip_word(&at, end);
         field++;
-        if (!number(&at, end, &value))
+        if (!proc_parse_number(&at, end, &value))
             break;
         bool time = wanted[i].meter == USAGE_CPU_USER || wanted[i].meter == USAGE_CPU_SYSTEM;
         uint64_t unit = time                                ? units.tick_ns
                         : wanted[i].meter == USAGE_RESIDENT ? units.page_bytes
                                                             : 1;
-        if (scaled(value, unit, &value))
-            add(&figures, wanted[i].meter, value);
+        if (proc_scale(value, unit, &value))
+            proc_add_value(&figures, wanted[i].meter, value);
     }
     return figures.count;
 }
@@ -90,20 +90,20 @@ static const char *line_of(const char *text, size_t size, const char *name, cons
 }
 
 /* The number there; false: there is none. */
-static bool named(const char *text, size_t size, const char *name, uint64_t *value)
+static bool proc_find_number(const char *text, size_t size, const char *name, uint64_t *value)
 {
     const char *end, *at = line_of(text, size, name, &end);
-    return at && number(&at, end, value);
+    return at && proc_parse_number(&at, end, value);
 }
 
 size_t proc_status(const char *text, size_t size, bool *filtered, struct usage_figure *to,
                    size_t room)
 {
-    struct figures figures = {to, 0, room};
+    struct proc_values figures = {to, 0, room};
     uint64_t value;
-    *filtered = !named(text, size, "Seccomp", &value) || value != 0;
-    if (named(text, size, "VmHWM", &value) && scaled(value, 1024, &value))
-        add(&figures, USAGE_PEAK, value);
+    *filtered = !proc_find_number(text, size, "Seccomp", &value) || value != 0;
+    if (proc_find_number(text, size, "VmHWM", &value) && proc_scale(value, 1024, &value))
+        proc_add_value(&figures, USAGE_PEAK, value);
     return figures.count;
 }
 
@@ -111,7 +111,7 @@ bool proc_same_numbers(const char *text, size_t size)
 {
     uint64_t outside, inside;
     const char *end, *at = line_of(text, size, "NSpid", &end);
-    return at && end < text + size && number(&at, end, &outside) && !number(&at, end, &inside);
+    return at && end < text + size && proc_parse_number(&at, end, &outside) && !proc_parse_number(&at, end, &inside);
 }
 
 size_t proc_io(const char *text, size_t size, struct usage_figure *to, size_t room)
@@ -122,23 +122,23 @@ size_t proc_io(const char *text, size_t size, struct usage_figure *to, size_t ro
     } wanted[] = {{"rchar", USAGE_READ},           {"wchar", USAGE_WRITTEN},
                   {"syscr", USAGE_READS},          {"syscw", USAGE_WRITES},
                   {"read_bytes", USAGE_DISK_READ}, {"write_bytes", USAGE_DISK_WRITTEN}};
-    struct figures figures = {to, 0, room};
+    struct proc_values figures = {to, 0, room};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         uint64_t value;
-        if (named(text, size, wanted[i].name, &value))
-            add(&figures, wanted[i].meter, value);
+        if (proc_find_number(text, size, wanted[i].name, &value))
+            proc_add_value(&figures, wanted[i].meter, value);
     }
     return figures.count;
 }
 
 size_t proc_schedstat(const char *text, size_t size, struct usage_figure *to, size_t room)
 {
-    struct figures figures = {to, 0, room};
+    struct proc_values figures = {to, 0, room};
     const char *at = text, *end = text + size;
     uint64_t ran, ready;
-    if (number(&at, end, &ran) && number(&at, end, &ready)) {
-        add(&figures, USAGE_CPU, ran);
-        add(&figures, USAGE_READY, ready);
+    if (proc_parse_number(&at, end, &ran) && proc_parse_number(&at, end, &ready)) {
+        proc_add_value(&figures, USAGE_CPU, ran);
+        proc_add_value(&figures, USAGE_READY, ready);
     }
     return figures.count;
 }

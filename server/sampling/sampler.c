@@ -25,7 +25,7 @@
 #define CLOSED (-1)
 #define FIGURES 32u         /* of one process or thread, at most */
 
-struct sampler {
+struct usage_sampler {
     int process; /* its folder in /proc: no other process is ever taken for it */
     bool filtered, same_numbers;
     uint64_t first_ns, next_ns, threads_ns; /* the latter: the next time for threads */
@@ -39,7 +39,7 @@ struct sampler {
     uint64_t round;
 };
 
-struct kept { /* of a thread */
+struct sampler_thread { /* of a thread */
     int schedstat; /* CLOSED: it cannot be read */
     pid_t tid;
     uint64_t round; /* when it was there last */
@@ -49,7 +49,7 @@ struct kept { /* of a thread */
     uint8_t asleep; /* an enum asleep, as it was told last */
 };
 
-static size_t text_of_file(const struct sampler *s, const char *name, char *to, size_t room)
+static size_t text_of_file(const struct usage_sampler *s, const char *name, char *to, size_t room)
 {
     int fd = openat(s->process, name, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? read(fd, to, room) : -1;
@@ -58,7 +58,7 @@ static size_t text_of_file(const struct sampler *s, const char *name, char *to, 
     return got > 0 ? (size_t)got : 0;
 }
 
-static void look_at_status(struct sampler *s)
+static void sampler_read_status(struct usage_sampler *s)
 {
     struct usage_figure unused;
     char text[4096];
@@ -77,86 +77,86 @@ static bool proc_is_ours(void)
     return strcmp(is, self) == 0;
 }
 
-struct sampler *sampler_new(pid_t pid)
+struct usage_sampler *usage_sampler_new(pid_t pid)
 {
     char name[32];
     snprintf(name, sizeof name, "/proc/%d", (int)pid);
     int process = pid > 0 && proc_is_ours() ? open(name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (process < 0)
         return NULL;
-    struct sampler *s = memory_zeroed(1, sizeof *s);
+    struct usage_sampler *s = xcalloc(1, sizeof *s);
     long ticks = sysconf(_SC_CLK_TCK), page = sysconf(_SC_PAGESIZE);
-    *s = (struct sampler){.process = process,
+    *s = (struct usage_sampler){.process = process,
                           .filtered = true,
                           .units = {.tick_ns = 1000000000u / (uint64_t)(ticks > 0 ? ticks : 100),
                                     .page_bytes = (uint64_t)(page > 0 ? page : 4096)}};
-    look_at_status(s);
+    sampler_read_status(s);
     return s;
 }
 
-static void drop(struct kept *kept)
+static void sampler_drop_thread(struct sampler_thread *kept)
 {
     if (kept->schedstat != CLOSED)
         close(kept->schedstat);
     free(kept);
 }
 
-void sampler_free(struct sampler *s)
+void usage_sampler_free(struct usage_sampler *s)
 {
     if (!s)
         return;
     for (struct map_walk walk = {.map = &s->kept}; map_next(&walk);)
-        drop(walk.value);
+        sampler_drop_thread(walk.value);
     close(s->process);
     map_free(&s->told);
     map_free(&s->kept);
     free(s);
 }
 
-void sampler_rate(struct sampler *s, unsigned hertz)
+void usage_sampler_rate(struct usage_sampler *s, unsigned hertz)
 {
     hertz = hertz < 1 ? 1 : hertz > 1000 ? 1000 : hertz;
     s->every_ns = 1000000000u / hertz;
     s->next_ns = s->threads_ns = 0;
 }
 
-bool sampler_due(const struct sampler *s, uint64_t now_ns)
+bool usage_sampler_due(const struct usage_sampler *s, uint64_t now_ns)
 {
     return now_ns >= s->next_ns || now_ns >= s->threads_ns;
 }
 
-bool sampler_filtered(const struct sampler *s) { return s->filtered; }
-bool sampler_same_numbers(const struct sampler *s) { return s->same_numbers; }
+bool usage_sampler_filtered(const struct usage_sampler *s) { return s->filtered; }
+bool usage_sampler_same_numbers(const struct usage_sampler *s) { return s->same_numbers; }
 
 /* ---- bodies ---- */
 
-struct usage {
-    struct out *out;
+struct sampler_usage {
+    struct encoder *out;
     size_t count_at;
     uint32_t count;
 };
 
-static struct usage usage_begin(struct out *out, uint64_t now_ns)
+static struct sampler_usage usage_begin(struct encoder *out, uint64_t now_ns)
 {
-    struct usage usage = {.out = out};
-    put_u8(out, 0);
-    put_u64(out, now_ns);
+    struct sampler_usage usage = {.out = out};
+    encode_u8(out, 0);
+    encode_u64(out, now_ns);
     usage.count_at = out->size;
-    put_u32(out, 0);
+    encode_u32(out, 0);
     return usage;
 }
 
-static void usage_put(struct usage *usage, uint32_t thread, unsigned meter, uint64_t value)
+static void usage_put(struct sampler_usage *usage, uint32_t thread, unsigned meter, uint64_t value)
 {
     if (usage->count == LIMIT_USAGE_FIGURES)
         return;
-    put_u32(usage->out, thread);
-    put_u8(usage->out, (uint8_t)meter);
-    put_u64(usage->out, value);
+    encode_u32(usage->out, thread);
+    encode_u8(usage->out, (uint8_t)meter);
+    encode_u64(usage->out, value);
     usage->count++;
 }
 
-static void usage_end(struct usage *usage)
+static void usage_end(struct sampler_usage *usage)
 {
     if (usage->out->failed || !usage->count) {
         usage->out->size = 0;
@@ -169,7 +169,7 @@ static void usage_end(struct usage *usage)
 /* ---- what has changed ---- */
 
 /* Its value + 1 that was told last, NULL: none; what is the same now is not told. */
-static bool has_changed(struct sampler *s, uint32_t thread, const struct usage_figure *figure,
+static bool has_changed(struct usage_sampler *s, uint32_t thread, const struct usage_figure *figure,
                         uint64_t *before)
 {
     void *as = (void *)(uintptr_t)(figure->value + 1),
@@ -181,7 +181,7 @@ static bool has_changed(struct sampler *s, uint32_t thread, const struct usage_f
     return true;
 }
 
-static void put_process(struct sampler *s, struct usage *last, struct usage *now, uint64_t now_ns)
+static void encode_process_info(struct usage_sampler *s, struct sampler_usage *last, struct sampler_usage *now, uint64_t now_ns)
 {
     struct usage_figure f[FIGURES];
     char text[4096];
@@ -205,12 +205,12 @@ static void put_process(struct sampler *s, struct usage *last, struct usage *now
     s->process_ns = now_ns;
 }
 
-static struct kept *kept_of(struct sampler *s, const struct sampled_thread *thread)
+static struct sampler_thread *kept_of(struct usage_sampler *s, const struct sampled_thread *thread)
 {
-    struct kept *kept = map_get(&s->kept, thread->code, 0);
+    struct sampler_thread *kept = map_get(&s->kept, thread->code, 0);
     char name[48];
     if (!kept) {
-        kept = memory_zeroed(1, sizeof *kept);
+        kept = xcalloc(1, sizeof *kept);
         map_put(&s->kept, thread->code, 0, kept);
         snprintf(name, sizeof name, "task/%d/schedstat", (int)thread->tid);
         kept->schedstat =
@@ -221,7 +221,7 @@ static struct kept *kept_of(struct sampler *s, const struct sampled_thread *thre
 }
 
 /* The rest of a name in the thread's folder, as text_of_file(). */
-static size_t text_of_thread(const struct sampler *s, pid_t tid, const char *of, char *to,
+static size_t text_of_thread(const struct usage_sampler *s, pid_t tid, const char *of, char *to,
                              size_t room)
 {
     char name[48];
@@ -229,7 +229,7 @@ static size_t text_of_thread(const struct sampler *s, pid_t tid, const char *of,
     return text_of_file(s, name, to, room);
 }
 
-static bool is_of_loader(const struct sampler *s, uint64_t word)
+static bool is_of_loader(const struct usage_sampler *s, uint64_t word)
 {
     int fd = openat(s->process, "maps", O_RDONLY | O_CLOEXEC);
     FILE *maps = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -246,25 +246,25 @@ static bool is_of_loader(const struct sampler *s, uint64_t word)
     return is;
 }
 
-static enum asleep asleep_in(const struct sampler *s, pid_t tid)
+static enum sleep_call asleep_in(const struct usage_sampler *s, pid_t tid)
 {
     char text[256];
     uint64_t word;
     size_t size = text_of_thread(s, tid, "syscall", text, sizeof text);
     if (!size)
         return asleep_wchan(text, text_of_thread(s, tid, "wchan", text, sizeof text));
-    enum asleep is = asleep_syscall(text, size, &word);
-    return is == ASLEEP_FUTEX && is_of_loader(s, word) ? ASLEEP_LOADER : is;
+    enum sleep_call is = asleep_syscall(text, size, &word);
+    return is == SLEEP_IN_FUTEX && is_of_loader(s, word) ? SLEEP_IN_LOADER : is;
 }
 
 /* Once for each sleep.  That it runs again is told a sample later: what it runs only to end says
  * nothing. */
-static void put_asleep(const struct sampler *s, const struct sampled_thread *thread,
-                       struct kept *kept, bool ran, struct usage *now, uint64_t now_ns)
+static void put_asleep(const struct usage_sampler *s, const struct sampled_thread *thread,
+                       struct sampler_thread *kept, bool ran, struct sampler_usage *now, uint64_t now_ns)
 {
     if (kept->asleep && !kept->looked) {
-        usage_put(now, thread->code, USAGE_ASLEEP, ASLEEP_NOT);
-        kept->asleep = ASLEEP_NOT;
+        usage_put(now, thread->code, USAGE_ASLEEP, SLEEP_IN_NOT);
+        kept->asleep = SLEEP_IN_NOT;
     }
     if (ran) {
         kept->still_ns = now_ns;
@@ -278,12 +278,12 @@ static void put_asleep(const struct sampler *s, const struct sampled_thread *thr
         usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
 }
 
-static void put_thread(struct sampler *s, const struct sampled_thread *thread, struct usage *last,
-                       struct usage *now, uint64_t now_ns)
+static void put_thread(struct usage_sampler *s, const struct sampled_thread *thread, struct sampler_usage *last,
+                       struct sampler_usage *now, uint64_t now_ns)
 {
     struct usage_figure f[2];
     char text[128];
-    struct kept *kept = kept_of(s, thread);
+    struct sampler_thread *kept = kept_of(s, thread);
     ssize_t size = kept->schedstat != CLOSED ? pread(kept->schedstat, text, sizeof text, 0) : 0;
     size_t n = size > 0 ? proc_schedstat(text, (size_t)size, f, 2) : 0;
     bool silent = kept->told_ns && kept->told_ns < s->last_ns, any = false;
@@ -303,26 +303,26 @@ static void put_thread(struct sampler *s, const struct sampled_thread *thread, s
 
 static bool is_gone(void *context, uint64_t a, uint64_t b, void *value)
 {
-    const struct sampler *s = context;
-    struct kept *kept = value;
+    const struct usage_sampler *s = context;
+    struct sampler_thread *kept = value;
     (void)a;
     (void)b;
     if (kept->round == s->round)
         return false;
-    drop(kept);
+    sampler_drop_thread(kept);
     return true;
 }
 
-static void put_threads(struct sampler *s, const struct sampled_thread *threads, size_t count,
-                        struct usage *last, struct usage *now, uint64_t now_ns)
+static void put_threads(struct usage_sampler *s, const struct sampled_thread *threads, size_t count,
+                        struct sampler_usage *last, struct sampler_usage *now, uint64_t now_ns)
 {
-    struct map_weeding weeding = {0};
+    struct map_removal weeding = {0};
     s->round++;
     for (size_t i = 0; i < count; i++)
         if (threads[i].tid && threads[i].code)
             put_thread(s, &threads[i], last, now, now_ns);
     if (s->kept.count > count)
-        while (!map_weed(&s->kept, &weeding, 1024, is_gone, s))
+        while (!map_remove_if(&s->kept, &weeding, 1024, is_gone, s))
             ;
     s->last_ns = now_ns;
 }
@@ -330,7 +330,7 @@ static void put_threads(struct sampler *s, const struct sampled_thread *threads,
 /* ---- when ---- */
 
 /* When the next sample is due, after one at `now`: those that are late do not make others late. */
-static uint64_t next_of(const struct sampler *s, uint64_t was_ns, uint64_t now_ns, uint64_t parts,
+static uint64_t next_of(const struct usage_sampler *s, uint64_t was_ns, uint64_t now_ns, uint64_t parts,
                         uint64_t often_ns)
 {
     if (s->every_ns)
@@ -347,23 +347,23 @@ static uint64_t spent_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t greatest(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t sampler_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static void take_threads(struct sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
-                         size_t count, struct usage *last, struct usage *now)
+static void sampler_sample_threads(struct usage_sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
+                         size_t count, struct sampler_usage *last, struct sampler_usage *now)
 {
     uint64_t began_ns = spent_ns();
     put_threads(s, threads, count, last, now, now_ns);
     uint64_t next_ns = next_of(s, s->threads_ns, now_ns, THREADS_PARTS, THREADS_NS);
-    s->threads_ns = greatest(next_ns, now_ns + (spent_ns() - began_ns) * COST_PARTS);
+    s->threads_ns = sampler_max(next_ns, now_ns + (spent_ns() - began_ns) * COST_PARTS);
 }
 
-void sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct out bodies[SAMPLER_BODIES])
+void usage_sampler_sample(struct usage_sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
+                  size_t count, struct encoder bodies[SAMPLER_BODIES])
 {
     if (!s->first_ns)
         s->first_ns = now_ns;
-    struct usage process = usage_begin(&bodies[0], s->process_ns),
+    struct sampler_usage process = usage_begin(&bodies[0], s->process_ns),
                  last = usage_begin(&bodies[1], s->last_ns), now = usage_begin(&bodies[2], now_ns);
     if (s->told.count >
         2 * USAGE_METERS * (1 + count)) { /* of threads that are long gone: all is told again */
@@ -371,10 +371,10 @@ void sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_threa
         s->told = (struct map){0};
     }
     if (now_ns >= s->next_ns) {
-        put_process(s, &process, &now, now_ns);
+        encode_process_info(s, &process, &now, now_ns);
         s->next_ns = next_of(s, s->next_ns, now_ns, AGE_PARTS, OFTEN_NS);
     }
-    take_threads(s, now_ns, threads, count, &last, &now);
+    sampler_sample_threads(s, now_ns, threads, count, &last, &now);
     usage_end(&process);
     usage_end(&last);
     usage_end(&now);

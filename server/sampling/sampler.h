@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-struct sampler;
+struct usage_sampler;
 
 struct sampled_thread {
     uint32_t code; /* of its own line */
@@ -20,20 +20,20 @@ struct sampled_thread {
 
 /* NULL: there is no such process here, or it may not be looked at; or /proc here is that of other processes than those
  * whose ids we know. */
-struct sampler *sampler_new(pid_t pid);
+struct usage_sampler *usage_sampler_new(pid_t pid);
 /* Its threads have the ids that it knows them by: it has no name space of its own for them. */
-bool sampler_same_numbers(const struct sampler *sampler);
-void sampler_free(struct sampler *sampler); /* of NULL nothing */
+bool usage_sampler_same_numbers(const struct usage_sampler *sampler);
+void usage_sampler_free(struct usage_sampler *sampler); /* of NULL nothing */
 /* From now on so many times a second, 1 to 1000, however old it gets. */
-void sampler_rate(struct sampler *sampler, unsigned hertz);
-bool sampler_due(const struct sampler *sampler, uint64_t now_ns);
+void usage_sampler_rate(struct usage_sampler *sampler, unsigned hertz);
+bool usage_sampler_due(const struct usage_sampler *sampler, uint64_t now_ns);
 /* Appends the bodies of USAGEs with all that changed since the last time: the last one is of now; those before, of the last
  * times, say what the process and its threads still stood at then that had not changed for longer.  An empty one: there is
  * nothing to tell. */
 #define SAMPLER_BODIES 3
-void sampler_take(struct sampler *sampler, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct out bodies[SAMPLER_BODIES]);
+void usage_sampler_sample(struct usage_sampler *sampler, uint64_t now_ns, const struct sampled_thread *threads,
+                  size_t count, struct encoder bodies[SAMPLER_BODIES]);
 /* Its system calls are filtered, as far as that is known: nobody may make it call anything that it does not itself. */
-bool sampler_filtered(const struct sampler *sampler);
+bool usage_sampler_filtered(const struct usage_sampler *sampler);
 
 #endif

@@ -19,24 +19,24 @@
 #define CPU_MOST (UINT16_MAX - 2)
 #define TOLD_MOST 100000u /* in one body */
 
-struct seen {
+struct switch_seen {
     uint64_t at_ns;
     pid_t tid;
     uint8_t to; /* an enum switched_to */
     uint16_t cpu; /* 1 + the processor; 0 not known */
 };
 
-struct ring {
+struct switch_ring {
     int fd, cpu;
     struct perf_event_mmap_page *page;
 };
 
-struct switches {
+struct switch_reader {
     pid_t pid;
-    struct ring *rings; /* of each processor */
+    struct switch_ring *rings; /* of each processor */
     int count;
     struct map threads; /* tid -> code */
-    struct seen *seen; /* that were not told yet */
+    struct switch_seen *seen; /* that were not told yet */
     size_t seen_count, seen_room;
     uint64_t lost; /* not told yet */
     uint64_t gone_ns; /* when the process became another program; 0: it has not */
@@ -52,7 +52,7 @@ static uint64_t now_ns(void)
 /* ---- opening ---- */
 
 /* False, with errno: it is not permitted, or there is no room.  (A processor that is off has none.) */
-static bool open_ring(struct switches *s, int processor)
+static bool open_ring(struct switch_reader *s, int processor)
 {
     struct perf_event_attr wanted = {.type = PERF_TYPE_SOFTWARE,
                                      .size = sizeof wanted,
@@ -80,30 +80,30 @@ static bool open_ring(struct switches *s, int processor)
         errno = failed;
         return false;
     }
-    s->rings[s->count++] = (struct ring){(int)fd, processor, page};
+    s->rings[s->count++] = (struct switch_ring){(int)fd, processor, page};
     return true;
 }
 
-struct switches *switches_new(pid_t pid, const char **why)
+struct switch_reader *switch_reader_new(pid_t pid, const char **why)
 {
     const char *wanted = getenv("POET_PERF");
     *why = "POET_PERF=off";
     if (wanted && strcmp(wanted, "off") == 0)
         return NULL;
     long processors = sysconf(_SC_NPROCESSORS_CONF);
-    struct switches *s = memory_zeroed(1, sizeof *s);
+    struct switch_reader *s = xcalloc(1, sizeof *s);
     s->pid = pid;
-    s->rings = memory_zeroed((size_t)(processors > 0 ? processors : 1), sizeof *s->rings);
+    s->rings = xcalloc((size_t)(processors > 0 ? processors : 1), sizeof *s->rings);
     for (int i = 0; i < processors; i++)
         if (i > CPU_MOST || !open_ring(s, i)) {
             *why = strerror(errno);
-            switches_free(s);
+            switch_reader_free(s);
             return NULL;
         }
     return s;
 }
 
-void switches_free(struct switches *s)
+void switch_reader_free(struct switch_reader *s)
 {
     if (!s)
         return;
@@ -117,7 +117,7 @@ void switches_free(struct switches *s)
     free(s);
 }
 
-void switches_thread(struct switches *s, pid_t tid, uint32_t code)
+void switch_reader_thread(struct switch_reader *s, pid_t tid, uint32_t code)
 {
     if (tid && code)
         map_put(&s->threads, (uint64_t)tid, 0, (void *)(uintptr_t)code);
@@ -125,22 +125,22 @@ void switches_thread(struct switches *s, pid_t tid, uint32_t code)
 
 /* ---- reading ---- */
 
-static void see(struct switches *s, struct seen seen)
+static void switches_note(struct switch_reader *s, struct switch_seen seen)
 {
-    s->seen = grow(s->seen, &s->seen_room, s->seen_count + 1, sizeof *s->seen);
+    s->seen = array_reserve(s->seen, &s->seen_room, s->seen_count + 1, sizeof *s->seen);
     s->seen[s->seen_count++] = seen;
 }
 
 /* Which threads' they were is not known: all that are known may have done anything. */
-static void see_loss(struct switches *s, uint64_t count, uint64_t at_ns)
+static void see_loss(struct switch_reader *s, uint64_t count, uint64_t at_ns)
 {
     s->lost += count;
     for (struct map_walk walk = {.map = &s->threads}; map_next(&walk);)
-        see(s, (struct seen){at_ns, (pid_t)walk.a, SWITCHED_TO_UNKNOWN, 0});
+        switches_note(s, (struct switch_seen){at_ns, (pid_t)walk.a, CONTEXT_SWITCH_TO_UNKNOWN, 0});
 }
 
 /* A record, whole; its size is at least that of the head. */
-static void take(struct switches *s, int cpu, const uint8_t *record, size_t size)
+static void switches_read_record(struct switch_reader *s, int cpu, const uint8_t *record, size_t size)
 {
     struct perf_event_header head;
     struct {
@@ -165,15 +165,15 @@ static void take(struct switches *s, int cpu, const uint8_t *record, size_t size
         return;
     bool out = head.misc & PERF_RECORD_MISC_SWITCH_OUT,
          taken = head.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-    see(s, (struct seen){who.at_ns, (pid_t)who.tid,
-                         !out    ? SWITCHED_TO_RUN
-                         : taken ? SWITCHED_TO_READY
-                                 : SWITCHED_TO_SLEEP,
+    switches_note(s, (struct switch_seen){who.at_ns, (pid_t)who.tid,
+                         !out    ? CONTEXT_SWITCH_TO_RUN
+                         : taken ? CONTEXT_SWITCH_TO_READY
+                                 : CONTEXT_SWITCH_TO_SLEEP,
                          (uint16_t)(cpu + 1)});
 }
 
 /* At any place of the ring, also across its end. */
-static void copy(const struct ring *ring, uint64_t at, void *to, size_t size)
+static void switches_copy_from_ring(const struct switch_ring *ring, uint64_t at, void *to, size_t size)
 {
     const uint8_t *data = (const uint8_t *)ring->page + sysconf(_SC_PAGESIZE);
     size_t place = at % RING_BYTES, first = RING_BYTES - place < size ? RING_BYTES - place : size;
@@ -181,20 +181,20 @@ static void copy(const struct ring *ring, uint64_t at, void *to, size_t size)
     memcpy((uint8_t *)to + first, data, size - first);
 }
 
-static void read_ring(struct switches *s, const struct ring *ring)
+static void read_ring(struct switch_reader *s, const struct switch_ring *ring)
 {
     uint64_t end = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE),
              at = ring->page->data_tail;
     uint8_t record[128];
     struct perf_event_header head;
     for (; at + sizeof head <= end; at += head.size) {
-        copy(ring, at, &head, sizeof head);
+        switches_copy_from_ring(ring, at, &head, sizeof head);
         if (head.size < sizeof head || head.size > end - at)
             break;
         if (head.size > sizeof record)
             continue;
-        copy(ring, at, record, head.size);
-        take(s, ring->cpu, record, head.size);
+        switches_copy_from_ring(ring, at, record, head.size);
+        switches_read_record(s, ring->cpu, record, head.size);
     }
     __atomic_store_n(&ring->page->data_tail, end, __ATOMIC_RELEASE);
 }
@@ -203,14 +203,14 @@ static void read_ring(struct switches *s, const struct ring *ring)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct seen *x = a, *y = b;
+    const struct switch_seen *x = a, *y = b;
     if (x->at_ns != y->at_ns)
         return x->at_ns < y->at_ns ? -1 : 1;
-    return (x->to == SWITCHED_TO_RUN) - (y->to == SWITCHED_TO_RUN); /* it goes before it comes */
+    return (x->to == CONTEXT_SWITCH_TO_RUN) - (y->to == CONTEXT_SWITCH_TO_RUN); /* it goes before it comes */
 }
 
 /* How many are told now: those up to a time. */
-static size_t ripe(const struct switches *s, uint64_t until_ns)
+static size_t switches_due_count(const struct switch_reader *s, uint64_t until_ns)
 {
     size_t n = 0;
     while (n < s->seen_count && n < TOLD_MOST && s->seen[n].at_ns <= until_ns)
@@ -219,54 +219,54 @@ static size_t ripe(const struct switches *s, uint64_t until_ns)
 }
 
 /* 0: it is of a thread that is not traced, or of the program that the process became. */
-static uint32_t code_of(const struct switches *s, const struct seen *seen)
+static uint32_t code_of(const struct switch_reader *s, const struct switch_seen *seen)
 {
     if (s->gone_ns && seen->at_ns > s->gone_ns)
         return 0;
     return (uint32_t)(uintptr_t)map_get(&s->threads, (uint64_t)seen->tid, 0);
 }
 
-static void put_seen(struct switches *s, size_t count, struct out *body)
+static void put_seen(struct switch_reader *s, size_t count, struct encoder *body)
 {
     uint64_t at_ns = count ? s->seen[0].at_ns : 0;
-    put_u64(body, s->lost);
-    put_u64(body, at_ns);
+    encode_u64(body, s->lost);
+    encode_u64(body, at_ns);
     size_t count_at = body->size;
     uint32_t told = 0;
-    put_u32(body, 0);
+    encode_u32(body, 0);
     for (size_t i = 0; i < count; i++) {
         uint32_t code = code_of(s, &s->seen[i]);
         if (!code)
             continue;
-        put_varied(body, code);
-        put_varied(body, (s->seen[i].at_ns - at_ns) << 2 | s->seen[i].to);
+        encode_varint(body, code);
+        encode_varint(body, (s->seen[i].at_ns - at_ns) << 2 | s->seen[i].to);
         at_ns = s->seen[i].at_ns;
         told++;
     }
     for (unsigned i = 0; i < 4 && !body->failed; i++)
         body->data[count_at + i] = (uint8_t)(told >> (8 * i));
-    put_string(body, "");
+    encode_string(body, "");
     for (size_t i = 0; i < count; i++)
         if (code_of(s, &s->seen[i]))
-            put_varied(body, s->seen[i].cpu);
+            encode_varint(body, s->seen[i].cpu);
     if (!told && !s->lost)
         body->size = 0;
     s->lost = 0;
 }
 
-void switches_look(struct switches *s)
+void switch_reader_poll(struct switch_reader *s)
 {
     for (int i = 0; i < s->count; i++)
         read_ring(s, &s->rings[i]);
 }
 
-void switches_read(struct switches *s, bool all, struct out *body)
+void switch_reader_read(struct switch_reader *s, bool all, struct encoder *body)
 {
     uint64_t now = now_ns();
-    switches_look(s);
+    switch_reader_poll(s);
     if (s->seen_count)
         qsort(s->seen, s->seen_count, sizeof *s->seen, by_time);
-    size_t told = ripe(s, all ? UINT64_MAX : now - HELD_NS);
+    size_t told = switches_due_count(s, all ? UINT64_MAX : now - HELD_NS);
     if (!told && !s->lost)
         return;
     put_seen(s, told, body);
@@ -274,10 +274,10 @@ void switches_read(struct switches *s, bool all, struct out *body)
     memmove(s->seen, s->seen + told, s->seen_count * sizeof *s->seen);
 }
 
-void switches_refused(const char *why, struct out *body)
+void switch_reader_refused(const char *why, struct encoder *body)
 {
-    put_u64(body, 0);
-    put_u64(body, 0);
-    put_u32(body, 0);
-    put_string(body, why);
+    encode_u64(body, 0);
+    encode_u64(body, 0);
+    encode_u32(body, 0);
+    encode_string(body, why);
 }

@@ -11,23 +11,23 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct switches;
+struct switch_reader;
 
 /* Of a program, by its number here, and of all threads that its first one makes from now on.  NULL: *why, a constant or
  * what strerror says, says why not. */
-struct switches *switches_new(pid_t pid, const char **why);
-void switches_free(struct switches *switches); /* of NULL nothing */
+struct switch_reader *switch_reader_new(pid_t pid, const char **why);
+void switch_reader_free(struct switch_reader *switches); /* of NULL nothing */
 
 /* A thread of its number in the system is what has this code: its own line's. */
-void switches_thread(struct switches *switches, pid_t tid, uint32_t code);
+void switch_reader_thread(struct switch_reader *switches, pid_t tid, uint32_t code);
 
 /* Takes what came out of the kernel's hands, which hold some thousand; often. */
-void switches_look(struct switches *switches);
+void switch_reader_poll(struct switch_reader *switches);
 /* Appends the body of a SWITCHES (wire/switched.h) with what came, or nothing.  A little is held back, so that threads
  * are known by then; all: nothing is. */
-void switches_read(struct switches *switches, bool all, struct out *body);
+void switch_reader_read(struct switch_reader *switches, bool all, struct encoder *body);
 
 /* Appends a body that says why there are none. */
-void switches_refused(const char *why, struct out *body);
+void switch_reader_refused(const char *why, struct encoder *body);
 
 #endif

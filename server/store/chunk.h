@@ -59,9 +59,9 @@ bool chunk_read_head(const uint8_t head[CHUNK_HEAD_BYTES], struct chunk *chunk);
 bool chunk_is_whole(const uint8_t head[CHUNK_HEAD_BYTES], const uint8_t *data, size_t size);
 
 /* Little-endian, at any address. */
-uint32_t at_u32(const uint8_t *p);
-uint64_t at_u64(const uint8_t *p);
-void set_u32(uint8_t *p, uint32_t v);
-void set_u64(uint8_t *p, uint64_t v);
+uint32_t chunk_get_u32(const uint8_t *p);
+uint64_t chunk_get_u64(const uint8_t *p);
+void chunk_set_u32(uint8_t *p, uint32_t v);
+void chunk_set_u64(uint8_t *p, uint64_t v);
 
 #endif

@@ -16,9 +16,9 @@
 #define STATES_AT 48u /* of the head: where states are */
 #define STATES_BYTES 48u
 
-struct following {
+struct journal_follower {
     int fd;
-    struct followed place;
+    struct journal_position place;
     uint8_t *bytes; /* a stretch of the file */
     uint64_t from;
     size_t count, room;
@@ -32,10 +32,10 @@ static const char *trouble_of(int fd, bool anew)
     struct stat st;
     if (fstat(fd, &st) < 0)
         return strerror(errno);
-    if (!S_ISREG(st.st_mode) || read_at(fd, head, sizeof head, 0) != sizeof head ||
+    if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head ||
         memcmp(head, TRACEFILE_MAGIC, 8) != 0)
         return "this is no Poet trace file";
-    if (at_u32(head + 8) != TRACEFILE_VERSION)
+    if (chunk_get_u32(head + 8) != TRACEFILE_VERSION)
         return "this trace file was written by another version of Poet";
     if (anew && memcmp(head + STATES_AT, none, sizeof none) != 0)
         return "a server has ordered this run already, and written over what it did not need "
@@ -43,7 +43,7 @@ static const char *trouble_of(int fd, bool anew)
     return NULL;
 }
 
-static struct following *follow(const char *path, bool anew, struct followed place,
+static struct journal_follower *journal_follower_open(const char *path, bool anew, struct journal_position place,
                                 const char **why)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -55,23 +55,23 @@ static struct following *follow(const char *path, bool anew, struct followed pla
             close(fd);
         return NULL;
     }
-    struct following *following = memory_zeroed(1, sizeof *following);
+    struct journal_follower *following = xcalloc(1, sizeof *following);
     following->fd = fd;
     following->place = place;
     return following;
 }
 
-struct following *following_new(const char *path, const char **why)
+struct journal_follower *journal_follower_new(const char *path, const char **why)
 {
-    return follow(path, true, (struct followed){TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0}, why);
+    return journal_follower_open(path, true, (struct journal_position){TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0}, why);
 }
 
-struct following *following_from(const char *path, struct followed place, const char **why)
+struct journal_follower *journal_follower_from(const char *path, struct journal_position place, const char **why)
 {
-    return follow(path, false, place, why);
+    return journal_follower_open(path, false, place, why);
 }
 
-void following_free(struct following *following)
+void journal_follower_free(struct journal_follower *following)
 {
     if (!following)
         return;
@@ -81,25 +81,25 @@ void following_free(struct following *following)
 }
 
 /* `size` bytes at a place; NULL: they are not there.  fresh: as they are now. */
-static const uint8_t *look(struct following *f, uint64_t at, size_t size, bool fresh)
+static const uint8_t *journal_follower_read_bytes(struct journal_follower *f, uint64_t at, size_t size, bool fresh)
 {
     if (!fresh && at >= f->from && at - f->from <= f->count && f->count - (at - f->from) >= size)
         return f->bytes + (at - f->from);
     size_t wanted = size < STRETCH_BYTES ? STRETCH_BYTES : size;
-    f->bytes = grow(f->bytes, &f->room, wanted, 1);
+    f->bytes = array_reserve(f->bytes, &f->room, wanted, 1);
     f->from = at;
-    f->count = read_at(f->fd, f->bytes, wanted, at);
+    f->count = tracefile_read_at(f->fd, f->bytes, wanted, at);
     return f->count >= size ? f->bytes : NULL;
 }
 
-static bool chunk_there(struct following *f, struct chunk *chunk, bool fresh)
+static bool chunk_there(struct journal_follower *f, struct chunk *chunk, bool fresh)
 {
     uint64_t at = f->place.at;
-    const uint8_t *head = look(f, at, CHUNK_HEAD_BYTES, fresh);
+    const uint8_t *head = journal_follower_read_bytes(f, at, CHUNK_HEAD_BYTES, fresh);
     if (!head || !chunk_read_head(head, chunk) || chunk->epoch != f->place.epoch ||
         at + CHUNK_HEAD_BYTES + chunk->size > f->place.end)
         return false;
-    head = look(f, at, CHUNK_HEAD_BYTES + (size_t)chunk->size, false);
+    head = journal_follower_read_bytes(f, at, CHUNK_HEAD_BYTES + (size_t)chunk->size, false);
     if (!head || !chunk_is_whole(head, head + CHUNK_HEAD_BYTES, chunk->size))
         return false;
     chunk->data = head + CHUNK_HEAD_BYTES;
@@ -107,11 +107,11 @@ static bool chunk_there(struct following *f, struct chunk *chunk, bool fresh)
 }
 
 /* It leads on to another region. */
-static bool go_on(struct following *f, const struct chunk *chunk)
+static bool journal_follower_next_region(struct journal_follower *f, const struct chunk *chunk)
 {
     uint64_t chunks = f->place.chunk;
-    struct followed next = {at_u64(chunk->data), at_u64(chunk->data + 8),
-                            (uint32_t)at_u64(chunk->data + 16), chunks};
+    struct journal_position next = {chunk_get_u64(chunk->data), chunk_get_u64(chunk->data + 8),
+                            (uint32_t)chunk_get_u64(chunk->data + 16), chunks};
     if (chunk->size != 24 || next.epoch != f->place.epoch + 1 || next.at >= next.end ||
         next.at < TRACEFILE_HEAD_BYTES)
         return false;
@@ -119,14 +119,14 @@ static bool go_on(struct following *f, const struct chunk *chunk)
     return true;
 }
 
-bool following_next(struct following *following, struct chunk *chunk)
+bool journal_follower_next(struct journal_follower *following, struct chunk *chunk)
 {
     for (;;) {
         if (!chunk_there(following, chunk, false) && !chunk_there(following, chunk, true))
             return false;
         if (chunk->kind != CHUNK_NEXT)
             break;
-        if (chunk->size != 24 || !go_on(following, chunk))
+        if (chunk->size != 24 || !journal_follower_next_region(following, chunk))
             return false;
     }
     following->place.at += CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
@@ -134,26 +134,26 @@ bool following_next(struct following *following, struct chunk *chunk)
     return true;
 }
 
-struct followed following_place(const struct following *following) { return following->place; }
-void following_go_to(struct following *following, struct followed place)
+struct journal_position journal_follower_position(const struct journal_follower *following) { return following->place; }
+void journal_follower_seek(struct journal_follower *following, struct journal_position place)
 {
     following->place = place;
 }
 
-bool following_lock(struct following *following)
+bool journal_follower_lock(struct journal_follower *following)
 {
     return flock(following->fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-bool following_is_cut(struct following *following)
+bool journal_follower_is_truncated(struct journal_follower *following)
 {
-    const uint8_t *head = look(following, following->place.at, 4, true);
-    return head && at_u32(head) != 0;
+    const uint8_t *head = journal_follower_read_bytes(following, following->place.at, 4, true);
+    return head && chunk_get_u32(head) != 0;
 }
 
-bool following_append(struct following *following, struct chunk chunk)
+bool journal_follower_append(struct journal_follower *following, struct chunk chunk)
 {
-    uint8_t *bytes = memory_bytes(CHUNK_HEAD_BYTES + (size_t)chunk.size);
+    uint8_t *bytes = xmalloc(CHUNK_HEAD_BYTES + (size_t)chunk.size);
     chunk.epoch = following->place.epoch;
     chunk_head(bytes, &chunk);
     if (chunk.size)

@@ -7,28 +7,28 @@
 
 #include "server/store/chunk.h"
 
-struct following;
+struct journal_follower;
 
-struct followed { /* a place of the journal, between two chunks */
+struct journal_position { /* a place of the journal, between two chunks */
     uint64_t at, end;
     uint32_t epoch;
     uint64_t chunk; /* how many were before it */
 };
 
 /* NULL with a reason. */
-struct following *following_new(const char *path, const char **why);
+struct journal_follower *journal_follower_new(const char *path, const char **why);
 /* From a place on, which a state names: what is behind it is whole. */
-struct following *following_from(const char *path, struct followed place, const char **why);
-void following_free(struct following *following);
+struct journal_follower *journal_follower_from(const char *path, struct journal_position place, const char **why);
+void journal_follower_free(struct journal_follower *following);
 /* The next chunk, whose data are there until the next call; false: there is none, or not yet. */
-bool following_next(struct following *following, struct chunk *chunk);
-struct followed following_place(const struct following *following);
-void following_go_to(struct following *following, struct followed place);
+bool journal_follower_next(struct journal_follower *following, struct chunk *chunk);
+struct journal_position journal_follower_position(const struct journal_follower *following);
+void journal_follower_seek(struct journal_follower *following, struct journal_position place);
 /* A file that nobody writes is taken for oneself; false: somebody does. */
-bool following_lock(struct following *following);
+bool journal_follower_lock(struct journal_follower *following);
 /* Are there bytes behind the last whole chunk that are none, and not just room for more? */
-bool following_is_cut(struct following *following);
+bool journal_follower_is_truncated(struct journal_follower *following);
 /* Writes a chunk behind the last one of a file that nobody else writes. */
-bool following_append(struct following *following, struct chunk chunk);
+bool journal_follower_append(struct journal_follower *following, struct chunk chunk);
 
 #endif

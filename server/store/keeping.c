@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void keep(struct tracefile *file, uint64_t place, uint64_t room)
+void file_retention_add(struct tracefile *file, uint64_t place, uint64_t room)
 {
-    file->kept = grow(file->kept, &file->kept_room, file->kept_count + 1, sizeof *file->kept);
-    file->kept[file->kept_count++] = (struct area){place, room};
+    file->kept = array_reserve(file->kept, &file->kept_room, file->kept_count + 1, sizeof *file->kept);
+    file->kept[file->kept_count++] = (struct checkpoint_area){place, room};
 }
 
 /* ---- the journal ---- */
@@ -18,7 +18,7 @@ void keep(struct tracefile *file, uint64_t place, uint64_t room)
 #define FREE_MOST ((uint64_t)64 << 20) /* of regions that wait to be written again */
 
 /* What is free beyond that goes back to the file system until it is needed. */
-static void give_back_region(struct tracefile *file, struct region *region)
+static void file_retention_release_region(struct tracefile *file, struct tracefile_region *region)
 {
     uint64_t kept = 0;
     for (size_t i = 0; i < file->free_count; i++)
@@ -30,14 +30,14 @@ static void give_back_region(struct tracefile *file, struct region *region)
     file->given_back += region->hole ? region->end - region->begin : 0;
 }
 
-void free_regions(struct tracefile *file, uint32_t before)
+void tracefile_free_regions(struct tracefile *file, uint32_t before)
 {
     size_t gone = 0;
     pthread_mutex_lock(&file->lock);
     while (gone < file->old_count && file->old[gone].epoch < before) {
-        file->free = grow(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
+        file->free = array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
         file->free[file->free_count++] = file->old[gone++];
-        give_back_region(file, &file->free[file->free_count - 1]);
+        file_retention_release_region(file, &file->free[file->free_count - 1]);
     }
     if (gone)
         memmove(file->old, file->old + gone, (file->old_count - gone) * sizeof *file->old);
@@ -65,11 +65,11 @@ uint64_t tracefile_kept(struct tracefile *file)
 
 static int by_place(const void *a, const void *b)
 {
-    uint64_t x = ((const struct area *)a)->place, y = ((const struct area *)b)->place;
+    uint64_t x = ((const struct checkpoint_area *)a)->place, y = ((const struct checkpoint_area *)b)->place;
     return x < y ? -1 : x > y;
 }
 
-static void give_back(struct tracefile *file, uint64_t from, uint64_t to)
+static void file_retention_release_space(struct tracefile *file, uint64_t from, uint64_t to)
 {
     if (from >= to)
         return;
@@ -80,38 +80,38 @@ static void give_back(struct tracefile *file, uint64_t from, uint64_t to)
 }
 
 /* What must stay, in the order of places. */
-static struct area *hands_off(const struct tracefile *file, size_t *count)
+static struct checkpoint_area *file_retention_is_in_use(const struct tracefile *file, size_t *count)
 {
-    struct area *areas = NULL;
+    struct checkpoint_area *areas = NULL;
     size_t room = 0;
     for (size_t i = 0; i < file->kept_count; i++) {
-        areas = grow(areas, &room, *count + 1, sizeof *areas);
+        areas = array_reserve(areas, &room, *count + 1, sizeof *areas);
         areas[(*count)++] = file->kept[i];
     }
-    const struct region *lists[] = {file->old, file->free, &file->region};
+    const struct tracefile_region *lists[] = {file->old, file->free, &file->region};
     const size_t counts[] = {file->old_count, file->free_count, 1};
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < counts[l]; i++) {
-            areas = grow(areas, &room, *count + 1, sizeof *areas);
+            areas = array_reserve(areas, &room, *count + 1, sizeof *areas);
             areas[(*count)++] =
-                (struct area){lists[l][i].begin, lists[l][i].end - lists[l][i].begin};
+                (struct checkpoint_area){lists[l][i].begin, lists[l][i].end - lists[l][i].begin};
         }
     qsort(areas, *count, sizeof *areas, by_place);
     return areas;
 }
 
-void tracefile_forget(struct tracefile *file, uint64_t place)
+void tracefile_discard_before(struct tracefile *file, uint64_t place)
 {
     size_t count = 0;
     pthread_mutex_lock(&file->lock);
-    struct area *areas = hands_off(file, &count);
+    struct checkpoint_area *areas = file_retention_is_in_use(file, &count);
     uint64_t at = file->forgotten;
     for (size_t i = 0; i < count && at < place; i++) {
         uint64_t end = areas[i].place + areas[i].room;
-        give_back(file, at, areas[i].place < place ? areas[i].place : place);
+        file_retention_release_space(file, at, areas[i].place < place ? areas[i].place : place);
         at = end > at ? end : at;
     }
-    give_back(file, at, place);
+    file_retention_release_space(file, at, place);
     file->forgotten = place > file->forgotten ? place : file->forgotten;
     pthread_mutex_unlock(&file->lock);
     free(areas);

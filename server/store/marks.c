@@ -6,7 +6,7 @@
 
 #define MARKS_MOST 64u
 
-struct region region_of(const struct tracefile *file, uint32_t epoch)
+struct tracefile_region tracefile_region_for(const struct tracefile *file, uint32_t epoch)
 {
     for (size_t i = file->old_count; i-- > 0;)
         if (file->old[i].epoch == epoch)
@@ -14,18 +14,18 @@ struct region region_of(const struct tracefile *file, uint32_t epoch)
     return file->region;
 }
 
-static struct mark *add(struct tracefile *file)
+static struct restart_point *restart_point_append(struct tracefile *file)
 {
-    file->marks = grow(file->marks, &file->mark_room, file->mark_count + 1, sizeof *file->marks);
-    struct mark *mark = &file->marks[file->mark_count++];
-    *mark = (struct mark){.number = ++file->marked, .told = file->told};
+    file->marks = array_reserve(file->marks, &file->mark_room, file->mark_count + 1, sizeof *file->marks);
+    struct restart_point *mark = &file->marks[file->mark_count++];
+    *mark = (struct restart_point){.number = ++file->marked, .told = file->told};
     return mark;
 }
 
-void mark_begin(struct tracefile *file)
+void restart_point_begin(struct tracefile *file)
 {
-    file->told = (struct told_until){1, TRACEFILE_HEAD_BYTES};
-    add(file);
+    file->told = (struct delivered_until){1, TRACEFILE_HEAD_BYTES};
+    restart_point_append(file);
 }
 
 /* Fewer of them: reading may as well begin earlier. */
@@ -34,26 +34,26 @@ static void thin_out(struct tracefile *file)
     size_t kept = 1;
     for (size_t i = 1; i < file->mark_count; i++) {
         if (i % 2)
-            out_free(&file->marks[i].threads);
+            encoder_free(&file->marks[i].threads);
         else
             file->marks[kept++] = file->marks[i];
     }
     file->mark_count = kept;
 }
 
-uint32_t mark_set(struct tracefile *file, uint32_t oldest, struct chunk threads)
+uint32_t restart_point_set(struct tracefile *file, uint32_t oldest, struct chunk threads)
 {
     if (file->mark_count >= MARKS_MOST)
         thin_out(file);
-    struct mark *mark = add(file);
-    put_bytes(&mark->threads, threads.data, threads.size);
+    struct restart_point *mark = restart_point_append(file);
+    encode_bytes(&mark->threads, threads.data, threads.size);
     size_t i = file->mark_count - 1;
     while (i && file->marks[i].number > oldest)
         i--;
     return file->marks[i].number;
 }
 
-const struct mark *mark_of(const struct tracefile *file, uint32_t number)
+const struct restart_point *restart_point_for_epoch(const struct tracefile *file, uint32_t number)
 {
     size_t i = file->mark_count - 1;
     while (i && file->marks[i].number > number)
@@ -61,18 +61,18 @@ const struct mark *mark_of(const struct tracefile *file, uint32_t number)
     return &file->marks[i];
 }
 
-void marks_drop(struct tracefile *file, uint32_t before)
+void restart_points_drop(struct tracefile *file, uint32_t before)
 {
     size_t gone = 0;
     while (gone < file->mark_count && file->marks[gone].number < before)
-        out_free(&file->marks[gone++].threads);
+        encoder_free(&file->marks[gone++].threads);
     memmove(file->marks, file->marks + gone, (file->mark_count - gone) * sizeof *file->marks);
     file->mark_count -= gone;
 }
 
-void marks_free(struct tracefile *file)
+void restart_points_free(struct tracefile *file)
 {
     for (size_t i = 0; i < file->mark_count; i++)
-        out_free(&file->marks[i].threads);
+        encoder_free(&file->marks[i].threads);
     free(file->marks);
 }

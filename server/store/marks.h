@@ -5,19 +5,19 @@
 
 #include "server/store/opened.h"
 
-struct mark {
+struct restart_point {
     uint32_t number;
-    struct told_until told; /* the place */
-    struct out threads;
+    struct delivered_until told; /* the place */
+    struct encoder threads;
 };
 
-struct region region_of(const struct tracefile *file, uint32_t epoch); /* under the lock */
-void mark_begin(struct tracefile *file); /* the journal's begin */
+struct tracefile_region tracefile_region_for(const struct tracefile *file, uint32_t epoch); /* under the lock */
+void restart_point_begin(struct tracefile *file); /* the journal's begin */
 /* A new one where the order has got to; the number of the one from which the journal must be read if `oldest` is
  * the number that what waits has come under. */
-uint32_t mark_set(struct tracefile *file, uint32_t oldest, struct chunk threads);
-const struct mark *mark_of(const struct tracefile *file, uint32_t number); /* not dropped */
-void marks_drop(struct tracefile *file, uint32_t before); /* those with smaller numbers */
-void marks_free(struct tracefile *file);
+uint32_t restart_point_set(struct tracefile *file, uint32_t oldest, struct chunk threads);
+const struct restart_point *restart_point_for_epoch(const struct tracefile *file, uint32_t number); /* not dropped */
+void restart_points_drop(struct tracefile *file, uint32_t before); /* those with smaller numbers */
+void restart_points_free(struct tracefile *file);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-size_t read_at(int fd, void *bytes, size_t size, uint64_t at)
+size_t tracefile_read_at(int fd, void *bytes, size_t size, uint64_t at)
 {
     size_t done = 0;
     while (done < size) {
@@ -34,7 +34,7 @@ uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place, 
 {
     uint8_t head[CHUNK_HEAD_BYTES];
     if (place < TRACEFILE_HEAD_BYTES || place > INT64_MAX ||
-        read_at(file->fd, head, sizeof head, place) != sizeof head ||
+        tracefile_read_at(file->fd, head, sizeof head, place) != sizeof head ||
         !chunk_read_head(head, chunk) || chunk->kind != kind)
         return NULL;
     struct stat st; /* a size that the file cannot have is not reserved */
@@ -45,7 +45,7 @@ uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place, 
         malloc((size_t)chunk->size + 8); /* the file says how much: too much is damage */
     if (!data)
         return NULL;
-    if (read_at(file->fd, data, chunk->size, place + sizeof head) != chunk->size ||
+    if (tracefile_read_at(file->fd, data, chunk->size, place + sizeof head) != chunk->size ||
         !chunk_is_whole(head, data, chunk->size)) {
         free(data);
         return NULL;
@@ -64,7 +64,7 @@ uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, si
         if (at > size_known || size_known - at < CHUNK_HEAD_BYTES ||
             !chunk_read_head(head, &chunk) || chunk.size > size_known - at - CHUNK_HEAD_BYTES)
             return NULL;
-        uint8_t *data = memory_bytes((size_t)chunk.size + 8);
+        uint8_t *data = xmalloc((size_t)chunk.size + 8);
         memcpy(data, head + CHUNK_HEAD_BYTES, chunk.size);
         memset(data + chunk.size, 0, 8);
         *size = chunk.size;
@@ -85,19 +85,19 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     *why = NULL;
     if (fd < 0 || fstat(fd, &st) < 0)
         *why = strerror(errno);
-    else if (!S_ISREG(st.st_mode) || read_at(fd, head, sizeof head, 0) != sizeof head ||
+    else if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head ||
              memcmp(head, TRACEFILE_MAGIC, 8) != 0)
         *why = "this is no Poet trace file";
-    else if (at_u32(head + 8) > TRACEFILE_VERSION || at_u32(head + 8) < TRACEFILE_OLDEST)
+    else if (chunk_get_u32(head + 8) > TRACEFILE_VERSION || chunk_get_u32(head + 8) < TRACEFILE_OLDEST)
         *why = "this trace file was written by another version of Poet";
     if (*why) {
         if (fd >= 0)
             close(fd);
         return NULL;
     }
-    struct tracefile *file = memory_zeroed(1, sizeof *file);
+    struct tracefile *file = xcalloc(1, sizeof *file);
     file->fd = fd;
-    file->version = at_u32(head + 8);
+    file->version = chunk_get_u32(head + 8);
     memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
     pthread_mutex_init(&file->lock, NULL);
     file->size = (uint64_t)st.st_size;
@@ -108,7 +108,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     return file;
 }
 
-bool tracefile_is_there(const struct tracefile *file)
+bool tracefile_exists(const struct tracefile *file)
 {
     struct stat st;
     return file && fstat(file->fd, &st) == 0 && st.st_nlink > 0;
@@ -120,26 +120,26 @@ const char *tracefile_run(const struct tracefile *file) { return file->name; }
 
 bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes, size_t size)
 {
-    return read_at(file->fd, bytes, size, at) == size;
+    return tracefile_read_at(file->fd, bytes, size, at) == size;
 }
 
-bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial)
+bool checkpoint_slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial)
 {
     const uint8_t *slot = head + SLOT_AT + SLOT_BYTES_HEAD * i;
-    *place = at_u64(slot);
-    *serial = at_u64(slot + 8);
+    *place = chunk_get_u64(slot);
+    *serial = chunk_get_u64(slot + 8);
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     return *place != 0;
 #else
-    return *place && slot_check(slot, i) == at_u64(slot + 16);
+    return *place && checkpoint_slot_checksum(slot, i) == chunk_get_u64(slot + 16);
 #endif
 }
 
 enum tracefile_holds tracefile_held(const uint8_t *head)
 {
-    uint8_t holds = head[HOLDS_AT];
-    bool said = (head[HOLDS_AT + 1] ^ holds) == 0xff;
-    return said && holds <= HOLDS_WHOLE  ? (enum tracefile_holds)holds
-           : holds || head[HOLDS_AT + 1] ? HOLDS_OWN
-                                         : HOLDS_SENT;
+    uint8_t holds = head[TRACEFILE_HOLDS_OFFSET];
+    bool said = (head[TRACEFILE_HOLDS_OFFSET + 1] ^ holds) == 0xff;
+    return said && holds <= TRACEFILE_HOLDS_WHOLE  ? (enum tracefile_holds)holds
+           : holds || head[TRACEFILE_HOLDS_OFFSET + 1] ? TRACEFILE_HOLDS_OWN
+                                         : TRACEFILE_HOLDS_SENT;
 }

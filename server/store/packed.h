@@ -12,14 +12,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PACKED_SPARE_BYTES 96u
+#define SLOT_CODEC_SPARE_BYTES 96u
 
 /* Packs whole records; the bytes, 0: it would not be shorter, or they are not whole.  `to` has room for the slots as
- * they are, and for PACKED_SPARE_BYTES. */
-size_t packed_put(uint8_t *to, const struct slot *slots, size_t count);
+ * they are, and for SLOT_CODEC_SPARE_BYTES. */
+size_t slot_codec_encode(uint8_t *to, const struct ring_slot *slots, size_t count);
 /* How many slots a chunk says that it has. */
-size_t packed_count(const struct chunk *chunk);
+size_t slot_codec_count(const struct chunk *chunk);
 /* The slots of a chunk, packed or as they came: new memory, the caller's; NULL: it contradicts itself. */
-struct slot *packed_slots(const struct chunk *chunk, size_t *count);
+struct ring_slot *slot_codec_decode(const struct chunk *chunk, size_t *count);
 
 #endif

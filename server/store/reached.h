@@ -7,19 +7,19 @@
 
 #include "wire/forwarded.h"
 
-#define REACHED_NONE UINT32_MAX /* a session that has hung up, or is not believed */
+#define AGENT_POSITION_NONE UINT32_MAX /* a session that has hung up, or is not believed */
 
 /* Where a message of NATS JetStream lies: of which stream, and before which one all is in the journal. */
-struct reached_message {
+struct agent_position_message {
     uint64_t next; /* 0: it did not come from there */
     int64_t stream_ns; /* when the stream was made */
 };
 
-struct reached_mark {
+struct agent_position_mark {
     uint8_t id[FORWARD_ID_BYTES];
     uint64_t next; /* the chunk that is wanted next, once the batch is there */
     uint64_t bytes; /* of the journal, behind the mark, that are the batch */
-    struct reached_message message;
+    struct agent_position_message message;
     bool ended;
     char *run; /* the caller's */
     uint32_t from; /* the first session there whose number is told */
@@ -27,32 +27,32 @@ struct reached_mark {
     uint32_t count;
 };
 
-void put_reached(struct out *out, const struct reached_mark *mark);
-bool reached_get(struct in *in, struct reached_mark *mark); /* free it in any case */
-void reached_mark_free(struct reached_mark *mark);
+void agent_position_encode(struct encoder *out, const struct agent_position_mark *mark);
+bool agent_position_decode(struct decoder *in, struct agent_position_mark *mark); /* free it in any case */
+void agent_position_mark_free(struct agent_position_mark *mark);
 
-struct reached {
+struct agent_position {
     uint8_t id[FORWARD_ID_BYTES];
     char *run;
     uint64_t next;
-    struct reached_message message;
+    struct agent_position_message message;
     bool ended, unsaved;
-    uint32_t *sessions; /* here, by number there; REACHED_NONE */
+    uint32_t *sessions; /* here, by number there; AGENT_POSITION_NONE */
     size_t count, room;
 };
 
 /* Zero-initialised: none. */
-struct reached_list {
-    struct reached *items;
+struct agent_positions {
+    struct agent_position *items;
     size_t count, room;
 };
 
-bool reached_take(struct reached_list *list, const uint8_t *data, size_t size); /* a mark's */
-void reached_hung_up(struct reached_list *list, uint32_t session); /* of that number here */
-struct reached_list reached_copied(const struct reached_list *list);
-void reached_free(struct reached_list *list);
+bool agent_position_apply(struct agent_positions *list, const uint8_t *data, size_t size); /* a mark's */
+void agent_position_note_hangup(struct agent_positions *list, uint32_t session); /* of that number here */
+struct agent_positions agent_positions_copy(const struct agent_positions *list);
+void agent_positions_free(struct agent_positions *list);
 /* Tells all that has changed since, in bodies of marks without a batch. */
-void reached_save(struct reached_list *list, void (*save)(void *context, const struct out *body),
+void agent_positions_save(struct agent_positions *list, void (*save)(void *context, const struct encoder *body),
                   void *context);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "server/store/opened.h"
 
-int reclaim_by_place(const void *a, const void *b); /* in qsort: places, as u64 */
+int free_space_by_place(const void *a, const void *b); /* in qsort: places, as u64 */
 /* A state was written to a slot, over an older one whose parts may go. */
-void reclaim(struct tracefile *file, unsigned slot, const struct state *state);
+void free_space_reclaim(struct tracefile *file, unsigned slot, const struct checkpoint *state);
 
 #endif

@@ -13,14 +13,14 @@
 #define LAST_WORDS (64u << 10)
 #define AHEAD (256u << 10) /* asked for at once, where there is as much */
 
-uint64_t reserve_bytes(const struct tracefile *file)
+uint64_t preallocation_bytes(const struct tracefile *file)
 {
     uint64_t eighth = file->region_bytes / 8;
     return eighth < LAST_WORDS ? eighth : LAST_WORDS;
 }
 
 /* How long a file of this process may become. */
-static uint64_t longest(void)
+static uint64_t preallocation_file_size_limit(void)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
@@ -28,15 +28,15 @@ static uint64_t longest(void)
 }
 
 /* Not every file system can take room ahead; then what does not fit is found out by writing. */
-static bool take(const struct tracefile *file, uint64_t from, uint64_t to)
+static bool preallocation_allocate(const struct tracefile *file, uint64_t from, uint64_t to)
 {
     return fallocate(file->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)) == 0 ||
            (errno != ENOSPC && errno != EDQUOT && errno != EFBIG);
 }
 
-bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end)
+bool preallocation_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end)
 {
-    uint64_t need = begin + bytes + reserve_bytes(file), limit = longest();
+    uint64_t need = begin + bytes + preallocation_bytes(file), limit = preallocation_file_size_limit();
     need = need < end ? need : end;
     if (need <= file->reserved)
         return true;
@@ -47,26 +47,26 @@ bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t
     uint64_t more = need + (bytes > AHEAD / 4 ? 4 * bytes : AHEAD);
     more = more < end ? more : end;
     more = more < limit ? more : limit;
-    if (take(file, begin, more)) {
+    if (preallocation_allocate(file, begin, more)) {
         file->reserved = more;
         return true;
     }
-    if (!take(file, begin, need))
+    if (!preallocation_allocate(file, begin, need))
         return false;
     file->reserved = need;
     return true;
 }
 
-bool reserve(struct tracefile *file, uint64_t bytes)
+bool preallocation_reserve(struct tracefile *file, uint64_t bytes)
 {
     pthread_mutex_lock(&file->lock);
     uint64_t at = file->at, end = file->region.end;
     pthread_mutex_unlock(&file->lock);
-    return reserve_at(file, at, bytes, end);
+    return preallocation_at(file, at, bytes, end);
 }
 
 /* What was taken ahead and not used. */
-void reserve_give_back(struct tracefile *file)
+void preallocation_give_back(struct tracefile *file)
 {
     struct stat st;
     if (!file->reading && fstat(file->fd, &st) == 0 && ftruncate(file->fd, st.st_size) < 0)
@@ -86,7 +86,7 @@ uint64_t tracefile_last_room(struct tracefile *file)
 uint64_t tracefile_room(const struct tracefile *file)
 {
     struct statvfs fs;
-    uint64_t limit = longest(), used = file->at + reserve_bytes(file);
+    uint64_t limit = preallocation_file_size_limit(), used = file->at + preallocation_bytes(file);
     uint64_t room = fstatvfs(file->fd, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
     limit = limit > used ? limit - used : 0;
     return room < limit ? room : limit;

@@ -6,9 +6,9 @@
 
 /* Room for so many bytes of the journal, and behind them for last words, up to `end`; false with errno: the
  * disk is full. */
-bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end);
-bool reserve(struct tracefile *file, uint64_t bytes); /* where the journal goes on */
-uint64_t reserve_bytes(const struct tracefile *file); /* of last words */
-void reserve_give_back(struct tracefile *file);
+bool preallocation_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end);
+bool preallocation_reserve(struct tracefile *file, uint64_t bytes); /* where the journal goes on */
+uint64_t preallocation_bytes(const struct tracefile *file); /* of last words */
+void preallocation_give_back(struct tracefile *file);
 
 #endif

@@ -12,6 +12,6 @@ typedef void resuming_visit(void *context, uint64_t at, struct chunk chunk);
  * reason: it cannot be; somebody else writes it (EWOULDBLOCK in errno).  Then tracefile_replay_known, and it may be written. */
 struct tracefile *tracefile_resume(const char *path, resuming_visit *visit, void *context,
                                    const char **why);
-uint64_t tracefile_news(const struct tracefile *file); /* place of the newest NEWS, 0 none */
+uint64_t tracefile_updates(const struct tracefile *file); /* place of the newest NEWS, 0 none */
 
 #endif

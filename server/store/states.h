@@ -6,12 +6,12 @@
 
 #define SLOT_AT 48u /* in the head */
 #define SLOT_BYTES_HEAD 24u
-#define HOLDS_AT 96u /* likewise: enum tracefile_holds and its complement, or two zeros */
-#define STATE_HEAD_BYTES 80u
-#define STATE_HEAD_3_BYTES 48u /* up to version 3, where a region began with each state */
+#define TRACEFILE_HOLDS_OFFSET 96u /* likewise: enum tracefile_holds and its complement, or two zeros */
+#define CHECKPOINT_HEAD_BYTES 80u
+#define CHECKPOINT_HEAD_3_BYTES 48u /* up to version 3, where a region began with each state */
 
 /* What a state's bytes are, before what the order says. */
-struct state_head {
+struct checkpoint_head {
     const uint8_t *parts,
         *threads; /* places; NULL in older ones, where a region begins with the threads */
     uint32_t part_count;
@@ -20,18 +20,18 @@ struct state_head {
 };
 
 /* The newest state of a file, from which it is gone on with. */
-struct newest_state {
+struct newest_checkpoint {
     uint64_t place, serial; /* 0: there is none, and the journal is read from its begin */
     uint32_t number, from_number; /* its own; of the mark that the journal is read from */
-    struct region from;
-    struct told_until told; /* what it knows of the journal */
+    struct tracefile_region from;
+    struct delivered_until told; /* what it knows of the journal */
     uint8_t *data; /* the caller's */
-    struct state_head head; /* in it */
+    struct checkpoint_head head; /* in it */
 };
 /* False: something of it is damaged. */
-bool state_newest(struct tracefile *file, struct newest_state *state);
+bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *state);
 
-bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);
-uint64_t slot_check(const uint8_t *slot, unsigned i);
+bool checkpoint_slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);
+uint64_t checkpoint_slot_checksum(const uint8_t *slot, unsigned i);
 
 #endif

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool write_at(int fd, const void *bytes, size_t size, uint64_t at)
+bool tracefile_write_at(int fd, const void *bytes, size_t size, uint64_t at)
 {
     for (size_t done = 0; done < size;) {
         ssize_t n = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(at + done));
@@ -37,8 +37,8 @@ static int create_numbered(const char *path, char **used)
         const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
         if (!dot || (slash && dot < slash))
             dot = path + strlen(path);
-        *used = i == 1 ? memory_copied(path)
-                       : memory_printed("%.*s-%u%s", (int)(dot - path), path, i, dot);
+        *used = i == 1 ? xstrdup(path)
+                       : xasprintf("%.*s-%u%s", (int)(dot - path), path, i, dot);
         int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             return fd;
@@ -53,21 +53,21 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
 {
     *used = NULL;
     int fd = create_numbered(path, used);
-    struct tracefile *file = fd < 0 ? NULL : memory_zeroed(1, sizeof *file);
+    struct tracefile *file = fd < 0 ? NULL : xcalloc(1, sizeof *file);
     uint8_t head[TRACEFILE_HEAD_BYTES] = TRACEFILE_MAGIC;
     if (file) {
         snprintf(file->name, sizeof file->name, "%.35s", run);
-        set_u32(head + 8, TRACEFILE_VERSION);
+        chunk_set_u32(head + 8, TRACEFILE_VERSION);
         memcpy(head + 12, file->name, TRACEFILE_NAME_BYTES - 1);
         file->fd = fd;
-        file->region = (struct region){TRACEFILE_HEAD_BYTES, NO_END, 1, false};
+        file->region = (struct tracefile_region){TRACEFILE_HEAD_BYTES, NO_END, 1, false};
         file->at = file->claimed = file->end = TRACEFILE_HEAD_BYTES;
         file->region_bytes = file->least_region_bytes = REGION_BYTES;
         pthread_mutex_init(&file->lock, NULL);
-        mark_begin(file);
-        keep(file, 0, TRACEFILE_HEAD_BYTES);
+        restart_point_begin(file);
+        file_retention_add(file, 0, TRACEFILE_HEAD_BYTES);
         tracefile_lock(file, true);
-        if (write_at(fd, head, sizeof head, 0) && reserve(file, 0))
+        if (tracefile_write_at(fd, head, sizeof head, 0) && preallocation_reserve(file, 0))
             return file;
     }
     int e = errno;
@@ -86,39 +86,39 @@ void tracefile_lock(struct tracefile *file, bool more_comes)
 }
 
 /* Of two bytes, of which one tells that the other is damaged. */
-static void hold(struct tracefile *file, enum tracefile_holds holds)
+static void tracefile_set_holds(struct tracefile *file, enum tracefile_holds holds)
 {
     uint8_t bytes[2] = {(uint8_t)holds, (uint8_t)~holds};
-    if (file->holds != holds && !file->reading && write_at(file->fd, bytes, sizeof bytes, HOLDS_AT))
+    if (file->holds != holds && !file->reading && tracefile_write_at(file->fd, bytes, sizeof bytes, TRACEFILE_HOLDS_OFFSET))
         file->holds = (uint8_t)holds;
 }
 
-void tracefile_goes_on(struct tracefile *file, bool own)
+void tracefile_is_live(struct tracefile *file, bool own)
 {
-    if (own || file->holds == HOLDS_WHOLE)
-        hold(file, HOLDS_OWN);
+    if (own || file->holds == TRACEFILE_HOLDS_WHOLE)
+        tracefile_set_holds(file, TRACEFILE_HOLDS_OWN);
 }
 
 void tracefile_begun(struct tracefile *file, uint64_t wall_ns)
 {
     uint8_t bytes[TRACEHEAD_BEGUN_BYTES];
-    set_u64(bytes, wall_ns);
-    set_u64(bytes + 8, ~wall_ns);
+    chunk_set_u64(bytes, wall_ns);
+    chunk_set_u64(bytes + 8, ~wall_ns);
     if (!file->reading)
-        write_at(file->fd, bytes, sizeof bytes, TRACEHEAD_BEGUN_AT);
+        tracefile_write_at(file->fd, bytes, sizeof bytes, TRACEHEAD_BEGUN_AT);
 }
 
-void tracefile_has_ended(struct tracefile *file) { hold(file, HOLDS_WHOLE); }
+void tracefile_has_ended(struct tracefile *file) { tracefile_set_holds(file, TRACEFILE_HOLDS_WHOLE); }
 
 void tracefile_close(struct tracefile *file)
 {
     if (!file)
         return;
-    reserve_give_back(file);
-    out_free(&file->journal);
-    out_free(&file->parts);
+    preallocation_give_back(file);
+    encoder_free(&file->journal);
+    encoder_free(&file->parts);
     free(file->gaps);
-    marks_free(file);
+    restart_points_free(file);
     pthread_mutex_destroy(&file->lock);
     free(file->old);
     free(file->free);
@@ -132,20 +132,20 @@ void tracefile_close(struct tracefile *file)
 
 /* ---- the journal ---- */
 
-static void put_chunk(struct out *out, struct chunk chunk)
+static void put_chunk(struct encoder *out, struct chunk chunk)
 {
     uint8_t head[CHUNK_HEAD_BYTES];
     chunk_head(head, &chunk);
-    put_bytes(out, head, sizeof head);
-    put_bytes(out, chunk.data, chunk.size);
+    encode_bytes(out, head, sizeof head);
+    encode_bytes(out, chunk.data, chunk.size);
 }
 
 /* A free region that is large enough, or a new one. */
-static struct region take_region(struct tracefile *file, uint64_t bytes)
+static struct tracefile_region tracefile_use_region(struct tracefile *file, uint64_t bytes)
 {
     uint32_t epoch = file->region.epoch + 1;
     for (size_t i = 0; i < file->free_count; i++) {
-        struct region region = file->free[i];
+        struct tracefile_region region = file->free[i];
         if (region.end - region.begin < bytes)
             continue;
         file->free[i] = file->free[--file->free_count];
@@ -156,45 +156,45 @@ static struct region take_region(struct tracefile *file, uint64_t bytes)
     }
     if (bytes < file->region_bytes)
         bytes = file->region_bytes;
-    struct region region = {file->end, file->end + bytes, epoch, false};
+    struct tracefile_region region = {file->end, file->end + bytes, epoch, false};
     file->end += bytes;
     return region;
 }
 
-void close_first_region(struct tracefile *file)
+void tracefile_close_first_region(struct tracefile *file)
 {
     if (file->region.end != NO_END)
         return;
-    file->region.end = file->claimed + reserve_bytes(file) + NEXT_BYTES;
+    file->region.end = file->claimed + preallocation_bytes(file) + NEXT_BYTES;
     file->end = file->region.end;
 }
 
 /* Goes on in another region, with room for so many bytes. */
-static void go_on(struct tracefile *file, uint64_t bytes)
+static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
 {
     if (file->journal.failed)
         return; /* what lies before did not fit: it is not left behind */
-    close_first_region(file);
-    struct region next = take_region(file, bytes + reserve_bytes(file) + NEXT_BYTES);
+    tracefile_close_first_region(file);
+    struct tracefile_region next = tracefile_use_region(file, bytes + preallocation_bytes(file) + NEXT_BYTES);
     uint64_t reserved = file->reserved;
     file->reserved = 0;
-    bool room = reserve_at(file, next.begin, bytes, next.end);
+    bool room = preallocation_at(file, next.begin, bytes, next.end);
     uint8_t data[24];
-    set_u64(data, next.begin);
-    set_u64(data + 8, next.end);
-    set_u64(data + 16, next.epoch);
+    chunk_set_u64(data, next.begin);
+    chunk_set_u64(data + 8, next.end);
+    chunk_set_u64(data + 16, next.epoch);
     put_chunk(&file->journal, (struct chunk){.kind = CHUNK_NEXT,
                                              .epoch = file->region.epoch,
                                              .data = data,
                                              .size = sizeof data});
-    file->old = grow(file->old, &file->old_room, file->old_count + 1, sizeof *file->old);
+    file->old = array_reserve(file->old, &file->old_room, file->old_count + 1, sizeof *file->old);
     file->old[file->old_count++] = file->region;
     /* What is in memory goes to where it belongs now; if there is no room, it is tried again. */
-    struct out rest = file->journal;
-    if (!room || !write_at(file->fd, rest.data, rest.size, file->at)) {
+    struct encoder rest = file->journal;
+    if (!room || !tracefile_write_at(file->fd, rest.data, rest.size, file->at)) {
         file->reserved = reserved;
         file->old_count--;
-        file->free = grow(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
+        file->free = array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
         file->free[file->free_count++] = next;
         file->journal.size -= NEXT_BYTES;
         file->journal.failed = true;
@@ -207,13 +207,13 @@ static void go_on(struct tracefile *file, uint64_t bytes)
     file->at = file->claimed = next.begin;
 }
 
-static void append(struct tracefile *file, struct chunk chunk, uint64_t spare)
+static void tracefile_append_chunk(struct tracefile *file, struct chunk chunk, uint64_t spare)
 {
     uint64_t need = CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
     pthread_mutex_lock(&file->lock);
     if (file->region.end != NO_END &&
         file->at + file->journal.size + need + spare + NEXT_BYTES > file->region.end)
-        go_on(file, need);
+        tracefile_next_region(file, need);
     chunk.epoch = file->region.epoch;
     put_chunk(&file->journal, chunk);
     file->claimed = file->at + file->journal.size;
@@ -222,10 +222,10 @@ static void append(struct tracefile *file, struct chunk chunk, uint64_t spare)
 
 void tracefile_append(struct tracefile *file, struct chunk chunk)
 {
-    append(file, chunk, reserve_bytes(file));
+    tracefile_append_chunk(file, chunk, preallocation_bytes(file));
 }
 
-void tracefile_append_last(struct tracefile *file, struct chunk chunk) { append(file, chunk, 0); }
+void tracefile_append_last(struct tracefile *file, struct chunk chunk) { tracefile_append_chunk(file, chunk, 0); }
 
 /* All but the gaps, where others have written. */
 static bool write_parts(const struct tracefile *file)
@@ -234,13 +234,13 @@ static bool write_parts(const struct tracefile *file)
     bool written = true;
     for (size_t i = 0; i <= file->gap_count && written; i++) {
         uint64_t to = i < file->gap_count ? file->gaps[i].place : file->parts_at + file->parts.size;
-        written = write_at(file->fd, file->parts.data + (at - file->parts_at), to - at, at);
+        written = tracefile_write_at(file->fd, file->parts.data + (at - file->parts_at), to - at, at);
         at = i < file->gap_count ? to + file->gaps[i].room : to;
     }
     return written;
 }
 
-bool flush_parts(struct tracefile *file)
+bool tracefile_flush_parts(struct tracefile *file)
 {
     if (file->reading)
         return true;
@@ -255,9 +255,9 @@ bool flush_parts(struct tracefile *file)
     return true;
 }
 
-bool tracefile_settle(struct tracefile *file)
+bool tracefile_sync(struct tracefile *file)
 {
-    return !atomic_load(&file->stuck) || flush_parts(file);
+    return !atomic_load(&file->stuck) || tracefile_flush_parts(file);
 }
 
 /* Cuts off what was written in part, while nothing lies behind it. */
@@ -278,7 +278,7 @@ static void clean_up(struct tracefile *file, bool written)
     file->torn = written;
     if (file->torn && cut_torn(file)) {
         file->reserved = 0;
-        reserve(file, 0);
+        preallocation_reserve(file, 0);
     }
     errno = e;
 }
@@ -289,7 +289,7 @@ static bool write_journal(struct tracefile *file, const void *bytes, size_t size
     failed |= file->torn && !cut_torn(file);
     bool written = !failed;
     if (!failed)
-        failed = !write_at(file->fd, bytes, size, file->at);
+        failed = !tracefile_write_at(file->fd, bytes, size, file->at);
     if (failed)
         clean_up(file, written);
     pthread_mutex_lock(&file->lock);
@@ -307,7 +307,7 @@ static bool flush_journal(struct tracefile *file, bool failed)
     file->journal.failed = false;
     if (!failed && !file->lagging) {
         file->unsaved += size;
-        file->told = (struct told_until){file->region.epoch, file->at};
+        file->told = (struct delivered_until){file->region.epoch, file->at};
     }
     return !failed;
 }
@@ -315,14 +315,14 @@ static bool flush_journal(struct tracefile *file, bool failed)
 static bool parts_fit(struct tracefile *file)
 {
     if (!file->lagging)
-        return flush_parts(file);
+        return tracefile_flush_parts(file);
     errno = ENOSPC;
     return !atomic_load(&file->stuck);
 }
 
 bool tracefile_flush(struct tracefile *file)
 {
-    bool room = !file->journal.size || reserve(file, file->journal.size);
+    bool room = !file->journal.size || preallocation_reserve(file, file->journal.size);
     return flush_journal(file, !parts_fit(file) || !room);
 }
 
@@ -347,9 +347,9 @@ bool tracefile_begin(struct tracefile *file, uint64_t least, bool last, struct j
     if (!last && !parts_fit(file))
         return false;
     pthread_mutex_lock(&file->lock);
-    uint64_t spare = last ? 0 : reserve_bytes(file);
+    uint64_t spare = last ? 0 : preallocation_bytes(file);
     if (is_full(file, least + spare))
-        go_on(file, least);
+        tracefile_next_region(file, least);
     bool failed = file->journal.failed;
     file->journal.failed = false;
     uint64_t end = file->region.end, most = least > ROOM_MOST ? least : ROOM_MOST;
@@ -362,16 +362,16 @@ bool tracefile_begin(struct tracefile *file, uint64_t least, bool last, struct j
 
 bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, bool last)
 {
-    return write_journal(file, bytes, size, !last && !reserve(file, size));
+    return write_journal(file, bytes, size, !last && !preallocation_reserve(file, size));
 }
 
 /* ---- how far it was told ---- */
 
 void tracefile_lagging(struct tracefile *file) { file->lagging = true; }
 
-void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes)
+void tracefile_delivered(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes)
 {
-    file->told = (struct told_until){epoch, at};
+    file->told = (struct delivered_until){epoch, at};
     file->unsaved += bytes;
 }
 
@@ -391,10 +391,10 @@ uint64_t tracefile_region_bytes(const struct tracefile *file) { return file->reg
 
 /* ---- parts ---- */
 
-uint64_t take_end(struct tracefile *file, uint64_t bytes)
+uint64_t tracefile_update_end(struct tracefile *file, uint64_t bytes)
 {
     pthread_mutex_lock(&file->lock);
-    close_first_region(file); /* nothing may be put behind it while it is open */
+    tracefile_close_first_region(file); /* nothing may be put behind it while it is open */
     uint64_t place = file->end;
     file->end += bytes;
     pthread_mutex_unlock(&file->lock);
@@ -406,17 +406,17 @@ static void leave_gap(struct tracefile *file, uint64_t until)
 {
     static const uint8_t nothing[4096];
     uint64_t from = file->parts_at + file->parts.size;
-    file->gaps = grow(file->gaps, &file->gap_room, file->gap_count + 1, sizeof *file->gaps);
-    file->gaps[file->gap_count++] = (struct area){from, until - from};
+    file->gaps = array_reserve(file->gaps, &file->gap_room, file->gap_count + 1, sizeof *file->gaps);
+    file->gaps[file->gap_count++] = (struct checkpoint_area){from, until - from};
     for (uint64_t gap; (gap = until - file->parts_at - file->parts.size) > 0;)
-        put_bytes(&file->parts, nothing, gap < sizeof nothing ? gap : sizeof nothing);
+        encode_bytes(&file->parts, nothing, gap < sizeof nothing ? gap : sizeof nothing);
 }
 
 uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes, size_t size)
 {
-    uint64_t place = take_end(file, CHUNK_HEAD_BYTES + size);
+    uint64_t place = tracefile_update_end(file, CHUNK_HEAD_BYTES + size);
     if (file->parts.size && file->parts_at + file->parts.size != place)
-        flush_parts(file); /* a region lies between; if there is no room, see below */
+        tracefile_flush_parts(file); /* a region lies between; if there is no room, see below */
     if (file->parts.size && file->parts_at + file->parts.size != place)
         leave_gap(file, place);
     if (file->parts.size == 0)
@@ -424,8 +424,8 @@ uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes,
     put_chunk(&file->parts,
               (struct chunk){.kind = (uint16_t)kind, .data = bytes, .size = (uint32_t)size});
     if (kind == CHUNK_NEWS)
-        keep(file, place, CHUNK_HEAD_BYTES + size);
+        file_retention_add(file, place, CHUNK_HEAD_BYTES + size);
     if (file->parts.size > (1u << 20))
-        flush_parts(file);
+        tracefile_flush_parts(file);
     return place;
 }

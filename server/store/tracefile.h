@@ -36,12 +36,12 @@ void tracefile_lock(struct tracefile *file, bool more_comes);
 
 /* What a server is to know that is started on the file again, in its head. */
 enum tracefile_holds {
-    HOLDS_SENT, /* all of it comes again, from agents */
-    HOLDS_OWN, /* more than that, and it has not ended */
-    HOLDS_WHOLE, /* it has ended */
+    TRACEFILE_HOLDS_SENT, /* all of it comes again, from agents */
+    TRACEFILE_HOLDS_OWN, /* more than that, and it has not ended */
+    TRACEFILE_HOLDS_WHOLE, /* it has ended */
 };
 /* More comes; own: from a program itself. */
-void tracefile_goes_on(struct tracefile *file, bool own);
+void tracefile_is_live(struct tracefile *file, bool own);
 void tracefile_has_ended(struct tracefile *file);
 /* Writes the begin of the run, in ns since 1970, into the head of a file that is written. */
 void tracefile_begun(struct tracefile *file, uint64_t wall_ns);
@@ -73,9 +73,9 @@ bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes,
 /* The order may be behind the journal: a state says up to which place it has got.  From lagging on that is
  * what told says, `bytes` further than before, as programs told them. */
 void tracefile_lagging(struct tracefile *file);
-void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes);
+void tracefile_delivered(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes);
 /* Tries again to write parts that found no room; false: there is none, and the journal waits, too. */
-bool tracefile_settle(struct tracefile *file);
+bool tracefile_sync(struct tracefile *file);
 /* What is told now comes under this number, from 1, which grows with every state; bytes that were told since
  * the last one. */
 uint32_t tracefile_epoch(const struct tracefile *file);
@@ -93,7 +93,7 @@ uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, si
  * thread stands.  What came before the number `oldest` will not be needed any more.  Others may write the journal, tell
  * more of it and put parts until it ends.  False with errno: all stays as it was. */
 bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t oldest);
-struct state {
+struct checkpoint {
     const uint8_t *data;
     size_t size;
     uint64_t news; /* place of the newest NEWS chunk when it began, 0 none */
@@ -101,12 +101,12 @@ struct state {
     size_t part_count;
     uint64_t written; /* bytes of them that are new: the more, the longer new regions are */
 };
-bool tracefile_save_end(struct tracefile *file, const struct state *state);
+bool tracefile_save_end(struct tracefile *file, const struct checkpoint *state);
 void tracefile_save_drop(struct tracefile *file); /* instead */
 uint64_t tracefile_end(struct tracefile *file); /* where the next part will be */
 uint64_t tracefile_kept(struct tracefile *file); /* bytes on disk */
 /* Gives the room of the parts before a place back, NEWS apart. */
-void tracefile_forget(struct tracefile *file, uint64_t place);
+void tracefile_discard_before(struct tracefile *file, uint64_t place);
 
 /* ---- reading ---- */
 
@@ -121,7 +121,7 @@ void tracefile_replay_known(struct tracefile *file, void (*visit)(void *context,
                             void *context, char **damage);
 /* How far tracefile_replay is, in bytes of the file. */
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
-bool tracefile_is_there(const struct tracefile *file); /* it was not deleted meanwhile */
+bool tracefile_exists(const struct tracefile *file); /* it was not deleted meanwhile */
 const char *tracefile_run(const struct tracefile *file); /* its name */
 bool tracefile_is_written(
     const struct tracefile *file); /* when it was opened a server held its lock */

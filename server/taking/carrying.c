@@ -4,11 +4,11 @@
 #include "server/loop/log.h"
 
 /* What there is no room for is lost; the file says nothing of it then, the log does. */
-static void empty(struct program *program, struct carried *ring, struct ticks *ticks)
+static void placement_reader_drain(struct captured_program *program, struct placement_ring *ring, struct tsc_clock *ticks)
 {
-    struct out body = {0};
-    while (carried_take(ring, ticks, &body)) {
-        bool put = journal_put(program->taking,
+    struct encoder body = {0};
+    while (placement_ring_decode(ring, ticks, &body)) {
+        bool put = journal_append(program->taking,
                                &(struct chunk){.kind = CHUNK_SPANS,
                                                .session = program->session,
                                                .thread = ring->carrier,
@@ -16,25 +16,25 @@ static void empty(struct program *program, struct carried *ring, struct ticks *t
                                                .size = (uint32_t)body.size},
                                1, false);
         if (!put && !program->spans_left++)
-            log_line("%s: which task is on which thread finds no room and is not kept",
+            server_log("%s: which task is on which thread finds no room and is not kept",
                      program->taking->file);
         body.size = 0;
     }
-    out_free(&body);
+    encoder_free(&body);
 }
 
-void carrying_round(struct program *program, struct ticks *ticks)
+void placement_reader_poll(struct captured_program *program, struct tsc_clock *ticks)
 {
-    for (struct carried **at = &program->carried, *r; (r = *at) != NULL;) {
-        unsigned full = carried_full(r);
-        bool over = carried_is_over(r);
+    for (struct placement_ring **at = &program->carried, *r; (r = *at) != NULL;) {
+        unsigned full = placement_ring_is_full(r);
+        bool over = placement_ring_is_over(r);
         program->full = full > program->full ? full : program->full;
-        empty(program, r, ticks);
+        placement_reader_drain(program, r, ticks);
         if (!over) {
             at = &r->next;
             continue;
         }
         *at = r->next;
-        carried_free(r);
+        placement_ring_free(r);
     }
 }

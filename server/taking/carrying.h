@@ -6,6 +6,6 @@
 #include "server/taking/taking.h"
 
 /* Empties them, and gives back those of threads that have ended. */
-void carrying_round(struct program *program, struct ticks *ticks);
+void placement_reader_poll(struct captured_program *program, struct tsc_clock *ticks);
 
 #endif

@@ -6,8 +6,8 @@
 #include "server/taking/taking.h"
 
 /* Empties them, and gives back those of threads that have ended. */
-void entering_round(struct program *program, struct ticks *ticks);
+void call_record_reader_poll(struct captured_program *program, struct tsc_clock *ticks);
 /* Nothing more will come. */
-void entering_last(struct program *program, struct ticks *ticks);
+void call_record_reader_finish(struct captured_program *program, struct tsc_clock *ticks);
 
 #endif

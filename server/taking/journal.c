@@ -18,25 +18,25 @@
 #define AHEAD_MOST ((uint64_t)4 << 30)
 #define KEPT_PART 8 /* of what a run may keep: as much again waits to be saved */
 
-struct taking *taking_new(struct tracefile *trace, const char *file, uint64_t keep_bytes)
+struct capture *capture_new(struct tracefile *trace, const char *file, uint64_t keep_bytes)
 {
-    struct taking *taking = memory_zeroed(1, sizeof *taking);
-    taking->file = memory_copied(file);
+    struct capture *taking = xcalloc(1, sizeof *taking);
+    taking->file = xstrdup(file);
     taking->trace = trace;
     taking->most_ahead =
         keep_bytes && keep_bytes / KEPT_PART < AHEAD_MOST ? keep_bytes / KEPT_PART : AHEAD_MOST;
     if (keep_bytes)
         tracefile_small_regions(trace, keep_bytes / 16);
-    hand_begin(&taking->hand);
+    handoff_queue_begin(&taking->hand);
     tracefile_lagging(trace);
     return taking;
 }
 
-void taking_free(struct taking *taking)
+void capture_free(struct capture *taking)
 {
     if (taking->now)
-        stretch_free(taking->now);
-    hand_end(&taking->hand);
+        handoff_extent_free(taking->now);
+    handoff_queue_end(&taking->hand);
     for (size_t i = 0; i < taking->described_count; i++)
         free(taking->described[i]);
     free(taking->described);
@@ -45,30 +45,30 @@ void taking_free(struct taking *taking)
     free(taking);
 }
 
-uint64_t taking_since(struct taking *taking)
+uint64_t capture_oldest_ns(struct capture *taking)
 {
-    return taking->now ? taking->now->taken_ns : hand_since(&taking->hand);
+    return taking->now ? taking->now->taken_ns : handoff_queue_oldest_ns(&taking->hand);
 }
 
-bool taking_ahead(const struct taking *taking)
+bool capture_is_ahead(const struct capture *taking)
 {
-    return hand_ahead(&taking->hand) > taking->most_ahead;
+    return handoff_queue_lag(&taking->hand) > taking->most_ahead;
 }
 
 /* ---- the disk ---- */
 
-bool written(struct taking *taking, bool fits, uint64_t bytes)
+bool journal_check_written(struct capture *taking, bool fits, uint64_t bytes)
 {
     if (!fits) {
         if (!taking->unwritten)
-            log_line("%s: %s: nothing more is taken until there is room; what was taken is kept",
+            server_log("%s: %s: nothing more is taken until there is room; what was taken is kept",
                      taking->file, strerror(errno));
         taking->unwritten = bytes;
         return false;
     }
     /* A few bytes may fit where a batch did not. */
     if (taking->unwritten && tracefile_room(taking->trace) >= taking->unwritten) {
-        log_line("%s: there is room again", taking->file);
+        server_log("%s: there is room again", taking->file);
         taking->unwritten = 0;
     }
     return true;
@@ -86,7 +86,7 @@ static uint64_t size_of(const struct chunk *chunks, size_t count)
 
 static uint8_t *bytes_of(const struct chunk *chunks, size_t count, uint32_t epoch)
 {
-    uint8_t *bytes = memory_bytes(size_of(chunks, count)), *at = bytes;
+    uint8_t *bytes = xmalloc(size_of(chunks, count)), *at = bytes;
     for (size_t i = 0; i < count; i++) {
         struct chunk chunk = chunks[i];
         chunk.epoch = epoch;
@@ -98,7 +98,7 @@ static uint8_t *bytes_of(const struct chunk *chunks, size_t count, uint32_t epoc
     return bytes;
 }
 
-static bool put(struct taking *taking, const struct chunk *chunks, size_t count, bool last,
+static bool journal_write(struct capture *taking, const struct chunk *chunks, size_t count, bool last,
                 bool quiet)
 {
     struct journal_room room;
@@ -107,33 +107,33 @@ static bool put(struct taking *taking, const struct chunk *chunks, size_t count,
     uint8_t *bytes = bytes_of(chunks, count, room.epoch);
     fits = fits && tracefile_write(taking->trace, bytes, size, last);
     if (last && !fits)
-        log_line("%s: %s: how a program ended is not in it", taking->file, strerror(errno));
-    struct stretch stretch = {.at = room.at,
+        server_log("%s: %s: how a program ended is not in it", taking->file, strerror(errno));
+    struct handoff_extent stretch = {.at = room.at,
                               .size = size,
                               .epoch = room.epoch,
                               .unwritten = !fits,
-                              .taken_ns = turn_clock_ns()};
+                              .taken_ns = loop_clock_ns()};
     if ((fits || last) && !quiet)
-        hand_put(&taking->hand, stretch, bytes);
+        handoff_queue_push(&taking->hand, stretch, bytes);
     free(bytes);
-    return last ? fits : written(taking, fits, size);
+    return last ? fits : journal_check_written(taking, fits, size);
 }
 
-bool journal_put(struct taking *taking, const struct chunk *chunks, size_t count, bool last)
+bool journal_append(struct capture *taking, const struct chunk *chunks, size_t count, bool last)
 {
-    return put(taking, chunks, count, last, false);
+    return journal_write(taking, chunks, count, last, false);
 }
 
-bool journal_put_quiet(struct taking *taking, struct chunk chunk)
+bool journal_append_quiet(struct capture *taking, struct chunk chunk)
 {
-    return put(taking, &chunk, 1, true, true);
+    return journal_write(taking, &chunk, 1, true, true);
 }
 
 /* ---- descriptions ----
  *
  * They go into the file before the events that need them: whoever reads it again must know them by then. */
 
-bool is_described(const struct taking *taking, const char *name)
+bool journal_is_described(const struct capture *taking, const char *name)
 {
     for (size_t i = 0; i < taking->described_count; i++)
         if (strcmp(taking->described[i], name) == 0)
@@ -141,15 +141,15 @@ bool is_described(const struct taking *taking, const char *name)
     return false;
 }
 
-void note_described(struct taking *taking, const char *name)
+void journal_note_described(struct capture *taking, const char *name)
 {
-    taking->described = grow(taking->described, &taking->described_room,
+    taking->described = array_reserve(taking->described, &taking->described_room,
                              taking->described_count + 1, sizeof *taking->described);
-    taking->described[taking->described_count++] = memory_copied(name);
+    taking->described[taking->described_count++] = xstrdup(name);
 }
 
 /* False: it has mistakes, which are told. */
-static bool is_good(const char *name, const char *text)
+static bool journal_is_valid_description(const char *name, const char *text)
 {
     struct target *target = target_read(text, name, stderr);
     if (target)
@@ -158,53 +158,53 @@ static bool is_good(const char *name, const char *text)
 }
 
 /* told: the text that somebody else has for it, NULL none. */
-static bool describe(struct taking *taking, const char *name, const char *told)
+static bool journal_add_description(struct capture *taking, const char *name, const char *told)
 {
-    if (!*name || strchr(name, '/') || is_described(taking, name))
+    if (!*name || strchr(name, '/') || journal_is_described(taking, name))
         return true;
     char *path = NULL, *text = target_load(name, &path);
     bool fits = true;
     if (!text && told)
-        text = memory_copied(told);
+        text = xstrdup(told);
     if (!text) {
-        log_line("there is no description of the environment \"%s\"", name);
-    } else if (is_good(name, text)) {
-        struct out out = {0};
-        put_string(&out, name);
-        put_string(&out, text);
-        fits = journal_put(
+        server_log("there is no description of the environment \"%s\"", name);
+    } else if (journal_is_valid_description(name, text)) {
+        struct encoder out = {0};
+        encode_string(&out, name);
+        encode_string(&out, text);
+        fits = journal_append(
             taking,
             &(struct chunk){.kind = CHUNK_TARGET, .data = out.data, .size = (uint32_t)out.size}, 1,
             false);
-        out_free(&out);
+        encoder_free(&out);
     }
     if (fits)
-        note_described(taking, name);
+        journal_note_described(taking, name);
     free(text);
     free(path);
     return fits;
 }
 
-bool journal_describe(struct taking *taking, const char *name)
+bool journal_write_description(struct capture *taking, const char *name)
 {
-    return describe(taking, name, NULL);
+    return journal_add_description(taking, name, NULL);
 }
 
-bool journal_describe_told(struct taking *taking, const char *name, const char *text)
+bool journal_write_given_description(struct capture *taking, const char *name, const char *text)
 {
-    return describe(taking, name, text);
+    return journal_add_description(taking, name, text);
 }
 
-bool journal_describe_all(struct taking *taking, const struct slot *slots, size_t count, bool *any)
+bool journal_write_descriptions(struct capture *taking, const struct ring_slot *slots, size_t count, bool *any)
 {
     bool fits = true;
-    for (size_t i = 0, size; (size = slots_next(slots + i, count - i)) != 0 && fits; i += size) {
+    for (size_t i = 0, size; (size = slot_next_record(slots + i, count - i)) != 0 && fits; i += size) {
         if (slots[i].shape != SHAPE_CONTROL || slots[i].flags != MESSAGE_DESCRIBE)
             continue;
-        struct in in = in_from(&slots[i + 1], slots[i].payload_bytes);
-        char *name = get_name(&in, 256);
-        if (in_done(&in) && *name && !strchr(name, '/') && !is_described(taking, name)) {
-            fits = any || journal_describe(taking, name);
+        struct decoder in = decoder_init(&slots[i + 1], slots[i].payload_bytes);
+        char *name = decode_name(&in, 256);
+        if (decoder_finish(&in) && *name && !strchr(name, '/') && !journal_is_described(taking, name)) {
+            fits = any || journal_write_description(taking, name);
             if (any)
                 *any = true;
         }
@@ -213,19 +213,19 @@ bool journal_describe_all(struct taking *taking, const struct slot *slots, size_
     return fits;
 }
 
-bool journal_slots(struct taking *taking, uint32_t session, uint32_t thread,
-                   const struct slot *slots, size_t count)
+bool journal_append_slots(struct capture *taking, uint32_t session, uint32_t thread,
+                   const struct ring_slot *slots, size_t count)
 {
-    if (!journal_describe_all(taking, slots, count, NULL))
+    if (!journal_write_descriptions(taking, slots, count, NULL))
         return false;
-    uint8_t *packed = memory_bytes(count * SLOT_BYTES + PACKED_SPARE_BYTES);
-    size_t size = count ? packed_put(packed, slots, count) : 0;
+    uint8_t *packed = xmalloc(count * SLOT_BYTES + SLOT_CODEC_SPARE_BYTES);
+    size_t size = count ? slot_codec_encode(packed, slots, count) : 0;
     struct chunk chunk = {.kind = size ? CHUNK_SLOTS : MESSAGE_SLOTS,
                           .session = session,
                           .thread = thread,
                           .data = size ? packed : (const uint8_t *)slots,
                           .size = (uint32_t)(size ? size : count * SLOT_BYTES)};
-    bool fits = journal_put(taking, &chunk, 1, false);
+    bool fits = journal_append(taking, &chunk, 1, false);
     free(packed);
     return fits;
 }

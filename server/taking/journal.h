@@ -5,14 +5,14 @@
 #include "server/taking/taking.h"
 
 /* Notes, and says once, whether bytes fit; `fits`. */
-bool written(struct taking *taking, bool fits, uint64_t bytes);
-bool is_described(const struct taking *taking,
+bool journal_check_written(struct capture *taking, bool fits, uint64_t bytes);
+bool journal_is_described(const struct capture *taking,
                   const char *name); /* the journal has that environment */
-void note_described(struct taking *taking, const char *name); /* from now on */
-/* journal_describe, with the text that an agent has for it where there is none here. */
-bool journal_describe_told(struct taking *taking, const char *name, const char *text);
-/* journal_describe for each environment that slots name; false: there is no room for it.  any: only tells whether there
+void journal_note_described(struct capture *taking, const char *name); /* from now on */
+/* journal_write_description, with the text that an agent has for it where there is none here. */
+bool journal_write_given_description(struct capture *taking, const char *name, const char *text);
+/* journal_write_description for each environment that slots name; false: there is no room for it.  any: only tells whether there
  * is one that the journal does not have. */
-bool journal_describe_all(struct taking *taking, const struct slot *slots, size_t count, bool *any);
+bool journal_write_descriptions(struct capture *taking, const struct ring_slot *slots, size_t count, bool *any);
 
 #endif

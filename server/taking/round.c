@@ -19,12 +19,12 @@
 #define ROUND_LEAST 64u /* of one of them */
 #define LEAST_BYTES (128u << 10) /* of the journal: the longest record fits */
 
-struct batch {
-    struct program *program;
-    struct desk *desk;
+struct poll_batch {
+    struct captured_program *program;
+    struct poll_buffers *desk;
     struct journal_room room; /* bytes 0: none was taken */
     size_t used;
-    struct queue *first; /* whose slots are in it */
+    struct shared_queue *first; /* whose slots are in it */
     uint64_t horizon; /* nothing later is taken */
     uint32_t clock; /* by which */
 };
@@ -32,17 +32,17 @@ struct batch {
 /* ---- looking ---- */
 
 /* How many slots there are. */
-static uint64_t look_at_all(struct program *program)
+static uint64_t queue_poll_check_all(struct captured_program *program)
 {
     uint64_t count = 0;
     program->full = 0;
-    for (struct queue *q = program->queues; q; q = q->next) {
-        if (!queue_look(q)) {
+    for (struct shared_queue *q = program->queues; q; q = q->next) {
+        if (!shared_queue_available(q)) {
             atomic_store(&program->error, "a queue that contradicts itself");
             return 0;
         }
         count += q->there;
-        queue_say_room(q, !program->taking->unwritten);
+        shared_queue_announce_space(q, !program->taking->unwritten);
         unsigned full = (unsigned)(q->there * 256 / q->slots);
         program->full = full > program->full ? full : program->full;
     }
@@ -50,10 +50,10 @@ static uint64_t look_at_all(struct program *program)
 }
 
 /* What the threads count themselves. */
-static void note_figures(struct program *program)
+static void note_figures(struct captured_program *program)
 {
     uint64_t figures[] = {program->waited_ns, program->dropped, program->unfollowed};
-    for (const struct queue *q = program->queues; q; q = q->next) {
+    for (const struct shared_queue *q = program->queues; q; q = q->next) {
         figures[0] += q->waited_ns;
         figures[1] += q->dropped;
         figures[2] += q->unfollowed;
@@ -64,52 +64,52 @@ static void note_figures(struct program *program)
 }
 
 /* What was not followed is a reason to doubt answers: it must outlive the server, if roughly. */
-static void note_unfollowed(struct program *program)
+static void note_unfollowed(struct captured_program *program)
 {
     uint64_t now = atomic_load(&program->figures[2]);
     if (now < 2 * program->journalled + 1)
         return;
-    struct out out = {0};
-    put_told_losses(&out,
-                    &(struct told_losses){program->figures[0], program->figures[1], now, 0, 0});
-    if (journal_put(program->taking,
+    struct encoder out = {0};
+    encode_losses(&out,
+                    &(struct losses_message){program->figures[0], program->figures[1], now, 0, 0});
+    if (journal_append(program->taking,
                     &(struct chunk){.kind = MESSAGE_LOSSES,
                                     .session = program->session,
                                     .data = out.data,
                                     .size = (uint32_t)out.size},
                     1, false))
         program->journalled = now;
-    out_free(&out);
+    encoder_free(&out);
 }
 
 /* Those that come after it have their turn. */
-static void release(struct program *program, const struct queue *gone)
+static void queue_poll_release_followers(struct captured_program *program, const struct shared_queue *gone)
 {
-    for (struct queue *q = gone->followed ? program->queues : NULL; q; q = q->next)
+    for (struct shared_queue *q = gone->followed ? program->queues : NULL; q; q = q->next)
         q->after = q->after == gone ? NULL : q->after;
 }
 
 /* A thread that goes on in another queue is not gone until that is here: it would be taken for one that has ended, and
  * what it measures would not be read any more. */
-static bool is_over(const struct queue *q)
+static bool queue_poll_is_finished(const struct shared_queue *q)
 {
     return q->done && (!q->goes_on || q->followed) && q->tail == atomic_load(&q->head->head);
 }
 
 /* True if there are others to be looked at now. */
-static bool drop_done(struct program *program)
+static bool drop_done(struct captured_program *program)
 {
     bool released = false;
-    for (struct queue **at = &program->queues, *q; (q = *at) != NULL;) {
-        if (is_over(q)) {
+    for (struct shared_queue **at = &program->queues, *q; (q = *at) != NULL;) {
+        if (queue_poll_is_finished(q)) {
             *at = q->next;
             program->queue_count--;
             program->waited_ns += q->waited_ns;
             program->dropped += q->dropped;
             program->unfollowed += q->unfollowed;
             released |= q->followed;
-            release(program, q);
-            queue_free(q);
+            queue_poll_release_followers(program, q);
+            shared_queue_free(q);
         } else {
             at = &q->next;
         }
@@ -119,74 +119,74 @@ static bool drop_done(struct program *program)
 
 /* ---- taking ---- */
 
-static void give_room(struct batch *batch, const struct queue *end, bool taken)
+static void queue_poll_release_slots(struct poll_batch *batch, const struct shared_queue *end, bool taken)
 {
-    for (struct queue *q = batch->first; q != end; q = q->next) {
-        queue_say_room(q, taken);
+    for (struct shared_queue *q = batch->first; q != end; q = q->next) {
+        shared_queue_announce_space(q, taken);
         if (q->copied && taken) {
             q->tail += q->copied;
             q->there -= q->copied;
-            queue_give_room(q);
+            shared_queue_release(q);
         }
         q->copied = 0;
     }
-    batch->first = (struct queue *)(uintptr_t)end;
+    batch->first = (struct shared_queue *)(uintptr_t)end;
     batch->used = 0;
     batch->room.bytes = 0;
 }
 
 /* Writes what is in the batch, of the queues before `end`; false: there is no room. */
-static bool write_batch(struct batch *batch, const struct queue *end)
+static bool write_batch(struct poll_batch *batch, const struct shared_queue *end)
 {
-    struct taking *taking = batch->program->taking;
+    struct capture *taking = batch->program->taking;
     bool fits =
         !batch->used || tracefile_write(taking->trace, batch->desk->buffer, batch->used, false);
-    if (batch->used && written(taking, fits, batch->used))
-        batch->desk->buffer = hand_put(&taking->hand,
-                                       (struct stretch){.at = batch->room.at,
+    if (batch->used && journal_check_written(taking, fits, batch->used))
+        batch->desk->buffer = handoff_queue_push(&taking->hand,
+                                       (struct handoff_extent){.at = batch->room.at,
                                                         .size = batch->used,
                                                         .epoch = batch->room.epoch,
                                                         .buffer = true,
-                                                        .taken_ns = turn_clock_ns()},
+                                                        .taken_ns = loop_clock_ns()},
                                        batch->desk->buffer);
-    give_room(batch, end, fits);
+    queue_poll_release_slots(batch, end, fits);
     return fits;
 }
 
 /* What is in the batch is written before. */
-static bool describe_first(struct batch *batch, const struct queue *q, size_t count)
+static bool describe_first(struct poll_batch *batch, const struct shared_queue *q, size_t count)
 {
     return write_batch(batch, q) &&
-           journal_describe_all(batch->program->taking, batch->desk->slots, count, NULL);
+           journal_write_descriptions(batch->program->taking, batch->desk->slots, count, NULL);
 }
 
-static bool open_batch(struct batch *batch)
+static bool open_batch(struct poll_batch *batch)
 {
-    struct taking *taking = batch->program->taking;
+    struct capture *taking = batch->program->taking;
     if (batch->room.bytes)
         return true;
     bool fits = tracefile_begin(taking->trace, LEAST_BYTES, false, &batch->room);
-    if (batch->room.bytes > BUFFER_BYTES)
-        batch->room.bytes = BUFFER_BYTES;
+    if (batch->room.bytes > HANDOFF_BUFFER_BYTES)
+        batch->room.bytes = HANDOFF_BUFFER_BYTES;
     if (!fits) {
         batch->room.bytes = 0;
-        written(taking, false, LEAST_BYTES);
+        journal_check_written(taking, false, LEAST_BYTES);
     }
     return fits;
 }
 
-#define SPARE_BYTES (CHUNK_HEAD_BYTES + PACKED_SPARE_BYTES)
+#define SPARE_BYTES (CHUNK_HEAD_BYTES + SLOT_CODEC_SPARE_BYTES)
 
 /* Some slots of a queue, as many as fit behind what is in the batch; what they are. */
-static unsigned copy_one(struct batch *batch, const struct queue *q, size_t most, size_t *count)
+static unsigned copy_one(struct poll_batch *batch, const struct shared_queue *q, size_t most, size_t *count)
 {
     uint64_t left = batch->room.bytes - batch->used;
     unsigned what = 0;
     *count = 0;
     if (left >= SPARE_BYTES + SLOT_BYTES)
         *count =
-            queue_copy(q, batch->desk->slots,
-                       &(struct queue_want){
+            shared_queue_copy(q, batch->desk->slots,
+                       &(struct shared_queue_request){
                            .most = most,
                            .room = (left - SPARE_BYTES) / SLOT_BYTES,
                            .horizon = q->head->clock == batch->clock ? batch->horizon : UINT64_MAX,
@@ -195,10 +195,10 @@ static unsigned copy_one(struct batch *batch, const struct queue *q, size_t most
     return what;
 }
 
-static void add_chunk(struct batch *batch, struct queue *q, size_t count)
+static void add_chunk(struct poll_batch *batch, struct shared_queue *q, size_t count)
 {
     uint8_t *head = batch->desk->buffer + batch->used, *data = head + CHUNK_HEAD_BYTES;
-    size_t size = packed_put(data, batch->desk->slots, count);
+    size_t size = slot_codec_encode(data, batch->desk->slots, count);
     unsigned kind = size ? CHUNK_SLOTS : MESSAGE_SLOTS;
     if (!size) {
         size = count * SLOT_BYTES;
@@ -215,7 +215,7 @@ static void add_chunk(struct batch *batch, struct queue *q, size_t count)
 }
 
 /* About `most` slots of one queue; false: there is no room on the disk. */
-static bool take_some(struct batch *batch, struct queue *q, size_t most)
+static bool queue_poll_take_some(struct poll_batch *batch, struct shared_queue *q, size_t most)
 {
     for (;;) {
         size_t count;
@@ -224,7 +224,7 @@ static bool take_some(struct batch *batch, struct queue *q, size_t most)
             return false;
         unsigned what = copy_one(batch, q, most, &count);
         if (what & SLOTS_DESCRIBE)
-            journal_describe_all(batch->program->taking, batch->desk->slots, count, &any);
+            journal_write_descriptions(batch->program->taking, batch->desk->slots, count, &any);
         if (any && !describe_first(batch, q, count))
             return false;
         if (any)
@@ -242,88 +242,88 @@ static bool take_some(struct batch *batch, struct queue *q, size_t most)
 
 /* Where there is more than fits into a round, threads are taken as far as one time: what one did waits in the
  * order for what others did before.  That is the time which the one that goes on least would come to. */
-static void set_horizon(struct batch *batch, size_t most)
+static void set_horizon(struct poll_batch *batch, size_t most)
 {
-    const struct queue *q = batch->program->queues;
+    const struct shared_queue *q = batch->program->queues;
     uint64_t first, last;
     batch->clock = q->head->clock;
     for (; q; q = q->next)
         if (q->there > most && q->head->clock == batch->clock &&
-            queue_times(q, most, &first, &last) && last < batch->horizon)
+            shared_queue_times(q, most, &first, &last) && last < batch->horizon)
             batch->horizon = last;
 }
 
-static bool is_later(const struct batch *batch, const struct queue *q)
+static bool is_later(const struct poll_batch *batch, const struct shared_queue *q)
 {
     uint64_t first, last;
     return batch->horizon != UINT64_MAX && q->head->clock == batch->clock &&
-           queue_times(q, ROUND_LEAST, &first, &last) && first > batch->horizon;
+           shared_queue_times(q, ROUND_LEAST, &first, &last) && first > batch->horizon;
 }
 
 /* Those that share a round; of a thousand threads that have done little, each is taken as a whole beside it. */
-static size_t count_busy(const struct program *program)
+static size_t count_busy(const struct captured_program *program)
 {
     size_t count = 0;
-    for (const struct queue *q = program->queues; q; q = q->next)
+    for (const struct shared_queue *q = program->queues; q; q = q->next)
         count += q->there > ROUND_LEAST;
     return count ? count : 1;
 }
 
 /* Several threads have something there: one alone waits for nobody, and to look for its times takes long. */
-static bool several(const struct program *program)
+static bool queue_poll_several_ready(const struct captured_program *program)
 {
     size_t count = 0;
-    for (const struct queue *q = program->queues; q && count < 2; q = q->next)
+    for (const struct shared_queue *q = program->queues; q && count < 2; q = q->next)
         count += q->there > 0;
     return count > 1;
 }
 
-static enum taken take(struct program *program, uint64_t slots, struct desk *desk)
+static enum poll_result queue_poll_take_slots(struct captured_program *program, uint64_t slots, struct poll_buffers *desk)
 {
-    struct batch batch = {
+    struct poll_batch batch = {
         .program = program, .desk = desk, .first = program->queues, .horizon = UINT64_MAX};
     size_t most = slots <= ROUND_SLOTS ? ROUND_SLOTS : ROUND_SLOTS / count_busy(program);
     most = most > ROUND_LEAST ? most : ROUND_LEAST;
     bool fits = true;
-    if (slots > ROUND_SLOTS && several(program))
+    if (slots > ROUND_SLOTS && queue_poll_several_ready(program))
         set_horizon(&batch, most);
-    for (struct queue *q = program->queues; q && fits; q = q->next)
-        fits = !q->there || is_later(&batch, q) || take_some(&batch, q, most);
+    for (struct shared_queue *q = program->queues; q && fits; q = q->next)
+        fits = !q->there || is_later(&batch, q) || queue_poll_take_some(&batch, q, most);
     if (!fits)
-        give_room(&batch, NULL, false);
+        queue_poll_release_slots(&batch, NULL, false);
     if (!fits || !write_batch(&batch, NULL))
-        return TAKEN_FULL;
-    for (const struct queue *q = program->queues; q; q = q->next)
+        return POLL_DISK_FULL;
+    for (const struct shared_queue *q = program->queues; q; q = q->next)
         if (q->there)
-            return TAKEN_MORE;
-    return TAKEN_ALL;
+            return POLL_MORE;
+    return POLL_DRAINED;
 }
 
-void desk_begin(struct desk *desk)
+void poll_buffers_begin(struct poll_buffers *desk)
 {
-    desk->buffer = buffer_take();
-    desk->slots = memory_aligned(64, DESK_SLOTS * SLOT_BYTES);
+    desk->buffer = handoff_buffer_acquire();
+    desk->slots = xaligned_alloc(64, POLL_SLOTS * SLOT_BYTES);
 }
 
-void desk_end(struct desk *desk)
+void poll_buffers_end(struct poll_buffers *desk)
 {
-    buffer_give(desk->buffer);
+    handoff_buffer_release(desk->buffer);
     free(desk->slots);
 }
 
-enum taken round_over(struct program *program, struct desk *desk)
+enum poll_result queue_poll(struct captured_program *program, struct poll_buffers *desk)
 {
-    enum taken taken = TAKEN_ALL;
+    enum poll_result taken = POLL_DRAINED;
     if (atomic_load(&program->error))
-        return TAKEN_ALL;
-    uint64_t slots = look_at_all(program);
+        return POLL_DRAINED;
+    uint64_t slots = queue_poll_check_all(program);
     if (slots)
-        taken = taking_ahead(program->taking) ? TAKEN_AHEAD : take(program, slots, desk);
+        taken = capture_is_ahead(program->taking) ? POLL_AHEAD : queue_poll_take_slots(program, slots, desk);
     note_figures(program);
     note_unfollowed(program);
     bool others = drop_done(program);
-    entering_round(program, &desk->ticks);
-    carrying_round(program, &desk->ticks);
-    summing_round(program, &desk->ticks);
-    return others && taken == TAKEN_ALL ? TAKEN_MORE : taken;
+    call_record_reader_poll(program, &desk->ticks);
+    placement_reader_poll(program, &desk->ticks);
+    profile_reader_poll(program, &desk->ticks);
+    return others && taken == POLL_DRAINED ? POLL_MORE : taken;
 }

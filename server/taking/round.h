@@ -5,15 +5,15 @@
 #include "server/taking/taking.h"
 
 /* What rounds are made with, one at a time. */
-struct desk {
-    struct ticks ticks;
+struct poll_buffers {
+    struct tsc_clock ticks;
     uint8_t *buffer; /* of hand.h: what goes into the journal; a round may go on in another one */
-    struct slot *slots; /* DESK_SLOTS, out of the queues */
+    struct ring_slot *slots; /* POLL_SLOTS, out of the queues */
 };
-#define DESK_SLOTS (BUFFER_BYTES / SLOT_BYTES)
+#define POLL_SLOTS (HANDOFF_BUFFER_BYTES / SLOT_BYTES)
 
-void desk_begin(struct desk *desk);
-void desk_end(struct desk *desk);
-enum taken round_over(struct program *program, struct desk *desk);
+void poll_buffers_begin(struct poll_buffers *desk);
+void poll_buffers_end(struct poll_buffers *desk);
+enum poll_result queue_poll(struct captured_program *program, struct poll_buffers *desk);
 
 #endif

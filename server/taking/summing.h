@@ -4,12 +4,12 @@
 
 #include "server/taking/taking.h"
 
-#define SUMS_EVERY_NS UINT64_C(1000000000) /* so often, if no more is to be written */
-#define SUMS_NS_A_BYTE 1000u /* no more than 1 MB a second, on the average */
+#define PROFILE_READ_INTERVAL_NS UINT64_C(1000000000) /* so often, if no more is to be written */
+#define PROFILE_READ_NS_PER_BYTE 1000u /* no more than 1 MB a second, on the average */
 
 /* Reads those that are due, and those of threads that have ended, which are given back. */
-void summing_round(struct program *program, struct ticks *ticks);
+void profile_reader_poll(struct captured_program *program, struct tsc_clock *ticks);
 /* Reads all of them.  last: nothing more will come. */
-void summing_now(struct program *program, struct ticks *ticks, bool last);
+void profile_reader_now(struct captured_program *program, struct tsc_clock *ticks, bool last);
 
 #endif

@@ -20,16 +20,16 @@
 #define FULL_WANTED 64u /* of 256: how full the fullest queue is to be at the next round */
 #define TELL_BYTES (32u << 10) /* that wait: the loop is told at once */
 
-struct taker {
+struct capture_thread {
     /* the door */
     pthread_mutex_t lock;
     pthread_cond_t served;
     uint64_t next, serving; /* numbers, as they are drawn */
     /* in the door */
-    struct program *programs, *last; /* in the order of their coming, as their lines are to be */
-    struct program *turn;            /* the next one; NULL the first */
+    struct captured_program *programs, *last; /* in the order of their coming, as their lines are to be */
+    struct captured_program *turn;            /* the next one; NULL the first */
     size_t count;
-    struct desk desk;
+    struct poll_buffers desk;
     /* the thread */
     void (*tell)(void *context);
     void *context;
@@ -41,7 +41,7 @@ struct taker {
 
 /* ---- the door ---- */
 
-void taker_enter(struct taker *taker)
+void capture_lock(struct capture_thread *taker)
 {
     pthread_mutex_lock(&taker->lock);
     uint64_t mine = taker->next++;
@@ -50,7 +50,7 @@ void taker_enter(struct taker *taker)
     pthread_mutex_unlock(&taker->lock);
 }
 
-void taker_leave(struct taker *taker)
+void capture_unlock(struct capture_thread *taker)
 {
     pthread_mutex_lock(&taker->lock);
     taker->serving++;
@@ -60,9 +60,9 @@ void taker_leave(struct taker *taker)
 
 /* ---- programs ---- */
 
-struct program *program_new(struct taker *taker, struct taking *taking)
+struct captured_program *captured_program_new(struct capture_thread *taker, struct capture *taking)
 {
-    struct program *program = memory_zeroed(1, sizeof *program);
+    struct captured_program *program = xcalloc(1, sizeof *program);
     program->taking = taking;
     program->session = taking->sessions++;
     taking->programs++;
@@ -76,7 +76,7 @@ struct program *program_new(struct taker *taker, struct taking *taking)
     return program;
 }
 
-void program_free(struct taker *taker, struct program *program, struct queue **retired)
+void captured_program_free(struct capture_thread *taker, struct captured_program *program, struct shared_queue **retired)
 {
     if (taker->turn == program)
         taker->turn = program->next;
@@ -89,69 +89,69 @@ void program_free(struct taker *taker, struct program *program, struct queue **r
     else
         taker->last = program->previous;
     while (program->queues) {
-        struct queue *queue = program->queues;
+        struct shared_queue *queue = program->queues;
         program->queues = queue->next;
         queue->next = *retired;
         *retired = queue;
     }
     while (program->regions) {
-        struct region *region = program->regions;
+        struct region_reader *region = program->regions;
         program->regions = region->next;
-        region_free(region);
+        region_reader_free(region);
     }
     while (program->rings) {
-        struct ring *ring = program->rings;
+        struct ring_reader *ring = program->rings;
         program->rings = ring->next;
-        ring_free(ring);
+        ring_reader_free(ring);
     }
     while (program->carried) {
-        struct carried *ring = program->carried;
+        struct placement_ring *ring = program->carried;
         program->carried = ring->next;
-        carried_free(ring);
+        placement_ring_free(ring);
     }
     taker->count--;
     program->taking->programs--;
     free(program);
 }
 
-enum taken taker_round(struct taker *taker, struct program *program)
+enum poll_result capture_poll_program(struct capture_thread *taker, struct captured_program *program)
 {
-    return round_over(program, &taker->desk);
+    return queue_poll(program, &taker->desk);
 }
 
-void taker_sums(struct taker *taker, struct program *program, bool last)
+void capture_read_profiles(struct capture_thread *taker, struct captured_program *program, bool last)
 {
     if (last)
-        entering_last(program, &taker->desk.ticks);
+        call_record_reader_finish(program, &taker->desk.ticks);
     if (last)
-        carrying_round(program, &taker->desk.ticks);
-    summing_now(program, &taker->desk.ticks, last);
+        placement_reader_poll(program, &taker->desk.ticks);
+    profile_reader_now(program, &taker->desk.ticks, last);
 }
 
-void taker_aim(struct taker *taker, const struct taking *taking)
+void capture_set_target(struct capture_thread *taker, const struct capture *taking)
 {
-    for (struct program *p = taker->programs; p; p = p->next)
-        for (struct queue *q = p->taking == taking ? p->queues : NULL; q; q = q->next)
+    for (struct captured_program *p = taker->programs; p; p = p->next)
+        for (struct shared_queue *q = p->taking == taking ? p->queues : NULL; q; q = q->next)
             q->goal = atomic_load(&q->head->head);
 }
 
 /* Of who is not believed any more nothing is waited for. */
-bool taker_reached(const struct taker *taker, const struct taking *taking)
+bool capture_target_reached(const struct capture_thread *taker, const struct capture *taking)
 {
     if (taking->unwritten)
         return true;
-    for (const struct program *p = taker->programs; p; p = p->next)
-        for (const struct queue *q = p->taking != taking || p->error ? NULL : p->queues; q;
+    for (const struct captured_program *p = taker->programs; p; p = p->next)
+        for (const struct shared_queue *q = p->taking != taking || p->error ? NULL : p->queues; q;
              q = q->next)
             if ((int64_t)(q->goal - q->tail) > 0)
                 return false;
     return true;
 }
 
-size_t taker_queues(const struct taker *taker)
+size_t capture_queue_count(const struct capture_thread *taker)
 {
     size_t count = 0;
-    for (const struct program *p = taker->programs; p; p = p->next)
+    for (const struct captured_program *p = taker->programs; p; p = p->next)
         count += p->queue_count;
     return count;
 }
@@ -159,44 +159,44 @@ size_t taker_queues(const struct taker *taker)
 /* ---- going round ---- */
 
 /* One round over one program, the next in turn; all that there is, or a part. */
-static enum taken take_next(struct taker *taker, bool *much, unsigned *full)
+static enum poll_result capture_thread_poll_next(struct capture_thread *taker, bool *much, unsigned *full)
 {
-    enum taken taken = TAKEN_ALL;
-    taker_enter(taker);
-    struct program *program = taker->turn ? taker->turn : taker->programs;
+    enum poll_result taken = POLL_DRAINED;
+    capture_lock(taker);
+    struct captured_program *program = taker->turn ? taker->turn : taker->programs;
     if (program) {
         taker->turn = program->next;
-        taken = taker_round(taker, program);
+        taken = capture_poll_program(taker, program);
         *full = program->full > *full ? program->full : *full;
-        *much |= hand_ahead(&program->taking->hand) > TELL_BYTES;
+        *much |= handoff_queue_lag(&program->taking->hand) > TELL_BYTES;
     }
-    taker_leave(taker);
+    capture_unlock(taker);
     return taken;
 }
 
-static size_t count_programs(struct taker *taker)
+static size_t count_programs(struct capture_thread *taker)
 {
-    taker_enter(taker);
+    capture_lock(taker);
     size_t count = taker->count;
-    taker_leave(taker);
+    capture_unlock(taker);
     return count;
 }
 
-void taker_settle(struct taker *taker, uint64_t ns)
+void capture_sync(struct capture_thread *taker, uint64_t ns)
 {
-    struct share share = share_of(ns);
+    struct loop_share share = loop_share_new(ns);
     bool more = true, much = false;
     unsigned full = 0;
-    while (more && share_left(share)) {
+    while (more && loop_share_left(share)) {
         more = false;
-        for (size_t n = count_programs(taker); n && share_left(share); n--)
-            more |= take_next(taker, &much, &full) == TAKEN_MORE;
+        for (size_t n = count_programs(taker); n && loop_share_left(share); n--)
+            more |= capture_thread_poll_next(taker, &much, &full) == POLL_MORE;
     }
 }
 
 /* A queue that is still small when it is emptied again stays in the processors' caches, and its thread need neither
  * wake us nor go on in a larger one. */
-uint64_t taker_rest_ns(uint64_t last_ns, unsigned full)
+uint64_t capture_sleep_ns(uint64_t last_ns, unsigned full)
 {
     uint64_t most = 2 * last_ns < REST_MOST_NS ? 2 * last_ns : REST_MOST_NS,
              next = full ? last_ns * FULL_WANTED / full : most;
@@ -204,7 +204,7 @@ uint64_t taker_rest_ns(uint64_t last_ns, unsigned full)
     return next > REST_LEAST_NS ? next : REST_LEAST_NS;
 }
 
-static void rest(struct taker *taker, uint64_t ns)
+static void capture_thread_sleep(struct capture_thread *taker, uint64_t ns)
 {
     uint64_t ignored;
     struct pollfd p = {.fd = taker->wake, .events = POLLIN};
@@ -213,72 +213,72 @@ static void rest(struct taker *taker, uint64_t ns)
         return;
 }
 
-static void *take_all(void *argument)
+static void *capture_thread_poll_all(void *argument)
 {
-    struct taker *taker = argument;
+    struct capture_thread *taker = argument;
     uint64_t ns = REST_LEAST_NS;
     unsigned idle = 0; /* rounds without anything */
     while (!atomic_load(&taker->stop)) {
         bool more = false, much = false;
         unsigned full = 0;
         for (size_t n = count_programs(taker); n && !atomic_load(&taker->stop); n--)
-            more |= take_next(taker, &much, &full) == TAKEN_MORE;
+            more |= capture_thread_poll_next(taker, &much, &full) == POLL_MORE;
         if (much)
             taker->tell(taker->context);
         idle = full ? 0 : idle + 1;
         if (idle == IDLE_ROUNDS)
-            buffers_rest();
-        ns = taker_rest_ns(ns, full);
+            handoff_buffers_trim();
+        ns = capture_sleep_ns(ns, full);
         if (!more)
-            rest(taker, ns);
+            capture_thread_sleep(taker, ns);
     }
     return NULL;
 }
 
 /* ---- life ---- */
 
-struct taker *taker_new(void (*tell)(void *context), void *context)
+struct capture_thread *capture_thread_new(void (*tell)(void *context), void *context)
 {
-    struct taker *taker = memory_zeroed(1, sizeof *taker);
+    struct capture_thread *taker = xcalloc(1, sizeof *taker);
     sigset_t all, before;
     pthread_mutex_init(&taker->lock, NULL);
     pthread_cond_init(&taker->served, NULL);
-    desk_begin(&taker->desk);
+    poll_buffers_begin(&taker->desk);
     taker->tell = tell;
     taker->context = context;
     taker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sigfillset(&all); /* signals are the loop's */
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    taker->runs = taker->wake >= 0 && pthread_create(&taker->thread, NULL, take_all, taker) == 0;
+    taker->runs = taker->wake >= 0 && pthread_create(&taker->thread, NULL, capture_thread_poll_all, taker) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return taker;
 }
 
-bool taker_runs(const struct taker *taker) { return taker->runs; }
+bool capture_thread_is_running(const struct capture_thread *taker) { return taker->runs; }
 
-void taker_wake(struct taker *taker)
+void capture_thread_wake(struct capture_thread *taker)
 {
     uint64_t one = 1;
     if (write(taker->wake, &one, sizeof one) < 0)
         return; /* it is awake */
 }
 
-void taker_stop(struct taker *taker)
+void capture_thread_stop(struct capture_thread *taker)
 {
     if (!taker->runs)
         return;
     atomic_store(&taker->stop, true);
-    taker_wake(taker);
+    capture_thread_wake(taker);
     pthread_join(taker->thread, NULL);
     taker->runs = false;
 }
 
-void taker_free(struct taker *taker)
+void capture_thread_free(struct capture_thread *taker)
 {
-    taker_stop(taker);
+    capture_thread_stop(taker);
     if (taker->wake >= 0)
         close(taker->wake);
-    desk_end(&taker->desk);
+    poll_buffers_end(&taker->desk);
     pthread_cond_destroy(&taker->served);
     pthread_mutex_destroy(&taker->lock);
     free(taker);

@@ -15,10 +15,10 @@
 #include "server/store/tracefile.h"
 #include "server/taking/hand.h"
 
-struct taker;
+struct capture_thread;
 
 /* A run, as far as it is taken. */
-struct taking {
+struct capture {
     /* in the door */
     struct tracefile *trace;
     char *file;
@@ -29,9 +29,9 @@ struct taking {
     char **described; /* names of environments that the journal has */
     size_t described_count, described_room;
     /* from the taker to the order */
-    struct hand hand;
+    struct handoff_queue hand;
     /* the order's */
-    struct stretch *now; /* is being told, as far as `offset` */
+    struct handoff_extent *now; /* is being told, as far as `offset` */
     uint64_t offset;
     uint8_t *bytes; /* its bytes, in memory or in `read` */
     uint8_t *read;
@@ -39,20 +39,20 @@ struct taking {
 };
 
 /* A program that is connected, in the door. */
-struct program {
-    struct program *next, *previous;
-    struct taking *taking;
+struct captured_program {
+    struct captured_program *next, *previous;
+    struct capture *taking;
     uint32_t session;
-    struct queue *queues;
+    struct shared_queue *queues;
     size_t queue_count;
     const char *_Atomic error; /* why it cannot be believed any more; anybody may look */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
     _Atomic uint64_t figures[3]; /* the same, of all; anybody may look */
-    struct carried *carried; /* rings in which its carriers write which task is on them */
-    struct ring *rings; /* in which they write when their calls began and ended */
+    struct placement_ring *carried; /* rings in which its carriers write which task is on them */
+    struct ring_reader *rings; /* in which they write when their calls began and ended */
     uint64_t spans_left; /* parts of that for which the disk had no room */
     uint64_t entries_left; /* parts of that for which the disk had no room */
-    struct region *regions; /* what its threads measure of themselves */
+    struct region_reader *regions; /* what its threads measure of themselves */
     size_t region_count, regions_left; /* those that there was no room for */
     uint64_t sums_ns, sums_bytes; /* when they are to be read again; bytes of the last time */
     bool sums_wanted; /* they are to be read now */
@@ -60,61 +60,61 @@ struct program {
     uint64_t journalled; /* calls that were not followed, as the journal says it */
 };
 
-/* Starts the thread; where it does not run, only taker_round and taker_settle take.  tell is called from it
+/* Starts the thread; where it does not run, only capture_poll_program and capture_sync take.  tell is called from it
  * when much waits to be told.  NULL: out of memory. */
-struct taker *taker_new(void (*tell)(void *context), void *context);
-bool taker_runs(const struct taker *taker);
-void taker_stop(struct taker *taker); /* the thread ends */
-void taker_free(struct taker *taker);
-void taker_wake(struct taker *taker);
+struct capture_thread *capture_thread_new(void (*tell)(void *context), void *context);
+bool capture_thread_is_running(const struct capture_thread *taker);
+void capture_thread_stop(struct capture_thread *taker); /* the thread ends */
+void capture_thread_free(struct capture_thread *taker);
+void capture_thread_wake(struct capture_thread *taker);
 /* How long it rests after a round which found the fullest queue so full (in 256th), `last_ns` after the one before. */
-uint64_t taker_rest_ns(uint64_t last_ns, unsigned full);
-void taker_enter(struct taker *taker);
-void taker_leave(struct taker *taker);
+uint64_t capture_sleep_ns(uint64_t last_ns, unsigned full);
+void capture_lock(struct capture_thread *taker);
+void capture_unlock(struct capture_thread *taker);
 
-struct taking *taking_new(struct tracefile *trace, const char *file, uint64_t keep_bytes);
-void taking_free(struct taking *taking);
-uint64_t taking_since(
-    struct taking *taking); /* when the oldest that is not told came, 0 none; the order's */
-bool taking_ahead(
-    const struct taking *taking); /* the order is so far behind that nothing more is taken */
+struct capture *capture_new(struct tracefile *trace, const char *file, uint64_t keep_bytes);
+void capture_free(struct capture *taking);
+uint64_t capture_oldest_ns(
+    struct capture *taking); /* when the oldest that is not told came, 0 none; the order's */
+bool capture_is_ahead(
+    const struct capture *taking); /* the order is so far behind that nothing more is taken */
 
 /* ---- in the door ---- */
 
-struct program *program_new(struct taker *taker, struct taking *taking);
+struct captured_program *captured_program_new(struct capture_thread *taker, struct capture *taking);
 /* Its queues go to the list `retired`. */
-void program_free(struct taker *taker, struct program *program, struct queue **retired);
+void captured_program_free(struct capture_thread *taker, struct captured_program *program, struct shared_queue **retired);
 
 /* Writes chunks together, or none of them; false with errno: there is no room.  last: for last words, which
  * are told even if there is no room.  quiet: they are not told. */
-bool journal_put(struct taking *taking, const struct chunk *chunks, size_t count, bool last);
-bool journal_put_quiet(struct taking *taking, struct chunk chunk);
+bool journal_append(struct capture *taking, const struct chunk *chunks, size_t count, bool last);
+bool journal_append_quiet(struct capture *taking, struct chunk chunk);
 /* What describes an environment, unless the journal has it; false: there is no room for it. */
-bool journal_describe(struct taking *taking, const char *name);
+bool journal_write_description(struct capture *taking, const char *name);
 /* Slots that came by a connection, and before them what describes the environments that they name; false: there is
  * no room for them. */
-bool journal_slots(struct taking *taking, uint32_t session, uint32_t thread,
-                   const struct slot *slots, size_t count);
+bool journal_append_slots(struct capture *taking, uint32_t session, uint32_t thread,
+                   const struct ring_slot *slots, size_t count);
 
-enum taken {
-    TAKEN_ALL, /* nothing is left */
-    TAKEN_MORE, /* there is more than fitted into a round */
-    TAKEN_FULL, /* the disk has no room */
-    TAKEN_AHEAD, /* the order is too far behind */
+enum poll_result {
+    POLL_DRAINED, /* nothing is left */
+    POLL_MORE, /* there is more than fitted into a round */
+    POLL_DISK_FULL, /* the disk has no room */
+    POLL_AHEAD, /* the order is too far behind */
 };
 /* One round over the queues of a program. */
-enum taken taker_round(struct taker *taker, struct program *program);
+enum poll_result capture_poll_program(struct capture_thread *taker, struct captured_program *program);
 /* From now on what is in the queues of this run's programs is a goal; is it taken? */
-void taker_aim(struct taker *taker, const struct taking *taking);
-bool taker_reached(const struct taker *taker, const struct taking *taking);
-size_t taker_queues(const struct taker *taker); /* of all programs */
+void capture_set_target(struct capture_thread *taker, const struct capture *taking);
+bool capture_target_reached(const struct capture_thread *taker, const struct capture *taking);
+size_t capture_queue_count(const struct capture_thread *taker); /* of all programs */
 
 /* Its regions are read, whether that is due or not; the last time: nothing more will come. */
-void taker_sums(struct taker *taker, struct program *program, bool last);
+void capture_read_profiles(struct capture_thread *taker, struct captured_program *program, bool last);
 
 /* ---- not in the door ---- */
 
 /* All that is in queues now, within some time. */
-void taker_settle(struct taker *taker, uint64_t ns);
+void capture_sync(struct capture_thread *taker, uint64_t ns);
 
 #endif

@@ -43,14 +43,14 @@ static ev_timer patience;
 /* Its packed bytes are the caller's. */
 static uint8_t *pack(struct forwarded_batch *batch, const uint8_t *raw)
 {
-    size_t room = squeeze_room(batch->raw);
-    uint8_t *packed = memory_bytes(room);
-    batch->packed_bytes = squeeze(packed, room, raw, batch->raw);
+    size_t room = compression_bound(batch->raw);
+    uint8_t *packed = xmalloc(room);
+    batch->packed_bytes = compression_compress(packed, room, raw, batch->raw);
     batch->packed = packed;
     return packed;
 }
 
-static void find_instances(struct batch *batch, const struct out *raw)
+static void find_instances(struct batch *batch, const struct encoder *raw)
 {
     const uint8_t *at = raw->data, *end = raw->data + raw->size;
     while (all.instance &&
@@ -62,15 +62,15 @@ static void find_instances(struct batch *batch, const struct out *raw)
     }
 }
 
-static void add_batch(struct out *raw, uint32_t count)
+static void add_batch(struct encoder *raw, uint32_t count)
 {
     struct batch batch = {.is = {.first = all.chunks, .count = count, .raw = (uint32_t)raw->size}};
     find_instances(&batch, raw);
     if (batch.instance_count)
-        batch.raw = memcpy(memory_bytes(raw->size), raw->data, raw->size);
+        batch.raw = memcpy(xmalloc(raw->size), raw->data, raw->size);
     else
         pack(&batch.is, raw->data);
-    all.items = grow(all.items, &all.room, all.count + 1, sizeof *all.items);
+    all.items = array_reserve(all.items, &all.room, all.count + 1, sizeof *all.items);
     all.items[all.count++] = batch;
     all.chunks += count;
     raw->size = 0;
@@ -79,9 +79,9 @@ static void add_batch(struct out *raw, uint32_t count)
 /* By which number the program is known. */
 static bool learn_instance(const struct forwarded_chunk *session)
 {
-    struct told_hello told;
-    struct in in = in_from(session->data, session->size);
-    bool only = get_told_hello(&in, &told) && !all.instance;
+    struct program_hello told;
+    struct decoder in = decoder_init(session->data, session->size);
+    bool only = decode_hello(&in, &told) && !all.instance;
     all.instance = told.instance;
     return only;
 }
@@ -89,16 +89,16 @@ static bool learn_instance(const struct forwarded_chunk *session)
 static bool read_journal(const char *path)
 {
     const char *why = NULL;
-    struct stream *stream = stream_of_file(path, &why);
+    struct outgoing_stream *stream = outgoing_stream_of_file(path, &why);
     if (!stream) {
         fprintf(stderr, "agents: %s: %s\n", path, why);
         return false;
     }
-    struct out raw = {0};
+    struct encoder raw = {0};
     struct forwarded_chunk chunk;
     uint32_t count = 0;
-    while (stream_next(stream, &chunk)) {
-        put_forwarded_chunk(&raw, &chunk);
+    while (outgoing_stream_next(stream, &chunk)) {
+        encode_forwarded_chunk(&raw, &chunk);
         count++;
         if (chunk.kind == CHUNK_SESSION && !learn_instance(&chunk)) {
             fprintf(stderr, "agents: %s: it is not of one program\n", path);
@@ -111,9 +111,9 @@ static bool read_journal(const char *path)
     }
     if (count)
         add_batch(&raw, count);
-    run = memory_copied(stream->run ? stream->run : "agents");
-    out_free(&raw);
-    stream_free(stream);
+    run = xstrdup(stream->run ? stream->run : "agents");
+    encoder_free(&raw);
+    outgoing_stream_free(stream);
     return true;
 }
 
@@ -186,7 +186,7 @@ static void on_patience(struct ev_loop *of, ev_timer *timer, int events)
 
 int main(int argc, char **argv)
 {
-    static const struct destination_hears hears = {on_here, on_away, on_expects, on_complete,
+    static const struct destination_callbacks hears = {on_here, on_away, on_expects, on_complete,
                                                    on_room};
     struct timespec from, to;
     if (argc != 4 || atoi(argv[2]) < 1) {
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
     left = agent_count = (uint32_t)atoi(argv[2]);
     if (!read_journal(argv[3]))
         return 1;
-    agents = memory_zeroed(agent_count, sizeof *agents);
+    agents = xcalloc(agent_count, sizeof *agents);
     loop = ev_loop_new(EVFLAG_AUTO);
     clock_gettime(CLOCK_MONOTONIC, &from);
     for (uint32_t i = 0; i < agent_count; i++) {

@@ -19,8 +19,8 @@
 #define ROWS 60u
 #define PIXELS 1920u
 
-static struct source source;
-static struct shown_strip strip; /* the newest */
+static struct session source;
+static struct state_bands strip; /* the newest */
 static bool living;              /* states of threads are asked for, as they were measured */
 static unsigned parts;           /* that the newest answer had */
 static uint64_t random_state = 88172645463325252u;
@@ -72,13 +72,13 @@ static void print_times(const char *what, double *times, unsigned n, double cpu)
 }
 
 /* Asks and waits: ms until all of the answer is here. */
-static double ask(enum ask what, struct out *body, source_take *take, void *user)
+static double ask(enum request_type what, struct encoder *body, source_take *take, void *user)
 {
     struct error error;
     double begin = now_ms();
     parts = 0;
-    uint32_t id = source_ask(&source, what, body, take, user);
-    if (!source_wait(&source, id, &error)) {
+    uint32_t id = session_send(&source, what, body, take, user);
+    if (!session_wait(&source, id, &error)) {
         fprintf(stderr, "look: %s\n", error.text);
         exit(1);
     }
@@ -87,24 +87,24 @@ static double ask(enum ask what, struct out *body, source_take *take, void *user
 
 /* ---- from far away ---- */
 
-static void take_strip(void *user, const struct answer *answer)
+static void take_strip(void *user, const struct response_chunk *answer)
 {
     double *first = user;
-    if (answer->part != PART_STRIP)
+    if (answer->part != RESPONSE_STATE_BANDS)
         return;
-    shown_strip_free(&strip);
-    get_strip(answer->in, &strip);
-    in_done(answer->in);
+    state_bands_free(&strip);
+    decode_state_bands(answer->in, &strip);
+    decoder_finish(answer->in);
     if (!parts++)
         *first = now_ms();
 }
 
-static void put_far(struct out *body, bool by_time, int64_t from, int64_t to)
+static void put_far(struct encoder *body, bool by_time, int64_t from, int64_t to)
 {
     uint32_t rows[ROWS], count = 0;
     uint8_t joined[ROWS] = {0};
     for (uint32_t line = 1; line <= source.book.line_count && count < ROWS; line++)
-        if (!living || strncmp(book_label(&source.book, line), "T:", 2) == 0)
+        if (!living || strncmp(metadata_label(&source.book, line), "T:", 2) == 0)
             rows[count++] = line;
     struct density_request r = {.by_time = by_time,
                                 .from = from,
@@ -114,22 +114,22 @@ static void put_far(struct out *body, bool by_time, int64_t from, int64_t to)
                                 .joined = joined,
                                 .row_count = count,
                                 .living = living};
-    put_density_request(body, &r);
+    encode_density_request(body, &r);
 }
 
 /* How many events there are in each pixel, which the viewer asks for when it opens. */
 static double ask_map(bool by_time)
 {
-    struct out body = {0};
+    struct encoder body = {0};
     put_far(&body, by_time, 0, 0);
-    return ask(ASK_DENSITY, &body, NULL, NULL);
+    return ask(REQUEST_DENSITY, &body, NULL, NULL);
 }
 
 static double ask_strip(bool by_time, int64_t from, int64_t to, double *first)
 {
-    struct out body = {0};
+    struct encoder body = {0};
     put_far(&body, by_time, from, to);
-    double begin = now_ms(), spent = ask(ASK_STRIP, &body, take_strip, first);
+    double begin = now_ms(), spent = ask(REQUEST_STATE_BANDS, &body, take_strip, first);
     *first -= begin;
     return spent;
 }
@@ -139,7 +139,7 @@ static void print_sums(void)
 {
     double pixel_ms = 1e-6 * (double)(strip.to - strip.from) / strip.pixels;
     for (uint32_t i = 0; i < strip.row_count; i++) {
-        double sums[STRIP_MOST] = {0};
+        double sums[BAND_MOST] = {0};
         for (uint32_t p = 0; p < strip.pixels; p++)
             for (unsigned k = 0; k < strip.classes; k++)
                 sums[k] += pixel_ms * strip.cells[(size_t)i * strip.pixels + p].share[k] / 255;
@@ -190,51 +190,51 @@ static double ask_window(uint64_t position)
 {
     struct window_request r = {
         .anchor = ANCHOR_POSITION, .position = position, .from = -100, .columns = 200};
-    struct out body = {0};
-    put_window_request(&body, &r);
-    return ask(ASK_WINDOW, &body, NULL, NULL);
+    struct encoder body = {0};
+    encode_window_request(&body, &r);
+    return ask(REQUEST_WINDOW, &body, NULL, NULL);
 }
 
 static void windows(uint64_t events, unsigned n)
 {
-    double *times = memory_zeroed(n, sizeof *times), cpu = cpu_ms();
+    double *times = xcalloc(n, sizeof *times), cpu = cpu_ms();
     for (unsigned i = 0; i < n; i++)
         times[i] = ask_window(random_below(events));
     print_times("window of 200 columns, at a random place", times, n, cpu);
     free(times);
 }
 
-static void take_event(void *user, const struct answer *answer)
+static void take_event(void *user, const struct response_chunk *answer)
 {
-    struct ref *ref = user;
-    struct shown_event e;
-    if (answer->part != PART_EVENT)
+    struct event_id *ref = user;
+    struct event_info e;
+    if (answer->part != RESPONSE_EVENT)
         return;
-    get_event(answer->in, &e);
+    decode_event_info(answer->in, &e);
     *ref = e.at;
-    shown_event_free(&e);
+    event_info_free(&e);
 }
 
-static struct ref random_ref(uint64_t events)
+static struct event_id random_ref(uint64_t events)
 {
-    struct ref ref = {0};
+    struct event_id ref = {0};
     while (!ref.line || ref.line & HIDDEN_LINE) {
-        struct out body = {0};
-        put_u64(&body, random_below(events));
-        put_u32(&body, 1);
-        ask(ASK_LIST, &body, take_event, &ref);
+        struct encoder body = {0};
+        encode_u64(&body, random_below(events));
+        encode_u32(&body, 1);
+        ask(REQUEST_LOG_RANGE, &body, take_event, &ref);
     }
     return ref;
 }
 
 static void pairs(uint64_t events, unsigned n)
 {
-    double *times = memory_zeroed(n, sizeof *times), cpu = cpu_ms();
+    double *times = xcalloc(n, sizeof *times), cpu = cpu_ms();
     for (unsigned i = 0; i < n; i++) {
-        struct out body = {0};
-        put_ref(&body, random_ref(events));
-        put_ref(&body, random_ref(events));
-        times[i] = ask(ASK_ORDER, &body, NULL, NULL);
+        struct encoder body = {0};
+        encode_event_id(&body, random_ref(events));
+        encode_event_id(&body, random_ref(events));
+        times[i] = ask(REQUEST_ORDER, &body, NULL, NULL);
     }
     print_times("order of a random pair", times, n, cpu);
     free(times);
@@ -254,28 +254,28 @@ static void look_living(void)
     printf("states of threads, rows: %u\n", strip.row_count);
     print_sums();
     zoom(true, "states of threads, strip after a zoom");
-    shown_strip_free(&strip);
-    source_close(&source);
+    state_bands_free(&strip);
+    session_close(&source);
 }
 
 /* ---- tables ---- */
 
-static struct shown_table table; /* the newest */
+static struct result_table table; /* the newest */
 
-static void take_table(void *user, const struct answer *answer)
+static void take_table(void *user, const struct response_chunk *answer)
 {
     (void)user;
-    if (answer->part == PART_TABLE)
-        get_table_head(answer->in, &table);
-    else if (answer->part == PART_ROWS)
-        get_table_rows(answer->in, &table);
+    if (answer->part == RESPONSE_TABLE)
+        decode_table_head(answer->in, &table);
+    else if (answer->part == RESPONSE_ROWS)
+        decode_table_rows(answer->in, &table);
 }
 
 static double ask_table(const struct table_request *request)
 {
-    struct out body = {0};
-    put_table_request(&body, request);
-    return ask(ASK_TABLE, &body, take_table, NULL);
+    struct encoder body = {0};
+    encode_table_request(&body, request);
+    return ask(REQUEST_TABLE, &body, take_table, NULL);
 }
 
 /* Often: the first is not counted. */
@@ -287,7 +287,7 @@ static void look_table(const struct table_request *request, const char *what)
     for (unsigned i = 0; i < 50; i++)
         times[i] = ask_table(request);
     print_times(what, times, 50, cpu);
-    source_close(&source);
+    session_close(&source);
 }
 
 static char none[] = "";
@@ -314,14 +314,14 @@ static void look_calls(char *what, bool tree)
 
 /* ---- a run that grows ---- */
 
-static void take_stat(void *user, const struct answer *answer)
+static void take_stat(void *user, const struct response_chunk *answer)
 {
-    struct shown_stat stat;
-    if (answer->part != PART_STAT)
+    struct stat_info stat;
+    if (answer->part != RESPONSE_STAT)
         return;
-    get_stat(answer->in, &stat);
+    decode_stat_info(answer->in, &stat);
     *(uint64_t *)user = stat.events;
-    shown_stat_free(&stat);
+    stat_info_free(&stat);
 }
 
 /* Until it has so many events, and has no more a tenth of a second later. */
@@ -331,7 +331,7 @@ static uint64_t settled(uint64_t least)
     do {
         before = now;
         nanosleep(&(struct timespec){0, 100000000}, NULL);
-        ask(ASK_STAT, NULL, take_stat, &now);
+        ask(REQUEST_STAT, NULL, take_stat, &now);
     } while (now < least || now != before);
     return now;
 }
@@ -358,7 +358,7 @@ static void look_growing(uint64_t more)
     }
     qsort(times, 11, sizeof *times, by_value);
     fprintf(stderr, "waits of a run that grows: p50 %.0f max %.0f ms\n", times[5], times[10]);
-    source_close(&source);
+    session_close(&source);
 }
 
 int main(int argc, char **argv)
@@ -367,7 +367,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     double begin = now_ms();
-    if (!source_open(&source, argv[1], SOURCE_ALL_LINES, &error)) {
+    if (!session_open(&source, argv[1], SESSION_ALL_LINES, &error)) {
         fprintf(stderr, "look: %s\n", error.text);
         return 1;
     }
@@ -400,7 +400,7 @@ int main(int argc, char **argv)
     uint64_t events = strip.count;
     windows(events, argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 100);
     pairs(events, argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 300);
-    shown_strip_free(&strip);
-    source_close(&source);
+    state_bands_free(&strip);
+    session_close(&source);
     return 0;
 }

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
             if (*what == 'a')
                 poet_add(hits, 1);
             else if (*what == 't')
-                poet_took(took, i & 4095);
+                poet_observe(took, i & 4095);
             else
                 *cell = i;
         double each = (now() - begin) / (double)rounds;

@@ -21,7 +21,7 @@ part_switches() {
     cc -O2 "$here/switch.c" -o switch -pthread
     poetcc -trace -O2 "$here/switch.c" -o switch-traced -pthread
     poetcc -trace -O2 -DTASKS "$here/switch.c" -o switch-tasks
-    row "switches: of tasks, poet_become" "$(POET_OUTPUT=tasks.poet median ./switch-tasks "$rounds") ns" "goal 15 ns"
+    row "switches: of tasks, poet_task_switch" "$(POET_OUTPUT=tasks.poet median ./switch-tasks "$rounds") ns" "goal 15 ns"
     plain=$(median ./switch "$rounds")
     off=$(POET_PERF=off POET_OUTPUT=off.poet median ./switch-traced "$rounds")
     on=$(POET_OUTPUT=on.poet median ./switch-traced "$rounds")

@@ -67,10 +67,10 @@ static uint64_t random_below(uint64_t n)
     return random_state % n;
 }
 
-static struct ref ref_at(const struct order *order, uint64_t position)
+static struct event_id ref_at(const struct order *order, uint64_t position)
 {
-    struct event e = order_event(order, position);
-    return (struct ref){e.line, e.number};
+    struct order_event e = order_event(order, position);
+    return (struct event_id){e.line, e.number};
 }
 
 static uint64_t visible_position(const struct order *order, uint64_t position)
@@ -89,7 +89,7 @@ static void ask_order(const struct order *order, const char *what, uint64_t dist
         uint64_t a = visible_position(order, random_below(count));
         uint64_t b = distance ? a + 1 + random_below(distance) : random_below(count);
         b = visible_position(order, b < count ? b : count - 1);
-        struct ref ra = ref_at(order, a), rb = ref_at(order, b);
+        struct event_id ra = ref_at(order, a), rb = ref_at(order, b);
         double t = now();
         before += order_compare(order, ra, rb) == ORDER_BEFORE;
         times[i] = now() - t;
@@ -105,32 +105,32 @@ static void ask_windows(const struct order *order, uint32_t lines, size_t n)
     uint8_t cluster[60] = {0};
     uint64_t shown = 0;
     for (size_t i = 0; i < n; i++) {
-        struct placement p;
+        struct layout_result p;
         memset(row_of, 0, lines * sizeof *row_of);
         for (uint32_t r = 0; r < rows; r++)
             row_of[random_below(lines)] = r + 1;
-        struct placing placing = {.anchor = random_below(order_count(order)),
+        struct layout_params placing = {.anchor = random_below(order_count(order)),
                                   .columns = 200,
                                   .row_of = row_of,
                                   .cluster = cluster,
                                   .rows = rows};
         placing.anchor = order_event(order, placing.anchor).point;
         double t = now();
-        struct place_job *job = place_begin(order, &placing);
-        while (!place_step(job, 100000))
+        struct layout_job *job = layout_columns_begin(order, &placing);
+        while (!layout_columns_step(job, 100000))
             ;
-        place_take(job, &p);
+        layout_columns_collect(job, &p);
         whole[i] = now() - t;
         shown += p.count;
-        placement_free(&p);
+        layout_result_free(&p);
         t = now();
-        place_want(job, 10, 200);
-        while (!place_step(job, 100000))
+        layout_columns_want(job, 10, 200);
+        while (!layout_columns_step(job, 100000))
             ;
-        place_take(job, &p);
+        layout_columns_collect(job, &p);
         scroll[i] = now() - t;
-        placement_free(&p);
-        place_end(job);
+        layout_result_free(&p);
+        layout_columns_end(job);
     }
     print_times("window of 60 rows x 200 columns", whole, n, 1e-3, "ms");
     print_times("the same, 10 columns further", scroll, n, 1e-3, "ms");
@@ -140,10 +140,10 @@ static void ask_windows(const struct order *order, uint32_t lines, size_t n)
     free(row_of);
 }
 
-static void expect(const struct order *order, const struct happening *h, enum expectation stage)
+static void expect(const struct order *order, const struct happening *h, enum prefetch_kind stage)
 {
     for (unsigned i = 0; i < h->count; i++)
-        order_expect(order, &h->arrivals[i], stage);
+        order_prefetch(order, &h->arrivals[i], stage);
 }
 
 /* The reference: the same arrivals, each as a record of 32 bytes at the end of an array. */
@@ -175,7 +175,7 @@ static double append_only(struct workload *w, struct happening *batch)
 
 static struct order *take_in(struct workload *w, struct tracefile *file, uint64_t events)
 {
-    struct order *order = order_new_on((struct shelf){file, part_put, part_get, NULL});
+    struct order *order = order_new_on((struct block_store){file, part_put, part_get, NULL});
     struct happening *batch = calloc(BATCH, sizeof *batch);
     double spent = 0;
     workload_lines(w, order);
@@ -186,14 +186,14 @@ static struct order *take_in(struct workload *w, struct tracefile *file, uint64_
             for (unsigned k = 0; k < batch[i].count; k++)
                 batch[i].arrivals[k].partners = &batch[i].partners[k];
         double t = now();
-        order_hold(order);
+        order_pin(order);
         for (size_t i = 0; i < BATCH; i++) {
-            for (enum expectation stage = EXPECT_LINES; stage <= EXPECT_ROWS; stage++)
+            for (enum prefetch_kind stage = PREFETCH_LINES; stage <= PREFETCH_ROWS; stage++)
                 if (i + 12 - 4 * stage < BATCH)
                     expect(order, &batch[i + 12 - 4 * stage], stage);
             workload_accept(order, &batch[i]);
         }
-        order_release(order);
+        order_unpin(order);
         spent += now() - t;
     }
     double t = now();
@@ -206,7 +206,7 @@ static struct order *take_in(struct workload *w, struct tracefile *file, uint64_
     printf("  %-44s %llu, hidden %llu, pending %llu, contradictions %llu\n", "events",
            (unsigned long long)f.events, (unsigned long long)f.hidden_events,
            (unsigned long long)f.pending, (unsigned long long)f.contradictions);
-    struct workload_options options = {.kind = UNIFORM, .lines = order_lines(order), .seed = 9};
+    struct workload_options options = {.kind = UNIFORM, .lines = order_line_count(order), .seed = 9};
     struct workload *reference = workload_new(&options);
     double bare = append_only(reference, batch);
     printf("  %-44s %.1f M events/s, %.0f times as fast\n", "reference: 32 bytes appended an event",
@@ -247,14 +247,14 @@ int main(int argc, char **argv)
     uint8_t *state = order_save(order, &size);
     uint64_t written = size + order_saved_bytes(order);
     printf("  %-44s %.1f MB in %.0f ms\n", "state", (double)written / 1e6, 1e3 * (now() - t));
-    uint32_t lines = order_lines(order);
+    uint32_t lines = order_line_count(order);
     order_free(order);
     struct stat st;
-    tracefile_save_end(file, &(struct state){.data = state, .size = size, .written = written});
+    tracefile_save_end(file, &(struct checkpoint){.data = state, .size = size, .written = written});
     stat(path, &st);
     printf("  %-44s %.1f\n", "bytes an event on disk", 512.0 * (double)st.st_blocks / total);
     t = now();
-    order = order_new_on((struct shelf){file, part_put, part_get, NULL});
+    order = order_new_on((struct block_store){file, part_put, part_get, NULL});
     for (uint32_t i = 1; i <= lines; i++)
         order_line(order, options.kind > MONITORS && i > lines - lines / 10, 1);
     if (!order_restore(order, state, size))
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
     ask_windows(order, lines, 40);
     printf("  %-44s %.1f\n", "resident bytes an event, after questions",
            (resident() - base) / total);
-    order_rest(order);
+    order_release_caches(order);
     malloc_trim(0);
     printf("  %-44s %.1f\n", "the same, at rest", (resident() - base) / total);
     order_free(order);

@@ -32,9 +32,9 @@ static double each_switch(void)
                             poet_task("task", "two", &tasks[1])};
     double begin = now();
     for (long i = 0; i < rounds; i++)
-        poet_become(tasks[i & 1]);
+        poet_task_switch(tasks[i & 1]);
     double each = (now() - begin) / (double)rounds;
-    poet_become(0);
+    poet_task_switch(0);
     return each;
 }
 #else

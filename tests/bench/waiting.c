@@ -26,12 +26,12 @@ static uint32_t below(struct program *p, uint32_t n)
 static void begin(struct program *p, int threads, int steps)
 {
     *p = (struct program){.threads = threads, .steps = steps, .chance = 1};
-    p->latency = steps_code(&p->all.steps, (struct step){.from = 1, .is = STEP_LATENCY});
+    p->latency = code_segments_code(&p->all.steps, (struct code_segment_key){.from = 1, .is = STEP_LATENCY});
     for (int i = 0; i < steps; i++)
-        steps_code(&p->all.steps, (struct step){.from = (uint32_t)i + 1, .to = (uint32_t)i + 2});
+        code_segments_code(&p->all.steps, (struct code_segment_key){.from = (uint32_t)i + 1, .to = (uint32_t)i + 2});
     for (int i = 0; i < threads; i++) {
         if (i)
-            intervals_made(&p->all, (uint32_t)i + 1, 1, 0, 0);
+            intervals_set_created(&p->all, (uint32_t)i + 1, 1, 0, 0);
         intervals_start(&p->all, (uint32_t)i + 1, 0, 0);
     }
 }
@@ -47,16 +47,16 @@ static uint32_t next_step(struct program *p)
 static void runs(struct program *p, int thread)
 {
     p->now[thread] += 200 + below(p, 20000);
-    intervals_ran(&p->all, (uint32_t)thread + 1, next_step(p), p->now[thread], ++p->events);
+    intervals_add_run(&p->all, (uint32_t)thread + 1, next_step(p), p->now[thread], ++p->events);
 }
 
 static void waits(struct program *p, int thread, int other, enum wait_class class)
 {
-    struct segment segment = {.to_ns = p->now[other],
+    struct wait_interval segment = {.to_ns = p->now[other],
                               .thread = (uint32_t)other + 1,
                               .release = p->events,
                               .class = (uint8_t) class};
-    struct wait wait = {.from_ns = p->now[thread],
+    struct wait_record wait = {.from_ns = p->now[thread],
                         .to_ns = p->now[other] + 500,
                         .thread = (uint32_t)thread + 1,
                         .place = 1 + below(p, 20),
@@ -64,7 +64,7 @@ static void waits(struct program *p, int thread, int other, enum wait_class clas
                         .class = (uint8_t) class};
     if (p->now[other] <= p->now[thread])
         return;
-    intervals_waited(&p->all, wait, &segment, 1, p->latency);
+    intervals_add_wait(&p->all, wait, &segment, 1, p->latency);
     p->now[thread] = wait.to_ns;
     p->events++;
     p->waits++;
@@ -94,7 +94,7 @@ static void go_on(struct program *p, uint64_t events)
         if (below(p, 9))
             runs(p, thread);
         else
-            waits(p, thread, partner(p, thread), below(p, 2) ? WAIT_MEETING : WAIT_EXCLUSION);
+            waits(p, thread, partner(p, thread), below(p, 2) ? WAIT_RENDEZVOUS : WAIT_CONTENTION);
     }
 }
 
@@ -112,13 +112,13 @@ static long most_bytes(void)
     return usage.ru_maxrss * 1024L;
 }
 
-static void explain(struct program *p, struct why *why, struct groups *groups, const char *name)
+static void explain(struct program *p, struct wait_attribution *why, struct wait_groups *groups, const char *name)
 {
     double from = seconds();
-    while (!why_go_on(why, 1 << 20))
+    while (!wait_attribution_step(why, 1 << 20))
         ;
     double known = seconds();
-    while (!groups_go_on(groups, 1 << 16))
+    while (!wait_groups_step(groups, 1 << 16))
         ;
     printf("%s %.3f\n%s_explained %.3f\nwaits %zu\nrows %u\nbytes %ld\n", name, seconds() - from,
            name, known - from, p->all.wait_count, groups->count, most_bytes());
@@ -136,8 +136,8 @@ int main(int argc, char **argv)
         until[i] = INT64_MAX;
     begin(&p, threads, steps);
     go_on(&p, events);
-    struct why why = {.paths.all = &p.all};
-    struct groups groups = {
+    struct wait_attribution why = {.paths.all = &p.all};
+    struct wait_groups groups = {
         .why = &why,
         .grouping = {
             .which = PATH_EXPANDED, .from_ns = INT64_MIN, .until_ns = until, .until_count = MOST}};
@@ -145,8 +145,8 @@ int main(int argc, char **argv)
     explain(&p, &why, &groups, "first");
     go_on(&p, events + events / 100);
     explain(&p, &why, &groups, "further");
-    groups_free(&groups);
-    why_free(&why);
+    wait_groups_free(&groups);
+    wait_attribution_free(&why);
     intervals_free(&p.all);
     return 0;
 }

@@ -10,7 +10,7 @@ const char *const workload_names[WORKLOADS] = {"uniform",  "torus",      "cluste
 #define HOMES 4u
 
 struct inbox {
-    struct ref sends[INBOX];
+    struct event_id sends[INBOX];
     uint32_t count;
 };
 
@@ -24,7 +24,7 @@ struct workload {
     struct workload_options options;
     uint64_t random, step;
     uint64_t *numbers;
-    struct ref *last; /* of a task: its last event, on any line */
+    struct event_id *last; /* of a task: its last event, on any line */
     uint32_t *inside; /* of a task: the monitor it is in, 0 none */
     uint32_t *holder; /* of a monitor: the task that is in it */
     struct inbox *inboxes;
@@ -115,7 +115,7 @@ static void add(struct workload *w, struct happening *h, uint32_t line, uint32_t
 /* Ties a happening to what its task did before. */
 static void follow(struct workload *w, struct happening *h, uint32_t task)
 {
-    struct ref last = w->last[task];
+    struct event_id last = w->last[task];
     bool implied = false;
     for (unsigned i = 0; i < h->count; i++)
         implied |= h->arrivals[i].at.line == last.line && !workload_is_shared(w, last.line);
@@ -308,7 +308,7 @@ void workload_next(struct workload *w, struct happening *h)
 void workload_accept(struct order *order, const struct happening *h)
 {
     if (h->count == 2)
-        order_accept_pair(order, &h->arrivals[0], &h->arrivals[1]);
+        order_insert_pair(order, &h->arrivals[0], &h->arrivals[1]);
     else
-        order_accept(order, &h->arrivals[0]);
+        order_insert(order, &h->arrivals[0]);
 }

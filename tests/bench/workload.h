@@ -49,7 +49,7 @@ struct workload;
 /* One event, or the two ends of a pair.  Partners point into the struct itself. */
 struct happening {
     struct arrival arrivals[2];
-    struct ref partners[2];
+    struct event_id partners[2];
     unsigned count;
 };
 

@@ -17,7 +17,7 @@ like "a huge length" "$(send ffffff7f0100504f stay)" "too long"
 like "another version" "$(send 0a0000000100504f504f455463000000010000 stay)" "version 6 of the protocol, the other side 99"
 like "a viewer of an older version" "$(send 090000000100504f504f45540100000002 stay)" \
     "version 6 of the protocol, the other side 1: it is of an older Poet than the server"
-like "no HELLO first" "$(send 000000002000504f stay)" "the first message is ASK, not HELLO"
+like "no HELLO first" "$(send 000000002000504f stay)" "the first message is REQUEST, not HELLO"
 send 0a0000000100504f504f >/dev/null
 check "half a message and a hang-up" until_true logged "hung up in the middle of a message"
 viewer=090000000100504f504f45540600000002
@@ -46,14 +46,14 @@ int main(int argc, char **argv)
     strcpy(a.sun_path, argv[1]);
     int s = socket(AF_UNIX, SOCK_STREAM, 0), fd = memfd_create("q", MFD_ALLOW_SEALING);
     if (connect(s, (void *)&a, sizeof a) || ftruncate(fd, 1 << 20)) return 1;
-    struct out out = {0};
-    out_begin(&out, MESSAGE_HELLO);
-    put_u32(&out, HELLO_MAGIC); put_u32(&out, WIRE_VERSION); put_u8(&out, ROLE_PROGRAM);
-    put_string(&out, "unsealed"); put_string(&out, "pthread"); put_string(&out, "/bin/x");
-    put_string(&out, "host"); put_u32(&out, 1); put_u64(&out, 1); put_u64(&out, 1);
-    put_u64(&out, 1); put_u32(&out, 0);
-    out_end(&out);
-    out_begin(&out, MESSAGE_THREAD); put_u32(&out, 4096); out_end(&out);
+    struct encoder out = {0};
+    encoder_begin_message(&out, MESSAGE_HELLO);
+    encode_u32(&out, HELLO_MAGIC); encode_u32(&out, WIRE_VERSION); encode_u8(&out, ROLE_PROGRAM);
+    encode_string(&out, "unsealed"); encode_string(&out, "pthread"); encode_string(&out, "/bin/x");
+    encode_string(&out, "host"); encode_u32(&out, 1); encode_u64(&out, 1); encode_u64(&out, 1);
+    encode_u64(&out, 1); encode_u32(&out, 0);
+    encoder_end_message(&out);
+    encoder_begin_message(&out, MESSAGE_THREAD); encode_u32(&out, 4096); encoder_end_message(&out);
     char control[CMSG_SPACE(sizeof(int))] = {0}, answer[4096];
     struct iovec iov = {out.data, out.size};
     struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};

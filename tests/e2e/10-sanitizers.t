@@ -131,7 +131,7 @@ static void *carry(void *a)
         r = r * 1103515245 + 12345;
         int k = (int)(r >> 16) % TASKS;
         pthread_mutex_lock(&lock[k]); /* whoever has it acts as the task */
-        poet_become(task[k]);
+        poet_task_switch(task[k]);
         poet_enter(room, poet_type("in", NULL), poet_type("came", NULL));
         poet_text("%d", i);
         poet_leave(room, poet_type("out", NULL), poet_type("back", NULL));
@@ -139,19 +139,19 @@ static void *carry(void *a)
         for (int n = 0; n < 3; n++)
             poet_record(&(poet_record_t){.type = poet_type("send", NULL), .flags = POET_SEND, .high = 1,
                                          .low = &keys[n], .keys = 1, .count = 1, .about = room});
-        poet_stand(i % 2 ? room : 0);
+        poet_set_current_line(i % 2 ? room : 0);
         poet_record(&(poet_record_t){.type = poet_type("receive", NULL), .flags = POET_RECEIVE, .high = 1, .low = keys,
                                      .keys = 3, .count = 1});
-        poet_stand(0);
+        poet_set_current_line(0);
         if (i % 100 == 0) {
             uint64_t *counter = poet_counter((uint64_t)k, 1), identity[2];
             if (counter)
                 __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
             if (poet_identity(room, identity))
-                poet_line_of("room", "again", identity);
+                poet_line_by_identity("room", "again", identity);
             poet_line_name(task[k], k % 2 ? "odd" : "even");
         }
-        poet_become(0);
+        poet_task_switch(0);
         pthread_mutex_unlock(&lock[k]);
     }
     return a;
@@ -166,7 +166,7 @@ int main(void)
     }
     for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, carry, (void *)(i + 1));
     for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
-    for (int k = 0; k < TASKS; k++) poet_task_gone(task[k]);
+    for (int k = 0; k < TASKS; k++) poet_task_release(task[k]);
     return 0;
 }
 C

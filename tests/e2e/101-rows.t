@@ -20,21 +20,21 @@ __attribute__((noinline)) void on_second(void) { spin(); spin(); }
 __attribute__((no_instrument_function)) static void *carry(void *p)
 {
     long me = (char *)p - (char *)0;
-    poet_processor(me ? "second" : "first", me ? "right" : "left");
+    poet_worker_thread(me ? "second" : "first", me ? "right" : "left");
     for (int k = 0; k < 30; k++) {
         pthread_mutex_lock(&lock);
         while (turn != me) pthread_cond_wait(&passed, &lock);
         pthread_mutex_unlock(&lock);
-        poet_become(task);
+        poet_task_switch(task);
         if (k == 0 && !me) poet_event(task, poet_type("start", 0), 0, 0);
         me ? on_second() : on_first();
         poet_event(0, poet_type("note", 0), 0, 0);
         if (k == 29 && me) {
             poet_event(0, poet_type("end", 0), 0, 0);
             poet_event(task, poet_type("delete", 0), 0, POET_CLOSES);
-            poet_task_gone(task);
+            poet_task_release(task);
         }
-        poet_become(0);
+        poet_task_switch(0);
         pthread_mutex_lock(&lock);
         turn = !me;
         pthread_cond_broadcast(&passed);
@@ -46,9 +46,9 @@ __attribute__((no_instrument_function)) int main(void)
 {
     pthread_t t[2];
     task = poet_task("task", "mover", 0);
-    poet_become(task);
+    poet_task_switch(task);
     poet_event(task, poet_type("create", 0), 0, 0);
-    poet_become(0);
+    poet_task_switch(0);
     for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, carry, (char *)0 + i);
     for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
     return 0;

@@ -119,12 +119,12 @@ POET_RUNTIME("ucpp");
 int main(void)
 {
     poet_line_t task = poet_task("task", "mover", 0);
-    poet_processor("first", "left");
-    poet_become(task);
+    poet_worker_thread("first", "left");
+    poet_task_switch(task);
     poet_event(task, poet_type("create", 0), 0, 0);
     poet_event(0, poet_type("start", 0), 0, 0);
     poet_event(0, poet_type("end", 0), 0, 0);
-    poet_become(0);
+    poet_task_switch(0);
     return 0;
 }
 C

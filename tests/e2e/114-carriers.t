@@ -16,20 +16,20 @@ static void work(void) { for (volatile int i = 0; i < 20000; i++) { } }
 static void *carry(void *p)
 {
     long me = (char *)p - (char *)0;
-    poet_processor(me ? "second" : "first", me ? "right" : "left");
+    poet_worker_thread(me ? "second" : "first", me ? "right" : "left");
     for (int k = 0; k < 5; k++) {
         pthread_mutex_lock(&lock);
         while (turn != me) pthread_cond_wait(&passed, &lock);
         pthread_mutex_unlock(&lock);
-        poet_become(task);
+        poet_task_switch(task);
         poet_event(k || me ? 0 : task, poet_type(k || me ? "note" : "start", 0), 0, 0);
         work();
         poet_event(0, poet_type(k == 4 && me ? "end" : "note", 0), 0, 0);
         if (k == 4 && me) {
             poet_event(task, poet_type("delete", 0), 0, POET_CLOSES);
-            poet_task_gone(task);
+            poet_task_release(task);
         }
-        poet_become(0);
+        poet_task_switch(0);
         pthread_mutex_lock(&lock);
         turn = !me;
         pthread_cond_broadcast(&passed);
@@ -41,9 +41,9 @@ int main(void)
 {
     pthread_t t[2];
     task = poet_task("task", "mover", 0);
-    poet_become(task);
+    poet_task_switch(task);
     poet_event(task, poet_type("create", 0), 0, 0);
-    poet_become(0);
+    poet_task_switch(0);
     for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, carry, (char *)0 + i);
     for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
     return 0;

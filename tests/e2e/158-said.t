@@ -47,7 +47,7 @@ int main(void)
     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
     poet_meter_t took = poet_meter("request", "ns", POET_DISTRIBUTION);
     for (int i = 0; i < 10; i++)
-        poet_took(took, 2000000);
+        poet_observe(took, 2000000);
     pthread_mutex_lock(&m);
     pthread_mutex_unlock(&m);
     return 0;

@@ -58,10 +58,10 @@ static void *carry(void *p)
         pthread_mutex_lock(&lock);
         while (turn != me)
             pthread_cond_wait(&turned, &lock);
-        poet_become(tasks[i % 2]); /* both tasks act on both threads, in turn */
+        poet_task_switch(tasks[i % 2]); /* both tasks act on both threads, in turn */
         poet_event(0, poet_type("signal", 0), 0, 0);
         poet_text("round %d", i);
-        poet_become(0);
+        poet_task_switch(0);
         poet_text("nobody says this");
         turn = !me;
         pthread_cond_signal(&turned);
@@ -74,20 +74,20 @@ int main(void)
     pthread_t t[2];
     for (int i = 0; i < 2; i++) {
         tasks[i] = poet_task("task", i ? "b" : "a", 0);
-        poet_become(tasks[i]);
+        poet_task_switch(tasks[i]);
         poet_event(tasks[i], poet_type("create", 0), 0, 0);
         poet_event(tasks[i], poet_type("start", 0), 0, 0);
     }
-    poet_become(0);
+    poet_task_switch(0);
     for (int i = 0; i < 2; i++)
         pthread_create(&t[i], 0, carry, i ? &t[1] : 0);
     for (int i = 0; i < 2; i++)
         pthread_join(t[i], 0);
     for (int i = 0; i < 2; i++) {
-        poet_become(tasks[i]);
+        poet_task_switch(tasks[i]);
         poet_event(0, poet_type("end", 0), 0, 0);
         poet_event(tasks[i], poet_type("delete", 0), 0, POET_CLOSES);
-        poet_task_gone(tasks[i]);
+        poet_task_release(tasks[i]);
     }
     poet_text("nor this");
     return 0;

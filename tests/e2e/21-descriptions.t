@@ -142,7 +142,7 @@ POET_RUNTIME("ucpp");
 int main(void)
 {
     poet_line_t t = poet_task("task", "t", 0);
-    poet_become(t);
+    poet_task_switch(t);
     poet_event(t, poet_type("create", 0), 0, 0);
     poet_event(t, poet_type("end", 0), 0, 0);
     poet_event(t, poet_type("start", 0), 0, 0);

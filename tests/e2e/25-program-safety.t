@@ -61,7 +61,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < 8; i++) {
             step();
             poet_line_t line = poet_task("fiber", "f", NULL);
-            poet_task_gone(line);
+            poet_task_release(line);
             stop();
         }
     else
@@ -228,7 +228,7 @@ static void *work(void *a)
         pthread_mutexattr_init(&shared);
         pthread_setname_np(pthread_self(), "small");
         poet_annotate(poet_text("%0999d", 1), "%0999d", 2);
-        poet_become(poet_task("fiber", "f", NULL));
+        poet_task_switch(poet_task("fiber", "f", NULL));
         pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
     }
     printf("%d\n", status);

@@ -410,29 +410,29 @@ static poet_type_t type(const char *name) { return poet_type(name, 0); }
 poet_line_t fibre_new(const char *name) { return poet_task_at("fibre", name, 0, CALLER); }
 poet_line_t gate_new(poet_line_t self)
 {
-    poet_become(self);
+    poet_task_switch(self);
     poet_line_t gate = poet_line_at("gate", 0, 0, 0, CALLER);
-    poet_become(0);
+    poet_task_switch(0);
     return gate;
 }
 void fibre_enter(poet_line_t self, poet_line_t gate)
 {
-    poet_become(self);
+    poet_task_switch(self);
     poet_enter_at(gate, type("goes_in"), type("is_entered"), CALLER);
-    poet_become(0);
+    poet_task_switch(0);
 }
 void fibre_leave(poet_line_t self, poet_line_t gate)
 {
-    poet_become(self);
+    poet_task_switch(self);
     poet_leave_at(gate, type("is_left"), type("is_back"), CALLER);
-    poet_become(0);
+    poet_task_switch(0);
 }
 void fibre_touch(poet_line_t self, poet_line_t gate)
 {
-    poet_become(self);
+    poet_task_switch(self);
     poet_pair_at(self, type("goes_in"), gate, type("is_entered"), 0, CALLER);
     poet_pair_at(self, type("is_back"), gate, type("is_left"), 0, CALLER);
-    poet_become(0);
+    poet_task_switch(0);
 }
 C
 cat >fibres.c <<'C'

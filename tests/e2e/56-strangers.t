@@ -58,7 +58,7 @@ done
 check "and there is more than there was" sh -c '! cmp -s half.states whole.states'
 
 # ---- a table that takes long ----
-export ASK=$(sed -n 's/.*M(\([0-9]*\), ASK).*/\1/p' "$root/wire/message.h")
+export ASK=$(sed -n 's/.*M(\([0-9]*\), REQUEST).*/\1/p' "$root/wire/message.h")
 slow() { # slow NAME [HOLD]: a slow way to the server
     python3 "$root/tests/e2e/slow.py" "$XDG_RUNTIME_DIR/poet.sock" "$work/$1.sock" "$work/$1.asked" $2 &
     pids="$pids $!"

@@ -64,7 +64,7 @@ like "of too much of it the same is said" "$(cat told)" "this part of the run is
 
 # ---- Ctrl-C ----
 start_server -q -o traces/
-export ASK=$(sed -n 's/.*M(\([0-9]*\), ASK).*/\1/p' "$root/wire/message.h")
+export ASK=$(sed -n 's/.*M(\([0-9]*\), REQUEST).*/\1/p' "$root/wire/message.h")
 poetcc -trace "$root/examples/prodcons.c" -o prodcons 2>/dev/null && POET_QUIET=1 ./prodcons >/dev/null
 for verb in waits path states report; do
     python3 "$root/tests/e2e/slow.py" "$XDG_RUNTIME_DIR/poet.sock" "$work/$verb.sock" "$work/$verb.asked" hold &

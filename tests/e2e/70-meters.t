@@ -40,9 +40,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++)
         pthread_join(t[i], 0);
     for (int i = 0; i < 7; i++)
-        poet_took(took, values[i]);
+        poet_observe(took, values[i]);
     poet_add(level, 3); /* main's own */
-    poet_add(took, 1), poet_set(hits, 1), poet_took(level, 1), poet_add(0, 1), poet_add(4711, 1), poet_set(~0u, 1);
+    poet_add(took, 1), poet_set(hits, 1), poet_observe(level, 1), poet_add(0, 1), poet_add(4711, 1), poet_set(~0u, 1);
     int same = hits == poet_meter("hits", "", POET_COUNT) && length == poet_watch("queue length", "");
     poet_meter("never", "x", POET_COUNT);
     for (; argc > 1; argc--, argv++) {
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
             for (int i = 0; i < 250; i++) {
                 char name[20];
                 sprintf(name, "many %d", i);
-                poet_took(poet_meter(name, "", POET_DISTRIBUTION), i);
+                poet_observe(poet_meter(name, "", POET_DISTRIBUTION), i);
             }
         if (!strcmp(argv[1], "wait")) {
             puts(same ? "ready" : "not the same");

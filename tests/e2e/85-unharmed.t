@@ -130,7 +130,7 @@ static void *work(void *a)
         f(i % 7);
         void *p = malloc(10 + i % 90);
         poet_add(turns, 1);
-        poet_took(sizes, i);
+        poet_observe(sizes, i);
         pthread_mutex_lock(&m);
         void *q = given[i & 63];
         given[i & 63] = p;

@@ -74,7 +74,7 @@ static void *carry(void *p)
 {
     char name[16];
     snprintf(name, sizeof name, "C%d", (int)((char *)p - (char *)0));
-    poet_processor(name, "pool");
+    poet_worker_thread(name, "pool");
     int k = next(-1); /* each has one */
     pthread_barrier_wait(&all);
     for (;; k = next(k)) {
@@ -83,11 +83,11 @@ static void *carry(void *p)
             usleep(100);
             continue;
         }
-        poet_become(tasks[k]);
+        poet_task_switch(tasks[k]);
         if (slices[k] % 10 == 0)
             poet_event(0, poet_type("signal", 0), 0, 0);
         for (int i = 0; i < 200; i++) sink += i;
-        poet_become(0); /* before others may have it */
+        poet_task_switch(0); /* before others may have it */
     }
 }
 int main(int argc, char **argv)
@@ -96,28 +96,28 @@ int main(int argc, char **argv)
     most = atoi(argv[1]);
     for (int i = 0; i < TASKS; i++) {
         tasks[i] = poet_task("task", "t", 0);
-        poet_become(tasks[i]);
+        poet_task_switch(tasks[i]);
         poet_event(tasks[i], poet_type("create", 0), 0, 0);
         poet_event(tasks[i], poet_type("start", 0), 0, 0);
-        poet_become(tasks[0]); /* which makes the others, so that lines are numbered as it names them */
+        poet_task_switch(tasks[0]); /* which makes the others, so that lines are numbered as it names them */
         queue[count++] = i;
     }
-    poet_become(0);
+    poet_task_switch(0);
     pthread_barrier_init(&all, 0, CARRIERS);
     for (long i = 0; i < CARRIERS; i++) pthread_create(&t[i], 0, carry, (char *)0 + i + 1);
     for (int i = 0; i < CARRIERS; i++) pthread_join(t[i], 0);
     if (argc > 2) { /* while a task is on it */
-        poet_become(tasks[0]);
+        poet_task_switch(tasks[0]);
         poet_event(0, poet_type("signal", 0), 0, 0);
         for (int i = 0; i < 100000; i++) sink += i;
         poet_event(0, poet_type("signal", 0), 0, 0);
         raise(SIGKILL);
     }
     for (int i = 0; i < TASKS; i++) {
-        poet_become(tasks[i]);
+        poet_task_switch(tasks[i]);
         poet_event(0, poet_type("end", 0), 0, 0);
         poet_event(tasks[i], poet_type("delete", 0), 0, POET_CLOSES);
-        poet_task_gone(tasks[i]);
+        poet_task_release(tasks[i]);
     }
     return 0;
 }

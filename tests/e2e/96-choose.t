@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a scheduler chooses is recorded (poet_choose) and given back: by chance it ran once, and so it runs again.
+# What a scheduler chooses is recorded (poet_record_choice) and given back: by chance it ran once, and so it runs again.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 export POET_VARIABLES=none # the runs below have another seed each, which is not set back
@@ -69,7 +69,7 @@ static void *work(void *p)
         pthread_mutex_lock(&m);
         if (!count)
             break;
-        unsigned i = poet_choose(0, (unsigned)count, chance((unsigned)count));
+        unsigned i = poet_record_choice(0, (unsigned)count, chance((unsigned)count));
         by[n] = (int)(long)p, done[n++] = ready[i];
         ready[i] = ready[--count];
         pthread_mutex_unlock(&m);

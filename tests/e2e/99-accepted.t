@@ -87,7 +87,7 @@ __attribute__((no_instrument_function, noinline)) static void move(void)
 {
     int from = on;
     on = !on;
-    poet_become(0);
+    poet_task_switch(0);
     swapcontext(&task_context, &carriers[from]);
 }
 static long took, within; /* around the outer call, and inside of it */
@@ -110,11 +110,11 @@ __attribute__((no_instrument_function)) static void body(void)
 __attribute__((no_instrument_function)) static void *carry(void *p)
 {
     int me = (int)((char *)p - (char *)0);
-    poet_processor(me ? "right" : "left", "");
+    poet_worker_thread(me ? "right" : "left", "");
     for (;;) {
         pthread_barrier_wait(&step);
         if (done) return p;
-        if (on == me) { poet_become(task); swapcontext(&carriers[me], &task_context); }
+        if (on == me) { poet_task_switch(task); swapcontext(&carriers[me], &task_context); }
         pthread_barrier_wait(&step);
     }
 }
@@ -123,9 +123,9 @@ __attribute__((no_instrument_function)) int main(void)
     pthread_t t[2];
     pthread_barrier_init(&step, 0, 2);
     task = poet_task("task", "mover", 0);
-    poet_become(task);
+    poet_task_switch(task);
     poet_event(task, poet_type("create", 0), 0, 0);
-    poet_become(0);
+    poet_task_switch(0);
     getcontext(&task_context);
     task_context.uc_stack.ss_sp = stack;
     task_context.uc_stack.ss_size = sizeof stack;

@@ -148,14 +148,14 @@ static void *reads(void *x)
 
 /* ---- a barrier, three times ---- */
 
-static pthread_barrier_t round_over;
+static pthread_barrier_t queue_poll;
 #define MEMBER(n)                                                                                  \
     static void *member##n(void *x)                                                                \
     {                                                                                              \
         begin("t" #n);                                                                             \
         for (int i = 0; i < 3; i++) {                                                              \
             work("f" #n, 10 * n);                                                                  \
-            WAIT("t" #n, pthread_barrier_wait(&round_over));                                       \
+            WAIT("t" #n, pthread_barrier_wait(&queue_poll));                                       \
         }                                                                                          \
         return x;                                                                                  \
     }
@@ -240,7 +240,7 @@ static void *fast(void *x)
 {
     begin("fast");
     work("common1", 20);
-    WAIT("fast", pthread_barrier_wait(&round_over));
+    WAIT("fast", pthread_barrier_wait(&queue_poll));
     work("common2", 10);
     pthread_mutex_lock(&m);
     WAIT("fast", while (!is_called) pthread_cond_wait(&called, &m));
@@ -252,7 +252,7 @@ static void *extra(void *x)
     begin("slow");
     work("common3", 30);
     work("extra1", 40);
-    pthread_barrier_wait(&round_over);
+    pthread_barrier_wait(&queue_poll);
     work("common4", 10);
     work("extra2", 25);
     pthread_mutex_lock(&m);
@@ -314,7 +314,7 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     sem_init(&one, 0, strcmp(what, "rest") != 0);
-    pthread_barrier_init(&round_over, NULL, strcmp(what, "barrier") == 0 ? 4 : 2);
+    pthread_barrier_init(&queue_poll, NULL, strcmp(what, "barrier") == 0 ? 4 : 2);
     how = strcmp(what, "conditions") == 0 || strcmp(what, "convoy") == 0 ? CONDITIONS : SEMAPHORES;
     if (strcmp(what, "semaphores") == 0 || strcmp(what, "conditions") == 0)
         RUN(thread0, thread1, thread2);

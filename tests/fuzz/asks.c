@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct out answer_to(const struct run *run, const struct question *question, struct out body)
+static struct encoder answer_to(const struct run *run, const struct query *question, struct encoder body)
 {
-    struct out out = {0};
-    struct reply reply = {&out, 1, 0};
-    struct desk desk = {.run = run};
-    struct in in = in_from(body.data, body.size);
+    struct encoder out = {0};
+    struct response reply = {&out, 1, 0};
+    struct request_queue desk = {.run = run};
+    struct decoder in = decoder_init(body.data, body.size);
     void *job = question->begin(&desk, &in);
     if (!job || in.error)
         abort();
@@ -23,50 +23,50 @@ static struct out answer_to(const struct run *run, const struct question *questi
             ;
     while (!question->put(job, &reply));
     question->free(job);
-    reply_done(&reply);
-    out_free(&body);
+    response_finish(&reply);
+    encoder_free(&body);
     return out;
 }
 
 /* What the server tells, its viewers can read. */
-static void read_table(const struct out *out)
+static void read_table(const struct encoder *out)
 {
-    struct shown_table table = {0};
-    struct answer answer;
+    struct result_table table = {0};
+    struct response_chunk answer;
     const char *why;
     unsigned type;
     size_t length;
     for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
         if (frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &why) != 1)
             abort();
-        struct in in = in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
-        if (type != MESSAGE_ANSWER)
+        struct decoder in = decoder_init(out->data + at + MESSAGE_FRAME_BYTES, length);
+        if (type != MESSAGE_RESPONSE)
             continue;
-        get_answer(&in, &answer);
-        table_take(&table, &answer);
+        decode_response_chunk(&in, &answer);
+        result_table_receive(&table, &answer);
         if (in.error)
             abort();
     }
-    shown_table_free(&table);
+    result_table_free(&table);
 }
 
 static void ask(const struct run *run, const char *what, const char *by, uint32_t flags,
                 struct table_end from)
 {
-    struct table_request request = {.what = memory_copied(what),
-                                    .by = memory_copied(by),
-                                    .sort = memory_copied(""),
+    struct table_request request = {.what = xstrdup(what),
+                                    .by = xstrdup(by),
+                                    .sort = xstrdup(""),
                                     .from = from,
                                     .flags = flags};
-    struct out body = {0};
-    put_table_request(&body, &request);
-    struct out out = answer_to(run, &question_table, body);
+    struct encoder body = {0};
+    encode_table_request(&body, &request);
+    struct encoder out = answer_to(run, &question_table, body);
     read_table(&out);
-    out_free(&out);
+    encoder_free(&out);
     table_request_free(&request);
 }
 
-static const struct preset *preset_of(const char *what)
+static const struct table_preset *preset_of(const char *what)
 {
 #define P(name)                                                                                    \
     if (strcmp(preset_##name.what, what) == 0)                                                     \
@@ -88,16 +88,16 @@ void asks_table(const struct run *run, const char *what)
 
 void asks_curves(const struct run *run)
 {
-    struct curve_request request = {
-        .pixels = 17, .groups = 7, .threads = true, .meter = memory_copied("")};
-    struct out body = {0};
-    put_curve_request(&body, &request);
-    struct in in = in_from(body.data, body.size);
-    struct out out = {0};
-    struct reply reply = {&out, 1, 0};
+    struct series_request request = {
+        .pixels = 17, .groups = 7, .threads = true, .meter = xstrdup("")};
+    struct encoder body = {0};
+    encode_series_request(&body, &request);
+    struct decoder in = decoder_init(body.data, body.size);
+    struct encoder out = {0};
+    struct response reply = {&out, 1, 0};
     question_curve.at_once(run, &in, &reply);
-    reply_done(&reply);
-    out_free(&body);
-    out_free(&out);
-    curve_request_free(&request);
+    response_finish(&reply);
+    encoder_free(&body);
+    encoder_free(&out);
+    series_request_free(&request);
 }

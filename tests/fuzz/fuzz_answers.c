@@ -34,9 +34,9 @@ enum {
 #define SIDE_MOST_PT 5000
 
 struct viewer {
-    struct book book;
-    struct shown_table table;
-    struct waits waits;
+    struct trace_metadata book;
+    struct result_table table;
+    struct wait_list waits;
     unsigned how;
 };
 
@@ -52,13 +52,13 @@ static void paint(const struct scene *scene)
 {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 64, 64);
     cairo_t *cr = cairo_create(surface);
-    struct page_options options = {.format = PAGE_PNG, .theme = {.names = true, .tint = true}};
-    page_paint(cr, scene, &options, 0);
+    struct document_options options = {.format = DOCUMENT_PNG, .theme = {.names = true, .tint = true}};
+    document_paint(cr, scene, &options, 0);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
 }
 
-static void draw(const struct viewer *viewer, const struct shown_window *window)
+static void draw(const struct viewer *viewer, const struct window_info *window)
 {
     unsigned how = viewer->how;
     struct scene_options options = {.title = "fuzz",
@@ -76,7 +76,7 @@ static void draw(const struct viewer *viewer, const struct shown_window *window)
     if (scene->mark_count < MARKS_MOST && scene->width_pt < SIDE_MOST_PT &&
         scene->height_pt < SIDE_MOST_PT) {
         struct text_options text = {.ascii = how & ASCII, .width = 80};
-        text_write(scene, &viewer->book, &text, nowhere());
+        scene_text_write(scene, &viewer->book, &text, nowhere());
         scene_print(scene, nowhere());
         scene_hit(scene, 100, 100, 20);
         scene_hit_link(scene, 100, 100, 20);
@@ -86,137 +86,137 @@ static void draw(const struct viewer *viewer, const struct shown_window *window)
     scene_free(scene);
 }
 
-static void take_window(struct viewer *viewer, struct in *in)
+static void take_window(struct viewer *viewer, struct decoder *in)
 {
-    struct shown_window window;
-    get_window(in, &window);
-    if (in_done(in) && window.event_count < 2 * MARKS_MOST && window.row_count < 1000)
+    struct window_info window;
+    decode_window(in, &window);
+    if (decoder_finish(in) && window.event_count < 2 * MARKS_MOST && window.row_count < 1000)
         draw(viewer, &window);
-    shown_window_free(&window);
+    window_info_free(&window);
 }
 
-static void take_waits(struct viewer *viewer, const struct answer *answer)
+static void take_waits(struct viewer *viewer, const struct response_chunk *answer)
 {
-    struct waits *waits = &viewer->waits;
-    if (waits->count >= 1000 || !waits_take(waits, answer))
+    struct wait_list *waits = &viewer->waits;
+    if (waits->count >= 1000 || !wait_list_receive(waits, answer))
         return;
     for (size_t i = 0; i < waits->count; i++) {
-        book_look(&viewer->book, &waits->items[i].event);
-        book_label(&viewer->book, waits->items[i].about);
-        const struct shown_wait *of = waits_of(waits, waits->items[i].thread);
-        free(of ? fate_itself(&viewer->book, of) : NULL);
+        event_style(&viewer->book, &waits->items[i].event);
+        metadata_label(&viewer->book, waits->items[i].about);
+        const struct wait_info *of = wait_list_of_thread(waits, waits->items[i].thread);
+        free(of ? transitive_wait_text(&viewer->book, of) : NULL);
     }
     for (size_t i = 0; i < waits->verdict_count; i++)
-        free(fate_verdict(&viewer->book, &waits->verdicts[i]));
+        free(diagnosis_text(&viewer->book, &waits->verdicts[i]));
     for (size_t i = 0; i < waits->cycle_count; i++)
         for (uint32_t k = 0; k < waits->cycles[i].count; k++)
-            free(fate_step(&viewer->book, &waits->cycles[i], k));
-    waits_free(waits);
+            free(deadlock_edge_text(&viewer->book, &waits->cycles[i], k));
+    wait_list_free(waits);
 }
 
 static void say_table(const struct viewer *viewer)
 {
-    struct sites *sites = sites_new();
+    struct symbolizer *sites = symbolizer_new();
     struct table_names names = {&viewer->book, sites};
-    struct sheet sheet;
+    struct text_table sheet;
     char *unknown = NULL;
-    uint32_t count, *columns = table_choose(&viewer->table, "all", &count, &unknown);
-    table_sheet(&sheet, &names, &viewer->table, columns, count);
-    sheet_free(&sheet);
+    uint32_t count, *columns = result_table_choose_columns(&viewer->table, "all", &count, &unknown);
+    result_table_to_text(&sheet, &names, &viewer->table, columns, count);
+    text_table_free(&sheet);
     free(columns);
-    sites_free(sites);
+    symbolizer_free(sites);
 }
 
-static void take_table(struct viewer *viewer, const struct answer *answer)
+static void take_table(struct viewer *viewer, const struct response_chunk *answer)
 {
-    table_take(&viewer->table, answer);
-    if (answer->part == PART_TABLE_END && !answer->in->error && viewer->table.row_count < 1000)
+    result_table_receive(&viewer->table, answer);
+    if (answer->part == RESPONSE_TABLE_END && !answer->in->error && viewer->table.row_count < 1000)
         say_table(viewer);
 }
 
-static void take_event(struct viewer *viewer, struct in *in)
+static void take_event(struct viewer *viewer, struct decoder *in)
 {
-    struct shown_event event;
-    get_event(in, &event);
+    struct event_info event;
+    decode_event_info(in, &event);
     if (!in->error) {
-        book_look(&viewer->book, &event);
-        book_label(&viewer->book, event.at.line);
-        book_label(&viewer->book, event.about);
+        event_style(&viewer->book, &event);
+        metadata_label(&viewer->book, event.at.line);
+        metadata_label(&viewer->book, event.about);
     }
-    shown_event_free(&event);
+    event_info_free(&event);
 }
 
-static void take_other(const struct answer *answer)
+static void take_other(const struct response_chunk *answer)
 {
-    struct shown_density density;
-    struct shown_strip strip;
-    struct shown_curves curves;
-    struct shown_found found;
-    struct shown_stat stat;
-    struct shown_count count;
-    struct shown_causes causes;
-    struct shown_span span;
+    struct density_info density;
+    struct state_bands strip;
+    struct time_series_set curves;
+    struct search_result found;
+    struct stat_info stat;
+    struct relation_counts count;
+    struct causal_edges_info causes;
+    struct between_info span;
     switch (answer->part) {
-    case PART_STRIP:
-        get_strip(answer->in, &strip);
-        shown_strip_free(&strip);
+    case RESPONSE_STATE_BANDS:
+        decode_state_bands(answer->in, &strip);
+        state_bands_free(&strip);
         break;
-    case PART_CURVE:
-        get_curves(answer->in, &curves);
-        shown_curves_free(&curves);
+    case RESPONSE_TIME_SERIES:
+        decode_time_series(answer->in, &curves);
+        time_series_free(&curves);
         break;
-    case PART_DENSITY:
-        get_density(answer->in, &density);
-        shown_density_free(&density);
+    case RESPONSE_DENSITY:
+        decode_density(answer->in, &density);
+        density_info_free(&density);
         break;
-    case PART_FOUND:
-        get_found(answer->in, &found);
-        shown_found_free(&found);
+    case RESPONSE_FOUND:
+        decode_search_result(answer->in, &found);
+        search_result_free(&found);
         break;
-    case PART_STAT:
-        get_stat(answer->in, &stat);
-        shown_stat_free(&stat);
+    case RESPONSE_STAT:
+        decode_stat_info(answer->in, &stat);
+        stat_info_free(&stat);
         break;
-    case PART_CAUSES:
-        get_causes(answer->in, &causes);
-        shown_causes_free(&causes);
+    case RESPONSE_CAUSES:
+        decode_causal_edges(answer->in, &causes);
+        causal_edges_info_free(&causes);
         break;
-    case PART_COUNT:
-        get_count_is(answer->in, &count);
+    case RESPONSE_COUNT:
+        decode_relation_counts(answer->in, &count);
         break;
-    case PART_SPAN:
-        get_span(answer->in, &span);
-        shown_span_free(&span);
+    case RESPONSE_BETWEEN:
+        decode_between(answer->in, &span);
+        between_info_free(&span);
         break;
     default:
         break;
     }
 }
 
-static void take_stands(const struct answer *answer)
+static void take_stands(const struct response_chunk *answer)
 {
-    struct shown_event events[16] = {0};
-    struct shown_window window = {.events = events, .event_count = 16};
-    struct stands stands = {&window, 0};
-    stands_take(&stands, answer);
+    struct event_info events[16] = {0};
+    struct window_info window = {.events = events, .event_count = 16};
+    struct event_relations stands = {&window, 0};
+    relation_query_receive(&stands, answer);
 }
 
-static void take(struct viewer *viewer, unsigned type, struct in *in)
+static void take(struct viewer *viewer, unsigned type, struct decoder *in)
 {
-    struct answer answer;
-    if (book_take(&viewer->book, type, in) || in->error || type != MESSAGE_ANSWER)
+    struct response_chunk answer;
+    if (metadata_update(&viewer->book, type, in) || in->error || type != MESSAGE_RESPONSE)
         return;
-    get_answer(in, &answer);
-    if (answer.part == PART_WINDOW)
+    decode_response_chunk(in, &answer);
+    if (answer.part == RESPONSE_WINDOW)
         take_window(viewer, in);
-    else if (answer.part == PART_WAIT || answer.part == PART_CYCLE || answer.part == PART_NOW ||
-             answer.part == PART_VERDICT)
+    else if (answer.part == RESPONSE_WAIT || answer.part == RESPONSE_CYCLE || answer.part == RESPONSE_NOW ||
+             answer.part == RESPONSE_DIAGNOSIS)
         take_waits(viewer, &answer);
-    else if (answer.part == PART_EVENT)
+    else if (answer.part == RESPONSE_EVENT)
         take_event(viewer, in);
-    else if (answer.part == PART_TABLE || answer.part == PART_ROWS || answer.part == PART_TABLE_END)
+    else if (answer.part == RESPONSE_TABLE || answer.part == RESPONSE_ROWS || answer.part == RESPONSE_TABLE_END)
         take_table(viewer, &answer);
-    else if (answer.part == PART_STANDS)
+    else if (answer.part == RESPONSE_RELATIONS)
         take_stands(&answer);
     else
         take_other(&answer);
@@ -235,16 +235,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *why;
         if (frame_read(data, size, LIMIT_ANSWER_BYTES, &type, &length, &why) <= 0)
             break;
-        struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
+        struct decoder in = decoder_init(data + MESSAGE_FRAME_BYTES, length);
         take(&viewer, type, &in);
         if (in.error) /* a real client hangs up */
             break;
         data += MESSAGE_FRAME_BYTES + length;
         size -= MESSAGE_FRAME_BYTES + length;
     }
-    waits_free(&viewer.waits);
-    shown_table_free(&viewer.table);
-    book_free(&viewer.book);
-    lettering_forget();
+    wait_list_free(&viewer.waits);
+    result_table_free(&viewer.table);
+    metadata_free(&viewer.book);
+    text_cache_clear();
     return 0;
 }

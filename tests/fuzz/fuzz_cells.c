@@ -14,10 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void patch(char *memory, uint16_t place, uint64_t value)
 {
-    size_t at = (size_t)(place >> 2) * 8, kinds = offsetof(struct region_head, kinds);
+    size_t at = (size_t)(place >> 2) * 8, kinds = offsetof(struct profile_region_head, kinds);
     switch (place & 3) {
     case 0:
-        changing_set(memory, offsetof(struct region_head, cells), value);
+        changing_set(memory, offsetof(struct profile_region_head, cells), value);
         break;
     case 1:
         changing_set(memory, kinds + at % REGION_CELLS, value);
@@ -27,35 +27,35 @@ static void patch(char *memory, uint16_t place, uint64_t value)
         break;
     default: /* the last ones */
         changing_set(memory,
-                     REGION_CELLS_AT + REGION_CELLS * sizeof(struct region_cell) - 8 - at % 1024,
+                     REGION_CELLS_AT + REGION_CELLS * sizeof(struct profile_region_cell) - 8 - at % 1024,
                      value);
     }
 }
 
 static struct changing shared = {.bytes = REGION_MAP_BYTES, .sealed = true, .patch = patch};
 
-static struct region *begin(const uint8_t *data, size_t size)
+static struct region_reader *begin(const uint8_t *data, size_t size)
 {
-    struct region *region = NULL;
+    struct region_reader *region = NULL;
     changing_begin(&shared, data, size);
-    struct region_head *head = (struct region_head *)(void *)shared.memory;
+    struct profile_region_head *head = (struct profile_region_head *)(void *)shared.memory;
     head->magic = REGION_MAGIC;
     head->version = REGION_VERSION;
     head->cells = 16;
     for (unsigned i = 1; i < 16; i++)
-        head->kinds[i] = (uint8_t)(METER_COUNT + i % 3);
-    if (region_add(&region, shared.fd, 1))
+        head->kinds[i] = (uint8_t)(METRIC_COUNT + i % 3);
+    if (region_reader_add(&region, shared.fd, 1))
         abort();
     return region;
 }
 
-static void take(struct region *region, struct session *session, uint64_t ns)
+static void take(struct region_reader *region, struct program_session *session, uint64_t ns)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     const char *why;
-    if (counted_tell(region, ns, &out) && !session_meters(session, 1, out.data, out.size, &why))
+    if (metric_records_encode(region, ns, &out) && !program_session_decode_metrics(session, 1, out.data, out.size, &why))
         abort(); /* what we tell ourselves we believe */
-    out_free(&out);
+    encoder_free(&out);
 }
 
 /* METER and CELLS, one behind the other: u8 which, u8 how long. */
@@ -63,11 +63,11 @@ static void tell(struct run *run, uint32_t session, const uint8_t *data, size_t 
 {
     while (size >= 2) {
         size_t length = data[1] < size - 2 ? data[1] : size - 2;
-        struct in in = in_from(data + 2, length);
+        struct decoder in = decoder_init(data + 2, length);
         if (data[0] & 1)
-            metering_name(run, session, session == METERED_NOBODY ? FIGURES_NOBODY : 0, &in);
+            metric_decode_name(run, session, session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0, &in);
         else
-            metering_samples(run, session, session == METERED_NOBODY ? FIGURES_NOBODY : 0, &in);
+            metric_decode_samples(run, session, session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0, &in);
         data += 2 + length;
         size -= 2 + length;
     }
@@ -76,16 +76,16 @@ static void tell(struct run *run, uint32_t session, const uint8_t *data, size_t 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct told told = told_begin();
-    struct region *region = begin(data, size);
+    struct region_reader *region = begin(data, size);
     changing_once(&shared);
     take(region, told.session, 2000);
     changing_go_on(&shared);
     for (uint64_t ns = 2001; ns < 2004; ns++)
         take(region, told.session, ns);
     changing_end(&shared);
-    region_free(region);
+    region_reader_free(region);
     tell(told.run, 0, data, size);
-    tell(told.run, METERED_NOBODY, data, size);
+    tell(told.run, PROGRAM_METRICS_NO_PROCESS, data, size);
     told_end(&told);
     asks_table(told.run, "meters");
     asks_curves(told.run);

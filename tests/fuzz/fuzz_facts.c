@@ -36,20 +36,20 @@ enum which {
 static void record(struct told *told, uint32_t thread, const uint8_t *data, size_t size, bool plain)
 {
     const char *why;
-    struct slot *slots = memory_aligned(sizeof *slots, sizeof *slots + MEASURED_MOST);
+    struct ring_slot *slots = xaligned_alloc(sizeof *slots, sizeof *slots + MEASURED_MOST);
     memset(slots, 0, sizeof *slots + MEASURED_MOST);
     size_t rest = size > 2 ? size - 2 : 0;
     rest = rest < MEASURED_MOST ? rest : MEASURED_MOST;
     told->ns += size ? data[0] : 1;
     *slots =
-        (struct slot){.shape = 1, .time_ns = told->ns, .line_a = thread, .site = 64 + size % 7};
+        (struct ring_slot){.shape = 1, .time_ns = told->ns, .line_a = thread, .site = 64 + size % 7};
     slots->number_a = ++told->numbers[thread];
     if (!plain) {
         slots->flags = SLOT_MEASURED | (size > 1 && data[1] & 1 ? SLOT_TEXT : 0);
         slots->payload_bytes = (uint32_t)rest;
         memcpy(slots + 1, data + (size < 2 ? size : 2), rest);
     }
-    session_slots(told->session, thread, slots, 1 + slot_follow(slots->payload_bytes), &why);
+    program_session_decode_slots(told->session, thread, slots, 1 + slot_follow(slots->payload_bytes), &why);
     free(slots);
 }
 
@@ -63,38 +63,38 @@ static void take(struct told *told, enum which which, uint32_t thread, const uin
         record(told, thread, data, size, which == TELL_PLAIN);
         break;
     case TELL_STEPS:
-        session_did(told->run, data, size);
+        program_session_decode_activity(told->run, data, size);
         break;
     case TELL_SUMS:
-        session_sums(told->session, thread, data, size, &why);
+        program_session_decode_profile(told->session, thread, data, size, &why);
         break;
     case TELL_METERS:
-        session_meters(told->session, thread, data, size, &why);
+        program_session_decode_metrics(told->session, thread, data, size, &why);
         break;
     case TELL_ENTRIES:
-        session_entries(told->session, thread, data, size, &why);
+        program_session_decode_calls(told->session, thread, data, size, &why);
         break;
     case TELL_SWITCHES:
-        session_switched(told->session, data, size, &why);
+        program_session_decode_switches(told->session, data, size, &why);
         break;
     case TELL_SPANS:
-        session_spans(told->session, thread, data, size, &why);
+        program_session_decode_carriers(told->session, thread, data, size, &why);
         break;
     default:
-        run_forget(told->run, order_count(told->run->order) / 2);
+        run_discard(told->run, order_count(told->run->order) / 2);
     }
-    while (!run_go_on(told->run, 1000))
+    while (!run_step(told->run, 1000))
         ;
 }
 
 /* What is kept is as it must be: steps lie behind each other. */
 static void check(const struct run *run)
 {
-    for (uint32_t line = 1; line <= order_lines(run->order); line++) {
-        const struct did_span *span;
-        for (uint64_t i = did_first(run, line); (span = did_span(run, line, i)) != NULL; i++)
+    for (uint32_t line = 1; line <= order_line_count(run->order); line++) {
+        const struct activity_span *span;
+        for (uint64_t i = activity_first(run, line); (span = activity_span(run, line, i)) != NULL; i++)
             for (uint16_t k = 0; k < span->count; k++)
-                if (did_steps(run, line, span)[k].ticks > (uint64_t)1 << 60)
+                if (activity_steps(run, line, span)[k].ticks > (uint64_t)1 << 60)
                     abort();
     }
 }

@@ -17,14 +17,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The first two bytes say what the rest is. */
 static void take_words(uint8_t what, const uint8_t *data, size_t size)
 {
-    struct in in = in_from(data, size);
+    struct decoder in = decoder_init(data, size);
     struct forwarded_agent agent;
     struct forwarded_stream stream;
     if (what & 1) {
-        get_forwarded_agent(&in, &agent);
+        decode_forwarded_agent(&in, &agent);
         free(agent.host);
     } else {
-        get_forwarded_stream(&in, &stream);
+        decode_forwarded_stream(&in, &stream);
         free(stream.run);
     }
 }
@@ -32,21 +32,21 @@ static void take_words(uint8_t what, const uint8_t *data, size_t size)
 static void take_packed(const uint8_t *data, size_t size)
 {
     struct forwarded_batch batch;
-    struct in in = in_from(data, size);
-    if (!get_forwarded_batch(&in, &batch) || batch.raw > RAW_MOST)
+    struct decoder in = decoder_init(data, size);
+    if (!decode_forwarded_batch(&in, &batch) || batch.raw > RAW_MOST)
         return;
-    uint8_t *raw = memory_bytes((size_t)batch.raw + 1);
-    if (unsqueeze(raw, batch.raw, batch.packed, batch.packed_bytes))
-        forwarded_is_sound(raw, batch.raw, batch.count);
+    uint8_t *raw = xmalloc((size_t)batch.raw + 1);
+    if (compression_decompress(raw, batch.raw, batch.packed, batch.packed_bytes))
+        forwarded_chunk_is_valid(raw, batch.raw, batch.count);
     free(raw);
 }
 
 static uint32_t count_chunks(const uint8_t *data, size_t size)
 {
-    struct in in = in_from(data, size);
+    struct decoder in = decoder_init(data, size);
     struct forwarded_chunk chunk;
     uint32_t count = 0;
-    while (get_forwarded_chunk(&in, &chunk))
+    while (decode_forwarded_chunk(&in, &chunk))
         count++;
     return count;
 }
@@ -62,26 +62,26 @@ static void take_chunks(uint8_t early, const uint8_t *data, size_t size)
     struct tracefile *trace = tracefile_create(path, "fuzz", &used);
     if (!trace)
         abort();
-    struct taking *taking = taking_new(trace, used, 0);
-    struct origin *origin = origin_new(id);
+    struct capture *taking = capture_new(trace, used, 0);
+    struct forwarded_source *origin = forwarded_source_new(id);
     uint32_t count = count_chunks(data, size);
     for (unsigned i = 0; i < 3 && count; i++) {
         uint64_t before = origin->next, first = i ? before - before % (1u + early) : 0;
-        enum origin_took took = origin_take(origin, taking, first, count, data, size, &why);
-        if (took == ORIGIN_TOOK && origin->next < before)
+        enum receive_result took = forwarded_source_receive(origin, taking, first, count, data, size, &why);
+        if (took == RECEIVE_DONE && origin->next < before)
             abort();
-        if (took != ORIGIN_TOOK && origin->next != before)
+        if (took != RECEIVE_DONE && origin->next != before)
             abort();
-        if (origin_take(origin, taking, origin->next + 1 + early, count, data, size, &why) ==
-            ORIGIN_TOOK)
+        if (forwarded_source_receive(origin, taking, origin->next + 1 + early, count, data, size, &why) ==
+            RECEIVE_DONE)
             abort(); /* something between them is missing */
     }
     for (uint32_t i = 0; i < taking->sessions && i < 4; i++)
-        origin_refuse(origin, taking, i);
+        forwarded_source_reject(origin, taking, i);
     if (origin->open > origin->count)
         abort();
-    origin_free(origin);
-    taking_free(taking);
+    forwarded_source_free(origin);
+    capture_free(taking);
     tracefile_close(trace);
     unlink(used);
     free(used);

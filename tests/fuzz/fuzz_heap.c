@@ -54,17 +54,17 @@ static void begin(const uint8_t *data, size_t size)
     head->threads = 4;
 }
 
-static uint32_t line(const struct session *session, uint32_t code)
+static uint32_t line(const struct program_session *session, uint32_t code)
 {
     (void)session;
     return code % 7;
 }
 
-static bool take(void *context, const struct out *body)
+static bool take(void *context, const struct encoder *body)
 {
-    const struct used_by *by = context;
-    struct in in = in_from(body->data, body->size);
-    if (!heaped_read(by, &in))
+    const struct usage_target *by = context;
+    struct decoder in = decoder_init(body->data, body->size);
+    if (!heap_records_decode(by, &in))
         abort(); /* what we tell ourselves we believe */
     return true;
 }
@@ -73,7 +73,7 @@ static bool take(void *context, const struct out *body)
 static void follow(const struct run *run, uint32_t process, uint32_t node)
 {
     uint32_t left = HEAP_NODES, parent;
-    while (heap_site(run, process, node, &parent)) {
+    while (heap_totals_site(run, process, node, &parent)) {
         if (parent >= node || !left--)
             abort();
         node = parent;
@@ -82,37 +82,37 @@ static void follow(const struct run *run, uint32_t process, uint32_t node)
 
 static void ask(const struct run *run)
 {
-    for (size_t i = 0; i < heap_count(run); i++)
-        follow(run, heap_at(run, i)->process, heap_at(run, i)->node);
-    for (size_t i = 0; i < heap_wrong_count(run); i++)
-        follow(run, heap_wrong_at(run, i)->process, heap_wrong_at(run, i)->node);
-    for (size_t i = 0; i < heap_block_count(run); i++)
-        heap_numbered(run, heap_block_at(run, i)->process, heap_block_at(run, i)->sum);
+    for (size_t i = 0; i < heap_totals_count(run); i++)
+        follow(run, heap_totals_at(run, i)->process, heap_totals_at(run, i)->node);
+    for (size_t i = 0; i < heap_totals_wrong_count(run); i++)
+        follow(run, heap_totals_wrong_at(run, i)->process, heap_totals_wrong_at(run, i)->node);
+    for (size_t i = 0; i < heap_totals_block_count(run); i++)
+        heap_totals_find_numbered(run, heap_totals_block_at(run, i)->process, heap_totals_block_at(run, i)->sum);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct run *run = run_new("heap@1", 1, NULL);
-    struct used_by by = {.run = run, .line = line};
-    struct heapmap map;
+    struct usage_target by = {.run = run, .line = line};
+    struct heap_reader map;
     begin(data, size);
-    heapmap_begin(&map, shared.fd, take, &by);
+    heap_reader_begin(&map, shared.fd, take, &by);
     changing_once(&shared);
-    heapmap_sums(&map, 1000);
+    heap_reader_sums(&map, 1000);
     changing_go_on(&shared);
     for (uint64_t ns = 1001; ns < 1003; ns++) {
-        heapmap_sample(&map, ns);
-        heapmap_sums(&map, ns);
-        heapmap_blocks(&map, ns);
+        heap_reader_sample(&map, ns);
+        heap_reader_sums(&map, ns);
+        heap_reader_send_blocks(&map, ns);
     }
     changing_end(&shared);
     ask(run);
     /* the body of a HEAP by itself */
-    struct in in = in_from(data, size);
+    struct decoder in = decoder_init(data, size);
     by.process = 1;
-    heaped_read(&by, &in);
+    heap_records_decode(&by, &in);
     ask(run);
-    heapmap_end(&map);
+    heap_reader_end(&map);
     run_free(run);
     return 0;
 }

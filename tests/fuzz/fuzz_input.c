@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t sum_of(const struct input *input)
 {
-    uint64_t sum = input->asked + strlen(input_name(input->call));
+    uint64_t sum = input->asked + strlen(recorded_input_name(input->call));
     for (uint32_t i = 0; i < input->size; i++)
         sum += input->bytes[i];
     return sum;
@@ -17,9 +17,9 @@ static uint64_t sum_of(const struct input *input)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input;
-    struct in in = in_from(data, size);
+    struct decoder in = decoder_init(data, size);
     volatile uint64_t sum = 0;
-    if (get_input(&in, &input))
+    if (decode_input(&in, &input))
         sum += sum_of(&input);
     struct input_head *head = malloc(size + !size);
     memcpy(head, data, size);
@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         head->magic = INPUT_MAGIC;
         head->bytes = size;
     }
-    for (uint32_t i = 0; !input_look(head, size) && i <= head->line_count; i++)
-        for (uint64_t at = 0; input_next(head, i, &at, &input);)
+    for (uint32_t i = 0; !recorded_input_check(head, size) && i <= head->line_count; i++)
+        for (uint64_t at = 0; recorded_input_next(head, i, &at, &input);)
             sum += sum_of(&input);
     free(head);
     return 0;

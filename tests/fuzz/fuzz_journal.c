@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         return 0;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    struct run *run = replay(path, &why);
+    struct run *run = trace_replay(path, &why);
     run_free(run);
     close(fd);
     return 0;

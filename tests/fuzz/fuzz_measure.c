@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void same(const struct measure *a, const struct measure *b)
+static void same(const struct measurement_spec *a, const struct measurement_spec *b)
 {
     if (a->wanted != b->wanted || a->rate != b->rate || a->waits != b->waits)
         abort();
@@ -17,14 +17,14 @@ static void same(const struct measure *a, const struct measure *b)
 
 static void words(const char *text)
 {
-    struct measure measure, again;
+    struct measurement_spec measure, again;
     char *why = NULL;
-    if (!measure_words(text, &measure, &why)) {
+    if (!measurement_spec_parse(text, &measure, &why)) {
         free(why);
         return;
     }
-    char *list = measure_list(&measure);
-    if (!measure_words(list, &again, &why))
+    char *list = measurement_spec_list(&measure);
+    if (!measurement_spec_parse(list, &again, &why))
         abort();
     same(&measure, &again);
     free(list);
@@ -32,12 +32,12 @@ static void words(const char *text)
 
 static void file(const char *text)
 {
-    struct measure measure, again;
-    measure_is(text);
-    if (!measure_read(text, "fuzz", NULL, &measure))
+    struct measurement_spec measure, again;
+    measurement_spec_is_set(text);
+    if (!measurement_spec_read(text, "fuzz", NULL, &measure))
         return;
-    char *written = measure_text(&measure), *list = measure_list(&measure);
-    if (!measure_read(written, "fuzz", NULL, &again))
+    char *written = measurement_spec_write(&measure), *list = measurement_spec_list(&measure);
+    if (!measurement_spec_read(written, "fuzz", NULL, &again))
         abort();
     same(&measure, &again);
     words(list);
@@ -47,7 +47,7 @@ static void file(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = memory_copied_part((const char *)data, size);
+    char *text = xstrndup((const char *)data, size);
     file(text);
     words(text);
     free(text);

@@ -8,14 +8,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void slots(struct session *session, const uint8_t *body, size_t size)
+static void slots(struct program_session *session, const uint8_t *body, size_t size)
 {
     const char *error;
-    struct slot *s = malloc(size + 1);
+    struct ring_slot *s = malloc(size + 1);
     if (!s || size < 4)
         goto out;
     memcpy(s, body + 4, size - 4);
-    session_slots(session, body[0], s, (size - 4) / SLOT_BYTES, &error);
+    program_session_decode_slots(session, body[0], s, (size - 4) / SLOT_BYTES, &error);
 out:
     free(s);
 }
@@ -23,25 +23,25 @@ out:
 /* A question, to the end of its answer. */
 static void ask(const struct run *run, const uint8_t *body, size_t size)
 {
-    struct out out = {0};
-    struct in in = in_from(body, size);
-    struct desk desk = {.run = run};
-    struct asked asked;
-    get_asked(&in, &asked);
+    struct encoder out = {0};
+    struct decoder in = decoder_init(body, size);
+    struct request_queue desk = {.run = run};
+    struct request_header asked;
+    decode_request_header(&in, &asked);
     if (!in.error)
-        desk_ask(&desk, &asked, &in, &out);
+        request_queue_add(&desk, &asked, &in, &out);
     while (desk.count) {
-        desk_step(&desk, &out);
-        desk_refill(&desk, &out);
+        request_queue_step(&desk, &out);
+        request_queue_refill(&desk, &out);
     }
-    desk_clear(&desk, NULL);
-    out_free(&out);
+    request_queue_clear(&desk, NULL);
+    encoder_free(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct run *run = run_new("fuzz", 1, NULL);
-    struct session *session = NULL;
+    struct program_session *session = NULL;
     while (size) {
         unsigned type;
         size_t length;
@@ -50,23 +50,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         const uint8_t *body = data + MESSAGE_FRAME_BYTES;
         if (!session) {
-            struct hello hello;
-            struct in in = in_from(body, length);
-            if (hello_read(&in, &hello) && hello.role == ROLE_PROGRAM)
-                session = session_new(run, 0, &hello);
-            hello_free(&hello);
+            struct hello_message hello;
+            struct decoder in = decoder_init(body, length);
+            if (hello_message_decode(&in, &hello) && hello.role == ROLE_PROGRAM)
+                session = program_session_new(run, 0, &hello);
+            hello_message_free(&hello);
         } else if (type == MESSAGE_SLOTS) {
             slots(session, body, length);
-        } else if (type == MESSAGE_ASK) {
+        } else if (type == MESSAGE_REQUEST) {
             ask(run, body, length);
         } else {
-            session_message(session, type, 0, body, length, &error);
+            program_session_decode_message(session, type, 0, body, length, &error);
         }
         data += MESSAGE_FRAME_BYTES + length;
         size -= MESSAGE_FRAME_BYTES + length;
     }
     if (session)
-        session_hangup(session);
+        program_session_close(session);
     run_free(run);
     return 0;
 }

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Larger batches are unpacked in the same way, and slowly. */
 #define RAW_MOST (1u << 20)
 
-static void same(const struct out *out, const uint8_t *data, size_t size)
+static void same(const struct encoder *out, const uint8_t *data, size_t size)
 {
     if (out->size != size || memcmp(out->data, data, size) != 0)
         abort();
@@ -22,38 +22,38 @@ static void same(const struct out *out, const uint8_t *data, size_t size)
 
 static void read_question(const uint8_t *data, size_t size)
 {
-    struct in in = in_from(data, size);
-    struct out out = {0};
+    struct decoder in = decoder_init(data, size);
+    struct encoder out = {0};
     uint64_t asked;
-    if (!get_nats_question(&in, &asked))
+    if (!decode_nats_request(&in, &asked))
         return;
-    put_nats_question(&out, asked);
+    encode_nats_request(&out, asked);
     same(&out, data, size);
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static void read_answer(const uint8_t *data, size_t size)
 {
-    struct in in = in_from(data, size);
+    struct decoder in = decoder_init(data, size);
     struct nats_answer answer;
-    if (get_nats_answer(&in, &answer) && strlen(answer.host) > 3 * (size_t)NATS_HOST_BYTES)
+    if (decode_nats_response(&in, &answer) && strlen(answer.host) > 3 * (size_t)NATS_HOST_BYTES)
         abort();
     free(answer.host);
 }
 
 static void read_where(const uint8_t *data, size_t size)
 {
-    char *text = memory_copied_part((const char *)data, size);
-    struct nats_where where;
+    char *text = xstrndup((const char *)data, size);
+    struct nats_address where;
     struct error error;
-    if (nats_where_read(&where, text, &error)) {
+    if (nats_address_parse(&where, text, &error)) {
         if (!*where.host || strchr(where.shown, '@') || strncmp(where.url, text, 6) != 0)
             abort();
-        nats_where_free(&where);
+        nats_address_free(&where);
     } else if (where.url || where.shown || where.host || where.port || where.run) {
         abort();
     }
-    char *shown = nats_shown(text), *name = nats_name(text);
+    char *shown = nats_display_text(text), *name = nats_name(text);
     if (strchr(shown, '@') || strpbrk(name, ".*> "))
         abort();
     free(shown);
@@ -67,9 +67,9 @@ static void unpack(const struct forwarded_batch *batch)
         abort();
     if (batch->raw > RAW_MOST)
         return;
-    uint8_t *raw = memory_bytes((size_t)batch->raw + 1);
-    if (unsqueeze(raw, batch->raw, batch->packed, batch->packed_bytes))
-        forwarded_is_sound(raw, batch->raw, batch->count);
+    uint8_t *raw = xmalloc((size_t)batch->raw + 1);
+    if (compression_decompress(raw, batch->raw, batch->packed, batch->packed_bytes))
+        forwarded_chunk_is_valid(raw, batch->raw, batch->count);
     free(raw);
 }
 
@@ -81,10 +81,10 @@ static void send_again(const struct nats_message *message)
     size_t most = NATS_HEAD_BYTES + 100, bytes = message->batch.packed_bytes;
     part.parts = nats_parts(bytes, most);
     for (part.part = 0; part.part < part.parts; part.part++) {
-        struct out out = {0};
-        put_nats_message(&out, &part, most);
-        struct in in = in_from(out.data, out.size);
-        if (!get_nats_message(&in, &got))
+        struct encoder out = {0};
+        encode_nats_message(&out, &part, most);
+        struct decoder in = decoder_init(out.data, out.size);
+        if (!decode_nats_message(&in, &got))
             abort();
         bool whole = nats_assemble(&assembly, &got);
         if (whole != (part.part + 1 == part.parts))
@@ -92,16 +92,16 @@ static void send_again(const struct nats_message *message)
         if (whole && (got.batch.packed_bytes != bytes ||
                       memcmp(got.batch.packed, message->batch.packed, bytes) != 0))
             abort();
-        out_free(&out);
+        encoder_free(&out);
     }
-    out_free(&assembly.packed);
+    encoder_free(&assembly.packed);
 }
 
 static void read_message(struct nats_assembly *assembly, const uint8_t *data, size_t size)
 {
-    struct in in = in_from(data, size);
+    struct decoder in = decoder_init(data, size);
     struct nats_message message;
-    if (!get_nats_message(&in, &message))
+    if (!decode_nats_message(&in, &message))
         return;
     if (nats_next(&message) < message.batch.first || message.part >= message.parts)
         abort();
@@ -124,7 +124,7 @@ static void read_messages(const uint8_t *data, size_t size)
         data += length;
         size -= length;
     }
-    out_free(&assembly.packed);
+    encoder_free(&assembly.packed);
 }
 
 /* The first byte says what the rest is. */

@@ -40,7 +40,7 @@ static void write_file(const uint8_t *data, size_t size)
 
 static bool file_is(const uint8_t *data, size_t size)
 {
-    uint8_t *got = memory_bytes(size + 1);
+    uint8_t *got = xmalloc(size + 1);
     FILE *f = fopen(file, "r");
     bool same = f && fread(got, 1, size + 1, f) == size && memcmp(got, data, size) == 0;
     if (f)
@@ -49,16 +49,16 @@ static bool file_is(const uint8_t *data, size_t size)
     return same;
 }
 
-static bool open_notes(struct notes *notes)
+static bool open_notes(struct note_file *notes)
 {
     static char run[] = "work";
-    struct source source = {
+    struct session source = {
         .is_file = true, .name = trace, .book.run = {.name = run, .wall_ns = 42}};
     struct error error;
-    return notes_open(notes, &source, &error);
+    return note_file_open(notes, &source, &error);
 }
 
-static void check_note(const struct note *note)
+static void check_note(const struct event_note *note)
 {
     char *again = text_readable(note->text, strlen(note->text), true);
     if (!note->at.line || strcmp(again, note->text) != 0)
@@ -66,34 +66,34 @@ static void check_note(const struct note *note)
     free(again);
 }
 
-static void check_same(const struct notes *a, const struct notes *b)
+static void check_same(const struct note_file *a, const struct note_file *b)
 {
     if (a->count != b->count)
         abort();
     for (uint32_t i = 0; i < a->count; i++)
-        if (!ref_equal(a->items[i].at, b->items[i].at) ||
+        if (!event_id_equal(a->items[i].at, b->items[i].at) ||
             strcmp(a->items[i].text, b->items[i].text) != 0)
             abort();
 }
 
 /* A note more, whose text has the first bytes of the input. */
-static void change(struct notes *notes, const uint8_t *data, size_t size)
+static void change(struct note_file *notes, const uint8_t *data, size_t size)
 {
-    char *text = memory_copied_part((const char *)data, size < 2000 ? size : 2000);
-    struct notes again;
+    char *text = xstrndup((const char *)data, size < 2000 ? size : 2000);
+    struct note_file again;
     struct error error;
-    if (notes_set(notes, (struct ref){1, UINT64_MAX}, text, &error) == NOTES_BESIDE) {
+    if (note_file_set(notes, (struct event_id){1, UINT64_MAX}, text, &error) == NOTES_BESIDE) {
         if (!open_notes(&again))
             abort();
         check_same(notes, &again);
-        notes_free(&again);
+        note_file_free(&again);
     }
     free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct notes notes;
+    struct note_file notes;
     struct error error;
     if (!*trace)
         make_directory();
@@ -102,10 +102,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint32_t i = 0; i < notes.count; i++)
             check_note(&notes.items[i]);
         change(&notes, data, size);
-    } else if (notes_set(&notes, (struct ref){1, 1}, "lost", &error) != NOTES_NOWHERE ||
+    } else if (note_file_set(&notes, (struct event_id){1, 1}, "lost", &error) != NOTES_NOWHERE ||
                !file_is(data, size)) {
         abort();
     }
-    notes_free(&notes);
+    note_file_free(&notes);
     return 0;
 }

@@ -39,12 +39,12 @@ static void idle(struct ev_loop *loop, ev_idle *work, int events)
 static void begin(struct server *server, const char *file)
 {
     static struct ev_loop *loop;
-    static struct taker *taker;
+    static struct capture_thread *taker;
     if (!loop) {
         loop = ev_loop_new(EVFLAG_AUTO);
-        turn_watch(loop);
-        taker = taker_new(NULL, NULL);
-        taker_stop(taker); /* the loop takes, so that the same input does the same */
+        loop_turn_watch(loop);
+        taker = capture_thread_new(NULL, NULL);
+        capture_thread_stop(taker); /* the loop takes, so that the same input does the same */
     }
     *server = (struct server){.loop = loop,
                               .taker = taker,
@@ -58,8 +58,8 @@ static void begin(struct server *server, const char *file)
 static void turn(struct server *server)
 {
     ev_run(server->loop, EVRUN_NOWAIT);
-    peer_go_on(server);
-    program_poll(server);
+    connection_step(server);
+    program_connection_poll(server);
 }
 
 static void hand_over(struct fuzzed *program, const uint8_t *frame, size_t size)
@@ -95,9 +95,9 @@ static void fill(struct fuzzed *program, const uint8_t *body, size_t size)
     uint8_t *slots = (uint8_t *)program->queue + QUEUE_HEAD_BYTES;
     for (size_t i = 8; i < size; i++)
         slots[(head * SLOT_BYTES + i - 8) % (SLOTS * SLOT_BYTES)] = body[i];
-    if (at_u64(body) & TICKS)
+    if (chunk_get_u64(body) & TICKS)
         program->queue->clock = QUEUE_CLOCK_TICKS;
-    atomic_store(&program->queue->head, head + (at_u64(body) & ~TICKS));
+    atomic_store(&program->queue->head, head + (chunk_get_u64(body) & ~TICKS));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     begin(&server, file);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
         abort();
-    peer_new(&server, channel_on_socket(pair[0]), "fuzz", &greeting);
+    connection_new(&server, channel_on_socket(pair[0]), "fuzz", &handshake_handler);
     struct fuzzed program = {.fd = pair[1]};
     while (size && server.peers) {
         unsigned type;
@@ -131,8 +131,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 8 && server.peers; i++)
         turn(&server);
     server.stopping = true;
-    server.last = share_of(100000000);
-    program_finish(&server);
+    server.last = loop_share_new(100000000);
+    program_connection_finish(&server);
     ev_idle_stop(server.loop, &server.work);
     ev_timer_stop(server.loop, &server.idle);
     for (size_t i = 0; i < server.runs.count; i++) {

@@ -29,7 +29,7 @@ static size_t place_of(uint16_t place)
 static void patch(char *memory, uint16_t place, uint64_t value)
 {
     size_t at = place_of(place) & ~(size_t)7;
-    if (at == offsetof(struct region_head, contexts) && value >> 60)
+    if (at == offsetof(struct profile_region_head, contexts) && value >> 60)
         value &= 0xffffffff000001ff; /* to look at all of them takes long: only now and then */
     changing_set(memory, at, value);
 }
@@ -39,45 +39,45 @@ static struct changing shared = {.bytes = REGION_MAP_BYTES, .sealed = true, .pat
 static void begin(const uint8_t *data, size_t size)
 {
     changing_begin(&shared, data, size);
-    *(struct region_head *)(void *)shared.memory =
-        (struct region_head){.magic = REGION_MAGIC, .version = REGION_VERSION};
+    *(struct profile_region_head *)(void *)shared.memory =
+        (struct profile_region_head){.magic = REGION_MAGIC, .version = REGION_VERSION};
 }
 
-static void read_some(struct region *region, struct context_thread *thread, uint64_t ns)
+static void read_some(struct region_reader *region, struct call_context_thread *thread, uint64_t ns)
 {
     struct region_moment moment = {.ns = ns, .counter = ns, .rate = 0.4, .all = ns & 1};
-    struct out out = {0};
+    struct encoder out = {0};
     const char *why;
-    bool any = region_look(region, &moment);
-    while (any && region_tell(region, &moment, &out)) {
-        if (!contexts_take(thread, out.data, out.size, &why))
+    bool any = region_reader_poll(region, &moment);
+    while (any && region_reader_encode(region, &moment, &out)) {
+        if (!call_contexts_update(thread, out.data, out.size, &why))
             abort(); /* what we tell ourselves we believe */
         out.size = 0;
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
-static void add_up(const struct context_thread *thread)
+static void add_up(const struct call_context_thread *thread)
 {
-    struct calls calls = {0};
-    uint32_t *scopes = memory_zeroed(thread->count + 1, sizeof *scopes);
+    struct call_profile calls = {0};
+    uint32_t *scopes = xcalloc(thread->count + 1, sizeof *scopes);
     for (size_t i = 1; i < thread->count; i++)
         scopes[i] = 1 + (uint32_t)(thread->items[i].sums.is.function % 97);
-    calls_add(&calls, thread, scopes);
-    calls_find_cycles(&calls);
+    call_profile_add(&calls, thread, scopes);
+    call_profile_find_cycles(&calls);
     for (size_t i = 0; i < calls.function_count; i++)
-        if (calls_net(&calls.functions[i].sums) < 0)
+        if (call_profile_net(&calls.functions[i].sums) < 0)
             abort();
-    calls_free(&calls);
+    call_profile_free(&calls);
     free(scopes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct context_thread thread = {0};
-    struct region *region = NULL;
+    struct call_context_thread thread = {0};
+    struct region_reader *region = NULL;
     begin(data, size);
-    if (region_add(&region, shared.fd, 1))
+    if (region_reader_add(&region, shared.fd, 1))
         abort();
     changing_once(&shared);
     read_some(region, &thread, 1000);
@@ -86,12 +86,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_some(region, &thread, ns);
     changing_end(&shared);
     add_up(&thread);
-    region_free(region);
+    region_reader_free(region);
     free(thread.items);
     /* the body of a SUMS by itself */
-    struct context_thread told = {0};
+    struct call_context_thread told = {0};
     const char *why;
-    contexts_take(&told, data, size, &why);
+    call_contexts_update(&told, data, size, &why);
     add_up(&told);
     free(told.items);
     return 0;

@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define TAKES 8u /* times RING_PART words: as many as fit in a moment */
+#define TAKES 8u /* times RING_READER_CHUNK words: as many as fit in a moment */
 
 /* How many words there are said to be matters most, and then those at the begin, and at the wrap. */
 static void patch(char *memory, uint16_t place, uint64_t value)
@@ -19,81 +19,81 @@ static void patch(char *memory, uint16_t place, uint64_t value)
     size_t at = (size_t)(place >> 2) * 8;
     switch (place & 3) {
     case 0:
-        changing_set(memory, offsetof(struct entries_head, reserved),
-                     value >> 60 ? value % 1000 : value % (2 * ENTRIES_WORDS));
+        changing_set(memory, offsetof(struct call_records_head, reserved),
+                     value >> 60 ? value % 1000 : value % (2 * CALL_RECORDS_WORDS));
         break;
     case 1:
-        changing_set(memory, at % ENTRIES_HEAD_BYTES, value);
+        changing_set(memory, at % CALL_RECORDS_HEAD_BYTES, value);
         break;
     case 2:
-        changing_set(memory, ENTRIES_HEAD_BYTES + at % 4096, value);
+        changing_set(memory, CALL_RECORDS_HEAD_BYTES + at % 4096, value);
         break;
     default:
-        changing_set(memory, ENTRIES_MAP_BYTES - 8 - at % 4096, value);
+        changing_set(memory, CALL_RECORDS_MAP_BYTES - 8 - at % 4096, value);
     }
 }
 
-static struct changing shared = {.bytes = ENTRIES_MAP_BYTES, .sealed = true, .patch = patch};
+static struct changing shared = {.bytes = CALL_RECORDS_MAP_BYTES, .sealed = true, .patch = patch};
 
-static struct ring *begin(const uint8_t *data, size_t size)
+static struct ring_reader *begin(const uint8_t *data, size_t size)
 {
-    struct ring *ring = NULL;
+    struct ring_reader *ring = NULL;
     changing_begin(&shared, data, size);
-    struct entries_head *head = (struct entries_head *)(void *)shared.memory;
-    head->magic = ENTRIES_MAGIC;
-    head->version = ENTRIES_VERSION;
+    struct call_records_head *head = (struct call_records_head *)(void *)shared.memory;
+    head->magic = CALL_RECORDS_MAGIC;
+    head->version = CALL_RECORDS_VERSION;
     head->clock = size & 1 ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
-    if (ring_add(&ring, shared.fd, 7))
+    if (ring_reader_add(&ring, shared.fd, 7))
         abort();
     return ring;
 }
 
-static void take(struct ring *ring, struct ticks *ticks, struct entries *all, bool last)
+static void take(struct ring_reader *ring, struct tsc_clock *ticks, struct call_entries *all, bool last)
 {
     const char *why;
     for (unsigned i = 0; i < TAKES; i++) {
-        struct out out = {0};
-        bool any = ring_take(ring, ticks, last, &out);
-        if (any != (out.size > 0) || (any && !entries_take(all, 1, 7, out.data, out.size, &why)))
+        struct encoder out = {0};
+        bool any = ring_reader_decode(ring, ticks, last, &out);
+        if (any != (out.size > 0) || (any && !call_entries_append(all, 1, 7, out.data, out.size, &why)))
             abort(); /* what we tell ourselves we believe */
-        out_free(&out);
+        encoder_free(&out);
         if (!any)
             break;
     }
 }
 
 /* Nothing runs back, and what ended had begun before. */
-static void walk(const struct entries_thread *thread, uint64_t from_ns)
+static void walk(const struct call_entries_thread *thread, uint64_t from_ns)
 {
-    struct entries_walk walk = entries_walk(thread, from_ns);
-    struct entry_seen seen;
+    struct call_entries_walk walk = call_entries_walk(thread, from_ns);
+    struct call_entry_seen seen;
     uint64_t before = 0;
-    while (entries_next(&walk, &seen)) {
+    while (call_entries_next(&walk, &seen)) {
         if (seen.entry.time_ns < before || seen.began_ns > seen.entry.time_ns ||
-            walk.open_count > ENTRIES_DEEPEST)
+            walk.open_count > CALL_ENTRIES_DEPTH_MAX)
             abort();
         before = seen.entry.time_ns;
     }
-    entries_walk_end(&walk);
+    call_entries_walk_end(&walk);
 }
 
-static void sweep(const struct entries_thread *thread)
+static void sweep(const struct call_entries_thread *thread)
 {
     uint32_t scopes[64];
     for (uint32_t i = 0; i < 64; i++)
         scopes[i] = i % 9;
-    struct overlap overlap = {
-        .with = 3, .to_ns = INT64_MAX, .sums = memory_zeroed(9, sizeof *overlap.sums), .scopes = 9};
-    overlap_add(&overlap, thread, scopes, 64);
-    for (uint64_t budget = 1000; !overlap_go_on(&overlap, &budget); budget = 1000)
+    struct scope_overlap overlap = {
+        .with = 3, .to_ns = INT64_MAX, .sums = xcalloc(9, sizeof *overlap.sums), .scopes = 9};
+    scope_overlap_add(&overlap, thread, scopes, 64);
+    for (uint64_t budget = 1000; !scope_overlap_step(&overlap, &budget); budget = 1000)
         ;
-    overlap_free(&overlap);
+    scope_overlap_free(&overlap);
 }
 
-static void look(const struct entries *all)
+static void look(const struct call_entries *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
-        const struct entries_thread *thread = all->threads[i];
+        const struct call_entries_thread *thread = all->threads[i];
         walk(thread, 0);
         for (size_t block = 0; block < thread->count && block < 20; block++)
             walk(thread, thread->blocks[block].last_ns);
@@ -103,10 +103,10 @@ static void look(const struct entries *all)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct ticks ticks; /* reading the clock anew takes its time */
-    struct entries all = {0};
+    static struct tsc_clock ticks; /* reading the clock anew takes its time */
+    struct call_entries all = {0};
     const char *why;
-    struct ring *ring = begin(data, size);
+    struct ring_reader *ring = begin(data, size);
     changing_once(&shared);
     take(ring, &ticks, &all, false);
     changing_go_on(&shared);
@@ -114,12 +114,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     changing_end(&shared);
     take(ring, &ticks, &all, true);
     look(&all);
-    entries_free(&all);
-    ring_free(ring);
+    call_entries_free(&all);
+    ring_reader_free(ring);
     /* bodies of ENTRIES by themselves: it is the same twice */
     for (size_t half = 0; half < 2; half++)
-        entries_take(&all, 2, 1, data + half * (size / 2), half ? size - size / 2 : size / 2, &why);
+        call_entries_append(&all, 2, 1, data + half * (size / 2), half ? size - size / 2 : size / 2, &why);
     look(&all);
-    entries_free(&all);
+    call_entries_free(&all);
     return 0;
 }

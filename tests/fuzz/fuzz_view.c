@@ -11,69 +11,69 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void add_line(struct book *book, uint32_t number)
+static void add_line(struct trace_metadata *book, uint32_t number)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     char name[16], task[] = "task", monitor[] = "monitor";
     snprintf(name, sizeof name, "line%u", number);
-    struct shown_line line = {.line = number,
+    struct line_info line = {.line = number,
                               .kind = number % 2 ? task : monitor,
                               .name = name,
                               .events = 3,
                               .first = 1,
                               .last = 3};
-    put_line_is(&out, &line);
-    struct in in = in_from(out.data, out.size);
-    book_take(book, MESSAGE_LINE_IS, &in);
-    out_free(&out);
+    encode_line_info(&out, &line);
+    struct decoder in = decoder_init(out.data, out.size);
+    metadata_update(book, MESSAGE_LINE_INFO, &in);
+    encoder_free(&out);
 }
 
-static const struct book *small_run(void)
+static const struct trace_metadata *small_run(void)
 {
-    static struct book book;
+    static struct trace_metadata book;
     for (uint32_t i = book.line_count; i < 5; i++)
         add_line(&book, i + 1);
     if (!book.run.name)
-        book.run = (struct shown_run){.name = strdup("run"), .wall_ns = 5};
+        book.run = (struct run_info){.name = strdup("run"), .wall_ns = 5};
     return &book;
 }
 
-static void use(struct place *place, const struct look *look, const struct book *book,
-                struct sites *sites, FILE *to)
+static void use(struct view_state *place, const struct view_style *look, const struct trace_metadata *book,
+                struct symbolizer *sites, FILE *to)
 {
     struct window_request request;
-    struct place copy = {0};
-    struct out out = {0};
-    place_request(place, &request);
-    put_window_request(&out, &request);
-    out_free(&out);
+    struct view_state copy = {0};
+    struct encoder out = {0};
+    view_state_request(place, &request);
+    encode_window_request(&out, &request);
+    encoder_free(&out);
     free((void *)(uintptr_t)request.rows);
     free((void *)(uintptr_t)request.joined);
-    place_copy(&copy, place);
-    if (!place_equal(&copy, place))
+    view_state_copy(&copy, place);
+    if (!view_state_equal(&copy, place))
         abort();
-    place_move(&copy, 1, 3);
-    place_free(&copy);
-    place_write(place, look, book, sites, to);
+    view_state_move(&copy, 1, 3);
+    view_state_free(&copy);
+    view_file_write(place, look, book, sites, to);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct sites *sites;
+    static struct symbolizer *sites;
     static FILE *nowhere;
-    if (!sites && (!(sites = sites_new()) || !(nowhere = fopen("/dev/null", "w"))))
+    if (!sites && (!(sites = symbolizer_new()) || !(nowhere = fopen("/dev/null", "w"))))
         abort();
     char path[64];
     int fd = memfd_create("view", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    struct place place = {0};
-    struct look look = {0};
+    struct view_state place = {0};
+    struct view_style look = {0};
     struct error error;
-    if (place_read(&place, &look, small_run(), sites, path, &error))
+    if (view_file_read(&place, &look, small_run(), sites, path, &error))
         use(&place, &look, small_run(), sites, nowhere);
-    place_free(&place);
+    view_state_free(&place);
     close(fd);
     return 0;
 }

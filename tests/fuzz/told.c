@@ -4,17 +4,17 @@
 
 #include <stdlib.h>
 
-static void say(struct told *told, unsigned type, uint32_t thread, const struct out *body)
+static void say(struct told *told, unsigned type, uint32_t thread, const struct encoder *body)
 {
     const char *why;
-    if (!session_message(told->session, type, thread, body->data, body->size, &why))
+    if (!program_session_decode_message(told->session, type, thread, body->data, body->size, &why))
         abort();
 }
 
 static void announce_all(struct told *told)
 {
     static const char *const types[] = {"note", "start"};
-    struct out out = {0};
+    struct encoder out = {0};
     for (uint16_t i = 0; i < 2; i++) {
         out.size = 0;
         put_test_type(&out, i + 1, types[i]);
@@ -25,16 +25,16 @@ static void announce_all(struct told *told)
         put_test_line(&out, line, "task", "t");
         say(told, MESSAGE_LINE, line, &out);
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static void start(struct told *told)
 {
     const char *why;
     for (uint32_t line = 1; line <= TOLD_THREADS; line++) {
-        struct slot slot = {.shape = 2, .time_ns = ++told->ns, .line_a = line};
+        struct ring_slot slot = {.shape = 2, .time_ns = ++told->ns, .line_a = line};
         slot.number_a = ++told->numbers[line];
-        if (!session_slots(told->session, line, &slot, 1, &why))
+        if (!program_session_decode_slots(told->session, line, &slot, 1, &why))
             abort();
     }
 }
@@ -42,16 +42,16 @@ static void start(struct told *told)
 struct told told_begin(void)
 {
     struct told told = {.run = run_new("fuzz@1", 1, NULL), .ns = 1001};
-    struct out out = {0};
-    struct hello hello;
+    struct encoder out = {0};
+    struct hello_message hello;
     put_test_hello(&out);
-    struct in in = in_from(out.data, out.size);
-    if (!hello_read(&in, &hello))
+    struct decoder in = decoder_init(out.data, out.size);
+    if (!hello_message_decode(&in, &hello))
         abort();
-    told.session = session_new(told.run, 0, &hello);
-    hello_free(&hello);
-    out_free(&out);
-    run_patient(told.run);
+    told.session = program_session_new(told.run, 0, &hello);
+    hello_message_free(&hello);
+    encoder_free(&out);
+    run_set_wait_for_missing(told.run);
     announce_all(&told);
     start(&told);
     return told;
@@ -59,8 +59,8 @@ struct told told_begin(void)
 
 void told_end(struct told *told)
 {
-    session_hangup(told->session);
-    while (!run_go_on(told->run, 1000))
+    program_session_close(told->session);
+    while (!run_step(told->run, 1000))
         ;
     told->session = NULL;
 }

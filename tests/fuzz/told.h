@@ -8,7 +8,7 @@
 
 struct told {
     struct run *run;
-    struct session *session;
+    struct program_session *session;
     uint64_t ns, numbers[TOLD_THREADS + 1]; /* of the last event, of each thread */
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# filemap.py ROOT files.map : prints "old new" for every file; checks
+# filemap.py ROOT files.map: prints "old new" for every file that moves; checks that no two meet
 import sys,os,re,collections
 os.chdir(sys.argv[1]); files=os.popen("git ls-files").read().split()
 m={};dirs={};cur=None

@@ -55,15 +55,15 @@ static inline uint32_t line_of(unsigned thread) { return thread + 1; }
 
 static inline void runs(struct world *w, unsigned t, uint32_t name, int64_t ns)
 {
-    uint32_t step = steps_code(&w->all.steps, (struct step){.from = name, .to = name});
+    uint32_t step = code_segments_code(&w->all.steps, (struct code_segment_key){.from = name, .to = name});
     w->threads[t].at += ns;
-    intervals_ran(&w->all, line_of(t), step, w->threads[t].at, ++w->position);
+    intervals_add_run(&w->all, line_of(t), step, w->threads[t].at, ++w->position);
 }
 
 static inline void tie(struct world *w, unsigned t, unsigned from, int64_t from_ns, uint32_t about)
 {
-    intervals_tied(&w->all, line_of(t),
-                   (struct tie){w->threads[t].at, from_ns, line_of(from), about});
+    intervals_add_edge(&w->all, line_of(t),
+                   (struct interval_edge){w->threads[t].at, from_ns, line_of(from), about});
 }
 
 /* It had waited; `by` lets it go on. */
@@ -71,14 +71,14 @@ static inline void goes_on(struct world *w, unsigned t, unsigned by, int64_t at,
                            int class)
 {
     struct running *r = &w->threads[t];
-    struct wait wait = {.from_ns = r->since,
+    struct wait_record wait = {.from_ns = r->since,
                         .to_ns = at + w->latency,
                         .thread = line_of(t),
                         .about = about,
                         .class = (uint8_t) class};
-    struct segment segment = {.to_ns = at, .thread = line_of(by), .class = (uint8_t) class};
-    uint32_t step = steps_code(&w->all.steps, (struct step){.from = 99, .is = STEP_LATENCY});
-    intervals_waited(&w->all, wait, &segment, 1, step);
+    struct wait_interval segment = {.to_ns = at, .thread = line_of(by), .class = (uint8_t) class};
+    uint32_t step = code_segments_code(&w->all.steps, (struct code_segment_key){.from = 99, .is = STEP_LATENCY});
+    intervals_add_wait(&w->all, wait, &segment, 1, step);
     r->at = at;
     if (at == r->since && !w->gathers) /* it is no wait, but order all the same */
         tie(w, t, by, at, about);
@@ -96,7 +96,7 @@ static inline void unlocks(struct world *w, unsigned t, struct thing *m, uint32_
     unsigned q = (unsigned)m->queue[0];
     memmove(m->queue, m->queue + 1, --m->queued * sizeof *m->queue);
     m->holder = (int)q + 1;
-    goes_on(w, q, t, m->left, about, WAIT_EXCLUSION);
+    goes_on(w, q, t, m->left, about, WAIT_CONTENTION);
 }
 
 static inline void arrives(struct world *w, unsigned t, struct thing *b, uint32_t about)
@@ -114,9 +114,9 @@ static inline void arrives(struct world *w, unsigned t, struct thing *b, uint32_
     for (unsigned i = 0; i < b->came; i++) {
         unsigned q = (unsigned)b->arrived[i];
         struct gathering g = {.came_ns = b->arrivals[i], .at_ns = r->at, .group = w->group};
-        intervals_gathered(&w->all, line_of(q), g);
+        intervals_add_gathering(&w->all, line_of(q), g);
         if (q != t)
-            goes_on(w, q, t, r->at, about, WAIT_MEETING);
+            goes_on(w, q, t, r->at, about, WAIT_RENDEZVOUS);
     }
     b->came = 0;
     w->gathers = false;
@@ -130,7 +130,7 @@ static inline void sends(struct world *w, unsigned t, struct thing *c, uint32_t 
         return;
     unsigned q = (unsigned)c->queue[0];
     c->queued = 0;
-    goes_on(w, q, t, c->left, about, WAIT_MEETING);
+    goes_on(w, q, t, c->left, about, WAIT_RENDEZVOUS);
 }
 
 static inline void does(struct world *w, unsigned t)
@@ -203,7 +203,7 @@ static inline void drop(struct world *w)
 
 static inline struct world *world(int64_t latency)
 {
-    struct world *w = memory_zeroed(1, sizeof *w);
+    struct world *w = xcalloc(1, sizeof *w);
     w->latency = latency;
     return w;
 }

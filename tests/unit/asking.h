@@ -6,13 +6,13 @@
 #include "tests/unit/unit.h"
 
 /* The whole answer, the caller's; steps of `budget`.  Frees body. */
-__attribute__((unused)) static struct out
-answer_to(const struct run *run, const struct question *question, struct out body, uint64_t budget)
+__attribute__((unused)) static struct encoder
+answer_to(const struct run *run, const struct query *question, struct encoder body, uint64_t budget)
 {
-    struct out out = {0};
-    struct reply reply = {&out, 1, 0};
-    struct desk desk = {.run = run};
-    struct in in = in_from(body.data, body.size);
+    struct encoder out = {0};
+    struct response reply = {&out, 1, 0};
+    struct request_queue desk = {.run = run};
+    struct decoder in = decoder_init(body.data, body.size);
     if (question->at_once) {
         question->at_once(run, &in, &reply);
     } else {
@@ -25,14 +25,14 @@ answer_to(const struct run *run, const struct question *question, struct out bod
         question->free(job);
     }
     assert_null(in.error);
-    reply_done(&reply);
-    out_free(&body);
+    response_finish(&reply);
+    encoder_free(&body);
     return out;
 }
 
 /* The part at *at and its body; false at the end. */
-__attribute__((unused)) static bool next_part(const struct out *out, size_t *at,
-                                              struct answer *answer, struct in *body)
+__attribute__((unused)) static bool next_part(const struct encoder *out, size_t *at,
+                                              struct response_chunk *answer, struct decoder *body)
 {
     unsigned type;
     size_t length;
@@ -40,11 +40,11 @@ __attribute__((unused)) static bool next_part(const struct out *out, size_t *at,
     while (*at < out->size) {
         assert_int_equal(
             frame_read(out->data + *at, out->size - *at, SIZE_MAX, &type, &length, &error), 1);
-        *body = in_from(out->data + *at + MESSAGE_FRAME_BYTES, length);
+        *body = decoder_init(out->data + *at + MESSAGE_FRAME_BYTES, length);
         *at += MESSAGE_FRAME_BYTES + length;
-        if (type != MESSAGE_ANSWER)
+        if (type != MESSAGE_RESPONSE)
             continue;
-        get_answer(body, answer);
+        decode_response_chunk(body, answer);
         assert_true(answer->id == 1 && answer->last == (*at == out->size));
         return true;
     }
@@ -52,14 +52,14 @@ __attribute__((unused)) static bool next_part(const struct out *out, size_t *at,
 }
 
 /* The body of the first part of a kind. */
-__attribute__((unused)) static struct in part_of(const struct out *out, enum part wanted)
+__attribute__((unused)) static struct decoder part_of(const struct encoder *out, enum response_chunk_type wanted)
 {
-    struct answer answer;
-    struct in body;
+    struct response_chunk answer;
+    struct decoder body;
     for (size_t at = 0; next_part(out, &at, &answer, &body);)
         if (answer.part == wanted)
             return body;
-    fail_msg("no %s", part_name(wanted));
+    fail_msg("no %s", response_chunk_name(wanted));
     return body;
 }
 

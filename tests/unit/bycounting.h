@@ -11,7 +11,7 @@
 #define LONGEST 4096 /* ns of a run */
 
 struct amounts {
-    int64_t ns[SLOTS][LINES]; /* by step + PAIRS_RESERVED and line */
+    int64_t ns[SLOTS][LINES]; /* by step + SEGMENT_IDS_RESERVED and line */
 };
 
 struct counting {
@@ -26,7 +26,7 @@ static inline struct counting counting(const struct intervals *all)
     struct counting c = {.all = all};
     memset(c.at, -1, sizeof c.at);
     for (uint32_t t = 0; t < all->thread_count; t++) {
-        const struct course_of *course = &all->threads[t];
+        const struct thread_timeline *course = &all->threads[t];
         for (size_t i = 0; i < course->count; i++)
             for (int64_t ns = interval_begin(course, i); ns < course->items[i].to_ns; ns++)
                 c.at[t][ns] = (int)i;
@@ -44,8 +44,8 @@ static inline void counting_free(struct counting *c)
 
 static inline void count_one(struct amounts *into, uint32_t step, uint32_t line, int64_t ns)
 {
-    assert(step + PAIRS_RESERVED < SLOTS && line < LINES);
-    into->ns[step + PAIRS_RESERVED][line] += ns;
+    assert(step + SEGMENT_IDS_RESERVED < SLOTS && line < LINES);
+    into->ns[step + SEGMENT_IDS_RESERVED][line] += ns;
 }
 
 /* What runs in a thread, or in whom it waits for, or in who had not made it yet, in one nanosecond. */
@@ -53,7 +53,7 @@ static inline void runner(const struct counting *c, uint32_t line, int64_t ns, u
                           uint32_t *who)
 {
     for (;;) {
-        const struct course_of *course = intervals_of(c->all, line);
+        const struct thread_timeline *course = intervals_for_thread(c->all, line);
         int i = c->at[course - c->all->threads][ns];
         *who = line;
         if (i >= 0 && course->items[i].is == INTERVAL_SEGMENT)
@@ -85,8 +85,8 @@ static inline int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
 /* The line of whose life a moment of a thread's descent is. */
 static inline uint32_t lived_by(const struct counting *c, uint32_t line, int64_t ns)
 {
-    const struct course_of *course = intervals_of(c->all, line);
-    for (; course->maker && ns < course->made_ns; course = intervals_of(c->all, line))
+    const struct thread_timeline *course = intervals_for_thread(c->all, line);
+    for (; course->maker && ns < course->made_ns; course = intervals_for_thread(c->all, line))
         line = course->maker;
     return line;
 }
@@ -96,9 +96,9 @@ static inline int64_t descent(const struct counting *c, uint32_t a, uint32_t b, 
 {
     int64_t begin = LONGEST, ns = until_ns;
     for (uint32_t i = 0; i < 2; i++)
-        for (uint32_t line = i ? b : a; line; line = intervals_of(c->all, line)->maker)
-            if (!intervals_of(c->all, line)->maker && intervals_of(c->all, line)->start_ns < begin)
-                begin = intervals_of(c->all, line)->start_ns;
+        for (uint32_t line = i ? b : a; line; line = intervals_for_thread(c->all, line)->maker)
+            if (!intervals_for_thread(c->all, line)->maker && intervals_for_thread(c->all, line)->start_ns < begin)
+                begin = intervals_for_thread(c->all, line)->start_ns;
     while (ns > 0 && lived_by(c, a, ns - 1) != lived_by(c, b, ns - 1))
         ns--;
     return ns ? ns : begin < until_ns ? begin : until_ns;
@@ -111,11 +111,11 @@ static inline int64_t last_meeting(const struct counting *c, uint32_t a, uint32_
     int64_t best = INTERVALS_NEVER;
     for (size_t i = 0; i < all->segment_count; i++) {
         uint32_t self = all->waits[all->segments[i].wait].thread, other = all->segments[i].thread;
-        if (all->segments[i].class == WAIT_MEETING && all->segments[i].to_ns <= until_ns &&
+        if (all->segments[i].class == WAIT_RENDEZVOUS && all->segments[i].to_ns <= until_ns &&
             ((self == a && other == b) || (self == b && other == a)))
             best = max_of(best, all->segments[i].to_ns);
     }
-    const struct course_of *p = intervals_of(all, a), *q = intervals_of(all, b);
+    const struct thread_timeline *p = intervals_for_thread(all, a), *q = intervals_for_thread(all, b);
     for (size_t i = 0; i < p->gathering_count; i++)
         for (size_t j = 0; j < q->gathering_count; j++)
             if (p->gatherings[i].at_ns == q->gatherings[j].at_ns &&
@@ -139,7 +139,7 @@ static inline void count_path(struct counting *c, struct amounts *into, uint32_t
                               int64_t from_ns, int64_t to_ns)
 {
     while (from_ns < to_ns) {
-        const struct course_of *course = intervals_of(c->all, line);
+        const struct thread_timeline *course = intervals_for_thread(c->all, line);
         int i = c->at[course - c->all->threads][from_ns];
         if (i < 0 && from_ns < course->start_ns && course->maker) {
             uint32_t self = lived_by(c, line, from_ns);
@@ -163,16 +163,16 @@ static inline void count_path(struct counting *c, struct amounts *into, uint32_t
 
 static inline const struct amounts *count_reasons(struct counting *c, uint32_t segment)
 {
-    const struct segment *s = &c->all->segments[segment];
-    const struct wait *wait = &c->all->waits[s->wait];
-    int64_t begin = segment_begin(c->all, segment);
+    const struct wait_interval *s = &c->all->segments[segment];
+    const struct wait_record *wait = &c->all->waits[s->wait];
+    int64_t begin = wait_interval_begin(c->all, segment);
     struct amounts *found = &c->reasons[segment];
     if (c->known[segment])
         return found;
     c->known[segment] = true;
     if (begin >= s->to_ns)
         return found;
-    if (s->class == WAIT_EXCLUSION) {
+    if (s->class == WAIT_CONTENTION) {
         count_overlap(c, found, s->thread, begin, s->to_ns);
         return found;
     }

@@ -20,22 +20,22 @@ static inline void rows_from_shown(void)
         row_of[i] = shown[i] ? i + 1 : 0;
 }
 
-static inline struct placement window_at(struct order *order, uint64_t anchor, int32_t from,
+static inline struct layout_result window_at(struct order *order, uint64_t anchor, int32_t from,
                                          uint32_t columns)
 {
-    struct placing placing = {.anchor = anchor,
+    struct layout_params placing = {.anchor = anchor,
                               .from = from,
                               .columns = columns,
                               .row_of = row_of,
                               .cluster = no_cluster,
                               .rows = EXECUTION_LINES};
-    struct placement placement;
+    struct layout_result placement;
     rows_from_shown();
-    place(order, &placing, &placement);
+    layout_columns(order, &placing, &placement);
     return placement;
 }
 
-static inline int32_t column_of(const struct placement *p, uint64_t position, bool *found)
+static inline int32_t column_of(const struct layout_result *p, uint64_t position, bool *found)
 {
     for (size_t i = 0; i < p->count; i++)
         if (p->events[i].position == position) {

@@ -15,16 +15,16 @@
 struct played {
     struct run *run;
     uint64_t numbers[PLAYED_LINES]; /* of each line, used so far */
-    struct ref last[PLAYED_LINES]; /* of each thread, its last event */
+    struct event_id last[PLAYED_LINES]; /* of each thread, its last event */
     uint32_t keys; /* of groups and messages, used so far */
 };
 
 __attribute__((unused)) static uint32_t play_line(struct played *p, const char *kind,
                                                   const char *name)
 {
-    const struct target_kind *k = run_target_kind(p->run, kind);
+    const struct target_line_type *k = run_target_kind(p->run, kind);
     assert_non_null(k);
-    return run_line(p->run, 1, order_lines(p->run->order) + 1, kind, k->shared,
+    return run_line(p->run, 1, order_line_count(p->run->order) + 1, kind, k->shared,
                     (struct run_line){.name = (char *)(uintptr_t)name});
 }
 
@@ -61,37 +61,37 @@ played_next(struct played *p, uint32_t thread, uint32_t line, const char *type, 
     return a;
 }
 
-__attribute__((unused)) static struct ref play_event(struct played *p, uint32_t thread,
+__attribute__((unused)) static struct event_id play_event(struct played *p, uint32_t thread,
                                                      uint32_t line, const char *type, double ms,
-                                                     uint32_t about, struct ref after)
+                                                     uint32_t about, struct event_id after)
 {
     struct arrival a = played_next(p, thread, line, type, ms);
     a.about = about;
     a.after[a.after[0].line != 0] = after;
-    order_accept(p->run->order, &a);
+    order_insert(p->run->order, &a);
     return a.at;
 }
 
 /* On its own line, about another one. */
 #define PLAY(p, thread, type, ms, about)                                                           \
-    play_event(p, thread, thread, type, ms, about, (struct ref){0})
+    play_event(p, thread, thread, type, ms, about, (struct event_id){0})
 /* On another line. */
-#define PLAY_ON(p, thread, line, type, ms) play_event(p, thread, line, type, ms, 0, (struct ref){0})
+#define PLAY_ON(p, thread, line, type, ms) play_event(p, thread, line, type, ms, 0, (struct event_id){0})
 
 /* One on a thread's own line and one on another, of the same thread at the same time. */
 __attribute__((unused)) static void play_pair(struct played *p, uint32_t thread, uint32_t line,
                                               const char *own_type, const char *type, double ms)
 {
     struct arrival a = played_next(p, thread, thread, own_type, ms), b;
-    struct ref before = p->last[thread];
+    struct event_id before = p->last[thread];
     b = played_next(p, thread, line, type, ms);
-    b.after[0] = (struct ref){0};
+    b.after[0] = (struct event_id){0};
     p->last[thread] = before;
     a.relation = b.relation = RELATION_SYNC;
     a.partners = &b.at;
     b.partners = &a.at;
     a.partner_count = b.partner_count = 1;
-    order_accept_pair(p->run->order, &a, &b);
+    order_insert_pair(p->run->order, &a, &b);
 }
 
 /* A mutex, or what is held likewise: asks, has it, leaves. */
@@ -115,11 +115,11 @@ __attribute__((unused)) static void play_member(struct played *p, uint32_t threa
     a.key[1] = group;
     a.group_size = size;
     a.about = about;
-    order_accept(p->run->order, &a);
+    order_insert(p->run->order, &a);
 }
 
 /* A message's send or its receive, by its number. */
-__attribute__((unused)) static struct ref play_message(struct played *p, uint32_t thread,
+__attribute__((unused)) static struct event_id play_message(struct played *p, uint32_t thread,
                                                        const char *type, double ms,
                                                        enum relation relation, uint32_t key)
 {
@@ -129,7 +129,7 @@ __attribute__((unused)) static struct ref play_message(struct played *p, uint32_
     a.key[0] = 9;
     a.key[1] = key;
     a.group_size = 1;
-    order_accept(p->run->order, &a);
+    order_insert(p->run->order, &a);
     return a.at;
 }
 

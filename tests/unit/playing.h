@@ -35,7 +35,7 @@ struct playing {
             MEETS
         } does;
         int object;
-        struct ref signal;
+        struct event_id signal;
     } actors[THREADS];
 };
 
@@ -80,8 +80,8 @@ static void begin_something(struct playing *g, struct actor *a)
 
 static void signal_one(struct playing *g, struct actor *a)
 {
-    struct ref at = play_event(&g->p, a->line, g->lines[MUTEX], "signal", g->now,
-                               g->lines[CONDITION], (struct ref){0});
+    struct event_id at = play_event(&g->p, a->line, g->lines[MUTEX], "signal", g->now,
+                               g->lines[CONDITION], (struct event_id){0});
     for (unsigned i = 0; i < THREADS; i++)
         if (g->actors[i].does == AWAITS) {
             g->actors[i].does = CALLED;
@@ -95,7 +95,7 @@ static void go_on_holding(struct playing *g, struct actor *a)
     unsigned what = a->object == MUTEX ? chance(g, 4) : 3;
     if (what == 0) {
         play_event(&g->p, a->line, g->lines[MUTEX], "wait", g->now, g->lines[CONDITION],
-                   (struct ref){0});
+                   (struct event_id){0});
         a->does = AWAITS;
         g->holder[MUTEX] = -1;
     } else if (what == 1) {

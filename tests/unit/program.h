@@ -9,37 +9,37 @@
 #include <string.h>
 
 /* Codes: types 1 note, 2 enter, 3 entered; shape SHAPE_COMPOUND pairs 2 with 3. */
-static inline void put_test_hello(struct out *out)
+static inline void put_test_hello(struct encoder *out)
 {
-    put_told_hello(out, &(struct told_hello){.role = ROLE_PROGRAM,
-                                             .run = text_of("test@1"),
-                                             .environment = text_of("pthread"),
-                                             .path = text_of("/bin/test"),
-                                             .host = text_of("host"),
+    encode_hello(out, &(struct program_hello){.role = ROLE_PROGRAM,
+                                             .run = text_view_of("test@1"),
+                                             .environment = text_view_of("pthread"),
+                                             .path = text_view_of("/bin/test"),
+                                             .host = text_view_of("host"),
                                              .pid = 42,
                                              .instance = 1,
                                              .clock_ns = 1000,
                                              .wall_ns = 2000,
                                              .argument_count = 1});
-    put_told_argument(out, text_of("test"));
+    encode_argument(out, text_view_of("test"));
 }
 
-static inline void put_test_type(struct out *out, uint16_t code, const char *name)
+static inline void put_test_type(struct encoder *out, uint16_t code, const char *name)
 {
-    put_told_type(out, &(struct told_type){.code = code, .name = text_of(name)});
+    encode_type(out, &(struct type_message){.code = code, .name = text_view_of(name)});
 }
 
-static inline void put_test_shape(struct out *out)
+static inline void put_test_shape(struct encoder *out)
 {
-    put_told_shape(out, &(struct told_shape){SHAPE_COMPOUND, 1, {{2, 3, 0}}});
+    encode_shape(out, &(struct shape_message){SHAPE_COMPOUND, 1, {{2, 3, 0}}});
 }
 
-static inline void put_test_line(struct out *out, uint32_t code, const char *kind, const char *name)
+static inline void put_test_line(struct encoder *out, uint32_t code, const char *kind, const char *name)
 {
-    put_told_line(
+    encode_line(
         out,
-        &(struct told_line){
-            .code = code, .high = 1, .low = code, .kind = text_of(kind), .name = text_of(name)});
+        &(struct line_message){
+            .code = code, .high = 1, .low = code, .kind = text_view_of(kind), .name = text_view_of(name)});
 }
 
 /* What the program says, one after the other, to `say`. */
@@ -48,7 +48,7 @@ static inline void test_program(void (*say)(void *context, unsigned type, uint32
                                 void *context, unsigned visits)
 {
     static const char *const types[] = {"note", "enter", "entered"};
-    struct out out = {0};
+    struct encoder out = {0};
     for (uint16_t i = 0; i < 3; i++) {
         out.size = 0;
         put_test_type(&out, (uint16_t)(i + 1), types[i]);
@@ -63,7 +63,7 @@ static inline void test_program(void (*say)(void *context, unsigned type, uint32
         say(context, MESSAGE_LINE, 1, out.data, out.size);
     }
     for (unsigned i = 0; i < visits; i++) {
-        struct slot slots[2] = {
+        struct ring_slot slots[2] = {
             {.shape = SHAPE_COMPOUND,
              .time_ns = 1001 + i,
              .line_a = 1,
@@ -73,7 +73,7 @@ static inline void test_program(void (*say)(void *context, unsigned type, uint32
             {.shape = 1, .time_ns = 1001 + i, .line_a = 1, .number_a = 2 * i + 2}};
         say(context, MESSAGE_SLOTS, 1, slots, sizeof slots);
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 #endif

@@ -41,8 +41,8 @@ struct record {
     bool waits;
     uint32_t step;
     int64_t to_ns;
-    struct wait wait;
-    struct segment segments[THREADS * 4];
+    struct wait_record wait;
+    struct wait_interval segments[THREADS * 4];
     uint32_t count;
     int64_t gathered_ns; /* INTERVALS_NEVER: it did not, at its end */
     uint64_t group;
@@ -60,7 +60,7 @@ struct actor {
     int64_t now, begin, made_ns, start_ns, end_ns;
     int maker, root; /* maker -1: a root */
     int condition; /* of which it awaits the signal; -1: none */
-    struct segment first; /* the signal's, with a length */
+    struct wait_interval first; /* the signal's, with a length */
     bool signalled;
     struct record records[RECORDS];
     int record_count, told;
@@ -81,11 +81,11 @@ struct world {
 };
 
 static inline uint32_t line_of(int thread) { return 10 + (uint32_t)thread; }
-static inline uint32_t step_of(struct world *w, enum step_is is, int place)
+static inline uint32_t step_of(struct world *w, enum code_segment_kind is, int place)
 {
-    return steps_code(
+    return code_segments_code(
         &w->into->steps,
-        (struct step){.from = (uint32_t)place + 1, .to = (uint32_t)place + 1, .is = (uint8_t)is});
+        (struct code_segment_key){.from = (uint32_t)place + 1, .to = (uint32_t)place + 1, .is = (uint8_t)is});
 }
 
 static inline struct record *record(struct actor *a)
@@ -106,13 +106,13 @@ static inline void ran(struct world *w, struct actor *a, int label, int64_t ns)
 
 /* The wait that the thread is in is over, its last segment's end being the release. */
 static inline struct record *woke(struct world *w, int thread, enum wait_class class, int64_t to_ns,
-                                  enum step_is rest)
+                                  enum code_segment_kind rest)
 {
     struct actor *a = &w->actors[thread];
     struct record *r = record(a);
     r->waits = true;
     r->step = step_of(w, rest, 20 + (int)class);
-    r->wait = (struct wait){.from_ns = a->begin,
+    r->wait = (struct wait_record){.from_ns = a->begin,
                             .to_ns = to_ns,
                             .thread = line_of(thread),
                             .place = 20 + (uint32_t)a->at,
@@ -127,14 +127,14 @@ static inline void segment(struct world *w, struct record *r, int who, int64_t t
                            enum wait_class class)
 {
     assert(r->count < THREADS * 4);
-    r->segments[r->count++] = (struct segment){
+    r->segments[r->count++] = (struct wait_interval){
         .to_ns = to_ns, .thread = line_of(who), .release = ++w->releases, .class = (uint8_t) class};
 }
 
 static inline void met(struct world *w, int thread, int who, int64_t at_ns)
 {
-    struct record *r = woke(w, thread, WAIT_MEETING, at_ns + w->latency_ns, STEP_LATENCY);
-    segment(w, r, who, at_ns, WAIT_MEETING);
+    struct record *r = woke(w, thread, WAIT_RENDEZVOUS, at_ns + w->latency_ns, STEP_LATENCY);
+    segment(w, r, who, at_ns, WAIT_RENDEZVOUS);
 }
 
 static inline void block(struct actor *a)
@@ -155,18 +155,18 @@ static inline void hand_over(struct world *w, int m, int thread, int64_t at_ns)
 {
     struct actor *a = &w->actors[thread];
     bool signalled = a->signalled;
-    struct record *r = woke(w, thread, signalled ? WAIT_MEETING : WAIT_EXCLUSION,
+    struct record *r = woke(w, thread, signalled ? WAIT_RENDEZVOUS : WAIT_CONTENTION,
                             at_ns + w->latency_ns, STEP_LATENCY);
     int64_t from = r->wait.from_ns;
     if (signalled) {
-        segment(w, r, (int)a->first.thread, a->first.to_ns, WAIT_MEETING);
+        segment(w, r, (int)a->first.thread, a->first.to_ns, WAIT_RENDEZVOUS);
         from = a->first.to_ns;
     }
     a->signalled = false;
     for (int i = 0; i < w->held_count[m]; i++) {
         struct held *h = &w->held[m][i];
         if (h->to_ns != INTERVALS_NEVER && h->to_ns > from && h->who != thread)
-            segment(w, r, h->who, from = h->to_ns, WAIT_EXCLUSION);
+            segment(w, r, h->who, from = h->to_ns, WAIT_CONTENTION);
     }
     take_lock(w, m, thread, at_ns);
 }
@@ -221,7 +221,7 @@ static inline void signal_one(struct world *w, int thread, int c)
 {
     struct actor *a = &w->actors[thread], *b = &w->actors[w->awaiting[c] - 1];
     int m = w->lock_of[c];
-    b->first = (struct segment){.to_ns = a->now, .thread = (uint32_t)thread};
+    b->first = (struct wait_interval){.to_ns = a->now, .thread = (uint32_t)thread};
     b->signalled = true;
     w->queue[m][w->queued[m]++] = w->awaiting[c] - 1;
     w->awaiting[c] = 0;
@@ -230,9 +230,9 @@ static inline void signal_one(struct world *w, int thread, int c)
 static inline void pause_for(struct world *w, struct actor *a, int thread, int64_t ns, bool timer)
 {
     block(a);
-    struct record *r = woke(w, thread, timer ? WAIT_TIMER : WAIT_MEETING, a->now + ns,
-                            timer ? STEP_TIMER : STEP_UNKNOWN);
-    r->wait.unexplained = timer ? EXPLAINED : UNEXPLAINED_UNSEEN;
+    struct record *r = woke(w, thread, timer ? WAIT_TIMEOUT : WAIT_RENDEZVOUS, a->now + ns,
+                            timer ? STEP_TIMEOUT : STEP_UNKNOWN);
+    r->wait.unexplained = timer ? WAIT_ATTRIBUTED : UNATTRIBUTED_UNTRACED;
 }
 
 static inline void step(struct world *w, int thread)
@@ -370,18 +370,18 @@ static inline void tell(struct world *w, int thread)
     uint32_t line = line_of(thread);
     if (a->told == 1) {
         if (a->maker >= 0)
-            intervals_made(w->into, line, line_of(a->maker), a->made_ns, 1);
+            intervals_set_created(w->into, line, line_of(a->maker), a->made_ns, 1);
         intervals_start(w->into, line, a->start_ns, 1);
     }
     if (!r->waits)
-        intervals_ran(w->into, line, r->step, r->to_ns, 1);
+        intervals_add_run(w->into, line, r->step, r->to_ns, 1);
     if (r->gathered_ns != INTERVALS_NEVER)
-        intervals_gathered(w->into, line,
+        intervals_add_gathering(w->into, line,
                            (struct gathering){.came_ns = r->waits ? r->wait.from_ns : r->to_ns,
                                               .at_ns = r->gathered_ns,
                                               .group = r->group});
     if (r->waits) /* the group was whole before it went on */
-        intervals_waited(w->into, r->wait, r->segments, r->count, r->step);
+        intervals_add_wait(w->into, r->wait, r->segments, r->count, r->step);
     r->to_ns = end_of(r);
 }
 

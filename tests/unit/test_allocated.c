@@ -15,7 +15,7 @@ static void *heap_new(void)
 {
     void *h = mmap(NULL, HEAP_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(h != MAP_FAILED);
-    blocks_begin(h, HEAP_GROUPS, 1000);
+    heap_block_begin(h, HEAP_GROUPS, 1000);
     return h;
 }
 
@@ -55,26 +55,26 @@ struct worker {
     struct count of[THREADS][NODES]; /* what it did to whose blocks */
 };
 
-static void give(struct worker *w, struct heap_mine *mine, uint32_t k)
+static void give(struct worker *w, struct heap_thread_cache *mine, uint32_t k)
 {
     struct count *c = &w->of[shared[k].by - 1][shared[k].node];
-    struct heap_was was;
+    struct freed_block was;
     assert_true(
-        blocks_given(w->heap, mine, w->thread, 1, shared[k].block, HEAP_MALLOC, false, &was));
+        heap_block_remove(w->heap, mine, w->thread, 1, shared[k].block, HEAP_MALLOC, false, &was));
     *(shared[k].by == w->thread ? &c->freed : &c->elsewhere) += 1;
     *(shared[k].by == w->thread ? &c->freed_bytes : &c->elsewhere_bytes) += shared[k].bytes;
     free(shared[k].block);
     shared[k].block = NULL;
 }
 
-static void take(struct worker *w, struct heap_mine *mine, uint32_t k, size_t bytes, uint32_t node)
+static void take(struct worker *w, struct heap_thread_cache *mine, uint32_t k, size_t bytes, uint32_t node)
 {
     struct heap_caller by = {.thread = w->thread, .node = w->nodes[node], .now_ns = 1000};
     shared[k].block = malloc(bytes);
     shared[k].bytes = bytes;
     shared[k].by = w->thread;
     shared[k].node = node;
-    blocks_taken(w->heap, mine, &by, shared[k].block, bytes, bytes + 8, HEAP_MALLOC);
+    heap_block_add(w->heap, mine, &by, shared[k].block, bytes, bytes + 8, HEAP_MALLOC);
     w->of[w->thread - 1][node].blocks++;
     w->of[w->thread - 1][node].bytes += bytes;
 }
@@ -82,7 +82,7 @@ static void take(struct worker *w, struct heap_mine *mine, uint32_t k, size_t by
 static void *work(void *argument)
 {
     struct worker *w = argument;
-    struct heap_mine *mine = calloc(1, sizeof *mine);
+    struct heap_thread_cache *mine = calloc(1, sizeof *mine);
     unsigned seed = w->thread;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         uint32_t k = (uint32_t)rand_r(&seed) % MOST;
@@ -163,7 +163,7 @@ static void sums_are_as_they_were_counted(void **state)
         workers[i].heap = heap;
         workers[i].thread = i + 1;
         for (uint32_t k = 0; k < NODES; k++)
-            workers[i].nodes[k] = blocks_node(heap, HEAP_NODE_WHOLE, 1000 + k);
+            workers[i].nodes[k] = stack_table_find_node(heap, HEAP_NODE_WHOLE, 1000 + k);
     }
     for (uint32_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
@@ -188,19 +188,19 @@ static void *at(uintptr_t address) { return (char *)NULL + address; }
 
 static const struct heap_caller a = {.thread = 1, .node = 20, .event = 5, .now_ns = 3001000};
 
-static bool given(void *heap, struct heap_mine *mine, uint32_t thread, void *block,
-                  struct heap_was *was)
+static bool given(void *heap, struct heap_thread_cache *mine, uint32_t thread, void *block,
+                  struct freed_block *was)
 {
-    return blocks_given(heap, mine, thread, 70 + thread, block, HEAP_MALLOC, true, was);
+    return heap_block_remove(heap, mine, thread, 70 + thread, block, HEAP_MALLOC, true, was);
 }
 
 static void frees_are_told_apart(void **state)
 {
     void *heap = heap_new();
-    struct heap_mine mine = {0}, other = {0};
-    struct heap_was was;
+    struct heap_thread_cache mine = {0}, other = {0};
+    struct freed_block was;
     (void)state;
-    blocks_taken(heap, &mine, &a, at(0x1000), 10, 24, HEAP_MALLOC);
+    heap_block_add(heap, &mine, &a, at(0x1000), 10, 24, HEAP_MALLOC);
     assert_true(given(heap, &other, 2, at(0x1000), &was));
     assert_int_equal(was.block.bytes, 10);
     assert_int_equal(was.block.beyond, 14);
@@ -208,7 +208,7 @@ static void frees_are_told_apart(void **state)
     assert_int_equal(was.block.age_ms, 3);
     assert_int_equal(sum_of(heap, 20, 1)->elsewhere_bytes, 10);
     const struct heap_caller b = {.thread = 2, .node = 21};
-    blocks_put_back(heap, &other, &b, &was); /* as if nothing had been */
+    heap_block_restore(heap, &other, &b, &was); /* as if nothing had been */
     assert_int_equal(sum_of(heap, 20, 1)->elsewhere, 0);
     assert_int_equal(sum_of(heap, 20, 1)->freed, 0);
     assert_int_equal(sum_of(heap, 20, 1)->usable, 24);
@@ -216,15 +216,15 @@ static void frees_are_told_apart(void **state)
     assert_false(given(heap, &mine, 1, at(0x1000), &was)); /* twice */
     assert_false(was.known);
     assert_int_equal(was.before, 72);
-    blocks_taken(heap, &mine, &a, at(0x1000), 10, 10, HEAP_NEW); /* given out again */
+    heap_block_add(heap, &mine, &a, at(0x1000), 10, 10, HEAP_NEW); /* given out again */
     assert_false(given(heap, &mine, 1, at(0x1000), &was)); /* by another way than it was taken */
     assert_true(was.known);
     assert_int_equal(was.kind, HEAP_NEW);
     assert_int_equal(left(sum_of(heap, 20, 1)), 0);
     assert_false(given(heap, &mine, 1, at(0x2000), &was)); /* never */
     assert_true(!was.known && !was.before);
-    assert_true(blocks_null(heap, &mine, &b));
-    assert_false(blocks_null(heap, &mine, &b));
+    assert_true(heap_block_free_null(heap, &mine, &b));
+    assert_false(heap_block_free_null(heap, &mine, &b));
     assert_int_equal(sum_of(heap, 21, 2)->nulls, 2);
     munmap(heap, HEAP_MAP_BYTES);
 }
@@ -233,10 +233,10 @@ static void what_is_taken_again_was_given_back(void **state)
 {
     void *heap = heap_new();
     const struct heap_head *head = heap;
-    struct heap_mine mine = {0};
+    struct heap_thread_cache mine = {0};
     (void)state;
-    blocks_taken(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
-    blocks_taken(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
+    heap_block_add(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
+    heap_block_add(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
     assert_int_equal(head->unseen, 1);
     assert_int_equal(left(sum_of(heap, 20, 1)), 1);
     munmap(heap, HEAP_MAP_BYTES);
@@ -245,13 +245,13 @@ static void what_is_taken_again_was_given_back(void **state)
 static void temporaries_are_those_freed_before_the_next(void **state)
 {
     void *heap = heap_new();
-    struct heap_mine mine = {0};
-    struct heap_was was;
+    struct heap_thread_cache mine = {0};
+    struct freed_block was;
     (void)state;
-    blocks_taken(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
+    heap_block_add(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
     given(heap, &mine, 1, at(0x3000), &was);
-    blocks_taken(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
-    blocks_taken(heap, &mine, &a, at(0x4000), 10, 10, HEAP_MALLOC);
+    heap_block_add(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
+    heap_block_add(heap, &mine, &a, at(0x4000), 10, 10, HEAP_MALLOC);
     given(heap, &mine, 1, at(0x3000), &was);
     given(heap, &mine, 1, at(0x4000), &was);
     assert_int_equal(sum_of(heap, 20, 1)->temporaries, 2);
@@ -264,12 +264,12 @@ static void the_most_at_once(void **state)
     void *heap = heap_new();
     const struct heap_head *head = heap;
     const struct heap_thread *t = (const void *)((char *)heap + HEAP_THREADS_AT);
-    struct heap_mine mine = {0};
-    struct heap_was was;
+    struct heap_thread_cache mine = {0};
+    struct freed_block was;
     int64_t now = 0, most = 0;
     (void)state;
     for (uintptr_t i = 1; i <= 3000; i++) {
-        blocks_taken(heap, &mine, &a, at(i * 32), i, i, HEAP_MALLOC);
+        heap_block_add(heap, &mine, &a, at(i * 32), i, i, HEAP_MALLOC);
         now += (int64_t)i;
         most = now > most ? now : most;
         if (i % 3 == 0) {
@@ -290,7 +290,7 @@ static void bad_frees_are_bounded(void **state)
     const struct heap_bad *all = (const void *)((char *)heap + HEAP_BAD_AT);
     (void)state;
     for (uint32_t i = 0; i < 2 * HEAP_BAD; i++)
-        assert_int_equal(blocks_bad(heap, &(struct heap_bad){.address = i + 1}),
+        assert_int_equal(heap_block_add_bad(heap, &(struct heap_bad){.address = i + 1}),
                          i < HEAP_BAD ? i : HEAP_BAD);
     assert_int_equal(head->bad, HEAP_BAD);
     assert_int_equal(all[HEAP_BAD - 1].address, HEAP_BAD);
@@ -303,13 +303,13 @@ static void what_is_full_says_so(void **state)
 {
     void *heap = heap_new();
     const struct heap_head *head = heap;
-    struct heap_mine mine = {0};
-    struct heap_was was;
+    struct heap_thread_cache mine = {0};
+    struct freed_block was;
     uint64_t all = 0, still = 0, most = HEAP_SUMS + 1000;
     (void)state;
     for (uint64_t i = 1; i <= most; i++) { /* one page, so that its places are not enough */
-        struct heap_caller by = {.thread = 1, .node = blocks_node(heap, HEAP_NODE_WHOLE, i)};
-        blocks_taken(heap, &mine, &by, at(0x100000 + i % 2048 * 2), 1, 1, HEAP_MALLOC);
+        struct heap_caller by = {.thread = 1, .node = stack_table_find_node(heap, HEAP_NODE_WHOLE, i)};
+        heap_block_add(heap, &mine, &by, at(0x100000 + i % 2048 * 2), 1, 1, HEAP_MALLOC);
     }
     assert_int_equal(head->sums, HEAP_SUMS);
     assert_true(head->unseen > 0);
@@ -322,10 +322,10 @@ static void what_is_full_says_so(void **state)
     }
     assert_true(all >= HEAP_GROUP && all <= most && still <= HEAP_GROUP * HEAP_TRIES);
     for (uint32_t i = 0; i < 2 * HEAP_NODES; i++)
-        blocks_node(heap, HEAP_NODE_CUT, i);
+        stack_table_find_node(heap, HEAP_NODE_CUT, i);
     assert_int_equal(head->nodes, HEAP_NODES);
-    assert_int_equal(blocks_node(heap, HEAP_NODE_UNKNOWN, 5), HEAP_NODE_OTHER);
-    assert_int_equal(blocks_node(heap, HEAP_NODE_OTHER, 5), HEAP_NODE_OTHER);
+    assert_int_equal(stack_table_find_node(heap, HEAP_NODE_UNKNOWN, 5), HEAP_NODE_OTHER);
+    assert_int_equal(stack_table_find_node(heap, HEAP_NODE_OTHER, 5), HEAP_NODE_OTHER);
     munmap(heap, HEAP_MAP_BYTES);
 }
 
@@ -337,16 +337,16 @@ static void a_small_table_keeps_its_bounds(void **state)
     char *heap =
         mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const struct heap_head *head = (void *)heap;
-    struct heap_mine mine = {0};
-    struct heap_was was;
+    struct heap_thread_cache mine = {0};
+    struct freed_block was;
     uint64_t most = 2 * HEAP_GROUPS_LEAST * HEAP_GROUP, found = 0;
     (void)state;
     assert_true(heap != MAP_FAILED);
     assert_int_equal(mprotect(heap + bytes, 4096, PROT_NONE), 0);
-    blocks_begin(heap, HEAP_GROUPS_LEAST, 1000);
-    struct heap_caller by = {.thread = 1, .node = blocks_node(heap, HEAP_NODE_WHOLE, 1)};
+    heap_block_begin(heap, HEAP_GROUPS_LEAST, 1000);
+    struct heap_caller by = {.thread = 1, .node = stack_table_find_node(heap, HEAP_NODE_WHOLE, 1)};
     for (uint64_t i = 1; i <= most; i++)
-        blocks_taken(heap, &mine, &by, at(i * 32), 1, 1, HEAP_MALLOC);
+        heap_block_add(heap, &mine, &by, at(i * 32), 1, 1, HEAP_MALLOC);
     for (uint64_t i = 1; i <= most; i++)
         found += given(heap, &mine, 1, at(i * 32), &was);
     assert_true(found > most / 4);
@@ -356,126 +356,126 @@ static void a_small_table_keeps_its_bounds(void **state)
 
 /* ---- the journal ---- */
 
-static uint32_t line(const struct session *session, uint32_t code)
+static uint32_t line(const struct program_session *session, uint32_t code)
 {
     (void)session;
     return code + 100;
 }
 
-static void put_bad_free(struct out *body, bool first)
+static void put_bad_free(struct encoder *body, bool first)
 {
-    put_u32(body, 1);
-    put_u32(body, 0);
-    put_u8(body, HEAP_NO_BLOCK);
-    put_u32(body, 2);
+    encode_u32(body, 1);
+    encode_u32(body, 0);
+    encode_u8(body, HEAP_NO_BLOCK);
+    encode_u32(body, 2);
     for (uint64_t i = 0; i < 4; i++)
-        put_u64(body, i);
+        encode_u64(body, i);
     if (!first)
-        put_u32(body, 9);
+        encode_u32(body, 9);
 }
 
-static void read_cut_and_twice(const struct used_by *by, const struct out *body)
+static void read_cut_and_twice(const struct usage_target *by, const struct encoder *body)
 {
     for (size_t cut = 0; cut < body->size; cut++) {
-        struct in in = in_from(body->data, cut);
-        assert_false(heaped_read(by, &in));
+        struct decoder in = decoder_init(body->data, cut);
+        assert_false(heap_records_decode(by, &in));
     }
     for (int twice = 0; twice < 2; twice++) {
-        struct in in = in_from(body->data, body->size);
-        assert_true(heaped_read(by, &in));
+        struct decoder in = decoder_init(body->data, body->size);
+        assert_true(heap_records_decode(by, &in));
     }
 }
 
 static void the_journal_of_version_1_is_read(void **state)
 {
     struct run *run = run_new("heap@1", 1, NULL);
-    const struct used_by by = {.run = run, .process = 3, .line = line};
-    struct out body = {0};
+    const struct usage_target by = {.run = run, .process = 3, .line = line};
+    struct encoder body = {0};
     uint32_t parent;
     (void)state;
     for (uint64_t i = 0; i < 3; i++)
-        put_u64(&body, 10 + i); /* when, unseen, unknown */
-    put_u32(&body, 1);
-    put_u32(&body, 7);
-    put_u32(&body, 2);
-    put_u64(&body, 0x4000);
+        encode_u64(&body, 10 + i); /* when, unseen, unknown */
+    encode_u32(&body, 1);
+    encode_u32(&body, 7);
+    encode_u32(&body, 2);
+    encode_u64(&body, 0x4000);
     for (uint64_t i = 0; i < HEAP_FIGURES_1; i++)
-        put_u64(&body, i);
+        encode_u64(&body, i);
     put_bad_free(&body, true);
     read_cut_and_twice(&by, &body);
-    assert_int_equal(heap_process_count(run), 1);
-    assert_int_equal(heap_process_at(run, 0)->unknown, 12);
-    assert_int_equal(heap_count(run), 1);
-    assert_int_equal(heap_at(run, 0)->thread, 102);
-    assert_int_equal(heap_at(run, 0)->most_bytes, HEAP_FIGURES_1 - 1);
-    assert_int_equal(heap_site(run, 3, heap_at(run, 0)->node, &parent), 0x4000);
+    assert_int_equal(heap_totals_process_count(run), 1);
+    assert_int_equal(heap_totals_process_at(run, 0)->unknown, 12);
+    assert_int_equal(heap_totals_count(run), 1);
+    assert_int_equal(heap_totals_at(run, 0)->thread, 102);
+    assert_int_equal(heap_totals_at(run, 0)->most_bytes, HEAP_FIGURES_1 - 1);
+    assert_int_equal(heap_totals_site(run, 3, heap_totals_at(run, 0)->node, &parent), 0x4000);
     assert_int_equal(parent, HEAP_NODE_UNKNOWN);
-    assert_int_equal(heap_wrong_count(run), 1);
-    assert_int_equal(heap_wrong_at(run, 0)->before, 3);
-    assert_false(heap_add(run, HEAP_SUMS, heap_at(run, 0)));
-    out_free(&body);
+    assert_int_equal(heap_totals_wrong_count(run), 1);
+    assert_int_equal(heap_totals_wrong_at(run, 0)->before, 3);
+    assert_false(heap_totals_add(run, HEAP_SUMS, heap_totals_at(run, 0)));
+    encoder_free(&body);
     run_free(run);
 }
 
-static void put_sums(struct out *body)
+static void put_sums(struct encoder *body)
 {
-    put_u64(body, 0);
-    put_u8(body, HEAP_TOLD_SUMS);
+    encode_u64(body, 0);
+    encode_u8(body, HEAP_RECORD_SUMS);
     for (uint64_t i = 0; i < 7; i++)
-        put_u64(body, 10 + i); /* when, began, unseen, unknown, folded, most, when */
-    put_u32(body, HEAP_NODE_FIRST);
-    put_u32(body, 2);
-    put_u64(body, 0x4000);
-    put_u32(body, HEAP_NODE_WHOLE);
-    put_u64(body, 0x5000);
-    put_u32(body, HEAP_NODE_FIRST);
-    put_u32(body, 1);
-    put_u32(body, 7);
-    put_u32(body, 2);
-    put_u32(body, HEAP_NODE_FIRST + 1);
+        encode_u64(body, 10 + i); /* when, began, unseen, unknown, folded, most, when */
+    encode_u32(body, HEAP_NODE_FIRST);
+    encode_u32(body, 2);
+    encode_u64(body, 0x4000);
+    encode_u32(body, HEAP_NODE_WHOLE);
+    encode_u64(body, 0x5000);
+    encode_u32(body, HEAP_NODE_FIRST);
+    encode_u32(body, 1);
+    encode_u32(body, 7);
+    encode_u32(body, 2);
+    encode_u32(body, HEAP_NODE_FIRST + 1);
     for (uint64_t i = 0; i < HEAP_FIGURES; i++)
-        put_u64(body, i);
+        encode_u64(body, i);
     put_bad_free(body, false);
 }
 
 static void the_journal_is_read(void **state)
 {
     struct run *run = run_new("heap@1", 1, NULL);
-    const struct used_by by = {.run = run, .process = 3, .line = line};
-    struct out body = {0};
+    const struct usage_target by = {.run = run, .process = 3, .line = line};
+    struct encoder body = {0};
     uint32_t parent;
     (void)state;
     put_sums(&body);
     read_cut_and_twice(&by, &body);
-    assert_int_equal(heap_process_of(run, 3)->most_bytes, 15);
-    assert_int_equal(heap_count(run), 1);
-    assert_int_equal(heap_numbered(run, 3, 7)->most_bytes, HEAP_FIGURES - 1);
-    assert_int_equal(heap_site(run, 3, heap_at(run, 0)->node, &parent), 0x5000);
-    assert_int_equal(heap_site(run, 3, parent, &parent), 0x4000);
+    assert_int_equal(heap_totals_process_for(run, 3)->most_bytes, 15);
+    assert_int_equal(heap_totals_count(run), 1);
+    assert_int_equal(heap_totals_find_numbered(run, 3, 7)->most_bytes, HEAP_FIGURES - 1);
+    assert_int_equal(heap_totals_site(run, 3, heap_totals_at(run, 0)->node, &parent), 0x5000);
+    assert_int_equal(heap_totals_site(run, 3, parent, &parent), 0x4000);
     assert_int_equal(parent, HEAP_NODE_WHOLE);
-    assert_int_equal(heap_site(run, 3, 5000, &parent), 0);
-    assert_int_equal(heap_wrong_at(run, 0)->node, 9);
-    assert_false(heap_add_node(run, 3, 20, 1, 20)); /* its own parent */
-    assert_false(heap_add_node(run, 3, HEAP_NODES, 1, 8));
-    out_drop(&body, body.size);
-    put_u64(&body, 0);
-    put_u8(&body, HEAP_TOLD_BLOCKS);
-    put_u64(&body, 50);
-    put_u8(&body, 1);
-    put_u64(&body, 4); /* left out */
-    put_u32(&body, 1);
-    put_u64(&body, 0x7000);
-    put_u64(&body, 100);
-    put_u32(&body, 7);
-    put_u32(&body, 8);
-    put_u32(&body, 3);
-    put_u32(&body, 2);
-    put_u8(&body, HEAP_NEW);
+    assert_int_equal(heap_totals_site(run, 3, 5000, &parent), 0);
+    assert_int_equal(heap_totals_wrong_at(run, 0)->node, 9);
+    assert_false(heap_totals_add_node(run, 3, 20, 1, 20)); /* its own parent */
+    assert_false(heap_totals_add_node(run, 3, HEAP_NODES, 1, 8));
+    encoder_consume(&body, body.size);
+    encode_u64(&body, 0);
+    encode_u8(&body, HEAP_RECORD_BLOCKS);
+    encode_u64(&body, 50);
+    encode_u8(&body, 1);
+    encode_u64(&body, 4); /* left out */
+    encode_u32(&body, 1);
+    encode_u64(&body, 0x7000);
+    encode_u64(&body, 100);
+    encode_u32(&body, 7);
+    encode_u32(&body, 8);
+    encode_u32(&body, 3);
+    encode_u32(&body, 2);
+    encode_u8(&body, HEAP_NEW);
     read_cut_and_twice(&by, &body);
-    assert_int_equal(heap_block_count(run), 1); /* those of the second time took their place */
-    assert_int_equal(heap_block_at(run, 0)->usable, 108);
-    assert_int_equal(heap_process_of(run, 3)->blocks_left, 4);
-    out_free(&body);
+    assert_int_equal(heap_totals_block_count(run), 1); /* those of the second time took their place */
+    assert_int_equal(heap_totals_block_at(run, 0)->usable, 108);
+    assert_int_equal(heap_totals_process_for(run, 3)->blocks_left, 4);
+    encoder_free(&body);
     run_free(run);
 }
 

@@ -23,50 +23,50 @@ struct told {
     unsigned parts[100], ends[100], refused[100];
 };
 
-static void read_all(struct told *told, struct out *out)
+static void read_all(struct told *told, struct encoder *out)
 {
     unsigned type;
     size_t length;
     const char *error;
     for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
-        struct answer answer;
+        struct response_chunk answer;
         assert_int_equal(
             frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
-        struct in in = in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
-        if (type != MESSAGE_ANSWER)
+        struct decoder in = decoder_init(out->data + at + MESSAGE_FRAME_BYTES, length);
+        if (type != MESSAGE_RESPONSE)
             continue;
-        get_answer(&in, &answer);
+        decode_response_chunk(&in, &answer);
         assert_true(answer.id && answer.id < 100 && !in.error);
         assert_int_equal(told->ends[answer.id], 0); /* nothing after the last part */
         told->parts[answer.id]++;
         told->ends[answer.id] += answer.last;
-        told->refused[answer.id] += answer.part == PART_REFUSAL;
+        told->refused[answer.id] += answer.part == RESPONSE_ERROR;
     }
-    out_free(out);
+    encoder_free(out);
 }
 
-static bool ask(struct desk *desk, uint32_t id, enum ask what, struct out *body, struct out *out)
+static bool ask(struct request_queue *desk, uint32_t id, enum request_type what, struct encoder *body, struct encoder *out)
 {
-    struct in in = in_from(body ? body->data : NULL, body ? body->size : 0);
-    desk_ask(desk, &(struct asked){id, (uint16_t)what}, &in, out);
+    struct decoder in = decoder_init(body ? body->data : NULL, body ? body->size : 0);
+    request_queue_add(desk, &(struct request_header){id, (uint16_t)what}, &in, out);
     if (body)
-        out_free(body);
+        encoder_free(body);
     return !in.error;
 }
 
-static struct out pair_of(struct ref a, struct ref b)
+static struct encoder pair_of(struct event_id a, struct event_id b)
 {
-    struct out body = {0};
-    put_ref(&body, a);
-    put_ref(&body, b);
+    struct encoder body = {0};
+    encode_event_id(&body, a);
+    encode_event_id(&body, b);
     return body;
 }
 
-static void work_off(struct desk *desk, struct out *out)
+static void work_off(struct request_queue *desk, struct encoder *out)
 {
     while (desk->count) {
-        desk_step(desk, out);
-        desk_refill(desk, out);
+        request_queue_step(desk, out);
+        request_queue_refill(desk, out);
     }
 }
 
@@ -74,25 +74,25 @@ static void each_question_has_one_end(void **state)
 {
     (void)state;
     struct run *run = small_run();
-    struct desk desk = {.run = run};
-    struct out out = {0}, body;
+    struct request_queue desk = {.run = run};
+    struct encoder out = {0}, body;
     struct told told = {0};
     uint32_t id = 0;
     for (unsigned round = 0; round < 3; round++) {
         body = pair_of(x.arrivals[round].at, x.arrivals[9].at);
-        assert_true(ask(&desk, ++id, ASK_ORDER, &body, &out));
+        assert_true(ask(&desk, ++id, REQUEST_ORDER, &body, &out));
         body = pair_of(x.arrivals[0].at, x.arrivals[round].at);
-        assert_true(ask(&desk, ++id, ASK_WHY, &body, &out));
-        assert_true(ask(&desk, ++id, ASK_DUMP, NULL, &out));
-        assert_true(ask(&desk, ++id, ASK_STAT, NULL, &out));
-        assert_true(ask(&desk, ++id, ASK_WAITS, NULL, &out));
-        assert_true(ask(&desk, ++id, ASK_SITES, NULL, &out));
+        assert_true(ask(&desk, ++id, REQUEST_CAUSAL_CHAIN, &body, &out));
+        assert_true(ask(&desk, ++id, REQUEST_DUMP, NULL, &out));
+        assert_true(ask(&desk, ++id, REQUEST_STAT, NULL, &out));
+        assert_true(ask(&desk, ++id, REQUEST_WAITS, NULL, &out));
+        assert_true(ask(&desk, ++id, REQUEST_SITES, NULL, &out));
     }
     work_off(&desk, &out);
     read_all(&told, &out);
     for (uint32_t i = 1; i <= id; i++)
         assert_true(told.parts[i] && told.ends[i] == 1 && !told.refused[i]);
-    desk_clear(&desk, NULL);
+    request_queue_clear(&desk, NULL);
     run_free(run);
 }
 
@@ -100,19 +100,19 @@ static void what_is_cancelled_is_not_answered(void **state)
 {
     (void)state;
     struct run *run = small_run();
-    struct desk desk = {.run = run};
-    struct out out = {0};
+    struct request_queue desk = {.run = run};
+    struct encoder out = {0};
     struct told told = {0};
     for (uint32_t id = 1; id <= 6; id++) {
-        struct out body = pair_of(x.arrivals[id].at, x.arrivals[9].at);
-        assert_true(ask(&desk, id, ASK_ORDER, &body, &out));
+        struct encoder body = pair_of(x.arrivals[id].at, x.arrivals[9].at);
+        assert_true(ask(&desk, id, REQUEST_ORDER, &body, &out));
     }
-    desk_step(&desk, &out);
-    desk_cancel(&desk, 2);
-    desk_cancel(&desk, 6);
-    desk_cancel(&desk, 77); /* never asked */
+    request_queue_step(&desk, &out);
+    request_queue_cancel(&desk, 2);
+    request_queue_cancel(&desk, 6);
+    request_queue_cancel(&desk, 77); /* never asked */
     work_off(&desk, &out);
-    desk_cancel(&desk, 3); /* answered already */
+    request_queue_cancel(&desk, 3); /* answered already */
     read_all(&told, &out);
     for (uint32_t id = 1; id <= 6; id++)
         assert_int_equal(told.ends[id], id == 2 || id == 6 ? 0 : 1);
@@ -123,12 +123,12 @@ static void another_run_ends_all_of_them(void **state)
 {
     (void)state;
     struct run *run = small_run();
-    struct desk desk = {.run = run};
-    struct out out = {0};
+    struct request_queue desk = {.run = run};
+    struct encoder out = {0};
     struct told told = {0};
     for (uint32_t id = 1; id <= 4; id++)
-        assert_true(ask(&desk, id, id % 2 ? ASK_DUMP : ASK_WAITS, NULL, &out));
-    desk_clear(&desk, &out);
+        assert_true(ask(&desk, id, id % 2 ? REQUEST_DUMP : REQUEST_WAITS, NULL, &out));
+    request_queue_clear(&desk, &out);
     read_all(&told, &out);
     for (uint32_t id = 1; id <= 4; id++)
         assert_true(told.ends[id] == 1 && told.refused[id] == 1);
@@ -139,20 +139,20 @@ static void what_cannot_be_asked_is_refused(void **state)
 {
     (void)state;
     struct run *run = small_run();
-    struct desk desk = {.run = run};
-    struct out out = {0};
+    struct request_queue desk = {.run = run};
+    struct encoder out = {0};
     struct told told = {0};
     assert_true(ask(&desk, 1, 63, NULL, &out)); /* of a later version */
     assert_true(ask(&desk, 2, 60000, NULL, &out));
     for (uint32_t id = 3; id < 3 + LIMIT_QUESTIONS + 2; id++) /* the last two are too many */
-        assert_true(ask(&desk, id, ASK_DUMP, NULL, &out));
-    assert_false(ask(&desk, 3, ASK_WAITS, NULL, &out)); /* an id that is in use */
-    struct out body = {0};
-    put_u8(&body, 7);
-    assert_false(ask(&desk, 90, ASK_STAT, &body, &out)); /* longer than its content */
-    body = (struct out){0};
-    put_u8(&body, 7);
-    assert_false(ask(&desk, 91, ASK_COUNT, &body, &out));
+        assert_true(ask(&desk, id, REQUEST_DUMP, NULL, &out));
+    assert_false(ask(&desk, 3, REQUEST_WAITS, NULL, &out)); /* an id that is in use */
+    struct encoder body = {0};
+    encode_u8(&body, 7);
+    assert_false(ask(&desk, 90, REQUEST_STAT, &body, &out)); /* longer than its content */
+    body = (struct encoder){0};
+    encode_u8(&body, 7);
+    assert_false(ask(&desk, 91, REQUEST_COUNT, &body, &out));
     work_off(&desk, &out);
     read_all(&told, &out);
     for (uint32_t id = 1; id < 3 + LIMIT_QUESTIONS + 2; id++)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-static enum asleep in(long number, const char *rest, uint64_t *word)
+static enum sleep_call in(long number, const char *rest, uint64_t *word)
 {
     char text[200];
     int size = snprintf(text, sizeof text, "%ld %s", number, rest);
@@ -22,26 +22,26 @@ static void calls(void **state)
 {
     (void)state;
     uint64_t word;
-    assert_int_equal(in(SYS_futex, "0x7f10a0 0x80 0x0 0x7ffe 0x7f1\n", &word), ASLEEP_FUTEX);
+    assert_int_equal(in(SYS_futex, "0x7f10a0 0x80 0x0 0x7ffe 0x7f1\n", &word), SLEEP_IN_FUTEX);
     assert_int_equal(word, 0x7f10a0);
-    assert_int_equal(in(SYS_read, "0x3 0x7ffe 0x10\n", &word), ASLEEP_READ);
-    assert_int_equal(in(SYS_sched_yield, "0x0\n", &word), ASLEEP_OTHER);
-    assert_int_equal(in(-1, "0x7ffe 0x7f1\n", &word), ASLEEP_NOT);
-    assert_int_equal(asleep_syscall("running\n", 8, &word), ASLEEP_NOT);
-    assert_int_equal(asleep_syscall("", 0, &word), ASLEEP_NOT);
+    assert_int_equal(in(SYS_read, "0x3 0x7ffe 0x10\n", &word), SLEEP_IN_READ);
+    assert_int_equal(in(SYS_sched_yield, "0x0\n", &word), SLEEP_IN_OTHER);
+    assert_int_equal(in(-1, "0x7ffe 0x7f1\n", &word), SLEEP_IN_NOT);
+    assert_int_equal(asleep_syscall("running\n", 8, &word), SLEEP_IN_NOT);
+    assert_int_equal(asleep_syscall("", 0, &word), SLEEP_IN_NOT);
 }
 
-static enum asleep by(const char *text) { return asleep_wchan(text, strlen(text)); }
+static enum sleep_call by(const char *text) { return asleep_wchan(text, strlen(text)); }
 
 static void functions(void **state)
 {
     (void)state;
-    assert_int_equal(by("futex_wait_queue"), ASLEEP_FUTEX);
-    assert_int_equal(by("__futex_wait"), ASLEEP_FUTEX);
-    assert_int_equal(by("hrtimer_nanosleep"), ASLEEP_SLEEP);
-    assert_int_equal(by("some_other_function"), ASLEEP_OTHER);
-    assert_int_equal(by("0"), ASLEEP_NOT);
-    assert_int_equal(by(""), ASLEEP_NOT);
+    assert_int_equal(by("futex_wait_queue"), SLEEP_IN_FUTEX);
+    assert_int_equal(by("__futex_wait"), SLEEP_IN_FUTEX);
+    assert_int_equal(by("hrtimer_nanosleep"), SLEEP_IN_SLEEP);
+    assert_int_equal(by("some_other_function"), SLEEP_IN_OTHER);
+    assert_int_equal(by("0"), SLEEP_IN_NOT);
+    assert_int_equal(by(""), SLEEP_IN_NOT);
 }
 
 static void loader(void **state)
@@ -61,10 +61,10 @@ static void loader(void **state)
 static void names(void **state)
 {
     (void)state;
-    for (unsigned call = ASLEEP_NOT + 1; call < ASLEEP_CALLS; call++)
-        assert_true(*asleep_name(call));
-    assert_string_equal(asleep_name(ASLEEP_NOT), "");
-    assert_string_equal(asleep_name(ASLEEP_CALLS), "");
+    for (unsigned call = SLEEP_IN_NOT + 1; call < SLEEP_IN_CALLS; call++)
+        assert_true(*sleep_call_name(call));
+    assert_string_equal(sleep_call_name(SLEEP_IN_NOT), "");
+    assert_string_equal(sleep_call_name(SLEEP_IN_CALLS), "");
 }
 
 int main(void)

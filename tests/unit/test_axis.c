@@ -15,7 +15,7 @@
 static struct view view;
 static struct scene scene;
 static struct scene_mark marks[MARKS];
-static struct shown_event events[MARKS];
+static struct event_info events[MARKS];
 static struct scene_row rows[3] = {{.line = 7}, {.line = 2}, {.line = 9}};
 static unsigned chance;
 
@@ -28,7 +28,7 @@ static void make_scene(unsigned seed)
     double x = LEFT + 5;
     chance = seed;
     for (uint32_t i = 0; i < MARKS; i++) {
-        events[i] = (struct shown_event){.at = {7 + i % 3, 1 + i / 3}, .time_ns = ns};
+        events[i] = (struct event_info){.at = {7 + i % 3, 1 + i / 3}, .time_ns = ns};
         marks[i] = (struct scene_mark){.row = i % 3, .x_pt = x, .event = &events[i]};
         ns += below(3) ? below(50) : below(100000);
         x += below(30);
@@ -41,9 +41,9 @@ static void make_scene(unsigned seed)
                            .mark_count = MARKS,
                            .rows = rows,
                            .row_count = 3};
-    view.stage.scene = &scene;
-    view.stage.serial++;
-    view.camera.place.far = false;
+    view.scene_cache.scene = &scene;
+    view.scene_cache.serial++;
+    view.viewport.place.far = false;
 }
 
 static void times_are_where_their_marks_are(void **state)
@@ -51,24 +51,24 @@ static void times_are_where_their_marks_are(void **state)
     (void)state;
     for (unsigned seed = 1; seed < 100; seed++) {
         make_scene(seed);
-        const struct axis *axis = axis_of(&view);
+        const struct time_axis *axis = time_axis_of(&view);
         int64_t from, to;
         assert_non_null(axis);
-        axis_span(axis, &from, &to);
+        time_axis_span(axis, &from, &to);
         assert_true(from == 1000 && to == events[MARKS - 1].time_ns);
         for (uint32_t i = 0; i < MARKS; i++) {
             uint32_t last = i; /* of several at one time */
             while (last + 1 < MARKS && (events[last + 1].time_ns == events[i].time_ns))
                 last++;
             if (i != 20 && last != 20)
-                assert_true(fabs(axis_x_pt(axis, events[i].time_ns) - marks[last].x_pt) < 1e-9);
+                assert_true(fabs(time_axis_x_pt(axis, events[i].time_ns) - marks[last].x_pt) < 1e-9);
         }
         double before = LEFT;
         for (int64_t ns = 0; ns < to + 100; ns += 1 + to / 997) {
-            assert_true(axis_x_pt(axis, ns) >= before);
-            before = axis_x_pt(axis, ns);
+            assert_true(time_axis_x_pt(axis, ns) >= before);
+            before = time_axis_x_pt(axis, ns);
         }
-        assert_true(axis_x_pt(axis, 0) == LEFT && axis_x_pt(axis, to + 1) == RIGHT);
+        assert_true(time_axis_x_pt(axis, 0) == LEFT && time_axis_x_pt(axis, to + 1) == RIGHT);
     }
 }
 
@@ -78,54 +78,54 @@ static void between_two_marks_time_is_even(void **state)
     make_scene(1);
     for (uint32_t i = 0; i < MARKS; i++)
         events[i].time_ns = 100 * i;
-    view.stage.serial++;
-    const struct axis *axis = axis_of(&view);
+    view.scene_cache.serial++;
+    const struct time_axis *axis = time_axis_of(&view);
     for (uint32_t i = 0; i + 1 < MARKS; i++) {
         if (i == 19 || i == 20)
             continue;
         double a = marks[i].x_pt, b = marks[i + 1].x_pt;
-        assert_true(fabs(axis_x_pt(axis, 100 * i + 25) - (a + 0.25 * (b - a))) < 1e-9);
+        assert_true(fabs(time_axis_x_pt(axis, 100 * i + 25) - (a + 0.25 * (b - a))) < 1e-9);
     }
     double a = marks[19].x_pt, b = marks[21].x_pt; /* the pending one is at no time */
-    assert_true(fabs(axis_x_pt(axis, 2000) - (a + b) / 2) < 1e-9);
+    assert_true(fabs(time_axis_x_pt(axis, 2000) - (a + b) / 2) < 1e-9);
 }
 
 static void marks_and_rows_are_found(void **state)
 {
     (void)state;
     make_scene(3);
-    const struct axis *axis = axis_of(&view);
+    const struct time_axis *axis = time_axis_of(&view);
     for (uint32_t i = 0; i < MARKS; i++)
-        assert_ptr_equal(axis_mark(axis, events[i].at), i == 20 ? NULL : &marks[i]);
-    assert_null(axis_mark(axis, (struct ref){7, 1000}));
-    assert_null(axis_mark(axis, (struct ref){1, 1}));
-    assert_int_equal(axis_row(&view, 7), 0);
-    assert_int_equal(axis_row(&view, 9), 2);
-    assert_int_equal(axis_row(&view, 8), -1);
+        assert_ptr_equal(time_axis_find_mark(axis, events[i].at), i == 20 ? NULL : &marks[i]);
+    assert_null(time_axis_find_mark(axis, (struct event_id){7, 1000}));
+    assert_null(time_axis_find_mark(axis, (struct event_id){1, 1}));
+    assert_int_equal(time_axis_row_of_line(&view, 7), 0);
+    assert_int_equal(time_axis_row_of_line(&view, 9), 2);
+    assert_int_equal(time_axis_row_of_line(&view, 8), -1);
 }
 
 static void it_is_that_of_the_scene_that_is_here(void **state)
 {
     (void)state;
     make_scene(1);
-    double was = axis_x_pt(axis_of(&view), events[30].time_ns);
+    double was = time_axis_x_pt(time_axis_of(&view), events[30].time_ns);
     for (uint32_t i = 0; i < MARKS; i++)
         marks[i].x_pt += 7;
-    view.stage.serial++; /* another one, in the same place */
-    assert_true(fabs(axis_x_pt(axis_of(&view), events[30].time_ns) - was - 7) < 1e-9);
+    view.scene_cache.serial++; /* another one, in the same place */
+    assert_true(fabs(time_axis_x_pt(time_axis_of(&view), events[30].time_ns) - was - 7) < 1e-9);
     scene.mark_count = 0;
-    view.stage.serial++;
+    view.scene_cache.serial++;
     int64_t from, to;
-    axis_span(axis_of(&view), &from, &to);
-    assert_true(from == 0 && to == 0 && axis_x_pt(axis_of(&view), 5) == LEFT);
-    view.camera.place.far = true;
-    assert_null(axis_of(&view));
-    view.camera.place.far = false;
-    view.stage.scene = NULL;
-    assert_null(axis_of(&view));
-    axis_stale(&view);
-    g_free(view.axis);
-    view.axis = NULL;
+    time_axis_span(time_axis_of(&view), &from, &to);
+    assert_true(from == 0 && to == 0 && time_axis_x_pt(time_axis_of(&view), 5) == LEFT);
+    view.viewport.place.far = true;
+    assert_null(time_axis_of(&view));
+    view.viewport.place.far = false;
+    view.scene_cache.scene = NULL;
+    assert_null(time_axis_of(&view));
+    time_axis_invalidate(&view);
+    g_free(view.time_axis);
+    view.time_axis = NULL;
 }
 
 int main(void)

@@ -9,47 +9,47 @@ enum { THREADS = 4, LOCKS = 3, VISITS = 40, EVENTS = 2 * (2 * THREADS + 2 * VISI
 
 /* A run that is made up: main makes threads, which enter and leave locks.  Numbers of lines differ between runs. */
 struct made {
-    struct beside *beside;
+    struct trace_alignment *beside;
     unsigned run;
     uint32_t threads[THREADS], locks[LOCKS]; /* lines */
     uint64_t numbers[THREADS + LOCKS + 1]; /* of events, by line */
-    struct ref before[EVENTS][3], at[EVENTS]; /* what is known to be before each */
-    struct ref last[THREADS]; /* of each thread */
+    struct event_id before[EVENTS][3], at[EVENTS]; /* what is known to be before each */
+    struct event_id last[THREADS]; /* of each thread */
     uint32_t count;
 };
 
-static struct ref put(struct made *m, uint32_t line, unsigned thread, enum relation relation,
-                      struct ref *partner, const char *type)
+static struct event_id put(struct made *m, uint32_t line, unsigned thread, enum relation relation,
+                      struct event_id *partner, const char *type)
 {
-    struct shown_event e = {.at = {line, ++m->numbers[line]},
+    struct event_info e = {.at = {line, ++m->numbers[line]},
                             .thread = m->threads[thread],
                             .relation = (uint8_t)relation,
                             .partners = partner,
                             .partner_count = partner != NULL};
-    assert_true(beside_event(m->beside, m->run, &e, type));
+    assert_true(alignment_event(m->beside, m->run, &e, type));
     m->at[m->count] = e.at;
-    m->before[m->count][0] = (struct ref){line, e.at.number - 1};
+    m->before[m->count][0] = (struct event_id){line, e.at.number - 1};
     m->before[m->count][1] = m->last[thread];
     m->before[m->count][2] =
-        relation == RELATION_RECEIVE && partner ? *partner : (struct ref){0, 0};
+        relation == RELATION_RECEIVE && partner ? *partner : (struct event_id){0, 0};
     m->count++;
     m->last[thread] = e.at;
     return e.at;
 }
 
 /* Lines are numbered from `first` on, round and round. */
-static void begin(struct made *m, struct beside *beside, unsigned run, unsigned first)
+static void begin(struct made *m, struct trace_alignment *beside, unsigned run, unsigned first)
 {
     *m = (struct made){.beside = beside, .run = run};
     for (unsigned i = 0; i < THREADS + LOCKS; i++) {
         uint32_t line = 1 + (i + first) % (THREADS + LOCKS);
         *(i < THREADS ? &m->threads[i] : &m->locks[i - THREADS]) = line;
     }
-    beside_name(beside, run, m->threads[0], "main");
+    alignment_name(beside, run, m->threads[0], "main");
     put(m, m->threads[0], 0, RELATION_NONE, NULL, "start");
     for (unsigned i = 1; i < THREADS; i++) {
-        struct ref child = {m->threads[i], 1};
-        struct ref sent = put(m, m->threads[0], 0, RELATION_SEND, &child, "create");
+        struct event_id child = {m->threads[i], 1};
+        struct event_id sent = put(m, m->threads[0], 0, RELATION_SEND, &child, "create");
         put(m, m->threads[i], i, RELATION_RECEIVE, &sent, "begin");
     }
 }
@@ -57,9 +57,9 @@ static void begin(struct made *m, struct beside *beside, unsigned run, unsigned 
 /* On the thread's line and on the lock's at one point, as an enter is. */
 static void visit(struct made *m, unsigned thread, unsigned lock)
 {
-    struct ref here = {m->threads[thread], m->numbers[m->threads[thread]] + 1},
+    struct event_id here = {m->threads[thread], m->numbers[m->threads[thread]] + 1},
                there = {m->locks[lock], m->numbers[m->locks[lock]] + 1};
-    struct ref before = m->last[thread];
+    struct event_id before = m->last[thread];
     bool later = random() & 1; /* either half may be the first in the log */
     for (unsigned i = 0; i < 2; i++) {
         m->last[thread] = before; /* one point: it is not before its other half */
@@ -74,16 +74,16 @@ static void order_is_kept(const struct made *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
         for (unsigned k = 0; k < 3; k++) {
-            int32_t column = beside_column(m->beside, m->run, m->at[i]);
+            int32_t column = alignment_column(m->beside, m->run, m->at[i]);
             assert_true(column >= 0);
             if (m->before[i][k].number)
-                assert_true(beside_column(m->beside, m->run, m->before[i][k]) < column);
+                assert_true(alignment_column(m->beside, m->run, m->before[i][k]) < column);
         }
 }
 
-static struct ref counterpart(const struct made *m, struct ref at)
+static struct event_id counterpart(const struct made *m, struct event_id at)
 {
-    return (struct ref){beside_line(m->beside, m->run, at.line), at.number};
+    return (struct event_id){alignment_line(m->beside, m->run, at.line), at.number};
 }
 
 /* What is equal has the same column, and all that is before it is equal. */
@@ -91,15 +91,15 @@ static uint32_t equal_ones(const struct made *m, unsigned other)
 {
     uint32_t equal = 0;
     for (uint32_t i = 0; i < m->count; i++) {
-        if (!beside_equal(m->beside, m->run, m->at[i]))
+        if (!alignment_equal(m->beside, m->run, m->at[i]))
             continue;
-        struct ref there = counterpart(m, m->at[i]);
-        assert_true(beside_equal(m->beside, other, there));
-        assert_int_equal(beside_column(m->beside, m->run, m->at[i]),
-                         beside_column(m->beside, other, there));
+        struct event_id there = counterpart(m, m->at[i]);
+        assert_true(alignment_equal(m->beside, other, there));
+        assert_int_equal(alignment_column(m->beside, m->run, m->at[i]),
+                         alignment_column(m->beside, other, there));
         for (unsigned k = 0; k < 3; k++)
             assert_true(!m->before[i][k].number ||
-                        beside_equal(m->beside, m->run, m->before[i][k]));
+                        alignment_equal(m->beside, m->run, m->before[i][k]));
         equal++;
     }
     return equal;
@@ -108,28 +108,28 @@ static uint32_t equal_ones(const struct made *m, unsigned other)
 static void the_same_is_equal(void **context)
 {
     (void)context;
-    struct beside *b = beside_new();
+    struct trace_alignment *b = alignment_new();
     struct made a, c;
     begin(&a, b, 0, 0), begin(&c, b, 1, 3);
     for (unsigned i = 0; i < VISITS; i++)
         visit(&a, i % THREADS, i % LOCKS), visit(&c, i % THREADS, i % LOCKS);
-    beside_align(b);
+    align_traces(b);
     for (unsigned i = 0; i < THREADS; i++)
-        assert_int_equal(beside_line(b, 0, a.threads[i]), c.threads[i]);
+        assert_int_equal(alignment_line(b, 0, a.threads[i]), c.threads[i]);
     for (unsigned i = 0; i < LOCKS; i++)
-        assert_int_equal(beside_line(b, 1, c.locks[i]), a.locks[i]);
-    assert_int_equal(beside_first(b, 0).line, 0);
-    assert_int_equal(beside_first(b, 1).line, 0);
+        assert_int_equal(alignment_line(b, 1, c.locks[i]), a.locks[i]);
+    assert_int_equal(alignment_first_divergence(b, 0).line, 0);
+    assert_int_equal(alignment_first_divergence(b, 1).line, 0);
     assert_int_equal(equal_ones(&a, 1), a.count);
     order_is_kept(&a), order_is_kept(&c);
-    beside_free(b);
+    alignment_free(b);
 }
 
 /* Two visits of one lock the other way round: they differ, and what is behind them; the rest does not. */
 static void a_flip_differs_from_there_on(void **context)
 {
     (void)context;
-    struct beside *b = beside_new();
+    struct trace_alignment *b = alignment_new();
     struct made a, c;
     begin(&a, b, 0, 0), begin(&c, b, 1, 2);
     visit(&a, 1, 0), visit(&c, 1, 0);
@@ -137,30 +137,30 @@ static void a_flip_differs_from_there_on(void **context)
     visit(&a, 1, 0), visit(&a, 2, 0);
     visit(&c, 2, 0), visit(&c, 1, 0);
     visit(&a, 3, 1), visit(&c, 3, 1); /* concurrent with all that */
-    beside_align(b);
-    assert_true(ref_equal(beside_first(b, 0), (struct ref){a.threads[1], 3}));
-    assert_true(ref_equal(beside_first(b, 1), (struct ref){c.threads[2], 2}));
+    align_traces(b);
+    assert_true(event_id_equal(alignment_first_divergence(b, 0), (struct event_id){a.threads[1], 3}));
+    assert_true(event_id_equal(alignment_first_divergence(b, 1), (struct event_id){c.threads[2], 2}));
     for (unsigned i = same; i < same + 4; i++)
-        assert_int_equal(beside_begins(b, 0, a.at[i]), i < same + 2);
-    assert_int_equal(beside_line(b, 0, a.threads[2]), c.threads[2]);
-    struct ref second = {a.threads[1], 3}; /* it did the same, as the second on the lock */
-    assert_false(beside_equal(b, 0, second));
-    assert_true(ref_equal(beside_instead(b, 0, second), (struct ref){c.threads[1], 3}));
-    assert_int_equal(beside_instead(b, 0, (struct ref){a.threads[1], 99}).line, 0);
+        assert_int_equal(alignment_may_diverge_at(b, 0, a.at[i]), i < same + 2);
+    assert_int_equal(alignment_line(b, 0, a.threads[2]), c.threads[2]);
+    struct event_id second = {a.threads[1], 3}; /* it did the same, as the second on the lock */
+    assert_false(alignment_equal(b, 0, second));
+    assert_true(event_id_equal(divergent_event(b, 0, second), (struct event_id){c.threads[1], 3}));
+    assert_int_equal(divergent_event(b, 0, (struct event_id){a.threads[1], 99}).line, 0);
     for (unsigned i = 1; i < THREADS; i++) /* made one after the other */
-        assert_int_equal(beside_column(b, 0, (struct ref){a.threads[i], 1}), i + 1);
+        assert_int_equal(alignment_column(b, 0, (struct event_id){a.threads[i], 1}), i + 1);
     for (uint64_t i = 1; i <= 3;
          i++) { /* both halves of a point in one column, and no column is left out */
-        assert_int_equal(beside_column(b, 0, (struct ref){a.locks[0], i}), i + 2);
-        assert_int_equal(beside_column(b, 1, (struct ref){c.locks[0], i}), i + 2);
+        assert_int_equal(alignment_column(b, 0, (struct event_id){a.locks[0], i}), i + 2);
+        assert_int_equal(alignment_column(b, 1, (struct event_id){c.locks[0], i}), i + 2);
     }
-    assert_int_equal(beside_column(b, 0, (struct ref){a.threads[2], 2}), 5);
-    assert_int_equal(beside_column(b, 1, (struct ref){c.threads[2], 2}), 4);
-    assert_int_equal(beside_column(b, 0, (struct ref){a.threads[3], 2}), 5);
+    assert_int_equal(alignment_column(b, 0, (struct event_id){a.threads[2], 2}), 5);
+    assert_int_equal(alignment_column(b, 1, (struct event_id){c.threads[2], 2}), 4);
+    assert_int_equal(alignment_column(b, 0, (struct event_id){a.threads[3], 2}), 5);
     assert_int_equal(equal_ones(&a, 1), same + 2);
     assert_int_equal(equal_ones(&c, 0), same + 2);
     order_is_kept(&a), order_is_kept(&c);
-    beside_free(b);
+    alignment_free(b);
 }
 
 /* Runs of which the first visits are the same, and the others are whatever they are. */
@@ -169,7 +169,7 @@ static void whatever_they_do(void **context)
     (void)context;
     srandom(7);
     for (unsigned round = 0; round < 200; round++) {
-        struct beside *b = beside_new();
+        struct trace_alignment *b = alignment_new();
         struct made a, c;
         unsigned same = (unsigned)random() % VISITS;
         begin(&a, b, 0, (unsigned)random()), begin(&c, b, 1, (unsigned)random());
@@ -180,33 +180,33 @@ static void whatever_they_do(void **context)
                 thread = (unsigned)random() % THREADS, lock = (unsigned)random() % LOCKS;
             visit(&c, thread, lock);
         }
-        beside_align(b);
+        align_traces(b);
         uint32_t equal = equal_ones(&a, 1);
         assert_int_equal(equal, equal_ones(&c, 0));
         assert_true(equal >= 1 + 2 * (THREADS - 1) + 2 * same);
         order_is_kept(&a), order_is_kept(&c);
-        beside_free(b);
+        alignment_free(b);
     }
 }
 
 static void what_is_missing_is_refused(void **context)
 {
     (void)context;
-    struct beside *b = beside_new();
-    struct shown_event gap = {.at = {1, 2}, .thread = 1},
+    struct trace_alignment *b = alignment_new();
+    struct event_info gap = {.at = {1, 2}, .thread = 1},
                        pending = {.at = {1, 1}, .thread = 1, .state = EVENT_PENDING};
-    assert_false(beside_event(b, 0, &gap, "call"));
-    assert_false(beside_event(b, 0, &pending, "call"));
-    struct ref loop[] = {{2, 1}, {1, 1}}; /* a circle, which no server tells, ends all the same */
-    struct shown_event one = {.at = {1, 1}, .thread = 1, .after = &loop[0], .after_count = 1};
-    struct shown_event two = {.at = {2, 1}, .thread = 2, .after = &loop[1], .after_count = 1};
-    assert_true(beside_event(b, 0, &one, "call"));
-    assert_true(beside_event(b, 0, &two, "call"));
-    beside_align(b);
-    assert_int_equal(beside_column(b, 0, (struct ref){1, 2}), -1);
-    assert_false(beside_equal(b, 0, (struct ref){1, 1}));
-    assert_true(ref_equal(beside_first(b, 0), (struct ref){1, 1}));
-    beside_free(b);
+    assert_false(alignment_event(b, 0, &gap, "call"));
+    assert_false(alignment_event(b, 0, &pending, "call"));
+    struct event_id loop[] = {{2, 1}, {1, 1}}; /* a circle, which no server tells, ends all the same */
+    struct event_info one = {.at = {1, 1}, .thread = 1, .after = &loop[0], .after_count = 1};
+    struct event_info two = {.at = {2, 1}, .thread = 2, .after = &loop[1], .after_count = 1};
+    assert_true(alignment_event(b, 0, &one, "call"));
+    assert_true(alignment_event(b, 0, &two, "call"));
+    align_traces(b);
+    assert_int_equal(alignment_column(b, 0, (struct event_id){1, 2}), -1);
+    assert_false(alignment_equal(b, 0, (struct event_id){1, 1}));
+    assert_true(event_id_equal(alignment_first_divergence(b, 0), (struct event_id){1, 1}));
+    alignment_free(b);
 }
 
 int main(void)

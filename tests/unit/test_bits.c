@@ -9,17 +9,17 @@ static void it_holds_what_was_put(void **state)
     (void)state;
     const uint64_t steps[] = {1, 3, 64, 4095, 4096, 100003, (uint64_t)1 << 40};
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
-        struct bits bits = {0};
-        assert_false(bits_have(&bits, 0));
+        struct bitset bits = {0};
+        assert_false(bitset_test(&bits, 0));
         for (uint64_t i = 0; i < 2000; i++)
-            bits_put(&bits, i * steps[s]);
+            bitset_set(&bits, i * steps[s]);
         for (uint64_t i = 0; i < 2000; i++) {
-            assert_true(bits_have(&bits, i * steps[s]));
-            assert_int_equal(bits_have(&bits, i * steps[s] + 1), steps[s] == 1 && i + 1 < 2000);
+            assert_true(bitset_test(&bits, i * steps[s]));
+            assert_int_equal(bitset_test(&bits, i * steps[s] + 1), steps[s] == 1 && i + 1 < 2000);
         }
-        assert_false(bits_have(&bits, UINT64_MAX));
-        bits_free(&bits);
-        assert_false(bits_have(&bits, 0));
+        assert_false(bitset_test(&bits, UINT64_MAX));
+        bitset_free(&bits);
+        assert_false(bitset_test(&bits, 0));
     }
 }
 
@@ -27,12 +27,12 @@ static void it_holds_what_was_put(void **state)
 static void many_take_little(void **state)
 {
     (void)state;
-    struct bits bits = {0};
+    struct bitset bits = {0};
     const uint64_t from = (uint64_t)1 << 33, many = 4u << 20;
     for (uint64_t i = 0; i < many; i += 2)
-        bits_put(&bits, from + i);
+        bitset_set(&bits, from + i);
     assert_true(bits.pages.count * 512 <= many / 8 + 512);
-    bits_free(&bits);
+    bitset_free(&bits);
 }
 
 int main(void)

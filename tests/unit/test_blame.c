@@ -12,7 +12,7 @@
 
 static struct world w;
 static struct intervals all;
-static struct why why;
+static struct wait_attribution why;
 
 struct part {
     int label;
@@ -33,13 +33,13 @@ static void go(void)
     assert_true(simulate(&w));
     while (tell_one(&w, 0))
         ;
-    why = (struct why){.paths.all = &all};
-    assert_true(why_go_on(&why, UINT64_MAX / 2));
+    why = (struct wait_attribution){.paths.all = &all};
+    assert_true(wait_attribution_step(&why, UINT64_MAX / 2));
 }
 
 static void end(void)
 {
-    why_free(&why);
+    wait_attribution_free(&why);
     intervals_free(&all);
 }
 
@@ -55,16 +55,16 @@ static uint32_t nth(int thread, int n)
 
 static int label_of(uint32_t pair)
 {
-    return (int)steps_at(&all.steps, why_pair(&why, pair).step).from - 1;
+    return (int)code_segments_at(&all.steps, wait_attribution_pair(&why, pair).step).from - 1;
 }
 
 static void says(int thread, int n, int ms, const struct part *parts)
 {
     uint32_t segment = nth(thread, n);
-    assert_int_equal(all.segments[segment].to_ns - segment_begin(&all, segment), ms * MS);
-    struct bag_reader reader = why_reasons(&why, segment);
+    assert_int_equal(all.segments[segment].to_ns - wait_interval_begin(&all, segment), ms * MS);
+    struct list_pool_reader reader = wait_attribution_reasons(&why, segment);
     int64_t found[20] = {0};
-    for (struct share share; bag_next(&reader, &share);)
+    for (struct path_share share; list_pool_next(&reader, &share);)
         found[label_of(share.pair)] += share.ns;
     for (; parts->label >= 0; parts++) {
         assert_int_equal(found[parts->label], (int64_t)(parts->ms * MS));
@@ -77,20 +77,20 @@ static void says(int thread, int n, int ms, const struct part *parts)
 #define SAYS(thread, n, ms, ...) says(thread, n, ms, (const struct part[]){__VA_ARGS__, END})
 
 /* What is charged to a step by all waits, of a kind (-1: of any), of what they did meanwhile or of the reasons. */
-static int64_t charged(enum path_is which, int label, int kind, int direct)
+static int64_t charged(enum path_list_kind which, int label, int kind, int direct)
 {
-    struct charges charges = {0};
+    struct attribution charges = {0};
     int64_t sum = 0;
     for (uint32_t i = 0; i < all.segment_count; i++) {
-        charges_of(&charges, &why, i, which, all.segments[i].to_ns - segment_begin(&all, i));
+        attribution_compute(&charges, &why, i, which, all.segments[i].to_ns - wait_interval_begin(&all, i));
         for (size_t j = 0; j < charges.count; j++) {
-            const struct charge *c = &charges.items[j];
+            const struct attributed_time *c = &charges.items[j];
             if ((label < 0 || label_of(c->pair) == label) && (kind < 0 || c->kind == kind) &&
                 (direct < 0 || c->direct == direct))
                 sum += c->ns;
         }
     }
-    charges_free(&charges);
+    attribution_free(&charges);
     return sum;
 }
 
@@ -120,7 +120,7 @@ static void three_send_to_each_other(void **state)
     assert_int_equal(charged(PATH_OVERLAP, A1, -1, -1), 55 * MS);
     assert_int_equal(charged(PATH_OVERLAP, B3, -1, -1), 50 * MS);
     assert_int_equal(charged(PATH_OVERLAP, C3, -1, -1), 35 * MS);
-    assert_int_equal(why_since(&why, nth(2, 0)).at_ns, 0);
+    assert_int_equal(wait_attribution_since(&why, nth(2, 0)).at_ns, 0);
     end();
 }
 
@@ -135,7 +135,7 @@ static void four_meet_at_a_barrier(void **state)
     for (int i = 0; i < 3; i++)
         for (int round = 0; round < 3; round++) {
             SAYS(i, round, 30 - 10 * i, {0, 30 - 10 * i});
-            assert_int_equal(why_since(&why, nth(i, round)).at_ns, round * 40 * MS);
+            assert_int_equal(wait_attribution_since(&why, nth(i, round)).at_ns, round * 40 * MS);
             assert_int_equal(all.segments[nth(i, round)].thread, line_of(3));
         }
     assert_int_equal(all.segment_count, 9);
@@ -231,9 +231,9 @@ static void one_may_look_back_elsewhere(void **state)
     work(1, 1, 10), op(&w, 1, OP_RECEIVE, 0, 0);
     go();
     SAYS(1, 0, 20, {0, 30}, {1, -10});
-    why_free(&why);
+    wait_attribution_free(&why);
     why.since = SINCE_WAIT;
-    assert_true(why_go_on(&why, UINT64_MAX / 2));
+    assert_true(wait_attribution_step(&why, UINT64_MAX / 2));
     SAYS(1, 0, 20, {0, 20});
     end();
 }
@@ -242,9 +242,9 @@ static void one_may_look_back_elsewhere(void **state)
 
 static int64_t until[THREADS];
 
-static struct groups grouped(enum group_by by, int64_t from_ms, int64_t to_ms)
+static struct wait_groups grouped(enum wait_group_by by, int64_t from_ms, int64_t to_ms)
 {
-    struct groups groups = {.why = &why,
+    struct wait_groups groups = {.why = &why,
                             .grouping = {.by = by,
                                          .which = PATH_EXPANDED,
                                          .from_ns = from_ms * MS,
@@ -252,11 +252,11 @@ static struct groups grouped(enum group_by by, int64_t from_ms, int64_t to_ms)
                                          .until_count = THREADS}};
     for (int i = 0; i < THREADS; i++)
         until[i] = to_ms * MS;
-    assert_true(groups_go_on(&groups, UINT64_MAX));
+    assert_true(wait_groups_step(&groups, UINT64_MAX));
     for (uint32_t i = 0; i < groups.count; i++) {
-        struct group *group = &groups.items[i];
+        struct wait_group *group = &groups.items[i];
         int64_t sum = 0;
-        groups_arrange(&groups, group);
+        wait_groups_arrange(&groups, group);
         for (uint32_t k = 0; k < group->cause_count; k++) {
             int64_t ns = groups.causes[group->causes[k]].ns;
             assert_true(!k || ns <= groups.causes[group->causes[k - 1]].ns);
@@ -280,17 +280,17 @@ static void alike_waits_are_one_group(void **state)
 {
     (void)state;
     barrier_program();
-    struct groups groups = grouped(GROUP_THREAD, 0, 1000);
+    struct wait_groups groups = grouped(GROUP_THREAD, 0, 1000);
     assert_int_equal(groups.count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        const struct group *group = &groups.items[i];
+        const struct wait_group *group = &groups.items[i];
         assert_int_equal(group->waits, 3);
         assert_int_equal(group->waited_ns, 3 * group->most_ns);
         assert_int_equal(group->kinds[CAUSE_IMBALANCE], group->waited_ns);
         assert_int_equal(group->cause_count, 1);
         assert_true(groups.causes[group->causes[0]].direct);
     }
-    groups_free(&groups);
+    wait_groups_free(&groups);
     end();
 }
 
@@ -298,12 +298,12 @@ static void part_of_a_wait_counts_in_part(void **state)
 {
     (void)state;
     barrier_program();
-    struct groups groups = grouped(GROUP_THREAD, 25, 70);
+    struct wait_groups groups = grouped(GROUP_THREAD, 25, 70);
     int64_t sum = 0; /* 15 + 15 + 10 of the first round, 20 + 10 + 0 of the second */
     for (uint32_t i = 0; i < groups.count; i++)
         sum += groups.items[i].waited_ns;
     assert_int_equal(sum, 70 * MS);
-    groups_free(&groups);
+    wait_groups_free(&groups);
     end();
 }
 
@@ -317,25 +317,25 @@ static void what_nobody_explains_is_a_row_of_its_own(void **state)
     w.latency_ns = MS;
     work(0, 0, 5), op(&w, 0, OP_SEND, 1, 0), op(&w, 1, OP_RECEIVE, 1, 0);
     go();
-    struct groups groups = grouped(GROUP_WAIT, 0, 1000);
+    struct wait_groups groups = grouped(GROUP_WAIT, 0, 1000);
     assert_int_equal(groups.count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        const struct group *group = &groups.items[i];
-        const struct wait *wait = &all.waits[group->first];
-        const struct group_cause *cause = &groups.causes[group->causes[0]];
-        uint8_t is = steps_at(&all.steps, why_pair(&why, cause->pair).step).is;
+        const struct wait_group *group = &groups.items[i];
+        const struct wait_record *wait = &all.waits[group->first];
+        const struct wait_group_cause *cause = &groups.causes[group->causes[0]];
+        uint8_t is = code_segments_at(&all.steps, wait_attribution_pair(&why, cause->pair).step).is;
         assert_int_equal(group->unexplained_ns, wait->unexplained ? 15 * MS : 0);
         assert_int_equal(group->cause_count, wait->count ? 3 : 1);
         /* the one who waited for a message waited for one who slept */
-        assert_int_equal(is, wait->unexplained ? STEP_UNKNOWN : STEP_TIMER);
+        assert_int_equal(is, wait->unexplained ? STEP_UNKNOWN : STEP_TIMEOUT);
         if (wait->count) /* the way of the news */
             assert_int_equal(groups.causes[group->causes[2]].ns, MS);
     }
-    groups_free(&groups);
+    wait_groups_free(&groups);
     end();
 }
 
-static uint32_t knot_of(const struct knots *knots, int thread)
+static uint32_t knot_of(const struct wait_knots *knots, int thread)
 {
     for (uint32_t i = 0; i < knots->member_count; i++)
         if (knots->members[i].thread == line_of(thread))
@@ -347,7 +347,7 @@ static uint32_t knot_of(const struct knots *knots, int thread)
 static void who_holds_up_the_rest_is_a_knot(void **state)
 {
     (void)state;
-    struct knots knots = {.why = &why, .until_ns = until, .until_count = THREADS};
+    struct wait_knots knots = {.why = &why, .until_ns = until, .until_count = THREADS};
     begin(5);
     for (int i = 0; i < THREADS; i++)
         until[i] = INT64_MAX;
@@ -357,8 +357,8 @@ static void who_holds_up_the_rest_is_a_knot(void **state)
     op(&w, 3, OP_WORK, 3, MS / 10), op(&w, 3, OP_SEND, 4, 0);
     work(4, 4, 5);
     go();
-    assert_true(knots_go_on(&knots, UINT64_MAX));
-    knots_tie(&knots);
+    assert_true(wait_knots_step(&knots, UINT64_MAX));
+    wait_knots_compute(&knots);
     assert_int_equal(knots.count, 1);
     assert_int_not_equal(knot_of(&knots, 0), 0);
     assert_int_equal(knot_of(&knots, 0), knot_of(&knots, 1));
@@ -366,7 +366,7 @@ static void who_holds_up_the_rest_is_a_knot(void **state)
     assert_int_equal(knot_of(&knots, 3), 0);
     assert_int_equal(knot_of(&knots, 4), 0);
     assert_int_equal(knots.waited_ns, 120 * MS);
-    knots_free(&knots);
+    wait_knots_free(&knots);
     end();
 }
 

@@ -21,13 +21,13 @@ static const uint64_t took[2 * COUNT] = {
     [2 * 5] = 7 * MS, [2 * 4 + 1] = 100,    [2 * 5 + 1] = 200};
 
 /* The sums of each call: what it took itself is what its steps took, and so much more. */
-static struct context_thread told(uint64_t more)
+static struct call_context_thread told(uint64_t more)
 {
-    struct context_thread t = {.count = COUNT};
+    struct call_context_thread t = {.count = COUNT};
     t.items = calloc(COUNT, sizeof *t.items);
     for (uint32_t i = 0; i < COUNT; i++) {
-        struct sums_context *s = &t.items[i].sums;
-        *s = (struct sums_context){.index = i,
+        struct snapshot_context *s = &t.items[i].sums;
+        *s = (struct snapshot_context){.index = i,
                                    .is = {.parent = parents[i], .lands = i, .site = sites[i]},
                                    .calls = i > 0,
                                    .ended = i > 0,
@@ -38,19 +38,19 @@ static struct context_thread told(uint64_t more)
     return t;
 }
 
-static struct blocks blocks_in(uint32_t scope, bool together, unsigned threads, uint64_t more)
+static struct scope_blocks blocks_in(uint32_t scope, bool together, unsigned threads, uint64_t more)
 {
-    struct context_thread t = told(more);
-    struct blocks b = {.scope = scope, .together = together};
-    struct block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
+    struct call_context_thread t = told(more);
+    struct scope_blocks b = {.scope = scope, .together = together};
+    struct scope_block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
     for (uint32_t i = 0; i < threads; i++)
-        blocks_add(&b, &(struct block_thread){&t, i, COUNT, scopes, sites}, &times);
-    blocks_sort(&b);
+        scope_blocks_add(&b, &(struct scope_block_thread){&t, i, COUNT, scopes, sites}, &times);
+    scope_blocks_sort(&b);
     free(t.items);
     return b;
 }
 
-static void is(const struct block *b, uint64_t after, uint64_t until, uint64_t times, int64_t ns,
+static void is(const struct scope_block *b, uint64_t after, uint64_t until, uint64_t times, int64_t ns,
                uint32_t parent)
 {
     assert_int_equal(b->after, after);
@@ -63,55 +63,55 @@ static void is(const struct block *b, uint64_t after, uint64_t until, uint64_t t
 static void seven_steps(void **state)
 {
     (void)state;
-    struct blocks b = blocks_in(A, false, 1, 0);
+    struct scope_blocks b = blocks_in(A, false, 1, 0);
     assert_int_equal(b.count, 3);
     is(&b.items[0], 0, 16, 1, 1 * MS, THREAD);
     is(&b.items[1], 16, 18, 1, 3 * MS, THREAD);
     is(&b.items[2], 18, 0, 1, 5 * MS, THREAD);
     assert_int_equal(b.self_ns, 9 * MS);
     assert_int_equal(b.untold_ns, 0);
-    blocks_free(&b);
+    scope_blocks_free(&b);
     b = blocks_in(B, false, 1, 0);
     assert_int_equal(b.count, 2);
     is(&b.items[0], 0, 12, 1, 2 * MS, A);
     is(&b.items[1], 12, 0, 1, 100, A);
-    blocks_free(&b);
+    scope_blocks_free(&b);
     b = blocks_in(C, false, 1, 0);
     is(&b.items[0], 0, 15, 1, 4 * MS, A);
     is(&b.items[1], 15, 0, 1, 200, A);
-    blocks_free(&b);
+    scope_blocks_free(&b);
     b = blocks_in(D, false, 1, 0);
     assert_int_equal(b.count, 2);
     is(&b.items[0], 0, 0, 1, 6 * MS, B);
     is(&b.items[1], 0, 0, 1, 7 * MS, C);
     assert_int_equal(b.calls, 2);
-    blocks_free(&b);
+    scope_blocks_free(&b);
 }
 
 /* Whatever path leads to it; and of several threads. */
 static void together(void **state)
 {
     (void)state;
-    struct blocks b = blocks_in(D, true, 1, 0);
+    struct scope_blocks b = blocks_in(D, true, 1, 0);
     assert_int_equal(b.count, 1);
     is(&b.items[0], 0, 0, 2, 13 * MS, 0);
-    blocks_free(&b);
+    scope_blocks_free(&b);
     b = blocks_in(A, false, 3, 0);
     assert_int_equal(b.count, 3);
     is(&b.items[1], 16, 18, 3, 9 * MS, THREAD);
     assert_int_equal(b.self_ns, 27 * MS);
-    blocks_free(&b);
+    scope_blocks_free(&b);
 }
 
 /* What no step tells is in no block. */
 static void not_told(void **state)
 {
     (void)state;
-    struct blocks b = blocks_in(A, false, 1, 77);
+    struct scope_blocks b = blocks_in(A, false, 1, 77);
     is(&b.items[0], 0, 16, 1, 1 * MS, THREAD);
     assert_int_equal(b.self_ns, 9 * MS + 77);
     assert_int_equal(b.untold_ns, 77);
-    blocks_free(&b);
+    scope_blocks_free(&b);
 }
 
 /* Where the place is not known, such calls are one block, the last. */
@@ -119,15 +119,15 @@ static void no_places(void **state)
 {
     (void)state;
     static const uint64_t none[COUNT];
-    struct context_thread t = told(0);
-    struct blocks b = {.scope = A};
-    struct block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
-    blocks_add(&b, &(struct block_thread){&t, 0, COUNT, scopes, none}, &times);
-    blocks_sort(&b);
+    struct call_context_thread t = told(0);
+    struct scope_blocks b = {.scope = A};
+    struct scope_block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
+    scope_blocks_add(&b, &(struct scope_block_thread){&t, 0, COUNT, scopes, none}, &times);
+    scope_blocks_sort(&b);
     assert_int_equal(b.count, 2);
     is(&b.items[0], 0, BLOCKS_ANY, 1, 1 * MS, THREAD);
     is(&b.items[1], BLOCKS_NO_SITE, BLOCKS_ANY, 2, 8 * MS, THREAD);
-    blocks_free(&b);
+    scope_blocks_free(&b);
     free(t.items);
 }
 
@@ -136,13 +136,13 @@ static void by_entries(void **state)
 {
     (void)state;
     uint64_t ns[2 * COUNT] = {0};
-    struct block_times t = {.ns = ns, .count = 2 * COUNT, .step = UINT32_MAX};
-    static const struct entry all[] = {
-        {ENTRY_BEGINS, 1, 1000, 0}, {ENTRY_BEGINS, 2, 1010, 0},  {ENTRY_BEGINS, 4, 1030, 0},
-        {ENTRY_ENDED, 4, 1090, 0},  {ENTRY_ENDED, 2, 1095, 0},   {ENTRY_LOST, 0, 1125, 9},
-        {ENTRY_ENDED, 1, 2000, 0},  {ENTRY_BEGINS, 99, 2001, 0}, {ENTRY_ENDED, 99, 2002, 0}};
+    struct scope_block_times t = {.ns = ns, .count = 2 * COUNT, .step = UINT32_MAX};
+    static const struct call_record all[] = {
+        {CALL_RECORD_BEGINS, 1, 1000, 0}, {CALL_RECORD_BEGINS, 2, 1010, 0},  {CALL_RECORD_BEGINS, 4, 1030, 0},
+        {CALL_RECORD_ENDED, 4, 1090, 0},  {CALL_RECORD_ENDED, 2, 1095, 0},   {CALL_RECORD_LOST, 0, 1125, 9},
+        {CALL_RECORD_ENDED, 1, 2000, 0},  {CALL_RECORD_BEGINS, 99, 2001, 0}, {CALL_RECORD_ENDED, 99, 2002, 0}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        block_times_entry(&t, &all[i]);
+        scope_block_times_entry(&t, &all[i]);
     assert_int_equal(ns[2], 10);
     assert_int_equal(ns[4], 20);
     assert_int_equal(ns[8], 60);
@@ -161,29 +161,29 @@ static void branches(void **state)
     (void)state;
     static const uint32_t in[] = {0, 0, 1, 1, 1}, are[] = {THREAD, A, B, C, C};
     static const uint64_t at[] = {0, 90, 16, 18, 25};
-    struct context_thread t = {.count = 5, .items = calloc(5, sizeof *t.items)};
+    struct call_context_thread t = {.count = 5, .items = calloc(5, sizeof *t.items)};
     for (uint32_t i = 1; i < 5; i++)
-        t.items[i].sums = (struct sums_context){
+        t.items[i].sums = (struct snapshot_context){
             .index = i,
             .is = {.parent = in[i], .lands = i, .site = at[i]},
             .calls = i == 1 || i == 4 ? 2 : 1,
             .ended = i == 1 || i == 4 ? 2 : 1};
-    struct block_thread thread = {&t, 0, 5, are, at};
-    struct block_times times = {.ns = calloc(10, sizeof(uint64_t)),
+    struct scope_block_thread thread = {&t, 0, 5, are, at};
+    struct scope_block_times times = {.ns = calloc(10, sizeof(uint64_t)),
                                 .count = 10,
                                 .step = UINT32_MAX,
                                 .thread = &thread,
                                 .scope = A};
-    static const struct entry all[] = {
-        {ENTRY_BEGINS, 1, 1000, 0}, {ENTRY_BEGINS, 2, 1001, 0}, {ENTRY_ENDED, 2, 1002, 0},
-        {ENTRY_BEGINS, 4, 1012, 0}, {ENTRY_ENDED, 4, 1013, 0},  {ENTRY_ENDED, 1, 1014, 0},
-        {ENTRY_BEGINS, 1, 2000, 0}, {ENTRY_BEGINS, 3, 2003, 0}, {ENTRY_ENDED, 3, 2004, 0},
-        {ENTRY_BEGINS, 4, 2034, 0}, {ENTRY_ENDED, 4, 2035, 0},  {ENTRY_ENDED, 1, 2036, 0}};
+    static const struct call_record all[] = {
+        {CALL_RECORD_BEGINS, 1, 1000, 0}, {CALL_RECORD_BEGINS, 2, 1001, 0}, {CALL_RECORD_ENDED, 2, 1002, 0},
+        {CALL_RECORD_BEGINS, 4, 1012, 0}, {CALL_RECORD_ENDED, 4, 1013, 0},  {CALL_RECORD_ENDED, 1, 1014, 0},
+        {CALL_RECORD_BEGINS, 1, 2000, 0}, {CALL_RECORD_BEGINS, 3, 2003, 0}, {CALL_RECORD_ENDED, 3, 2004, 0},
+        {CALL_RECORD_BEGINS, 4, 2034, 0}, {CALL_RECORD_ENDED, 4, 2035, 0},  {CALL_RECORD_ENDED, 1, 2036, 0}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        block_times_entry(&times, &all[i]);
-    struct blocks b = {.scope = A};
-    blocks_add(&b, &thread, &times);
-    blocks_sort(&b);
+        scope_block_times_entry(&times, &all[i]);
+    struct scope_blocks b = {.scope = A};
+    scope_blocks_add(&b, &thread, &times);
+    scope_blocks_sort(&b);
     assert_int_equal(b.count, 5);
     is(&b.items[0], 0, 16, 1, 1, THREAD);
     is(&b.items[1], 0, 18, 1, 3, THREAD);
@@ -191,21 +191,21 @@ static void branches(void **state)
     is(&b.items[3], 18, 25, 1, 30, THREAD);
     is(&b.items[4], 25, 0, 2, 2, THREAD);
     assert_false(b.guessed);
-    blocks_free(&b);
+    scope_blocks_free(&b);
     /* Where that is not known, only what all calls come to is said to end. */
-    block_times_free(&times);
-    times = (struct block_times){.ns = calloc(10, sizeof(uint64_t)), .count = 10};
-    b = (struct blocks){.scope = A};
-    blocks_add(&b, &thread, &times);
-    blocks_sort(&b);
+    scope_block_times_free(&times);
+    times = (struct scope_block_times){.ns = calloc(10, sizeof(uint64_t)), .count = 10};
+    b = (struct scope_blocks){.scope = A};
+    scope_blocks_add(&b, &thread, &times);
+    scope_blocks_sort(&b);
     assert_int_equal(b.count, 4);
     is(&b.items[0], 0, BLOCKS_ANY, 2, 0, THREAD);
     is(&b.items[1], 16, BLOCKS_ANY, 1, 0, THREAD);
     is(&b.items[2], 18, BLOCKS_ANY, 1, 0, THREAD);
     is(&b.items[3], 25, 0, 2, 0, THREAD);
     assert_true(b.guessed);
-    blocks_free(&b);
-    block_times_free(&times);
+    scope_blocks_free(&b);
+    scope_block_times_free(&times);
     free(t.items);
 }
 
@@ -213,19 +213,19 @@ static void branches(void **state)
 static void counted_only(void **state)
 {
     (void)state;
-    struct context_thread t = told(0);
-    struct blocks b = {.scope = A};
-    struct block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
-    assert_int_equal(calls_counted_only(&t), 0);
+    struct call_context_thread t = told(0);
+    struct scope_blocks b = {.scope = A};
+    struct scope_block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
+    assert_int_equal(call_profile_counted_only(&t), 0);
     t.items[2].sums.is.scope = SCOPE_COUNTED;
     t.items[2].sums.calls = 7;
-    assert_int_equal(calls_counted_only(&t), 7);
-    blocks_add(&b, &(struct block_thread){&t, 0, COUNT, scopes, sites}, &times);
-    blocks_sort(&b);
+    assert_int_equal(call_profile_counted_only(&t), 7);
+    scope_blocks_add(&b, &(struct scope_block_thread){&t, 0, COUNT, scopes, sites}, &times);
+    scope_blocks_sort(&b);
     assert_int_equal(b.count, 2);
     is(&b.items[0], 0, 18, 1, 1 * MS, THREAD);
     is(&b.items[1], 18, 0, 1, 5 * MS, THREAD);
-    blocks_free(&b);
+    scope_blocks_free(&b);
     free(t.items);
 }
 

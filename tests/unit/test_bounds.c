@@ -24,7 +24,7 @@ static int64_t there(const struct truth *t, int64_t a)
 }
 
 struct told {
-    struct way forth[MESSAGES], back[MESSAGES];
+    struct clock_message forth[MESSAGES], back[MESSAGES];
     size_t forths, backs;
 };
 
@@ -36,59 +36,59 @@ static void tell(struct told *told, const struct truth *t, int64_t length, size_
         int64_t at = (int64_t)chance((uint64_t)length),
                 later = at + 10000 + (int64_t)chance(chance(4) ? 20000000 : 3000);
         if (chance(2))
-            told->forth[told->forths++] = (struct way){at, there(t, later)};
+            told->forth[told->forths++] = (struct clock_message){at, there(t, later)};
         else
-            told->back[told->backs++] = (struct way){there(t, at), later};
+            told->back[told->backs++] = (struct clock_message){there(t, at), later};
     }
 }
 
-static size_t cuts_of(struct cut *cuts, const struct told *told, double middle, bool all)
+static size_t cuts_of(struct clock_half_plane *cuts, const struct told *told, double middle, bool all)
 {
-    struct ways forth = {0}, back = {0};
+    struct clock_messages forth = {0}, back = {0};
     for (size_t i = 0; i < told->forths; i++)
-        ways_add(&forth, told->forth[i].sent, told->forth[i].got);
+        clock_messages_add(&forth, told->forth[i].sent, told->forth[i].got);
     for (size_t i = 0; i < told->backs; i++)
-        ways_add(&back, told->back[i].sent, told->back[i].got);
+        clock_messages_add(&back, told->back[i].sent, told->back[i].got);
     if (!all) {
-        ways_close(&forth);
-        ways_close(&back);
+        clock_messages_close(&forth);
+        clock_messages_close(&back);
     }
-    size_t count = bounds_cuts(cuts, &forth, &back, middle);
-    ways_free(&forth);
-    ways_free(&back);
+    size_t count = clock_region_cuts(cuts, &forth, &back, middle);
+    clock_messages_free(&forth);
+    clock_messages_free(&back);
     return count;
 }
 
-static bool fits(const struct cut *cuts, size_t count, double drift, double at)
+static bool fits(const struct clock_half_plane *cuts, size_t count, double drift, double at)
 {
     for (size_t i = 0; i < count; i++) {
         double over = at + drift * cuts[i].x - cuts[i].y;
-        if ((cuts[i].is_upper ? over : -over) > BOUNDS_LEAST_NS + 1e-3)
+        if ((cuts[i].is_upper ? over : -over) > CLOCK_REGION_LEAST_NS + 1e-3)
             return false;
     }
     return true;
 }
 
 /* The corners of what is left lie where two cuts meet: all pairs are tried. */
-static struct between oracle(const struct cut *cuts, size_t count, double x, bool drifts)
+static struct clock_interval oracle(const struct clock_half_plane *cuts, size_t count, double x, bool drifts)
 {
-    struct between all = {INFINITY, -INFINITY};
+    struct clock_interval all = {INFINITY, -INFINITY};
     for (size_t i = 0; i < count + 2; i++)
         for (size_t k = 0; k < i; k++) {
-            double slack_k = k < count ? cuts[k].is_upper ? BOUNDS_LEAST_NS : -BOUNDS_LEAST_NS : 0;
+            double slack_k = k < count ? cuts[k].is_upper ? CLOCK_REGION_LEAST_NS : -CLOCK_REGION_LEAST_NS : 0;
             double drift, at;
             if (k >= count)
                 continue; /* two edges of all that can be */
             if (i >= count) {
-                drift = i == count ? BOUNDS_DRIFT : -BOUNDS_DRIFT;
+                drift = i == count ? CLOCK_REGION_DRIFT : -CLOCK_REGION_DRIFT;
             } else {
-                double slack_i = cuts[i].is_upper ? BOUNDS_LEAST_NS : -BOUNDS_LEAST_NS;
+                double slack_i = cuts[i].is_upper ? CLOCK_REGION_LEAST_NS : -CLOCK_REGION_LEAST_NS;
                 if (cuts[i].x == cuts[k].x)
                     continue;
                 drift = (cuts[i].y + slack_i - cuts[k].y - slack_k) / (cuts[i].x - cuts[k].x);
             }
             at = cuts[k].y + slack_k - drift * cuts[k].x;
-            if (fabs(drift) > BOUNDS_DRIFT * (1 + 1e-9) || !fits(cuts, count, drift, at))
+            if (fabs(drift) > CLOCK_REGION_DRIFT * (1 + 1e-9) || !fits(cuts, count, drift, at))
                 continue;
             double value = drifts ? drift : x + at + drift * x;
             all.low = fmin(all.low, value);
@@ -101,7 +101,7 @@ static void bounds_hold_and_are_the_narrowest(void **state)
 {
     (void)state;
     static struct told told;
-    static struct cut cuts[MESSAGES], every[MESSAGES];
+    static struct clock_half_plane cuts[MESSAGES], every[MESSAGES];
     for (unsigned seed = 1; seed <= 150; seed++) {
         state_of_chance = seed;
         struct truth truth = {(int64_t)chance(10000000000) - 5000000000,
@@ -111,25 +111,25 @@ static void bounds_hold_and_are_the_narrowest(void **state)
         double middle = (double)length / 2, at = (double)chance((uint64_t)length) - middle;
         size_t count = cuts_of(cuts, &told, middle, false),
                all = cuts_of(every, &told, middle, true);
-        struct possible region;
-        possible_of(&region, cuts, count);
+        struct clock_region region;
+        clock_region_from(&region, cuts, count);
         if (!told.forths || !told.backs) {
             assert_int_equal(region.count, 0);
             continue;
         }
         assert_true(region.count > 0);
-        assert_true(region.slack_ns == BOUNDS_LEAST_NS); /* these clocks go evenly */
-        struct between shown = possible_there(&region, (struct between){at, at}),
-                       drift = possible_drift(&region);
+        assert_true(region.slack_ns == CLOCK_REGION_LEAST_NS); /* these clocks go evenly */
+        struct clock_interval shown = clock_region_map(&region, (struct clock_interval){at, at}),
+                       drift = clock_region_drift(&region);
         int64_t real = there(&truth, (int64_t)(at + middle)) - (int64_t)middle;
         assert_true(shown.low <= (double)real && (double)real <= shown.high);
         assert_true(drift.low <= truth.drift && truth.drift <= drift.high);
-        struct between most = oracle(every, all, at, false), ppm = oracle(every, all, at, true);
+        struct clock_interval most = oracle(every, all, at, false), ppm = oracle(every, all, at, true);
         assert_true(fabs(shown.low + 1 - most.low) < 1 && fabs(shown.high - 1 - most.high) < 1);
         assert_true(fabs(drift.low - ppm.low) < 1e-9 && fabs(drift.high - ppm.high) < 1e-9);
-        struct between back = possible_back(&region, (struct between){(double)real, (double)real});
+        struct clock_interval back = clock_region_map_back(&region, (struct clock_interval){(double)real, (double)real});
         assert_true(back.low <= at && at <= back.high);
-        struct corner centre = possible_centre(&region);
+        struct clock_corner centre = clock_region_center(&region);
         assert_true(fits(every, all, centre.drift, centre.at));
     }
 }
@@ -138,37 +138,37 @@ static void uneven_clocks_are_said_to_be(void **state)
 {
     (void)state;
     struct told told = {0};
-    struct cut cuts[8];
-    struct possible region;
+    struct clock_half_plane cuts[8];
+    struct clock_region region;
     for (int64_t i = 0; i < 4; i++) { /* to and fro within 2 us, each time by another clock */
         int64_t off = i % 2 ? 100000 : 0;
-        told.forth[told.forths++] = (struct way){i * 1000000, i * 1000000 + 1000 + off};
-        told.back[told.backs++] = (struct way){i * 1000000 + 1000 + off, i * 1000000 + 2000};
+        told.forth[told.forths++] = (struct clock_message){i * 1000000, i * 1000000 + 1000 + off};
+        told.back[told.backs++] = (struct clock_message){i * 1000000 + 1000 + off, i * 1000000 + 2000};
     }
-    possible_of(&region, cuts, cuts_of(cuts, &told, 0, false));
+    clock_region_from(&region, cuts, cuts_of(cuts, &told, 0, false));
     assert_true(region.count > 0);
     assert_true(region.slack_ns > 10000 && region.slack_ns < 200000);
     told.back[1].sent += 1000000000; /* and by a second: nothing is known */
-    possible_of(&region, cuts, cuts_of(cuts, &told, 0, false));
+    clock_region_from(&region, cuts, cuts_of(cuts, &told, 0, false));
     assert_int_equal(region.count, 0);
 }
 
 static void only_the_hull_is_kept(void **state)
 {
     (void)state;
-    struct ways ways = {0};
+    struct clock_messages ways = {0};
     state_of_chance = 7;
     for (unsigned i = 0; i < 100000; i++) {
         int64_t sent = (int64_t)chance(1000000000);
-        ways_add(&ways, sent, sent + 1000 + (int64_t)chance(1000000));
+        clock_messages_add(&ways, sent, sent + 1000 + (int64_t)chance(1000000));
     }
-    ways_add(&ways, INT64_MAX, INT64_MIN); /* no clock shows that */
+    clock_messages_add(&ways, INT64_MAX, INT64_MIN); /* no clock shows that */
     assert_true(ways.room < 4096);
-    ways_close(&ways);
+    clock_messages_close(&ways);
     assert_true(ways.count < 200);
     for (size_t i = 1; i < ways.count; i++)
         assert_true(ways.items[i - 1].sent < ways.items[i].sent);
-    ways_free(&ways);
+    clock_messages_free(&ways);
 }
 
 int main(void)

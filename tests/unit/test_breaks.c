@@ -40,12 +40,12 @@ static void put_file(const char *text, size_t size)
 static const char *kept(void)
 {
     static char all[1000];
-    struct breaks breaks;
+    struct breakpoint_list breaks;
     all[0] = 0;
-    breaks_read(&breaks, trace);
+    breakpoint_file_read(&breaks, trace);
     for (size_t i = 0; i < breaks.count; i++)
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s|", breaks.items[i]);
-    breaks_free(&breaks);
+    breakpoint_file_free(&breaks);
     assert_int_equal(breaks.count, 0);
     return all;
 }
@@ -54,7 +54,7 @@ static bool toggled(const char *what)
 {
     bool set;
     struct error error;
-    assert_true(breaks_toggle(trace, what, &set, &error));
+    assert_true(breakpoint_file_toggle(trace, what, &set, &error));
     return set;
 }
 
@@ -91,27 +91,27 @@ static void any_file_is_read_as_far_as_it_goes(void **unused)
     for (int i = 0; i < 3000; i++)
         fprintf(f, "1:%d\n", i);
     assert_int_equal(fclose(f), 0);
-    struct breaks breaks;
-    breaks_read(&breaks, trace);
+    struct breakpoint_list breaks;
+    breakpoint_file_read(&breaks, trace);
     assert_int_equal(breaks.count, 1000);
     assert_string_equal(breaks.items[999], "1:999");
-    breaks_free(&breaks);
+    breakpoint_file_free(&breaks);
 }
 
 static void a_trace_of_another_name_has_its_own(void **unused)
 {
     (void)unused;
     char other[80];
-    struct breaks breaks;
+    struct breakpoint_list breaks;
     bool set;
     struct error error;
     snprintf(other, sizeof other, "%s/x", directory);
-    assert_true(breaks_toggle(other, "1:1", &set, &error));
+    assert_true(breakpoint_file_toggle(other, "1:1", &set, &error));
     assert_true(set);
     snprintf(other, sizeof other, "%s/x.poet", directory);
-    breaks_read(&breaks, other);
+    breakpoint_file_read(&breaks, other);
     assert_int_equal(breaks.count, 1);
-    breaks_free(&breaks);
+    breakpoint_file_free(&breaks);
 }
 
 static void a_folder_that_is_not_there_is_an_error(void **unused)
@@ -119,39 +119,39 @@ static void a_folder_that_is_not_there_is_an_error(void **unused)
     (void)unused;
     bool set;
     struct error error;
-    assert_false(breaks_toggle("/nowhere/at/all.poet", "1:1", &set, &error));
+    assert_false(breakpoint_file_toggle("/nowhere/at/all.poet", "1:1", &set, &error));
     assert_non_null(strstr(error.text, "/nowhere/at/all.poet-breaks: No such file"));
 }
 
 static void an_event_is_one(void **unused)
 {
     (void)unused;
-    struct break_is is;
-    assert_true(break_parse(&is, "2:17"));
+    struct breakpoint_spec is;
+    assert_true(breakpoint_parse(&is, "2:17"));
     assert_int_equal(is.at.line, 2);
     assert_int_equal(is.at.number, 17);
     assert_null(is.site);
-    break_free(&is);
+    breakpoint_free(&is);
 }
 
 static void a_place_is_one_with_what_stands_behind_it(void **unused)
 {
     (void)unused;
-    struct break_is is;
-    assert_true(break_parse(&is, "work.c:12"));
+    struct breakpoint_spec is;
+    assert_true(breakpoint_parse(&is, "work.c:12"));
     assert_int_equal(is.at.line, 0);
     assert_string_equal(is.site, "work.c:12");
     assert_null(is.thread);
     assert_int_equal(is.arrival, 0);
-    break_free(&is);
-    assert_true(break_parse(&is, "  work.c:12  arrival 7 thread T:work#2 thread 3 "));
+    breakpoint_free(&is);
+    assert_true(breakpoint_parse(&is, "  work.c:12  arrival 7 thread T:work#2 thread 3 "));
     assert_string_equal(is.thread, "3");
     assert_int_equal(is.arrival, 7);
-    break_free(&is);
-    assert_true(break_parse(&is, "'a folder/it'\\''s \"one\".c:3' thread \"T:a b\""));
+    breakpoint_free(&is);
+    assert_true(breakpoint_parse(&is, "'a folder/it'\\''s \"one\".c:3' thread \"T:a b\""));
     assert_string_equal(is.site, "a folder/it's \"one\".c:3");
     assert_string_equal(is.thread, "T:a b");
-    break_free(&is);
+    breakpoint_free(&is);
 }
 
 static void what_is_none_is_refused(void **unused)
@@ -169,45 +169,45 @@ static void what_is_none_is_refused(void **unused)
                                        "a.c:1 arrival x",
                                        "a.c:1 arrival 99999999999999999999",
                                        "a line that is none"};
-    struct break_is is;
+    struct breakpoint_spec is;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        assert_false(break_parse(&is, none[i]));
+        assert_false(breakpoint_parse(&is, none[i]));
 }
 
 static void a_place_is_met_by_its_end(void **unused)
 {
     (void)unused;
-    struct break_is is;
-    assert_true(break_parse(&is, "src/work.c:12"));
-    assert_true(break_is_site(&is, "src/work.c:12"));
-    assert_true(break_is_site(&is, "/home/me/src/work.c:12"));
-    assert_false(break_is_site(&is, "mysrc/work.c:12"));
-    assert_false(break_is_site(&is, "work.c:12"));
-    assert_false(break_is_site(&is, "src/work.c:121"));
-    assert_false(break_is_site(&is, NULL));
-    break_free(&is);
-    assert_true(break_parse(&is, "2:17"));
-    assert_false(break_is_site(&is, "2:17"));
-    break_free(&is);
+    struct breakpoint_spec is;
+    assert_true(breakpoint_parse(&is, "src/work.c:12"));
+    assert_true(breakpoint_is_at_site(&is, "src/work.c:12"));
+    assert_true(breakpoint_is_at_site(&is, "/home/me/src/work.c:12"));
+    assert_false(breakpoint_is_at_site(&is, "mysrc/work.c:12"));
+    assert_false(breakpoint_is_at_site(&is, "work.c:12"));
+    assert_false(breakpoint_is_at_site(&is, "src/work.c:121"));
+    assert_false(breakpoint_is_at_site(&is, NULL));
+    breakpoint_free(&is);
+    assert_true(breakpoint_parse(&is, "2:17"));
+    assert_false(breakpoint_is_at_site(&is, "2:17"));
+    breakpoint_free(&is);
 }
 
 static void a_thread_is_met_by_its_line_or_its_name(void **unused)
 {
     (void)unused;
-    struct break_is is;
-    assert_true(break_parse(&is, "work.c:12"));
-    assert_true(break_is_thread(&is, 3, "T:work"));
-    break_free(&is);
-    assert_true(break_parse(&is, "work.c:12 thread 3"));
-    assert_true(break_is_thread(&is, 3, "T:work"));
-    assert_false(break_is_thread(&is, 4, "T:work"));
-    assert_true(break_is_thread(&is, 4, "T:3"));
-    break_free(&is);
-    assert_true(break_parse(&is, "work.c:12 thread work#2"));
-    assert_true(break_is_thread(&is, 5, "T:work#2"));
-    assert_false(break_is_thread(&is, 5, "T:work"));
-    assert_false(break_is_thread(&is, 5, NULL));
-    break_free(&is);
+    struct breakpoint_spec is;
+    assert_true(breakpoint_parse(&is, "work.c:12"));
+    assert_true(breakpoint_is_for_thread(&is, 3, "T:work"));
+    breakpoint_free(&is);
+    assert_true(breakpoint_parse(&is, "work.c:12 thread 3"));
+    assert_true(breakpoint_is_for_thread(&is, 3, "T:work"));
+    assert_false(breakpoint_is_for_thread(&is, 4, "T:work"));
+    assert_true(breakpoint_is_for_thread(&is, 4, "T:3"));
+    breakpoint_free(&is);
+    assert_true(breakpoint_parse(&is, "work.c:12 thread work#2"));
+    assert_true(breakpoint_is_for_thread(&is, 5, "T:work#2"));
+    assert_false(breakpoint_is_for_thread(&is, 5, "T:work"));
+    assert_false(breakpoint_is_for_thread(&is, 5, NULL));
+    breakpoint_free(&is);
 }
 
 int main(void)

@@ -13,14 +13,14 @@
 #define AROUND 12u
 
 static uint64_t ticks = 1000, calls;
-static struct measured *measured;
+static struct thread_profile *measured;
 /* What comes in between: at this round of each that many ticks, within the first call of it or before that. */
 static uint64_t lost_within[32], lost_before[32];
-_Atomic bool clock_ticks;
-uint64_t clock_instead(uint32_t unit) { return ticks; }
-uint64_t clock_now(void) { return 3 * ticks; } /* a tick is 3 ns */
-bool every_practise(struct measured *m) { return true; }
-void every_leave(struct measured *m) {}
+_Atomic bool tracer_clock_ticks;
+uint64_t tracer_clock_now_in_unit(uint32_t unit) { return ticks; }
+uint64_t tracer_clock_now(void) { return 3 * ticks; } /* a tick is 3 ns */
+bool call_log_rehearse(struct thread_profile *m) { return true; }
+void call_log_leave(struct thread_profile *m) {}
 
 void __cyg_profile_func_enter(void *function, void *site)
 {
@@ -38,9 +38,9 @@ void __cyg_profile_func_exit(void *function, void *site)
     ticks += WITHIN + AROUND;
 }
 
-static struct measured *begin(void)
+static struct thread_profile *begin(void)
 {
-    struct measured *m = calloc(1, sizeof *m);
+    struct thread_profile *m = calloc(1, sizeof *m);
     m->head =
         mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return m;
@@ -50,22 +50,22 @@ static struct measured *begin(void)
 static void one_round_in_peace_decides(void **state)
 {
     struct queue_head queue = {0};
-    struct thread t = {.queue = &queue};
+    struct traced_thread t = {.queue = &queue};
     measured = begin();
     lost_before[0] = 1000000;
     lost_within[1] = 1;
     lost_within[2] = 500000;
     lost_before[4] = 1;
-    calibrate(&t, measured);
+    calibration_run(&t, measured);
     assert_int_equal(calls, 5 * CALLS);
-    calibrated(measured);
+    calibration_apply(measured);
     assert_int_equal(measured->head->enter_256, WITHIN * 256);
     assert_int_equal(measured->head->exit_256, AROUND * 256);
     assert_in_range(measured->gap, GAP_NS / 3 - 1, GAP_NS / 3);
     assert_null(t.measured);
     assert_int_equal(sum_of(&contexts_of(measured)[1].real), 0);
-    assert_int_equal(frames_depth(measured), 0);
-    calibrate(&t, measured); /* that was all for this process */
+    assert_int_equal(call_stack_depth(measured), 0);
+    calibration_run(&t, measured); /* that was all for this process */
     assert_int_equal(calls, 5 * CALLS);
     munmap(measured->head, REGION_MAP_BYTES);
     free(measured);

@@ -18,7 +18,7 @@ struct one_call {
 };
 
 struct calling {
-    struct context_thread thread;
+    struct call_context_thread thread;
     uint32_t scopes[4096];
     struct frame {
         uint32_t context, lands, call;
@@ -36,8 +36,8 @@ static uint32_t new_context(struct calling *c, uint32_t parent, uint32_t functio
     uint32_t index = (uint32_t)c->thread.count;
     assert_true(index < 4096);
     c->thread.items =
-        grow_zeroed(c->thread.items, &c->thread.room, index + 1, sizeof *c->thread.items);
-    c->thread.items[index].sums = (struct sums_context){
+        array_reserve_zeroed(c->thread.items, &c->thread.room, index + 1, sizeof *c->thread.items);
+    c->thread.items[index].sums = (struct snapshot_context){
         .index = index, .is = {.parent = parent, .lands = index}, .least_ns = UINT64_MAX};
     c->scopes[index] = function;
     c->thread.count++;
@@ -84,7 +84,7 @@ static void enter(struct calling *c, uint32_t function, int64_t after)
                             .caller = c->scopes[up->context],
                             .begin = c->now,
                             .outermost = outermost};
-    PUSH(c->calls, c->call_count, call);
+    ARRAY_PUSH(c->calls, c->call_count, call);
     *f = (struct frame){.context = context,
                         .lands = c->thread.items[context].sums.is.lands,
                         .call = c->call_count - 1,
@@ -97,7 +97,7 @@ static void enter(struct calling *c, uint32_t function, int64_t after)
 static void leave(struct calling *c, int64_t after)
 {
     struct frame *f = &c->frames[--c->depth], *up = f - 1;
-    struct sums_context *sums = &c->thread.items[f->context].sums;
+    struct snapshot_context *sums = &c->thread.items[f->context].sums;
     struct one_call *call = &c->calls[f->call];
     c->now += after;
     f->own += c->now - f->ran;
@@ -114,7 +114,7 @@ static void leave(struct calling *c, int64_t after)
         c->calls[up->call].inside += call->end - call->begin;
 }
 
-static const struct call_sums *function(const struct calls *calls, uint32_t scope)
+static const struct call_sums *function(const struct call_profile *calls, uint32_t scope)
 {
     for (size_t i = 0; i < calls->function_count; i++)
         if (calls->functions[i].scope == scope)
@@ -122,7 +122,7 @@ static const struct call_sums *function(const struct calls *calls, uint32_t scop
     return NULL;
 }
 
-static const struct call_sums *arc(const struct calls *calls, uint32_t from, uint32_t to)
+static const struct call_sums *arc(const struct call_profile *calls, uint32_t from, uint32_t to)
 {
     for (size_t i = 0; i < calls->arc_count; i++)
         if (calls->functions[calls->arcs[i].from].scope == from &&
@@ -143,7 +143,7 @@ static void count_arcs(const struct calling *callings, unsigned threads, uint32_
 
 /* ---- */
 
-static void check_function(const struct calls *calls, const struct calling *callings,
+static void check_function(const struct call_profile *calls, const struct calling *callings,
                            unsigned threads, uint32_t f)
 {
     uint64_t count = 0, counts[FUNCTIONS + 1];
@@ -176,7 +176,7 @@ static void check_function(const struct calls *calls, const struct calling *call
 }
 
 /* Who calls whom, also by way of others. */
-static void check_cycles(const struct calls *calls)
+static void check_cycles(const struct call_profile *calls)
 {
     bool reach[FUNCTIONS + 1][FUNCTIONS + 1] = {{false}};
     for (uint32_t a = 0; a <= FUNCTIONS; a++)
@@ -195,13 +195,13 @@ static void check_cycles(const struct calls *calls)
 }
 
 /* What is in the tree is all that there is. */
-static void check_tree(const struct calls *calls)
+static void check_tree(const struct call_profile *calls)
 {
     struct call_sums all = {0}, tree = {0};
     for (size_t i = 0; i < calls->function_count; i++)
-        calls_sum(&all, &calls->functions[i].sums);
+        call_profile_sum(&all, &calls->functions[i].sums);
     for (size_t i = 0; i < calls->node_count; i++) {
-        calls_sum(&tree, &calls->nodes[i].sums);
+        call_profile_sum(&tree, &calls->nodes[i].sums);
         assert_true(i == 0 || calls->nodes[i].parent < i);
     }
     assert_int_equal(all.calls, tree.calls);
@@ -237,18 +237,18 @@ static void sums_are_those_of_all_calls(void **state)
     (void)state;
     srand(4711);
     for (unsigned round = 0; round < 300; round++) {
-        struct calls calls = {0};
+        struct call_profile calls = {0};
         unsigned threads = 1 + round % 3;
         for (unsigned t = 0; t < threads; t++) {
             run_at_random(&callings[t], 5 + round % 60, round % 2);
-            calls_add(&calls, &callings[t].thread, callings[t].scopes);
+            call_profile_add(&calls, &callings[t].thread, callings[t].scopes);
         }
-        calls_find_cycles(&calls);
+        call_profile_find_cycles(&calls);
         for (uint32_t f = 1; f <= FUNCTIONS; f++)
             check_function(&calls, callings, threads, f);
         check_cycles(&calls);
         check_tree(&calls);
-        calls_free(&calls);
+        call_profile_free(&calls);
         for (unsigned t = 0; t < threads; t++)
             end(&callings[t]);
     }
@@ -258,22 +258,22 @@ static void sums_are_those_of_all_calls(void **state)
 static void recursion_is_counted_once(void **state)
 {
     static struct calling c;
-    struct calls calls = {0};
+    struct call_profile calls = {0};
     (void)state;
     begin(&c);
     enter(&c, 1, 0);
     enter(&c, 1, 20);
     leave(&c, 10);
     leave(&c, 0);
-    calls_add(&calls, &c.thread, c.scopes);
-    calls_find_cycles(&calls);
+    call_profile_add(&calls, &c.thread, c.scopes);
+    call_profile_find_cycles(&calls);
     assert_int_equal(function(&calls, 1)->calls, 2);
     assert_int_equal(function(&calls, 1)->total_ns, 30);
     assert_int_equal(function(&calls, 1)->self_ns, 30);
     assert_int_equal(arc(&calls, 1, 1)->calls, 1);
     assert_false(arc(&calls, 1, 1)->total);
     assert_int_equal(calls.cycles, 1);
-    calls_free(&calls);
+    call_profile_free(&calls);
     end(&c);
 }
 
@@ -281,7 +281,7 @@ static void recursion_is_counted_once(void **state)
 static void threads_add_up(void **state)
 {
     static struct calling c[2];
-    struct calls calls = {0};
+    struct call_profile calls = {0};
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         begin(&c[i]);
@@ -291,11 +291,11 @@ static void threads_add_up(void **state)
         leave(&c[i], i ? 10 : 30);
         if (i)
             leave(&c[i], 0);
-        calls_add(&calls, &c[i].thread, c[i].scopes);
+        call_profile_add(&calls, &c[i].thread, c[i].scopes);
     }
     assert_int_equal(function(&calls, 1)->calls, 3);
     assert_int_equal(function(&calls, 1)->total_ns, 60);
-    calls_free(&calls);
+    call_profile_free(&calls);
     end(&c[0]);
     end(&c[1]);
 }
@@ -304,7 +304,7 @@ static void threads_add_up(void **state)
 static void measuring_is_taken_off(void **state)
 {
     static struct calling c;
-    struct calls calls = {0};
+    struct call_profile calls = {0};
     (void)state;
     begin(&c);
     c.thread.head.enter_ps = 2000;
@@ -315,37 +315,37 @@ static void measuring_is_taken_off(void **state)
         leave(&c, i == 0 ? 12 : 1);
     }
     leave(&c, 5);
-    calls_add(&calls, &c.thread, c.scopes);
+    call_profile_add(&calls, &c.thread, c.scopes);
     assert_int_equal(function(&calls, 1)->self_ns, 35);
-    assert_int_equal(calls_net(function(&calls, 1)), 35 - 2 - 15);
+    assert_int_equal(call_profile_net(function(&calls, 1)), 35 - 2 - 15);
     assert_int_equal(function(&calls, 2)->self_ns, 21);
-    assert_int_equal(calls_net(function(&calls, 2)), 1);
+    assert_int_equal(call_profile_net(function(&calls, 2)), 1);
     calls.functions[2].sums.self_ns = 19;
-    assert_int_equal(calls_net(&calls.functions[2].sums), 0);
-    struct call_sums all = calls_all(&calls);
+    assert_int_equal(call_profile_net(&calls.functions[2].sums), 0);
+    struct call_sums all = call_profile_all(&calls);
     assert_int_equal(all.calls, 11);
-    calls_free(&calls);
+    call_profile_free(&calls);
     end(&c);
 }
 
 static void a_long_chain_is_no_trouble(void **state)
 {
-    struct context_thread thread = {0};
-    struct calls calls = {0};
-    uint32_t n = 100000, *scopes = memory_zeroed(n, sizeof *scopes);
+    struct call_context_thread thread = {0};
+    struct call_profile calls = {0};
+    uint32_t n = 100000, *scopes = xcalloc(n, sizeof *scopes);
     (void)state;
-    thread.items = memory_zeroed(n, sizeof *thread.items);
+    thread.items = xcalloc(n, sizeof *thread.items);
     thread.count = n;
     for (uint32_t i = 0; i < n; i++) {
         thread.items[i].sums =
-            (struct sums_context){.index = i, .is = {i ? i - 1 : 0, i, 0, 0}, .least_ns = 1};
+            (struct snapshot_context){.index = i, .is = {i ? i - 1 : 0, i, 0, 0}, .least_ns = 1};
         scopes[i] = i ? 1 + i % 50000 : 0;
     }
-    calls_add(&calls, &thread, scopes);
-    calls_find_cycles(&calls);
+    call_profile_add(&calls, &thread, scopes);
+    call_profile_find_cycles(&calls);
     assert_int_equal(calls.cycles, 1);
     assert_int_equal(calls.node_count, n);
-    calls_free(&calls);
+    call_profile_free(&calls);
     free(scopes);
     free(thread.items);
 }

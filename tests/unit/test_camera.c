@@ -12,12 +12,12 @@
 static struct scene_column columns[COLUMNS];
 static struct scene_mark marks[COLUMNS];
 static struct scene_row rows[ROWS];
-static struct shown_event events[COLUMNS];
+static struct event_info events[COLUMNS];
 static struct scene scene;
-static struct stage stage;
-static struct settings settings;
+static struct scene_cache stage;
+static struct viewer_settings settings;
 
-static void hear(void *user, enum news news)
+static void hear(void *user, enum notification news)
 {
     (void)news;
     ++*(unsigned *)user;
@@ -26,7 +26,7 @@ static void hear(void *user, enum news news)
 static unsigned heard;
 static const struct listener news = {hear, &heard};
 
-static struct camera seen(double zoom, bool vertical)
+static struct viewport seen(double zoom, bool vertical)
 {
     double x = 100;
     scene = (struct scene){.names_pt = x,
@@ -44,7 +44,7 @@ static struct camera seen(double zoom, bool vertical)
         double left = 8 + i % 3, right = 10 + i % 5;
         columns[i] = (struct scene_column){
             .column = (int32_t)i - 20, .x_pt = x + left, .left_pt = left, .right_pt = right};
-        events[i] = (struct shown_event){.at = {1 + i % ROWS, 1 + i / ROWS}, .position = 10 * i};
+        events[i] = (struct event_info){.at = {1 + i % ROWS, 1 + i / ROWS}, .position = 10 * i};
         marks[i] = (struct scene_mark){.row = i % ROWS,
                                        .column = i,
                                        .x_pt = x + left,
@@ -53,104 +53,104 @@ static struct camera seen(double zoom, bool vertical)
         x += left + right;
     }
     scene.width_pt = x;
-    stage = (struct stage){.scene = &scene, .row_total = ROWS};
-    settings = (struct settings){.look.vertical = vertical};
+    stage = (struct scene_cache){.scene = &scene, .row_total = ROWS};
+    settings = (struct viewer_settings){.look.vertical = vertical};
     heard = 0;
-    return (struct camera){.place = {.zoom = zoom, .from = -20},
+    return (struct viewport){.place = {.zoom = zoom, .from = -20},
                            .width_px = 500,
                            .height_px = 260,
-                           .stage = &stage,
+                           .scene_cache = &stage,
                            .settings = &settings,
-                           .news = &news};
+                           .listener = &news};
 }
 
 static void a_left_edge_that_is_set_is_there(void **state)
 {
-    struct camera camera = seen(1.3, false);
+    struct viewport camera = seen(1.3, false);
     for (double x = -300; x < 1500; x += 3.7) {
-        camera_set_left_pt(&camera, x);
-        assert_true(fabs(camera_left_pt(&camera) - x) < 1e-6);
+        viewport_set_left_pt(&camera, x);
+        assert_true(fabs(viewport_left_pt(&camera) - x) < 1e-6);
     }
     (void)state;
 }
 
 static void the_picture_ends_where_the_run_does(void **state)
 {
-    struct camera camera = seen(1, false);
+    struct viewport camera = seen(1, false);
     for (double x = -300; x < 1500; x += 41) {
-        double good = camera_clamped_pt(&camera, x);
+        double good = viewport_clamped_pt(&camera, x);
         assert_true(good >= scene.names_pt);
-        assert_true(good <= fmax(scene.names_pt, scene.width_pt + 10 - camera_width_pt(&camera)));
-        assert_true(camera_clamped_pt(&camera, good) == good);
+        assert_true(good <= fmax(scene.names_pt, scene.width_pt + 10 - viewport_width_pt(&camera)));
+        assert_true(viewport_clamped_pt(&camera, good) == good);
     }
     stage.window.more_left = stage.window.more_right = true; /* there may be more of it */
-    assert_true(camera_clamped_pt(&camera, scene.names_pt - 50) == scene.names_pt - 50);
-    assert_true(camera_needs_more(&camera));
+    assert_true(viewport_clamped_pt(&camera, scene.names_pt - 50) == scene.names_pt - 50);
+    assert_true(viewport_needs_more(&camera));
     (void)state;
 }
 
 static void what_is_painted_somewhere_is_hit_there(void **state)
 {
     for (int turned = 0; turned < 2; turned++)
-        for (double zoom = CAMERA_ZOOM_LEAST; zoom < CAMERA_ZOOM_MOST; zoom *= 1.7) {
-            struct camera camera = seen(zoom, turned);
+        for (double zoom = VIEWPORT_MIN_ZOOM; zoom < VIEWPORT_MAX_ZOOM; zoom *= 1.7) {
+            struct viewport camera = seen(zoom, turned);
             unsigned many = 0;
             for (double x = 100; x < scene.width_pt; x += 77) {
-                camera_set_left_pt(&camera, x);
+                viewport_set_left_pt(&camera, x);
                 for (uint32_t i = 0; i < COLUMNS; i++) {
-                    double along = camera_x_px(&camera, &marks[i]);
-                    double across = camera_y_px(&camera, marks[i].row);
-                    if (!camera_sees(&camera, &marks[i]) || turned)
+                    double along = viewport_x_px(&camera, &marks[i]);
+                    double across = viewport_y_px(&camera, marks[i].row);
+                    if (!viewport_sees(&camera, &marks[i]) || turned)
                         continue; /* a row of a turned scene is of another height */
-                    assert_ptr_equal(camera_hit(&camera, along, across), &marks[i]);
-                    assert_int_equal(camera_row_at(&camera, across), marks[i].row);
+                    assert_ptr_equal(viewport_hit(&camera, along, across), &marks[i]);
+                    assert_int_equal(viewport_row_at(&camera, across), marks[i].row);
                     many++;
                 }
             }
             assert_true(turned || many > 0);
-            assert_true(camera_along_px(&camera) == (turned ? 260 : 500));
-            assert_true(camera_across_px(&camera) == (turned ? 500 : 260));
+            assert_true(viewport_along_px(&camera) == (turned ? 260 : 500));
+            assert_true(viewport_across_px(&camera) == (turned ? 500 : 260));
         }
     (void)state;
 }
 
 static void what_is_held_comes_where_it_is_wanted(void **state)
 {
-    struct camera camera = seen(2, false);
+    struct viewport camera = seen(2, false);
     camera.place.follow = true;
-    hold_event(&camera, events[17].at, events[17].position);
+    scroll_anchor_set_event(&camera, events[17].at, events[17].position);
     assert_false(camera.place.follow);
     assert_int_equal(heard, 1); /* of the switch */
-    hold_settle(&camera);
-    double middle = (camera_names_px(&camera) + camera_along_px(&camera)) / 2;
-    assert_true(fabs(camera_x_px(&camera, &marks[17]) - middle) < 1e-6);
+    scroll_anchor_settle(&camera);
+    double middle = (viewport_names_px(&camera) + viewport_along_px(&camera)) / 2;
+    assert_true(fabs(viewport_x_px(&camera, &marks[17]) - middle) < 1e-6);
 
-    hold_position(&camera, 201); /* the first one there or behind it */
-    hold_settle(&camera);
-    assert_true(fabs(camera_x_px(&camera, &marks[21]) - middle) < 1e-6);
+    scroll_anchor_set_position(&camera, 201); /* the first one there or behind it */
+    scroll_anchor_settle(&camera);
+    assert_true(fabs(viewport_x_px(&camera, &marks[21]) - middle) < 1e-6);
 
-    double before = camera_x_px(&camera, &marks[19]);
+    double before = viewport_x_px(&camera, &marks[19]);
     camera.place.selected = events[19].at;
-    hold_keep_selected(&camera);
+    scroll_anchor_keep_selected(&camera);
     for (uint32_t i = 0; i < COLUMNS; i++) { /* another picture, in which it is elsewhere */
         marks[i].x_pt += 33;
         columns[i].x_pt += 33;
     }
-    hold_settle(&camera);
-    assert_true(fabs(camera_x_px(&camera, &marks[19]) - before) < 1e-6);
+    scroll_anchor_settle(&camera);
+    assert_true(fabs(viewport_x_px(&camera, &marks[19]) - before) < 1e-6);
     (void)state;
 }
 
 static void who_follows_sees_the_end(void **state)
 {
-    struct camera camera = seen(1, false);
+    struct viewport camera = seen(1, false);
     camera.place.follow = true;
-    hold_settle(&camera);
-    assert_true(fabs(camera_left_pt(&camera) - camera_end_pt(&camera)) < 1e-6);
-    assert_true(camera_sees(&camera, &marks[COLUMNS - 1]));
-    assert_false(camera_sees(&camera, &marks[0]));
+    scroll_anchor_settle(&camera);
+    assert_true(fabs(viewport_left_pt(&camera) - viewport_end_pt(&camera)) < 1e-6);
+    assert_true(viewport_sees(&camera, &marks[COLUMNS - 1]));
+    assert_false(viewport_sees(&camera, &marks[0]));
     uint64_t first, last;
-    camera_positions(&camera, &first, &last);
+    viewport_positions(&camera, &first, &last);
     assert_true(first > 0 && first < last);
     assert_int_equal(last, events[COLUMNS - 1].position);
     (void)state;
@@ -159,66 +159,66 @@ static void who_follows_sees_the_end(void **state)
 /* Two rows are pinned, the others scroll below them. */
 static void rows_that_are_pinned_do_not_scroll(void **state)
 {
-    struct camera camera = seen(1, false);
+    struct viewport camera = seen(1, false);
     camera.height_px = (int)(4 * SCENE_ROW_PT);
     stage.pinned = 2;
     camera.place.rise_pt = 2 * SCENE_ROW_PT;
-    assert_true(camera_band_px(&camera) == 2 * SCENE_ROW_PT);
+    assert_true(viewport_band_px(&camera) == 2 * SCENE_ROW_PT);
     for (uint32_t row = 0; row < ROWS; row++) {
-        double y = camera_y_px(&camera, row);
+        double y = viewport_y_px(&camera, row);
         bool seen_now = row < 2 || row >= 4;
         assert_true(fabs(y - (row < 2 ? row + 0.5 : row - 1.5) * SCENE_ROW_PT) < 1e-9);
         if (seen_now)
-            assert_int_equal(camera_row_at(&camera, y), row);
+            assert_int_equal(viewport_row_at(&camera, y), row);
     }
     for (uint32_t i = 0; i < COLUMNS; i++) {
         const struct scene_mark *m = &marks[i];
-        double x = camera_x_px(&camera, m), y = camera_y_px(&camera, m->row);
-        bool in = x >= camera_names_px(&camera) && x <= 500;
-        assert_int_equal(camera_sees(&camera, m), in && (m->row < 2 || m->row >= 4));
-        if (camera_sees(&camera, m))
-            assert_ptr_equal(camera_hit(&camera, x, y), m);
+        double x = viewport_x_px(&camera, m), y = viewport_y_px(&camera, m->row);
+        bool in = x >= viewport_names_px(&camera) && x <= 500;
+        assert_int_equal(viewport_sees(&camera, m), in && (m->row < 2 || m->row >= 4));
+        if (viewport_sees(&camera, m))
+            assert_ptr_equal(viewport_hit(&camera, x, y), m);
     }
     stage.row_base = 20; /* in between there are some that are not here */
     stage.row_total = 20 + ROWS;
     camera.place.rise_pt = 22 * SCENE_ROW_PT;
-    assert_int_equal(camera_row_at(&camera, 0.5 * SCENE_ROW_PT), 0);
-    assert_int_equal(camera_row_at(&camera, 2.5 * SCENE_ROW_PT), 4);
+    assert_int_equal(viewport_row_at(&camera, 0.5 * SCENE_ROW_PT), 0);
+    assert_int_equal(viewport_row_at(&camera, 2.5 * SCENE_ROW_PT), 4);
     stage.pinned = stage.row_base = 0;
     (void)state;
 }
 
 static void few_rows_fill_the_height(void **state)
 {
-    struct camera camera = seen(1, false);
-    assert_true(camera_good_row_pt(&camera, 100) == SCENE_ROW_PT);
-    assert_true(camera_good_row_pt(&camera, 1) == 2 * SCENE_ROW_PT);
-    double good = camera_good_row_pt(&camera, 7);
+    struct viewport camera = seen(1, false);
+    assert_true(viewport_max_row_pt(&camera, 100) == SCENE_ROW_PT);
+    assert_true(viewport_max_row_pt(&camera, 1) == 2 * SCENE_ROW_PT);
+    double good = viewport_max_row_pt(&camera, 7);
     assert_true(good > SCENE_ROW_PT && 7 * good <= 260);
     camera.place.far = true; /* there all rows fit, high or low */
     for (stage.row_total = 1; stage.row_total < 50; stage.row_total++) {
-        assert_true(stage.row_total * camera_row_pt(&camera) <= 260);
-        assert_true(camera_row_pt(&camera) <= 2 * SCENE_ROW_PT);
+        assert_true(stage.row_total * viewport_row_pt(&camera) <= 260);
+        assert_true(viewport_row_pt(&camera) <= 2 * SCENE_ROW_PT);
     }
     (void)state;
 }
 
 static void pinned_rows_come_first_with_their_clusters(void **state)
 {
-    static const struct place_row before[] = {{.line = 1},
+    static const struct view_state_row before[] = {{.line = 1},
                                               {.line = 2, .joins = true},
                                               {.line = 3, .pinned = true},
                                               {.line = 4, .joins = true},
                                               {.line = 5},
                                               {.line = 6, .pinned = true, .hidden = true}};
     static const uint32_t after[] = {3, 4, 6, 1, 2, 5};
-    struct place place = {.rows = g_memdup2(before, sizeof before), .row_count = 6};
-    place_pinned_first(&place);
+    struct view_state place = {.rows = g_memdup2(before, sizeof before), .row_count = 6};
+    view_state_pinned_first(&place);
     for (uint32_t i = 0; i < 6; i++) {
         assert_int_equal(place.rows[i].line, after[i]);
         assert_int_equal(place.rows[i].pinned, i < 3);
     }
-    place_free(&place);
+    view_state_free(&place);
     (void)state;
 }
 

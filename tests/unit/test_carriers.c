@@ -21,37 +21,37 @@ struct given {
     const char *came;
 };
 
-static struct shown_table table;
+static struct result_table table;
 
 static void begin(void)
 {
-    table = (struct shown_table){.columns = memory_zeroed(COLUMNS, sizeof *table.columns)};
+    table = (struct result_table){.columns = xcalloc(COLUMNS, sizeof *table.columns)};
     for (; table.column_count < COLUMNS; table.column_count++)
-        table.columns[table.column_count].name = memory_copied(names[table.column_count]);
-    table.rows = memory_zeroed(STAYS_MOST, sizeof *table.rows);
-    table.cells = memory_zeroed((size_t)STAYS_MOST * COLUMNS, sizeof *table.cells);
+        table.columns[table.column_count].name = xstrdup(names[table.column_count]);
+    table.rows = xcalloc(STAYS_MOST, sizeof *table.rows);
+    table.cells = xcalloc((size_t)STAYS_MOST * COLUMNS, sizeof *table.cells);
 }
 
 static struct table_cell text(const char *s)
 {
-    return s ? (struct table_cell){.is = CELL_TEXT, .text = memory_copied(s)}
+    return s ? (struct table_cell){.is = CELL_TEXT, .text = xstrdup(s)}
              : (struct table_cell){0};
 }
 
 static void add(struct given g)
 {
-    struct table_cell *cells = table_cells(&table, table.row_count++);
+    struct table_cell *cells = result_table_cells(&table, table.row_count++);
     cells[0] = text(g.processor);
     cells[1] = text(g.cluster);
-    cells[2] = cell_line(g.task);
-    cells[3] = cell_number(g.from_ns);
-    cells[4] = cell_number(g.took_ns);
+    cells[2] = table_cell_line(g.task);
+    cells[3] = table_cell_number(g.from_ns);
+    cells[4] = table_cell_number(g.took_ns);
     cells[5] = text(g.came);
 }
 
 static void test_order(void **state)
 {
-    struct carriers c = {0};
+    struct worker_rows c = {0};
     (void)state;
     begin();
     add((struct given){"a", "left", 100, 10, 1, NULL});
@@ -61,7 +61,7 @@ static void test_order(void **state)
     add((struct given){"c", "left", 400, -1, 2, "b"}); /* cannot be */
     add((struct given){"c", "left", 500, 10, 0, "b"}); /* of nobody */
     add((struct given){"d", NULL, INT64_MAX - 5, 10, 1, NULL});
-    carriers_read(&c, &table);
+    worker_rows_read(&c, &table);
     assert_int_equal(c.count, 4);
     assert_string_equal(c.items[0].name, "a");
     assert_string_equal(c.items[1].name, "c"); /* beside the other one of its cluster */
@@ -75,22 +75,22 @@ static void test_order(void **state)
     assert_int_equal(c.stays[1].from_ns, 200);
     assert_true(c.stays[1].came && !c.stays[0].came);
     assert_true(c.stays[4].to_ns == INT64_MAX);
-    shown_table_free(&table);
-    carriers_read(&c, &table); /* of one without columns nothing can be read */
+    result_table_free(&table);
+    worker_rows_read(&c, &table); /* of one without columns nothing can be read */
     assert_int_equal(c.count + c.stay_count, 0);
-    carriers_free(&c);
+    worker_rows_free(&c);
 }
 
 /* Two events, 1000 ns and 101000 ns. */
-static struct shown_event events[2] = {
+static struct event_info events[2] = {
     {.at = {1, 1}, .thread = 1, .time_ns = 1000, .column = 0, .position = 1},
     {.at = {1, 2}, .thread = 1, .time_ns = 101000, .column = 100, .position = 2}};
 
-static struct scene *build(const struct carriers *c, bool by_time)
+static struct scene *build(const struct worker_rows *c, bool by_time)
 {
-    static struct shown_row row = {.line = 1};
-    struct book book = {.line_count = 2};
-    struct shown_window w = {.rows = &row,
+    static struct row_info row = {.line = 1};
+    struct trace_metadata book = {.line_count = 2};
+    struct window_info w = {.rows = &row,
                              .row_count = 1,
                              .events = events,
                              .event_count = 2,
@@ -113,13 +113,13 @@ static double filled(const struct scene *s, uint32_t row)
 
 static void test_bars(void **state)
 {
-    struct carriers c = {0};
+    struct worker_rows c = {0};
     (void)state;
     begin();
     add((struct given){"wide", NULL, 1000, 50000, 1, NULL});
     for (int64_t i = 0; i < 1250; i++) /* half of the time, narrower than is drawn by itself */
         add((struct given){"narrow", NULL, 1000 + i * 80, 40, 2, NULL});
-    carriers_read(&c, &table);
+    worker_rows_read(&c, &table);
     struct scene *s = build(&c, true), *by_order = build(&c, false);
     assert_int_equal(s->row_count, 3);
     assert_int_equal(s->rows[1].line, 0);
@@ -138,19 +138,19 @@ static void test_bars(void **state)
     assert_int_equal(by_order->bar_count, 0);
     scene_free(s);
     scene_free(by_order);
-    shown_table_free(&table);
-    carriers_free(&c);
+    result_table_free(&table);
+    worker_rows_free(&c);
 }
 
 static void test_cluster(void **state)
 {
-    struct carriers c = {0};
+    struct worker_rows c = {0};
     (void)state;
     begin();
     add((struct given){"a", "pool", 1000, 100000, 1, NULL});
     add((struct given){"b", "pool", 1000, 50000, 2, NULL});
     add((struct given){"b", "pool", 51000, 20000, 1, "a"});
-    carriers_read(&c, &table);
+    worker_rows_read(&c, &table);
     struct scene *s = build(&c, true);
     double whole = s->marks[1].x_pt - s->marks[0].x_pt;
     assert_int_equal(s->row_count, 4);
@@ -165,8 +165,8 @@ static void test_cluster(void **state)
         }
     assert_int_equal(migrations, 1);
     scene_free(s);
-    shown_table_free(&table);
-    carriers_free(&c);
+    result_table_free(&table);
+    worker_rows_free(&c);
 }
 
 int main(void)

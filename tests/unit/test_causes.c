@@ -92,11 +92,11 @@ static void make(struct world *w)
 
 /* ---- comparing ---- */
 
-static void read_list(const struct why *why, struct bag_reader reader, struct amounts *into)
+static void read_list(const struct wait_attribution *why, struct list_pool_reader reader, struct amounts *into)
 {
     *into = (struct amounts){0};
-    for (struct share share; bag_next(&reader, &share);)
-        count_one(into, why_pair(why, share.pair).step, why_pair(why, share.pair).thread, share.ns);
+    for (struct path_share share; list_pool_next(&reader, &share);)
+        count_one(into, wait_attribution_pair(why, share.pair).step, wait_attribution_pair(why, share.pair).thread, share.ns);
 }
 
 static int64_t sum_of(const struct amounts *amounts)
@@ -113,17 +113,17 @@ static void same_amounts(const struct amounts *a, const struct amounts *b)
     for (int s = 0; s < SLOTS; s++)
         for (int l = 0; l < LINES; l++)
             if (a->ns[s][l] != b->ns[s][l])
-                fail_msg("step %d of line %d: %ld, counted %ld", s - (int)PAIRS_RESERVED, l,
+                fail_msg("step %d of line %d: %ld, counted %ld", s - (int)SEGMENT_IDS_RESERVED, l,
                          (long)a->ns[s][l], (long)b->ns[s][l]);
 }
 
-static void charges_add_up(const struct why *why, uint32_t segment, struct charges *charges)
+static void charges_add_up(const struct wait_attribution *why, uint32_t segment, struct attribution *charges)
 {
     const struct intervals *all = why->paths.all;
-    int64_t length = all->segments[segment].to_ns - segment_begin(all, segment);
-    for (enum path_is which = 0; which < PATHS; which++) {
+    int64_t length = all->segments[segment].to_ns - wait_interval_begin(all, segment);
+    for (enum path_list_kind which = 0; which < PATHS; which++) {
         int64_t sum = 0;
-        charges_of(charges, why, segment, which, length);
+        attribution_compute(charges, why, segment, which, length);
         for (size_t i = 0; i < charges->count; i++) {
             assert_true(charges->items[i].ns > 0);
             sum += charges->items[i].ns;
@@ -145,20 +145,20 @@ static void sweep(const struct counting *c, struct amounts *into)
 
 static size_t compared;
 
-static void compare(const struct why *why)
+static void compare(const struct wait_attribution *why)
 {
     static struct counting c;
-    struct charges charges = {0};
+    struct attribution charges = {0};
     struct amounts fast, counted, total = {0}, swept = {0};
     c = counting(why->paths.all);
     for (uint32_t i = 0; i < c.all->segment_count; i++) {
-        int64_t begin = segment_begin(c.all, i), length = c.all->segments[i].to_ns - begin;
+        int64_t begin = wait_interval_begin(c.all, i), length = c.all->segments[i].to_ns - begin;
         counted = (struct amounts){0};
         count_overlap(&c, &counted, c.all->segments[i].thread, begin, begin + length);
-        read_list(why, why_overlap(why, i), &fast);
+        read_list(why, wait_attribution_overlap(why, i), &fast);
         same_amounts(&fast, &counted);
         add_amounts(&total, &fast, 1);
-        read_list(why, why_reasons(why, i), &fast);
+        read_list(why, wait_attribution_reasons(why, i), &fast);
         assert_int_equal(sum_of(&fast), length);
         same_amounts(&fast, count_reasons(&c, i));
         charges_add_up(why, i, &charges);
@@ -166,24 +166,24 @@ static void compare(const struct why *why)
     }
     sweep(&c, &swept);
     same_amounts(&total, &swept);
-    charges_free(&charges);
+    attribution_free(&charges);
     counting_free(&c);
 }
 
 /* Told and computed bit by bit, the sums kept more or less often. */
 static void run(struct world *w, struct intervals *all, unsigned spacing, unsigned often)
 {
-    struct why why = {.paths = {.all = all, .spacing = spacing}};
+    struct wait_attribution why = {.paths = {.all = all, .spacing = spacing}};
     w->into = all;
     assert_true(simulate(w));
     while (tell_one(w, below(1000)))
         if (often && !below(often))
-            why_go_on(&why, below(50));
-    while (!why_go_on(&why, 1 + below(1000)))
+            wait_attribution_step(&why, below(50));
+    while (!wait_attribution_step(&why, 1 + below(1000)))
         ;
     assert_int_equal(why.done, all->wait_count);
     compare(&why);
-    why_free(&why);
+    wait_attribution_free(&why);
 }
 
 static void what_is_computed_is_what_is_counted(void **state)
@@ -207,8 +207,8 @@ static void what_is_computed_is_what_is_counted(void **state)
 /* A function in some path of calls, after a call of it or before the first. */
 static uint32_t in_function(struct intervals *all, uint32_t path, uint32_t after, uint32_t function)
 {
-    return steps_code(
-        &all->steps, (struct step){.from = path, .to = after, .is = STEP_CALLS, .scope = function});
+    return code_segments_code(
+        &all->steps, (struct code_segment_key){.from = path, .to = after, .is = STEP_CALLS, .scope = function});
 }
 
 /* Two that were made at once meet at 100: one did the same function as the other, elsewhere in it and called by another; and
@@ -217,25 +217,25 @@ static void what_both_did_is_told_by_the_function(void **state)
 {
     (void)state;
     struct intervals all = {0};
-    struct why why = {.paths.all = &all};
-    struct charges charges = {0};
+    struct wait_attribution why = {.paths.all = &all};
+    struct attribution charges = {0};
     intervals_start(&all, 1, 0, 0);
     intervals_start(&all, 2, 0, 0);
-    intervals_did(&all, 1, in_function(&all, 1, 0, 1), 20, 0, 0);
-    intervals_did(&all, 2, in_function(&all, 2, 3, 1), 60, 1, 0);
-    intervals_did(&all, 2, in_function(&all, 4, 0, 4), 100, 1, 0);
-    intervals_waited(&all,
-                     (struct wait){.from_ns = 20, .to_ns = 100, .thread = 1, .begin = 0, .end = 2},
-                     &(struct segment){.to_ns = 100, .thread = 2}, 1, 0);
-    assert_true(why_go_on(&why, UINT64_MAX));
-    charges_of(&charges, &why, 0, PATH_EXPANDED, 80);
+    intervals_add_activity(&all, 1, in_function(&all, 1, 0, 1), 20, 0, 0);
+    intervals_add_activity(&all, 2, in_function(&all, 2, 3, 1), 60, 1, 0);
+    intervals_add_activity(&all, 2, in_function(&all, 4, 0, 4), 100, 1, 0);
+    intervals_add_wait(&all,
+                     (struct wait_record){.from_ns = 20, .to_ns = 100, .thread = 1, .begin = 0, .end = 2},
+                     &(struct wait_interval){.to_ns = 100, .thread = 2}, 1, 0);
+    assert_true(wait_attribution_step(&why, UINT64_MAX));
+    attribution_compute(&charges, &why, 0, PATH_EXPANDED, 80);
     assert_int_equal(charges.count, 2);
     assert_int_equal(charges.items[0].kind, CAUSE_IMBALANCE);
     assert_int_equal(charges.items[0].ns, 40); /* 60 less 20 */
     assert_int_equal(charges.items[1].kind, CAUSE_SERIAL);
     assert_int_equal(charges.items[1].ns, 40);
-    charges_free(&charges);
-    why_free(&why);
+    attribution_free(&charges);
+    wait_attribution_free(&why);
     intervals_free(&all);
 }
 
@@ -244,24 +244,24 @@ static void when_more_than_one_ran(void **state)
 {
     (void)state;
     struct intervals all = {0};
-    struct levels levels = {0};
+    struct concurrency_levels levels = {0};
     size_t near = 0;
     uint32_t step = in_function(&all, 1, 0, 1);
     intervals_start(&all, 1, 0, 0);
     intervals_start(&all, 2, 0, 0);
-    intervals_ran(&all, 1, step, 10, 0);
-    intervals_ran(&all, 1, step, 20, 1);
-    intervals_ran(&all, 2, step, 100, 2);
-    intervals_waited(&all,
-                     (struct wait){.from_ns = 20, .to_ns = 90, .thread = 1, .begin = 1, .end = 3},
-                     &(struct segment){.to_ns = 90, .thread = 2}, 1, 0);
-    intervals_ran(&all, 1, step, 130, 4);
-    levels_make(&levels, &all);
-    assert_int_equal(levels_above(&levels, 0, 130, &near), 30);
-    assert_int_equal(levels_above(&levels, 5, 15, &near), 10);
-    assert_int_equal(levels_above(&levels, 15, 95, &near), 10);
-    assert_int_equal(levels_above(&levels, 20, 90, &near), 0);
-    assert_int_equal(levels_above(&levels, -50, 500, &near), 30);
+    intervals_add_run(&all, 1, step, 10, 0);
+    intervals_add_run(&all, 1, step, 20, 1);
+    intervals_add_run(&all, 2, step, 100, 2);
+    intervals_add_wait(&all,
+                     (struct wait_record){.from_ns = 20, .to_ns = 90, .thread = 1, .begin = 1, .end = 3},
+                     &(struct wait_interval){.to_ns = 90, .thread = 2}, 1, 0);
+    intervals_add_run(&all, 1, step, 130, 4);
+    concurrency_levels_make(&levels, &all);
+    assert_int_equal(concurrency_levels_above(&levels, 0, 130, &near), 30);
+    assert_int_equal(concurrency_levels_above(&levels, 5, 15, &near), 10);
+    assert_int_equal(concurrency_levels_above(&levels, 15, 95, &near), 10);
+    assert_int_equal(concurrency_levels_above(&levels, 20, 90, &near), 0);
+    assert_int_equal(concurrency_levels_above(&levels, -50, 500, &near), 30);
     near = 0;
     assert_int_equal(levels_running(&levels, -1, &near), 0);
     assert_int_equal(levels_running(&levels, 0, &near), 2);
@@ -269,7 +269,7 @@ static void when_more_than_one_ran(void **state)
     assert_int_equal(levels_running(&levels, 89, &near), 1);
     assert_int_equal(levels_running(&levels, 19, &near), 2);
     assert_int_equal(levels_running(&levels, 130, &near), 0);
-    levels_free(&levels);
+    concurrency_levels_free(&levels);
     intervals_free(&all);
 }
 
@@ -277,7 +277,7 @@ static void when_more_than_one_ran(void **state)
 static void what_is_added_by_itself(void **state)
 {
     (void)state;
-    struct levels levels = {0};
+    struct concurrency_levels levels = {0};
     size_t near = 0;
     levels_add(&levels, 50, 80);
     levels_add(&levels, 10, 60);
@@ -288,8 +288,8 @@ static void what_is_added_by_itself(void **state)
     assert_int_equal(levels_running(&levels, 50, &near), 2);
     assert_int_equal(levels_running(&levels, 60, &near), 1);
     assert_int_equal(levels_running(&levels, 80, &near), 0);
-    assert_int_equal(levels_above(&levels, 0, 100, &near), 10);
-    levels_free(&levels);
+    assert_int_equal(concurrency_levels_above(&levels, 0, 100, &near), 10);
+    concurrency_levels_free(&levels);
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static void shares_are_those_of_the_pixels(void **state)
     (void)state;
     struct chart_pixel pixels[] = {pixel(0, 0, 51), pixel(254, 1, 0), pixel(127, 127, 1)};
     struct chart_row row = {"T:t", pixels};
-    struct chart c = {.rows = &row, .row_count = 1, .pixels = 3, .to_ns = 100};
+    struct state_chart c = {.rows = &row, .row_count = 1, .pixels = 3, .to_ns = 100};
     float(*shares)[CHART_STATES] = shares_of(&c, 0);
     near(shares[0][CHART_START], 0.2);
     near(shares[0][CHART_RUNNING], 0);
@@ -60,7 +60,7 @@ static void short_states_are_seen(void **state)
             left -= before[s];
         }
         memcpy(after, before, sizeof after);
-        shares_seen(after, least);
+        state_shares_visible(after, least);
         assert_true(all_of(after) <= 1 + 1e-4 && all_of(after) >= all_of(before) - 1e-4);
         for (unsigned s = 0; s < CHART_STATES; s++) {
             assert_true((before[s] > 0) == (after[s] > 0));
@@ -76,20 +76,20 @@ static void in_letters_each_has_a_row(void **state)
     (void)state;
     struct chart_pixel one[20], two[20] = {{{0}}};
     struct chart_row rows[2] = {{"T:one", one}, {"T:b", two}};
-    struct chart c = {.title = "x", .rows = rows, .row_count = 2, .from_ns = 0, .to_ns = 1000};
+    struct state_chart c = {.title = "x", .rows = rows, .row_count = 2, .from_ns = 0, .to_ns = 1000};
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
     assert_non_null(f);
-    assert_int_equal(chart_letters(&c, 27), 20);
-    assert_int_equal(chart_letters(&c, 107), 100);
-    assert_int_equal(chart_letters(&c, 3), 20);
+    assert_int_equal(state_chart_text_width(&c, 27), 20);
+    assert_int_equal(state_chart_text_width(&c, 107), 100);
+    assert_int_equal(state_chart_text_width(&c, 3), 20);
     c.pixels = 20;
     for (unsigned i = 0; i < 20; i++)
         one[i] = i < 10 ? pixel(255, 0, 0) : i == 10 ? pixel(127, 128, 0) : pixel(60, 195, 0);
     for (unsigned i = 10; i < 20; i++)
         two[i] = pixel(0, i == 19 ? 1 : 255, 0);
-    chart_print(&c, f);
+    state_chart_text_print(&c, f);
     fclose(f);
     assert_non_null(strstr(text, "\nT:one  ==========%#########\n"));
     assert_non_null(strstr(text, "\nT:b              ##########\n"));

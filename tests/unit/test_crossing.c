@@ -16,7 +16,7 @@ static uint64_t ordinal_of(const struct order *order, uint64_t position)
 }
 
 /* Is an event left of the window (-1), right of it (1) or in it (0)? */
-static int side(const struct order *order, const struct placement *p, uint64_t position)
+static int side(const struct order *order, const struct layout_result *p, uint64_t position)
 {
     uint32_t line = order_event(order, position).line;
     if (ordinal_of(order, position) < p->before[line - 1])
@@ -28,32 +28,32 @@ static int side(const struct order *order, const struct placement *p, uint64_t p
     return 1;
 }
 
-static bool has(const struct shown_crossing *found, size_t count, struct ref from, struct ref to)
+static bool has(const struct crossing_info *found, size_t count, struct event_id from, struct event_id to)
 {
     size_t times = 0;
     for (size_t i = 0; i < count; i++)
-        times += ref_equal(found[i].from, from) && ref_equal(found[i].to, to);
+        times += event_id_equal(found[i].from, from) && event_id_equal(found[i].to, to);
     assert_true(times <= 1);
     return times == 1;
 }
 
 static unsigned seen;
 
-static void compare(const struct order *order, const struct placement *p, const uint32_t *row_of)
+static void compare(const struct order *order, const struct layout_result *p, const uint32_t *row_of)
 {
-    struct shown_crossing *found;
-    size_t count = crossings(order, p, row_of, LINES, &found), want = 0;
+    struct crossing_info *found;
+    size_t count = crossing_messages_find(order, p, row_of, LINES, &found), want = 0;
     for (uint64_t position = 0; position < order_count(order); position++) {
-        struct event e = order_event(order, position);
+        struct order_event e = order_event(order, position);
         for (uint32_t i = 0; i < e.send_count; i++) {
-            struct event send = order_event(order, order_edge(order, position, i));
+            struct order_event send = order_event(order, order_edge(order, position, i));
             uint64_t sent = order_edge(order, position, i);
             if (!row_of[send.line - 1] || !row_of[e.line - 1] || side(order, p, sent) >= 0 ||
                 side(order, p, position) <= 0)
                 continue;
             want++;
-            assert_true(has(found, count, (struct ref){send.line, send.number},
-                            (struct ref){e.line, e.number}));
+            assert_true(has(found, count, (struct event_id){send.line, send.number},
+                            (struct event_id){e.line, e.number}));
         }
     }
     assert_int_equal(count, want);
@@ -80,17 +80,17 @@ static void every_message_that_passes_by_is_found_once(void **state)
         for (uint32_t i = 0; i < LINES; i++)
             row_of[i] = (seed + i) % 4 ? i + 1 : 0;
         for (uint64_t anchor = 0; anchor < EVENTS; anchor += 17) {
-            struct placement p;
-            struct placing placing = {.anchor = anchor,
+            struct layout_result p;
+            struct layout_params placing = {.anchor = anchor,
                                       .from = (int32_t)(seed % 5) - 2,
                                       .columns = 1 + seed % 6,
                                       .row_of = row_of,
                                       .cluster = cluster,
                                       .rows = LINES};
-            place(order, &placing, &p);
+            layout_columns(order, &placing, &p);
             if (p.more_left && p.more_right)
                 compare(order, &p, row_of);
-            placement_free(&p);
+            layout_result_free(&p);
         }
         order_free(order);
         workload_free(w);

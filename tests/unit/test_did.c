@@ -7,40 +7,40 @@
 
 #define EVENTS 4000u
 
-static bool tell(struct played *p, uint32_t thread, struct ref at, int64_t ns, unsigned count,
-                 const struct measured_step *steps)
+static bool tell(struct played *p, uint32_t thread, struct event_id at, int64_t ns, unsigned count,
+                 const struct code_segment *steps)
 {
-    struct measured_head head = {.what = MEASURED_STEPS, .count = (uint16_t)count};
-    return did_add(p->run, thread, at, ns, &head, steps);
+    struct activity_record head = {.what = ACTIVITY_STEPS, .count = (uint16_t)count};
+    return activity_add(p->run, thread, at, ns, &head, steps);
 }
 
 static void forgotten_with_its_events(void **state)
 {
     struct played p = play("pthread");
     uint32_t t = play_line(&p, "task", "t");
-    struct measured_step steps[] = {{0, 1, 700}, {0, 1, 300}};
+    struct code_segment steps[] = {{0, 1, 700}, {0, 1, 300}};
     (void)state;
     for (unsigned i = 0; i < EVENTS; i++) {
-        struct ref at = PLAY(&p, t, i ? "note" : "start", i, 0);
+        struct event_id at = PLAY(&p, t, i ? "note" : "start", i, 0);
         assert_true(tell(&p, t, at, (int64_t)i * PLAYED_MS, 1 + i % 2, steps));
         if (i % 500 == 499) {
-            uint64_t first = did_first(p.run, t);
-            run_forget(p.run, i - 100);
-            assert_true(did_first(p.run, t) > first && did_first(p.run, t) <= i - 100);
-            assert_true(did_first(p.run, t) + 200 > i);
+            uint64_t first = activity_first(p.run, t);
+            run_discard(p.run, i - 100);
+            assert_true(activity_first(p.run, t) > first && activity_first(p.run, t) <= i - 100);
+            assert_true(activity_first(p.run, t) + 200 > i);
         }
-        assert_true(did_bytes(p.run) < 700 * (sizeof(struct did_span) + 2 * sizeof *steps));
+        assert_true(activity_bytes(p.run) < 700 * (sizeof(struct activity_span) + 2 * sizeof *steps));
     }
-    assert_null(did_span(p.run, t, did_first(p.run, t) - 1));
-    assert_null(did_span(p.run, t, EVENTS));
-    for (uint64_t i = did_first(p.run, t); i < EVENTS; i++) {
-        const struct did_span *span = did_span(p.run, t, i);
+    assert_null(activity_span(p.run, t, activity_first(p.run, t) - 1));
+    assert_null(activity_span(p.run, t, EVENTS));
+    for (uint64_t i = activity_first(p.run, t); i < EVENTS; i++) {
+        const struct activity_span *span = activity_span(p.run, t, i);
         assert_non_null(span);
         assert_int_equal(span->at.number, i + 1);
         assert_int_equal(span->count, 1 + i % 2);
-        assert_int_equal(did_steps(p.run, t, span)[span->count - 1].ticks, i % 2 ? 300 : 700);
+        assert_int_equal(activity_steps(p.run, t, span)[span->count - 1].ticks, i % 2 ? 300 : 700);
     }
-    assert_int_equal(did_beyond(p.run), 0);
+    assert_int_equal(activity_is_beyond(p.run), 0);
     run_free(p.run);
 }
 
@@ -49,15 +49,15 @@ static void what_never_came_is_passed_over(void **state)
 {
     struct played p = play("pthread");
     uint32_t t = play_line(&p, "task", "t"), never = play_line(&p, "task", "never");
-    struct measured_step step = {0, 1, 1};
+    struct code_segment step = {0, 1, 1};
     (void)state;
     for (unsigned i = 0; i < EVENTS; i++) {
-        struct ref at = PLAY(&p, t, i ? "note" : "start", i, 0);
+        struct event_id at = PLAY(&p, t, i ? "note" : "start", i, 0);
         bool odd = i >= 100 && i < 800; /* longer than what is looked at one by one */
-        tell(&p, t, odd ? (struct ref){never, i} : at, (int64_t)i * PLAYED_MS, 1, &step);
+        tell(&p, t, odd ? (struct event_id){never, i} : at, (int64_t)i * PLAYED_MS, 1, &step);
     }
-    run_forget(p.run, EVENTS - 100);
-    assert_true(did_first(p.run, t) + 200 > EVENTS);
+    run_discard(p.run, EVENTS - 100);
+    assert_true(activity_first(p.run, t) + 200 > EVENTS);
     run_free(p.run);
 }
 
@@ -66,21 +66,21 @@ static void no_more_than_there_is_room_for(void **state)
 {
     struct played p = play("pthread");
     uint32_t t = play_line(&p, "task", "t"), kept = 0;
-    struct measured_step steps[64] = {{0, 1, 10}};
+    struct code_segment steps[64] = {{0, 1, 10}};
     (void)state;
-    did_limit(1u << 16);
+    activity_limit(1u << 16);
     for (unsigned i = 0; i < EVENTS; i++)
         kept +=
             tell(&p, t, PLAY(&p, t, i ? "note" : "start", i, 0), (int64_t)i * PLAYED_MS, 64, steps);
-    assert_true(did_bytes(p.run) <= (1u << 16) + sizeof(struct did_span));
-    assert_int_equal(did_beyond(p.run), EVENTS - kept + 1);
-    assert_int_equal(did_span(p.run, t, kept - 1)->count, 0);
-    assert_null(did_span(p.run, t, kept));
-    run_forget(p.run, EVENTS - 50);
-    assert_int_equal(did_bytes(p.run), 0);
+    assert_true(activity_bytes(p.run) <= (1u << 16) + sizeof(struct activity_span));
+    assert_int_equal(activity_is_beyond(p.run), EVENTS - kept + 1);
+    assert_int_equal(activity_span(p.run, t, kept - 1)->count, 0);
+    assert_null(activity_span(p.run, t, kept));
+    run_discard(p.run, EVENTS - 50);
+    assert_int_equal(activity_bytes(p.run), 0);
     assert_true(
         tell(&p, t, PLAY(&p, t, "note", EVENTS, 0), (int64_t)EVENTS * PLAYED_MS, 64, steps));
-    assert_int_equal(did_beyond(p.run), EVENTS - kept + 1);
+    assert_int_equal(activity_is_beyond(p.run), EVENTS - kept + 1);
     run_free(p.run);
 }
 
@@ -88,13 +88,13 @@ static uint64_t random_time(unsigned *seed)
 {
     *seed = *seed * 1103515245 + 12345;
     unsigned kind = *seed >> 16 & 7;
-    return kind == 0 ? 0 : kind == 1 ? SUMS_TIME_MOST / 512 : (*seed >> 4) % (kind << 18);
+    return kind == 0 ? 0 : kind == 1 ? SNAPSHOT_TIME_MOST / 512 : (*seed >> 4) % (kind << 18);
 }
 
 /* All that is known of the thread from its first event to its last, without a gap and never back. */
 static void assert_whole(const struct run *run, uint32_t thread, int64_t end_ns)
 {
-    const struct course_of *c = intervals_of(measured_known(run), thread);
+    const struct thread_timeline *c = intervals_for_thread(interval_cache_get(run), thread);
     assert_non_null(c);
     assert_true(c->count > 0);
     for (size_t i = 0; i < c->count; i++)
@@ -110,17 +110,17 @@ static void whatever_is_told_fits_between_the_events(void **state)
         uint32_t t = play_line(&p, "task", "t");
         unsigned random = seed;
         for (unsigned i = 0; i < 60; i++) {
-            struct measured_step steps[6];
-            struct ref at = PLAY(&p, t, i ? "note" : "start", i, 0);
+            struct code_segment steps[6];
+            struct event_id at = PLAY(&p, t, i ? "note" : "start", i, 0);
             unsigned count = (unsigned)random_time(&random) % 7;
             for (unsigned k = 0; k < count; k++)
-                steps[k] = (struct measured_step){(random + k) % 3 ? 0 : MEASURED_REST, 1,
+                steps[k] = (struct code_segment){(random + k) % 3 ? 0 : ACTIVITY_REST, 1,
                                                   random_time(&random)};
             if (i % 7) /* of some nothing is told */
                 tell(&p, t, at, (int64_t)i * PLAYED_MS, count, steps);
         }
         uint64_t budget = UINT64_MAX / 2;
-        assert_true(measured_learn(p.run, &budget));
+        assert_true(interval_cache_step(p.run, &budget));
         assert_whole(p.run, t, 59 * (int64_t)PLAYED_MS);
         run_free(p.run);
     }

@@ -106,12 +106,12 @@ static void what_is_elsewhere_is_reached_by_an_agent(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char target[40] = "";
-        bool is = endpoint_elsewhere(cases[i].named, target, sizeof target);
+        bool is = endpoint_is_other_host(cases[i].named, target, sizeof target);
         if (is != (cases[i].target != NULL) || (is && strcmp(target, cases[i].target) != 0))
             fail_msg("%s: %d \"%s\"", cases[i].named, is, target);
     }
     char small[8];
-    assert_false(endpoint_elsewhere("laptop:7711", small, sizeof small));
+    assert_false(endpoint_is_other_host("laptop:7711", small, sizeof small));
 }
 
 int main(void)

@@ -21,9 +21,9 @@
 
 struct written {
     int fd;
-    struct entries_head *head;
-    struct ring *ring;
-    struct ticks ticks;
+    struct call_records_head *head;
+    struct ring_reader *ring;
+    struct tsc_clock ticks;
 };
 
 static uint64_t now_ns(void)
@@ -36,78 +36,78 @@ static uint64_t now_ns(void)
 static void begin(struct written *w)
 {
     *w = (struct written){.fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-    assert_int_equal(ftruncate(w->fd, (off_t)ENTRIES_MAP_BYTES), 0);
-    assert_non_null(ring_add(&w->ring, w->fd, 7)); /* it is not sealed */
+    assert_int_equal(ftruncate(w->fd, (off_t)CALL_RECORDS_MAP_BYTES), 0);
+    assert_non_null(ring_reader_add(&w->ring, w->fd, 7)); /* it is not sealed */
     assert_int_equal(fcntl(w->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
-    assert_non_null(ring_add(&w->ring, w->fd, 7)); /* it has no magic number */
-    w->head = mmap(NULL, ENTRIES_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+    assert_non_null(ring_reader_add(&w->ring, w->fd, 7)); /* it has no magic number */
+    w->head = mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
     assert_ptr_not_equal(w->head, MAP_FAILED);
-    w->head->magic = ENTRIES_MAGIC;
-    w->head->version = ENTRIES_VERSION;
+    w->head->magic = CALL_RECORDS_MAGIC;
+    w->head->version = CALL_RECORDS_VERSION;
     w->head->clock = QUEUE_CLOCK_NS;
-    assert_null(ring_add(&w->ring, w->fd, 7));
+    assert_null(ring_reader_add(&w->ring, w->fd, 7));
 }
 
 static void end(struct written *w)
 {
-    ring_free(w->ring);
-    munmap(w->head, ENTRIES_MAP_BYTES);
+    ring_reader_free(w->ring);
+    munmap(w->head, CALL_RECORDS_MAP_BYTES);
     close(w->fd);
 }
 
 static void put(struct written *w, uint64_t word)
 {
-    entries_words(w->head)[w->head->reserved++ % ENTRIES_WORDS] = word;
+    call_records_words(w->head)[w->head->reserved++ % CALL_RECORDS_WORDS] = word;
 }
 
 static void takes_what_is_there(void **state)
 {
     (void)state;
     struct written w;
-    struct out out = {0};
-    struct entries all = {0};
+    struct encoder out = {0};
+    struct call_entries all = {0};
     const char *why;
-    struct entry_seen seen;
+    struct call_entry_seen seen;
     uint64_t at = now_ns();
     begin(&w);
-    assert_false(ring_take(w.ring, &w.ticks, false, &out));
-    put(&w, entry_word(3, false, at));
-    put(&w, entry_word(4, false, at + 10));
-    put(&w, entry_word(4, true, at + 30));
-    put(&w, entry_word(0, false, 5)); /* five are not there */
-    put(&w, entry_word(3, true, at + 25)); /* it runs back */
-    put(&w, entry_word(3, true, at + 40)); /* nothing is open */
-    assert_true(ring_take(w.ring, &w.ticks, false, &out));
+    assert_false(ring_reader_decode(w.ring, &w.ticks, false, &out));
+    put(&w, call_record_word(3, false, at));
+    put(&w, call_record_word(4, false, at + 10));
+    put(&w, call_record_word(4, true, at + 30));
+    put(&w, call_record_word(0, false, 5)); /* five are not there */
+    put(&w, call_record_word(3, true, at + 25)); /* it runs back */
+    put(&w, call_record_word(3, true, at + 40)); /* nothing is open */
+    assert_true(ring_reader_decode(w.ring, &w.ticks, false, &out));
     assert_int_equal(w.ring->wrong, 1);
     assert_int_equal(w.head->taken, 6);
-    assert_true(entries_take(&all, 1, 7, out.data, out.size, &why));
-    assert_true(entries_take(&all, 1, 7, out.data, out.size, &why)); /* told again: no more */
-    const struct entries_thread *t = entries_of(&all, 1, 7);
+    assert_true(call_entries_append(&all, 1, 7, out.data, out.size, &why));
+    assert_true(call_entries_append(&all, 1, 7, out.data, out.size, &why)); /* told again: no more */
+    const struct call_entries_thread *t = call_entries_for_thread(&all, 1, 7);
     assert_int_equal(t->begins, 2);
     assert_int_equal(t->lost, 5);
-    struct entries_walk walk = entries_walk(t, 0);
+    struct call_entries_walk walk = call_entries_walk(t, 0);
     const struct {
-        enum entry_is is;
+        enum call_record_type is;
         uint32_t context, depth;
         uint64_t time, began;
-    } wanted[] = {{ENTRY_BEGINS, 3, 0, 0, 0},
-                  {ENTRY_BEGINS, 4, 1, 10, 0},
-                  {ENTRY_ENDED, 4, 1, 30, 10},
-                  {ENTRY_LOST, 0, 1, 30, 0},
-                  {ENTRY_ENDED, 3, 0, 30, 0}};
+    } wanted[] = {{CALL_RECORD_BEGINS, 3, 0, 0, 0},
+                  {CALL_RECORD_BEGINS, 4, 1, 10, 0},
+                  {CALL_RECORD_ENDED, 4, 1, 30, 10},
+                  {CALL_RECORD_LOST, 0, 1, 30, 0},
+                  {CALL_RECORD_ENDED, 3, 0, 30, 0}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        assert_true(entries_next(&walk, &seen));
+        assert_true(call_entries_next(&walk, &seen));
         assert_int_equal(seen.entry.is, wanted[i].is);
         assert_int_equal(seen.entry.context, wanted[i].context);
         assert_int_equal(seen.depth, wanted[i].depth);
         assert_int_equal(seen.entry.time_ns, at + wanted[i].time);
-        if (seen.entry.is == ENTRY_ENDED)
+        if (seen.entry.is == CALL_RECORD_ENDED)
             assert_int_equal(seen.began_ns, at + wanted[i].began);
     }
-    assert_false(entries_next(&walk, &seen));
-    entries_walk_end(&walk);
-    entries_free(&all);
-    out_free(&out);
+    assert_false(call_entries_next(&walk, &seen));
+    call_entries_walk_end(&walk);
+    call_entries_free(&all);
+    encoder_free(&out);
     end(&w);
 }
 
@@ -116,25 +116,25 @@ static void waits_for_what_is_being_written(void **state)
 {
     (void)state;
     struct written w;
-    struct out out = {0};
+    struct encoder out = {0};
     begin(&w);
     put(&w, 0);
-    put(&w, entry_word(3, false, now_ns()));
-    assert_false(ring_take(w.ring, &w.ticks, false, &out));
+    put(&w, call_record_word(3, false, now_ns()));
+    assert_false(ring_reader_decode(w.ring, &w.ticks, false, &out));
     assert_int_equal(w.head->taken, 0);
-    assert_true(ring_take(w.ring, &w.ticks, true, &out));
-    assert_true(ring_is_empty(w.ring));
+    assert_true(ring_reader_decode(w.ring, &w.ticks, true, &out));
+    assert_true(ring_reader_is_empty(w.ring));
     w.head->reserved += UINT64_MAX / 2; /* nonsense */
     out.size = 0;
-    assert_false(ring_take(w.ring, &w.ticks, false, &out));
-    out_free(&out);
+    assert_false(ring_reader_decode(w.ring, &w.ticks, false, &out));
+    encoder_free(&out);
     end(&w);
 }
 
 static void refuses_what_cannot_be(void **state)
 {
     (void)state;
-    struct entries all = {0};
+    struct call_entries all = {0};
     const char *why = NULL;
     static const uint8_t bodies[][12] = {
         {0, 0, 0, 0, 0, 0, 0, 255}, /* a time that no run has */
@@ -144,46 +144,46 @@ static void refuses_what_cannot_be(void **state)
     };
     static const size_t sizes[] = {8, 9, 10, 9};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        assert_false(entries_take(&all, 0, 1, bodies[i], sizes[i], &why));
+        assert_false(call_entries_append(&all, 0, 1, bodies[i], sizes[i], &why));
         assert_non_null(why);
     }
-    entries_free(&all);
+    call_entries_free(&all);
 }
 
 /* Ends of calls that are too deep to be kept are not taken for those of others, whichever block they are in. */
 static void ends_of_the_deepest_are_their_own(void **state)
 {
     (void)state;
-    const uint32_t deep = ENTRIES_DEEPEST + 5;
-    struct entries all = {0};
-    struct entry_seen seen;
-    struct out out = {0};
+    const uint32_t deep = CALL_ENTRIES_DEPTH_MAX + 5;
+    struct call_entries all = {0};
+    struct call_entry_seen seen;
+    struct encoder out = {0};
     const char *why;
     uint64_t last = 1000;
     for (uint32_t half = 0; half < 2; half++) {
         out.size = 0;
-        put_entries_head(&out, last);
+        encode_call_records_head(&out, last);
         for (uint32_t i = 0; i < deep; i++)
-            put_entry(
+            encode_call_record(
                 &out, &last,
-                &(struct entry){half ? ENTRY_ENDED : ENTRY_BEGINS, half ? 0 : 1 + i, last + 1, 0});
-        assert_true(entries_take(&all, 1, 7, out.data, out.size, &why));
+                &(struct call_record){half ? CALL_RECORD_ENDED : CALL_RECORD_BEGINS, half ? 0 : 1 + i, last + 1, 0});
+        assert_true(call_entries_append(&all, 1, 7, out.data, out.size, &why));
     }
     for (uint64_t from = 0; from <= 1000 + deep; from += 1000 + deep) {
-        struct entries_walk walk = entries_walk(entries_of(&all, 1, 7), from);
-        for (uint32_t left = deep; left && entries_next(&walk, &seen);) {
-            if (seen.entry.is == ENTRY_BEGINS)
+        struct call_entries_walk walk = call_entries_walk(call_entries_for_thread(&all, 1, 7), from);
+        for (uint32_t left = deep; left && call_entries_next(&walk, &seen);) {
+            if (seen.entry.is == CALL_RECORD_BEGINS)
                 continue;
-            uint32_t context = left > ENTRIES_DEEPEST ? 0 : left;
+            uint32_t context = left > CALL_ENTRIES_DEPTH_MAX ? 0 : left;
             assert_int_equal(seen.entry.context, context);
             assert_int_equal(seen.began_ns, context ? 1000 + context : 0);
             assert_int_equal(seen.depth, --left);
         }
-        assert_false(entries_next(&walk, &seen));
-        entries_walk_end(&walk);
+        assert_false(call_entries_next(&walk, &seen));
+        call_entries_walk_end(&walk);
     }
-    out_free(&out);
-    entries_free(&all);
+    encoder_free(&out);
+    call_entries_free(&all);
 }
 
 /* ---- who was open with whom ---- */
@@ -199,18 +199,18 @@ struct drawn {
 };
 
 /* A thread that calls at random; scope 1 + c % (SCOPES - 1) is context c's. */
-static void draw(struct drawn *d, uint32_t thread, struct entries *all)
+static void draw(struct drawn *d, uint32_t thread, struct call_entries *all)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     uint32_t stack[8], depth = 0;
     uint64_t last = 1000 + thread;
     const char *why;
-    put_entries_head(&out, last);
+    encode_call_records_head(&out, last);
     for (uint64_t now = last; now < 1000 + MOMENTS - 1; now += (uint64_t)(rand() % 4)) {
         bool begins = depth == 0 || (depth < 8 && rand() % 2);
         uint32_t context = begins ? 1 + (uint32_t)rand() % 8 : 0;
-        put_entry(&out, &last,
-                  &(struct entry){begins ? ENTRY_BEGINS : ENTRY_ENDED, context, now, 0});
+        encode_call_record(&out, &last,
+                  &(struct call_record){begins ? CALL_RECORD_BEGINS : CALL_RECORD_ENDED, context, now, 0});
         if (begins)
             d->calls[thread][1 + context % (SCOPES - 1)][now - 1000]++;
         if (begins)
@@ -225,13 +225,13 @@ static void draw(struct drawn *d, uint32_t thread, struct entries *all)
                 d->open[thread][s][m - 1000] = open;
             }
         if (rand() % 8 == 0) { /* a block ends */
-            assert_true(entries_take(all, 0, thread + 1, out.data, out.size, &why));
+            assert_true(call_entries_append(all, 0, thread + 1, out.data, out.size, &why));
             out.size = 0;
-            put_entries_head(&out, last);
+            encode_call_records_head(&out, last);
         }
     }
-    assert_true(entries_take(all, 0, thread + 1, out.data, out.size, &why));
-    out_free(&out);
+    assert_true(call_entries_append(all, 0, thread + 1, out.data, out.size, &why));
+    encoder_free(&out);
 }
 
 struct wanted {
@@ -257,17 +257,17 @@ static struct wanted by_definition(const struct drawn *d, uint32_t with, uint32_
     return w;
 }
 
-static int64_t last_entry(const struct entries *all)
+static int64_t last_entry(const struct call_entries *all)
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < all->count; i++) {
-        const struct entries_thread *t = all->threads[i];
+        const struct call_entries_thread *t = all->threads[i];
         last = t->blocks[t->count - 1].last_ns > last ? t->blocks[t->count - 1].last_ns : last;
     }
     return (int64_t)last;
 }
 
-static void compare(const struct drawn *d, const struct entries *all, int64_t from, int64_t to)
+static void compare(const struct drawn *d, const struct call_entries *all, int64_t from, int64_t to)
 {
     uint32_t scope_of[9] = {0};
     for (uint32_t c = 1; c < 9; c++)
@@ -275,14 +275,14 @@ static void compare(const struct drawn *d, const struct entries *all, int64_t fr
     int64_t last = last_entry(all), until = to < last ? to : last,
             since = from > 1000 ? from : 1000;
     for (uint32_t with = 1; with < SCOPES; with++) {
-        struct overlap o = {.with = with,
+        struct scope_overlap o = {.with = with,
                             .from_ns = from,
                             .to_ns = to,
                             .scopes = SCOPES,
-                            .sums = memory_zeroed(SCOPES, sizeof *o.sums)};
+                            .sums = xcalloc(SCOPES, sizeof *o.sums)};
         for (uint32_t i = 0; i < all->count; i++)
-            overlap_add(&o, all->threads[i], scope_of, 9);
-        for (uint64_t budget = 3; !overlap_go_on(&o, &budget); budget = 3)
+            scope_overlap_add(&o, all->threads[i], scope_of, 9);
+        for (uint64_t budget = 3; !scope_overlap_step(&o, &budget); budget = 3)
             ;
         for (uint32_t s = 1; s < SCOPES; s++) {
             struct wanted w = by_definition(d, with, s, since, until);
@@ -290,7 +290,7 @@ static void compare(const struct drawn *d, const struct entries *all, int64_t fr
             assert_int_equal(o.sums[s].thread_ns, w.threads);
             assert_int_equal(o.sums[s].together_ns, w.together);
         }
-        overlap_free(&o);
+        scope_overlap_free(&o);
     }
 }
 
@@ -300,13 +300,13 @@ static void overlaps_as_the_definition_says(void **state)
     srand(1);
     for (unsigned round = 0; round < 300; round++) {
         struct drawn d = {0};
-        struct entries all = {0};
+        struct call_entries all = {0};
         for (uint32_t t = 0; t < THREADS; t++)
             draw(&d, t, &all);
         compare(&d, &all, INT64_MIN, INT64_MAX);
         int64_t from = 1000 + rand() % (int)(MOMENTS / 2);
         compare(&d, &all, from, from + 1 + rand() % (int)(MOMENTS / 2));
-        entries_free(&all);
+        call_entries_free(&all);
     }
 }
 
@@ -320,25 +320,25 @@ struct told {
     uint64_t ms;
 };
 
-static void tell(struct entries *all, uint32_t code, const struct told *told)
+static void tell(struct call_entries *all, uint32_t code, const struct told *told)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     uint64_t last = told->ms * MS;
     const char *why;
-    put_entries_head(&out, last);
+    encode_call_records_head(&out, last);
     for (; told->scope || told->ms; told++)
-        put_entry(&out, &last,
-                  &(struct entry){told->scope ? ENTRY_BEGINS : ENTRY_ENDED, told->scope,
+        encode_call_record(&out, &last,
+                  &(struct call_record){told->scope ? CALL_RECORD_BEGINS : CALL_RECORD_ENDED, told->scope,
                                   told->ms * MS, 0});
-    assert_true(entries_take(all, 0, code, out.data, out.size, &why));
-    out_free(&out);
+    assert_true(call_entries_append(all, 0, code, out.data, out.size, &why));
+    encoder_free(&out);
 }
 
-static void is_case(const struct cases *c, uint32_t from, uint32_t to, uint8_t is, uint64_t calls,
+static void is_case(const struct seq_conc *c, uint32_t from, uint32_t to, uint8_t is, uint64_t calls,
                     int64_t thread_ms, int64_t elapsed_ms)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const struct case_sums *s = &c->items[i];
+        const struct seq_conc_sums *s = &c->items[i];
         if (s->from != from || s->to != to || s->is != is)
             continue;
         assert_int_equal(s->calls, calls);
@@ -358,14 +358,14 @@ static void cases_are_counted(void **state)
     static const struct told main_told[] = {{A, 1},  {B, 11}, {0, 31}, {JOIN, 32},
                                             {0, 66}, {0, 76}, {0, 0}},
                              told[] = {{C, 31}, {D, 61}, {0, 66}, {0, 66}, {0, 0}};
-    struct entries all = {0};
-    struct cases c = {.scopes = ALL, .waits = waits};
+    struct call_entries all = {0};
+    struct seq_conc c = {.scopes = ALL, .waits = waits};
     tell(&all, 1, main_told);
     for (uint32_t i = 0; i < 4; i++)
         tell(&all, 2 + i, told);
     for (uint32_t i = 0; i < all.count; i++)
-        cases_add(&c, all.threads[i], scope_of, ALL, i ? 0 : CASES_NOBODY, 31 * MS);
-    for (uint64_t budget = 2; !cases_go_on(&c, &budget); budget = 2)
+        seq_conc_add(&c, all.threads[i], scope_of, ALL, i ? 0 : SEQ_CONC_NO_CALLER, 31 * MS);
+    for (uint64_t budget = 2; !seq_conc_step(&c, &budget); budget = 2)
         ;
     is_case(&c, 0, A, 0, 1, 75, 75);
     is_case(&c, 0, A, 1, 0, 0, 0);
@@ -375,8 +375,8 @@ static void cases_are_counted(void **state)
     is_case(&c, C, D, 2, 4, 20, 5); /* C-S */
     is_case(&c, C, D, 3, 0, 0, 0);
     is_case(&c, 0, D, 1, 4, 20, 5);
-    cases_free(&c);
-    entries_free(&all);
+    seq_conc_free(&c);
+    call_entries_free(&all);
 }
 
 int main(void)

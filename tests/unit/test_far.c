@@ -23,25 +23,25 @@
 static void keys(void **state)
 {
     char path[] = "/tmp/poet-key-XXXXXX", *file = path;
-    struct key key, again;
+    struct network_key key, again;
     struct error error;
     (void)state;
     close(mkstemp(file));
-    assert_false(key_make(file, &error)); /* nothing is overwritten */
+    assert_false(network_key_make(file, &error)); /* nothing is overwritten */
     assert_non_null(strstr(error.text, "is there already"));
     unlink(file);
-    assert_false(key_read(file, &key, &error));
+    assert_false(network_key_read(file, &key, &error));
     assert_non_null(strstr(error.text, "make one with poet key"));
-    assert_true(key_make(file, &error));
+    assert_true(network_key_make(file, &error));
     struct stat st;
     stat(file, &st);
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(st.st_size, 65);
-    assert_true(key_read(file, &key, &error));
-    assert_true(key_read(file, &again, &error));
+    assert_true(network_key_read(file, &key, &error));
+    assert_true(network_key_read(file, &again, &error));
     assert_memory_equal(&key, &again, sizeof key);
     chmod(file, 0640);
-    assert_false(key_read(file, &key, &error));
+    assert_false(network_key_read(file, &key, &error));
     assert_non_null(strstr(error.text, "others can read this key"));
     chmod(file, 0600);
     static const char *const bad[] = {"", "abc\n", "zz", "\0\0\0"};
@@ -49,14 +49,14 @@ static void keys(void **state)
         FILE *f = fopen(file, "w");
         fputs(bad[i], f);
         fclose(f);
-        assert_false(key_read(file, &key, &error));
+        assert_false(network_key_read(file, &key, &error));
         assert_non_null(strstr(error.text, "is no key"));
     }
     FILE *f = fopen(file, "w"); /* a digit too many */
     for (int i = 0; i < 66; i++)
         fputc('a', f);
     fclose(f);
-    assert_false(key_read(file, &key, &error));
+    assert_false(network_key_read(file, &key, &error));
     unlink(file);
 }
 
@@ -67,9 +67,9 @@ struct pair {
     struct tls *ends[2]; /* the server, the client */
 };
 
-static struct key a_key(uint8_t first)
+static struct network_key a_key(uint8_t first)
 {
-    struct key key;
+    struct network_key key;
     memset(&key, 7, sizeof key);
     key.bytes[0] = first;
     return key;
@@ -79,7 +79,7 @@ static struct pair pair_of(uint8_t server, uint8_t client)
 {
     struct pair pair;
     struct error error;
-    struct key keys[] = {a_key(server), a_key(client)};
+    struct network_key keys[] = {a_key(server), a_key(client)};
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair.fds), 0);
     for (int i = 0; i < 2; i++)
         assert_non_null(pair.ends[i] = tls_new(pair.fds[i], i == 0, &keys[i], &error));
@@ -103,7 +103,7 @@ static bool shake(struct pair *pair)
         for (int k = 0; k < 2; k++)
             if (tls_read(pair->ends[k], nothing, sizeof nothing) < 0 && errno != EAGAIN)
                 return false;
-    return tls_knows(pair->ends[0]) && tls_knows(pair->ends[1]);
+    return tls_is_authenticated(pair->ends[0]) && tls_is_authenticated(pair->ends[1]);
 }
 
 static void tls_carries(void **state)
@@ -138,14 +138,14 @@ static void tls_refuses(void **state)
     (void)state;
     struct pair pair = pair_of(1, 2);
     assert_false(shake(&pair));
-    assert_false(tls_knows(pair.ends[0]));
+    assert_false(tls_is_authenticated(pair.ends[0]));
     char nothing[TLS_RECORD_BYTES];
     int failed = 0;
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 2; k++)
             if (tls_read(pair.ends[k], nothing, sizeof nothing) < 0 && errno == EPROTO) {
                 failed |= 1 << k;
-                assert_non_null(strstr(tls_why(pair.ends[k]), "does not have the same key"));
+                assert_non_null(strstr(tls_error_text(pair.ends[k]), "does not have the same key"));
             }
     assert_int_equal(failed, 3); /* both know, and neither speaks on */
     pair_free(&pair);
@@ -161,7 +161,7 @@ static void tls_refuses(void **state)
         for (int k = 0; k < 3; k++)
             assert_int_equal(tls_read(pair.ends[0], nothing, sizeof nothing), -1);
         assert_int_equal(errno, EPROTO);
-        assert_false(tls_knows(pair.ends[0]));
+        assert_false(tls_is_authenticated(pair.ends[0]));
         pair_free(&pair);
     }
 }
@@ -175,7 +175,7 @@ static void tls_replayed(void **state)
     int between[2];
     struct pair pair;
     struct error error;
-    struct key key = a_key(1);
+    struct network_key key = a_key(1);
     (void)state;
     /* client - fds[1] | fds[0] - here - between[1] | between[0] - server */
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair.fds), 0);
@@ -184,7 +184,7 @@ static void tls_replayed(void **state)
     pair.ends[1] = tls_new(pair.fds[1], false, &key, &error);
     for (int i = 0; i < 20; i++) {
         tls_read(pair.ends[1], nothing, sizeof nothing);
-        if (tls_knows(pair.ends[1]) && i == 10)
+        if (tls_is_authenticated(pair.ends[1]) && i == 10)
             assert_int_equal(tls_write(pair.ends[1], "twice?", 6), 6);
         ssize_t n = read(pair.fds[0], said + size, sizeof said - size);
         if (n > 0) {
@@ -197,7 +197,7 @@ static void tls_replayed(void **state)
         if (n > 0)
             assert_int_equal(write(pair.fds[0], heard, (size_t)n), n);
     }
-    assert_true(tls_knows(pair.ends[0]));
+    assert_true(tls_is_authenticated(pair.ends[0]));
     pair_free(&pair);
     close(between[0]);
     close(between[1]);
@@ -207,7 +207,7 @@ static void tls_replayed(void **state)
     assert_int_equal(write(pair.fds[1], said, size), (ssize_t)size);
     for (int i = 0; i < 10; i++)
         assert_int_equal(tls_read(pair.ends[0], nothing, sizeof nothing), -1);
-    assert_false(tls_knows(pair.ends[0]));
+    assert_false(tls_is_authenticated(pair.ends[0]));
     assert_int_equal(errno, EPROTO);
     pair_free(&pair);
 }
@@ -224,84 +224,84 @@ static void batches(void **state)
          .thread = 1,
          .data = (const uint8_t *)"xyz",
          .size = 3}};
-    struct out raw = {0}, message = {0};
+    struct encoder raw = {0}, message = {0};
     struct forwarded_chunk chunk;
     (void)state;
     for (size_t i = 0; i < 3; i++)
-        put_forwarded_chunk(&raw, &chunks[i]);
-    assert_true(forwarded_is_sound(raw.data, raw.size, 3));
-    assert_false(forwarded_is_sound(raw.data, raw.size, 2));
-    assert_false(forwarded_is_sound(raw.data, raw.size - 1, 3));
-    struct in in = in_from(raw.data, raw.size);
+        encode_forwarded_chunk(&raw, &chunks[i]);
+    assert_true(forwarded_chunk_is_valid(raw.data, raw.size, 3));
+    assert_false(forwarded_chunk_is_valid(raw.data, raw.size, 2));
+    assert_false(forwarded_chunk_is_valid(raw.data, raw.size - 1, 3));
+    struct decoder in = decoder_init(raw.data, raw.size);
     for (size_t i = 0; i < 3; i++) {
-        assert_true(get_forwarded_chunk(&in, &chunk));
+        assert_true(decode_forwarded_chunk(&in, &chunk));
         assert_int_equal(chunk.kind, chunks[i].kind);
         assert_int_equal(chunk.session, chunks[i].session);
         assert_int_equal(chunk.thread, chunks[i].thread);
         assert_int_equal(chunk.size, chunks[i].size);
         assert_memory_equal(chunk.data, chunks[i].data, chunk.size);
     }
-    assert_false(get_forwarded_chunk(&in, &chunk));
-    assert_true(in_done(&in));
+    assert_false(decode_forwarded_chunk(&in, &chunk));
+    assert_true(decoder_finish(&in));
 
     uint8_t packed[256], back[256];
-    size_t size = squeeze(packed, sizeof packed, raw.data, raw.size);
-    assert_true(size > 0 && size <= squeeze_room(raw.size));
+    size_t size = compression_compress(packed, sizeof packed, raw.data, raw.size);
+    assert_true(size > 0 && size <= compression_bound(raw.size));
     struct forwarded_batch batch = {.stream = 2, .first = 9, .count = 3, .raw = (uint32_t)raw.size},
                            got;
-    put_forwarded_batch(&message, &batch);
-    put_bytes(&message, packed, size);
-    in = in_from(message.data, message.size);
-    assert_true(get_forwarded_batch(&in, &got));
+    encode_forwarded_batch(&message, &batch);
+    encode_bytes(&message, packed, size);
+    in = decoder_init(message.data, message.size);
+    assert_true(decode_forwarded_batch(&in, &got));
     assert_int_equal(got.stream, 2);
     assert_int_equal(got.first, 9);
     assert_int_equal(got.count, 3);
-    assert_true(unsqueeze(back, got.raw, got.packed, got.packed_bytes));
+    assert_true(compression_decompress(back, got.raw, got.packed, got.packed_bytes));
     assert_memory_equal(back, raw.data, raw.size);
-    assert_false(unsqueeze(back, got.raw - 1, got.packed, got.packed_bytes));
-    assert_false(unsqueeze(back, got.raw + 1, got.packed, got.packed_bytes));
-    assert_false(unsqueeze(back, got.raw, got.packed, got.packed_bytes - 1));
+    assert_false(compression_decompress(back, got.raw - 1, got.packed, got.packed_bytes));
+    assert_false(compression_decompress(back, got.raw + 1, got.packed, got.packed_bytes));
+    assert_false(compression_decompress(back, got.raw, got.packed, got.packed_bytes - 1));
     for (size_t i = 0; i < 20; i++) { /* none of it may be left out */
-        in = in_from(message.data, i);
-        assert_false(get_forwarded_batch(&in, &got));
+        in = decoder_init(message.data, i);
+        assert_false(decode_forwarded_batch(&in, &got));
     }
     batch.raw = FORWARD_RAW_MOST + 1;
     message.size = 0;
-    put_forwarded_batch(&message, &batch);
-    in = in_from(message.data, message.size);
-    assert_false(get_forwarded_batch(&in, &got));
+    encode_forwarded_batch(&message, &batch);
+    in = decoder_init(message.data, message.size);
+    assert_false(decode_forwarded_batch(&in, &got));
     assert_string_equal(in.error, "a batch that cannot be");
-    squeeze_rest();
-    out_free(&raw);
-    out_free(&message);
+    compression_release();
+    encoder_free(&raw);
+    encoder_free(&message);
 }
 
 static void first_words(void **state)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     struct forwarded_agent agent;
     struct forwarded_stream stream;
     uint8_t id[FORWARD_ID_BYTES] = {1, 2, 3};
     (void)state;
-    put_forwarded_agent(&out, "laptop");
-    struct in in = in_from(out.data, out.size);
-    assert_true(get_forwarded_agent(&in, &agent));
+    encode_forwarded_agent(&out, "laptop");
+    struct decoder in = decoder_init(out.data, out.size);
+    assert_true(decode_forwarded_agent(&in, &agent));
     assert_string_equal(agent.host, "laptop");
     free(agent.host);
     out.data[4]++;
-    in = in_from(out.data, out.size);
-    assert_false(get_forwarded_agent(&in, &agent));
+    in = decoder_init(out.data, out.size);
+    assert_false(decode_forwarded_agent(&in, &agent));
     assert_non_null(strstr(in.error, "another version"));
     free(agent.host);
     out.size = 0;
-    put_forwarded_stream(&out, 5, id, "run");
-    in = in_from(out.data, out.size);
-    assert_true(get_forwarded_stream(&in, &stream));
+    encode_forwarded_stream(&out, 5, id, "run");
+    in = decoder_init(out.data, out.size);
+    assert_true(decode_forwarded_stream(&in, &stream));
     assert_int_equal(stream.stream, 5);
     assert_memory_equal(stream.id, id, sizeof id);
     assert_string_equal(stream.run, "run");
     free(stream.run);
-    out_free(&out);
+    encoder_free(&out);
 }
 
 /* ---- following ---- */
@@ -318,16 +318,16 @@ static void write_some(struct tracefile *trace, unsigned from, unsigned to)
     }
 }
 
-static void read_some(struct following *following, unsigned from, unsigned to)
+static void read_some(struct journal_follower *following, unsigned from, unsigned to)
 {
     struct chunk chunk;
     for (unsigned i = from; i < to; i++) {
-        assert_true(following_next(following, &chunk));
+        assert_true(journal_follower_next(following, &chunk));
         assert_int_equal(chunk.session, i);
         assert_int_equal(chunk.size, 1 + i * 7919 % 499);
         assert_int_equal(chunk.data[chunk.size - 1], i & 0xff);
     }
-    assert_int_equal(following_place(following).chunk, to);
+    assert_int_equal(journal_follower_position(following).chunk, to);
 }
 
 static void follows(void **state)
@@ -337,30 +337,30 @@ static void follows(void **state)
     struct chunk chunk;
     (void)state;
     close(mkstemp(path));
-    assert_null(following_new(path, &why));
+    assert_null(journal_follower_new(path, &why));
     assert_string_equal(why, "this is no Poet trace file");
     unlink(path);
     struct tracefile *trace = tracefile_create(path, "run", &used);
     tracefile_lagging(trace);
-    struct following *following = following_new(path, &why);
+    struct journal_follower *following = journal_follower_new(path, &why);
     assert_non_null(following);
-    assert_false(following_lock(following)); /* it is being written */
-    assert_false(following_next(following, &chunk));
+    assert_false(journal_follower_lock(following)); /* it is being written */
+    assert_false(journal_follower_next(following, &chunk));
     write_some(trace, 0, 100);
     read_some(following, 0, 100);
-    assert_false(following_next(following, &chunk));
-    assert_false(following_next(following, &chunk));
-    struct followed early = following_place(following);
+    assert_false(journal_follower_next(following, &chunk));
+    assert_false(journal_follower_next(following, &chunk));
+    struct journal_position early = journal_follower_position(following);
     write_some(trace, 100, 1000);
     tracefile_put(trace, CHUNK_PART, "part", 4); /* it goes on in another region */
     write_some(trace, 1000, 3000);
     read_some(following, 100, 3000);
-    assert_true(following_place(following).epoch > 1);
-    following_go_to(following, early);
+    assert_true(journal_follower_position(following).epoch > 1);
+    journal_follower_seek(following, early);
     read_some(following, 100, 3000);
-    assert_false(following_is_cut(following));
+    assert_false(journal_follower_is_truncated(following));
     /* half a chunk is none, and a whole one may come there */
-    struct followed end = following_place(following);
+    struct journal_position end = journal_follower_position(following);
     int fd = open(path, O_RDWR);
     uint8_t head[CHUNK_HEAD_BYTES];
     chunk_head(head,
@@ -368,16 +368,16 @@ static void follows(void **state)
                    .kind = 64, .epoch = end.epoch, .data = (const uint8_t *)"abcd", .size = 4});
     assert_int_equal(pwrite(fd, head, sizeof head, (off_t)end.at), sizeof head);
     close(fd);
-    assert_false(following_next(following, &chunk));
-    assert_true(following_is_cut(following));
+    assert_false(journal_follower_next(following, &chunk));
+    assert_true(journal_follower_is_truncated(following));
     write_some(trace, 3000, 3010);
     read_some(following, 3000, 3010);
     tracefile_close(trace);
-    assert_true(following_lock(following));
-    assert_true(following_append(following, (struct chunk){.kind = CHUNK_FORWARDED}));
-    assert_true(following_next(following, &chunk));
+    assert_true(journal_follower_lock(following));
+    assert_true(journal_follower_append(following, (struct chunk){.kind = CHUNK_FORWARDED}));
+    assert_true(journal_follower_next(following, &chunk));
     assert_int_equal(chunk.kind, CHUNK_FORWARDED);
-    following_free(following);
+    journal_follower_free(following);
     unlink(used);
     free(used);
 }
@@ -390,7 +390,7 @@ static void offsets(void **state)
     (void)state;
     static const int64_t ahead[] = {0, 5000000000, -3000000000};
     for (size_t k = 0; k < 3; k++) {
-        struct offset offset = {0};
+        struct clock_offset offset = {0};
         uint32_t random = 1;
         int64_t narrowest = INT64_MAX, low, high;
         for (uint64_t now = 10000000000, i = 0; i < 1000; i++, now += 1000000) {
@@ -399,25 +399,25 @@ static void offsets(void **state)
                 ways[w] = 1000 + ((random = random * 1664525u + 1013904223u) >> 12);
             uint64_t t1 = now + ways[0] + (uint64_t)ahead[k],
                      t3 = now + ways[0] + ways[1] + ways[2];
-            offset_take(&offset, now, t1, t1 + ways[1], t3);
-            offset_at(&offset, t3, &low, &high);
+            clock_offset_add(&offset, now, t1, t1 + ways[1], t3);
+            clock_offset_at(&offset, t3, &low, &high);
             assert_true(low <= ahead[k] && ahead[k] <= high);
             int64_t width = (int64_t)(ways[0] + ways[2]);
             narrowest = width < narrowest ? width : narrowest;
             assert_true(high - low <=
-                        narrowest + 1000 * 2 * OFFSET_DRIFT_PPM + 2 * OFFSET_DRIFT_PPM);
+                        narrowest + 1000 * 2 * CLOCK_OFFSET_DRIFT_PPM + 2 * CLOCK_OFFSET_DRIFT_PPM);
         }
-        struct offset before = offset;
-        assert_false(offset_take(&offset, 100, 50, 40, 200)); /* it left before it came */
+        struct clock_offset before = offset;
+        assert_false(clock_offset_add(&offset, 100, 50, 40, 200)); /* it left before it came */
         assert_false(
-            offset_take(&offset, 100, 50, 160, 200)); /* it stayed longer than it was away */
-        assert_false(offset_take(&offset, 200, 50, 60, 100));
-        assert_false(offset_take(&offset, 1, UINT64_MAX, UINT64_MAX, 2));
+            clock_offset_add(&offset, 100, 50, 160, 200)); /* it stayed longer than it was away */
+        assert_false(clock_offset_add(&offset, 200, 50, 60, 100));
+        assert_false(clock_offset_add(&offset, 1, UINT64_MAX, UINT64_MAX, 2));
         assert_memory_equal(&before, &offset, sizeof offset);
         int64_t later_low, later_high;
-        offset_at(&offset, offset.at_ns + 1000000000, &later_low, &later_high);
+        clock_offset_at(&offset, offset.at_ns + 1000000000, &later_low, &later_high);
         assert_int_equal(later_high - later_low - (offset.high_ns - offset.low_ns),
-                         2 * (1001 * OFFSET_DRIFT_PPM));
+                         2 * (1001 * CLOCK_OFFSET_DRIFT_PPM));
     }
 }
 

@@ -32,21 +32,21 @@ static struct run *run_of(unsigned seed)
 }
 
 /* The last part of the answer: where counting takes long, earlier ones say how far it has got. */
-static struct shown_count count(const struct run *run, struct ref at)
+static struct relation_counts count(const struct run *run, struct event_id at)
 {
-    struct out body = {0};
-    struct shown_count got = {.whole = false};
-    struct answer answer;
-    struct in in;
-    put_ref(&body, at);
-    struct out out = answer_to(run, &question_count, body, 1200);
+    struct encoder body = {0};
+    struct relation_counts got = {.whole = false};
+    struct response_chunk answer;
+    struct decoder in;
+    encode_event_id(&body, at);
+    struct encoder out = answer_to(run, &question_count, body, 1200);
     for (size_t next = 0; next_part(&out, &next, &answer, &in);)
-        if (answer.part == PART_COUNT) {
-            get_count_is(&in, &got);
-            assert_true(in_done(&in));
+        if (answer.part == RESPONSE_COUNT) {
+            decode_relation_counts(&in, &got);
+            assert_true(decoder_finish(&in));
         }
     assert_true(got.whole || !got.known);
-    out_free(&out);
+    encoder_free(&out);
     return got;
 }
 
@@ -66,14 +66,14 @@ static void what_lies_between_two_is_counted(void **state)
             uint64_t p = order_position(run->order, x.arrivals[i].at);
             counts[x.arrivals[i].type] += (p > from && p < to) || (p > to && p < from);
         }
-        struct out body = {0};
-        put_ref(&body, x.arrivals[a].at);
-        put_ref(&body, x.arrivals[b].at);
-        struct out out = answer_to(run, &question_span, body, 1);
-        struct in in = part_of(&out, PART_SPAN);
-        struct shown_span span;
-        get_span(&in, &span);
-        assert_true(in_done(&in) && span.known && span.whole);
+        struct encoder body = {0};
+        encode_event_id(&body, x.arrivals[a].at);
+        encode_event_id(&body, x.arrivals[b].at);
+        struct encoder out = answer_to(run, &question_span, body, 1);
+        struct decoder in = part_of(&out, RESPONSE_BETWEEN);
+        struct between_info span;
+        decode_between(&in, &span);
+        assert_true(decoder_finish(&in) && span.known && span.whole);
         for (uint32_t i = 0; i < span.kind_count; i++) {
             assert_int_equal(span.kinds[i].events, counts[span.kinds[i].type]);
             span.events -= span.kinds[i].events;
@@ -83,8 +83,8 @@ static void what_lies_between_two_is_counted(void **state)
             assert_int_equal(counts[i], 0);
         assert_int_equal(span.events, 0);
         run->types.count = 0;
-        shown_span_free(&span);
-        out_free(&out);
+        between_info_free(&span);
+        encoder_free(&out);
         run_free(run);
     }
 }
@@ -100,11 +100,11 @@ static void counts_are_those_of_brute_force(void **state)
             uint32_t e = execution_random(&random, x.count);
             uint64_t want[ORDER_SAME + 2] = {0};
             for (uint32_t i = 0; i < x.count; i++) {
-                enum precedence p = execution_compare(&x, i, e);
+                enum causal_relation p = execution_compare(&x, i, e);
                 want[p == ORDER_CONCURRENT && execution_doubts_differ(&x, i, e) ? ORDER_UNKNOWN
                                                                                 : p]++;
             }
-            struct shown_count got = count(run, x.arrivals[e].at);
+            struct relation_counts got = count(run, x.arrivals[e].at);
             assert_true(got.known);
             assert_int_equal(got.before, want[ORDER_BEFORE]);
             assert_int_equal(got.after, want[ORDER_AFTER]);
@@ -121,26 +121,26 @@ static void an_event_that_is_not_there_has_no_counts(void **state)
 {
     (void)state;
     struct run *run = run_of(1);
-    struct ref wrong[] = {{0, 1}, {1, 1000000}, {999, 1}, {HIDDEN_LINE | 1, 1}};
+    struct event_id wrong[] = {{0, 1}, {1, 1000000}, {999, 1}, {HIDDEN_LINE | 1, 1}};
     for (size_t i = 0; i < 4; i++)
         assert_false(count(run, wrong[i]).known);
     run_free(run);
 }
 
 /* All hits that a search told. */
-static struct shown_found search(const struct run *run, struct search_request request,
+static struct search_result search(const struct run *run, struct search_request request,
                                  uint64_t budget)
 {
-    struct shown_found all = {0};
-    struct out body = {0};
-    struct answer answer;
-    struct in in;
-    put_search_request(&body, &request);
-    struct out out = answer_to(run, &question_search, body, budget);
+    struct search_result all = {0};
+    struct encoder body = {0};
+    struct response_chunk answer;
+    struct decoder in;
+    encode_search_request(&body, &request);
+    struct encoder out = answer_to(run, &question_search, body, budget);
     for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
-        struct shown_found part;
-        get_found(&in, &part);
-        assert_true(in_done(&in) && answer.last == part.done);
+        struct search_result part;
+        decode_search_result(&in, &part);
+        assert_true(decoder_finish(&in) && answer.last == part.done);
         all.hits = realloc(all.hits, (all.hit_count + part.hit_count + 1) * sizeof *all.hits);
         memcpy(all.hits + all.hit_count, part.hits, part.hit_count * sizeof *part.hits);
         all.hit_count += part.hit_count;
@@ -149,9 +149,9 @@ static struct shown_found search(const struct run *run, struct search_request re
         free(all.problem);
         all.problem = part.problem;
         part.problem = NULL;
-        shown_found_free(&part);
+        search_result_free(&part);
     }
-    out_free(&out);
+    encoder_free(&out);
     return all;
 }
 
@@ -178,27 +178,27 @@ static void searches_find_all_that_match(void **state)
                                        .lines = lines,
                                        .line_count = 2,
                                        .text = text};
-            struct shown_found found = search(run, r, 7);
+            struct search_result found = search(run, r, 7);
             assert_int_equal(found.count, want);
             assert_int_equal(found.hit_count, want);
             for (uint32_t i = 0; i + 1 < found.hit_count; i++)
                 assert_true(found.hits[i].position < found.hits[i + 1].position);
             r.backwards = true;
             r.from = UINT64_MAX;
-            struct shown_found back = search(run, r, 7);
+            struct search_result back = search(run, r, 7);
             assert_int_equal(back.hit_count, want);
             for (uint32_t i = 0; i < want; i++)
                 assert_int_equal(back.hits[i].position, found.hits[want - 1 - i].position);
             r.limit = 1;
-            struct shown_found one = search(run, r, 7);
+            struct search_result one = search(run, r, 7);
             assert_int_equal(one.hit_count, want > 0);
             r.count = true;
-            struct shown_found counted = search(run, r, 7);
+            struct search_result counted = search(run, r, 7);
             assert_true(counted.hit_count == (want > 0) && counted.count == want);
-            shown_found_free(&found);
-            shown_found_free(&back);
-            shown_found_free(&one);
-            shown_found_free(&counted);
+            search_result_free(&found);
+            search_result_free(&back);
+            search_result_free(&one);
+            search_result_free(&counted);
         }
         run_free(run);
     }
@@ -212,41 +212,41 @@ static void expressions_are_bounded_and_their_mistakes_are_told(void **state)
     run_add_text(run, x.arrivals[5].at, "buffer 17 full");
     char good[] = "BUFFER \\d+ (full|empty)$", endless[] = "(a+)+$", wrong[] = "one(two";
     struct search_request r = {.expression = true, .limit = 9, .text = good};
-    struct shown_found f = search(run, r, 7);
+    struct search_result f = search(run, r, 7);
     assert_int_equal(f.hit_count, 1);
-    assert_true(ref_equal(f.hits[0].at, x.arrivals[5].at));
-    shown_found_free(&f);
+    assert_true(event_id_equal(f.hits[0].at, x.arrivals[5].at));
+    search_result_free(&f);
     r.text = endless;
     f = search(run, r, 7);
     assert_int_equal(f.hit_count, 0); /* gives up rather than think for years */
-    shown_found_free(&f);
+    search_result_free(&f);
     r.text = wrong;
     f = search(run, r, 7);
     assert_true(f.hit_count == 0 && strncmp(f.problem, "at character 8", 14) == 0);
-    shown_found_free(&f);
+    search_result_free(&f);
     run_free(run);
 }
 
-static struct ref step(const struct run *run, struct ref from, enum asked_step kind)
+static struct event_id step(const struct run *run, struct event_id from, enum neighbor_step kind)
 {
-    struct out body = {0};
-    struct shown_found found;
-    put_ref(&body, from);
-    put_u8(&body, (uint8_t)kind);
-    struct out out = answer_to(run, &question_step, body, 0);
-    struct in in = part_of(&out, PART_FOUND);
-    get_found(&in, &found);
-    assert_true(in_done(&in) && found.done);
-    struct ref to = found.hit_count ? found.hits[0].at : (struct ref){0, 0};
-    shown_found_free(&found);
-    out_free(&out);
+    struct encoder body = {0};
+    struct search_result found;
+    encode_event_id(&body, from);
+    encode_u8(&body, (uint8_t)kind);
+    struct encoder out = answer_to(run, &question_step, body, 0);
+    struct decoder in = part_of(&out, RESPONSE_FOUND);
+    decode_search_result(&in, &found);
+    assert_true(decoder_finish(&in) && found.done);
+    struct event_id to = found.hit_count ? found.hits[0].at : (struct event_id){0, 0};
+    search_result_free(&found);
+    encoder_free(&out);
     return to;
 }
 
-static uint32_t index_of(struct ref at)
+static uint32_t index_of(struct event_id at)
 {
     uint32_t i = 0;
-    while (i < x.count && !ref_equal(x.arrivals[i].at, at))
+    while (i < x.count && !event_id_equal(x.arrivals[i].at, at))
         i++;
     return i;
 }
@@ -258,10 +258,10 @@ static void steps_follow_the_line_and_the_order(void **state)
     for (unsigned seed = 1; seed <= 40; seed++) {
         struct run *run = run_of(seed);
         for (uint32_t i = 0; i < x.count; i++) {
-            struct ref at = x.arrivals[i].at, next = step(run, at, STEP_LINE_ON);
+            struct event_id at = x.arrivals[i].at, next = step(run, at, STEP_LINE_ON);
             if (next.line)
-                assert_true(ref_equal(step(run, next, STEP_LINE_BACK), at));
-            struct ref cause = step(run, at, STEP_CAUSE), effect = step(run, at, STEP_EFFECT);
+                assert_true(event_id_equal(step(run, next, STEP_LINE_BACK), at));
+            struct event_id cause = step(run, at, STEP_CAUSE), effect = step(run, at, STEP_EFFECT);
             if (cause.line) {
                 assert_int_not_equal(cause.line, at.line);
                 assert_true(x.shared[at.line] ||
@@ -286,26 +286,26 @@ static void a_list_holds_every_event_once(void **state)
     uint64_t position = 0, count = 1;
     uint32_t total = 0;
     while (position < count) {
-        struct out body = {0};
-        struct answer answer;
-        struct in in;
-        put_u64(&body, position);
-        put_u32(&body, 9);
-        struct out out = answer_to(run, &question_list, body, 0);
+        struct encoder body = {0};
+        struct response_chunk answer;
+        struct decoder in;
+        encode_u64(&body, position);
+        encode_u32(&body, 9);
+        struct encoder out = answer_to(run, &question_list, body, 0);
         for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
-            struct shown_event e;
-            if (answer.part == PART_LISTED) {
-                position = get_u64(&in);
-                count = get_u64(&in);
+            struct event_info e;
+            if (answer.part == RESPONSE_LOG_POSITION) {
+                position = decode_u64(&in);
+                count = decode_u64(&in);
                 continue;
             }
-            get_event(&in, &e);
+            decode_event_info(&in, &e);
             assert_int_equal(seen[index_of(e.at)]++, 0);
             assert_int_equal(e.position, order_position(run->order, e.at));
-            shown_event_free(&e);
+            event_info_free(&e);
             total++;
         }
-        out_free(&out);
+        encoder_free(&out);
     }
     assert_int_equal(total, x.count);
     run_free(run);
@@ -331,13 +331,13 @@ static void densities_count_every_event_once(void **state)
                                         .joined = joined,
                                         .row_count = x.lines,
                                         .blocked = way & 1};
-            struct out body = {0};
-            struct shown_density d;
-            put_density_request(&body, &r);
-            struct out out = answer_to(run, &question_density, body, 1100);
-            struct in in = part_of(&out, PART_DENSITY);
-            get_density(&in, &d);
-            assert_true(in_done(&in));
+            struct encoder body = {0};
+            struct density_info d;
+            encode_density_request(&body, &r);
+            struct encoder out = answer_to(run, &question_density, body, 1100);
+            struct decoder in = part_of(&out, RESPONSE_DENSITY);
+            decode_density(&in, &d);
+            assert_true(decoder_finish(&in));
             uint32_t *want = calloc((size_t)d.row_count * d.pixels, sizeof *want);
             for (uint32_t i = 0; i < x.count; i++) {
                 int64_t at = (int64_t)order_position(run->order, x.arrivals[i].at);
@@ -350,8 +350,8 @@ static void densities_count_every_event_once(void **state)
             }
             assert_memory_equal(want, d.counts, (size_t)d.row_count * d.pixels * sizeof *want);
             free(want);
-            shown_density_free(&d);
-            out_free(&out);
+            density_info_free(&d);
+            encoder_free(&out);
         }
         run_free(run);
     }
@@ -362,21 +362,21 @@ static void a_costly_expression_is_told(void **state)
 {
     (void)state;
     struct run *run = run_of(3);
-    struct ref at = {0, 0};
+    struct event_id at = {0, 0};
     for (uint64_t p = 0; p < order_count(run->order) && !at.line; p++) {
-        struct event e = order_event(run->order, p);
+        struct order_event e = order_event(run->order, p);
         if (!(e.line & HIDDEN_LINE))
-            at = (struct ref){e.line, e.number};
+            at = (struct event_id){e.line, e.number};
     }
     for (unsigned i = 0; i < 30; i++)
         run_add_text(run, at, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!");
     char costly[] = "(a+)+$";
     struct search_request request = {.expression = true, .limit = 10, .text = costly};
-    struct shown_found found = search(run, request, 1000);
+    struct search_result found = search(run, request, 1000);
     assert_true(found.done && found.count == 0);
     assert_string_equal(found.problem,
                         "the expression is too costly for 30 texts, which may match or not");
-    shown_found_free(&found);
+    search_result_free(&found);
     run_free(run);
 }
 
@@ -395,24 +395,24 @@ static void stands_are_those_of_brute_force(void **state)
             for (uint32_t i = execution_random(&random, 10); i < x.count; i += each)
                 positions[asked++] = order_position(run->order, x.arrivals[i].at);
             positions[asked++] = order_count(run->order) + n;
-            struct stands_request r = {
+            struct relations_request r = {
                 .about = x.arrivals[about].at, .positions = positions, .count = asked};
-            struct out body = {0};
-            put_stands_request(&body, &r);
-            struct out out = answer_to(run, &question_stands, body, 1 + (uint64_t)n * 50);
-            struct in in = part_of(&out, PART_STANDS);
-            assert_int_equal(get_u32(&in), asked);
+            struct encoder body = {0};
+            encode_relations_request(&body, &r);
+            struct encoder out = answer_to(run, &question_stands, body, 1 + (uint64_t)n * 50);
+            struct decoder in = part_of(&out, RESPONSE_RELATIONS);
+            assert_int_equal(decode_u32(&in), asked);
             for (uint32_t i = 0; i + 1 < asked; i++) {
-                struct event e = order_event(run->order, positions[i]);
-                uint32_t at = index_of((struct ref){e.line, e.number});
-                enum precedence want = execution_compare(&x, at, about);
+                struct order_event e = order_event(run->order, positions[i]);
+                uint32_t at = index_of((struct event_id){e.line, e.number});
+                enum causal_relation want = execution_compare(&x, at, about);
                 if (want == ORDER_CONCURRENT && execution_doubts_differ(&x, at, about))
                     want = ORDER_UNKNOWN;
-                assert_int_equal(get_u8(&in), 1 + want);
+                assert_int_equal(decode_u8(&in), 1 + want);
             }
-            assert_int_equal(get_u8(&in), 0);
-            assert_true(in_done(&in));
-            out_free(&out);
+            assert_int_equal(decode_u8(&in), 0);
+            assert_true(decoder_finish(&in));
+            encoder_free(&out);
         }
         run_free(run);
     }
@@ -420,7 +420,7 @@ static void stands_are_those_of_brute_force(void **state)
 }
 
 /* How two of the events stand to each other, by what was told: a walk back from the later one. */
-static enum precedence by_causes(const struct shown_causes *c, uint32_t a, uint32_t b)
+static enum causal_relation by_causes(const struct causal_edges_info *c, uint32_t a, uint32_t b)
 {
     uint32_t from = c->events[a].point, to = c->events[b].point;
     bool seen[EXECUTION_EVENTS] = {false}, swapped = from > to;
@@ -437,7 +437,7 @@ static enum precedence by_causes(const struct shown_causes *c, uint32_t a, uint3
                : ORDER_UNKNOWN;
 }
 
-static const struct shown_doubts *doubts_of(const struct shown_causes *c, uint32_t event)
+static const struct uncertainty_info *doubts_of(const struct causal_edges_info *c, uint32_t event)
 {
     for (uint32_t i = 0; i < c->doubts_count; i++)
         if (c->doubts[i].doubts == c->events[event].doubts)
@@ -446,13 +446,13 @@ static const struct shown_doubts *doubts_of(const struct shown_causes *c, uint32
 }
 
 /* Why it is not known how two events stand, by the kinds of their doubts. */
-static uint32_t by_kinds(const struct shown_causes *c, uint32_t a, uint32_t b)
+static uint32_t by_kinds(const struct causal_edges_info *c, uint32_t a, uint32_t b)
 {
-    const struct shown_doubts *one = doubts_of(c, a), *other = doubts_of(c, b);
+    const struct uncertainty_info *one = doubts_of(c, a), *other = doubts_of(c, b);
     uint32_t reasons = 0;
     assert_true(one && other);
-    for (unsigned r = 1; r < UNSEEN_COUNT; r++)
-        reasons |= one->kinds[r] != other->kinds[r] ? UNSEEN_BIT(r) : 0;
+    for (unsigned r = 1; r < UNTRACED_COUNT; r++)
+        reasons |= one->kinds[r] != other->kinds[r] ? UNTRACED_BIT(r) : 0;
     return reasons;
 }
 
@@ -469,9 +469,9 @@ static int64_t latest_asked(const uint64_t *positions, uint32_t asked, const str
     bool counts[EXECUTION_EVENTS] = {false}; /* by point */
     int64_t latest = INT64_MIN;
     for (uint32_t i = 0; i < asked; i++) {
-        struct event e = order_event(run->order, positions[i]);
-        uint32_t other = index_of((struct ref){e.line, e.number});
-        enum precedence stands = execution_compare(&x, other, event);
+        struct order_event e = order_event(run->order, positions[i]);
+        uint32_t other = index_of((struct event_id){e.line, e.number});
+        enum causal_relation stands = execution_compare(&x, other, event);
         counts[x.point[other]] |= stands == ORDER_BEFORE || stands == ORDER_SAME;
     }
     for (uint32_t i = 0; i < x.count; i++)
@@ -493,20 +493,20 @@ static void causes_are_those_of_brute_force(void **state)
         for (uint32_t i = 0; i < x.count; i += each)
             positions[asked++] = order_position(run->order, x.arrivals[i].at);
         qsort(positions, asked, sizeof *positions, by_position);
-        struct out body = {0};
-        struct shown_causes c;
-        put_causes_request(&body, &(struct causes_request){positions, asked});
-        struct out out = answer_to(run, &question_causes, body, 1 + (uint64_t)(seed % 7) * 40);
-        struct in in = part_of(&out, PART_CAUSES);
-        get_causes(&in, &c);
-        assert_true(in_done(&in) && c.whole && c.event_count == asked);
+        struct encoder body = {0};
+        struct causal_edges_info c;
+        encode_causal_edges_request(&body, &(struct causal_edges_request){positions, asked});
+        struct encoder out = answer_to(run, &question_causes, body, 1 + (uint64_t)(seed % 7) * 40);
+        struct decoder in = part_of(&out, RESPONSE_CAUSES);
+        decode_causal_edges(&in, &c);
+        assert_true(decoder_finish(&in) && c.whole && c.event_count == asked);
         for (uint32_t i = 0; i < asked; i++) {
-            struct event e = order_event(run->order, positions[i]);
-            uint32_t b = index_of((struct ref){e.line, e.number});
+            struct order_event e = order_event(run->order, positions[i]);
+            uint32_t b = index_of((struct event_id){e.line, e.number});
             for (uint32_t k = 0; k < asked; k++) {
-                struct event f = order_event(run->order, positions[k]);
-                uint32_t a = index_of((struct ref){f.line, f.number});
-                enum precedence want = execution_compare(&x, a, b);
+                struct order_event f = order_event(run->order, positions[k]);
+                uint32_t a = index_of((struct event_id){f.line, f.number});
+                enum causal_relation want = execution_compare(&x, a, b);
                 if (want == ORDER_CONCURRENT && execution_doubts_differ(&x, a, b))
                     want = ORDER_UNKNOWN;
                 assert_int_equal(by_causes(&c, k, i), want);
@@ -524,8 +524,8 @@ static void causes_are_those_of_brute_force(void **state)
                                 by_causes(&c, c.causes[c.events[i].first + m],
                                           c.causes[c.events[i].first + n]) != ORDER_BEFORE);
         }
-        shown_causes_free(&c);
-        out_free(&out);
+        causal_edges_info_free(&c);
+        encoder_free(&out);
         run_free(run);
     }
     hiding = false;

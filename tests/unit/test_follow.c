@@ -9,11 +9,11 @@ static void check_ring(struct played *p, const uint32_t *t)
     const struct intervals *all = learn(p);
     char text[64];
     snprintf(text, sizeof text, "20 50 meet (50 %u meet)", t[0]);
-    assert_string_equal(waits_of(all, t[1]), text);
+    assert_string_equal(wait_list_of_thread(all, t[1]), text);
     snprintf(text, sizeof text, "25 90 meet (90 %u meet)", t[1]);
-    assert_string_equal(waits_of(all, t[2]), text);
+    assert_string_equal(wait_list_of_thread(all, t[2]), text);
     snprintf(text, sizeof text, "80 125 meet (125 %u meet)", t[2]);
-    assert_string_equal(waits_of(all, t[0]), text);
+    assert_string_equal(wait_list_of_thread(all, t[0]), text);
     end(p);
 }
 
@@ -64,21 +64,21 @@ static void ring_of_messages(void **state)
 /* One condition, waited for with its mutex. */
 struct condition {
     uint32_t mutex, condition;
-    struct ref signal;
+    struct event_id signal;
 };
 
 static void await(struct played *p, uint32_t t, struct condition *c, double at)
 {
     PLAY(p, t, "petition", at, c->mutex);
     play_pair(p, t, c->mutex, "enter", "entered", at);
-    play_event(p, t, c->mutex, "wait", at, c->condition, (struct ref){0});
+    play_event(p, t, c->mutex, "wait", at, c->condition, (struct event_id){0});
 }
 
 static void call(struct played *p, uint32_t t, struct condition *c, double at, double leaves)
 {
     PLAY(p, t, "petition", at, c->mutex);
     play_pair(p, t, c->mutex, "enter", "entered", at);
-    c->signal = play_event(p, t, c->mutex, "signal", at, c->condition, (struct ref){0});
+    c->signal = play_event(p, t, c->mutex, "signal", at, c->condition, (struct event_id){0});
     play_pair(p, t, c->mutex, "left", "leave", leaves);
 }
 
@@ -137,17 +137,17 @@ static void barrier(void **state)
     }
     const struct intervals *all = learn(&p);
     assert_int_equal(all->wait_count, 9);
-    assert_string_equal(waits_of(all, t[0]),
+    assert_string_equal(wait_list_of_thread(all, t[0]),
                         "10 40 meet (40 4 meet), 50 80 meet (80 4 meet), 90 120 meet (120 4 meet)");
     assert_string_equal(
-        waits_of(all, t[2]),
+        wait_list_of_thread(all, t[2]),
         "30 40 meet (40 4 meet), 70 80 meet (80 4 meet), 110 120 meet (120 4 meet)");
-    assert_string_equal(waits_of(all, t[3]), "");
-    const struct course_of *c = intervals_of(all, t[1]);
+    assert_string_equal(wait_list_of_thread(all, t[3]), "");
+    const struct thread_timeline *c = intervals_for_thread(all, t[1]);
     assert_int_equal(c->gathering_count, 3);
     assert_true(c->gatherings[1].came_ns == 60 * PLAYED_MS &&
                 c->gatherings[1].at_ns == 80 * PLAYED_MS);
-    assert_true(intervals_of(all, t[3])->gatherings[1].group == c->gatherings[1].group);
+    assert_true(intervals_for_thread(all, t[3])->gatherings[1].group == c->gatherings[1].group);
     assert_true(c->gatherings[2].group != c->gatherings[1].group);
     end(&p);
 }
@@ -168,9 +168,9 @@ static void convoy(void **state)
     play_hold(&p, t[1], m, 10, 30, 50);
     play_hold(&p, t[2], m, 15, 50, 55);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, t[0]), "");
-    assert_string_equal(waits_of(all, t[1]), "10 30 excl (30 1 excl)");
-    assert_string_equal(waits_of(all, t[2]), "15 50 excl (30 1 excl) (50 2 excl)");
+    assert_string_equal(wait_list_of_thread(all, t[0]), "");
+    assert_string_equal(wait_list_of_thread(all, t[1]), "10 30 excl (30 1 excl)");
+    assert_string_equal(wait_list_of_thread(all, t[2]), "15 50 excl (30 1 excl) (50 2 excl)");
     assert_string_equal(course(all, t[2]), "0 runs 15 for 1 30 for 2 50 runs 55");
     end(&p);
 }
@@ -192,15 +192,15 @@ static void a_part_of_a_convoy(void **state)
     PLAY(&p, t[3], "end", 18, 0);
     play_hold(&p, t[0], m, 60, 60, 61);
     size_t all_waits = learn(&p)->wait_count;
-    struct apart *apart = apart_new(p.run, 20 * PLAYED_MS, 55 * PLAYED_MS, 0);
-    apart_enter(p.run, apart);
+    struct partial_run *apart = partial_run_new(p.run, 20 * PLAYED_MS, 55 * PLAYED_MS, 0);
+    partial_run_enter(p.run, apart);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, t[1]), "10 30 excl (30 1 excl)");
-    assert_string_equal(waits_of(all, t[2]), "15 50 excl (30 1 excl) (50 2 excl)");
+    assert_string_equal(wait_list_of_thread(all, t[1]), "10 30 excl (30 1 excl)");
+    assert_string_equal(wait_list_of_thread(all, t[2]), "15 50 excl (30 1 excl) (50 2 excl)");
     assert_string_equal(course(all, t[0]), "0 runs 30");
-    assert_true(measured_position(p.run) < order_count(p.run->order));
-    apart_leave(p.run, apart);
-    apart_free(p.run, apart);
+    assert_true(interval_cache_position(p.run) < order_count(p.run->order));
+    partial_run_leave(p.run, apart);
+    partial_run_free(p.run, apart);
     assert_int_equal(learn(&p)->wait_count, all_waits);
     end(&p);
 }
@@ -219,12 +219,12 @@ static void cascade(void **state)
     PLAY(&p, q, "petition", 10, m);
     play_pair(&p, q, m, "enter", "entered", 40);
     play_pair(&p, q, m, "left", "leave", 50);
-    struct ref end_of_q = PLAY(&p, q, "end", 50, 0);
+    struct event_id end_of_q = PLAY(&p, q, "end", 50, 0);
     play_event(&p, main, main, "joined", 50, q, end_of_q);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, main), "0 50 meet (50 2 meet)");
-    assert_string_equal(waits_of(all, q), "10 40 excl (40 3 excl)");
-    assert_true(intervals_of(all, q)->end_ns == 50 * PLAYED_MS);
+    assert_string_equal(wait_list_of_thread(all, main), "0 50 meet (50 2 meet)");
+    assert_string_equal(wait_list_of_thread(all, q), "10 40 excl (40 3 excl)");
+    assert_true(intervals_for_thread(all, q)->end_ns == 50 * PLAYED_MS);
     end(&p);
 }
 
@@ -241,7 +241,7 @@ static void held_after_the_signal(void **state)
     call(&p, slow, &c, 35, 40);
     go_on(&p, fast, &c, 41);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, fast), "10 41 meet (35 2 meet) (40 2 excl)");
+    assert_string_equal(wait_list_of_thread(all, fast), "10 41 meet (35 2 meet) (40 2 excl)");
     assert_string_equal(course(all, fast), "0 runs 10 for 2 35 for 2 40 latency 41");
     end(&p);
 }
@@ -263,8 +263,8 @@ static void others_after_the_signal(void **state)
     play_hold(&p, d, c.mutex, 38, 40, 47);
     go_on(&p, a, &c, 50);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "10 50 meet (35 2 meet) (40 2 excl) (47 3 excl)");
-    assert_string_equal(waits_of(all, d), "38 40 excl (40 2 excl)");
+    assert_string_equal(wait_list_of_thread(all, a), "10 50 meet (35 2 meet) (40 2 excl) (47 3 excl)");
+    assert_string_equal(wait_list_of_thread(all, d), "38 40 excl (40 2 excl)");
     end(&p);
 }
 
@@ -282,7 +282,7 @@ static void guessed_signal(void **state)
     PLAY(&p, b, "signal", 30, c.condition);
     go_on(&p, a, &c, 33);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "10 33 meet (30 2 meet latest)");
+    assert_string_equal(wait_list_of_thread(all, a), "10 33 meet (30 2 meet latest)");
     end(&p);
 }
 

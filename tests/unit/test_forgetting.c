@@ -19,7 +19,7 @@ static void a_saved_order_goes_on_as_if_it_had_not_stopped(void **state)
     for (unsigned seed = 1; seed <= 300; seed++) {
         unsigned random = seed;
         execution_make(&x, seed);
-        struct shelf shelf = shelf_memory(), shared = shelf;
+        struct block_store shelf = block_store_in_memory(), shared = shelf;
         shared.free = NULL;
         struct order *order = order_new_on(shared);
         for (uint32_t line = 1; line <= x.lines; line++)
@@ -84,7 +84,7 @@ static void doubts_outlive_saving_and_forgetting(void **state)
         execution_make(&x, seed);
         whole = x;
         execution_hide(&x, seed);
-        struct shelf shelf = shelf_memory(), shared = shelf;
+        struct block_store shelf = block_store_in_memory(), shared = shelf;
         shared.free = NULL;
         struct order *order = order_new_on(shared);
         for (uint32_t line = 1; line <= x.lines; line++)
@@ -93,7 +93,7 @@ static void doubts_outlive_saving_and_forgetting(void **state)
         execution_feed(&x, order, seed);
         order_compare(order, x.arrivals[0].at, x.arrivals[x.count - 1].at);
         if (seed % 4)
-            order_forget(order, order_count(order) / 2);
+            order_discard(order, order_count(order) / 2);
         size_t size;
         uint8_t *bytes = order_save(order, &size);
         struct order *again = order_new_on(shared);
@@ -103,7 +103,7 @@ static void doubts_outlive_saving_and_forgetting(void **state)
         free(bytes);
         for (int n = 0; n < 200; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
-            enum precedence got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
+            enum causal_relation got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
             assert_int_equal(order_compare(again, x.arrivals[a].at, x.arrivals[b].at), got);
             if (got != ORDER_UNKNOWN)
                 assert_int_equal(got, execution_compare(&whole, a, b));
@@ -118,20 +118,20 @@ static void doubts_outlive_saving_and_forgetting(void **state)
 }
 
 /* A thread visits many objects once each, all of which end up forgotten. */
-static struct order *many_lines_on(struct shelf shelf, uint32_t lines, bool events)
+static struct order *many_lines_on(struct block_store shelf, uint32_t lines, bool events)
 {
     struct order *order = order_new_on(shelf);
     order_line(order, false, 1);
     for (uint32_t i = 0; i < lines; i++)
         order_line(order, true, 2);
     for (uint64_t i = 0; events && i < 2 * (uint64_t)lines; i++) {
-        struct ref own = {1, i + 1}, object = {2 + (uint32_t)(i / 2), 1 + i % 2};
+        struct event_id own = {1, i + 1}, object = {2 + (uint32_t)(i / 2), 1 + i % 2};
         struct arrival thread = {
             .at = own, .relation = RELATION_SYNC, .partners = &object, .partner_count = 1};
         struct arrival visit = {
             .at = object, .relation = RELATION_SYNC, .partners = &own, .partner_count = 1};
-        order_accept(order, &thread);
-        order_accept(order, &visit);
+        order_insert(order, &thread);
+        order_insert(order, &visit);
     }
     return order;
 }
@@ -143,12 +143,12 @@ static void forgotten_lines_take_next_to_nothing(void **state)
     size_t sizes[2];
     for (int i = 0; i < 2; i++) {
         uint32_t lines = i ? MANY : FEW;
-        struct shelf shelf = shelf_memory();
-        struct shelf theirs = shelf;
+        struct block_store shelf = block_store_in_memory();
+        struct block_store theirs = shelf;
         theirs.free = NULL;
         struct order *order = many_lines_on(theirs, lines, true);
         assert_int_equal(order_figures(order).pending, 0);
-        order_forget(order, order_count(order) - 64);
+        order_discard(order, order_count(order) - 64);
         uint8_t *bytes = order_save(order, &sizes[i]);
         struct order *again = many_lines_on(theirs, lines, false);
         assert_true(order_restore(again, bytes, sizes[i]));
@@ -157,18 +157,18 @@ static void forgotten_lines_take_next_to_nothing(void **state)
             assert_int_equal(order_line_events(again, line), order_line_events(order, line));
             assert_int_equal(order_line_first(again, line), order_line_first(order, line));
             assert_int_equal(order_line_highest(again, line), order_line_highest(order, line));
-            struct ref first = {line, 1}, last = {1, 2 * (uint64_t)lines};
-            assert_int_equal(order_is_forgotten(again, first), order_is_forgotten(order, first));
+            struct event_id first = {line, 1}, last = {1, 2 * (uint64_t)lines};
+            assert_int_equal(order_is_discarded(again, first), order_is_discarded(order, first));
             assert_int_equal(order_compare(again, first, last), order_compare(order, first, last));
         }
         /* a line that rested goes on */
         for (int k = 0; k < 2; k++) {
             struct order *o = k ? again : order;
-            order_accept(o, &(struct arrival){.at = {2, 3}, .after = {{1, 2 * (uint64_t)lines}}});
+            order_insert(o, &(struct arrival){.at = {2, 3}, .after = {{1, 2 * (uint64_t)lines}}});
             assert_int_equal(
-                order_compare(o, (struct ref){2, 3}, (struct ref){1, 2 * (uint64_t)lines}),
+                order_compare(o, (struct event_id){2, 3}, (struct event_id){1, 2 * (uint64_t)lines}),
                 ORDER_AFTER);
-            assert_int_equal(order_compare(o, (struct ref){2, 1}, (struct ref){2, 3}),
+            assert_int_equal(order_compare(o, (struct event_id){2, 1}, (struct event_id){2, 3}),
                              ORDER_UNKNOWN);
             order_free(o);
         }
@@ -184,16 +184,16 @@ static void lines_that_are_over_are_put_away(void **state)
 {
     (void)state;
     enum { LINES = 2000 };
-    struct shelf shelf = shelf_memory(), theirs = shelf;
+    struct block_store shelf = block_store_in_memory(), theirs = shelf;
     theirs.free = NULL;
     struct order *order = many_lines_on(theirs, LINES, true);
     for (uint32_t line = 2; line <= LINES / 2; line++)
         order_close(order, line, 2);
-    order_forget(order, order_count(order) - 64);
+    order_discard(order, order_count(order) - 64);
     uint32_t away = 0;
     for (uint32_t line = 1; line <= LINES + 1; line++) {
-        away += order_line_away(order, line);
-        assert_false(line > LINES / 2 && order_line_away(order, line));
+        away += order_line_is_evicted(order, line);
+        assert_false(line > LINES / 2 && order_line_is_evicted(order, line));
         assert_int_equal(order_line_closed(order, line), line >= 2 && line <= LINES / 2);
         assert_int_equal(order_line_kind(order, line), line == 1 ? 1 : 2);
         assert_int_equal(order_line_shared(order, line), line > 1);
@@ -206,12 +206,12 @@ static void lines_that_are_over_are_put_away(void **state)
     struct order *again = many_lines_on(theirs, LINES, false);
     assert_true(order_restore(again, bytes, size));
     free(bytes);
-    assert_true(order_line_away(order, 200) && order_line_away(again, 200));
+    assert_true(order_line_is_evicted(order, 200) && order_line_is_evicted(again, 200));
     for (int k = 0; k < 2; k++) { /* nothing may follow on it */
         struct order *o = k ? again : order;
         uint64_t before = order_figures(o).contradictions;
-        order_accept(o, &(struct arrival){.at = {200, 3}, .type = 1});
-        assert_false(order_line_away(o, 200));
+        order_insert(o, &(struct arrival){.at = {200, 3}, .type = 1});
+        assert_false(order_line_is_evicted(o, 200));
         assert_int_equal(order_line_events(o, 200) + order_figures(o).contradictions,
                          before + 3 + (order_line_events(o, 200) > 2));
         assert_int_equal(order_line_events(o, 201), 2);

@@ -13,21 +13,21 @@
 /* ---- what libpoet has elsewhere: a clock that is ours ---- */
 
 static uint64_t ticks = 1000;
-_Atomic bool clock_ticks;
+_Atomic bool tracer_clock_ticks;
 _Atomic uint32_t threads_running = 1;
-uint64_t clock_instead(uint32_t unit) { return ticks; }
-uint64_t clock_now(void) { return ticks; }
-void every_begin(struct measured *m, const struct region_frame *frame, uint32_t context,
+uint64_t tracer_clock_now_in_unit(uint32_t unit) { return ticks; }
+uint64_t tracer_clock_now(void) { return ticks; }
+void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context,
                  uint64_t now)
 {
 }
-void every_end(struct measured *m, const struct region_frame *frame, uint32_t context, uint64_t now)
+void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context, uint64_t now)
 {
 }
 
 /* A processor clock that is ours, too: for so many ticks in all the thread has not run. */
 static uint64_t idle;
-bool gap_look(struct measured *m, const struct region_frame *innermost)
+bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *innermost)
 {
     sum_add(&contexts_of(m)[innermost->context].off, idle - m->off);
     m->off = idle;
@@ -38,9 +38,9 @@ bool gap_look(struct measured *m, const struct region_frame *innermost)
 #define FUNCTIONS 7u
 #define DEEP 64u
 
-static struct measured *begin(void)
+static struct thread_profile *begin(void)
 {
-    struct measured *m = calloc(1, sizeof *m);
+    struct thread_profile *m = calloc(1, sizeof *m);
     m->room = REGION_FRAMES;
     m->head =
         mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -51,11 +51,11 @@ static struct measured *begin(void)
     atomic_store(&m->head->contexts, 1);
     atomic_store(&m->head->depth, 1);
     contexts_of(m)[0].open = 1;
-    frames_of(m)[0] = (struct region_frame){.stack = OUTERMOST, .began = ticks, .ran = ticks};
+    frames_of(m)[0] = (struct profile_region_frame){.stack = OUTERMOST, .began = ticks, .ran = ticks};
     return m;
 }
 
-static void end(struct measured *m)
+static void end(struct thread_profile *m)
 {
     munmap(m->head, REGION_MAP_BYTES);
     free(m);
@@ -125,34 +125,34 @@ static unsigned each_once(struct counted *all, unsigned count)
 
 static unsigned counted_only; /* a bit a function */
 
-static enum pick pick(uint64_t function)
+static enum function_measurement pick(uint64_t function)
 {
-    return counted_only >> (function >> 20) & 1 ? PICK_COUNTED : PICK_MEASURED;
+    return counted_only >> (function >> 20) & 1 ? MEASUREMENT_COUNTED : MEASUREMENT_FULL;
 }
 
 static uint32_t wanted = WANTED_COUNTS | WANTED_REAL;
 static unsigned straight; /* calls that went the straight way of those that are counted only */
 
 /* As the hooks do. */
-static void enter(struct measured *m, uint64_t function, uint64_t stack)
+static void enter(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
-    if (!(wanted & WANTED_REAL) && straight_enter(m, function, 0, stack))
+    if (!(wanted & WANTED_REAL) && fast_path_enter(m, function, 0, stack))
         straight++;
     else
-        frames_enter(m, wanted, function, 0, SCOPE_FUNCTION, stack);
+        call_stack_function_enter(m, wanted, function, 0, SCOPE_FUNCTION, stack);
 }
 
-static void leave(struct measured *m, uint64_t function, uint64_t stack)
+static void leave(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
-    if (!straight_exit(m, function))
-        frames_exit(m, wanted, function, stack);
+    if (!fast_path_exit(m, function))
+        call_stack_function_exit(m, wanted, function, stack);
 }
 
-static void call(struct measured *m, struct model *o, unsigned function)
+static void call(struct thread_profile *m, struct model *o, unsigned function)
 {
     const char *up = o->depth ? o->lands[o->depth - 1] : "";
     char *path = o->path[o->depth], *lands = o->lands[o->depth];
-    bool is_counted = pick((uint64_t)function << 20) == PICK_COUNTED;
+    bool is_counted = pick((uint64_t)function << 20) == MEASUREMENT_COUNTED;
     snprintf(path, DEEP * 2, "%s/%u", up, function);
     strcpy(lands, is_counted ? up : path);
     char *outer = strstr(up, path + strlen(up));
@@ -167,20 +167,20 @@ static void call(struct measured *m, struct model *o, unsigned function)
 }
 
 /* The call at that depth ends; what is in it has ended unseen. */
-static void finish(struct measured *m, struct model *o, unsigned depth)
+static void finish(struct thread_profile *m, struct model *o, unsigned depth)
 {
     o->depth = depth;
     leave(m, (uint64_t)o->function[depth] << 20, o->stack[depth]);
 }
 
 /* What the region has counted: a path for each context, which comes after its parent. */
-static unsigned counted_in(const struct measured *m, struct counted *all)
+static unsigned counted_in(const struct thread_profile *m, struct counted *all)
 {
     unsigned n = atomic_load(&m->head->contexts);
     assert_true(n <= 4096);
     all[0] = (struct counted){"", 0};
     for (uint32_t c = 1; c < n; c++) {
-        const struct region_context *is = &contexts_of(m)[c];
+        const struct profile_region_context *is = &contexts_of(m)[c];
         assert_true(is->parent < c);
         int length = snprintf(all[c].path, sizeof all->path, "%s/%u", all[is->parent].path,
                               (unsigned)(is->function >> 20));
@@ -191,7 +191,7 @@ static unsigned counted_in(const struct measured *m, struct counted *all)
     return each_once(all, n - 1);
 }
 
-static uint64_t calls_at(const struct measured *m, const char *path)
+static uint64_t calls_at(const struct thread_profile *m, const char *path)
 {
     static struct counted all[4096];
     unsigned n = counted_in(m, all);
@@ -201,7 +201,7 @@ static uint64_t calls_at(const struct measured *m, const char *path)
     return 0;
 }
 
-static void compare_counts(struct measured *m, struct model *o)
+static void compare_counts(struct thread_profile *m, struct model *o)
 {
     static struct counted all[4096];
     o->paths = each_once(o->counted, o->paths);
@@ -212,12 +212,12 @@ static void compare_counts(struct measured *m, struct model *o)
     }
 }
 
-static void compare(struct measured *m, struct model *o)
+static void compare(struct thread_profile *m, struct model *o)
 {
     uint64_t real[FUNCTIONS + 1] = {0}, own[FUNCTIONS + 1] = {0}, off[FUNCTIONS + 1] = {0};
     compare_counts(m, o);
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
-        const struct region_context *is = &contexts_of(m)[c];
+        const struct profile_region_context *is = &contexts_of(m)[c];
         real[is->function >> 20] += is->lands == c ? atomic_load(&is->real) : 0;
         own[is->function >> 20] += atomic_load(&is->own);
         off[is->function >> 20] += atomic_load(&is->off);
@@ -239,7 +239,7 @@ static void compare(struct measured *m, struct model *o)
 static void one_life(bool unseen)
 {
     static struct model o;
-    struct measured *m = begin();
+    struct thread_profile *m = begin();
     memset(&o, 0, sizeof o);
     for (int i = 0; i < 2000; i++) {
         pass(&o, (uint64_t)rand() % 10);
@@ -251,7 +251,7 @@ static void one_life(bool unseen)
             finish(m, &o, o.depth - 1);
         else if (o.depth) { /* a jump to one of those that are open */
             o.depth = 1 + (unsigned)rand() % o.depth;
-            frames_cut(m, wanted, o.stack[o.depth - 1]);
+            call_stack_cut(m, wanted, o.stack[o.depth - 1]);
         }
     }
     while (o.depth)
@@ -282,13 +282,13 @@ static void time_on_the_processor_is_told_apart(void **state)
 /* Their time, and what they call, is their callers'. */
 static void calls_may_be_counted_only(void **state)
 {
-    atomic_store(&frames_pick, pick);
+    atomic_store(&call_stack_filter, pick);
     for (int i = 0; i < 40; i++) {
         counted_only = (unsigned)rand() & 0xfc;
         one_life(i % 2);
     }
     counted_only = 0;
-    atomic_store(&frames_pick, NULL);
+    atomic_store(&call_stack_filter, NULL);
 }
 
 /* As is wanted of a thread while it runs: what is open goes on, counted or timed as it began. */
@@ -297,7 +297,7 @@ static void times_may_be_wanted_now_and_then(void **state)
     static struct model o;
     straight = 0;
     for (int life = 0; life < 40; life++) {
-        struct measured *m = begin();
+        struct thread_profile *m = begin();
         memset(&o, 0, sizeof o);
         for (int i = 0; i < 2000; i++) {
             if (rand() % 50 == 0)
@@ -317,7 +317,7 @@ static void times_may_be_wanted_now_and_then(void **state)
         }
         for (unsigned i = 1; i < DEEP; i++)
             assert_int_equal(sum_of(&frames_of(m)[i].began), 0);
-        assert_int_equal(frames_depth(m), 1);
+        assert_int_equal(call_stack_depth(m), 1);
         assert_int_equal(atomic_load(&m->head->mismatched), 0);
         end(m);
     }
@@ -327,25 +327,25 @@ static void times_may_be_wanted_now_and_then(void **state)
 
 #define THROTTLED (WANTED_COUNTS | WANTED_REAL | WANTED_THROTTLE)
 
-static void one(struct measured *m, uint64_t function, uint64_t stack, uint64_t took)
+static void one(struct thread_profile *m, uint64_t function, uint64_t stack, uint64_t took)
 {
-    frames_enter(m, THROTTLED, function, 0, SCOPE_FUNCTION, stack);
+    call_stack_function_enter(m, THROTTLED, function, 0, SCOPE_FUNCTION, stack);
     ticks += took;
-    frames_exit(m, THROTTLED, function, stack);
+    call_stack_function_exit(m, THROTTLED, function, stack);
 }
 
 /* Calls itself twice; the innermost of many calls is the one that makes it counted only. */
-static void thrice(struct measured *m, uint64_t function, uint64_t stack)
+static void thrice(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
     for (int i = 0; i < 3; i++) {
-        frames_enter(m, THROTTLED, function, 0, SCOPE_FUNCTION, stack - 256u * (unsigned)i);
+        call_stack_function_enter(m, THROTTLED, function, 0, SCOPE_FUNCTION, stack - 256u * (unsigned)i);
         ticks++;
     }
     for (int i = 3; i-- > 0;)
-        frames_exit(m, THROTTLED, function, stack - 256u * (unsigned)i);
+        call_stack_function_exit(m, THROTTLED, function, stack - 256u * (unsigned)i);
 }
 
-static uint64_t calls_of(const struct measured *m, uint64_t function, uint32_t scope)
+static uint64_t calls_of(const struct thread_profile *m, uint64_t function, uint32_t scope)
 {
     uint64_t calls = 0;
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++)
@@ -357,19 +357,19 @@ static uint64_t calls_of(const struct measured *m, uint64_t function, uint32_t s
 /* So many calls, and less than twice what measuring takes: here 10 ticks. */
 static void what_is_short_and_often_becomes_counted_only(void **state)
 {
-    struct measured *m = begin();
+    struct thread_profile *m = begin();
     uint64_t top = (uint64_t)1 << 40, outer = 1 << 20, brief = 2 << 20, lengthy = 3 << 20,
              itself = 4 << 20, from = ticks, own = 0;
     m->head->enter_256 = m->head->exit_256 = 5 * 256;
-    frames_enter(m, THROTTLED, outer, 0, SCOPE_FUNCTION, top);
+    call_stack_function_enter(m, THROTTLED, outer, 0, SCOPE_FUNCTION, top);
     for (unsigned i = 0; i < 140000; i++) {
         one(m, brief, top - 256, 19);
         one(m, lengthy, top - 256, 20);
         thrice(m, itself, top - 256);
-        assert_int_equal(frames_depth(m), 2);
+        assert_int_equal(call_stack_depth(m), 2);
     }
     ticks += 3;
-    frames_exit(m, THROTTLED, outer, top);
+    call_stack_function_exit(m, THROTTLED, outer, top);
     assert_int_equal(calls_of(m, brief, SCOPE_FUNCTION), 1 << 17);
     assert_int_equal(calls_of(m, brief, SCOPE_COUNTED), 140000 - (1 << 17));
     assert_int_equal(calls_of(m, lengthy, SCOPE_FUNCTION), 140000);
@@ -377,14 +377,14 @@ static void what_is_short_and_often_becomes_counted_only(void **state)
     assert_int_equal(calls_of(m, itself, SCOPE_COUNTED) + calls_of(m, itself, SCOPE_FUNCTION),
                      3 * 140000);
     for (uint32_t c = 0; c < atomic_load(&m->head->contexts); c++) {
-        const struct region_context *is = &contexts_of(m)[c];
+        const struct profile_region_context *is = &contexts_of(m)[c];
         own += sum_of(&is->own);
         if (is->scope == SCOPE_COUNTED)
             assert_true(sum_of(&is->real) > from && sum_of(&is->real) < ticks);
     }
     assert_int_equal(own, ticks - from);
     assert_int_equal(atomic_load(&m->head->mismatched), 0);
-    assert_int_equal(frames_depth(m), 1);
+    assert_int_equal(call_stack_depth(m), 1);
     end(m);
 }
 
@@ -392,7 +392,7 @@ static void what_is_short_and_often_becomes_counted_only(void **state)
 static void unseen_ends_come_out(void **state)
 {
     static struct model o;
-    struct measured *m = begin();
+    struct thread_profile *m = begin();
     memset(&o, 0, sizeof o);
     call(m, &o, 1);
     call(m, &o, 2);
@@ -402,27 +402,27 @@ static void unseen_ends_come_out(void **state)
     call(m, &o, 5);
     o.depth = 1;
     call(m, &o, 6); /* as deep as the one that has ended, no higher: 5 is taken to be open */
-    assert_int_equal(frames_depth(m), 1 + 3);
+    assert_int_equal(call_stack_depth(m), 1 + 3);
     o.depth = 0;
     call(m, &o, 7); /* where 4 was: it has ended, and all within */
-    assert_int_equal(frames_depth(m), 1 + 2);
-    frames_exit(m, WANTED_COUNTS, 99, o.stack[0]);
+    assert_int_equal(call_stack_depth(m), 1 + 2);
+    call_stack_function_exit(m, WANTED_COUNTS, 99, o.stack[0]);
     assert_int_equal(atomic_load(&m->head->mismatched), 1);
     end(m);
 }
 
 static void what_is_too_deep_is_counted(void **state)
 {
-    struct measured *m = begin();
+    struct thread_profile *m = begin();
     uint64_t top = (uint64_t)1 << 40, n = REGION_FRAMES + 1000;
     for (uint64_t i = 0; i < n; i++)
-        frames_enter(m, WANTED_COUNTS, 1 << 20, 0, SCOPE_FUNCTION, top - 256 * i);
+        call_stack_function_enter(m, WANTED_COUNTS, 1 << 20, 0, SCOPE_FUNCTION, top - 256 * i);
     assert_int_equal(atomic_load(&m->head->deep), 1001); /* the thread itself has a frame */
     for (uint64_t i = n; i-- > 0;)
-        frames_exit(m, WANTED_COUNTS, 1 << 20, top - 256 * i);
+        call_stack_function_exit(m, WANTED_COUNTS, 1 << 20, top - 256 * i);
     assert_int_equal(calls_at(m, "/1"), 1);
     assert_int_equal(calls_at(m, "/1/1"), n - 1);
-    assert_int_equal(frames_depth(m), 1);
+    assert_int_equal(call_stack_depth(m), 1);
     assert_int_equal(atomic_load(&m->head->mismatched), 0);
     end(m);
 }
@@ -431,17 +431,17 @@ static void what_is_too_deep_is_counted(void **state)
  * wherever both were called from. */
 static void a_context_is_of_one_call_site(void **state)
 {
-    struct measured *m = begin();
+    struct thread_profile *m = begin();
     uint64_t top = (uint64_t)1 << 40;
     for (unsigned i = 0; i < 5; i++) {
-        frames_enter(m, WANTED_COUNTS, 1 << 20, i < 2 ? 0x77 : 0x99, SCOPE_FUNCTION, top);
-        frames_enter(m, WANTED_COUNTS, 1 << 20, 0x55, SCOPE_FUNCTION, top - 256);
-        frames_exit(m, WANTED_COUNTS, 1 << 20, top - 256);
-        frames_exit(m, WANTED_COUNTS, 1 << 20, top);
+        call_stack_function_enter(m, WANTED_COUNTS, 1 << 20, i < 2 ? 0x77 : 0x99, SCOPE_FUNCTION, top);
+        call_stack_function_enter(m, WANTED_COUNTS, 1 << 20, 0x55, SCOPE_FUNCTION, top - 256);
+        call_stack_function_exit(m, WANTED_COUNTS, 1 << 20, top - 256);
+        call_stack_function_exit(m, WANTED_COUNTS, 1 << 20, top);
     }
     assert_int_equal(atomic_load(&m->head->contexts), 5);
     for (uint32_t c = 1; c < 5; c++) {
-        const struct region_context *is = &contexts_of(m)[c];
+        const struct profile_region_context *is = &contexts_of(m)[c];
         assert_int_equal(is->site, is->parent ? 0x55 : c == 1 ? 0x77 : 0x99);
         assert_int_equal(is->lands, is->parent ? is->parent : c);
         assert_int_equal(is->first, is->parent ? c : 1);
@@ -453,21 +453,21 @@ static void a_context_is_of_one_call_site(void **state)
 /* Where there is no more room for contexts, calls are counted below one, each for its own function. */
 static void what_finds_no_room_counts_for_its_function(void **state)
 {
-    struct measured *m = begin();
+    struct thread_profile *m = begin();
     static uint64_t made[1024], counted[1024];
     uint64_t top = (uint64_t)1 << 40, n = 0, others = 0;
     for (uint64_t f = 1; n <= REGION_CONTEXTS; f++, n++) { /* (those of one caller are a list) */
-        frames_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
+        call_stack_function_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
         made[f]++;
         for (uint64_t in = 1; in <= 300; in++, n++) {
-            frames_enter(m, WANTED_COUNTS, (f + in) << 20, 0, SCOPE_FUNCTION, top - 256);
-            frames_exit(m, WANTED_COUNTS, (f + in) << 20, top - 256);
+            call_stack_function_enter(m, WANTED_COUNTS, (f + in) << 20, 0, SCOPE_FUNCTION, top - 256);
+            call_stack_function_exit(m, WANTED_COUNTS, (f + in) << 20, top - 256);
             made[f + in]++;
         }
-        frames_exit(m, WANTED_COUNTS, f << 20, top);
+        call_stack_function_exit(m, WANTED_COUNTS, f << 20, top);
     }
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
-        const struct region_context *is = &contexts_of(m)[c];
+        const struct profile_region_context *is = &contexts_of(m)[c];
         counted[is->function >> 20] += atomic_load(&is->calls);
         others += contexts_of(m)[is->parent].scope == SCOPE_OTHER ? atomic_load(&is->calls) : 0;
     }
@@ -480,20 +480,20 @@ static void what_finds_no_room_counts_for_its_function(void **state)
 /* Of more functions than have room there, the rest is the common context's: it is no caller's. */
 static void what_finds_no_room_at_all_is_other(void **state)
 {
-    struct measured *m = begin();
+    struct thread_profile *m = begin();
     uint64_t top = (uint64_t)1 << 40, n = 0, callers = 0, calls = 0;
     for (uint64_t f = 1; n <= REGION_CONTEXTS + 2000; f++) {
-        frames_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
+        call_stack_function_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
         for (uint64_t in = 0; in < 300; in++, n++) {
             uint64_t callee = (1 << 20) + f * 300 + in;
-            frames_enter(m, WANTED_COUNTS, callee << 20, 0, SCOPE_FUNCTION, top - 256);
-            frames_exit(m, WANTED_COUNTS, callee << 20, top - 256);
+            call_stack_function_enter(m, WANTED_COUNTS, callee << 20, 0, SCOPE_FUNCTION, top - 256);
+            call_stack_function_exit(m, WANTED_COUNTS, callee << 20, top - 256);
         }
-        frames_exit(m, WANTED_COUNTS, f << 20, top);
+        call_stack_function_exit(m, WANTED_COUNTS, f << 20, top);
         callers++;
     }
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
-        const struct region_context *is = &contexts_of(m)[c];
+        const struct profile_region_context *is = &contexts_of(m)[c];
         calls += is->scope == SCOPE_OTHER ? atomic_load(&is->calls) : 0;
         if (is->scope == SCOPE_FUNCTION)
             assert_int_equal(atomic_load(&is->calls), 1);

@@ -26,7 +26,7 @@ enum { THREADS = 3, LOCKS = 2, LINES = THREADS + LOCKS };
 /* A run as a server has it, and its book as a viewer has it.  Lines and types have other numbers in the second one. */
 struct made {
     struct run *run;
-    struct book book;
+    struct trace_metadata book;
     uint32_t lines[LINES], codes[TYPES];
     uint64_t numbers[LINES + 1];
 };
@@ -59,15 +59,15 @@ static void pair(struct made *m, unsigned thread, unsigned lock, unsigned own, u
     x.relation = y.relation = RELATION_SYNC;
     x.partners = &y.at, y.partners = &x.at;
     x.partner_count = y.partner_count = 1;
-    order_accept(m->run->order, &x);
-    order_accept(m->run->order, &y);
+    order_insert(m->run->order, &x);
+    order_insert(m->run->order, &y);
 }
 
 static void start(struct made *m)
 {
     for (unsigned i = 0; i < THREADS; i++) {
         struct arrival x = one(m, i, i, START);
-        order_accept(m->run->order, &x);
+        order_insert(m->run->order, &x);
     }
 }
 
@@ -75,7 +75,7 @@ static void ask(struct made *m, unsigned thread, unsigned lock)
 {
     struct arrival x = one(m, thread, thread, ASK);
     x.about = m->lines[THREADS + lock];
-    order_accept(m->run->order, &x);
+    order_insert(m->run->order, &x);
 }
 
 static void visit(struct made *m, unsigned thread, unsigned lock)
@@ -86,86 +86,86 @@ static void visit(struct made *m, unsigned thread, unsigned lock)
 
 static void end(struct made *m)
 {
-    struct out out = {0};
-    struct known known = {0};
-    answer_news(&out, m->run, &known);
+    struct encoder out = {0};
+    struct viewer_knowledge known = {0};
+    notify_updates(&out, m->run, &known);
     for (size_t at = 0; at < out.size;) {
         unsigned type;
         size_t length;
         const char *error;
         assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error),
                          1);
-        struct in in = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
-        assert_true(book_take(&m->book, type, &in));
+        struct decoder in = decoder_init(out.data + at + MESSAGE_FRAME_BYTES, length);
+        assert_true(metadata_update(&m->book, type, &in));
         at += MESSAGE_FRAME_BYTES + length;
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 /* Each event, as it is told; f takes it, and may take it over. */
-static void tell(const struct made *m, void (*f)(void *, unsigned, struct shown_event *),
+static void tell(const struct made *m, void (*f)(void *, unsigned, struct event_info *),
                  void *user, unsigned run)
 {
     for (uint64_t i = 0; i < order_count(m->run->order); i++) {
-        struct shown_event told = show(m->run, i), e;
-        struct out out = {0};
-        put_event(&out, &told);
-        show_free(&told);
-        struct in in = in_from(out.data, out.size);
-        get_event(&in, &e);
+        struct event_info told = event_answer_info(m->run, i), e;
+        struct encoder out = {0};
+        encode_event_info(&out, &told);
+        event_answer_free(&told);
+        struct decoder in = decoder_init(out.data, out.size);
+        decode_event_info(&in, &e);
         assert_null(in.error);
-        out_free(&out);
+        encoder_free(&out);
         f(user, run, &e);
-        shown_event_free(&e);
+        event_info_free(&e);
     }
 }
 
 struct drawn {
     struct made runs[2];
-    struct beside *beside;
-    struct halves halves;
+    struct trace_alignment *beside;
+    struct two_run_diagram halves;
 };
 
-static void align(void *user, unsigned run, struct shown_event *e)
+static void align(void *user, unsigned run, struct event_info *e)
 {
     struct drawn *d = user;
-    assert_true(beside_event(d->beside, run, e, book_type(&d->runs[run].book, e->type)));
+    assert_true(alignment_event(d->beside, run, e, metadata_type_name(&d->runs[run].book, e->type)));
 }
 
-static void take(void *user, unsigned run, struct shown_event *e)
+static void take(void *user, unsigned run, struct event_info *e)
 {
     struct drawn *d = user;
-    halves_take(&d->halves, run, e);
+    two_run_diagram_add_event(&d->halves, run, e);
 }
 
 static void draw(struct drawn *d)
 {
     static const char *const headings[] = {"recorded: a.poet", "again: b.poet"};
-    d->beside = beside_new();
+    d->beside = alignment_new();
     for (unsigned run = 0; run < 2; run++) {
-        const struct book *book = &d->runs[run].book;
+        const struct trace_metadata *book = &d->runs[run].book;
         end(&d->runs[run]);
         tell(&d->runs[run], align, d, run);
         for (uint32_t i = 1; i <= book->line_count; i++) {
-            beside_name(d->beside, run, i, book_line(book, i)->is.name);
-            beside_call(d->beside, run, i, book_label(book, i));
+            alignment_name(d->beside, run, i, metadata_line(book, i)->is.name);
+            alignment_rename_line(d->beside, run, i, metadata_label(book, i));
         }
     }
-    beside_align(d->beside);
-    struct ref at[] = {beside_first(d->beside, 0), beside_first(d->beside, 1)};
-    halves_begin(&d->halves, &d->runs[0].book, &d->runs[1].book, d->beside, at);
+    align_traces(d->beside);
+    struct event_id at[] = {alignment_first_divergence(d->beside, 0), alignment_first_divergence(d->beside, 1)};
+    two_run_diagram_begin(&d->halves, &d->runs[0].book, &d->runs[1].book, d->beside, at);
     tell(&d->runs[0], take, d, 0);
     tell(&d->runs[1], take, d, 1);
-    char *said[] = {memory_copied("did this"), memory_copied("did that")};
-    halves_finish(&d->halves, headings, said);
+    char *said[] = {xstrdup("did this"), xstrdup("did that")};
+    two_run_diagram_finish(&d->halves, headings, said);
 }
 
-static void drawn_free(struct drawn *d)
+static void visible_rows_free(struct drawn *d)
 {
-    halves_free(&d->halves);
-    beside_free(d->beside);
+    two_run_diagram_free(&d->halves);
+    alignment_free(d->beside);
     for (unsigned run = 0; run < 2; run++) {
-        book_free(&d->runs[run].book);
+        metadata_free(&d->runs[run].book);
         run_free(d->runs[run].run);
     }
 }
@@ -173,7 +173,7 @@ static void drawn_free(struct drawn *d)
 static struct scene *scene_of(const struct drawn *d)
 {
     struct scene_options options = {.title = "made", .caption = "flipped"};
-    halves_options(&d->halves, &options);
+    two_run_diagram_options(&d->halves, &options);
     return scene_build(&d->halves.window, &d->halves.both.book, &options);
 }
 
@@ -183,14 +183,14 @@ static struct scene *scene_of(const struct drawn *d)
 static const struct scene_mark *equal_of(const struct drawn *d, const struct scene *s,
                                          const struct scene_mark *m)
 {
-    const struct both *both = &d->halves.both;
-    struct ref own = both_own(both, m->event->at);
-    unsigned run = both_run(both, m->event->at.line);
-    if (!beside_equal(d->beside, run, own))
+    const struct merged_metadata *both = &d->halves.both;
+    struct event_id own = merged_metadata_own_line(both, m->event->at);
+    unsigned run = merged_metadata_run(both, m->event->at.line);
+    if (!alignment_equal(d->beside, run, own))
         return NULL;
-    struct ref there = {both_line(both, !run, beside_line(d->beside, run, own.line)), own.number};
+    struct event_id there = {merged_metadata_line(both, !run, alignment_line(d->beside, run, own.line)), own.number};
     for (uint32_t i = 0; i < s->mark_count; i++)
-        if (ref_equal(s->marks[i].event->at, there))
+        if (event_id_equal(s->marks[i].event->at, there))
             return &s->marks[i];
     fail_msg("it is not drawn");
     return NULL;
@@ -203,8 +203,8 @@ static unsigned check(const struct drawn *d, const struct scene *s)
         const struct scene_mark *m = &s->marks[i], *there = equal_of(d, s, m);
         if (there) {
             assert_true(m->x_pt == there->x_pt);
-            assert_string_equal(book_type(&d->halves.both.book, m->event->type),
-                                book_type(&d->halves.both.book, there->event->type));
+            assert_string_equal(metadata_type_name(&d->halves.both.book, m->event->type),
+                                metadata_type_name(&d->halves.both.book, there->event->type));
             assert_string_equal(s->rows[m->row].label, s->rows[there->row].label);
             equal++;
         }
@@ -243,7 +243,7 @@ static void what_is_equal_is_aligned(void **context)
         assert_true(s->column_count <= 102);
         assert_int_equal(s->flag_count, d.halves.noted_count);
         scene_free(s);
-        drawn_free(&d);
+        visible_rows_free(&d);
     }
     assert_true(equal > 1000);
 }
@@ -264,8 +264,8 @@ static void what_is_not_in_the_picture_is_said_at_its_edge(void **context)
     draw(&d);
     assert_true(d.halves.window.more_left);
     for (uint32_t i = 0; i < d.halves.window.row_count; i++) {
-        const struct shown_row *row = &d.halves.window.rows[i];
-        const char *label = book_label(&d.halves.both.book, row->line);
+        const struct row_info *row = &d.halves.window.rows[i];
+        const char *label = metadata_label(&d.halves.both.book, row->line);
         assert_true(strcmp(label, "T:main") != 0 || row->left > 40);
         assert_true(strcmp(label, "T:bob") != 0 || row->left == 2);
     }
@@ -273,7 +273,7 @@ static void what_is_not_in_the_picture_is_said_at_its_edge(void **context)
     for (uint32_t i = 0; i < d.halves.window.stay_count; i++)
         at_knives |= d.halves.window.stays[i].at.line == d.runs[0].lines[THREADS + 1];
     assert_true(at_knives);
-    drawn_free(&d);
+    visible_rows_free(&d);
 }
 
 /* ---- as it was ---- */
@@ -284,7 +284,7 @@ static void golden(const char *name, const struct drawn *d)
     size_t size, room;
     struct scene *s = scene_of(d);
     FILE *f = open_memstream(&text, &size);
-    text_write(s, &d->halves.both.book, &(struct text_options){0}, f);
+    scene_text_write(s, &d->halves.both.book, &(struct text_options){0}, f);
     fputs("\n", f);
     scene_print(s, f);
     for (uint32_t i = 0; i < d->halves.equal_count; i++)
@@ -324,7 +324,7 @@ static void a_flip_is_drawn_as_it_was(void **context)
     }
     draw(&d);
     golden("halves-flip", &d);
-    drawn_free(&d);
+    visible_rows_free(&d);
 }
 
 static void a_run_that_ended_early_is_drawn_as_it_was(void **context)
@@ -342,7 +342,7 @@ static void a_run_that_ended_early_is_drawn_as_it_was(void **context)
     draw(&d);
     assert_int_equal(d.halves.at[1].line, 0);
     golden("halves-early", &d);
-    drawn_free(&d);
+    visible_rows_free(&d);
 }
 
 int main(void)

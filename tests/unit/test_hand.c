@@ -15,13 +15,13 @@ static uint64_t size_of(unsigned i)
 
 static void *put_all(void *argument)
 {
-    struct hand *hand = argument;
-    uint8_t *buffer = buffer_take();
+    struct handoff_queue *hand = argument;
+    uint8_t *buffer = handoff_buffer_acquire();
     uint64_t at = 128;
     for (unsigned i = 0; i < STRETCHES; i++) {
         memset(buffer, (int)(i & 0xff), size_of(i));
-        buffer = hand_put(hand,
-                          (struct stretch){.at = at,
+        buffer = handoff_queue_push(hand,
+                          (struct handoff_extent){.at = at,
                                            .size = size_of(i),
                                            .epoch = 1 + i / 100,
                                            .buffer = true,
@@ -29,17 +29,17 @@ static void *put_all(void *argument)
                           buffer);
         at += size_of(i);
     }
-    buffer_give(buffer);
+    handoff_buffer_release(buffer);
     return NULL;
 }
 
 /* Takes what two threads hand over, and looks whether it is what was put. */
-static unsigned take_all(struct hand *hand, uint64_t *read_back)
+static unsigned take_all(struct handoff_queue *hand, uint64_t *read_back)
 {
     unsigned i = 0;
     uint64_t at = 128;
     while (i < STRETCHES) {
-        struct stretch *s = hand_take(hand);
+        struct handoff_extent *s = handoff_queue_pop(hand);
         if (!s)
             continue;
         uint64_t size = s->size;
@@ -53,8 +53,8 @@ static unsigned take_all(struct hand *hand, uint64_t *read_back)
              left -= size_of(i++)) /* places that lie behind each other may be one */
             assert_true(left >= size_of(i));
         at += size;
-        hand_told(hand, size);
-        stretch_free(s);
+        handoff_queue_mark_delivered(hand, size);
+        handoff_extent_free(s);
     }
     return i;
 }
@@ -62,50 +62,50 @@ static unsigned take_all(struct hand *hand, uint64_t *read_back)
 static void two_threads_hand_over_all_in_order(void **state)
 {
     (void)state;
-    struct hand hand;
+    struct handoff_queue hand;
     pthread_t thread;
     uint64_t read_back = 0;
-    hand_begin(&hand);
+    handoff_queue_begin(&hand);
     assert_int_equal(pthread_create(&thread, NULL, put_all, &hand), 0);
     assert_int_equal(take_all(&hand, &read_back), STRETCHES);
     pthread_join(thread, NULL);
-    assert_int_equal(hand_ahead(&hand), 0);
-    assert_int_equal(hand_since(&hand), 0);
-    hand_end(&hand);
+    assert_int_equal(handoff_queue_lag(&hand), 0);
+    assert_int_equal(handoff_queue_oldest_ns(&hand), 0);
+    handoff_queue_end(&hand);
 }
 
 static void what_does_not_fit_into_memory_is_a_place(void **state)
 {
     (void)state;
-    struct hand hand;
+    struct handoff_queue hand;
     uint64_t read_back = 0, all = 0;
-    hand_begin(&hand);
+    handoff_queue_begin(&hand);
     put_all(&hand);
     for (unsigned i = 0; i < STRETCHES; i++)
         all += size_of(i);
-    assert_int_equal(hand_ahead(&hand), all);
-    assert_int_equal(hand_since(&hand), 1);
+    assert_int_equal(handoff_queue_lag(&hand), all);
+    assert_int_equal(handoff_queue_oldest_ns(&hand), 1);
     assert_int_equal(take_all(&hand, &read_back), STRETCHES);
-    assert_true(all - read_back <= HAND_BYTES);
+    assert_true(all - read_back <= HANDOFF_QUEUE_BYTES);
     assert_true(read_back > 0);
-    hand_end(&hand);
+    handoff_queue_end(&hand);
 }
 
 static void what_has_no_place_stays_in_memory(void **state)
 {
     (void)state;
-    struct hand hand;
+    struct handoff_queue hand;
     uint8_t bytes[8] = "12345678";
-    hand_begin(&hand);
+    handoff_queue_begin(&hand);
     put_all(&hand);
-    hand_put(&hand, (struct stretch){.size = 8, .unwritten = true}, bytes);
+    handoff_queue_push(&hand, (struct handoff_extent){.size = 8, .unwritten = true}, bytes);
     bool found = false;
-    for (struct stretch *s; (s = hand_take(&hand)) != NULL; stretch_free(s)) {
+    for (struct handoff_extent *s; (s = handoff_queue_pop(&hand)) != NULL; handoff_extent_free(s)) {
         found = s->unwritten;
         assert_true(!found || (s->bytes && memcmp(s->bytes, bytes, 8) == 0));
     }
     assert_true(found); /* the last one */
-    hand_end(&hand);
+    handoff_queue_end(&hand);
 }
 
 int main(void)

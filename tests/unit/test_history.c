@@ -6,31 +6,31 @@ struct heard {
     unsigned restored, switches;
 };
 
-static void hear(void *user, enum news news)
+static void hear(void *user, enum notification news)
 {
     struct heard *heard = user;
-    heard->restored += news == NEWS_RESTORED;
-    heard->switches += news == NEWS_SWITCHES;
+    heard->restored += news == NOTIFY_RESTORED;
+    heard->switches += news == NOTIFY_ACTIONS;
 }
 
 struct setting {
     struct heard heard;
     struct listener news;
-    struct place place;
-    struct history history;
+    struct view_state place;
+    struct view_history history;
 };
 
 static void begin(struct setting *s)
 {
     *s = (struct setting){.place = {.zoom = 1}};
     s->news = (struct listener){hear, &s->heard};
-    s->history = (struct history){.place = &s->place, .news = &s->news};
+    s->history = (struct view_history){.place = &s->place, .news = &s->news};
 }
 
 static void end(struct setting *s)
 {
     history_clear(&s->history);
-    place_free(&s->place);
+    view_state_free(&s->place);
 }
 
 static void what_was_changed_comes_back(void **state)

@@ -28,9 +28,9 @@ static void tell_as(struct order *order, uint64_t key, enum stream_end end, uint
 {
     order_stream_end(
         order,
-        &(struct stream_told){
+        &(struct stream_report){
             .stream = key, .end = end, .here = place(here), .there = place(there), .line = line});
-    order_release(order);
+    order_unpin(order);
 }
 
 static void tell(struct order *order, enum stream_end end)
@@ -42,7 +42,7 @@ static void tell(struct order *order, enum stream_end end)
 static void bytes(struct order *order, uint32_t line, uint64_t number, uint64_t key, uint64_t begin,
                   uint64_t end)
 {
-    order_accept(order,
+    order_insert(order,
                  &(struct arrival){.at = {line, number},
                                    .type = 1,
                                    .relation = line == WRITER ? RELATION_SEND : RELATION_RECEIVE,
@@ -54,23 +54,23 @@ static void bytes(struct order *order, uint32_t line, uint64_t number, uint64_t 
 
 static void hole(struct order *order, uint64_t begin, uint64_t end, uint8_t doubt)
 {
-    order_stream_hole(order, KEY, begin, end, doubt);
-    order_release(order);
+    order_stream_gap(order, KEY, begin, end, doubt);
+    order_unpin(order);
 }
 
 /* How the read of that number stands: pending, or after so many sends, with a doubt or without. */
 static void expect(const struct order *order, uint64_t number, uint32_t sends, uint8_t doubt)
 {
-    uint64_t at = order_position(order, (struct ref){READER, number});
+    uint64_t at = order_position(order, (struct event_id){READER, number});
     assert_int_not_equal(at, NO_POSITION);
-    struct event event = order_event(order, at);
+    struct order_event event = order_event(order, at);
     assert_int_equal(event.send_count, sends);
     assert_int_equal(event.doubt, doubt);
 }
 
 static void expect_pending(const struct order *order, uint64_t number)
 {
-    assert_int_equal(order_position(order, (struct ref){READER, number}), NO_POSITION);
+    assert_int_equal(order_position(order, (struct event_id){READER, number}), NO_POSITION);
 }
 
 static bool is_late(struct order *order, uint64_t now)
@@ -79,7 +79,7 @@ static bool is_late(struct order *order, uint64_t now)
     if (!order_stream_late(order, now, PATIENCE, &stream))
         return false;
     order_stream_alone(order, stream);
-    order_release(order);
+    order_unpin(order);
     return true;
 }
 
@@ -115,17 +115,17 @@ static void who_is_waited_for_in_vain_is_given_up_and_his_address_too(void **sta
     assert_false(is_late(order, 9 + PATIENCE));
     expect_pending(order, 1);
     assert_true(is_late(order, 10 + PATIENCE));
-    expect(order, 1, 0, UNSEEN_STREAM);
+    expect(order, 1, 0, UNTRACED_STREAM);
     bytes(order, READER, 2, KEY, 6, 7); /* the same stream, another of that address */
-    expect(order, 2, 0, UNSEEN_STREAM);
+    expect(order, 2, 0, UNTRACED_STREAM);
     tell_as(order, 5, END_READS, READER, 2, 1);
     bytes(order, READER, 3, 5, 0, 6);
-    expect(order, 3, 0, UNSEEN_STREAM);
+    expect(order, 3, 0, UNTRACED_STREAM);
     tell_as(order, 6, END_READS, READER, 2, 3); /* and of another one */
     bytes(order, READER, 4, 6, 0, 6);
     expect_pending(order, 4);
     order_finish(order);
-    expect(order, 4, 0, UNSEEN_STREAM);
+    expect(order, 4, 0, UNTRACED_STREAM);
     order_free(order);
 }
 
@@ -159,15 +159,15 @@ static void what_was_written_to_nobody_is_not_kept(void **state)
     assert_true(is_late(order, 1 + PATIENCE));
     for (uint64_t i = 1; i < 100; i++)
         bytes(order, WRITER, 1 + i, KEY, 4 * i, 4 * i + 4);
-    const struct stream *stream = stream_of(order, KEY);
+    const struct byte_stream *stream = byte_stream_for_key(order, KEY);
     assert_int_equal(stream->count - stream->first, 0);
     tell(order, END_READS); /* he comes late */
     bytes(order, READER, 1, KEY, 0, 398);
-    expect(order, 1, 0, UNSEEN_STREAM);
+    expect(order, 1, 0, UNTRACED_STREAM);
     bytes(order, READER, 2, KEY, 398, 402);
     expect_pending(order, 2);
     bytes(order, WRITER, 101, KEY, 400, 404);
-    expect(order, 2, 1, UNSEEN_STREAM);
+    expect(order, 2, 1, UNTRACED_STREAM);
     order_free(order);
 }
 
@@ -180,13 +180,13 @@ static void in_a_hole_a_read_is_in_doubt_and_behind_it_not(void **state)
     bytes(order, WRITER, 1, KEY, 0, 4);
     bytes(order, READER, 1, KEY, 0, 6);
     expect_pending(order, 1);
-    hole(order, 4, 10, UNSEEN_STREAM);
-    expect(order, 1, 1, UNSEEN_STREAM);
+    hole(order, 4, 10, UNTRACED_STREAM);
+    expect(order, 1, 1, UNTRACED_STREAM);
     bytes(order, READER, 2, KEY, 6, 9);
-    expect(order, 2, 0, UNSEEN_STREAM);
+    expect(order, 2, 0, UNTRACED_STREAM);
     bytes(order, WRITER, 2, KEY, 10, 20);
     bytes(order, READER, 3, KEY, 9, 12);
-    expect(order, 3, 1, UNSEEN_STREAM);
+    expect(order, 3, 1, UNTRACED_STREAM);
     bytes(order, READER, 4, KEY, 12, 20);
     expect(order, 4, 1, 0);
     order_free(order);
@@ -202,7 +202,7 @@ static void the_end_is_after_every_closing(void **state)
     bytes(order, WRITER, 1, KEY, STREAM_CLOSINGS, STREAM_CLOSINGS + 1);
     bytes(order, WRITER, 2, KEY, STREAM_CLOSINGS + 1, STREAM_CLOSINGS + 2);
     expect_pending(order, 1);
-    hole(order, 0, STREAM_CLOSINGS, UNSEEN_STREAM);
+    hole(order, 0, STREAM_CLOSINGS, UNTRACED_STREAM);
     hole(order, STREAM_CLOSINGS + 2, UINT64_MAX, 0);
     expect(order, 1, 2, 0);
     bytes(order, READER, 2, KEY, STREAM_CLOSINGS, STREAM_CLOSINGS + (1u << 30));
@@ -220,11 +220,11 @@ static void nobody_waits_for_writers_who_are_all_gone(void **state)
     bytes(order, WRITER, 1, KEY, 0, 4);
     bytes(order, READER, 1, KEY, 2, 6);
     bytes(order, READER, 2, KEY, STREAM_CLOSINGS, STREAM_CLOSINGS + (1u << 30));
-    order_gone(order, &(uint32_t){3}, 1);
+    order_end_of_input(order, &(uint32_t){3}, 1);
     expect_pending(order, 1);
-    order_gone(order, &(uint32_t){WRITER}, 1);
-    expect(order, 1, 1, UNSEEN_THREAD);
-    expect(order, 2, 0, UNSEEN_THREAD);
+    order_end_of_input(order, &(uint32_t){WRITER}, 1);
+    expect(order, 1, 1, UNTRACED_THREAD);
+    expect(order, 2, 0, UNTRACED_THREAD);
     order_free(order);
 }
 
@@ -236,11 +236,11 @@ static void who_leaves_is_not_waited_for(void **state)
     tell(order, END_WRITES);
     bytes(order, READER, 1, KEY, 0, 6);
     tell_as(order, KEY, END_LEAVES, WRITER, 1, 2);
-    order_gone(order, &(uint32_t){WRITER}, 1);
+    order_end_of_input(order, &(uint32_t){WRITER}, 1);
     expect_pending(order, 1); /* somebody else has it, who has not told yet */
     tell_as(order, KEY, END_WRITES, 3, 1, 2);
-    order_gone(order, &(uint32_t){3}, 1);
-    expect(order, 1, 0, UNSEEN_THREAD);
+    order_end_of_input(order, &(uint32_t){3}, 1);
+    expect(order, 1, 0, UNTRACED_THREAD);
     order_free(order);
 }
 
@@ -252,9 +252,9 @@ static void at_the_end_nobody_waits_for_what_all_left(void **state)
     tell(order, END_WRITES);
     bytes(order, READER, 1, KEY, 0, 6);
     tell(order, END_LEAVES);
-    order_gone(order, (uint32_t[]){WRITER, READER}, 2);
+    order_end_of_input(order, (uint32_t[]){WRITER, READER}, 2);
     order_finish(order);
-    expect(order, 1, 0, UNSEEN_THREAD);
+    expect(order, 1, 0, UNTRACED_THREAD);
     order_free(order);
 }
 
@@ -297,7 +297,7 @@ static void play_make(struct play *p, unsigned *random)
     }
 }
 
-static struct order *lines_on(struct shelf shelf)
+static struct order *lines_on(struct block_store shelf)
 {
     struct order *order = order_new_on(shelf);
     order_line(order, false, 1);
@@ -308,7 +308,7 @@ static struct order *lines_on(struct shelf shelf)
 static void feed(struct order *order, const struct piece *piece)
 {
     if (piece->is_hole)
-        hole(order, piece->begin, piece->end, UNSEEN_STREAM);
+        hole(order, piece->begin, piece->end, UNTRACED_STREAM);
     else
         bytes(order, piece->reads ? READER : WRITER, piece->number, KEY, piece->begin, piece->end);
 }
@@ -326,11 +326,11 @@ static void expect_as_in_table(const struct order *order, const struct play *p)
             sends += p->owner[b] != HOLE && p->owner[b] != last;
             last = p->owner[b] == HOLE ? last : p->owner[b];
         }
-        expect(order, piece->number, sends, doubt ? UNSEEN_STREAM : 0);
+        expect(order, piece->number, sends, doubt ? UNTRACED_STREAM : 0);
         for (uint32_t k = 0; k < sends;
              k++) { /* the last of them is the one that wrote the last byte */
-            uint64_t at = order_position(order, (struct ref){READER, piece->number});
-            struct event send = order_event(order, order_edge(order, at, k));
+            uint64_t at = order_position(order, (struct event_id){READER, piece->number});
+            struct order_event send = order_event(order, order_edge(order, at, k));
             assert_int_equal(send.line, WRITER);
             assert_in_range(send.number, 1, last);
         }
@@ -345,7 +345,7 @@ static void each_read_is_after_the_writes_of_its_bytes(void **state)
     for (unsigned seed = 1; seed <= 400; seed++) {
         static struct play p;
         unsigned random = seed;
-        struct shelf shelf = shelf_memory(), shared = shelf;
+        struct block_store shelf = block_store_in_memory(), shared = shelf;
         shared.free = NULL;
         play_make(&p, &random);
         struct order *order = lines_on(shared);
@@ -383,7 +383,7 @@ static void each_read_is_after_the_writes_of_its_bytes(void **state)
 static void what_is_known_of_ends_is_saved(void **state)
 {
     (void)state;
-    struct shelf shelf = shelf_memory(), shared = shelf;
+    struct block_store shelf = block_store_in_memory(), shared = shelf;
     shared.free = NULL;
     struct order *order = lines_on(shared);
     size_t size;
@@ -404,12 +404,12 @@ static void what_is_known_of_ends_is_saved(void **state)
     assert_true(order_restore(order, saved, size));
     free(saved);
     assert_null(map_get(&order->streams, 8, 0));
-    assert_false(stream_of(order, 7)->ends->reads);
+    assert_false(byte_stream_for_key(order, 7)->ends->reads);
     bytes(order, READER, 1, 5, 0, 6);
-    expect(order, 1, 0, UNSEEN_STREAM);
+    expect(order, 1, 0, UNTRACED_STREAM);
     tell_as(order, 15, END_READS, READER, 2, 1);
     bytes(order, READER, 2, 15, 0, 6);
-    expect(order, 2, 0, UNSEEN_STREAM);
+    expect(order, 2, 0, UNTRACED_STREAM);
     tell_as(order, 7, END_READS, READER, 4, 2);
     bytes(order, READER, 3, 7, 0, 4);
     expect(order, 3, 1, 0);
@@ -417,7 +417,7 @@ static void what_is_known_of_ends_is_saved(void **state)
     expect_pending(order, 4);
     assert_false(is_late(order, 7));
     assert_true(is_late(order, 7 + PATIENCE));
-    expect(order, 4, 0, UNSEEN_STREAM);
+    expect(order, 4, 0, UNTRACED_STREAM);
     order_free(order);
     shelf.free(shelf.context);
 }

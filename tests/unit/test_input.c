@@ -7,7 +7,7 @@
 static void is_got_as_it_was_put(void **context)
 {
     (void)context;
-    struct out out = {0};
+    struct encoder out = {0};
     struct input put = {.call = INPUT_READ,
                         .flags = INPUT_MORE,
                         .error = 4,
@@ -16,10 +16,10 @@ static void is_got_as_it_was_put(void **context)
                         .bytes = (const uint8_t *)"abc",
                         .size = 3},
                  got;
-    put_input(&out, &put);
+    encode_input(&out, &put);
     assert_int_equal(out.size, INPUT_HEAD_BYTES + 3);
-    struct in in = in_from(out.data, out.size);
-    assert_true(get_input(&in, &got));
+    struct decoder in = decoder_init(out.data, out.size);
+    assert_true(decode_input(&in, &got));
     assert_int_equal(got.call, INPUT_READ);
     assert_int_equal(got.flags, INPUT_MORE);
     assert_int_equal(got.error, 4);
@@ -28,20 +28,20 @@ static void is_got_as_it_was_put(void **context)
     assert_int_equal(got.size, 3);
     assert_memory_equal(got.bytes, "abc", 3);
     for (size_t cut = 0; cut < out.size; cut++) {
-        in = in_from(out.data, cut);
-        assert_false(get_input(&in, &got));
+        in = decoder_init(out.data, cut);
+        assert_false(decode_input(&in, &got));
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static bool is_taken(struct input input)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     struct input got;
-    put_input(&out, &input);
-    struct in in = in_from(out.data, out.size);
-    bool taken = get_input(&in, &got);
-    out_free(&out);
+    encode_input(&out, &input);
+    struct decoder in = decoder_init(out.data, out.size);
+    bool taken = decode_input(&in, &got);
+    encoder_free(&out);
     return taken;
 }
 
@@ -72,9 +72,9 @@ struct file {
 
 static void put_piece(struct file *f, unsigned line, uint8_t call)
 {
-    struct out out = {.data = f->data + f->lines[line].first + f->lines[line].bytes, .room = 100};
-    put_u32(&out, INPUT_HEAD_BYTES);
-    put_input(&out, &(struct input){.call = call});
+    struct encoder out = {.data = f->data + f->lines[line].first + f->lines[line].bytes, .room = 100};
+    encode_u32(&out, INPUT_HEAD_BYTES);
+    encode_input(&out, &(struct input){.call = call});
     f->lines[line].bytes += out.size;
 }
 
@@ -97,18 +97,18 @@ static void a_file_has_the_pieces_of_each_line(void **context)
     struct file f = a_file();
     struct input input;
     uint64_t at = 0;
-    assert_null(input_look(&f.head, sizeof f));
-    assert_true(input_next(&f.head, 1, &at, &input));
+    assert_null(recorded_input_check(&f.head, sizeof f));
+    assert_true(recorded_input_next(&f.head, 1, &at, &input));
     assert_int_equal(input.call, INPUT_TIME);
-    assert_true(input_next(&f.head, 1, &at, &input));
+    assert_true(recorded_input_next(&f.head, 1, &at, &input));
     assert_int_equal(input.call, INPUT_RAND);
-    assert_false(input_next(&f.head, 1, &at, &input));
+    assert_false(recorded_input_next(&f.head, 1, &at, &input));
     at = 0;
-    assert_true(input_next(&f.head, 2, &at, &input));
+    assert_true(recorded_input_next(&f.head, 2, &at, &input));
     assert_int_equal(input.call, INPUT_READ);
-    assert_false(input_next(&f.head, 2, &at, &input));
+    assert_false(recorded_input_next(&f.head, 2, &at, &input));
     at = 0;
-    assert_false(input_next(&f.head, 3, &at, &input));
+    assert_false(recorded_input_next(&f.head, 3, &at, &input));
 }
 
 static void a_damaged_file_is_refused(void **context)
@@ -117,59 +117,59 @@ static void a_damaged_file_is_refused(void **context)
     struct file f = a_file();
     struct input input;
     uint64_t at = 0;
-    assert_non_null(input_look(&f.head, sizeof f.head - 1));
-    assert_non_null(input_look(&f.head, sizeof f - 8));
+    assert_non_null(recorded_input_check(&f.head, sizeof f.head - 1));
+    assert_non_null(recorded_input_check(&f.head, sizeof f - 8));
     f.lines[1].bytes = sizeof f.data + 1;
-    assert_non_null(input_look(&f.head, sizeof f));
+    assert_non_null(recorded_input_check(&f.head, sizeof f));
     f = a_file();
     f.lines[2].first = UINT64_MAX;
-    assert_non_null(input_look(&f.head, sizeof f));
+    assert_non_null(recorded_input_check(&f.head, sizeof f));
     f = a_file();
     f.head.line_count = UINT32_MAX;
-    assert_non_null(input_look(&f.head, sizeof f));
+    assert_non_null(recorded_input_check(&f.head, sizeof f));
     f = a_file();
     f.data[0] = 200; /* a piece that would end behind its line */
-    assert_null(input_look(&f.head, sizeof f));
-    assert_false(input_next(&f.head, 1, &at, &input));
+    assert_null(recorded_input_check(&f.head, sizeof f));
+    assert_false(recorded_input_next(&f.head, 1, &at, &input));
     assert_int_equal(at, 0);
 }
 
 static void what_is_asked_of_a_place_has_both(void **context)
 {
     (void)context;
-    struct input input = {.call = INPUT_PREAD, .asked = input_asked_at(100, 7)};
-    assert_int_equal(input_length(&input), 100);
+    struct input input = {.call = INPUT_PREAD, .asked = recorded_input_asked_at(100, 7)};
+    assert_int_equal(recorded_input_length(&input), 100);
     assert_int_equal(input.asked >> 32, 7);
-    input.asked = input_asked_at(UINT64_MAX, UINT64_MAX);
-    assert_int_equal(input_length(&input), UINT32_MAX);
+    input.asked = recorded_input_asked_at(UINT64_MAX, UINT64_MAX);
+    assert_int_equal(recorded_input_length(&input), UINT32_MAX);
     input = (struct input){.call = INPUT_READ, .asked = UINT64_C(1) << 40};
-    assert_int_equal(input_length(&input), UINT64_C(1) << 40);
+    assert_int_equal(recorded_input_length(&input), UINT64_C(1) << 40);
 }
 
 static void what_comes_with_a_message_is_got_as_it_was_put(void **context)
 {
     (void)context;
     uint8_t bytes[INPUT_FRONT_BYTES];
-    struct out out = {.data = bytes, .room = sizeof bytes};
+    struct encoder out = {.data = bytes, .room = sizeof bytes};
     struct input_front put = {.name_size = 28, .name_bytes = 16, .control_bytes = 1000, .flags = 8},
                        got;
-    put_input_front(&out, &put);
+    encode_input_front(&out, &put);
     assert_false(out.failed);
     assert_int_equal(out.size, sizeof bytes);
-    struct in in = in_from(bytes, sizeof bytes);
-    assert_true(get_input_front(&in, &got));
+    struct decoder in = decoder_init(bytes, sizeof bytes);
+    assert_true(decode_input_front(&in, &got));
     assert_memory_equal(&put, &got, sizeof put);
     for (size_t cut = 0; cut < sizeof bytes; cut++) {
-        in = in_from(bytes, cut);
-        assert_false(get_input_front(&in, &got));
+        in = decoder_init(bytes, cut);
+        assert_false(decode_input_front(&in, &got));
     }
 }
 
 static void calls_have_names(void **context)
 {
     (void)context;
-    assert_string_equal(input_name(INPUT_CLOCK), "clock_gettime");
-    assert_string_equal(input_name(200), "another call");
+    assert_string_equal(recorded_input_name(INPUT_CLOCK), "clock_gettime");
+    assert_string_equal(recorded_input_name(200), "another call");
 }
 
 int main(void)

@@ -23,9 +23,9 @@ static void semaphore_as_lock(void **state)
     PLAY_ON(&p, t[1], s, "post", 50);
     PLAY_ON(&p, t[2], s, "taken", 50);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, t[0]), "");
-    assert_string_equal(waits_of(all, t[1]), "10 30 meet (30 1 excl)");
-    assert_string_equal(waits_of(all, t[2]), "15 50 meet (30 1 excl) (50 2 excl)");
+    assert_string_equal(wait_list_of_thread(all, t[0]), "");
+    assert_string_equal(wait_list_of_thread(all, t[1]), "10 30 meet (30 1 excl)");
+    assert_string_equal(wait_list_of_thread(all, t[2]), "15 50 meet (30 1 excl) (50 2 excl)");
     end(&p);
 }
 
@@ -38,7 +38,7 @@ static void timed_out(void **state)
     PLAY_ON(&p, t, s, "timed_wait", 5);
     PLAY_ON(&p, t, s, "timeout", 25);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, t), "5 25 timer");
+    assert_string_equal(wait_list_of_thread(all, t), "5 25 timer");
     assert_string_equal(course(all, t), "0 runs 5 timer 25");
     end(&p);
 }
@@ -62,7 +62,7 @@ static void last_reader(void **state)
         play_pair(&p, t[i], l, "left", "read_left", 10 * (i + 1));
     play_pair(&p, t[3], l, "enter", "write", 30);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, t[3]), "0 30 excl (30 3 excl)");
+    assert_string_equal(wait_list_of_thread(all, t[3]), "0 30 excl (30 3 excl)");
     end(&p);
 }
 
@@ -77,10 +77,10 @@ static void once(void **state)
     PLAY(&p, a, "petition", 0, o);
     PLAY(&p, a, "initialise", 0, o);
     PLAY(&p, b, "petition", 5, o);
-    struct ref done = PLAY(&p, a, "initialised", 20, o);
+    struct event_id done = PLAY(&p, a, "initialised", 20, o);
     play_event(&p, b, b, "ready", 20, o, done);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, b), "5 20 excl (20 1 excl)");
+    assert_string_equal(wait_list_of_thread(all, b), "5 20 excl (20 1 excl)");
     end(&p);
 }
 
@@ -96,8 +96,8 @@ static void late_receiver(void **state)
     play_message(&p, b, "receive", 35, RELATION_RECEIVE, 1);
     PLAY(&p, a, "sent", 36, 0);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "10 36 meet (35 2 meet late)");
-    assert_string_equal(waits_of(all, b), "");
+    assert_string_equal(wait_list_of_thread(all, a), "10 36 meet (35 2 meet late)");
+    assert_string_equal(wait_list_of_thread(all, b), "");
     end(&p);
 }
 
@@ -121,7 +121,7 @@ static void nobody_is_late(void **state)
     PLAY(&p, a, "wait", 40, b); /* for a message of which is not known which it was */
     PLAY(&p, a, "receive", 44, b);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "10 14 meet, 21 23 meet, 40 44 meet unseen");
+    assert_string_equal(wait_list_of_thread(all, a), "10 14 meet, 21 23 meet, 40 44 meet unseen");
     assert_string_equal(course(all, a),
                         "0 runs 10 latency 14 runs 20 runs 21 latency 23 runs 40 unexplained 44");
     end(&p);
@@ -141,7 +141,7 @@ static void a_message_is_no_lock(void **state)
     PLAY(&p, b, "empty", 15, s);
     play_message(&p, b, "read", 16, RELATION_RECEIVE, 1);
     play_pair(&p, a, m, "enter", "entered", 20);
-    assert_string_equal(waits_of(learn(&p), a), "10 20 excl unseen");
+    assert_string_equal(wait_list_of_thread(learn(&p), a), "10 20 excl unseen");
     end(&p);
 }
 
@@ -155,17 +155,17 @@ static void a_receive_comes_later(void **state)
     PLAY(&p, b, "start", 0, 0);
     play_message(&p, a, "send", 10, RELATION_SEND, 1);
     PLAY(&p, a, "sent", 36, b);
-    assert_string_equal(waits_of(learn(&p), a), "10 36 meet unseen");
-    uint64_t again = measured_again(p.run);
+    assert_string_equal(wait_list_of_thread(learn(&p), a), "10 36 meet unseen");
+    uint64_t again = interval_cache_generation(p.run);
     PLAY(&p, b, "recv", 35, a);
     play_message(&p, b, "receive", 36, RELATION_RECEIVE, 1);
     p.run->finished = true;
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "10 36 meet (35 2 meet late)");
-    assert_int_equal(measured_again(p.run), again + 1);
+    assert_string_equal(wait_list_of_thread(all, a), "10 36 meet (35 2 meet late)");
+    assert_int_equal(interval_cache_generation(p.run), again + 1);
     PLAY(&p, b, "end", 37, 0);
-    assert_string_equal(waits_of(learn(&p), a), "10 36 meet (35 2 meet late)");
-    assert_int_equal(measured_again(p.run), again + 1);
+    assert_string_equal(wait_list_of_thread(learn(&p), a), "10 36 meet (35 2 meet late)");
+    assert_int_equal(interval_cache_generation(p.run), again + 1);
     end(&p);
 }
 
@@ -184,7 +184,7 @@ static void free_lock(void **state)
     PLAY(&p, b, "petition", 20, n);
     play_pair(&p, b, n, "enter", "entered", 25);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, b), "11 14 excl, 20 25 excl unseen");
+    assert_string_equal(wait_list_of_thread(all, b), "11 14 excl, 20 25 excl unseen");
     assert_string_equal(course(all, b), "0 runs 11 latency 14 runs 20 unexplained 25");
     end(&p);
 }
@@ -203,8 +203,8 @@ static void accepted_at_once(void **state)
     play_pair(&p, b, a, "left", "leave", 20);
     PLAY(&p, a, "accepted", 21, 0);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, b), "11 14 excl");
-    assert_string_equal(waits_of(all, a), "5 21 meet (20 2 meet)");
+    assert_string_equal(wait_list_of_thread(all, b), "11 14 excl");
+    assert_string_equal(wait_list_of_thread(all, a), "5 21 meet (20 2 meet)");
     end(&p);
 }
 
@@ -226,9 +226,9 @@ static void no_order_at_the_end(void **state)
     char text[64];
     for (unsigned i = 0; i < 2; i++) {
         snprintf(text, sizeof text, "%u 35 meet (30 %u meet latest)", 10 * (i + 1), r[2]);
-        assert_string_equal(waits_of(all, r[i]), text);
+        assert_string_equal(wait_list_of_thread(all, r[i]), text);
     }
-    assert_string_equal(waits_of(all, r[2]), "30 35 meet");
+    assert_string_equal(wait_list_of_thread(all, r[2]), "30 35 meet");
     assert_string_equal(course(all, r[2]), "0 runs 30 latency 35");
     end(&p);
 }
@@ -240,7 +240,7 @@ static void life(void **state)
     uint32_t main = play_line(&p, "task", "main"), t = play_line(&p, "task", "t"),
              m = play_line(&p, "monitor", "m");
     PLAY(&p, main, "start", 0, 0);
-    struct ref made = PLAY_ON(&p, main, t, "create", 0);
+    struct event_id made = PLAY_ON(&p, main, t, "create", 0);
     play_event(&p, t, t, "start", 1, 0, made);
     play_hold(&p, main, m, 2, 2, 25);
     PLAY(&p, t, "petition", 10, m);
@@ -249,12 +249,12 @@ static void life(void **state)
     PLAY(&p, t, "end", 50, 0);
     PLAY_ON(&p, main, t, "close", 60);
     const struct intervals *all = learn(&p);
-    const struct course_of *c = intervals_of(all, t);
+    const struct thread_timeline *c = intervals_for_thread(all, t);
     assert_int_equal(c->maker, main);
     assert_true(c->made_ns == 0 && c->start_ns == 1 * PLAYED_MS && c->end_ns == 50 * PLAYED_MS &&
                 c->closed_ns == 60 * PLAYED_MS);
     assert_string_equal(course(all, t), "1 runs 10 for 1 25 latency 30 runs 31 runs 50");
-    assert_string_equal(waits_of(all, t), "10 30 excl (25 1 excl)");
+    assert_string_equal(wait_list_of_thread(all, t), "10 30 excl (25 1 excl)");
     end(&p);
 }
 
@@ -272,12 +272,12 @@ static void a_process_and_its_parent(void **state)
     play_message(&p, a, "write", 30, RELATION_SEND, 2);
     play_message(&p, b, "read", 29, RELATION_RECEIVE, 2);
     const struct intervals *all = learn(&p);
-    const struct course_of *c = intervals_of(all, b);
+    const struct thread_timeline *c = intervals_for_thread(all, b);
     assert_int_equal(c->maker, a);
     assert_true(c->made_ns == 2 * PLAYED_MS && c->start_ns == 3 * PLAYED_MS);
-    assert_string_equal(waits_of(all, b), "5 29 meet (29 1 meet)");
+    assert_string_equal(wait_list_of_thread(all, b), "5 29 meet (29 1 meet)");
     assert_string_equal(course(all, b), "3 runs 5 for 1 29");
-    assert_int_equal(intervals_of(all, a)->maker, 0);
+    assert_int_equal(intervals_for_thread(all, a)->maker, 0);
     end(&p);
 }
 
@@ -301,14 +301,14 @@ static void no_room(void **state)
         sent.keyed = true;
         sent.key[0] = 9, sent.key[1] = key;
         sent.about = s;
-        order_accept(p.run->order, &sent);
+        order_insert(p.run->order, &sent);
         if (key == 2)
             PLAY(&p, b, "read", at + 33, s);
         if (key < 3)
             play_message(&p, b, "read", at + 40, RELATION_RECEIVE, key);
     }
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "100 131 meet (130 2 meet late), 200 231 meet (231 2 "
+    assert_string_equal(wait_list_of_thread(all, a), "100 131 meet (130 2 meet late), 200 231 meet (231 2 "
                                           "meet late), 300 331 meet unseen");
     end(&p);
 }
@@ -322,23 +322,23 @@ static void lost_and_open(void **state)
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
     play_hold(&p, a, m, 0, 0, 10);
-    order_lost(p.run->order, m, p.numbers[m] + 1, 2);
+    order_note_loss(p.run->order, m, p.numbers[m] + 1, 2);
     p.numbers[m] += 2;
     play_hold(&p, b, m, 5, 20, 30);
     PLAY(&p, a, "petition", 25, m);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, b), "5 20 excl lost");
-    assert_string_equal(waits_of(all, a), "");
-    struct wait *open;
-    assert_int_equal(measured_open(p.run, &open), 1);
+    assert_string_equal(wait_list_of_thread(all, b), "5 20 excl lost");
+    assert_string_equal(wait_list_of_thread(all, a), "");
+    struct wait_record *open;
+    assert_int_equal(interval_cache_open(p.run, &open), 1);
     assert_true(open[0].thread == a && open[0].from_ns == 25 * PLAYED_MS &&
-                open[0].to_ns == 30 * PLAYED_MS && open[0].unexplained == UNEXPLAINED_OPEN &&
+                open[0].to_ns == 30 * PLAYED_MS && open[0].unexplained == UNATTRIBUTED_OPEN &&
                 open[0].end == NO_POSITION);
     free(open);
     play_pair(&p, a, m, "enter", "entered", 40); /* it goes on: then it is no open one any more */
     all = learn(&p);
-    assert_string_equal(waits_of(all, a), "25 40 excl (30 2 excl)");
-    assert_int_equal(measured_open(p.run, &open), 0);
+    assert_string_equal(wait_list_of_thread(all, a), "25 40 excl (30 2 excl)");
+    assert_int_equal(interval_cache_open(p.run, &open), 0);
     free(open);
     end(&p);
 }
@@ -358,7 +358,7 @@ static void interrupted(void **state)
     play_pair(&p, a, m, "enter", "entered", 30);
     PLAY(&p, a, "handler", 35, 0);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "10 30 excl (30 2 excl)");
+    assert_string_equal(wait_list_of_thread(all, a), "10 30 excl (30 2 excl)");
     assert_string_equal(course(all, a), "0 runs 10 for 2 30 runs 35");
     end(&p);
 }
@@ -376,19 +376,19 @@ static void forgotten(void **state)
         play_hold(&p, a, m, i, i, i + 0.5);
         play_hold(&p, b, m, i + 0.25, i + 0.5, i + 1);
     }
-    size_t all = learn(&p)->wait_count, again = measured_again(p.run);
+    size_t all = learn(&p)->wait_count, again = interval_cache_generation(p.run);
     assert_int_equal(all, 40000);
-    run_forget(p.run, order_count(p.run->order) / 2);
+    run_discard(p.run, order_count(p.run->order) / 2);
     assert_true(order_first(p.run->order) > 0);
     const struct intervals *left = learn(&p);
-    assert_int_equal(measured_again(p.run), again + 1);
+    assert_int_equal(interval_cache_generation(p.run), again + 1);
     assert_true(left->wait_count > all / 3 && left->wait_count < all * 2 / 3);
     for (size_t i = 0; i < left->wait_count; i++) {
-        const struct wait *w = &left->waits[i];
+        const struct wait_record *w = &left->waits[i];
         bool first = w->begin < order_first(p.run->order) + 4;
         assert_true(w->begin >= order_first(p.run->order));
         assert_true(w->count == 1 || first);
-        assert_true(w->count || w->unexplained == UNEXPLAINED_LOST);
+        assert_true(w->count || w->unexplained == UNATTRIBUTED_LOST);
     }
     end(&p);
 }
@@ -399,16 +399,16 @@ static void gap_in_the_thread(void **state)
     (void)state;
     struct played p = play("pthread");
     uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b");
-    struct ref ended;
+    struct event_id ended;
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
     PLAY(&p, a, "join", 1, b);
     ended = PLAY(&p, b, "end", 10, 0);
-    order_lost(p.run->order, a, p.numbers[a] + 1, 3);
+    order_note_loss(p.run->order, a, p.numbers[a] + 1, 3);
     p.numbers[a] += 3;
     play_event(&p, a, a, "joined", 20, b, ended);
     const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "1 20 meet lost");
+    assert_string_equal(wait_list_of_thread(all, a), "1 20 meet lost");
     end(&p);
 }
 

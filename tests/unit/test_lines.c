@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINES (3 * FACTS_PAGE + 17)
+#define LINES (3 * RUN_LINES_PAGE + 17)
 
 static struct run_line facts_of(uint32_t line, char *name, size_t size)
 {
@@ -22,17 +22,17 @@ static struct run_line facts_of(uint32_t line, char *name, size_t size)
 static bool is_away(const void *context, uint32_t line)
 {
     (void)context;
-    return line != FACTS_PAGE + 5; /* one of the second page is not */
+    return line != RUN_LINES_PAGE + 5; /* one of the second page is not */
 }
 
 static void packed_facts_are_the_same(void **state)
 {
     (void)state;
-    struct lines lines = {0};
+    struct run_lines lines = {0};
     char name[64];
     for (uint32_t line = 1; line <= LINES; line++)
-        lines_add(&lines, facts_of(line, name, sizeof name));
-    lines_pack(&lines, is_away, NULL);
+        run_lines_add(&lines, facts_of(line, name, sizeof name));
+    run_lines_pack(&lines, is_away, NULL);
     assert_null(lines.pages[0].lines);
     assert_non_null(lines.pages[1].lines);
     assert_null(lines.pages[2].lines);
@@ -40,7 +40,7 @@ static void packed_facts_are_the_same(void **state)
     for (int round = 0; round < 2; round++) {
         for (uint32_t line = LINES; line > 0; line--) {
             struct run_line want = facts_of(line, name, sizeof name);
-            const struct run_line *got = lines_at(&lines, line);
+            const struct run_line *got = run_lines_at(&lines, line);
             assert_int_equal(got->kind, want.kind);
             assert_int_equal(got->process, want.process);
             assert_int_equal(got->object, want.object);
@@ -48,34 +48,34 @@ static void packed_facts_are_the_same(void **state)
             assert_int_equal(got->programs, want.programs);
             assert_string_equal(got->name, line == 3 && round ? "new" : name);
         }
-        lines_rename(lines_at(&lines, 3), "new");
-        lines_pack(&lines, is_away, NULL);
+        run_lines_rename(run_lines_at(&lines, 3), "new");
+        run_lines_pack(&lines, is_away, NULL);
     }
-    lines_free(&lines);
+    run_lines_free(&lines);
 }
 
 static void lines_are_found_by_identity(void **state)
 {
     (void)state;
-    struct identities identities = {0};
-    identities_expect(&identities, 77, 3);
-    identities_expect(&identities, 77, 4);
-    assert_false(identities_are_others(&identities, 77, 3));
-    assert_true(identities_are_others(&identities, 77, 4)); /* who came first has it */
-    assert_false(identities_are_others(&identities, 78, 4)); /* nobody's in particular */
+    struct line_identities identities = {0};
+    line_identity_expect(&identities, 77, 3);
+    line_identity_expect(&identities, 77, 4);
+    assert_false(line_identity_has_changed(&identities, 77, 3));
+    assert_true(line_identity_has_changed(&identities, 77, 4)); /* who came first has it */
+    assert_false(line_identity_has_changed(&identities, 78, 4)); /* nobody's in particular */
     for (uint32_t i = 1; i <= 5000; i++) {
-        identities_put(&identities, 77, i, i);
-        identities_put(&identities, 77, UINT64_MAX - i, 10000 + i); /* not counted */
-        identities_put(&identities, i, 77, 20000 + i);
+        line_identity_put(&identities, 77, i, i);
+        line_identity_put(&identities, 77, UINT64_MAX - i, 10000 + i); /* not counted */
+        line_identity_put(&identities, i, 77, 20000 + i);
     }
     for (uint32_t i = 1; i <= 5000; i++) {
-        assert_int_equal(identities_get(&identities, 77, i), i == 77 ? 20077 : i);
-        assert_int_equal(identities_get(&identities, 77, UINT64_MAX - i), 10000 + i);
-        assert_int_equal(identities_get(&identities, i, 77), 20000 + i);
+        assert_int_equal(line_identity_get(&identities, 77, i), i == 77 ? 20077 : i);
+        assert_int_equal(line_identity_get(&identities, 77, UINT64_MAX - i), 10000 + i);
+        assert_int_equal(line_identity_get(&identities, i, 77), 20000 + i);
     }
-    assert_int_equal(identities_get(&identities, 77, 5001), 0);
-    assert_int_equal(identities_get(&identities, 78, 1), 0);
-    identities_free(&identities);
+    assert_int_equal(line_identity_get(&identities, 77, 5001), 0);
+    assert_int_equal(line_identity_get(&identities, 78, 1), 0);
+    line_identity_free(&identities);
 }
 
 int main(void)

@@ -10,41 +10,41 @@
 enum { T = 1, HOLDER = 2, PLACE = 7 };
 
 struct listing {
-    struct spell spells[32];
+    struct thread_state_interval spells[32];
     unsigned count;
 };
 
-static void keep(void *context, const struct spell *spell)
+static void keep(void *context, const struct thread_state_interval *spell)
 {
     struct listing *l = context;
     assert_true(l->count < 32);
     l->spells[l->count++] = *spell;
 }
 
-static uint32_t step(struct intervals *all, uint32_t from, uint32_t to, enum step_is is)
+static uint32_t step(struct intervals *all, uint32_t from, uint32_t to, enum code_segment_kind is)
 {
-    return steps_code(&all->steps, (struct step){from, to, (uint8_t)is, 0, 0});
+    return code_segments_code(&all->steps, (struct code_segment_key){from, to, (uint8_t)is, 0, 0});
 }
 
 /* T: made 0, start 1, petition 10, its holder leaves 25, entered 30, end 50, close 60. */
 static struct intervals one_life(void)
 {
     struct intervals all = {0};
-    struct segment segment = {.to_ns = 25 * MS, .release = 5, .thread = HOLDER};
-    struct wait wait = {.begin = 3,
+    struct wait_interval segment = {.to_ns = 25 * MS, .release = 5, .thread = HOLDER};
+    struct wait_record wait = {.begin = 3,
                         .end = 6,
                         .from_ns = 10 * MS,
                         .to_ns = 30 * MS,
                         .thread = T,
                         .about = 9,
                         .place = PLACE,
-                        .class = WAIT_EXCLUSION};
-    intervals_made(&all, T, HOLDER, 0, 1);
+                        .class = WAIT_CONTENTION};
+    intervals_set_created(&all, T, HOLDER, 0, 1);
     intervals_start(&all, T, 1 * MS, 2);
-    intervals_ran(&all, T, step(&all, 0, PLACE, STEP_CODE), 10 * MS, 3);
-    intervals_waited(&all, wait, &segment, 1, step(&all, PLACE, PLACE, STEP_LATENCY));
-    intervals_ran(&all, T, step(&all, PLACE, 8, STEP_CODE), 40 * MS, 7);
-    intervals_ran(&all, T, step(&all, 8, 0, STEP_CODE), 50 * MS, 8);
+    intervals_add_run(&all, T, step(&all, 0, PLACE, STEP_CODE), 10 * MS, 3);
+    intervals_add_wait(&all, wait, &segment, 1, step(&all, PLACE, PLACE, STEP_LATENCY));
+    intervals_add_run(&all, T, step(&all, PLACE, 8, STEP_CODE), 40 * MS, 7);
+    intervals_add_run(&all, T, step(&all, 8, 0, STEP_CODE), 50 * MS, 8);
     intervals_ended(&all, T, 50 * MS, 8);
     intervals_closed(&all, T, 60 * MS, 9);
     return all;
@@ -63,28 +63,28 @@ static void a_life_is_told_by_its_states(void **context)
 {
     (void)context;
     struct intervals all = one_life();
-    struct lives lives = {.all = &all};
-    struct states s;
+    struct lifetimes lives = {.all = &all};
+    struct thread_states s;
     struct listing l = {.count = 0};
-    states_sum(&lives, intervals_of(&all, T), INT64_MIN, INT64_MAX, &s);
-    assert_int_equal(s.of[STATE_START].total_ns, 1 * MS);
-    assert_int_equal(s.of[STATE_RUNNING].total_ns, 29 * MS);
-    assert_int_equal(s.of[STATE_BLOCKED].total_ns, 15 * MS);
-    assert_int_equal(s.of[STATE_READY].total_ns, 5 * MS);
-    assert_int_equal(s.of[STATE_TERMINATE].total_ns, 10 * MS);
+    thread_states_sum(&lives, intervals_for_thread(&all, T), INT64_MIN, INT64_MAX, &s);
+    assert_int_equal(s.of[THREAD_STATE_CREATED].total_ns, 1 * MS);
+    assert_int_equal(s.of[THREAD_STATE_RUNNING].total_ns, 29 * MS);
+    assert_int_equal(s.of[THREAD_STATE_BLOCKED].total_ns, 15 * MS);
+    assert_int_equal(s.of[THREAD_STATE_RUNNABLE].total_ns, 5 * MS);
+    assert_int_equal(s.of[THREAD_STATE_EXITED].total_ns, 10 * MS);
     assert_int_equal(s.life_ns, 60 * MS);
-    assert_int_equal(s.of[STATE_RUNNING].count, 2);
-    assert_int_equal(s.of[STATE_RUNNING].least_ns, 9 * MS);
-    assert_int_equal(s.of[STATE_RUNNING].most_ns, 20 * MS);
+    assert_int_equal(s.of[THREAD_STATE_RUNNING].count, 2);
+    assert_int_equal(s.of[THREAD_STATE_RUNNING].least_ns, 9 * MS);
+    assert_int_equal(s.of[THREAD_STATE_RUNNING].most_ns, 20 * MS);
     assert_int_equal(s.unexplained, 0);
-    states_visit(&lives, intervals_of(&all, T), INT64_MIN, INT64_MAX, keep, &l);
+    thread_states_visit(&lives, intervals_for_thread(&all, T), INT64_MIN, INT64_MAX, keep, &l);
     assert_int_equal(l.count, 6);
-    expect(&l, 0, STATE_START, 0, 1 * MS);
-    expect(&l, 1, STATE_RUNNING, 1 * MS, 10 * MS);
-    expect(&l, 2, STATE_BLOCKED, 10 * MS, 25 * MS);
-    expect(&l, 3, STATE_READY, 25 * MS, 30 * MS);
-    expect(&l, 4, STATE_RUNNING, 30 * MS, 50 * MS);
-    expect(&l, 5, STATE_TERMINATE, 50 * MS, 60 * MS);
+    expect(&l, 0, THREAD_STATE_CREATED, 0, 1 * MS);
+    expect(&l, 1, THREAD_STATE_RUNNING, 1 * MS, 10 * MS);
+    expect(&l, 2, THREAD_STATE_BLOCKED, 10 * MS, 25 * MS);
+    expect(&l, 3, THREAD_STATE_RUNNABLE, 25 * MS, 30 * MS);
+    expect(&l, 4, THREAD_STATE_RUNNING, 30 * MS, 50 * MS);
+    expect(&l, 5, THREAD_STATE_EXITED, 50 * MS, 60 * MS);
     assert_true(l.spells[2].place == PLACE && l.spells[2].about == 9 && l.spells[2].position == 3);
     assert_true(l.spells[4].place == PLACE && l.spells[4].position == 6);
     intervals_free(&all);
@@ -94,14 +94,14 @@ static void a_part_of_it_is_cut_at_its_ends(void **context)
 {
     (void)context;
     struct intervals all = one_life();
-    struct lives lives = {.all = &all};
+    struct lifetimes lives = {.all = &all};
     for (int64_t from = 0; from < 60; from += 3)
         for (int64_t to = from + 1; to <= 60; to += 7) {
-            struct states s;
+            struct thread_states s;
             struct listing l = {.count = 0};
-            states_sum(&lives, intervals_of(&all, T), from * MS, to * MS, &s);
+            thread_states_sum(&lives, intervals_for_thread(&all, T), from * MS, to * MS, &s);
             assert_int_equal(s.life_ns, (to - from) * MS);
-            states_visit(&lives, intervals_of(&all, T), from * MS, to * MS, keep, &l);
+            thread_states_visit(&lives, intervals_for_thread(&all, T), from * MS, to * MS, keep, &l);
             assert_int_equal(l.spells[0].from_ns, from * MS);
             assert_int_equal(l.spells[l.count - 1].to_ns, to * MS);
             for (unsigned i = 1; i < l.count; i++)
@@ -114,17 +114,17 @@ static void what_nobody_ended_counts_as_blocked(void **context)
 {
     (void)context;
     struct intervals all = {0};
-    struct lives lives = {.all = &all};
-    struct states s;
-    struct wait wait = {.from_ns = 10, .to_ns = 30, .thread = T, .unexplained = UNEXPLAINED_UNSEEN},
-                timer = {.from_ns = 30, .to_ns = 70, .thread = T, .class = WAIT_TIMER};
+    struct lifetimes lives = {.all = &all};
+    struct thread_states s;
+    struct wait_record wait = {.from_ns = 10, .to_ns = 30, .thread = T, .unexplained = UNATTRIBUTED_UNTRACED},
+                timer = {.from_ns = 30, .to_ns = 70, .thread = T, .class = WAIT_TIMEOUT};
     intervals_start(&all, T, 0, 1);
-    intervals_ran(&all, T, step(&all, 0, 1, STEP_CODE), 10, 2);
-    intervals_waited(&all, wait, NULL, 0, step(&all, 1, 1, STEP_UNKNOWN));
-    intervals_waited(&all, timer, NULL, 0, step(&all, 1, 1, STEP_TIMER));
-    states_sum(&lives, intervals_of(&all, T), INT64_MIN, INT64_MAX, &s);
-    assert_int_equal(s.of[STATE_BLOCKED].total_ns, 60);
-    assert_int_equal(s.of[STATE_BLOCKED].count, 2);
+    intervals_add_run(&all, T, step(&all, 0, 1, STEP_CODE), 10, 2);
+    intervals_add_wait(&all, wait, NULL, 0, step(&all, 1, 1, STEP_UNKNOWN));
+    intervals_add_wait(&all, timer, NULL, 0, step(&all, 1, 1, STEP_TIMEOUT));
+    thread_states_sum(&lives, intervals_for_thread(&all, T), INT64_MIN, INT64_MAX, &s);
+    assert_int_equal(s.of[THREAD_STATE_BLOCKED].total_ns, 60);
+    assert_int_equal(s.of[THREAD_STATE_BLOCKED].count, 2);
     assert_int_equal(s.unexplained_ns, 20);
     assert_int_equal(s.life_ns, 70);
     intervals_free(&all);
@@ -134,20 +134,20 @@ static void who_waits_still_is_blocked_to_the_end(void **context)
 {
     (void)context;
     struct intervals all = {0};
-    struct wait open[] = {{.from_ns = 5, .to_ns = 9, .thread = 1},
+    struct wait_record open[] = {{.from_ns = 5, .to_ns = 9, .thread = 1},
                           {.from_ns = 10, .to_ns = 100, .thread = 2, .place = PLACE}};
-    struct lives lives = {.all = &all, .open = open, .open_count = 2};
+    struct lifetimes lives = {.all = &all, .open = open, .open_count = 2};
     struct listing l = {.count = 0};
     intervals_start(&all, 2, 0, 1);
-    intervals_ran(&all, 2, step(&all, 0, 1, STEP_CODE), 10, 2);
+    intervals_add_run(&all, 2, step(&all, 0, 1, STEP_CODE), 10, 2);
     intervals_start(&all, 3, 20, 3);
-    states_visit(&lives, intervals_of(&all, 2), INT64_MIN, INT64_MAX, keep, &l);
+    thread_states_visit(&lives, intervals_for_thread(&all, 2), INT64_MIN, INT64_MAX, keep, &l);
     assert_int_equal(l.count, 2);
-    expect(&l, 0, STATE_RUNNING, 0, 10);
-    expect(&l, 1, STATE_BLOCKED, 10, 100);
+    expect(&l, 0, THREAD_STATE_RUNNING, 0, 10);
+    expect(&l, 1, THREAD_STATE_BLOCKED, 10, 100);
     assert_int_equal(l.spells[1].place, PLACE);
     l.count = 0;
-    states_visit(&lives, intervals_of(&all, 3), INT64_MIN, INT64_MAX, keep, &l);
+    thread_states_visit(&lives, intervals_for_thread(&all, 3), INT64_MIN, INT64_MAX, keep, &l);
     assert_int_equal(l.count, 0);
     intervals_free(&all);
 }
@@ -156,27 +156,27 @@ static void who_was_made_and_never_began_is_in_start(void **context)
 {
     (void)context;
     struct intervals all = {0};
-    struct lives lives = {.all = &all};
-    struct states s;
-    intervals_made(&all, T, HOLDER, 10, 1);
+    struct lifetimes lives = {.all = &all};
+    struct thread_states s;
+    intervals_set_created(&all, T, HOLDER, 10, 1);
     intervals_closed(&all, T, 25, 2);
-    states_sum(&lives, intervals_of(&all, T), INT64_MIN, INT64_MAX, &s);
-    assert_int_equal(s.of[STATE_START].total_ns, 15);
+    thread_states_sum(&lives, intervals_for_thread(&all, T), INT64_MIN, INT64_MAX, &s);
+    assert_int_equal(s.of[THREAD_STATE_CREATED].total_ns, 15);
     assert_int_equal(s.life_ns, 15);
     intervals_free(&all);
 }
 
 /* Pieces that are cut where a spell begins have the same spells as the whole. */
-static void expect_pieces(const struct lives *lives, const struct course_of *course)
+static void expect_pieces(const struct lifetimes *lives, const struct thread_timeline *course)
 {
     for (uint64_t most = 1; most < 5; most++) {
         struct listing whole = {.count = 0}, pieces = {.count = 0};
         int64_t from = INT64_MIN, to;
         size_t looked;
-        states_visit(lives, course, INT64_MIN, INT64_MAX, keep, &whole);
+        thread_states_visit(lives, course, INT64_MIN, INT64_MAX, keep, &whole);
         do {
-            to = states_cut(course, from, most, &looked);
-            states_visit(lives, course, from, to, keep, &pieces);
+            to = thread_states_cut(course, from, most, &looked);
+            thread_states_visit(lives, course, from, to, keep, &pieces);
             from = to;
         } while (to != INT64_MAX);
         assert_int_equal(pieces.count, whole.count);
@@ -193,27 +193,27 @@ static void random_lives_are_filled(void **context)
     srand(1);
     for (unsigned round = 0; round < 2000; round++) {
         struct intervals all = {0};
-        struct lives lives = {.all = &all};
-        struct states s;
+        struct lifetimes lives = {.all = &all};
+        struct thread_states s;
         int64_t at = rand() % 20, made = at, begin, end;
-        intervals_made(&all, T, HOLDER, made, 0);
+        intervals_set_created(&all, T, HOLDER, made, 0);
         intervals_start(&all, T, at += rand() % 5, 1);
         for (int i = 0, n = rand() % 12; i < n; i++) {
             int64_t to = at + rand() % 6;
-            struct wait wait = {.from_ns = at, .to_ns = to, .thread = T};
-            struct segment segment = {.to_ns = at + (to - at) / 2};
+            struct wait_record wait = {.from_ns = at, .to_ns = to, .thread = T};
+            struct wait_interval segment = {.to_ns = at + (to - at) / 2};
             if (rand() % 2)
-                intervals_ran(&all, T, step(&all, 1, 2, STEP_CODE), to, 2);
+                intervals_add_run(&all, T, step(&all, 1, 2, STEP_CODE), to, 2);
             else
-                intervals_waited(&all, wait, &segment, rand() % 2, 0);
+                intervals_add_wait(&all, wait, &segment, rand() % 2, 0);
             at = to;
         }
         intervals_ended(&all, T, at += rand() % 3, 3);
         intervals_closed(&all, T, at += rand() % 3, 4);
-        states_sum(&lives, intervals_of(&all, T), INT64_MIN, INT64_MAX, &s);
+        thread_states_sum(&lives, intervals_for_thread(&all, T), INT64_MIN, INT64_MAX, &s);
         assert_int_equal(s.life_ns, at - made);
-        expect_pieces(&lives, intervals_of(&all, T));
-        if (states_life(&lives, intervals_of(&all, T), &begin, &end))
+        expect_pieces(&lives, intervals_for_thread(&all, T));
+        if (thread_states_lifetime(&lives, intervals_for_thread(&all, T), &begin, &end))
             assert_true(begin == made && end == at);
         intervals_free(&all);
     }

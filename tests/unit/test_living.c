@@ -12,15 +12,15 @@
 /* ---- what is compared ---- */
 
 struct looked { /* a stretch in pixels, what spells have of each in 1/pixels of a ns */
-    struct pyramid_range range;
-    uint64_t part[PIXELS_MOST][STATES];
+    struct summary_range range;
+    uint64_t part[PIXELS_MOST][THREAD_STATES];
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static void add_spell(void *context, const struct spell *s)
+static void add_spell(void *context, const struct thread_state_interval *s)
 {
     struct looked *l = context;
     int64_t span = l->range.to - l->range.from, n = l->range.pixels;
@@ -32,36 +32,36 @@ static void add_spell(void *context, const struct spell *s)
     }
 }
 
-static uint64_t blocked(const struct pyramid_pixel *p)
+static uint64_t blocked(const struct summary_pixel *p)
 {
-    return p->part[STRIP_LIVING_MEETING] + p->part[STRIP_LIVING_EXCLUSION] +
-           p->part[STRIP_LIVING_TIMER] + p->part[STRIP_LIVING_UNKNOWN];
+    return p->part[BAND_LIVING_MEETING] + p->part[BAND_LIVING_EXCLUSION] +
+           p->part[BAND_LIVING_TIMER] + p->part[BAND_LIVING_UNKNOWN];
 }
 
-static uint64_t part_of(const struct pyramid_pixel *p, unsigned state)
+static uint64_t part_of(const struct summary_pixel *p, unsigned state)
 {
-    static const uint8_t codes[STATES] = {[STATE_START] = STRIP_LIVING_START,
-                                          [STATE_READY] = STRIP_LIVING_READY,
-                                          [STATE_RUNNING] = STRIP_LIVING_RUNNING,
-                                          [STATE_SYSTEM] = STRIP_LIVING_SYSTEM,
-                                          [STATE_TERMINATE] = STRIP_LIVING_TERMINATE};
-    return state == STATE_BLOCKED ? blocked(p) : p->part[codes[state]];
+    static const uint8_t codes[THREAD_STATES] = {[THREAD_STATE_CREATED] = BAND_LIVING_START,
+                                          [THREAD_STATE_RUNNABLE] = BAND_LIVING_READY,
+                                          [THREAD_STATE_RUNNING] = BAND_LIVING_RUNNING,
+                                          [THREAD_STATE_OFF_CPU] = BAND_LIVING_SYSTEM,
+                                          [THREAD_STATE_EXITED] = BAND_LIVING_TERMINATE};
+    return state == THREAD_STATE_BLOCKED ? blocked(p) : p->part[codes[state]];
 }
 
-static void compare(const struct lives *lives, const struct pyramid *pyramid,
-                    const struct course_of *course, struct looked *l)
+static void compare(const struct lifetimes *lives, const struct summary_tree *pyramid,
+                    const struct thread_timeline *course, struct looked *l)
 {
-    struct pyramid_pixel pixels[PIXELS_MOST] = {0};
+    struct summary_pixel pixels[PIXELS_MOST] = {0};
     int64_t to = l->range.cut ? least(l->range.to, l->range.until) : l->range.to;
     memset(l->part, 0, sizeof l->part);
-    states_visit(lives, course, l->range.from, to, add_spell, l);
-    pyramid_add(pyramid, course->thread, &l->range, 0, l->range.pixels, pixels);
+    thread_states_visit(lives, course, l->range.from, to, add_spell, l);
+    summary_tree_add_pixels(pyramid, course->thread, &l->range, 0, l->range.pixels, pixels);
     for (unsigned i = 0; i < l->range.pixels; i++)
-        for (unsigned state = 0; state < STATES; state++)
+        for (unsigned state = 0; state < THREAD_STATES; state++)
             if (part_of(&pixels[i], state) != l->part[i][state])
                 fail_msg("thread %u, pixel %u of %u from %lld to %lld: %s %llu, of spells %llu",
                          course->thread, i, l->range.pixels, (long long)l->range.from,
-                         (long long)l->range.to, states_word(state),
+                         (long long)l->range.to, thread_state_name(state),
                          (unsigned long long)part_of(&pixels[i], state),
                          (unsigned long long)l->part[i][state]);
 }
@@ -70,14 +70,14 @@ static void compare(const struct lives *lives, const struct pyramid *pyramid,
 
 static int by_thread(const void *a, const void *b)
 {
-    return (int)((const struct wait *)a)->thread - (int)((const struct wait *)b)->thread;
+    return (int)((const struct wait_record *)a)->thread - (int)((const struct wait_record *)b)->thread;
 }
 
-static struct lives lives_of(const struct run *run, struct wait **open)
+static struct lifetimes measured_states_of(const struct run *run, struct wait_record **open)
 {
-    struct lives lives = {.all = measured_known(run), .open_count = measured_open(run, open)};
+    struct lifetimes lives = {.all = interval_cache_get(run), .open_count = interval_cache_open(run, open)};
     for (size_t i = 0; i < lives.open_count; i++)
-        (*open)[i].to_ns = most((*open)[i].to_ns, measured_until_ns(run));
+        (*open)[i].to_ns = most((*open)[i].to_ns, interval_cache_until_ns(run));
     if (lives.open_count)
         qsort(*open, lives.open_count, sizeof **open, by_thread);
     lives.open = *open;
@@ -90,25 +90,25 @@ static void learn(const struct run *run, uint64_t step)
     uint64_t budget;
     do
         budget = step;
-    while (!course_learn(run, COURSE_LIVING, &budget));
+    while (!timeline_build(run, TIMELINE_LIVING, &budget));
 }
 
 static void look(const struct run *run, unsigned *random)
 {
-    struct wait *open = NULL;
-    struct lives lives = lives_of(run, &open);
-    int64_t end = measured_until_ns(run);
+    struct wait_record *open = NULL;
+    struct lifetimes lives = measured_states_of(run, &open);
+    int64_t end = interval_cache_until_ns(run);
     for (unsigned round = 0; round < 20; round++) {
         int64_t span = end + 2000000;
         struct looked l = {.range = {.by_time = true, .end = end, .cut = round % 3 == 2}};
         l.range.from = (int64_t)execution_random(random, (unsigned)span) - 1000000;
         l.range.to = l.range.from + 1 + execution_random(random, (unsigned)span);
         if (round == 0)
-            l.range = (struct pyramid_range){.by_time = true, .to = end + 1, .end = end};
+            l.range = (struct summary_range){.by_time = true, .to = end + 1, .end = end};
         l.range.pixels = 1 + execution_random(random, PIXELS_MOST);
         l.range.until = l.range.from - 5 + execution_random(random, (unsigned)span);
         for (uint32_t i = 0; i < lives.all->thread_count; i++)
-            compare(&lives, course_pyramid(run, COURSE_LIVING), &lives.all->threads[i], &l);
+            compare(&lives, timeline_tree(run, TIMELINE_LIVING), &lives.all->threads[i], &l);
     }
     free(open);
 }
@@ -141,7 +141,7 @@ static void end_children(struct playing *g, const uint32_t *children)
 static void pixels_have_what_spells_have(void **state)
 {
     (void)state;
-    course_told_by(COURSE_LIVING, &living_teller);
+    timeline_set_source(TIMELINE_LIVING, &thread_state_source);
     for (unsigned seed = 1; seed <= 60; seed++) {
         struct playing g = play_random(seed);
         uint32_t children[CHILDREN];
@@ -166,19 +166,19 @@ static void who_waits_still_waits_until_now(void **state)
     (void)state;
     struct played p = play("pthread");
     uint32_t t = play_line(&p, "task", "t"), m = play_line(&p, "monitor", "m");
-    course_told_by(COURSE_LIVING, &living_teller);
+    timeline_set_source(TIMELINE_LIVING, &thread_state_source);
     PLAY(&p, t, "start", 0, 0);
     PLAY(&p, t, "petition", 10, m);
     p.run->ended_ns = 30 * PLAYED_MS;
     learn(p.run, 100);
-    struct pyramid_pixel pixels[2] = {0};
-    struct pyramid_range range = {.by_time = true,
+    struct summary_pixel pixels[2] = {0};
+    struct summary_range range = {.by_time = true,
                                   .from = 0,
                                   .to = 40 * PLAYED_MS,
                                   .pixels = 2,
-                                  .end = measured_until_ns(p.run)};
-    pyramid_add(course_pyramid(p.run, COURSE_LIVING), t, &range, 0, 2, pixels);
-    assert_int_equal(pixels[0].part[STRIP_LIVING_RUNNING], 10ull * PLAYED_MS * 2);
+                                  .end = interval_cache_until_ns(p.run)};
+    summary_tree_add_pixels(timeline_tree(p.run, TIMELINE_LIVING), t, &range, 0, 2, pixels);
+    assert_int_equal(pixels[0].part[BAND_LIVING_RUNNING], 10ull * PLAYED_MS * 2);
     assert_int_equal(blocked(&pixels[0]), 10ull * PLAYED_MS * 2);
     assert_int_equal(blocked(&pixels[1]), 10ull * PLAYED_MS * 2);
     assert_int_equal(pixels[0].about, m);

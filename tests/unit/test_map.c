@@ -24,7 +24,7 @@ static void holds_what_was_put_and_not_taken(bool gradual)
             count += !there[k];
             there[k] = true;
         } else {
-            assert_ptr_equal(map_take(&map, a, b), there[k] ? &values[k] : NULL);
+            assert_ptr_equal(map_remove(&map, a, b), there[k] ? &values[k] : NULL);
             count -= there[k];
             there[k] = false;
         }
@@ -52,7 +52,7 @@ static void it_does_so_while_it_grows(void **state)
     for (uint64_t n = 1; n < 20000; n++) {
         map_put(&map, n, n, &map);
         if (n % 3 == 0)
-            assert_ptr_equal(map_take(&map, n / 3, n / 3), &map);
+            assert_ptr_equal(map_remove(&map, n / 3, n / 3), &map);
         if (n > 100)
             assert_ptr_equal(map_get(&map, n - 50, n - 50), &map);
     }
@@ -99,11 +99,11 @@ static void what_goes_is_taken_out(void **state)
     (void)state;
     for (uint64_t most = 1; most <= 1000; most *= 10) {
         struct map map = {.gradual = true};
-        struct map_weeding weeding = {0};
+        struct map_removal weeding = {0};
         uint64_t end = 3000, n = 1;
         for (; n <= 4000; n++)
             map_put(&map, n, 0, &map);
-        for (unsigned steps = 1; !map_weed(&map, &weeding, most, is_old, &end); steps++)
+        for (unsigned steps = 1; !map_remove_if(&map, &weeding, most, is_old, &end); steps++)
             if (steps % 16 == 0)
                 map_put(&map, n++, 0, &map);
         for (uint64_t k = 1; k < n; k++)

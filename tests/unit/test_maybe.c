@@ -123,11 +123,11 @@ static bool comes_to_deadlock(const struct program *p, struct state s)
 
 /* ---- the same, told ---- */
 
-static struct sure_vector *met; /* all that was before the threads met; NULL: they have not */
+static struct mhb_vector *met; /* all that was before the threads met; NULL: they have not */
 
-static struct deed deed(enum deed_is is, int t, int lock, uint32_t position)
+static struct sync_op deed(enum sync_op_kind is, int t, int lock, uint32_t position)
 {
-    return (struct deed){.is = is,
+    return (struct sync_op){.is = is,
                          .thread = (uint32_t)t + 1,
                          .lock = (uint32_t)lock + 10,
                          .place = (uint32_t)(t * 100 + (int)position),
@@ -136,7 +136,7 @@ static struct deed deed(enum deed_is is, int t, int lock, uint32_t position)
 }
 
 /* False: the schedule came to a deadlock, or no further. */
-static bool tell(const struct program *p, struct maybe *m)
+static bool tell(const struct program *p, struct bug_prediction *m)
 {
     struct state s = {0};
     uint32_t position = 1;
@@ -153,13 +153,13 @@ static bool tell(const struct program *p, struct maybe *m)
                 met->at[i] = position;
             position++;
         } else if (step > 0) {
-            struct deed asks = deed(DEED_ASKS, t, step - 1, position++);
-            struct deed takes = deed(DEED_TAKES, t, step - 1, position++);
-            maybe_deed(m, &asks);
-            maybe_deed(m, &takes);
+            struct sync_op asks = deed(SYNC_OP_REQUEST, t, step - 1, position++);
+            struct sync_op takes = deed(SYNC_OP_ACQUIRE, t, step - 1, position++);
+            predict_feed(m, &asks);
+            predict_feed(m, &takes);
         } else {
-            struct deed gives = deed(DEED_GIVES, t, -step - 1, position++);
-            maybe_deed(m, &gives);
+            struct sync_op gives = deed(SYNC_OP_RELEASE, t, -step - 1, position++);
+            predict_feed(m, &gives);
         }
         do_step(p, &s, t);
     }
@@ -169,14 +169,14 @@ static bool tell(const struct program *p, struct maybe *m)
     return true;
 }
 
-static bool finds_inversion(struct maybe *m)
+static bool finds_inversion(struct bug_prediction *m)
 {
     uint64_t budget = 1000;
-    while (!maybe_go_on(m, &budget))
+    while (!predict_step(m, &budget))
         budget = 1000;
-    const struct findings *found = maybe_found(m);
+    const struct findings *found = predict_results(m);
     for (size_t i = 0; i < found->count; i++)
-        if (found->items[i].kind == MAYBE_INVERSION)
+        if (found->items[i].kind == FINDING_LOCK_ORDER_INVERSION)
             return true;
     return false;
 }
@@ -192,7 +192,7 @@ static void cycles_are_found_where_some_order_is_a_deadlock(void **state)
         bool meet = some(3) == 0;
         for (int t = 0; t < THREADS; t++)
             make_thread(&p, t, meet);
-        struct maybe *m = maybe_new();
+        struct bug_prediction *m = predict_new();
         met->count = 0;
         if (tell(&p, m)) {
             memset(seen, 0, sizeof seen);
@@ -207,7 +207,7 @@ static void cycles_are_found_where_some_order_is_a_deadlock(void **state)
             could += can;
             told++;
         }
-        maybe_free(m);
+        predict_free(m);
         seed += 7;
     }
     free(met);
@@ -217,31 +217,31 @@ static void cycles_are_found_where_some_order_is_a_deadlock(void **state)
 /* ---- calls and visits, told one by one ---- */
 
 struct told {
-    struct maybe *maybe;
+    struct bug_prediction *maybe;
     uint32_t position;
 };
 
-static void tell_one(struct told *t, enum deed_is is, uint32_t thread, uint32_t lock,
-                     uint32_t about, uint32_t place, const struct sure_vector *after)
+static void tell_one(struct told *t, enum sync_op_kind is, uint32_t thread, uint32_t lock,
+                     uint32_t about, uint32_t place, const struct mhb_vector *after)
 {
     uint32_t at = ++t->position;
-    struct deed d = {.is = is,
+    struct sync_op d = {.is = is,
                      .thread = thread + 1,
                      .lock = lock,
                      .about = about,
                      .place = place,
                      .position = at,
                      .mark = {thread, at, after}};
-    maybe_deed(t->maybe, &d);
+    predict_feed(t->maybe, &d);
 }
 
-static unsigned count_of(struct told *t, enum maybe_kind kind)
+static unsigned count_of(struct told *t, enum finding_kind kind)
 {
     uint64_t budget = UINT64_MAX;
     unsigned count = 0;
-    while (!maybe_go_on(t->maybe, &budget))
+    while (!predict_step(t->maybe, &budget))
         budget = UINT64_MAX;
-    const struct findings *found = maybe_found(t->maybe);
+    const struct findings *found = predict_results(t->maybe);
     for (size_t i = 0; i < found->count; i++)
         count += found->items[i].kind == kind;
     return count;
@@ -252,31 +252,31 @@ static unsigned count_of(struct told *t, enum maybe_kind kind)
 
 static void wait_for_it(struct told *t, uint32_t thread, uint32_t place)
 {
-    tell_one(t, DEED_ASKS, thread, LOCK, 0, place, NULL);
-    tell_one(t, DEED_TAKES, thread, LOCK, 0, place, NULL);
-    tell_one(t, DEED_WAITS, thread, LOCK, OBJECT, place + 1, NULL);
+    tell_one(t, SYNC_OP_REQUEST, thread, LOCK, 0, place, NULL);
+    tell_one(t, SYNC_OP_ACQUIRE, thread, LOCK, 0, place, NULL);
+    tell_one(t, SYNC_OP_WAIT, thread, LOCK, OBJECT, place + 1, NULL);
 }
 
-static void pass(struct told *t, uint32_t thread, uint32_t place, const struct sure_vector *after)
+static void pass(struct told *t, uint32_t thread, uint32_t place, const struct mhb_vector *after)
 {
-    tell_one(t, DEED_ASKS, thread, LOCK, 0, place, after);
-    tell_one(t, DEED_TAKES, thread, LOCK, 0, place, after);
-    tell_one(t, DEED_GIVES, thread, LOCK, 0, place, after);
+    tell_one(t, SYNC_OP_REQUEST, thread, LOCK, 0, place, after);
+    tell_one(t, SYNC_OP_ACQUIRE, thread, LOCK, 0, place, after);
+    tell_one(t, SYNC_OP_RELEASE, thread, LOCK, 0, place, after);
 }
 
 static void a_call_is_lost_only_if_nobody_was_in_the_lock(void **state)
 {
     (void)state;
     for (int visits = 0; visits < 2; visits++) {
-        struct told t = {maybe_new(), 0};
+        struct told t = {predict_new(), 0};
         wait_for_it(&t, 0, 100);
         if (visits)
             pass(&t, 1, 200, NULL);
-        tell_one(&t, DEED_CALLS, 1, 0, OBJECT, 300, NULL);
-        tell_one(&t, DEED_WOKEN, 0, LOCK, OBJECT, 101, NULL);
-        assert_int_equal(count_of(&t, MAYBE_LOST), !visits);
-        assert_int_equal(count_of(&t, MAYBE_UNHEARD), visits);
-        maybe_free(t.maybe);
+        tell_one(&t, SYNC_OP_SIGNAL, 1, 0, OBJECT, 300, NULL);
+        tell_one(&t, SYNC_OP_WOKEN, 0, LOCK, OBJECT, 101, NULL);
+        assert_int_equal(count_of(&t, FINDING_LOST_WAKEUP), !visits);
+        assert_int_equal(count_of(&t, FINDING_EARLY_SIGNAL), visits);
+        predict_free(t.maybe);
     }
 }
 
@@ -284,33 +284,33 @@ static void a_call_is_missed_only_if_more_come_than_are_called(void **state)
 {
     (void)state;
     for (uint32_t calls = 1; calls <= 3; calls++) {
-        struct told t = {maybe_new(), 0};
+        struct told t = {predict_new(), 0};
         wait_for_it(&t, 0, 100);
         for (uint32_t i = 0; i < calls; i++) {
             pass(&t, 1, 200, NULL);
-            tell_one(&t, DEED_CALLS, 1, 0, OBJECT, 300, NULL);
+            tell_one(&t, SYNC_OP_SIGNAL, 1, 0, OBJECT, 300, NULL);
         }
         pass(&t, 2, 100, NULL);
         pass(&t, 3, 100, NULL);
-        assert_int_equal(count_of(&t, MAYBE_MISSED), calls < 3);
-        maybe_free(t.maybe);
+        assert_int_equal(count_of(&t, FINDING_SIGNAL_NOT_BROADCAST), calls < 3);
+        predict_free(t.maybe);
     }
 }
 
 static void visits_are_flipped_unless_sure_or_seen_both_ways(void **state)
 {
-    struct sure_vector *after = calloc(1, sizeof *after + 2 * sizeof *after->at);
+    struct mhb_vector *after = calloc(1, sizeof *after + 2 * sizeof *after->at);
     (void)state;
     after->count = 2;
     after->at[0] = 100;
     for (int way = 0; way < 3; way++) {
-        struct told t = {maybe_new(), 0};
+        struct told t = {predict_new(), 0};
         pass(&t, 0, 100, NULL);
         pass(&t, 1, 200, way == 1 ? after : NULL);
         if (way == 2)
             pass(&t, 0, 100, NULL);
-        assert_int_equal(count_of(&t, MAYBE_FIRST), way == 0);
-        maybe_free(t.maybe);
+        assert_int_equal(count_of(&t, FINDING_ORDER_VIOLATION), way == 0);
+        predict_free(t.maybe);
     }
     free(after);
 }
@@ -319,14 +319,14 @@ static void a_visit_comes_between_unless_it_did(void **state)
 {
     (void)state;
     for (int did = 0; did < 2; did++) {
-        struct told t = {maybe_new(), 0};
+        struct told t = {predict_new(), 0};
         pass(&t, 0, 100, NULL);
         if (did)
             pass(&t, 1, 300, NULL);
         pass(&t, 0, 200, NULL);
         pass(&t, 1, 300, NULL);
-        assert_int_equal(count_of(&t, MAYBE_BETWEEN), !did);
-        maybe_free(t.maybe);
+        assert_int_equal(count_of(&t, FINDING_ATOMICITY), !did);
+        predict_free(t.maybe);
     }
 }
 

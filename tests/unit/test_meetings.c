@@ -16,7 +16,7 @@ struct rows { /* all that is to be saved of it, in an order of its own */
 
 static void add_row(struct rows *rows, struct row row)
 {
-    rows->items = grow(rows->items, &rows->room, rows->count + 1, sizeof *rows->items);
+    rows->items = array_reserve(rows->items, &rows->room, rows->count + 1, sizeof *rows->items);
     rows->items[rows->count++] = row;
 }
 
@@ -29,9 +29,9 @@ static int by_value(const void *a, const void *b)
     return 0;
 }
 
-static uint64_t code_of(struct ref at) { return (uint64_t)at.line << 32 | at.number; }
+static uint64_t code_of(struct event_id at) { return (uint64_t)at.line << 32 | at.number; }
 
-static void add_meeting(struct rows *rows, const struct order *order, const struct meeting *m)
+static void add_meeting(struct rows *rows, const struct order *order, const struct rendezvous *m)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < m->count && !m->done; i++)
@@ -40,11 +40,11 @@ static void add_meeting(struct rows *rows, const struct order *order, const stru
                                         code_of(m->members[i])}});
 }
 
-static void add_stream(struct rows *rows, const struct order *order, const struct stream *stream)
+static void add_stream(struct rows *rows, const struct order *order, const struct byte_stream *stream)
 {
     uint64_t n = 0;
     for (size_t i = stream->first; i < stream->count; i++) {
-        const struct stretch *s = &stream->sent[i];
+        const struct byte_stream_range *s = &stream->sent[i];
         if (!pending_is(order, s->send))
             add_row(rows, (struct row){
                               {2, stream->key, n++, s->begin, s->end, s->left, code_of(s->send)}});
@@ -55,15 +55,15 @@ static struct rows rest_of(const struct order *order)
 {
     struct rows rows = {0};
     size_t meetings = 0;
-    for (const struct meeting *m = order->newest_meeting; m; m = m->next, meetings++)
+    for (const struct rendezvous *m = order->newest_meeting; m; m = m->next, meetings++)
         add_meeting(&rows, order, m);
     assert_int_equal(meetings, order->meetings.count);
-    for (const struct stream *s = order->newest_stream; s; s = s->next)
+    for (const struct byte_stream *s = order->newest_stream; s; s = s->next)
         add_stream(&rows, order, s);
     for (size_t i = 0; i < order->late_count; i++)
         add_row(&rows, (struct row){{3, i, order->late[i].send, order->late[i].receive}});
     for (size_t i = 0; i < order->trouble_count; i++) {
-        const struct trouble *t = &order->troubles[i];
+        const struct inconsistency *t = &order->troubles[i];
         add_row(&rows, (struct row){{4, i, code_of(t->at), code_of(t->with), strlen(t->why),
                                      (uint8_t)t->why[0]}});
     }
@@ -77,12 +77,12 @@ static struct rows rest_of(const struct order *order)
 #define TALKS 300u
 struct talk {
     struct arrival arrivals[TALKS];
-    struct ref partners[TALKS][3];
+    struct event_id partners[TALKS][3];
     uint64_t sent[3], received[3];
     uint32_t keys;
 };
 
-static void talk_by_key(struct talk *talk, struct arrival *a, struct ref *partners,
+static void talk_by_key(struct talk *talk, struct arrival *a, struct event_id *partners,
                         unsigned *random)
 {
     a->keyed = true;
@@ -99,7 +99,7 @@ static void talk_by_key(struct talk *talk, struct arrival *a, struct ref *partne
         return;
     a->partner_count = 1 + execution_random(random, 3);
     for (uint32_t i = 0; i < a->partner_count; i++)
-        partners[i] = (struct ref){0, 1 + execution_random(random, talk->keys)};
+        partners[i] = (struct event_id){0, 1 + execution_random(random, talk->keys)};
 }
 
 static void talk_by_bytes(struct talk *talk, struct arrival *a, unsigned *random)
@@ -153,8 +153,8 @@ static void talk_make(struct talk *talk, unsigned *random)
 
 static struct order *talkers(struct parts *parts)
 {
-    struct order *order = order_new_on((struct shelf){parts, put_part, get_part, NULL});
-    while (order_lines(order) < TALKERS)
+    struct order *order = order_new_on((struct block_store){parts, put_part, get_part, NULL});
+    while (order_line_count(order) < TALKERS)
         order_line(order, false, 1);
     return order;
 }
@@ -181,7 +181,7 @@ static void who_meets_later_is_not_in_it(void **state)
         talk_make(&talk, &random);
         for (uint32_t at = 0; at < TALKS;) {
             for (uint32_t n = execution_random(&random, 60); n && at < TALKS; n--)
-                order_accept(order, &talk.arrivals[at++]);
+                order_insert(order, &talk.arrivals[at++]);
             if (execution_random(&random, 4) == 0)
                 order_finish(order);
             struct rows expected = rest_of(order);
@@ -189,7 +189,7 @@ static void who_meets_later_is_not_in_it(void **state)
                 kinds[expected.items[i].v[0]]++;
             order_save_begin(order);
             for (uint32_t n = execution_random(&random, 60); n && at < TALKS; n--) {
-                order_accept(order, &talk.arrivals[at++]);
+                order_insert(order, &talk.arrivals[at++]);
                 if (execution_random(&random, 8) == 0)
                     order_save_step(order);
             }

@@ -11,30 +11,30 @@
 static void what_is_put_is_got(void **state)
 {
     (void)state;
-    struct out out = {0};
-    out_begin(&out, MESSAGE_TEXT);
-    put_u8(&out, 0xab);
-    put_u16(&out, 0xbeef);
-    put_u32(&out, 0xdeadbeef);
-    put_u64(&out, UINT64_MAX - 1);
-    put_string(&out, "später");
-    out_end(&out);
+    struct encoder out = {0};
+    encoder_begin_message(&out, MESSAGE_ANNOTATION);
+    encode_u8(&out, 0xab);
+    encode_u16(&out, 0xbeef);
+    encode_u32(&out, 0xdeadbeef);
+    encode_u64(&out, UINT64_MAX - 1);
+    encode_string(&out, "später");
+    encoder_end_message(&out);
     unsigned type;
     size_t length;
     const char *error;
     assert_int_equal(frame_read(out.data, out.size, 1000, &type, &length, &error), 1);
-    assert_int_equal(type, MESSAGE_TEXT);
+    assert_int_equal(type, MESSAGE_ANNOTATION);
     assert_int_equal(length, out.size - MESSAGE_FRAME_BYTES);
-    struct in in = in_from(out.data + MESSAGE_FRAME_BYTES, length);
-    assert_int_equal(get_u8(&in), 0xab);
-    assert_int_equal(get_u16(&in), 0xbeef);
-    assert_int_equal(get_u32(&in), 0xdeadbeef);
-    assert_true(get_u64(&in) == UINT64_MAX - 1);
-    char *s = get_string(&in, 100);
+    struct decoder in = decoder_init(out.data + MESSAGE_FRAME_BYTES, length);
+    assert_int_equal(decode_u8(&in), 0xab);
+    assert_int_equal(decode_u16(&in), 0xbeef);
+    assert_int_equal(decode_u32(&in), 0xdeadbeef);
+    assert_true(decode_u64(&in) == UINT64_MAX - 1);
+    char *s = decode_string(&in, 100);
     assert_string_equal(s, "später");
-    assert_true(in_done(&in));
+    assert_true(decoder_finish(&in));
     free(s);
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static void frames_are_judged(void **state)
@@ -68,41 +68,41 @@ static void frames_are_judged(void **state)
 static void a_reader_keeps_its_first_error_and_turns_deaf(void **state)
 {
     (void)state;
-    struct in in = in_from("\1\2\3", 3);
-    assert_int_equal(get_u16(&in), 0x0201);
-    assert_int_equal(get_u32(&in), 0);
+    struct decoder in = decoder_init("\1\2\3", 3);
+    assert_int_equal(decode_u16(&in), 0x0201);
+    assert_int_equal(decode_u32(&in), 0);
     assert_string_equal(in.error, "ends too early");
     assert_int_equal(in.error_at, 2);
-    assert_int_equal(get_u8(&in), 0);
-    in_fail(&in, "another");
+    assert_int_equal(decode_u8(&in), 0);
+    decoder_fail(&in, "another");
     assert_string_equal(in.error, "ends too early");
-    in = in_from("\5\0\0\0ab\0cd", 9);
-    free(get_string(&in, 10));
+    in = decoder_init("\5\0\0\0ab\0cd", 9);
+    free(decode_string(&in, 10));
     assert_string_equal(in.error, "a string holds a zero byte");
-    in = in_from("\5\0\0\0abcde", 9);
-    free(get_string(&in, 4));
+    in = decoder_init("\5\0\0\0abcde", 9);
+    free(decode_string(&in, 4));
     assert_string_equal(in.error, "a string is too long");
 }
 
 static void what_is_empty_takes_the_least_bytes(void **state)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     (void)state;
-    put_ref(&out, (struct ref){0});
-    assert_int_equal(out.size, REF_BYTES);
-    put_presences(&out, (struct presences){0});
-    assert_int_equal(out.size, REF_BYTES + PRESENCES_BYTES);
-    put_event(&out, &(struct shown_event){0});
-    assert_int_equal(out.size, REF_BYTES + PRESENCES_BYTES + EVENT_BYTES);
-    out_free(&out);
+    encode_event_id(&out, (struct event_id){0});
+    assert_int_equal(out.size, EVENT_ID_BYTES);
+    encode_occupants(&out, (struct occupants){0});
+    assert_int_equal(out.size, EVENT_ID_BYTES + OCCUPANTS_BYTES);
+    encode_event_info(&out, &(struct event_info){0});
+    assert_int_equal(out.size, EVENT_ID_BYTES + OCCUPANTS_BYTES + EVENT_BYTES);
+    encoder_free(&out);
 }
 
 static void a_window_survives_the_wire(void **state)
 {
     (void)state;
-    struct ref partners[2] = {{2, 3}, {HIDDEN_LINE | 1, 4}};
+    struct event_id partners[2] = {{2, 3}, {HIDDEN_LINE | 1, 4}};
     char *texts[] = {(char *)(uintptr_t) "one", (char *)(uintptr_t) ""};
-    struct shown_event e = {.at = {1, 7},
+    struct event_info e = {.at = {1, 7},
                             .type = 3,
                             .relation = RELATION_RECEIVE,
                             .time_ns = -5,
@@ -114,18 +114,18 @@ static void a_window_survives_the_wire(void **state)
                             .column = -9,
                             .fold = 4,
                             .partner_lost = true};
-    struct shown_row row = {.line = 1, .in = {4, 5, 6}, .left = 8, .open = true};
-    struct shown_gap gap = {1, 2, 3};
-    struct shown_crossing crossing = {{1, 2}, {3, 4}};
-    struct shown_edge edge = {{5, 6}, {1, 7}};
-    struct shown_stay stay = {.thread = 1,
+    struct row_info row = {.line = 1, .in = {4, 5, 6}, .left = 8, .open = true};
+    struct gap_info gap = {1, 2, 3};
+    struct crossing_info crossing = {{1, 2}, {3, 4}};
+    struct edge_info edge = {{5, 6}, {1, 7}};
+    struct placement_info stay = {.thread = 1,
                               .at = {2, 9},
                               .type = 4,
                               .relation = RELATION_SYNC,
                               .about = 3,
                               .time_ns = -8,
                               .home = 7};
-    struct shown_window w = {.from = -20,
+    struct window_info w = {.from = -20,
                              .columns = 40,
                              .first = -9,
                              .last = -9,
@@ -145,12 +145,12 @@ static void a_window_survives_the_wire(void **state)
                              .idle_lines = 1ull << 40,
                              .left_lines = 7,
                              .discarded = 1ull << 41};
-    struct out out = {0};
-    put_window(&out, &w);
-    struct in in = in_from(out.data, out.size);
-    struct shown_window got;
-    get_window(&in, &got);
-    assert_true(in_done(&in));
+    struct encoder out = {0};
+    encode_window(&out, &w);
+    struct decoder in = decoder_init(out.data, out.size);
+    struct window_info got;
+    decode_window(&in, &got);
+    assert_true(decoder_finish(&in));
     assert_int_equal(got.events[0].column, -9);
     assert_int_equal(got.events[0].time_ns, -5);
     assert_true(got.events[0].partner_lost);
@@ -164,14 +164,14 @@ static void a_window_survives_the_wire(void **state)
     assert_true(got.edge_count == 1 && got.edges[0].from.number == 6 && got.edges[0].to.line == 1);
     assert_true(got.stay_count == 1 && got.stays[0].at.number == 9 && got.stays[0].time_ns == -8);
     assert_true(got.stays[0].type == 4 && got.stays[0].about == 3 && got.stays[0].home == 7);
-    shown_window_free(&got);
+    window_info_free(&got);
     for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
-        in = in_from(out.data, cut);
-        get_window(&in, &got);
-        assert_false(in_done(&in));
-        shown_window_free(&got);
+        in = decoder_init(out.data, cut);
+        decode_window(&in, &got);
+        assert_false(decoder_finish(&in));
+        window_info_free(&got);
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 /* What makes an order known is got as it was put; what names something that is not there is refused. */
@@ -179,45 +179,45 @@ static void causes_survive_the_wire(void **state)
 {
     (void)state;
     uint32_t causes[] = {0, 1, 1};
-    struct shown_cause events[] = {
+    struct causal_edge_info events[] = {
         {0, 0, 7, 0, 0, -4}, {1, 1, 7, 0, 1, 9}, {1, 1, ANY_DOUBTS, 1, 0, 9}, {3, 0, 8, 1, 1, 10}};
-    struct shown_doubts doubts[] = {{7, {0, 1, 0, 0, 2}}, {8, {0, 0, 0, 0, 3}}};
-    struct shown_causes put = {true, 4, 512, events, 4, causes, 2, 6, doubts, 2}, got;
-    struct out out = {0};
-    put_causes(&out, &put);
-    struct in in = in_from(out.data, out.size);
-    get_causes(&in, &got);
-    assert_true(in_done(&in) && got.whole && got.hiding == 4 && got.mechanisms == 512);
+    struct uncertainty_info doubts[] = {{7, {0, 1, 0, 0, 2}}, {8, {0, 0, 0, 0, 3}}};
+    struct causal_edges_info put = {true, 4, 512, events, 4, causes, 2, 6, doubts, 2}, got;
+    struct encoder out = {0};
+    encode_causal_edges(&out, &put);
+    struct decoder in = decoder_init(out.data, out.size);
+    decode_causal_edges(&in, &got);
+    assert_true(decoder_finish(&in) && got.whole && got.hiding == 4 && got.mechanisms == 512);
     assert_int_equal(got.event_count, 4);
     assert_int_equal(got.cause_count, 2);
     for (uint32_t i = 0; i < 4; i++) {
-        const struct shown_cause *e = &got.events[i], *f = &events[i];
+        const struct causal_edge_info *e = &got.events[i], *f = &events[i];
         assert_true(e->point == f->point && e->chain == f->chain && e->doubts == f->doubts);
         assert_true(e->first == f->first && e->count == f->count && e->time_ns == f->time_ns);
     }
     assert_memory_equal(got.causes, causes, 2 * sizeof *causes);
     assert_true(got.any == 6 && got.doubts_count == 2);
     assert_memory_equal(got.doubts, doubts, sizeof doubts);
-    shown_causes_free(&got);
+    causal_edges_info_free(&got);
     for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
-        in = in_from(out.data, cut);
-        get_causes(&in, &got);
-        assert_false(in_done(&in));
-        shown_causes_free(&got);
+        in = decoder_init(out.data, cut);
+        decode_causal_edges(&in, &got);
+        assert_false(decoder_finish(&in));
+        causal_edges_info_free(&got);
     }
-    out_free(&out);
+    encoder_free(&out);
     for (int wrong = 0; wrong < 3;
          wrong++) { /* a cause that comes later, a point too, causes that nobody has */
-        out = (struct out){0};
+        out = (struct encoder){0};
         causes[0] = wrong == 0 ? 1 : 0;
         events[3].point = wrong == 1 ? 4 : 3;
         events[3].count = wrong == 2 ? 2 : 1;
-        put_causes(&out, &put);
-        in = in_from(out.data, out.size);
-        get_causes(&in, &got);
-        assert_false(in_done(&in));
-        shown_causes_free(&got);
-        out_free(&out);
+        encode_causal_edges(&out, &put);
+        in = decoder_init(out.data, out.size);
+        decode_causal_edges(&in, &got);
+        assert_false(decoder_finish(&in));
+        causal_edges_info_free(&got);
+        encoder_free(&out);
     }
 }
 
@@ -226,14 +226,14 @@ static void causes_are_asked_in_the_order_of_the_log(void **state)
     (void)state;
     uint64_t positions[] = {3, 4, 4};
     for (uint32_t n = 2; n <= 3; n++) {
-        struct out out = {0};
-        struct causes_request request;
-        put_causes_request(&out, &(struct causes_request){positions, n});
-        struct in in = in_from(out.data, out.size);
-        get_causes_request(&in, &request);
-        assert_int_equal(in_done(&in), n == 2);
-        causes_request_free(&request);
-        out_free(&out);
+        struct encoder out = {0};
+        struct causal_edges_request request;
+        encode_causal_edges_request(&out, &(struct causal_edges_request){positions, n});
+        struct decoder in = decoder_init(out.data, out.size);
+        decode_causal_edges_request(&in, &request);
+        assert_int_equal(decoder_finish(&in), n == 2);
+        causal_edges_request_free(&request);
+        encoder_free(&out);
     }
 }
 

@@ -18,7 +18,7 @@ static void formulas_have_values(void **state)
 {
     static const struct {
         const char *text;
-        enum formula is;
+        enum formula_result is;
         double value;
         unsigned wrong;
     } all[] = {
@@ -40,7 +40,7 @@ static void formulas_have_values(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         double value;
         unsigned wrong;
-        enum formula is = formula_value(all[i].text, two, NULL, &value, &wrong);
+        enum formula_result is = formula_value(all[i].text, two, NULL, &value, &wrong);
         if (is != all[i].is || (is == FORMULA_GOOD && value != all[i].value) ||
             (is == FORMULA_WRONG && wrong != all[i].wrong))
             fail_msg("%s: %d, %f, at %u", all[i].text, (int)is, value, wrong);
@@ -62,20 +62,20 @@ static const char good[] =
 static void what_is_written_is_read_again(void **state)
 {
     struct arena texts = {0};
-    struct target_meter *meters, *again;
+    struct target_metric *meters, *again;
     size_t count, same;
     (void)state;
-    assert_true(meters_read(good, "m", stderr, &texts, &meters, &count));
+    assert_true(metric_rules_read(good, "m", stderr, &texts, &meters, &count));
     assert_int_equal(count, 3);
     assert_true(meters[0].per_line);
     assert_string_equal(meters[0].unit, "ns");
     assert_string_equal(meters[0].to.items[1], "c");
     assert_int_equal(meters[0].good, GOOD_LOW);
     assert_string_equal(meters[1].unit, "meals");
-    char *text = meters_text(meters, count);
-    assert_true(meters_read(text, "again", stderr, &texts, &again, &same));
+    char *text = metric_rules_write(meters, count);
+    assert_true(metric_rules_read(text, "again", stderr, &texts, &again, &same));
     assert_int_equal(same, 3);
-    char *twice = meters_text(again, same);
+    char *twice = metric_rules_write(again, same);
     assert_string_equal(text, twice);
     free(text);
     free(twice);
@@ -105,11 +105,11 @@ static void mistakes_have_their_line(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct arena texts = {0};
-        struct target_meter *meters;
+        struct target_metric *meters;
         size_t count, size;
         char *said = NULL;
         FILE *f = open_memstream(&said, &size);
-        assert_false(meters_read(bad[i][0], "m", f, &texts, &meters, &count));
+        assert_false(metric_rules_read(bad[i][0], "m", f, &texts, &meters, &count));
         fclose(f);
         assert_null(meters);
         if (strncmp(said, bad[i][1], strlen(bad[i][1])) != 0)

@@ -27,7 +27,7 @@ static struct run *many_lines(void)
         assert_int_equal(run_line(run, 1, i, "task", false, (struct run_line){0}), i);
     uint32_t join = run_type(run, "join");
     for (unsigned i = 0; i < 3; i++)
-        order_accept(run->order, &(struct arrival){.at = {waits[i].thread, 1},
+        order_insert(run->order, &(struct arrival){.at = {waits[i].thread, 1},
                                                    .thread = waits[i].thread,
                                                    .type = join,
                                                    .about = waits[i].about});
@@ -37,28 +37,28 @@ static struct run *many_lines(void)
 
 struct listener {
     struct run *run;
-    struct known known;
+    struct viewer_knowledge known;
     uint8_t told[LINES + 1];
     unsigned lines, waits, cycles, ends;
 };
 
 static void see(struct listener *l, uint32_t line) { assert_true(!line || l->told[line]); }
 
-static void take_answer(struct listener *l, struct in *in)
+static void take_answer(struct listener *l, struct decoder *in)
 {
-    struct answer answer;
-    get_answer(in, &answer);
+    struct response_chunk answer;
+    decode_response_chunk(in, &answer);
     l->ends += answer.last;
-    if (answer.part == PART_WAIT) {
-        struct shown_wait w;
-        get_wait(in, &w);
+    if (answer.part == RESPONSE_WAIT) {
+        struct wait_info w;
+        decode_wait(in, &w);
         see(l, w.thread);
         see(l, w.about);
-        shown_wait_free(&w);
+        wait_info_free(&w);
         l->waits++;
-    } else if (answer.part == PART_CYCLE) {
-        struct shown_cycle c;
-        get_cycle(in, &c);
+    } else if (answer.part == RESPONSE_CYCLE) {
+        struct cycle_info c;
+        decode_cycle(in, &c);
         for (uint32_t i = 0; i < c.count; i++)
             see(l, c.steps[i].thread);
         free(c.steps);
@@ -66,7 +66,7 @@ static void take_answer(struct listener *l, struct in *in)
     }
 }
 
-static void listen(struct listener *l, struct out *out)
+static void listen(struct listener *l, struct encoder *out)
 {
     unsigned type;
     size_t length;
@@ -74,37 +74,37 @@ static void listen(struct listener *l, struct out *out)
     for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
         assert_int_equal(
             frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
-        struct in in = in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
-        if (type == MESSAGE_LINE_IS) {
-            uint32_t line = get_u32(&in);
+        struct decoder in = decoder_init(out->data + at + MESSAGE_FRAME_BYTES, length);
+        if (type == MESSAGE_LINE_INFO) {
+            uint32_t line = decode_u32(&in);
             assert_true(line && line <= LINES && !l->told[line]); /* once */
             l->told[line] = 1;
             l->lines++;
-        } else if (type == MESSAGE_ANSWER) {
+        } else if (type == MESSAGE_RESPONSE) {
             take_answer(l, &in);
         }
     }
-    out_free(out);
+    encoder_free(out);
 }
 
 /* A question to its end, as server/peers/viewer.c has it answered; `body` is freed. */
-static void ask(struct listener *l, enum ask what, struct out body)
+static void ask(struct listener *l, enum request_type what, struct encoder body)
 {
-    struct desk desk = {.run = l->run};
-    struct in in = in_from(body.data, body.size);
-    struct out out = {0};
-    named_begin(l->run, &l->known);
-    desk_ask(&desk, &(struct asked){1, (uint16_t)what}, &in, &out);
-    named_end(&out, 0, l->run, &l->known);
-    while (desk_waits(&desk)) {
+    struct request_queue desk = {.run = l->run};
+    struct decoder in = decoder_init(body.data, body.size);
+    struct encoder out = {0};
+    referenced_lines_begin(l->run, &l->known);
+    request_queue_add(&desk, &(struct request_header){1, (uint16_t)what}, &in, &out);
+    referenced_lines_end(&out, 0, l->run, &l->known);
+    while (request_queue_has_work(&desk)) {
         size_t before = out.size;
-        named_begin(l->run, &l->known);
-        desk_step(&desk, &out);
-        named_end(&out, before, l->run, &l->known);
+        referenced_lines_begin(l->run, &l->known);
+        request_queue_step(&desk, &out);
+        referenced_lines_end(&out, before, l->run, &l->known);
     }
     assert_null(in.error);
     listen(l, &out);
-    out_free(&body);
+    encoder_free(&body);
 }
 
 static struct listener *listener(void)
@@ -118,7 +118,7 @@ static struct listener *listener(void)
 
 static void leave(struct listener *l)
 {
-    named_forget(&l->known);
+    referenced_lines_clear(&l->known);
     run_free(l->run);
     free(l);
 }
@@ -127,7 +127,7 @@ static void who_waits_is_told_before(void **state)
 {
     (void)state;
     struct listener *l = listener();
-    ask(l, ASK_WAITS, (struct out){0});
+    ask(l, REQUEST_WAITS, (struct encoder){0});
     assert_int_equal(l->waits, 2); /* not the one that ended */
     assert_int_equal(l->cycles, 1);
     assert_int_equal(l->lines, 2);
@@ -140,12 +140,12 @@ static void lines_are_told_once(void **state)
     (void)state;
     struct listener *l = listener();
     for (unsigned i = 1; i <= 2; i++) {
-        struct out body = {0};
-        put_u32(&body, 3);
-        put_u32(&body, 5000);
-        put_u32(&body, LINES);
-        put_u32(&body, LINES + 1); /* there is none */
-        ask(l, ASK_LINES, body);
+        struct encoder body = {0};
+        encode_u32(&body, 3);
+        encode_u32(&body, 5000);
+        encode_u32(&body, LINES);
+        encode_u32(&body, LINES + 1); /* there is none */
+        ask(l, REQUEST_LINES, body);
         assert_true(l->told[5000] && l->told[LINES]);
         assert_int_equal(l->lines, 2);
         assert_int_equal(l->ends, i);
@@ -157,16 +157,16 @@ static void not_too_many_lines(void **state)
 {
     (void)state;
     struct listener *l = listener();
-    struct desk desk = {.run = l->run};
-    struct out body = {0}, out = {0};
-    put_u32(&body, LIMIT_LINES_ASKED + 1);
+    struct request_queue desk = {.run = l->run};
+    struct encoder body = {0}, out = {0};
+    encode_u32(&body, LIMIT_LINES_ASKED + 1);
     for (uint32_t i = 0; i <= LIMIT_LINES_ASKED; i++)
-        put_u32(&body, 1);
-    struct in in = in_from(body.data, body.size);
-    desk_ask(&desk, &(struct asked){1, ASK_LINES}, &in, &out);
+        encode_u32(&body, 1);
+    struct decoder in = decoder_init(body.data, body.size);
+    request_queue_add(&desk, &(struct request_header){1, REQUEST_LINES}, &in, &out);
     assert_string_equal(in.error, "asks for too many lines");
     assert_int_equal(out.size, 0);
-    out_free(&body);
+    encoder_free(&body);
     leave(l);
 }
 

@@ -29,9 +29,9 @@ static void names(void **state)
 static void is_where(const char *where, const char *url, const char *shown, const char *host,
                      const char *port, const char *run)
 {
-    struct nats_where read;
+    struct nats_address read;
     struct error error;
-    assert_true(nats_where_read(&read, where, &error));
+    assert_true(nats_address_parse(&read, where, &error));
     assert_string_equal(read.url, url);
     assert_string_equal(read.shown, shown);
     assert_string_equal(read.host, host);
@@ -39,12 +39,12 @@ static void is_where(const char *where, const char *url, const char *shown, cons
     assert_int_equal(!read.run, !run);
     if (run)
         assert_string_equal(read.run, run);
-    nats_where_free(&read);
+    nats_address_free(&read);
 }
 
 static void addresses(void **state)
 {
-    struct nats_where read;
+    struct nats_address read;
     struct error error;
     static const char *const wrong[] = {
         "nats://",      "nats://a:",  "nats://a:0", "nats://a:70000", "nats://a:1x",
@@ -57,11 +57,11 @@ static void addresses(void **state)
     is_where("nats://u:p@[::1]:9", "nats://u:p@[::1]:9", "nats://[::1]:9", "::1", "9", NULL);
     is_where("tls://[::1]", "tls://[::1]:4222", "tls://[::1]", "::1", "4222", NULL);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_false(nats_where_read(&read, wrong[i], &error));
-    assert_false(nats_where_read(&read, "nats://user:secret@host:x", &error));
+        assert_false(nats_address_parse(&read, wrong[i], &error));
+    assert_false(nats_address_parse(&read, "nats://user:secret@host:x", &error));
     assert_null(strstr(error.text, "secret")); /* nor in what is said of it */
-    assert_true(nats_is_where("tls://a"));
-    assert_false(nats_is_where("unix:/nats://a"));
+    assert_true(nats_is_address("tls://a"));
+    assert_false(nats_is_address("unix:/nats://a"));
 }
 
 /* ---- messages ---- */
@@ -82,15 +82,15 @@ static struct nats_message some(uint8_t *packed)
 static bool through(struct nats_assembly *assembly, struct nats_message whole, uint32_t part,
                     size_t most, struct nats_message *read)
 {
-    static struct out out;
+    static struct encoder out;
     whole.part = part;
     whole.parts = nats_parts(BYTES, most);
-    out_free(&out);
-    out = (struct out){0};
-    put_nats_message(&out, &whole, most);
+    encoder_free(&out);
+    out = (struct encoder){0};
+    encode_nats_message(&out, &whole, most);
     assert_true(out.size <= most);
-    struct in in = in_from(out.data, out.size);
-    assert_true(get_nats_message(&in, read));
+    struct decoder in = decoder_init(out.data, out.size);
+    assert_true(decode_nats_message(&in, read));
     assert_int_equal(nats_next(read), part + 1 == whole.parts ? 45 : 40);
     bool good = nats_assemble(assembly, read);
     if (good) {
@@ -129,78 +129,78 @@ static void split(void **state)
         assert_false(through(&assembly, whole, part, most, &read));
     for (uint32_t part = 0; part < 4; part++)
         assert_int_equal(through(&assembly, whole, part, most, &read), part == 3);
-    out_free(&assembly.packed);
+    encoder_free(&assembly.packed);
 }
 
 static void nonsense(void **state)
 {
     uint8_t packed[BYTES];
     struct nats_message whole = some(packed), read;
-    struct out out = {0};
+    struct encoder out = {0};
     (void)state;
     whole.parts = 1;
-    put_nats_message(&out, &whole, 4096);
+    encode_nats_message(&out, &whole, 4096);
     for (size_t size = 0; size < NATS_HEAD_BYTES; size++) { /* cut off */
-        struct in in = in_from(out.data, size);
-        assert_false(get_nats_message(&in, &read));
+        struct decoder in = decoder_init(out.data, size);
+        assert_false(decode_nats_message(&in, &read));
     }
     for (size_t at = 0; at < 8; at++) { /* of no Poet, of another version */
         out.data[at] ^= 0x55;
-        struct in in = in_from(out.data, out.size);
-        assert_false(get_nats_message(&in, &read));
+        struct decoder in = decoder_init(out.data, out.size);
+        assert_false(decode_nats_message(&in, &read));
         out.data[at] ^= 0x55;
     }
-    static const uint32_t parts[][2] = {{0, 0}, {1, 1}, {0, NATS_PARTS_MOST + 1}};
+    static const uint32_t parts[][2] = {{0, 0}, {1, 1}, {0, NATS_PARTS_MAX + 1}};
     for (size_t i = 0; i < 3; i++) {
         out.size = 0;
         whole.part = parts[i][0];
         whole.parts = parts[i][1];
-        put_nats_message(&out, &whole, NATS_HEAD_BYTES + 1);
-        struct in in = in_from(out.data, out.size);
-        assert_false(get_nats_message(&in, &read));
+        encode_nats_message(&out, &whole, NATS_HEAD_BYTES + 1);
+        struct decoder in = decoder_init(out.data, out.size);
+        assert_false(decode_nats_message(&in, &read));
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static void clocks(void **state)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     struct nats_answer told = {.asked = 5, .heard = UINT64_MAX, .said = 7, .host = (char []){"a host"}},
                        read;
     uint64_t asked;
     (void)state;
     is_text(nats_clock_subject("x y"), "poet.x_20y.clock.ask");
-    put_nats_question(&out, 5);
+    encode_nats_request(&out, 5);
     for (size_t size = 0; size < out.size; size++) {
-        struct in in = in_from(out.data, size);
-        assert_false(get_nats_question(&in, &asked));
+        struct decoder in = decoder_init(out.data, size);
+        assert_false(decode_nats_request(&in, &asked));
     }
-    struct in in = in_from(out.data, out.size);
-    assert_true(get_nats_question(&in, &asked));
+    struct decoder in = decoder_init(out.data, out.size);
+    assert_true(decode_nats_request(&in, &asked));
     assert_int_equal(asked, 5);
     out.size = 0;
-    put_nats_answer(&out, &told);
+    encode_nats_response(&out, &told);
     for (size_t size = 0; size < out.size; size++) {
-        in = in_from(out.data, size);
-        assert_false(get_nats_answer(&in, &read));
+        in = decoder_init(out.data, size);
+        assert_false(decode_nats_response(&in, &read));
         assert_null(read.host);
     }
-    in = in_from(out.data, out.size);
-    assert_true(get_nats_answer(&in, &read));
+    in = decoder_init(out.data, out.size);
+    assert_true(decode_nats_response(&in, &read));
     assert_true(read.asked == 5 && read.heard == UINT64_MAX && read.said == 7);
     is_text(read.host, "a host");
-    put_u8(&out, 0); /* more than it is */
-    in = in_from(out.data, out.size);
-    assert_false(get_nats_answer(&in, &read));
+    encode_u8(&out, 0); /* more than it is */
+    in = decoder_init(out.data, out.size);
+    assert_false(decode_nats_response(&in, &read));
     out.size = 0;
     char name[NATS_HOST_BYTES + 2];
     memset(name, 'h', sizeof name - 1);
     name[sizeof name - 1] = 0;
     told.host = name;
-    put_nats_answer(&out, &told);
-    in = in_from(out.data, out.size);
-    assert_false(get_nats_answer(&in, &read));
-    out_free(&out);
+    encode_nats_response(&out, &told);
+    in = decoder_init(out.data, out.size);
+    assert_false(decode_nats_response(&in, &read));
+    encoder_free(&out);
 }
 
 int main(void)

@@ -3,13 +3,13 @@
 #include "tests/unit/playing.h"
 #include "wire/table.h"
 
-extern const struct question question_table;
+extern const struct query question_table;
 
 #define SOME(items) ((items)[rand() % (int)(sizeof(items) / sizeof *(items))])
 
-static struct ref some_event(void)
+static struct event_id some_event(void)
 {
-    return (struct ref){(uint32_t)(rand() % 12), (uint64_t)(rand() % 40)};
+    return (struct event_id){(uint32_t)(rand() % 12), (uint64_t)(rand() % 40)};
 }
 
 static struct table_end some_end(void)
@@ -26,7 +26,7 @@ static char *some_value(void)
         "",      "0",          "1",   "-1",    "2:3",     "1:1",      "x",   "wait",
         "class", "4294967296", "0:0", "99:99", "meeting", "3=500000", "1=0", "2=99999999999",
         "=",     ":"};
-    return memory_copied(SOME(values));
+    return xstrdup(SOME(values));
 }
 
 static struct table_request some_request(void)
@@ -39,9 +39,9 @@ static struct table_request some_request(void)
                                        "since", "factor",     "free",    "cpus",
                                        "zeros", "no-latency", "nonsense"};
     static const char *const sorts[] = {"", "", "waited_ns", "thread", "nowhere", "step"};
-    struct table_request r = {.what = memory_copied(SOME(whats)),
-                              .by = memory_copied(SOME(bys)),
-                              .sort = memory_copied(SOME(sorts)),
+    struct table_request r = {.what = xstrdup(SOME(whats)),
+                              .by = xstrdup(SOME(bys)),
+                              .sort = xstrdup(SOME(sorts)),
                               .top = rand() % 3 ? 0 : (uint32_t)rand(),
                               .flags = (uint32_t)rand() % 8};
     if (rand() % 2)
@@ -51,10 +51,10 @@ static struct table_request some_request(void)
     if (rand() % 4 == 0)
         r.past_of = some_event();
     for (int n = rand() % 4; n > 0; n--)
-        PUSH(r.lines, r.line_count, (uint32_t)(rand() % 20));
+        ARRAY_PUSH(r.lines, r.line_count, (uint32_t)(rand() % 20));
     for (int n = rand() % 5; n > 0; n--) {
-        struct table_option option = {memory_copied(SOME(keys)), some_value()};
-        PUSH(r.options, r.option_count, option);
+        struct table_option option = {xstrdup(SOME(keys)), some_value()};
+        ARRAY_PUSH(r.options, r.option_count, option);
     }
     return r;
 }
@@ -62,26 +62,26 @@ static struct table_request some_request(void)
 /* An event that is there: half of the questions why are about one. */
 static void about_something(struct table_request *r, const struct run *run)
 {
-    struct event e = order_event(run->order, (uint64_t)rand() % order_count(run->order));
+    struct order_event e = order_event(run->order, (uint64_t)rand() % order_count(run->order));
     if (e.line & HIDDEN_LINE || rand() % 2)
         return;
-    struct table_option option = {memory_copied("event"),
-                                  memory_printed("%u:%llu", e.line, (unsigned long long)e.number)};
-    PUSH(r->options, r->option_count, option);
+    struct table_option option = {xstrdup("event"),
+                                  xasprintf("%u:%llu", e.line, (unsigned long long)e.number)};
+    ARRAY_PUSH(r->options, r->option_count, option);
 }
 
 /* 1: answered, 0: refused. */
 static bool ask(const struct run *run, struct table_request *r)
 {
-    struct out body = {0};
-    put_table_request(&body, r);
-    struct out out = answer_to(run, &question_table, body, 500 + (uint64_t)(rand() % 4000));
-    struct shown_table table = {0};
-    struct in end = part_of(&out, PART_TABLE_END);
-    get_table_end(&end, &table);
+    struct encoder body = {0};
+    encode_table_request(&body, r);
+    struct encoder out = answer_to(run, &question_table, body, 500 + (uint64_t)(rand() % 4000));
+    struct result_table table = {0};
+    struct decoder end = part_of(&out, RESPONSE_TABLE_END);
+    decode_table_end(&end, &table);
     bool answered = !table.problem;
-    shown_table_free(&table);
-    out_free(&out);
+    result_table_free(&table);
+    encoder_free(&out);
     return answered;
 }
 

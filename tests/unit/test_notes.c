@@ -34,18 +34,18 @@ static int end(void **unused)
     return system(command);
 }
 
-static struct source source_of(char *run, uint64_t began_ns)
+static struct session source_of(char *run, uint64_t began_ns)
 {
-    return (struct source){
+    return (struct session){
         .is_file = true, .name = trace, .book.run = {.name = run, .wall_ns = began_ns}};
 }
 
-static bool open_notes(struct notes *notes, const char *run, uint64_t began_ns, struct error *error)
+static bool open_notes(struct note_file *notes, const char *run, uint64_t began_ns, struct error *error)
 {
     char name[16];
     snprintf(name, sizeof name, "%s", run);
-    struct source source = source_of(name, began_ns);
-    return notes_open(notes, &source, error);
+    struct session source = source_of(name, began_ns);
+    return note_file_open(notes, &source, error);
 }
 
 static void put_file(const char *text, size_t size)
@@ -73,63 +73,63 @@ static void what_was_written_is_read(void **unused)
 {
     static const char *const texts[] = {"plain", "two\nlines",
                                         "\"quoted\" \\ / \xc3\xbc \xe2\x9c\x93", "</script>"};
-    struct notes notes;
+    struct note_file notes;
     struct error error;
     (void)unused;
     assert_true(open_notes(&notes, "work", 42, &error));
     assert_int_equal(notes.count, 0);
-    assert_null(notes_file(&notes));
+    assert_null(note_file_file(&notes));
     for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(notes_set(&notes, (struct ref){i + 1, UINT64_MAX - i}, texts[i], &error),
+        assert_int_equal(note_file_set(&notes, (struct event_id){i + 1, UINT64_MAX - i}, texts[i], &error),
                          NOTES_BESIDE);
-    notes_free(&notes);
+    note_file_free(&notes);
     assert_true(open_notes(&notes, "work", 42, &error));
     assert_int_equal(notes.count, 4);
-    assert_string_equal(notes_file(&notes), file);
+    assert_string_equal(note_file_file(&notes), file);
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(notes.items[i].at.line,
                          i + 1); /* in the order in which they were written */
-        assert_string_equal(notes_text(&notes, (struct ref){i + 1, UINT64_MAX - i}), texts[i]);
+        assert_string_equal(note_file_text(&notes, (struct event_id){i + 1, UINT64_MAX - i}), texts[i]);
     }
-    assert_null(notes_text(&notes, (struct ref){1, 1}));
-    notes_free(&notes);
+    assert_null(note_file_text(&notes, (struct event_id){1, 1}));
+    note_file_free(&notes);
 }
 
 static void one_takes_the_place_of_another_and_goes(void **unused)
 {
-    struct notes notes;
+    struct note_file notes;
     struct error error;
-    const struct ref at = {1, 3}, other = {2, 5};
+    const struct event_id at = {1, 3}, other = {2, 5};
     (void)unused;
     put_file(HEAD ONE, strlen(HEAD ONE));
     assert_true(open_notes(&notes, "work", 42, &error));
-    assert_int_equal(notes_set(&notes, at, "another", &error), NOTES_BESIDE);
-    assert_int_equal(notes_set(&notes, other, "more", &error), NOTES_BESIDE);
+    assert_int_equal(note_file_set(&notes, at, "another", &error), NOTES_BESIDE);
+    assert_int_equal(note_file_set(&notes, other, "more", &error), NOTES_BESIDE);
     assert_int_equal(notes.count, 2);
-    assert_int_equal(notes_set(&notes, at, NULL, &error), NOTES_BESIDE);
-    assert_null(notes_text(&notes, at));
-    assert_string_equal(notes_text(&notes, other), "more");
-    assert_int_equal(notes_set(&notes, other, NULL, &error), NOTES_BESIDE);
+    assert_int_equal(note_file_set(&notes, at, NULL, &error), NOTES_BESIDE);
+    assert_null(note_file_text(&notes, at));
+    assert_string_equal(note_file_text(&notes, other), "more");
+    assert_int_equal(note_file_set(&notes, other, NULL, &error), NOTES_BESIDE);
     assert_int_equal(access(file, F_OK), -1); /* the last one takes the file along */
-    notes_free(&notes);
-    notes_free(&notes); /* zeroed: nothing */
-    notes_free(NULL);
+    note_file_free(&notes);
+    note_file_free(&notes); /* zeroed: nothing */
+    note_file_free(NULL);
 }
 
 /* Two people write: each keeps what the other wrote meanwhile. */
 static void what_others_wrote_meanwhile_stays(void **unused)
 {
-    struct notes mine, theirs;
+    struct note_file mine, theirs;
     struct error error;
     (void)unused;
     assert_true(open_notes(&mine, "work", 42, &error));
     assert_true(open_notes(&theirs, "work", 42, &error));
-    assert_int_equal(notes_set(&theirs, (struct ref){2, 2}, "theirs", &error), NOTES_BESIDE);
-    assert_int_equal(notes_set(&mine, (struct ref){1, 1}, "mine", &error), NOTES_BESIDE);
+    assert_int_equal(note_file_set(&theirs, (struct event_id){2, 2}, "theirs", &error), NOTES_BESIDE);
+    assert_int_equal(note_file_set(&mine, (struct event_id){1, 1}, "mine", &error), NOTES_BESIDE);
     assert_int_equal(mine.count, 2);
-    assert_string_equal(notes_text(&mine, (struct ref){2, 2}), "theirs");
-    notes_free(&theirs);
-    notes_free(&mine);
+    assert_string_equal(note_file_text(&mine, (struct event_id){2, 2}), "theirs");
+    note_file_free(&theirs);
+    note_file_free(&mine);
     unlink(file);
 }
 
@@ -141,25 +141,25 @@ static void of_another_run(void **unused)
     } others[] = {{"work", 43}, {"other", 42}};
     (void)unused;
     for (int i = 0; i < 2; i++) {
-        struct notes notes;
+        struct note_file notes;
         struct error error;
         put_file(HEAD ONE, strlen(HEAD ONE));
         assert_true(open_notes(&notes, others[i].run, others[i].began_ns, &error));
         assert_int_equal(notes.count, 0);
-        assert_int_equal(notes_set(&notes, (struct ref){1, 3}, "mine", &error), NOTES_ELSEWHERE);
-        assert_memory_equal(notes_file(&notes), state, strlen(state));
+        assert_int_equal(note_file_set(&notes, (struct event_id){1, 3}, "mine", &error), NOTES_ELSEWHERE);
+        assert_memory_equal(note_file_file(&notes), state, strlen(state));
         file_is(HEAD ONE, strlen(HEAD ONE));
-        notes_free(&notes);
+        note_file_free(&notes);
         assert_true(open_notes(&notes, others[i].run, others[i].began_ns, &error));
-        assert_string_equal(notes_text(&notes, (struct ref){1, 3}), "mine");
-        notes_free(&notes);
+        assert_string_equal(note_file_text(&notes, (struct event_id){1, 3}), "mine");
+        note_file_free(&notes);
     }
     unlink(file);
 }
 
 static void they_go_with_a_copy(void **unused)
 {
-    struct notes notes;
+    struct note_file notes;
     struct error error;
     char copy[100], beside[120];
     (void)unused;
@@ -168,11 +168,11 @@ static void they_go_with_a_copy(void **unused)
     snprintf(copy, sizeof copy, "%s/copy", directory);
     snprintf(beside, sizeof beside, "%s.poet-notes",
              copy); /* of a name that does not end in .poet */
-    assert_true(notes_copy(&notes, copy, &error));
+    assert_true(note_file_copy(&notes, copy, &error));
     assert_int_equal(access(beside, F_OK), 0);
-    notes_forget(copy);
+    note_file_forget(copy);
     assert_int_equal(access(beside, F_OK), -1);
-    notes_free(&notes);
+    note_file_free(&notes);
     unlink(file);
 }
 
@@ -181,7 +181,7 @@ static void they_go_with_a_copy(void **unused)
 /* It is told, with its line; what is there stays as it is, whatever somebody writes. */
 static void is_told_and_left_alone(const char *text, size_t size, unsigned line, const char *why)
 {
-    struct notes notes;
+    struct note_file notes;
     struct error error = {0};
     char said[200];
     put_file(text, size);
@@ -189,10 +189,10 @@ static void is_told_and_left_alone(const char *text, size_t size, unsigned line,
     snprintf(said, sizeof said, "%s:%u: %s", file, line, why);
     assert_string_equal(error.text, said);
     assert_int_equal(notes.count, 0);
-    assert_int_equal(notes_set(&notes, (struct ref){1, 4}, "more", &error), NOTES_NOWHERE);
+    assert_int_equal(note_file_set(&notes, (struct event_id){1, 4}, "more", &error), NOTES_NOWHERE);
     assert_non_null(strstr(error.text, said));
     file_is(text, size);
-    notes_free(&notes);
+    note_file_free(&notes);
     unlink(file);
 }
 
@@ -242,7 +242,7 @@ static void how_long_a_text_may_be(void **unused)
     (void)unused;
     for (size_t n = LIMIT_TEXT_BYTES; n <= LIMIT_TEXT_BYTES + 1; n++) {
         char *text = NULL;
-        struct notes notes;
+        struct note_file notes;
         struct error error;
         char *words = malloc(n + 1);
         memset(words, 'w', n);
@@ -254,8 +254,8 @@ static void how_long_a_text_may_be(void **unused)
         } else {
             put_file(text, (size_t)size);
             assert_true(open_notes(&notes, "work", 42, &error));
-            assert_string_equal(notes_text(&notes, (struct ref){1, 3}), words);
-            notes_free(&notes);
+            assert_string_equal(note_file_text(&notes, (struct event_id){1, 3}), words);
+            note_file_free(&notes);
         }
         free(words);
         free(text);
@@ -266,57 +266,57 @@ static void how_long_a_text_may_be(void **unused)
 /* What is written can be read: a control character is three bytes of the text that is kept. */
 static void a_text_that_grows(void **unused)
 {
-    struct notes notes;
+    struct note_file notes;
     struct error error;
-    struct ref at = {1, 3};
+    struct event_id at = {1, 3};
     char text[LIMIT_TEXT_BYTES / 3 + 2];
     (void)unused;
     memset(text, 1, sizeof text - 1);
     text[sizeof text - 1] = 0;
     assert_true(open_notes(&notes, "work", 42, &error));
-    assert_int_equal(notes_set(&notes, at, "short", &error), NOTES_BESIDE);
-    assert_int_equal(notes_set(&notes, at, text, &error), NOTES_REFUSED);
+    assert_int_equal(note_file_set(&notes, at, "short", &error), NOTES_BESIDE);
+    assert_int_equal(note_file_set(&notes, at, text, &error), NOTES_REFUSED);
     assert_non_null(strstr(error.text, "at most 4096 bytes"));
-    assert_string_equal(notes_text(&notes, at), "short");
+    assert_string_equal(note_file_text(&notes, at), "short");
     text[sizeof text - 2] = 0;
-    assert_int_equal(notes_set(&notes, at, text, &error), NOTES_BESIDE);
-    notes_free(&notes);
+    assert_int_equal(note_file_set(&notes, at, text, &error), NOTES_BESIDE);
+    note_file_free(&notes);
     assert_true(open_notes(&notes, "work", 42, &error));
-    assert_int_equal(strlen(notes_text(&notes, at)), 3 * strlen(text));
-    notes_free(&notes);
+    assert_int_equal(strlen(note_file_text(&notes, at)), 3 * strlen(text));
+    note_file_free(&notes);
     unlink(file);
 }
 
 /* Larger than any notes: not even read.  It is sparse, so that it costs nothing. */
 static void a_huge_file(void **unused)
 {
-    struct notes notes;
+    struct note_file notes;
     struct error error;
     (void)unused;
     put_file(HEAD, strlen(HEAD));
     assert_int_equal(truncate(file, (17 << 20)), 0);
     assert_false(open_notes(&notes, "work", 42, &error));
     assert_non_null(strstr(error.text, "larger than any notes"));
-    assert_int_equal(notes_set(&notes, (struct ref){1, 1}, "x", &error), NOTES_NOWHERE);
+    assert_int_equal(note_file_set(&notes, (struct event_id){1, 1}, "x", &error), NOTES_NOWHERE);
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_size, 17 << 20);
-    notes_free(&notes);
+    note_file_free(&notes);
     unlink(file);
 }
 
 /* What commands a terminal, or turns text round, is shown as what it is. */
 static void nothing_in_them_commands_a_terminal(void **unused)
 {
-    struct notes notes;
+    struct note_file notes;
     struct error error;
     (void)unused;
     put_file(HEAD "{\"event\":\"1:3\",\"text\":\"\\u001b[31mred\"}\n",
              strlen(HEAD "{\"event\":\"1:3\",\"text\":\"\\u001b[31mred\"}\n"));
     assert_true(open_notes(&notes, "work", 42, &error));
-    assert_null(strchr(notes_text(&notes, (struct ref){1, 3}), '\033'));
-    assert_non_null(strstr(notes_text(&notes, (struct ref){1, 3}), "[31mred"));
-    notes_free(&notes);
+    assert_null(strchr(note_file_text(&notes, (struct event_id){1, 3}), '\033'));
+    assert_non_null(strstr(note_file_text(&notes, (struct event_id){1, 3}), "[31mred"));
+    note_file_free(&notes);
     unlink(file);
 }
 

@@ -11,19 +11,19 @@ static void is_about(double is, double wanted)
 static void all_and_none_is_one_of_the_ways_to_choose(void **state)
 {
     (void)state;
-    is_about(odds_by_chance(5, 5, 0, 10), 1 / 3003.);
-    is_about(odds_by_chance(3, 3, 0, 7), 1 / 120.);
+    is_about(fisher_test_probability(5, 5, 0, 10), 1 / 3003.);
+    is_about(fisher_test_probability(3, 3, 0, 7), 1 / 120.);
 }
 
 static void what_falls_to_both_is_no_proof(void **state)
 {
     (void)state;
-    is_about(odds_by_chance(4, 5, 0, 10), 5 / 1365.);
-    is_about(odds_by_chance(3, 4, 1, 4), (4 * 4 + 1) / 70.); /* the lady tasting tea */
-    is_about(odds_by_chance(5, 5, 3, 10), 120 / 6435.);
-    is_about(odds_by_chance(0, 5, 7, 10), 1);
-    is_about(odds_by_chance(5, 5, 10, 10), 1);
-    is_about(odds_by_chance(0, 0, 0, 10), 1);
+    is_about(fisher_test_probability(4, 5, 0, 10), 5 / 1365.);
+    is_about(fisher_test_probability(3, 4, 1, 4), (4 * 4 + 1) / 70.); /* the lady tasting tea */
+    is_about(fisher_test_probability(5, 5, 3, 10), 120 / 6435.);
+    is_about(fisher_test_probability(0, 5, 7, 10), 1);
+    is_about(fisher_test_probability(5, 5, 10, 10), 1);
+    is_about(fisher_test_probability(0, 0, 0, 10), 1);
 }
 
 int main(void)

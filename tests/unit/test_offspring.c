@@ -56,7 +56,7 @@ static void children_of_children_end_too(void **unused)
     (void)unused;
     int from, status;
     pid_t child = begin_family(&from, 5);
-    offspring_kill(child);
+    kill_tree_run(child);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     all_end(from);
@@ -67,10 +67,10 @@ static void others_go_on(void **unused)
     (void)unused;
     int mine, others, status;
     pid_t child = begin_family(&mine, 1), other = begin_family(&others, 1);
-    offspring_kill(child);
+    kill_tree_run(child);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(waitpid(other, &status, WNOHANG | WUNTRACED), 0);
-    offspring_kill(other);
+    kill_tree_run(other);
     assert_int_equal(waitpid(other, &status, 0), other);
     all_end(mine);
     all_end(others);
@@ -86,7 +86,7 @@ static void who_has_ended_is_no_trouble(void **unused)
     if (child == 0)
         _exit(3);
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-    offspring_kill(child);
+    kill_tree_run(child);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }

@@ -22,8 +22,8 @@ static void every_pair_is_answered_as_by_brute_force(void **state)
         unsigned random = seed;
         for (int n = 0; n < 200; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
-            enum precedence want = execution_compare(&x, a, b);
-            enum precedence got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
+            enum causal_relation want = execution_compare(&x, a, b);
+            enum causal_relation got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
             if (got != want)
                 fail_msg("seed %u: %u:%llu and %u:%llu: %d, not %d", seed, x.arrivals[a].at.line,
                          (unsigned long long)x.arrivals[a].at.number, x.arrivals[b].at.line,
@@ -33,10 +33,10 @@ static void every_pair_is_answered_as_by_brute_force(void **state)
     }
 }
 
-static void expect(const struct order *order, uint32_t a, uint32_t b, enum precedence want,
+static void expect(const struct order *order, uint32_t a, uint32_t b, enum causal_relation want,
                    unsigned seed)
 {
-    enum precedence got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
+    enum causal_relation got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
     if (got != want)
         fail_msg("seed %u: %u:%llu and %u:%llu: %d, not %d", seed, x.arrivals[a].at.line,
                  (unsigned long long)x.arrivals[a].at.number, x.arrivals[b].at.line,
@@ -60,7 +60,7 @@ static void what_may_be_hidden_is_unknown(void **state)
         unsigned random = seed;
         for (int n = 0; n < 200; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
-            enum precedence known = execution_compare(&x, a, b),
+            enum causal_relation known = execution_compare(&x, a, b),
                             truth = execution_compare(&whole, a, b);
             bool may_be = known == ORDER_CONCURRENT && execution_doubts_differ(&x, a, b);
             expect(order, a, b, may_be ? ORDER_UNKNOWN : known, seed);
@@ -86,14 +86,14 @@ static void losses_make_no_answer_wrong(void **state)
         execution_feed(&x, order, seed % 4 ? seed : 0);
         for (uint32_t i = 0; i < x.lines; i++)
             lines[i] = i + 1;
-        order_gone(order, lines, x.lines);
+        order_end_of_input(order, lines, x.lines);
         order_finish(order);
         assert_int_equal(order_figures(order).pending, 0);
         assert_int_equal(order_figures(order).contradictions, 0);
         unsigned random = seed;
         for (int n = 0; n < 200; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
-            enum precedence got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
+            enum causal_relation got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
             if (x.lost[a] || x.lost[b])
                 assert_true(got == ORDER_UNKNOWN || a == b);
             else if (got != ORDER_UNKNOWN)
@@ -122,9 +122,9 @@ static void the_log_is_a_linear_extension(void **state)
     }
 }
 
-static void check_read(const struct order *order, uint64_t position, const struct event *read)
+static void check_read(const struct order *order, uint64_t position, const struct order_event *read)
 {
-    struct event e = order_event(order, position), r = *read;
+    struct order_event e = order_event(order, position), r = *read;
     r.in = e.in;
     assert_true(r.number == e.number && r.time_ns == e.time_ns && r.point == e.point);
     assert_true(r.line == e.line && r.thread == e.thread && r.about == e.about);
@@ -142,8 +142,8 @@ static void many_read_at_once_are_what_each_is(void **state)
         struct order *order = execution_order(&x);
         execution_feed(&x, order, seed + 77);
         uint64_t last[64] = {0}, expected[64] = {0}, count = order_count(order);
-        uint32_t lines = order_lines(order) < 64 ? order_lines(order) : 64;
-        struct event some[7];
+        uint32_t lines = order_line_count(order) < 64 ? order_line_count(order) : 64;
+        struct order_event some[7];
         for (uint64_t p = 0, n; p < count; p += n) {
             n = order_read(order, p, 1 + seed % 7, some);
             assert_true(n >= 1 && n <= 1 + seed % 7 && p + n <= count);
@@ -173,28 +173,28 @@ static void past_and_future_reach_as_far_as_they_do(void **state)
         execution_feed(&x, order, seed);
         uint32_t e = execution_random(&random, x.count);
         uint64_t position = order_position(order, x.arrivals[e].at);
-        struct reach *past = reach_new(order, position, false, 0);
-        struct reach *future = reach_new(order, position, true, UINT64_MAX);
-        while (!reach_step(past, 9))
+        struct cone *past = cone_new(order, position, false, 0);
+        struct cone *future = cone_new(order, position, true, UINT64_MAX);
+        while (!cone_step(past, 9))
             ;
-        while (!reach_step(future, 9))
+        while (!cone_step(future, 9))
             ;
         for (uint32_t a = 0; a < x.count; a++) {
-            enum precedence p = execution_compare(&x, a, e);
+            enum causal_relation p = execution_compare(&x, a, e);
             uint64_t at = order_position(order, x.arrivals[a].at);
-            assert_int_equal(reach_has(past, at), p == ORDER_BEFORE || p == ORDER_SAME);
-            assert_int_equal(reach_has(future, at), p == ORDER_AFTER || p == ORDER_SAME);
+            assert_int_equal(cone_contains(past, at), p == ORDER_BEFORE || p == ORDER_SAME);
+            assert_int_equal(cone_contains(future, at), p == ORDER_AFTER || p == ORDER_SAME);
         }
-        reach_free(past);
-        reach_free(future);
+        cone_free(past);
+        cone_free(future);
         order_free(order);
     }
 }
 
-static uint32_t index_of(struct ref at)
+static uint32_t index_of(struct event_id at)
 {
     uint32_t i = 0;
-    while (i < x.count && !ref_equal(x.arrivals[i].at, at))
+    while (i < x.count && !event_id_equal(x.arrivals[i].at, at))
         i++;
     return i;
 }
@@ -210,8 +210,8 @@ static void a_witness_is_a_chain(void **state)
         execution_feed(&x, order, seed);
         for (int n = 0; n < 20; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
-            struct ref *chain;
-            size_t count = order_chain(order, x.arrivals[a].at, x.arrivals[b].at, &chain);
+            struct event_id *chain;
+            size_t count = order_causal_chain(order, x.arrivals[a].at, x.arrivals[b].at, &chain);
             assert_int_equal(count > 0, execution_compare(&x, a, b) == ORDER_BEFORE);
             found += count > 0;
             for (size_t i = 0; i + 1 < count; i++) {
@@ -221,8 +221,8 @@ static void a_witness_is_a_chain(void **state)
                 assert_true(x.point[from] == x.point[to] || x.before[x.point[from]][x.point[to]]);
             }
             if (count) {
-                assert_true(ref_equal(chain[0], x.arrivals[a].at));
-                assert_true(ref_equal(chain[count - 1], x.arrivals[b].at));
+                assert_true(event_id_equal(chain[0], x.arrivals[a].at));
+                assert_true(event_id_equal(chain[count - 1], x.arrivals[b].at));
             }
             free(chain);
         }
@@ -257,7 +257,7 @@ static void feed_stream(struct order *order, const struct cut *cut, uint64_t las
     end = end < last ? end : last;
     if (begin >= end)
         return;
-    order_accept(order, &(struct arrival){.at = {i + 1, 1},
+    order_insert(order, &(struct arrival){.at = {i + 1, 1},
                                           .type = 1,
                                           .relation = writes ? RELATION_SEND : RELATION_RECEIVE,
                                           .keyed = true,
@@ -266,7 +266,7 @@ static void feed_stream(struct order *order, const struct cut *cut, uint64_t las
                                           .group_size = (uint32_t)(end - begin)});
 }
 
-static struct order *order_on(struct shelf shelf)
+static struct order *order_on(struct block_store shelf)
 {
     struct order *order = order_new_on(shelf);
     for (unsigned i = 0; i < WRITERS + READERS; i++)
@@ -274,7 +274,7 @@ static struct order *order_on(struct shelf shelf)
     return order;
 }
 
-static struct order *again(struct order *order, struct shelf shelf)
+static struct order *again(struct order *order, struct block_store shelf)
 {
     size_t size;
     uint8_t *bytes = order_save(order, &size);
@@ -295,7 +295,7 @@ static void check_stream(const struct order *order, const struct cut *cut, uint6
                 continue;
             bool meets = cut->begin[w] < to && cut->end[r] < end;
             assert_int_equal(
-                order_compare(order, (struct ref){w + 1, 1}, (struct ref){WRITERS + r + 1, 1}),
+                order_compare(order, (struct event_id){w + 1, 1}, (struct event_id){WRITERS + r + 1, 1}),
                 meets ? ORDER_BEFORE : ORDER_CONCURRENT);
         }
 }
@@ -306,7 +306,7 @@ static void bytes_come_after_those_who_sent_them(void **state)
     for (unsigned seed = 1; seed <= 500; seed++) {
         unsigned random = seed, turn[WRITERS + READERS];
         struct cut cut;
-        struct shelf shelf = shelf_memory(), shared = shelf;
+        struct block_store shelf = block_store_in_memory(), shared = shelf;
         shared.free = NULL;
         cut_at_random(cut.begin, WRITERS, 200, &random);
         cut_at_random(cut.end, READERS, 200, &random);
@@ -334,11 +334,11 @@ static void bytes_come_after_those_who_sent_them(void **state)
 static void keyed(struct order *order, uint32_t line, enum relation relation, const uint64_t *keys,
                   uint32_t count, uint32_t receives)
 {
-    struct ref more[8] = {{0, 0}};
+    struct event_id more[8] = {{0, 0}};
     for (uint32_t i = 0; i < count; i++)
-        more[i] = (struct ref){0, keys[i]};
+        more[i] = (struct event_id){0, keys[i]};
     bool many = relation == RELATION_RECEIVE && count > 1;
-    order_accept(order, &(struct arrival){.at = {line, 1},
+    order_insert(order, &(struct arrival){.at = {line, 1},
                                           .type = 1,
                                           .relation = relation,
                                           .keyed = true,
@@ -352,7 +352,7 @@ static void a_receive_of_many_keys_is_after_all_of_them(void **state)
 {
     (void)state;
     for (unsigned first = 0; first < 5; first++) {
-        struct shelf shelf = shelf_memory(), shared = shelf;
+        struct block_store shelf = block_store_in_memory(), shared = shelf;
         shared.free = NULL;
         struct order *order = order_on(shared);
         for (unsigned i = first; i < first + 5; i++) { /* each of them comes last once */
@@ -378,9 +378,9 @@ static void a_receive_of_many_keys_is_after_all_of_them(void **state)
         }
         assert_int_equal(order_figures(order).pending + order_figures(order).contradictions, 0);
         for (uint32_t line = 1; line <= 3; line++) {
-            assert_int_equal(order_compare(order, (struct ref){line, 1}, (struct ref){4, 1}),
+            assert_int_equal(order_compare(order, (struct event_id){line, 1}, (struct event_id){4, 1}),
                              ORDER_BEFORE);
-            assert_int_equal(order_compare(order, (struct ref){line, 1}, (struct ref){5, 1}),
+            assert_int_equal(order_compare(order, (struct event_id){line, 1}, (struct event_id){5, 1}),
                              line == 2 ? ORDER_BEFORE : ORDER_CONCURRENT);
         }
         order_free(order);

@@ -17,22 +17,22 @@ static uint64_t any(void)
     return seed ^= seed << 17;
 }
 
-static uint8_t *room(size_t count) { return malloc(count * SLOT_BYTES + PACKED_SPARE_BYTES); }
+static uint8_t *room(size_t count) { return malloc(count * SLOT_BYTES + SLOT_CODEC_SPARE_BYTES); }
 
 /* Packs, unpacks and compares; the bytes that it took, 0: it stays as it is. */
-static size_t there_and_back(const struct slot *slots, size_t count)
+static size_t there_and_back(const struct ring_slot *slots, size_t count)
 {
     uint8_t *bytes = room(count);
-    size_t size = packed_put(bytes, slots, count), got;
+    size_t size = slot_codec_encode(bytes, slots, count), got;
     if (size) {
         assert_true(size < count * SLOT_BYTES);
         uint8_t *exact = malloc(size); /* what is read behind it is noticed */
         memcpy(exact, bytes, size);
         struct chunk chunk = {.kind = CHUNK_SLOTS, .data = exact, .size = (uint32_t)size};
-        struct slot *back = packed_slots(&chunk, &got);
+        struct ring_slot *back = slot_codec_decode(&chunk, &got);
         assert_non_null(back);
         assert_int_equal(got, count);
-        assert_int_equal(packed_count(&chunk), count);
+        assert_int_equal(slot_codec_count(&chunk), count);
         assert_memory_equal(back, slots, count * SLOT_BYTES);
         free(back);
         free(exact);
@@ -42,10 +42,10 @@ static size_t there_and_back(const struct slot *slots, size_t count)
 }
 
 /* A thread in a loop: two call sites, one mutex. */
-static size_t loop(struct slot *slots, size_t count)
+static size_t loop(struct ring_slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        slots[i] = (struct slot){.shape = (uint16_t)(0x8001 + i % 2),
+        slots[i] = (struct ring_slot){.shape = (uint16_t)(0x8001 + i % 2),
                                  .time_ns = 5000000000 + 40 * i + i % 7,
                                  .site = 0x55d2c0de1200 + i % 2 * 18,
                                  .line_a = 7,
@@ -58,7 +58,7 @@ static size_t loop(struct slot *slots, size_t count)
 static void what_is_done_again_takes_few_bytes(void **state)
 {
     (void)state;
-    struct slot *slots = calloc(MOST, sizeof *slots);
+    struct ring_slot *slots = calloc(MOST, sizeof *slots);
     size_t size = there_and_back(slots, loop(slots, MOST));
     assert_in_range(size, 1, MOST * 7);
     free(slots);
@@ -67,7 +67,7 @@ static void what_is_done_again_takes_few_bytes(void **state)
 static void a_few_are_packed_too(void **state)
 {
     (void)state;
-    struct slot slots[8] = {{0}};
+    struct ring_slot slots[8] = {{0}};
     loop(slots, 8);
     assert_in_range(there_and_back(slots, 1), 1, 48);
     assert_in_range(there_and_back(slots, 2), 1, 80);
@@ -78,7 +78,7 @@ static void a_few_are_packed_too(void **state)
 static void whatever_they_are_they_come_back(void **state)
 {
     (void)state;
-    struct slot *slots = calloc(MOST, sizeof *slots);
+    struct ring_slot *slots = calloc(MOST, sizeof *slots);
     for (unsigned round = 0; round < 200; round++) {
         size_t count = loop(slots, 1 + any() % (MOST - 1));
         unsigned often = 1 + (unsigned)(any() % 50);
@@ -105,7 +105,7 @@ static void whatever_they_are_they_come_back(void **state)
 static void noise_stays_as_it_is(void **state)
 {
     (void)state;
-    struct slot slots[64];
+    struct ring_slot slots[64];
     for (size_t i = 0; i < sizeof slots / 8; i++)
         ((uint64_t *)(void *)slots)[i] = any() | (uint64_t)1 << 63 | 1;
     for (size_t i = 0; i < 64; i++)
@@ -121,13 +121,13 @@ static void noise_stays_as_it_is(void **state)
 static void slots_as_they_came_are_read_too(void **state)
 {
     (void)state;
-    struct slot slots[3];
+    struct ring_slot slots[3];
     uint8_t bytes[1 + sizeof slots];
     size_t count;
     loop(slots, 3);
     memcpy(bytes + 1, slots, sizeof slots); /* at any address */
     struct chunk chunk = {.kind = MESSAGE_SLOTS, .data = bytes + 1, .size = sizeof slots};
-    struct slot *back = packed_slots(&chunk, &count);
+    struct ring_slot *back = slot_codec_decode(&chunk, &count);
     assert_int_equal(count, 3);
     assert_memory_equal(back, slots, sizeof slots);
     free(back);
@@ -137,17 +137,17 @@ static void slots_as_they_came_are_read_too(void **state)
 static void what_is_broken_is_refused(void **state)
 {
     (void)state;
-    struct slot slots[32];
+    struct ring_slot slots[32];
     loop(slots, 32);
     slots[7].payload_bytes = 70;
     memset(&slots[8], 'x', 70);
-    uint8_t bytes[sizeof slots + PACKED_SPARE_BYTES];
-    size_t size = packed_put(bytes, slots, 32), count;
+    uint8_t bytes[sizeof slots + SLOT_CODEC_SPARE_BYTES];
+    size_t size = slot_codec_encode(bytes, slots, 32), count;
     assert_true(size > 0);
     for (size_t cut = 0; cut < size; cut++) {
         uint8_t *exact = malloc(cut + 1);
         memcpy(exact, bytes, cut);
-        assert_null(packed_slots(
+        assert_null(slot_codec_decode(
             &(struct chunk){.kind = CHUNK_SLOTS, .data = exact, .size = (uint32_t)cut}, &count));
         free(exact);
     }
@@ -156,15 +156,15 @@ static void what_is_broken_is_refused(void **state)
         memcpy(exact, bytes, size);
         for (unsigned n = 0; n < 1 + round % 3; n++)
             exact[any() % size] = (uint8_t)any();
-        free(packed_slots(
+        free(slot_codec_decode(
             &(struct chunk){.kind = CHUNK_SLOTS, .data = exact, .size = (uint32_t)size}, &count));
         free(exact);
     }
     bytes[0]++; /* more than there are */
-    assert_null(packed_slots(
+    assert_null(slot_codec_decode(
         &(struct chunk){.kind = CHUNK_SLOTS, .data = bytes, .size = (uint32_t)size}, &count));
     memset(bytes, 0xff, 4);
-    assert_null(packed_slots(
+    assert_null(slot_codec_decode(
         &(struct chunk){.kind = CHUNK_SLOTS, .data = bytes, .size = (uint32_t)size}, &count));
 }
 

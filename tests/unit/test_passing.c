@@ -25,7 +25,7 @@ static char directory[] = "/tmp/poet-unit.XXXXXX", path[64];
 
 struct live {
     struct run *run;
-    struct session *session;
+    struct program_session *session;
     uint64_t ns;
 };
 
@@ -34,7 +34,7 @@ static void append(struct live *live, struct chunk chunk)
     tracefile_append(live->run->trace, chunk);
     assert_true(tracefile_flush(live->run->trace));
     if (live->session)
-        session_batch(live->session, tracefile_epoch(live->run->trace), false);
+        program_session_batch(live->session, tracefile_epoch(live->run->trace), false);
 }
 
 static void say(void *context, unsigned type, uint32_t thread, const void *data, size_t size)
@@ -45,34 +45,34 @@ static void say(void *context, unsigned type, uint32_t thread, const void *data,
            (struct chunk){
                .kind = (uint16_t)type, .thread = thread, .data = data, .size = (uint32_t)size});
     if (type == MESSAGE_SLOTS)
-        assert_true(session_slots(live->session, thread, data, size / SLOT_BYTES, &why));
+        assert_true(program_session_decode_slots(live->session, thread, data, size / SLOT_BYTES, &why));
     else
-        assert_true(session_message(live->session, type, thread, data, size, &why));
-    saving_poll(live->run);
-    saving_go_on(live->run, (struct share){0});
+        assert_true(program_session_decode_message(live->session, type, thread, data, size, &why));
+    checkpoint_poll(live->run);
+    checkpoint_step(live->run, (struct loop_share){0});
 }
 
 static struct live begin(uint64_t keep)
 {
     char *used;
     struct live live = {.ns = 2000};
-    struct out hello = {0};
-    struct hello said;
+    struct encoder hello = {0};
+    struct hello_message said;
     unlink(path);
     live.run = run_new("test@1", 1, tracefile_create(path, "test@1", &used));
     free(used);
     live.run->live = true;
-    saving_begin(live.run, keep);
+    checkpoint_begin(live.run, keep);
     put_test_hello(&hello);
-    struct in in = in_from(hello.data, hello.size);
-    assert_true(hello_read(&in, &said));
+    struct decoder in = decoder_init(hello.data, hello.size);
+    assert_true(hello_message_decode(&in, &said));
     struct chunk session = {
         .kind = CHUNK_SESSION, .data = hello.data, .size = (uint32_t)hello.size};
     append(&live, session);
-    live.session = session_new(live.run, 0, &said);
+    live.session = program_session_new(live.run, 0, &said);
     run_fact(live.run, session);
-    hello_free(&said);
-    out_free(&hello);
+    hello_message_free(&said);
+    encoder_free(&hello);
     test_program(say, &live, 0);
     return live;
 }
@@ -81,9 +81,9 @@ static struct live begin(uint64_t keep)
 static void record(struct live *live, uint64_t number)
 {
     struct {
-        struct slot slot;
-        struct measured_head head;
-        struct measured_step steps[STEPS];
+        struct ring_slot slot;
+        struct activity_record head;
+        struct code_segment steps[STEPS];
         char rest[SLOT_BYTES];
     } all = {.slot = {.shape = 1,
                       .flags = SLOT_MEASURED,
@@ -91,9 +91,9 @@ static void record(struct live *live, uint64_t number)
                       .time_ns = live->ns += 100,
                       .line_a = 1,
                       .number_a = number},
-             .head = {.what = MEASURED_STEPS, .count = STEPS}};
+             .head = {.what = ACTIVITY_STEPS, .count = STEPS}};
     for (unsigned i = 0; i < STEPS; i++)
-        all.steps[i] = (struct measured_step){i, 1, number * 7919 % 17 + i};
+        all.steps[i] = (struct code_segment){i, 1, number * 7919 % 17 + i};
     say(live, MESSAGE_SLOTS, 1, &all, SLOT_BYTES * (1 + slot_follow(all.slot.payload_bytes)));
 }
 
@@ -104,13 +104,13 @@ static void record(struct live *live, uint64_t number)
 static uint64_t moments; /* that were told */
 
 /* What the journal has, as server/peers/telling.c takes it. */
-static void tell_entries(struct live *live, const struct out *body)
+static void tell_entries(struct live *live, const struct encoder *body)
 {
     struct chunk chunk = {
         .kind = CHUNK_ENTRIES, .thread = 1, .data = body->data, .size = (uint32_t)body->size};
     const char *why;
     append(live, chunk);
-    assert_true(session_entries(live->session, 1, body->data, body->size, &why));
+    assert_true(program_session_decode_calls(live->session, 1, body->data, body->size, &why));
     run_fact(live->run, chunk);
 }
 
@@ -118,37 +118,37 @@ static void tell_entries(struct live *live, const struct out *body)
  * one both end. */
 static void tell_calls(struct live *live)
 {
-    struct out body = {0};
+    struct encoder body = {0};
     uint64_t last = live->ns;
-    put_entries_head(&body, last);
+    encode_call_records_head(&body, last);
     if (!moments)
-        put_entry(&body, &last, &(struct entry){.is = ENTRY_BEGINS, .context = 1, .time_ns = last});
+        encode_call_record(&body, &last, &(struct call_record){.is = CALL_RECORD_BEGINS, .context = 1, .time_ns = last});
     for (unsigned i = 0; i < 2 && moments; i++)
-        put_entry(&body, &last, &(struct entry){.is = ENTRY_ENDED, .time_ns = last});
+        encode_call_record(&body, &last, &(struct call_record){.is = CALL_RECORD_ENDED, .time_ns = last});
     for (unsigned i = 0; i < 2; i++)
-        put_entry(&body, &last,
-                  &(struct entry){.is = ENTRY_BEGINS, .context = 2 + i, .time_ns = live->ns + i});
+        encode_call_record(&body, &last,
+                  &(struct call_record){.is = CALL_RECORD_BEGINS, .context = 2 + i, .time_ns = live->ns + i});
     tell_entries(live, &body);
-    out_free(&body);
+    encoder_free(&body);
 }
 
 /* It goes on a processor and off it. */
 static void tell_switches(struct live *live)
 {
-    struct out body = {0};
+    struct encoder body = {0};
     const char *why;
-    put_u64(&body, 0);
-    put_u64(&body, live->ns);
-    put_u32(&body, 2);
-    put_varied(&body, 1);
-    put_varied(&body, SWITCHED_ON);
-    put_varied(&body, 1);
-    put_varied(&body, 10u << 2 | SWITCHED_ASLEEP);
-    put_string(&body, "");
+    encode_u64(&body, 0);
+    encode_u64(&body, live->ns);
+    encode_u32(&body, 2);
+    encode_varint(&body, 1);
+    encode_varint(&body, SWITCH_ON);
+    encode_varint(&body, 1);
+    encode_varint(&body, 10u << 2 | SWITCH_ASLEEP);
+    encode_string(&body, "");
     append(live,
            (struct chunk){.kind = CHUNK_SWITCHES, .data = body.data, .size = (uint32_t)body.size});
-    assert_true(session_switched(live->session, body.data, body.size, &why));
-    out_free(&body);
+    assert_true(program_session_decode_switches(live->session, body.data, body.size, &why));
+    encoder_free(&body);
 }
 
 static void moment(struct live *live)
@@ -158,22 +158,22 @@ static void moment(struct live *live)
     moments++;
 }
 
-static void count_turn(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
+static void count_turn(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
 {
     uint64_t *ran_ns = context;
-    *ran_ns += is == SPAN_RUNNING ? (uint64_t)(to_ns - from_ns) : 0;
+    *ran_ns += is == CPU_STATE_RUNNING ? (uint64_t)(to_ns - from_ns) : 0;
 }
 
 /* From the first that is there on nothing is missing; what was open then is known; when that is. */
 static uint64_t calls_of(const struct run *run)
 {
-    const struct entries_thread *t = entries_of(&run->entries, 0, 1);
+    const struct call_entries_thread *t = call_entries_for_thread(&run->entries, 0, 1);
     assert_non_null(t);
-    struct entries_walk walk = entries_walk(t, 0);
-    struct entry_seen seen;
+    struct call_entries_walk walk = call_entries_walk(t, 0);
+    struct call_entry_seen seen;
     uint64_t first_ns = 0, depth = walk.open_count, twos = 0, last_ns = 0;
-    while (entries_next(&walk, &seen)) {
-        if (seen.entry.is == ENTRY_ENDED) {
+    while (call_entries_next(&walk, &seen)) {
+        if (seen.entry.is == CALL_RECORD_ENDED) {
             assert_int_equal(seen.entry.context, depth); /* those of 1, 2, 3 lie in each other */
             assert_true(seen.began_ns && seen.began_ns <= seen.entry.time_ns);
             depth--;
@@ -189,7 +189,7 @@ static uint64_t calls_of(const struct run *run)
     assert_int_equal(depth, 3);
     assert_int_equal(walk.open[0].context, 1);
     assert_int_equal(walk.open[0].began_ns, 2100);
-    entries_walk_end(&walk);
+    call_entries_walk_end(&walk);
     assert_int_equal(last_ns, 2000 + 100 * (EVENTS - PERIOD + 1));
     return first_ns;
 }
@@ -197,12 +197,12 @@ static uint64_t calls_of(const struct run *run)
 /* How long the thread ran from then on, by its switches. */
 static uint64_t switches_from(const struct run *run, uint64_t ns)
 {
-    struct course_of course = {.thread = 1};
-    struct spans_walk walk = {.most = SPANS_SWITCHES};
+    struct thread_timeline course = {.thread = 1};
+    struct cpu_state_walk walk = {.most = CPU_SOURCE_SWITCHES};
     uint64_t ran_ns = 0;
     int64_t from_ns = (int64_t)ns - (int64_t)run->start_ns;
-    assert_int_equal(spans_best(run->spans, 1, SPANS_ORDER), SPANS_SWITCHES);
-    spans_visit(run->spans, &course, &walk, from_ns, from_ns + 100 * (int64_t)EVENTS, count_turn,
+    assert_int_equal(cpu_states_best(run->spans, 1, CPU_SOURCE_ORDER), CPU_SOURCE_SWITCHES);
+    cpu_states_visit(run->spans, &course, &walk, from_ns, from_ns + 100 * (int64_t)EVENTS, count_turn,
                 &ran_ns);
     return ran_ns;
 }
@@ -212,9 +212,9 @@ static void end(struct live *live)
     struct chunk hangup = {.kind = CHUNK_HANGUP};
     append(live, hangup);
     run_fact(live->run, hangup);
-    session_hangup(live->session);
+    program_session_close(live->session);
     live->session = NULL;
-    while (!saving_finish(live->run, (struct share){0}))
+    while (!checkpoint_finish(live->run, (struct loop_share){0}))
         ;
     append(live, (struct chunk){.kind = CHUNK_END});
 }
@@ -222,33 +222,33 @@ static void end(struct live *live)
 static struct run *read_again(void)
 {
     const char *why = NULL;
-    struct run *run = replay(path, &why);
+    struct run *run = trace_replay(path, &why);
     if (!run)
         fail_msg("%s", why);
     return run;
 }
 
-static void is_span(const struct run *run, const struct did_span *span)
+static void is_span(const struct run *run, const struct activity_span *span)
 {
     assert_int_equal(span->count, STEPS);
     for (unsigned i = 0; i < STEPS; i++)
-        assert_int_equal(did_steps(run, 1, span)[i].ticks, span->at.number * 7919 % 17 + i);
+        assert_int_equal(activity_steps(run, 1, span)[i].ticks, span->at.number * 7919 % 17 + i);
 }
 
 /* All spans from the first that is kept to the last; the number of its event. */
 static uint64_t first_of(const struct run *run)
 {
-    uint64_t at = did_first(run, 1);
-    const struct did_span *span = did_span(run, 1, at);
+    uint64_t at = activity_first(run, 1);
+    const struct activity_span *span = activity_span(run, 1, at);
     assert_non_null(span);
     uint64_t first = span->at.number;
     for (uint64_t number = first; number <= EVENTS; number++, at++) {
-        span = did_span(run, 1, at);
+        span = activity_span(run, 1, at);
         assert_non_null(span);
         assert_int_equal(span->at.number, number);
         is_span(run, span);
     }
-    assert_null(did_span(run, 1, at));
+    assert_null(activity_span(run, 1, at));
     return first;
 }
 
@@ -266,7 +266,7 @@ static uint64_t write_all(uint64_t keep)
         most = now > most ? now : most;
     }
     if (keep) { /* nor does it stay in memory */
-        assert_true(entries_of(&live.run->entries, 0, 1)->count < moments / 2);
+        assert_true(call_entries_for_thread(&live.run->entries, 0, 1)->count < moments / 2);
         assert_true(calls_of(live.run) > 2100);
         assert_int_equal(switches_from(live.run, 2100), 10 * moments); /* they do not go */
     }
@@ -313,8 +313,8 @@ static void a_damaged_part_is_told(void **state)
     struct run *run = live.run;
     uint64_t place = tracefile_put(run->trace, CHUNK_PART, "nothing of the kind", 19);
     uint8_t body[16] = {0};
-    set_u64(body, place);
-    set_u64(body + 8, 1);
+    chunk_set_u64(body, place);
+    chunk_set_u64(body + 8, 1);
     run_fact(run, (struct chunk){.kind = CHUNK_PASSED, .data = body, .size = sizeof body});
     for (uint64_t number = 1; number <= EVENTS / 10; number++)
         record(&live, number);
@@ -323,7 +323,7 @@ static void a_damaged_part_is_told(void **state)
     run = read_again();
     assert_non_null(run->damage);
     assert_non_null(strstr(run->damage, "facts that cannot be read"));
-    assert_non_null(did_span(run, 1, 0));
+    assert_non_null(activity_span(run, 1, 0));
     run_free(run);
 }
 
@@ -332,16 +332,16 @@ static void trouble_is_not_forgotten(void **state)
 {
     (void)state;
     struct live live = begin(0);
-    struct out switches = {0};
-    put_u64(&switches, 0);
-    put_u64(&switches, 2000);
-    put_u32(&switches, 0);
-    put_string(&switches, "");
+    struct encoder switches = {0};
+    encode_u64(&switches, 0);
+    encode_u64(&switches, 2000);
+    encode_u32(&switches, 0);
+    encode_string(&switches, "");
     append(&live, (struct chunk){.kind = CHUNK_STEPS, .data = (const uint8_t *)"no", .size = 2});
     append(&live, (struct chunk){.kind = CHUNK_SWITCHES,
                                  .data = switches.data,
                                  .size = (uint32_t)switches.size});
-    out_free(&switches);
+    encoder_free(&switches);
     end(&live);
     run_free(live.run);
     struct run *run = read_again();

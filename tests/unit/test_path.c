@@ -11,44 +11,44 @@
 
 /* ---- what is asked ---- */
 
-static int64_t on_path(const struct intervals *all, const struct path *path, uint32_t name)
+static int64_t on_path(const struct intervals *all, const struct critical_path *path, uint32_t name)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < path->count; i++)
-        if (path->pieces[i].step && steps_at(&all->steps, path->pieces[i].step).from == name)
+        if (path->pieces[i].step && code_segments_at(&all->steps, path->pieces[i].step).from == name)
             sum += path->pieces[i].to_ns - path->pieces[i].from_ns;
     return sum;
 }
 
-static struct path whole_path(const struct intervals *all)
+static struct critical_path whole_path(const struct intervals *all)
 {
-    struct path path = {0};
-    path_begin(&path, all, 0, INT64_MAX);
-    while (!path_step(&path, 3)) {
+    struct critical_path path = {0};
+    critical_path_begin(&path, all, 0, INT64_MAX);
+    while (!critical_path_step(&path, 3)) {
     }
     return path;
 }
 
-static struct graph *prepared(const struct intervals *all)
+static struct activity_graph *prepared(const struct intervals *all)
 {
-    struct graph *graph = graph_new(all);
+    struct activity_graph *graph = activity_graph_new(all);
     while (!graph_prepare_step(graph, 5)) {
     }
     return graph;
 }
 
-static int64_t length_with(struct graph *graph, struct graph_change change)
+static int64_t length_with(struct activity_graph *graph, struct graph_change change)
 {
-    graph_forward(graph, change);
-    while (!graph_forward_step(graph, 7)) {
+    activity_graph_forward(graph, change);
+    while (!activity_graph_forward_step(graph, 7)) {
     }
-    return graph_length(graph);
+    return activity_graph_length(graph);
 }
 
 /* All intervals of the steps with a name, so many millionths of them. */
-static int64_t length_if(const struct world *w, struct graph *graph, uint32_t name, uint32_t factor)
+static int64_t length_if(const struct world *w, struct activity_graph *graph, uint32_t name, uint32_t factor)
 {
-    uint32_t *factors = memory_zeroed(w->all.steps.count + 1, sizeof *factors);
+    uint32_t *factors = xcalloc(w->all.steps.count + 1, sizeof *factors);
     for (uint32_t i = 0; i < w->all.steps.count; i++)
         factors[i] = w->all.steps.items[i].from == name ? factor : GRAPH_WHOLE;
     int64_t length = length_with(
@@ -57,24 +57,24 @@ static int64_t length_if(const struct world *w, struct graph *graph, uint32_t na
     return length;
 }
 
-static int64_t slack_of(const struct world *w, const struct graph *graph, uint32_t name)
+static int64_t slack_of(const struct world *w, const struct activity_graph *graph, uint32_t name)
 {
     int64_t least = INT64_MAX;
     for (uint32_t t = 0; t < w->all.thread_count; t++)
         for (size_t i = 0; i < w->all.threads[t].count; i++) {
             const struct interval *in = &w->all.threads[t].items[i];
-            if (in->step && steps_at(&w->all.steps, in->step).from == name &&
-                graph_slack(graph, t, i) < least)
-                least = graph_slack(graph, t, i);
+            if (in->step && code_segments_at(&w->all.steps, in->step).from == name &&
+                activity_graph_slack(graph, t, i) < least)
+                least = activity_graph_slack(graph, t, i);
         }
     return least;
 }
 
-static void find_slack(struct graph *graph)
+static void find_slack(struct activity_graph *graph)
 {
     length_with(graph, (struct graph_change){0});
-    graph_backward(graph);
-    while (!graph_backward_step(graph, 3)) {
+    activity_graph_backward(graph);
+    while (!activity_graph_backward_step(graph, 3)) {
     }
 }
 
@@ -98,13 +98,13 @@ static void the_path_goes_back_over_messages(void **state)
 {
     (void)state;
     struct world *w = chain_of_three();
-    struct path path = whole_path(&w->all);
-    assert_int_equal(path_length(&path), 125);
+    struct critical_path path = whole_path(&w->all);
+    assert_int_equal(critical_path_length(&path), 125);
     assert_int_equal(on_path(&w->all, &path, A1), 50);
     assert_int_equal(on_path(&w->all, &path, B3), 40);
     assert_int_equal(on_path(&w->all, &path, C3), 35);
     assert_int_equal(path.hops, 3);
-    path_free(&path);
+    critical_path_free(&path);
     drop(w);
 }
 
@@ -112,7 +112,7 @@ static void what_if_and_slack_of_three(void **state)
 {
     (void)state;
     struct world *w = chain_of_three();
-    struct graph *graph = prepared(&w->all);
+    struct activity_graph *graph = prepared(&w->all);
     assert_int_equal(length_if(w, graph, A1, 0), 95);
     assert_int_equal(length_if(w, graph, B3, GRAPH_WHOLE / 2), 105);
     assert_int_equal(length_if(w, graph, B3, 0), 85);
@@ -120,14 +120,14 @@ static void what_if_and_slack_of_three(void **state)
     assert_int_equal(length_if(w, graph, A2, 0), 125);
     assert_int_equal(length_if(w, graph, A2, GRAPH_WHOLE * 4), 170);
     find_slack(graph);
-    assert_int_equal(graph_length(graph), 125);
+    assert_int_equal(activity_graph_length(graph), 125);
     assert_int_equal(slack_of(w, graph, A2), 45);
     assert_int_equal(slack_of(w, graph, B1), 30);
     assert_int_equal(slack_of(w, graph, C1), 65);
     assert_int_equal(slack_of(w, graph, A1), 0);
     assert_int_equal(slack_of(w, graph, B3), 0);
     assert_int_equal(slack_of(w, graph, C3), 0);
-    graph_free(graph);
+    activity_graph_free(graph);
     drop(w);
 }
 
@@ -139,15 +139,15 @@ static void a_lock_handed_on(void **state)
     add(w, 1, WORK, A1, 10), add(w, 1, LOCK, 0, 0), add(w, 1, WORK, H, 20), add(w, 1, UNLOCK, 0, 0);
     add(w, 2, WORK, A1, 15), add(w, 2, LOCK, 0, 0), add(w, 2, WORK, K, 5), add(w, 2, UNLOCK, 0, 0);
     assert_true(run(w));
-    struct path path = whole_path(&w->all);
-    assert_int_equal(path_length(&path), 55);
+    struct critical_path path = whole_path(&w->all);
+    assert_int_equal(critical_path_length(&path), 55);
     assert_int_equal(on_path(&w->all, &path, G), 30);
     assert_int_equal(on_path(&w->all, &path, H), 20);
     assert_int_equal(on_path(&w->all, &path, K), 5);
-    struct graph *graph = prepared(&w->all);
+    struct activity_graph *graph = prepared(&w->all);
     assert_int_equal(length_with(graph, (struct graph_change){.free_line = 1}), 30);
-    graph_free(graph);
-    path_free(&path);
+    activity_graph_free(graph);
+    critical_path_free(&path);
     drop(w);
 }
 
@@ -159,15 +159,15 @@ static void rounds_of_a_barrier(void **state)
         for (unsigned t = 0; t < 4; t++)
             add(w, t, WORK, t == 3 ? LATE : F, 10 * (t + 1)), add(w, t, BARRIER, round, 0);
     assert_true(run(w));
-    struct path path = whole_path(&w->all);
-    assert_int_equal(path_length(&path), 120);
+    struct critical_path path = whole_path(&w->all);
+    assert_int_equal(critical_path_length(&path), 120);
     assert_int_equal(on_path(&w->all, &path, LATE), 120);
-    struct graph *graph = prepared(&w->all);
+    struct activity_graph *graph = prepared(&w->all);
     assert_int_equal(length_if(w, graph, LATE, 0), 90); /* then the third decides */
     assert_int_equal(length_if(w, graph, F, 0), 120);
     assert_int_equal(length_if(w, graph, F, GRAPH_WHOLE * 2), 180);
-    graph_free(graph);
-    path_free(&path);
+    activity_graph_free(graph);
+    critical_path_free(&path);
     drop(w);
 }
 
@@ -176,18 +176,18 @@ static void who_begins_later_is_not_on_the_path(void **state)
 {
     (void)state;
     struct intervals all = {0};
-    struct path path = {0};
-    uint32_t a = steps_code(&all.steps, (struct step){.from = 1});
+    struct critical_path path = {0};
+    uint32_t a = code_segments_code(&all.steps, (struct code_segment_key){.from = 1});
     intervals_start(&all, 1, 100, 0);
-    intervals_ran(&all, 1, a, 150, 1);
-    intervals_made(&all, 2, 1, 150, 1);
+    intervals_add_run(&all, 1, a, 150, 1);
+    intervals_set_created(&all, 2, 1, 150, 1);
     intervals_start(&all, 2, 160, 2);
-    intervals_ran(&all, 2, a, 200, 3);
-    path_begin(&path, &all, 0, 140);
-    while (!path_step(&path, 1)) {
+    intervals_add_run(&all, 2, a, 200, 3);
+    critical_path_begin(&path, &all, 0, 140);
+    while (!critical_path_step(&path, 1)) {
     }
-    assert_int_equal(path_length(&path), 40);
-    path_free(&path);
+    assert_int_equal(critical_path_length(&path), 40);
+    critical_path_free(&path);
     intervals_free(&all);
 }
 
@@ -195,28 +195,28 @@ static void a_thread_begins_where_it_was_made(void **state)
 {
     (void)state;
     struct intervals all = {0};
-    uint32_t a = steps_code(&all.steps, (struct step){.from = 1}),
-             b = steps_code(&all.steps, (struct step){.from = 2});
+    uint32_t a = code_segments_code(&all.steps, (struct code_segment_key){.from = 1}),
+             b = code_segments_code(&all.steps, (struct code_segment_key){.from = 2});
     intervals_start(&all, 1, 100, 0);
-    intervals_ran(&all, 1, a, 150, 1);
-    intervals_made(&all, 2, 1, 150, 1);
-    intervals_ran(&all, 1, a, 155, 1);
+    intervals_add_run(&all, 1, a, 150, 1);
+    intervals_set_created(&all, 2, 1, 150, 1);
+    intervals_add_run(&all, 1, a, 155, 1);
     intervals_start(&all, 2, 160, 2);
-    intervals_ran(&all, 2, b, 200, 3);
-    struct path path = whole_path(&all);
-    assert_int_equal(path_length(&path), 100);
+    intervals_add_run(&all, 2, b, 200, 3);
+    struct critical_path path = whole_path(&all);
+    assert_int_equal(critical_path_length(&path), 100);
     assert_int_equal(path.count, 3);
     assert_int_equal(path.pieces[1].is, PATH_STARTS);
     assert_int_equal(path.pieces[1].to_ns - path.pieces[1].from_ns, 10);
     assert_true(path.pieces[0].hop);
-    struct graph *graph = prepared(&all);
+    struct activity_graph *graph = prepared(&all);
     assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
     assert_int_equal(length_with(graph, (struct graph_change){.no_latency = true}), 90);
     uint32_t none[2] = {0, GRAPH_WHOLE};
     assert_int_equal(length_with(graph, (struct graph_change){.factors = none, .factor_count = 2}),
                      50);
-    graph_free(graph);
-    path_free(&path);
+    activity_graph_free(graph);
+    critical_path_free(&path);
     intervals_free(&all);
 }
 
@@ -225,25 +225,25 @@ static void who_could_run_has_a_processor(void **state)
 {
     (void)state;
     struct intervals all = {0};
-    uint32_t a = steps_code(&all.steps, (struct step){.from = 1});
-    struct spans *spans = spans_new();
+    uint32_t a = code_segments_code(&all.steps, (struct code_segment_key){.from = 1});
+    struct cpu_states *spans = cpu_states_new();
     intervals_start(&all, 1, 100, 0);
-    intervals_ran(&all, 1, a, 150, 1);
-    intervals_made(&all, 2, 1, 150, 1);
+    intervals_add_run(&all, 1, a, 150, 1);
+    intervals_set_created(&all, 2, 1, 150, 1);
     intervals_start(&all, 2, 160, 2);
-    intervals_ran(&all, 2, a, 200, 3);
-    spans_switched(spans, 2, SWITCHED_ON, 0, 158);
-    spans_switched(spans, 2, SWITCHED_OUT, 0, 170);
-    spans_switched(spans, 2, SWITCHED_ON, 0, 190);
-    struct graph *graph = prepared(&all);
+    intervals_add_run(&all, 2, a, 200, 3);
+    cpu_states_switched(spans, 2, SWITCH_ON, 0, 158);
+    cpu_states_switched(spans, 2, SWITCH_OUT, 0, 170);
+    cpu_states_switched(spans, 2, SWITCH_ON, 0, 190);
+    struct activity_graph *graph = prepared(&all);
     assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
     assert_int_equal(length_with(graph, (struct graph_change){.spans = spans}), 100 - 20 - 8);
     assert_int_equal(
         length_with(graph, (struct graph_change){.spans = spans, .no_latency = true}),
         100 - 20 - 10);
     assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
-    graph_free(graph);
-    spans_free(spans);
+    activity_graph_free(graph);
+    cpu_states_free(spans);
     intervals_free(&all);
 }
 
@@ -306,16 +306,16 @@ static void the_path_is_as_long_as_the_run(void **state)
         for (unsigned t = 0; t < w->count; t++)
             if (w->threads[t].at > end)
                 end = w->threads[t].at;
-        struct path path = whole_path(&w->all);
-        assert_int_equal(path_length(&path), end);
+        struct critical_path path = whole_path(&w->all);
+        assert_int_equal(critical_path_length(&path), end);
         for (size_t i = 1; i < path.count; i++)
             assert_int_equal(path.pieces[i].from_ns, path.pieces[i - 1].to_ns);
-        struct graph *graph = prepared(&w->all);
+        struct activity_graph *graph = prepared(&w->all);
         assert_int_equal(length_with(graph, (struct graph_change){0}), end);
         if (!has_locks(w)) /* else one may be handed on in no time */
-            assert_int_equal(graph_left_out(graph), 0);
-        graph_free(graph);
-        path_free(&path);
+            assert_int_equal(activity_graph_left_out(graph), 0);
+        activity_graph_free(graph);
+        critical_path_free(&path);
         drop(w);
     }
 }
@@ -341,9 +341,9 @@ static void what_if_is_what_is(void **state)
                 assert_true(run(changed));
                 for (unsigned t = 0; t < changed->count; t++)
                     end = changed->threads[t].at > end ? changed->threads[t].at : end;
-                struct graph *graph = prepared(&w->all);
+                struct activity_graph *graph = prepared(&w->all);
                 assert_int_equal(length_if(w, graph, name, GRAPH_WHOLE * (name - 1)), end);
-                graph_free(graph);
+                activity_graph_free(graph);
                 drop(changed);
             }
         if (w)
@@ -361,7 +361,7 @@ static void slack_is_exact(void **state)
         struct world *w = random_world(seed);
         if (!w)
             continue;
-        struct graph *graph = prepared(&w->all), *again = prepared(&w->all);
+        struct activity_graph *graph = prepared(&w->all), *again = prepared(&w->all);
         find_slack(graph);
         for (uint32_t t = 0; t < w->all.thread_count; t++)
             for (size_t i = 0; i < w->all.threads[t].count; i++) {
@@ -369,10 +369,10 @@ static void slack_is_exact(void **state)
                 if (in->is != INTERVAL_RUNS || !in->step)
                     continue;
                 int64_t took = in->to_ns - interval_begin(&w->all.threads[t], i);
-                int64_t slack = graph_slack(graph, t, i), end = graph_length(graph);
+                int64_t slack = activity_graph_slack(graph, t, i), end = activity_graph_length(graph);
                 uint32_t step = in->step;
-                in->step = steps_code(&w->all.steps, (struct step){.from = 77});
-                uint32_t *factors = memory_zeroed(w->all.steps.count, sizeof *factors);
+                in->step = code_segments_code(&w->all.steps, (struct code_segment_key){.from = 77});
+                uint32_t *factors = xcalloc(w->all.steps.count, sizeof *factors);
                 for (uint32_t k = 0; k < w->all.steps.count; k++)
                     factors[k] = GRAPH_WHOLE;
                 for (int more = 0; more < 2; more++, compared++) {
@@ -389,17 +389,17 @@ static void slack_is_exact(void **state)
                 free(factors);
                 in->step = step;
             }
-        graph_free(graph);
-        graph_free(again);
+        activity_graph_free(graph);
+        activity_graph_free(again);
         drop(w);
     }
     assert_true(compared > 5000);
 }
 
-static struct graph *prepared_until(const struct intervals *all, uint32_t thread, int64_t at_ns)
+static struct activity_graph *prepared_until(const struct intervals *all, uint32_t thread, int64_t at_ns)
 {
-    struct graph *graph = graph_new(all);
-    graph_until(graph, thread, at_ns);
+    struct activity_graph *graph = activity_graph_new(all);
+    activity_graph_until(graph, thread, at_ns);
     while (!graph_prepare_step(graph, 5)) {
     }
     return graph;
@@ -410,19 +410,19 @@ static void what_is_until_a_moment(void **state)
 {
     (void)state;
     struct world *w = chain_of_three();
-    struct graph *graph = prepared_until(&w->all, 1, 70);
+    struct activity_graph *graph = prepared_until(&w->all, 1, 70);
     assert_int_equal(length_if(w, graph, A1, 0), 40); /* then it waits for itself: 20 and 20 */
     assert_int_equal(length_if(w, graph, B3, 0), 50);
     assert_int_equal(length_if(w, graph, B3, GRAPH_WHOLE / 2), 60);
     assert_int_equal(length_if(w, graph, C1, 0), 70);
     find_slack(graph);
-    assert_int_equal(graph_length(graph), 70);
+    assert_int_equal(activity_graph_length(graph), 70);
     assert_int_equal(slack_of(w, graph, A1), 0);
     assert_int_equal(slack_of(w, graph, B1), 30);
     assert_int_equal(slack_of(w, graph, B3), 0);
     assert_true(slack_of(w, graph, A2) == INT64_MAX); /* leads to what comes later alone */
     assert_true(slack_of(w, graph, C1) == INT64_MAX);
-    graph_free(graph);
+    activity_graph_free(graph);
     drop(w);
 }
 
@@ -434,19 +434,19 @@ static void until_any_moment_it_is_what_it_was(void **state)
     for (unsigned seed = 0; seed < 60; seed++) {
         struct world *w = random_world(seed);
         for (uint32_t t = 0; w && t < w->all.thread_count; t++) {
-            const struct course_of *c = &w->all.threads[t];
+            const struct thread_timeline *c = &w->all.threads[t];
             for (size_t i = 0; i < c->count; i++) {
                 int64_t begin = interval_begin(c, i), end = c->items[i].to_ns;
                 for (int64_t at = end; at > begin; at -= (end - begin + 1) / 2, compared++) {
-                    struct graph *graph = prepared_until(&w->all, t, at);
-                    struct path path = {0};
-                    path_begin(&path, &w->all, c->thread, at);
-                    while (!path_step(&path, 3)) {
+                    struct activity_graph *graph = prepared_until(&w->all, t, at);
+                    struct critical_path path = {0};
+                    critical_path_begin(&path, &w->all, c->thread, at);
+                    while (!critical_path_step(&path, 3)) {
                     }
                     assert_int_equal(length_with(graph, (struct graph_change){0}),
-                                     path_length(&path));
-                    path_free(&path);
-                    graph_free(graph);
+                                     critical_path_length(&path));
+                    critical_path_free(&path);
+                    activity_graph_free(graph);
                 }
             }
         }

@@ -8,7 +8,7 @@
 #define MOST 20u /* that wait on a line, behind a number that is missing */
 
 static struct {
-    struct ref at;
+    struct event_id at;
     bool waits;
 } came[STEPS];
 static uint32_t came_count;
@@ -24,7 +24,7 @@ static uint32_t below(uint32_t n)
 /* The missing number comes, everything of the line goes, and another number is missing. */
 static void let_go(struct order *order, uint32_t line)
 {
-    order_accept(order, &(struct arrival){.at = {line, missing[line]}, .type = 1});
+    order_insert(order, &(struct arrival){.at = {line, missing[line]}, .type = 1});
     for (uint32_t i = 0; i < came_count; i++)
         came[i].waits &= came[i].at.line != line;
     missing[line] = newest[line] + 1;
@@ -33,7 +33,7 @@ static void let_go(struct order *order, uint32_t line)
 
 static void put(struct order *order, uint32_t line)
 {
-    const struct ref others[] = {{SENDER, 1}, {SENDER, 2}};
+    const struct event_id others[] = {{SENDER, 1}, {SENDER, 2}};
     struct arrival a = {.at = {line, ++newest[line]}, .type = 1};
     came[came_count].at = a.at;
     came[came_count++].waits = true;
@@ -42,7 +42,7 @@ static void put(struct order *order, uint32_t line)
         a.partners = others;
         a.partner_count = 1 + below(2);
     }
-    order_accept(order, &a);
+    order_insert(order, &a);
 }
 
 struct visit {
@@ -55,7 +55,7 @@ static void compare(void *context, const struct arrival *a)
     struct visit *visit = context;
     while (visit->next < came_count && !came[visit->next].waits)
         visit->next++;
-    visit->wrong |= visit->next == came_count || !ref_equal(came[visit->next].at, a->at);
+    visit->wrong |= visit->next == came_count || !event_id_equal(came[visit->next].at, a->at);
     visit->next++;
 }
 
@@ -72,10 +72,10 @@ static void all_is_there(const struct order *order)
 /* One step of a walk: what it tells waits, and came after all that it told before. */
 static bool walk_on(struct pending_walk *walk, uint32_t *after)
 {
-    struct ref at;
+    struct event_id at;
     if (!pending_walk_next(walk, &at))
         return false;
-    while (*after < came_count && !ref_equal(came[*after].at, at)) {
+    while (*after < came_count && !event_id_equal(came[*after].at, at)) {
         assert_false(came[*after].waits); /* else it was passed over */
         ++*after;
     }
@@ -100,7 +100,7 @@ static void what_waits_lies_in_the_order_of_its_coming(void **state)
         for (uint32_t line = 1; line <= LINES; line++)
             missing[line] = newest[line] = 1;
         for (uint64_t n = 1; n <= 2; n++)
-            order_accept(
+            order_insert(
                 order, &(struct arrival){.at = {SENDER, n}, .type = 1, .relation = RELATION_SEND});
         for (uint32_t i = 0; i < STEPS / 16; i++) {
             uint32_t line = 1 + below(LINES), stays = line % 8 == 0;

@@ -16,7 +16,7 @@ static void causes_stand_left_and_pairs_share_a_column(void **state)
             shown[i] = seed % 3 == 0 || execution_random(&random, 3) > 0;
         uint64_t anchor = execution_random(&random, (uint32_t)order_count(order));
         anchor = order_event(order, anchor).point;
-        struct placement p = window_at(order, anchor, -1000, 2000);
+        struct layout_result p = window_at(order, anchor, -1000, 2000);
         for (uint32_t a = 0; a < x.count; a++) {
             bool is_a, is_b;
             int32_t ca = column_of(&p, order_position(order, x.arrivals[a].at), &is_a);
@@ -29,7 +29,7 @@ static void causes_stand_left_and_pairs_share_a_column(void **state)
                     assert_true(ca < cb);
             }
         }
-        placement_free(&p);
+        layout_result_free(&p);
         order_free(order);
     }
 }
@@ -46,20 +46,20 @@ static void nothing_is_blank_that_the_order_does_not_force(void **state)
         execution_feed(&x, order, seed);
         for (uint32_t i = 0; i < x.lines; i++)
             shown[i] = execution_random(&random, 2) > 0;
-        struct placement p = window_at(order, 0, 0, 2000);
+        struct layout_result p = window_at(order, 0, 0, 2000);
         bool used[2000] = {false};
         for (size_t i = 0; i < p.count; i++)
             used[p.events[i].column] = true;
         for (int32_t c = 0; p.count && c <= p.last; c++)
             assert_true(used[c]);
-        placement_free(&p);
+        layout_result_free(&p);
         p = window_at(order, order_count(order), -2000, 2000);
         memset(used, 0, sizeof used);
         for (size_t i = 0; i < p.count; i++)
             used[-p.events[i].column - 1] = true;
         for (int32_t c = 0; p.count && c <= -p.first - 1; c++)
             assert_true(used[c]);
-        placement_free(&p);
+        layout_result_free(&p);
         order_free(order);
     }
 }
@@ -75,10 +75,10 @@ static void scrolling_by_columns_is_rigid(void **state)
         execution_feed(&x, order, seed);
         uint64_t anchor = execution_random(&random, (uint32_t)order_count(order) + 1);
         anchor = anchor < order_count(order) ? order_event(order, anchor).point : anchor;
-        struct placement all = window_at(order, anchor, -1000, 2000);
+        struct layout_result all = window_at(order, anchor, -1000, 2000);
         for (int n = 0; n < 10; n++) {
             int32_t from = (int32_t)execution_random(&random, 60) - 30;
-            struct placement some = window_at(order, anchor, from, 12);
+            struct layout_result some = window_at(order, anchor, from, 12);
             size_t k = 0;
             for (size_t i = 0; i < all.count; i++) {
                 if (all.events[i].column < from || all.events[i].column >= from + 12)
@@ -89,19 +89,19 @@ static void scrolling_by_columns_is_rigid(void **state)
                 k++;
             }
             assert_int_equal(k, some.count);
-            placement_free(&some);
+            layout_result_free(&some);
         }
-        placement_free(&all);
+        layout_result_free(&all);
         order_free(order);
     }
 }
 
 /* ---- line moves: what Taylor asks of scrolling ---- */
 
-static struct placement moved_window(struct order *order, uint64_t anchor,
+static struct layout_result moved_window(struct order *order, uint64_t anchor,
                                      const struct line_move *moves, size_t count)
 {
-    struct placing placing = {.anchor = anchor,
+    struct layout_params placing = {.anchor = anchor,
                               .moves = moves,
                               .move_count = count,
                               .from = -1000,
@@ -109,16 +109,16 @@ static struct placement moved_window(struct order *order, uint64_t anchor,
                               .row_of = row_of,
                               .cluster = no_cluster,
                               .rows = EXECUTION_LINES};
-    struct placement placement;
+    struct layout_result placement;
     rows_from_shown();
-    place(order, &placing, &placement);
+    layout_columns(order, &placing, &placement);
     return placement;
 }
 
 static uint64_t *cut_with(struct order *order, uint64_t anchor, struct line_move move)
 {
-    struct placing placing = {.anchor = anchor, .moves = &move, .move_count = move.events != 0};
-    return place_cut(order, &placing);
+    struct layout_params placing = {.anchor = anchor, .moves = &move, .move_count = move.events != 0};
+    return layout_cut(order, &placing);
 }
 
 /* Left of the cut is the past of everything left of it. */
@@ -203,9 +203,9 @@ static void undoing_gives_the_same_picture(void **state)
         for (int i = 0; i < 3; i++)
             moves[i] = (struct line_move){.line = 1 + execution_random(&random, x.lines),
                                           .events = (int32_t)execution_random(&random, 9) - 4};
-        struct placement first = moved_window(order, anchor, moves, 2);
-        struct placement other = moved_window(order, anchor, moves, 3);
-        struct placement again = moved_window(order, anchor, moves, 2);
+        struct layout_result first = moved_window(order, anchor, moves, 2);
+        struct layout_result other = moved_window(order, anchor, moves, 3);
+        struct layout_result again = moved_window(order, anchor, moves, 2);
         assert_int_equal(first.count, again.count);
         assert_int_equal(first.count, order_figures(order).events); /* nothing is lost by moving */
         for (size_t i = 0; i < first.count; i++) {
@@ -220,9 +220,9 @@ static void undoing_gives_the_same_picture(void **state)
                 if (x.before[x.point[a]][x.point[b]])
                     assert_true(ca < cb);
             }
-        placement_free(&first);
-        placement_free(&other);
-        placement_free(&again);
+        layout_result_free(&first);
+        layout_result_free(&other);
+        layout_result_free(&again);
         order_free(order);
     }
 }
@@ -241,21 +241,21 @@ static void going_on_is_the_same_as_beginning_anew(void **state)
         rows_from_shown();
         uint64_t anchor =
             order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
-        struct placing placing = {.anchor = anchor,
+        struct layout_params placing = {.anchor = anchor,
                                   .columns = 5,
                                   .row_of = row_of,
                                   .cluster = no_cluster,
                                   .rows = EXECUTION_LINES};
-        struct place_job *job = place_begin(order, &placing);
+        struct layout_job *job = layout_columns_begin(order, &placing);
         for (int n = 0; n < 12; n++) {
-            struct placement a, b;
+            struct layout_result a, b;
             placing.from = (int32_t)execution_random(&random, 80) - 40;
             placing.columns = 1 + execution_random(&random, 30);
-            place_want(job, placing.from, placing.columns);
-            while (!place_step(job, 7))
+            layout_columns_want(job, placing.from, placing.columns);
+            while (!layout_columns_step(job, 7))
                 ;
-            place_take(job, &a);
-            place(order, &placing, &b);
+            layout_columns_collect(job, &a);
+            layout_columns(order, &placing, &b);
             assert_int_equal(a.count, b.count);
             assert_int_equal(a.more_left, b.more_left);
             assert_int_equal(a.more_right, b.more_right);
@@ -265,10 +265,10 @@ static void going_on_is_the_same_as_beginning_anew(void **state)
             }
             for (uint32_t line = 1; line <= x.lines; line++)
                 assert_int_equal(a.before[line - 1], b.before[line - 1]);
-            placement_free(&a);
-            placement_free(&b);
+            layout_result_free(&a);
+            layout_result_free(&b);
         }
-        place_end(job);
+        layout_columns_end(job);
         order_free(order);
     }
 }
@@ -285,14 +285,14 @@ static void a_cluster_shows_what_ties_it_to_others(void **state)
         for (uint32_t i = 0; i < x.lines; i++)
             row_of[i] = i < x.lines / 2 ? 1 : i + 1;
         cluster[0] = 1;
-        struct placing placing = {.anchor = seed % 2 ? 0 : order_count(order),
+        struct layout_params placing = {.anchor = seed % 2 ? 0 : order_count(order),
                                   .from = -1000,
                                   .columns = 2000,
                                   .row_of = row_of,
                                   .cluster = cluster,
                                   .rows = EXECUTION_LINES};
-        struct placement p;
-        place(order, &placing, &p);
+        struct layout_result p;
+        layout_columns(order, &placing, &p);
         int32_t last = INT32_MIN;
         for (size_t i = 0; i < p.count; i++) {
             if (row_of[order_event(order, p.events[i].position).line - 1] != 1)
@@ -311,7 +311,7 @@ static void a_cluster_shows_what_ties_it_to_others(void **state)
             if (!inside || tied)
                 assert_true(found);
         }
-        placement_free(&p);
+        layout_result_free(&p);
         order_free(order);
     }
 }
@@ -322,8 +322,8 @@ static void folding_hides_no_order(void **state)
     struct order *order = order_new(); /* one thread visits one object ten times */
     uint32_t thread = order_line(order, false, 1), object = order_line(order, false, 2);
     for (uint64_t i = 0; i < 10; i++) {
-        struct ref t[2] = {{thread, 2 * i + 1}, {thread, 2 * i + 2}};
-        struct ref o[2] = {{object, 2 * i + 1}, {object, 2 * i + 2}};
+        struct event_id t[2] = {{thread, 2 * i + 1}, {thread, 2 * i + 2}};
+        struct event_id o[2] = {{object, 2 * i + 1}, {object, 2 * i + 2}};
         for (int k = 0; k < 2; k++) {
             struct arrival a = {.at = t[k],
                                 .thread = thread,
@@ -337,23 +337,23 @@ static void folding_hides_no_order(void **state)
                                 .relation = RELATION_SYNC,
                                 .partners = &t[k],
                                 .partner_count = 1};
-            order_accept(order, &a);
-            order_accept(order, &b);
+            order_insert(order, &a);
+            order_insert(order, &b);
         }
     }
     memset(shown, 1, sizeof shown);
-    struct placing placing = {.columns = 100,
+    struct layout_params placing = {.columns = 100,
                               .row_of = row_of,
                               .cluster = no_cluster,
                               .rows = EXECUTION_LINES,
                               .fold = true};
-    struct placement p;
+    struct layout_result p;
     rows_from_shown();
-    place(order, &placing, &p);
+    layout_columns(order, &placing, &p);
     assert_int_equal(p.count, 2);
     assert_int_equal(p.events[0].fold, 10);
     assert_int_equal(p.events[0].column, p.events[1].column);
-    placement_free(&p);
+    layout_result_free(&p);
     order_free(order);
 }
 
@@ -371,17 +371,17 @@ static void what_is_found_early_stays_where_it_is(void **state)
             shown[i] = execution_random(&random, 3) > 0;
         uint64_t anchor =
             order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
-        struct placement p, all = window_at(order, anchor, -15, 30);
-        struct placing placing = {.anchor = anchor,
+        struct layout_result p, all = window_at(order, anchor, -15, 30);
+        struct layout_params placing = {.anchor = anchor,
                                   .from = -15,
                                   .columns = 30,
                                   .row_of = row_of,
                                   .cluster = no_cluster,
                                   .rows = EXECUTION_LINES};
-        struct place_job *job = place_begin(order, &placing);
+        struct layout_job *job = layout_columns_begin(order, &placing);
         for (bool done = false; !done;) {
-            done = place_step(job, 1 + execution_random(&random, 40));
-            place_take(job, &p);
+            done = layout_columns_step(job, 1 + execution_random(&random, 40));
+            layout_columns_collect(job, &p);
             assert_int_equal(p.unresolved, !done);
             assert_true(done ? p.count == all.count : p.count <= all.count);
             for (size_t i = 0; i < p.count; i++) {
@@ -390,10 +390,10 @@ static void what_is_found_early_stays_where_it_is(void **state)
                 assert_true(found);
             }
             early += !done && p.count > 0;
-            placement_free(&p);
+            layout_result_free(&p);
         }
-        place_end(job);
-        placement_free(&all);
+        layout_columns_end(job);
+        layout_result_free(&all);
         order_free(order);
     }
     assert_true(early > 100);

@@ -29,7 +29,7 @@ static uint32_t process(struct run *run, const struct run_module *modules, size_
 
 static uint32_t place(struct run *run, uint32_t in, uint64_t address)
 {
-    return places_of(run, run_site(run, (struct site){.process = in, .address = address}));
+    return call_sites_for_line(run, run_site(run, (struct site){.process = in, .address = address}));
 }
 
 static void places_are_of_files(void **state)
@@ -42,7 +42,7 @@ static void places_are_of_files(void **state)
                                   module("/l", 0, 0x90000, 0x90000),
                                   module("/m", 2, 0xa0000, 0xa0000)};
     uint32_t p = process(run, first, 2), q = process(run, second, 3);
-    assert_int_equal(places_of(run, 0), 0);
+    assert_int_equal(call_sites_for_line(run, 0), 0);
     uint32_t a = place(run, p, 0x10100), library = place(run, p, 0x50020);
     assert_int_equal(a, 1);
     assert_int_equal(place(run, p, 0x10100), a);
@@ -51,9 +51,9 @@ static void places_are_of_files(void **state)
     assert_true(place(run, q, 0xa0100) != a);
     assert_true(place(run, p, 0x10101) != a);
     assert_true(place(run, p, 0x999999) != place(run, q, 0x999999)); /* of no file */
-    assert_true(places_site(run, a) ==
+    assert_true(call_sites_site(run, a) ==
                 run_site(run, (struct site){.process = p, .address = 0x10100}));
-    assert_int_equal(places_site(run, places_count(run) + 1), 0);
+    assert_int_equal(call_sites_site(run, call_sites_count(run) + 1), 0);
     run_free(run);
 }
 

@@ -22,46 +22,46 @@ static uint64_t below(uint64_t n)
     return seed % n;
 }
 
-static struct slot *slots_of(const struct queue *q)
+static struct ring_slot *slots_of(const struct shared_queue *q)
 {
-    return (struct slot *)(void *)((char *)q->head + QUEUE_HEAD_BYTES);
+    return (struct ring_slot *)(void *)((char *)q->head + QUEUE_HEAD_BYTES);
 }
 
-static struct queue begin(uint32_t clock)
+static struct shared_queue begin(uint32_t clock)
 {
     size_t bytes = QUEUE_HEAD_BYTES + SLOTS * SLOT_BYTES;
     struct queue_head *head = aligned_alloc(64, bytes);
     assert_non_null(head);
     memset(head, 0xee, bytes);
     *head = (struct queue_head){.slots = SLOTS, .clock = clock};
-    return (struct queue){.head = head, .slots = SLOTS, .tail = SLOTS - 100};
+    return (struct shared_queue){.head = head, .slots = SLOTS, .tail = SLOTS - 100};
 }
 
 /* One more record, of so many slots; its number and time are its place, so that each is known again. */
-static void put(struct queue *q, size_t size)
+static void put(struct shared_queue *q, size_t size)
 {
     uint64_t at = q->tail + q->there;
     assert_true(q->there + size <= SLOTS);
-    slots_of(q)[at % SLOTS] = (struct slot){.shape = 1,
+    slots_of(q)[at % SLOTS] = (struct ring_slot){.shape = 1,
                                             .payload_bytes = (uint32_t)((size - 1) * SLOT_BYTES),
                                             .time_ns = BEGIN_NS + at,
                                             .number_a = at};
     for (size_t i = 1; i < size; i++) /* looks like a record that would lead astray */
         slots_of(q)[(at + i) % SLOTS] =
-            (struct slot){.shape = 7, .payload_bytes = 64 * 5, .number_a = at + i};
+            (struct ring_slot){.shape = 7, .payload_bytes = 64 * 5, .number_a = at + i};
     q->there += size;
 }
 
 /* So much of it as one round takes; every slot is the next one, and what is cut is cut between records. */
-static size_t take(struct queue *q, struct slot *to, struct queue_want want)
+static size_t take(struct shared_queue *q, struct ring_slot *to, struct shared_queue_request want)
 {
     unsigned what = 77;
-    size_t count = queue_copy(q, to, &want, &what), size;
+    size_t count = shared_queue_copy(q, to, &want, &what), size;
     assert_int_equal(what, 0);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(to[i].number_a, q->tail + i);
     for (size_t i = 0; i < count; i += size) {
-        size = slots_next(to + i, count - i);
+        size = slot_next_record(to + i, count - i);
         assert_int_not_equal(size, 0);
         assert_true(i == 0 || i + size <= want.most || count == q->there);
         assert_true(i == 0 || to[i].time_ns <= want.horizon);
@@ -74,20 +74,20 @@ static size_t take(struct queue *q, struct slot *to, struct queue_want want)
 static void all_comes_once_in_whole_records(void **state)
 {
     (void)state;
-    struct queue q = begin(QUEUE_CLOCK_NS);
-    struct slot *to = aligned_alloc(64, ROOM * SLOT_BYTES);
+    struct shared_queue q = begin(QUEUE_CLOCK_NS);
+    struct ring_slot *to = aligned_alloc(64, ROOM * SLOT_BYTES);
     assert_non_null(to);
     for (int round = 0; round < 3000; round++) {
         while (q.there < SLOTS / 2 + below(SLOTS / 2 - 40))
             put(&q, below(4) ? 1 : 1 + below(40));
-        struct queue_want want = {.most = 1 + below(below(2) ? 300 : 2000),
+        struct shared_queue_request want = {.most = 1 + below(below(2) ? 300 : 2000),
                                   .room = ROOM,
                                   .horizon =
                                       below(3) ? UINT64_MAX : BEGIN_NS + q.tail + below(400)};
         assert_true(take(&q, to, want) > 0);
     }
     while (q.there)
-        take(&q, to, (struct queue_want){.most = 64, .room = ROOM, .horizon = UINT64_MAX});
+        take(&q, to, (struct shared_queue_request){.most = 64, .room = ROOM, .horizon = UINT64_MAX});
     free(to);
     free(q.head);
 }
@@ -95,14 +95,14 @@ static void all_comes_once_in_whole_records(void **state)
 static void a_record_that_finds_no_room_waits(void **state)
 {
     (void)state;
-    struct queue q = begin(QUEUE_CLOCK_NS);
-    struct slot to[64];
+    struct shared_queue q = begin(QUEUE_CLOCK_NS);
+    struct ring_slot to[64];
     put(&q, 50);
     put(&q, 1);
-    const struct queue_want little = {.most = 64, .room = 40, .horizon = UINT64_MAX};
+    const struct shared_queue_request little = {.most = 64, .room = 40, .horizon = UINT64_MAX};
     assert_int_equal(take(&q, to, little), 0);
     assert_int_equal(
-        take(&q, to, (struct queue_want){.most = 64, .room = 50, .horizon = UINT64_MAX}), 50);
+        take(&q, to, (struct shared_queue_request){.most = 64, .room = 50, .horizon = UINT64_MAX}), 50);
     assert_int_equal(take(&q, to, little), 1);
     assert_int_equal(take(&q, to, little), 0);
     free(q.head);
@@ -112,21 +112,21 @@ static void a_record_that_finds_no_room_waits(void **state)
 static void what_is_no_record_is_said(void **state)
 {
     (void)state;
-    struct queue q = begin(QUEUE_CLOCK_NS);
-    struct slot *to = aligned_alloc(64, ROOM * SLOT_BYTES);
-    const struct queue_want want = {.most = ROOM, .room = ROOM, .horizon = UINT64_MAX};
+    struct shared_queue q = begin(QUEUE_CLOCK_NS);
+    struct ring_slot *to = aligned_alloc(64, ROOM * SLOT_BYTES);
+    const struct shared_queue_request want = {.most = ROOM, .room = ROOM, .horizon = UINT64_MAX};
     unsigned what = 0;
     assert_non_null(to);
     for (int i = 0; i < 300; i++)
         put(&q, 1);
     slots_of(&q)[(q.tail + 200) % SLOTS].payload_bytes = LIMIT_PAYLOAD_BYTES + 1;
-    assert_int_equal(queue_copy(&q, to, &want, &what), 300);
+    assert_int_equal(shared_queue_copy(&q, to, &want, &what), 300);
     assert_int_equal(what, SLOTS_BROKEN);
     for (unsigned i = 0; i < 300; i++)
         assert_int_equal(to[i].number_a, q.tail + i);
     slots_of(&q)[(q.tail + 10) % SLOTS].shape = SHAPE_CONTROL;
     slots_of(&q)[(q.tail + 10) % SLOTS].flags = MESSAGE_DESCRIBE;
-    assert_int_equal(queue_copy(&q, to, &want, &what), 300);
+    assert_int_equal(shared_queue_copy(&q, to, &want, &what), 300);
     assert_int_equal(what, SLOTS_BROKEN | SLOTS_DESCRIBE);
     free(to);
     free(q.head);
@@ -135,29 +135,29 @@ static void what_is_no_record_is_said(void **state)
 static void times_become_nanoseconds(void **state)
 {
     (void)state;
-    static struct ticks ticks;
-    struct queue q = begin(QUEUE_CLOCK_TICKS);
-    struct slot *to = aligned_alloc(64, ROOM * SLOT_BYTES);
+    static struct tsc_clock ticks;
+    struct shared_queue q = begin(QUEUE_CLOCK_TICKS);
+    struct ring_slot *to = aligned_alloc(64, ROOM * SLOT_BYTES);
     unsigned what;
     assert_non_null(to);
-    if (!ticks_known())
+    if (!tsc_clock_known())
         skip();
     while (ticks.count < 3)
-        ticks_read(&ticks);
+        tsc_clock_read(&ticks);
     for (size_t i = 0, size; i < 500; i += size)
         put(&q, size = 1 + below(3));
     uint64_t first = ticks.points[0].ticks, last = ticks.points[2].ticks;
     for (uint64_t i = 0; i < q.there; i++) /* all over the readings, and beyond */
         slots_of(&q)[(q.tail + i) % SLOTS].time_ns = first + (last - first) * i / 400;
-    const struct queue_want want = {
+    const struct shared_queue_request want = {
         .most = ROOM, .room = ROOM, .horizon = UINT64_MAX, .ticks = &ticks};
-    size_t count = queue_copy(&q, to, &want, &what), size;
+    size_t count = shared_queue_copy(&q, to, &want, &what), size;
     assert_int_equal(count, q.there);
     for (size_t i = 0; i < count; i += size) {
-        size = slots_next(to + i, count - i);
+        size = slot_next_record(to + i, count - i);
         for (size_t k = 0; k < size; k++) {
             uint64_t stamp = slots_of(&q)[(q.tail + i + k) % SLOTS].time_ns;
-            assert_int_equal(to[i + k].time_ns, k ? stamp : ticks_ns(&ticks, stamp));
+            assert_int_equal(to[i + k].time_ns, k ? stamp : tsc_clock_ns(&ticks, stamp));
         }
     }
     free(to);
@@ -167,14 +167,14 @@ static void times_become_nanoseconds(void **state)
 static void it_rests_until_a_quarter_is_there(void **state)
 {
     (void)state;
-    assert_int_equal(taker_rest_ns(1000000, 64), 1000000); /* as it should be */
-    assert_int_equal(taker_rest_ns(1000000, 128), 500000); /* twice as much: half as long */
-    assert_int_equal(taker_rest_ns(1000000, 16),
+    assert_int_equal(capture_sleep_ns(1000000, 64), 1000000); /* as it should be */
+    assert_int_equal(capture_sleep_ns(1000000, 128), 500000); /* twice as much: half as long */
+    assert_int_equal(capture_sleep_ns(1000000, 16),
                      2000000); /* little: longer, but no more than twice */
-    assert_int_equal(taker_rest_ns(1000000, 0), 2000000);
-    assert_int_equal(taker_rest_ns(100000, 256), 100000); /* never shorter */
-    assert_int_equal(taker_rest_ns(10000000, 0), 10000000); /* nor longer */
-    assert_int_equal(taker_rest_ns(8000000, 1), 10000000);
+    assert_int_equal(capture_sleep_ns(1000000, 0), 2000000);
+    assert_int_equal(capture_sleep_ns(100000, 256), 100000); /* never shorter */
+    assert_int_equal(capture_sleep_ns(10000000, 0), 10000000); /* nor longer */
+    assert_int_equal(capture_sleep_ns(8000000, 1), 10000000);
 }
 
 int main(void)

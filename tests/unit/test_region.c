@@ -14,11 +14,11 @@
 /* A region that the test writes, as a program would, and what was told of it. */
 struct written {
     int fd;
-    struct region_head *head;
-    struct region_frame *frames;
-    struct region_context *contexts;
-    struct region *region;
-    struct context_thread thread;
+    struct profile_region_head *head;
+    struct profile_region_frame *frames;
+    struct profile_region_context *contexts;
+    struct region_reader *region;
+    struct call_context_thread thread;
 };
 
 static int memory(size_t bytes, bool seals)
@@ -36,19 +36,19 @@ static void begin(struct written *w)
     *w = (struct written){.fd = memory(REGION_MAP_BYTES, true)};
     char *base = mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
     assert_ptr_not_equal(base, MAP_FAILED);
-    w->head = (struct region_head *)base;
-    w->frames = (struct region_frame *)(base + REGION_FRAMES_AT);
-    w->contexts = (struct region_context *)(base + REGION_CONTEXTS_AT);
+    w->head = (struct profile_region_head *)base;
+    w->frames = (struct profile_region_frame *)(base + REGION_FRAMES_AT);
+    w->contexts = (struct profile_region_context *)(base + REGION_CONTEXTS_AT);
     w->head->magic = REGION_MAGIC;
     w->head->version = REGION_VERSION;
     w->head->clock = QUEUE_CLOCK_NS;
-    assert_null(region_add(&w->region, w->fd, 7));
+    assert_null(region_reader_add(&w->region, w->fd, 7));
     assert_int_equal(w->region->thread, 7);
 }
 
 static void end(struct written *w)
 {
-    region_free(w->region);
+    region_reader_free(w->region);
     munmap(w->head, REGION_MAP_BYTES);
     close(w->fd);
     free(w->thread.items);
@@ -57,7 +57,7 @@ static void end(struct written *w)
 static uint32_t add(struct written *w, uint32_t parent, uint64_t function)
 {
     uint32_t index = w->head->contexts;
-    struct region_context *c = &w->contexts[index];
+    struct profile_region_context *c = &w->contexts[index];
     c->parent = parent;
     c->lands = index;
     c->function = function;
@@ -68,7 +68,7 @@ static uint32_t add(struct written *w, uint32_t parent, uint64_t function)
 
 static void call(struct written *w, uint32_t index, uint64_t real, uint64_t own)
 {
-    struct region_context *c = &w->contexts[index];
+    struct profile_region_context *c = &w->contexts[index];
     c->calls++;
     c->ended++;
     c->real += real;
@@ -83,20 +83,20 @@ static void call(struct written *w, uint32_t index, uint64_t real, uint64_t own)
 static unsigned look(struct written *w, uint64_t ns, bool all)
 {
     struct region_moment moment = {.ns = ns, .all = all};
-    struct out out = {0};
+    struct encoder out = {0};
     unsigned told = 0;
     const char *why = NULL;
-    bool any = region_look(w->region, &moment);
-    while (any && region_tell(w->region, &moment, &out)) {
-        assert_true(contexts_take(&w->thread, out.data, out.size, &why));
+    bool any = region_reader_poll(w->region, &moment);
+    while (any && region_reader_encode(w->region, &moment, &out)) {
+        assert_true(call_contexts_update(&w->thread, out.data, out.size, &why));
         out.size = 0;
         told++;
     }
-    out_free(&out);
+    encoder_free(&out);
     return told;
 }
 
-static const struct sums_context *sums(const struct written *w, uint32_t index)
+static const struct snapshot_context *sums(const struct written *w, uint32_t index)
 {
     assert_true(index < w->thread.count);
     return &w->thread.items[index].sums;
@@ -106,13 +106,13 @@ static const struct sums_context *sums(const struct written *w, uint32_t index)
 
 static void it_takes_only_what_is_a_region(void **state)
 {
-    struct region *list = NULL;
+    struct region_reader *list = NULL;
     int open = memory(REGION_MAP_BYTES, false), small = memory(4096, true),
         empty = memory(REGION_MAP_BYTES, true);
     (void)state;
-    assert_string_equal(region_add(&list, open, 1), "a region that is not sealed");
-    assert_string_equal(region_add(&list, small, 1), "a region of an impossible size");
-    assert_non_null(region_add(&list, empty, 1));
+    assert_string_equal(region_reader_add(&list, open, 1), "a region that is not sealed");
+    assert_string_equal(region_reader_add(&list, small, 1), "a region of an impossible size");
+    assert_non_null(region_reader_add(&list, empty, 1));
     assert_null(list);
     close(open);
     close(small);
@@ -150,14 +150,14 @@ static void it_tells_what_has_changed_and_no_more(void **state)
     call(&w, g, 5, 5);
     w.head->looked_ticks = 1;
     assert_int_equal(look(&w, 3000, false), 1);
-    assert_int_equal(w.thread.head.flags, SUMS_CPU);
+    assert_int_equal(w.thread.head.flags, SNAPSHOT_CPU);
     assert_int_equal(sums(&w, g)->calls, 3);
     assert_int_equal(sums(&w, g)->least_ns, 5);
     assert_int_equal(sums(&w, g)->is.function, 0x2000); /* it is not told again */
     assert_int_equal(sums(&w, f)->calls, 1);
-    region_untold(w.region);
+    region_reader_pending(w.region);
     free(w.thread.items);
-    w.thread = (struct context_thread){0};
+    w.thread = (struct call_context_thread){0};
     assert_int_equal(look(&w, 3000, false), 1);
     assert_int_equal(sums(&w, g)->is.function, 0x2000);
     end(&w);
@@ -171,9 +171,9 @@ static void it_adds_what_open_calls_took_so_far(void **state)
     add(&w, 0, 0);
     uint32_t f = add(&w, 0, 0x1000), g = add(&w, f, 0x2000);
     w.contexts[f].calls = w.contexts[g].calls = 1;
-    w.frames[0] = (struct region_frame){.context = 0, .began = 100, .own = 10};
-    w.frames[1] = (struct region_frame){.context = f, .began = 110, .own = 20};
-    w.frames[2] = (struct region_frame){.context = g, .began = 150, .ran = 160, .own = 5};
+    w.frames[0] = (struct profile_region_frame){.context = 0, .began = 100, .own = 10};
+    w.frames[1] = (struct profile_region_frame){.context = f, .began = 110, .own = 20};
+    w.frames[2] = (struct profile_region_frame){.context = g, .began = 150, .ran = 160, .own = 5};
     w.head->depth = 3;
     w.head->off_ticks = 30;
     look(&w, 1000, false);
@@ -230,12 +230,12 @@ static void what_cannot_be_is_mended(void **state)
     w.contexts[1].real = UINT64_MAX;
     w.head->depth = UINT32_MAX;
     for (unsigned i = 0; i < REGION_FRAMES; i++)
-        w.frames[i] = (struct region_frame){.context = i * 7919, .began = UINT64_MAX - i};
+        w.frames[i] = (struct profile_region_frame){.context = i * 7919, .began = UINT64_MAX - i};
     look(&w, 1000, true);
     assert_int_equal(sums(&w, 2)->is.parent, 0);
     assert_int_equal(sums(&w, 3)->is.lands, 3);
     assert_int_equal(sums(&w, 4)->is.scope, SCOPE_OTHER);
-    assert_true(sums(&w, 1)->real_ns <= SUMS_TIME_MOST);
+    assert_true(sums(&w, 1)->real_ns <= SNAPSHOT_TIME_MOST);
     assert_true(w.thread.head.backwards >= 3);
     w.head->contexts = UINT32_MAX;
     look(&w, 1001, true);
@@ -277,10 +277,10 @@ static void many_contexts_are_told_in_parts(void **state)
     (void)state;
     begin(&w);
     add(&w, 0, 0);
-    for (uint32_t i = 1; i < 3 * REGION_PART; i++)
+    for (uint32_t i = 1; i < 3 * REGION_READER_CHUNK; i++)
         call(&w, add(&w, i / 2, 16 * i), i, i);
     assert_int_equal(look(&w, 1, false), 3);
-    for (uint32_t i = 1; i < 3 * REGION_PART; i++) {
+    for (uint32_t i = 1; i < 3 * REGION_READER_CHUNK; i++) {
         assert_int_equal(sums(&w, i)->is.parent, i / 2);
         assert_int_equal(sums(&w, i)->real_ns, i);
     }
@@ -288,11 +288,11 @@ static void many_contexts_are_told_in_parts(void **state)
 }
 
 /* What was told survives in as many bodies as it takes, once. */
-static void add_body(void *user, const struct context_thread *thread, const struct out *body)
+static void add_body(void *user, const struct call_context_thread *thread, const struct encoder *body)
 {
-    struct contexts *other = user;
+    struct call_contexts *other = user;
     const char *why;
-    assert_true(contexts_take(contexts_thread(other, thread->session, thread->code), body->data,
+    assert_true(call_contexts_update(call_contexts_thread(other, thread->session, thread->code), body->data,
                               body->size, &why));
 }
 
@@ -313,7 +313,7 @@ static void no_time_is_longer_than_the_region_is_old(void **state)
     call(&w, f, never, never);
     w.contexts[f].off = never;
     call(&w, g, 50, 40);
-    w.frames[1] = (struct region_frame){.context = g, .began = 2000, .own = never};
+    w.frames[1] = (struct profile_region_frame){.context = g, .began = 2000, .own = never};
     w.head->depth = 2;
     look(&w, 3000, true);
     assert_int_equal(sums(&w, f)->calls, 2);
@@ -331,32 +331,32 @@ static void no_time_is_longer_than_the_region_is_old(void **state)
 static void sums_are_saved_once_and_read_again(void **state)
 {
     struct written w;
-    struct contexts all = {0}, other = {0};
+    struct call_contexts all = {0}, other = {0};
     const char *why;
-    struct out body = {0};
+    struct encoder body = {0};
     (void)state;
     begin(&w);
     add(&w, 0, 0);
-    for (uint32_t i = 1; i < 2 * REGION_PART; i++)
+    for (uint32_t i = 1; i < 2 * REGION_READER_CHUNK; i++)
         call(&w, add(&w, i - 1, 16 * i), i, i);
     struct region_moment moment = {.ns = 5};
-    region_look(w.region, &moment);
-    for (; region_tell(w.region, &moment, &body); body.size = 0)
-        assert_true(contexts_take(contexts_thread(&all, 3, 7), body.data, body.size, &why));
-    contexts_save(&all, add_body, &other);
-    struct context_thread *saved = contexts_thread(&other, 3, 7),
-                          *told = contexts_thread(&all, 3, 7);
+    region_reader_poll(w.region, &moment);
+    for (; region_reader_encode(w.region, &moment, &body); body.size = 0)
+        assert_true(call_contexts_update(call_contexts_thread(&all, 3, 7), body.data, body.size, &why));
+    call_contexts_save(&all, add_body, &other);
+    struct call_context_thread *saved = call_contexts_thread(&other, 3, 7),
+                          *told = call_contexts_thread(&all, 3, 7);
     assert_int_equal(saved->count, told->count);
     for (size_t i = 0; i < told->count; i++)
         assert_memory_equal(&saved->items[i].sums, &told->items[i].sums,
                             sizeof told->items[i].sums);
-    contexts_free(&other);
-    contexts_save(&all, add_body, &other);
+    call_contexts_free(&other);
+    call_contexts_save(&all, add_body, &other);
     assert_int_equal(other.count, 0);
-    assert_false(contexts_take(contexts_thread(&all, 3, 7), (const uint8_t *)"\1\2", 2, &why));
-    out_free(&body);
-    contexts_free(&all);
-    contexts_free(&other);
+    assert_false(call_contexts_update(call_contexts_thread(&all, 3, 7), (const uint8_t *)"\1\2", 2, &why));
+    encoder_free(&body);
+    call_contexts_free(&all);
+    call_contexts_free(&other);
     end(&w);
 }
 

@@ -10,11 +10,11 @@ struct looked {
     uint64_t causes[4096];
     size_t count;
     uint32_t visitor, visited;
-    struct segment segments[512]; /* the last one first */
+    struct wait_interval segments[512]; /* the last one first */
     size_t segment_count;
 };
 
-static struct event at(const struct looked *l, uint64_t position)
+static struct order_event at(const struct looked *l, uint64_t position)
 {
     return order_event(l->run->order, position);
 }
@@ -29,9 +29,9 @@ static bool is(const struct looked *l, uint64_t position, const char *types)
 /* The event before it that has its line, or its thread; NO_POSITION: there is none. */
 static uint64_t before(const struct looked *l, uint64_t position, bool of_thread)
 {
-    struct event e = at(l, position);
+    struct order_event e = at(l, position);
     for (uint64_t p = position; p-- > 0;) {
-        struct event b = at(l, p);
+        struct order_event b = at(l, p);
         if (of_thread ? b.thread == e.thread && !(b.line & HIDDEN_LINE) : b.line == e.line)
             return p;
     }
@@ -43,7 +43,7 @@ static uint64_t entry(const struct looked *l, uint64_t position);
 /* Of who made a visit only the end of one before it counts. */
 static void add_cause(struct looked *l, uint64_t position)
 {
-    struct event e = at(l, position);
+    struct order_event e = at(l, position);
     if (e.thread == l->visitor && (e.line != l->visited || entry(l, position) == NO_POSITION))
         return;
     assert_true(l->count < 4096);
@@ -52,7 +52,7 @@ static void add_cause(struct looked *l, uint64_t position)
 
 static void add_all_behind(struct looked *l, uint64_t position)
 {
-    struct event e = at(l, position);
+    struct order_event e = at(l, position);
     for (uint32_t i = 0; i < e.edge_count; i++) {
         uint64_t from = order_edge(l->run->order, position, i);
         if (!(at(l, from).line & HIDDEN_LINE)) {
@@ -80,12 +80,12 @@ static uint64_t entry(const struct looked *l, uint64_t position)
 {
     static const char outs[] = " leave wait read_left write_left post ",
                       ins[] = " entered read write wake taken ";
-    struct event e = at(l, position);
+    struct order_event e = at(l, position);
     if (!is(l, position, outs) ||
         (order_line_shared(l->run->order, e.line) && is(l, position, " wait ")))
         return NO_POSITION;
     for (uint64_t p = position; p-- > 0;) {
-        struct event b = at(l, p);
+        struct order_event b = at(l, p);
         if (b.line != e.line || b.thread != e.thread)
             continue;
         if (is(l, p, ins))
@@ -101,7 +101,7 @@ static uint64_t latest(const struct looked *l, uint32_t thread, int64_t after, i
 {
     uint64_t best = NO_POSITION;
     for (size_t i = 0; i < l->count; i++) {
-        struct event c = at(l, l->causes[i]);
+        struct order_event c = at(l, l->causes[i]);
         if (c.thread == thread || !c.thread || c.time_ns <= after || c.time_ns > until ||
             (types && !is(l, l->causes[i], types)))
             continue;
@@ -121,14 +121,14 @@ static void drop(struct looked *l, uint64_t position)
 
 static void cut(struct looked *l, uint64_t c, bool meeting)
 {
-    struct event e = at(l, c);
+    struct order_event e = at(l, c);
     if (l->segment_count && l->segments[l->segment_count - 1].to_ns == e.time_ns)
         l->segment_count--;
     l->segments[l->segment_count++] =
-        (struct segment){.to_ns = e.time_ns,
+        (struct wait_interval){.to_ns = e.time_ns,
                          .release = c,
                          .thread = e.thread,
-                         .class = meeting ? WAIT_MEETING : WAIT_EXCLUSION};
+                         .class = meeting ? WAIT_RENDEZVOUS : WAIT_CONTENTION};
 }
 
 static void walk_back(struct looked *l, uint32_t thread, int64_t after, int64_t until,
@@ -153,7 +153,7 @@ static void walk_back(struct looked *l, uint32_t thread, int64_t after, int64_t 
 
 static void define(struct looked *l, uint64_t w, uint64_t v)
 {
-    struct event from = at(l, w), to = at(l, v);
+    struct order_event from = at(l, w), to = at(l, v);
     l->count = l->segment_count = 0;
     l->visitor = l->visited = 0;
     add_point(l, v);
@@ -168,13 +168,13 @@ static void define(struct looked *l, uint64_t w, uint64_t v)
         cut(l, call, true);
 }
 
-static void compare(struct looked *l, const struct intervals *all, const struct wait *w,
+static void compare(struct looked *l, const struct intervals *all, const struct wait_record *w,
                     unsigned seed)
 {
     define(l, w->begin, w->end);
     bool same = w->count == l->segment_count;
     for (uint32_t i = 0; i < w->count && same; i++) {
-        const struct segment *s = &all->segments[w->segment + i],
+        const struct wait_interval *s = &all->segments[w->segment + i],
                              *t = &l->segments[l->segment_count - 1 - i];
         same = s->to_ns == t->to_ns && s->release == t->release && s->thread == t->thread &&
                s->class == t->class;
@@ -190,7 +190,7 @@ static uint32_t count_waits(const struct looked *l, uint32_t thread)
 {
     uint32_t count = 0;
     for (uint64_t p = 0; p < order_count(l->run->order); p++) {
-        struct event e = at(l, p);
+        struct order_event e = at(l, p);
         uint64_t b =
             e.thread == thread && !(e.line & HIDDEN_LINE) ? before(l, p, true) : NO_POSITION;
         count +=
@@ -210,8 +210,8 @@ static void random_programs(void **state)
         l.run = g.p.run;
         do /* in pieces, as a job does */
             budget = 1 + chance(&g, 20);
-        while (!measured_learn(g.p.run, &budget));
-        const struct intervals *all = measured_known(g.p.run);
+        while (!interval_cache_step(g.p.run, &budget));
+        const struct intervals *all = interval_cache_get(g.p.run);
         for (size_t i = 0; i < all->wait_count; i++)
             compare(&l, all, &all->waits[i], seed);
         for (unsigned i = 0; i < THREADS; i++) {

@@ -9,16 +9,16 @@
 
 #include <cmocka.h>
 
-static struct remember_key key(uint32_t process, uint64_t address, uint8_t which)
+static struct symbol_cache_key key(uint32_t process, uint64_t address, uint8_t which)
 {
-    return (struct remember_key){process, which, address};
+    return (struct symbol_cache_key){process, which, address};
 }
 
-static void put(struct remember *r, struct remember_key k, const char *function, int line)
+static void put(struct symbol_cache *r, struct symbol_cache_key k, const char *function, int line)
 {
     char place[32];
     snprintf(place, sizeof place, "a.c:%d", line);
-    struct site_is site = {function, place, "/src/a.c", line}, kept = remember_put(r, k, &site);
+    struct symbol_location site = {function, place, "/src/a.c", line}, kept = symbol_cache_put(r, k, &site);
     assert_string_equal(kept.function, function);
     assert_ptr_not_equal(kept.place, place); /* that is gone by the next call */
     assert_string_equal(kept.place, place);
@@ -26,45 +26,45 @@ static void put(struct remember *r, struct remember_key k, const char *function,
 
 static void known_again(void **state)
 {
-    struct remember *r = remember_new();
-    struct site_is site;
+    struct symbol_cache *r = symbol_cache_new();
+    struct symbol_location site;
     (void)state;
-    assert_false(remember_get(r, key(0, 0x1000, 0), &site));
+    assert_false(symbol_cache_get(r, key(0, 0x1000, 0), &site));
     put(r, key(0, 0x1000, 0), "f", 1);
     put(r, key(0, 0x1000, 1), "f", 2);
     put(r, key(1, 0x1000, 0), "g", 3);
-    assert_true(remember_get(r, key(0, 0x1000, 0), &site));
+    assert_true(symbol_cache_get(r, key(0, 0x1000, 0), &site));
     assert_string_equal(site.place, "a.c:1");
     assert_string_equal(site.path, "/src/a.c");
-    assert_true(remember_get(r, key(0, 0x1000, 1), &site));
+    assert_true(symbol_cache_get(r, key(0, 0x1000, 1), &site));
     assert_int_equal(site.line, 2);
-    assert_true(remember_get(r, key(1, 0x1000, 0), &site));
+    assert_true(symbol_cache_get(r, key(1, 0x1000, 0), &site));
     assert_string_equal(site.function, "g");
     put(r, key(0, 0x1000, 0), "h", 4); /* anew */
-    assert_true(remember_get(r, key(0, 0x1000, 0), &site));
+    assert_true(symbol_cache_get(r, key(0, 0x1000, 0), &site));
     assert_string_equal(site.function, "h");
-    remember_forget(r);
-    assert_false(remember_get(r, key(0, 0x1000, 0), &site));
-    remember_free(r);
+    symbol_cache_clear(r);
+    assert_false(symbol_cache_get(r, key(0, 0x1000, 0), &site));
+    symbol_cache_free(r);
 }
 
 /* Of many some are not known any more; none is taken for another. */
 static void bounded(void **state)
 {
     enum { MANY = 100000 };
-    struct remember *r = remember_new();
-    struct site_is site;
+    struct symbol_cache *r = symbol_cache_new();
+    struct symbol_location site;
     unsigned known = 0;
     (void)state;
     for (int i = 0; i < MANY; i++)
         put(r, key(0, 0x400000 + 7 * (uint64_t)i, 0), "f", i);
     for (int i = 0; i < MANY; i++)
-        if (remember_get(r, key(0, 0x400000 + 7 * (uint64_t)i, 0), &site)) {
+        if (symbol_cache_get(r, key(0, 0x400000 + 7 * (uint64_t)i, 0), &site)) {
             assert_int_equal(site.line, i);
             known++;
         }
     assert_in_range(known, 1000, 10000);
-    remember_free(r);
+    symbol_cache_free(r);
 }
 
 int main(void)

@@ -5,21 +5,21 @@
 static struct order *with_a_line_that_rests(uint64_t rounds)
 {
     struct order *order = order_new();
-    struct ref sent = {1, 1}, returned = {2, rounds};
+    struct event_id sent = {1, 1}, returned = {2, rounds};
     for (uint32_t line = 1; line <= 3; line++)
         order_line(order, false, 1);
-    order_accept(order, &(struct arrival){.at = sent, .relation = RELATION_SEND});
-    order_accept(order, &(struct arrival){.at = {2, 1},
+    order_insert(order, &(struct arrival){.at = sent, .relation = RELATION_SEND});
+    order_insert(order, &(struct arrival){.at = {2, 1},
                                           .relation = RELATION_RECEIVE,
                                           .partners = &sent,
                                           .partner_count = 1});
     for (uint64_t i = 2; i <= rounds; i++) {
-        order_accept(order, &(struct arrival){.at = {3, i - 1}, .relation = RELATION_NONE});
-        order_accept(order,
+        order_insert(order, &(struct arrival){.at = {3, i - 1}, .relation = RELATION_NONE});
+        order_insert(order,
                      &(struct arrival){.at = {2, i},
                                        .relation = i == rounds ? RELATION_SEND : RELATION_NONE});
     }
-    order_accept(order, &(struct arrival){.at = {1, 2},
+    order_insert(order, &(struct arrival){.at = {1, 2},
                                           .relation = RELATION_RECEIVE,
                                           .partners = &returned,
                                           .partner_count = 1});
@@ -36,18 +36,18 @@ static void a_line_that_rests_is_not_waited_for(void **state)
     memset(shown, 0, sizeof shown);
     shown[0] = shown[1] = 1;
     rows_from_shown();
-    struct placing placing = {.anchor = rounds,
+    struct layout_params placing = {.anchor = rounds,
                               .from = -10,
                               .columns = 20,
                               .row_of = row_of,
                               .cluster = no_cluster,
                               .rows = EXECUTION_LINES};
-    struct place_job *job = place_begin(order, &placing);
-    for (uint64_t looked = 0; !place_step(job, 1); looked++)
+    struct layout_job *job = layout_columns_begin(order, &placing);
+    for (uint64_t looked = 0; !layout_columns_step(job, 1); looked++)
         assert_true(looked < 500);
-    struct placement p,
+    struct layout_result p,
         all = window_at(order, rounds, -(int32_t)rounds - 2, 2 * (uint32_t)rounds + 4);
-    place_take(job, &p);
+    layout_columns_collect(job, &p);
     assert_int_equal(p.count, 20);
     assert_true(p.more_left && p.more_right && !p.unresolved);
     assert_int_equal(p.before[0], 1); /* what line 1 sent is left of it */
@@ -56,9 +56,9 @@ static void a_line_that_rests_is_not_waited_for(void **state)
         assert_int_equal(p.events[i].column, column_of(&all, p.events[i].position, &found));
         assert_true(found);
     }
-    place_end(job);
-    placement_free(&p);
-    placement_free(&all);
+    layout_columns_end(job);
+    layout_result_free(&p);
+    layout_result_free(&all);
     order_free(order);
 }
 
@@ -79,15 +79,15 @@ static void very_many_lines_are_placed_as_few(void **state)
             uint64_t anchor =
                 order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
             int32_t from = (int32_t)execution_random(&random, 24) - 16;
-            struct placement few = window_at(order, anchor, from, 6), many;
-            struct placing placing = {.anchor = anchor,
+            struct layout_result few = window_at(order, anchor, from, 6), many;
+            struct layout_params placing = {.anchor = anchor,
                                       .from = from,
                                       .columns = 6,
                                       .row_of = all_drawn,
                                       .cluster = no_cluster,
                                       .rows = 1,
                                       .many = true};
-            place(order, &placing, &many);
+            layout_columns(order, &placing, &many);
             assert_int_equal(many.count, few.count);
             assert_false(many.unresolved);
             for (size_t i = 0; i < few.count; i++) {
@@ -96,8 +96,8 @@ static void very_many_lines_are_placed_as_few(void **state)
                 assert_int_equal(many.events[i].column, few.events[i].column);
                 assert_int_equal(many.before[line - 1], few.before[line - 1]);
             }
-            placement_free(&few);
-            placement_free(&many);
+            layout_result_free(&few);
+            layout_result_free(&many);
         }
         order_free(order);
     }

@@ -15,10 +15,10 @@
 
 /* ---- marks ---- */
 
-static struct reached_mark mark_of(uint64_t next, uint32_t from, uint32_t *sessions, uint32_t count)
+static struct agent_position_mark mark_of(uint64_t next, uint32_t from, uint32_t *sessions, uint32_t count)
 {
     static char run[] = "run";
-    return (struct reached_mark){.id = "0123456789abcde",
+    return (struct agent_position_mark){.id = "0123456789abcde",
                                  .next = next,
                                  .bytes = 77,
                                  .message = {next + 1, -5},
@@ -32,13 +32,13 @@ static void marks(void **state)
 {
     (void)state;
     uint32_t sessions[] = {4, 5, 9};
-    struct out out = {0};
-    struct reached_mark mark = mark_of(10, 2, sessions, 3), got;
+    struct encoder out = {0};
+    struct agent_position_mark mark = mark_of(10, 2, sessions, 3), got;
     mark.ended = true;
-    put_reached(&out, &mark);
+    agent_position_encode(&out, &mark);
     for (size_t size = 0; size <= out.size; size++) {
-        struct in in = in_from(out.data, size);
-        assert_int_equal(reached_get(&in, &got), size == out.size);
+        struct decoder in = decoder_init(out.data, size);
+        assert_int_equal(agent_position_decode(&in, &got), size == out.size);
         if (size == out.size) {
             assert_memory_equal(got.id, mark.id, sizeof mark.id);
             assert_true(got.next == 10 && got.bytes == 77 && got.ended);
@@ -47,50 +47,50 @@ static void marks(void **state)
             assert_true(got.from == 2 && got.count == 3);
             assert_memory_equal(got.sessions, sessions, sizeof sessions);
         }
-        reached_mark_free(&got);
+        agent_position_mark_free(&got);
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
-static bool take(struct reached_list *list, const struct reached_mark *mark)
+static bool take(struct agent_positions *list, const struct agent_position_mark *mark)
 {
-    struct out out = {0};
-    put_reached(&out, mark);
-    bool good = reached_take(list, out.data, out.size);
-    out_free(&out);
+    struct encoder out = {0};
+    agent_position_encode(&out, mark);
+    bool good = agent_position_apply(list, out.data, out.size);
+    encoder_free(&out);
     return good;
 }
 
-static void take_saved(void *context, const struct out *body)
+static void take_saved(void *context, const struct encoder *body)
 {
-    assert_true(reached_take(context, body->data, body->size));
+    assert_true(agent_position_apply(context, body->data, body->size));
 }
 
 static void lists(void **state)
 {
     (void)state;
-    struct reached_list list = {0}, again = {0};
+    struct agent_positions list = {0}, again = {0};
     uint32_t first[] = {0, 3}, second[] = {7};
-    struct reached_mark a = mark_of(5, 0, first, 2), b = mark_of(9, 2, second, 1),
+    struct agent_position_mark a = mark_of(5, 0, first, 2), b = mark_of(9, 2, second, 1),
                         early = mark_of(8, 0, NULL, 0), far = mark_of(12, 9, second, 1);
     assert_true(take(&list, &a));
     assert_true(take(&list, &b));
     assert_false(take(&list, &early)); /* it never goes back */
     assert_false(take(&list, &far)); /* sessions between are missing */
-    reached_hung_up(&list, 3);
+    agent_position_note_hangup(&list, 3);
     assert_int_equal(list.count, 1);
-    reached_save(&list, take_saved, &again);
-    struct reached_list copy = reached_copied(&again);
-    const struct reached *r = &copy.items[0];
+    agent_positions_save(&list, take_saved, &again);
+    struct agent_positions copy = agent_positions_copy(&again);
+    const struct agent_position *r = &copy.items[0];
     assert_true(r->next == 9 && r->count == 3 && r->message.next == 10);
-    assert_true(r->sessions[0] == 0 && r->sessions[1] == REACHED_NONE && r->sessions[2] == 7);
+    assert_true(r->sessions[0] == 0 && r->sessions[1] == AGENT_POSITION_NONE && r->sessions[2] == 7);
     assert_string_equal(r->run, "run");
     size_t count = again.count;
-    reached_free(&again);
-    reached_save(&list, take_saved, &again); /* nothing is new */
+    agent_positions_free(&again);
+    agent_positions_save(&list, take_saved, &again); /* nothing is new */
     assert_true(count == 1 && again.count == 0);
-    reached_free(&list);
-    reached_free(&copy);
+    agent_positions_free(&list);
+    agent_positions_free(&copy);
 }
 
 /* ---- a file ---- */
@@ -128,15 +128,15 @@ static size_t put_chunk(uint8_t *at, struct chunk chunk, uint32_t epoch)
 static size_t batch_bytes(const struct writer *w, uint8_t *bytes, unsigned count, uint32_t epoch)
 {
     static uint8_t data[DATA_BYTES];
-    struct out body = {0};
-    struct reached_mark mark = mark_of(w->next + count, 0, NULL, 0);
+    struct encoder body = {0};
+    struct agent_position_mark mark = mark_of(w->next + count, 0, NULL, 0);
     mark.bytes = (uint64_t)count * (CHUNK_HEAD_BYTES + DATA_BYTES);
-    put_reached(&body, &mark);
+    agent_position_encode(&body, &mark);
     size_t size = put_chunk(
         bytes,
         (struct chunk){.kind = CHUNK_REACHED, .data = body.data, .size = (uint32_t)body.size},
         epoch);
-    out_free(&body);
+    encoder_free(&body);
     for (unsigned i = 0; i < count; i++) {
         memset(data, (int)((w->next + i) % 251 + 1), sizeof data); /* not what lies there */
         size += put_chunk(
@@ -174,7 +174,7 @@ static void tell(struct writer *w)
         const struct batch *b = &w->batches[i];
         if (b->first != w->told)
             continue;
-        tracefile_told(w->file, b->epoch, b->at, 1000);
+        tracefile_delivered(w->file, b->epoch, b->at, 1000);
         w->told = b->end;
     }
 }
@@ -186,7 +186,7 @@ static void save(struct writer *w)
     uint8_t news[12] = {0};
     tracefile_put(w->file, CHUNK_NEWS, news, sizeof news);
     assert_true(tracefile_save_begin(w->file, (struct chunk){.kind = CHUNK_THREADS}, UINT32_MAX));
-    assert_true(tracefile_save_end(w->file, &(struct state){.data = (const uint8_t *)&knows,
+    assert_true(tracefile_save_end(w->file, &(struct checkpoint){.data = (const uint8_t *)&knows,
                                                             .size = sizeof knows,
                                                             .parts = &part,
                                                             .part_count = 1}));

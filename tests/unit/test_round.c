@@ -13,7 +13,7 @@
 #define SLOTS_MOST 65536u
 
 /* A thread that has done so much, from a time on; what it did is a nanosecond apart. */
-static struct queue *add(struct program *program, uint32_t thread, uint32_t room, uint32_t count,
+static struct shared_queue *add(struct captured_program *program, uint32_t thread, uint32_t room, uint32_t count,
                          uint64_t begin_ns)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)room * SLOT_BYTES;
@@ -23,36 +23,36 @@ static struct queue *add(struct program *program, uint32_t thread, uint32_t room
     struct queue_head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_true(head != MAP_FAILED);
     *head = (struct queue_head){.magic = QUEUE_MAGIC, .slots = room, .thread = thread};
-    struct slot *slots = (struct slot *)(void *)((char *)head + QUEUE_HEAD_BYTES);
+    struct ring_slot *slots = (struct ring_slot *)(void *)((char *)head + QUEUE_HEAD_BYTES);
     for (uint32_t i = 0; i < count; i++)
         slots[i] =
-            (struct slot){.shape = 1, .time_ns = begin_ns + i, .line_a = thread, .number_a = i + 1};
+            (struct ring_slot){.shape = 1, .time_ns = begin_ns + i, .line_a = thread, .number_a = i + 1};
     atomic_store(&head->head, count);
-    assert_null(queue_add(&program->queues, fd, room));
+    assert_null(shared_queue_add(&program->queues, fd, room));
     program->queue_count++;
     munmap(head, bytes);
     close(fd);
     return program->queues;
 }
 
-static struct program begin(char path[64], char **used)
+static struct captured_program begin(char path[64], char **used)
 {
     snprintf(path, 64, "/tmp/poet-round.%d", (int)getpid());
     unlink(path);
     struct tracefile *file = tracefile_create(path, "test@1", used);
     assert_non_null(file);
-    return (struct program){.taking = taking_new(file, path, 0)};
+    return (struct captured_program){.taking = capture_new(file, path, 0)};
 }
 
-static void end(struct program *program, const char *path, char *used)
+static void end(struct captured_program *program, const char *path, char *used)
 {
     while (program->queues) {
-        struct queue *queue = program->queues;
+        struct shared_queue *queue = program->queues;
         program->queues = queue->next;
-        queue_free(queue);
+        shared_queue_free(queue);
     }
     struct tracefile *file = program->taking->trace;
-    taking_free(program->taking);
+    capture_free(program->taking);
     tracefile_close(file);
     unlink(path);
     free(used);
@@ -62,15 +62,15 @@ static void ended_threads_do_not_slow_a_busy_one(void **state)
 {
     (void)state;
     char path[64], *used;
-    struct program program = begin(path, &used);
-    struct desk *desk = calloc(1, sizeof *desk);
-    desk_begin(desk);
+    struct captured_program program = begin(path, &used);
+    struct poll_buffers *desk = calloc(1, sizeof *desk);
+    poll_buffers_begin(desk);
     for (uint32_t i = 0; i < 600; i++)
         add(&program, 2 + i, 16, 3, 1000000 + i);
-    struct queue *busy = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 1);
-    assert_int_equal(round_over(&program, desk), TAKEN_MORE);
+    struct shared_queue *busy = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 1);
+    assert_int_equal(queue_poll(&program, desk), POLL_MORE);
     assert_true(busy->tail >= SLOTS_MOST / 8);
-    desk_end(desk);
+    poll_buffers_end(desk);
     free(desk);
     end(&program, path, used);
 }
@@ -80,19 +80,19 @@ static void busy_threads_are_taken_as_far_as_one_moment(void **state)
 {
     (void)state;
     char path[64], *used;
-    struct program program = begin(path, &used);
-    struct desk *desk = calloc(1, sizeof *desk);
-    desk_begin(desk);
-    struct queue *late = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 500000);
-    struct queue *early = add(&program, 2, SLOTS_MOST, SLOTS_MOST, 1);
-    assert_int_equal(round_over(&program, desk), TAKEN_MORE);
+    struct captured_program program = begin(path, &used);
+    struct poll_buffers *desk = calloc(1, sizeof *desk);
+    poll_buffers_begin(desk);
+    struct shared_queue *late = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 500000);
+    struct shared_queue *early = add(&program, 2, SLOTS_MOST, SLOTS_MOST, 1);
+    assert_int_equal(queue_poll(&program, desk), POLL_MORE);
     assert_true(early->tail > 0);
     assert_int_equal(late->tail, 0);
-    while (round_over(&program, desk) == TAKEN_MORE)
+    while (queue_poll(&program, desk) == POLL_MORE)
         ;
     assert_int_equal(early->tail, SLOTS_MOST);
     assert_int_equal(late->tail, SLOTS_MOST);
-    desk_end(desk);
+    poll_buffers_end(desk);
     free(desk);
     end(&program, path, used);
 }

@@ -20,15 +20,15 @@ static void describe(struct order *order)
     for (uint32_t line = 1; line <= x.lines; line++)
         order_line(order, x.shared[line], 1);
     order_after(order, 3, 2);
-    order_effect(order, 1, 1, false, PRESENCE_ACTIVE, true);
-    order_effect(order, 1, 2, false, PRESENCE_OUT, false);
-    order_effect(order, 1, 3, false, PRESENCE_BLOCKED, false);
-    order_effect_about(order, 1, 1, false, PRESENCE_AWAY);
+    order_effect(order, 1, 1, false, OCCUPANCY_ACTIVE, true);
+    order_effect(order, 1, 2, false, OCCUPANCY_OUT, false);
+    order_effect(order, 1, 3, false, OCCUPANCY_BLOCKED, false);
+    order_effect_about(order, 1, 1, false, OCCUPANCY_AWAY);
 }
 
 static struct kept begin(struct parts *parts)
 {
-    struct kept kept = {order_new_on((struct shelf){parts, put_part, get_part, NULL}), parts};
+    struct kept kept = {order_new_on((struct block_store){parts, put_part, get_part, NULL}), parts};
     describe(kept.order);
     return kept;
 }
@@ -75,28 +75,28 @@ static struct text lines_of(struct kept *kept)
 /* Whatever may happen to an order beside arrivals; the same for the same seed. */
 static void disturb(struct order *order, unsigned *random)
 {
-    uint32_t line = 1 + execution_random(random, order_lines(order));
+    uint32_t line = 1 + execution_random(random, order_line_count(order));
     switch (execution_random(random, 12)) {
     case 0:
         order_close(order, line, execution_random(random, 40));
         break;
     case 1:
-        order_gone(order, &line, 1);
+        order_end_of_input(order, &line, 1);
         break;
     case 2:
-        order_back(order, line);
+        order_resume_input(order, line);
         break;
     case 3:
-        order_lost(order, line, 1 + execution_random(random, 40), 1 + execution_random(random, 3));
+        order_note_loss(order, line, 1 + execution_random(random, 40), 1 + execution_random(random, 3));
         break;
     case 4:
-        order_opened_by(order, order_line(order, false, 1), (struct ref){line, 1});
+        order_opened_by(order, order_line(order, false, 1), (struct event_id){line, 1});
         break;
     case 5:
         order_line_becomes(order, line, 1 + execution_random(random, 2));
         break;
     case 6:
-        order_forget(order, order_count(order));
+        order_discard(order, order_count(order));
         break;
     default:
         break;
@@ -116,7 +116,7 @@ static void feed(struct order *order, unsigned seed, uint32_t first, uint32_t la
 static struct kept restored(struct kept *from, const uint8_t *bytes, size_t size, uint32_t lines)
 {
     struct kept kept = begin(from->parts);
-    while (order_lines(kept.order) < lines)
+    while (order_line_count(kept.order) < lines)
         order_line(kept.order, false, 1);
     assert_true(order_restore(kept.order, bytes, size));
     return kept;
@@ -139,7 +139,7 @@ static void what_comes_meanwhile_is_not_in_it(void **state)
             feed(steps.order, seed, at, until);
             feed(once.order, seed, at, until);
             at = until;
-            uint32_t lines = order_lines(once.order);
+            uint32_t lines = order_line_count(once.order);
             size_t sizes[2];
             uint8_t *whole = order_save(once.order, &sizes[0]);
             order_save_begin(steps.order);
@@ -225,25 +225,25 @@ static void it_goes_on_from_there(void **state)
 static void expect_same_answers(const struct order *a, const struct order *b, unsigned *random)
 {
     assert_int_equal(order_first(a), order_first(b));
-    for (uint32_t line = 1; line <= order_lines(a); line++) {
+    for (uint32_t line = 1; line <= order_line_count(a); line++) {
         assert_int_equal(order_line_first(a, line), order_line_first(b, line));
         assert_int_equal(order_line_from(a, line, 0), order_line_from(b, line, 0));
         assert_int_equal(order_line_events(a, line), order_line_events(b, line));
         assert_int_equal(order_thread_last(a, line), order_thread_last(b, line));
         for (uint64_t number = 1; number <= order_line_events(a, line) + 1; number++) {
-            struct ref at = {line, number};
-            assert_int_equal(order_is_forgotten(a, at), order_is_forgotten(b, at));
+            struct event_id at = {line, number};
+            assert_int_equal(order_is_discarded(a, at), order_is_discarded(b, at));
             assert_int_equal(order_position(a, at), order_position(b, at));
         }
     }
     for (int n = 0; n < 20; n++) {
-        struct ref one = x.arrivals[execution_random(random, x.count)].at,
+        struct event_id one = x.arrivals[execution_random(random, x.count)].at,
                    two = x.arrivals[execution_random(random, x.count)].at;
         assert_int_equal(order_compare(a, one, two), order_compare(b, one, two));
     }
     assert_int_equal(order_count(a), order_count(b));
     for (uint64_t p = order_first(a); p < order_count(a); p++) {
-        struct event e = order_event(a, p), f = order_event(b, p);
+        struct order_event e = order_event(a, p), f = order_event(b, p);
         assert_int_equal(e.edge_count, f.edge_count);
         assert_int_equal(e.partner_lost, f.partner_lost);
         assert_int_equal(e.doubt, f.doubt);
@@ -268,8 +268,8 @@ static void forgetting_in_steps_is_forgetting(void **state)
             execution_feed_part(&x, once.order, seed, at, until);
             at = until;
             uint64_t position = order_count(once.order) - order_count(once.order) / 8;
-            order_forget(once.order, position);
-            order_forget_begin(steps.order, position);
+            order_discard(once.order, position);
+            order_discard_begin(steps.order, position);
             for (bool all = false; !all;) {
                 expect_same_answers(once.order, steps.order, &random);
                 compared += steps.order->forgetting.under_way;
@@ -278,7 +278,7 @@ static void forgetting_in_steps_is_forgetting(void **state)
                 execution_feed_part(&x, once.order, seed, at, until);
                 at = until;
                 if (at == x.count || execution_random(&random, 2) == 0)
-                    all = order_forget_step(steps.order);
+                    all = order_discard_step(steps.order);
             }
             expect_same_answers(once.order, steps.order, &random);
         }
@@ -299,14 +299,14 @@ static void a_save_costs_what_changed(void **state)
         order_line(order, false, 1);
     for (uint64_t number = 1; number <= 3; number++)
         for (uint32_t line = 1; line <= LINES; line++)
-            order_accept(order, &(struct arrival){.at = {line, number}, .type = 1});
+            order_insert(order, &(struct arrival){.at = {line, number}, .type = 1});
     size_t size;
     free(order_save(order, &size));
     uint64_t first = order_saved_bytes(order);
     free(order_save(order, &size));
     assert_int_equal(order_saved_bytes(order), 0);
     for (uint32_t line = 1; line <= LINES; line += LINES / 10)
-        order_accept(order, &(struct arrival){.at = {line, 4}, .type = 1});
+        order_insert(order, &(struct arrival){.at = {line, 4}, .type = 1});
     free(order_save(order, &size));
     assert_in_range(order_saved_bytes(order), 1, first / 50);
     order_free(order);

@@ -23,7 +23,7 @@ static char path[64], other[64];
 
 struct live { /* a server's side of one program */
     struct run *run;
-    struct session *session;
+    struct program_session *session;
     void (*when_full)(struct live *live); /* the disk; makes room */
 };
 
@@ -39,46 +39,46 @@ static void say(struct live *live, unsigned type, uint32_t thread, const void *d
         tracefile_append(live->run->trace, chunk);
         assert_true(tracefile_flush(live->run->trace));
     }
-    session_batch(live->session, tracefile_epoch(live->run->trace), false);
+    program_session_batch(live->session, tracefile_epoch(live->run->trace), false);
     if (type == CHUNK_SUMS)
-        assert_true(session_sums(live->session, thread, data, size, &error));
+        assert_true(program_session_decode_profile(live->session, thread, data, size, &error));
     else if (type == MESSAGE_SLOTS)
-        assert_true(session_slots(live->session, thread, data, size / SLOT_BYTES, &error));
+        assert_true(program_session_decode_slots(live->session, thread, data, size / SLOT_BYTES, &error));
     else
-        assert_true(session_message(live->session, type, thread, data, size, &error));
-    saving_poll(live->run);
-    saving_go_on(live->run, (struct share){0}); /* a step */
+        assert_true(program_session_decode_message(live->session, type, thread, data, size, &error));
+    checkpoint_poll(live->run);
+    checkpoint_step(live->run, (struct loop_share){0}); /* a step */
 }
 
 static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(struct live *))
 {
     struct live live = {.when_full = when_full};
     char *used;
-    struct out hello = {0};
-    struct hello said;
+    struct encoder hello = {0};
+    struct hello_message said;
     unlink(file);
     struct tracefile *trace = tracefile_create(file, "test@1", &used);
     assert_non_null(trace);
     free(used);
     live.run = run_new("test@1", 1, trace);
     live.run->live = true;
-    saving_begin(live.run, keep);
+    checkpoint_begin(live.run, keep);
     put_test_hello(&hello);
-    struct in in = in_from(hello.data, hello.size);
-    assert_true(hello_read(&in, &said));
-    live.session = session_new(live.run, 0, &said);
-    hello_free(&said);
+    struct decoder in = decoder_init(hello.data, hello.size);
+    assert_true(hello_message_decode(&in, &said));
+    live.session = program_session_new(live.run, 0, &said);
+    hello_message_free(&said);
     struct chunk chunk = {.kind = CHUNK_SESSION, .data = hello.data, .size = (uint32_t)hello.size};
     tracefile_append(trace, chunk);
     run_fact(live.run, chunk);
-    out_free(&hello);
-    struct out out = {0};
+    encoder_free(&hello);
+    struct encoder out = {0};
     static const char *const types[] = {"note",  "send", "receive", "enter",
                                         "leave", "post", "taken"};
     for (uint16_t i = 0; i < 7; i++) {
         out.size = 0;
-        put_told_type(&out, &(struct told_type){.code = (uint16_t)(i + 1),
-                                                .name = text_of(types[i]),
+        encode_type(&out, &(struct type_message){.code = (uint16_t)(i + 1),
+                                                .name = text_view_of(types[i]),
                                                 .after_count = i == 6,
                                                 .after = {WORK_POST}});
         say(&live, MESSAGE_TYPE, 0, out.data, out.size);
@@ -88,7 +88,7 @@ static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(s
         put_test_line(&out, line, "task", "t");
         say(&live, MESSAGE_LINE, line, out.data, out.size);
     }
-    out_free(&out);
+    encoder_free(&out);
     return live;
 }
 
@@ -96,7 +96,7 @@ static struct live begin(const char *file, uint64_t keep) { return begin_on(file
 
 static void tell_event(struct live *live, const struct arrival *a)
 {
-    struct slot slot = {.shape = (uint16_t)a->type,
+    struct ring_slot slot = {.shape = (uint16_t)a->type,
                         .flags = (uint16_t)a->relation,
                         .time_ns = (uint64_t)a->time_ns + 1000,
                         .line_a = a->at.line,
@@ -107,10 +107,10 @@ static void tell_event(struct live *live, const struct arrival *a)
     }
     say(live, MESSAGE_SLOTS, a->at.line, &slot, sizeof slot);
     if (a->at.number % 50 == 0) {
-        struct out out = {0};
-        put_told_text(&out, &(struct told_text){a->at.line, a->at.number, text_of("fifty")});
-        say(live, MESSAGE_TEXT, 0, out.data, out.size);
-        out_free(&out);
+        struct encoder out = {0};
+        encode_annotation(&out, &(struct annotation_message){a->at.line, a->at.number, text_view_of("fifty")});
+        say(live, MESSAGE_ANNOTATION, 0, out.data, out.size);
+        encoder_free(&out);
     }
 }
 
@@ -120,8 +120,8 @@ static void end(struct live *live)
     tracefile_append(live->run->trace, hangup);
     tracefile_flush(live->run->trace);
     run_fact(live->run, hangup);
-    session_hangup(live->session);
-    while (!saving_finish(live->run, (struct share){0}))
+    program_session_close(live->session);
+    while (!checkpoint_finish(live->run, (struct loop_share){0}))
         ;
     tracefile_append(live->run->trace, (struct chunk){.kind = CHUNK_END});
     tracefile_flush(live->run->trace);
@@ -171,7 +171,7 @@ static int clean_up(void **state)
 static struct run *open_run(const char *file)
 {
     const char *why = NULL;
-    struct run *run = replay(file, &why);
+    struct run *run = trace_replay(file, &why);
     if (!run)
         fail_msg("%s: %s", file, why);
     return run;
@@ -182,15 +182,15 @@ static void assert_same_answers(const struct run *a, const struct run *b, unsign
 {
     unsigned state = seed;
     for (int i = 0; i < 300; i++) {
-        struct ref refs[2];
+        struct event_id refs[2];
         for (int k = 0; k < 2; k++) {
             state = state * 1664525u + 1013904223u;
             refs[k].line = 1 + (state >> 16) % LINES;
             state = state * 1664525u + 1013904223u;
             refs[k].number = 1 + (state >> 8) % (EVENTS / LINES);
         }
-        enum precedence p = order_compare(a->order, refs[0], refs[1]);
-        enum precedence q = order_compare(b->order, refs[0], refs[1]);
+        enum causal_relation p = order_compare(a->order, refs[0], refs[1]);
+        enum causal_relation q = order_compare(b->order, refs[0], refs[1]);
         if (p != ORDER_UNKNOWN && q != ORDER_UNKNOWN)
             assert_int_equal(p, q);
     }
@@ -216,26 +216,26 @@ static void tell_sums(struct live *live, uint32_t i)
 {
     uint32_t thread = 1 + i % 3, index = i / 3 % 40;
     bool first = i / 3 < 40;
-    struct out out = {0};
-    put_sums_head(&out, &(struct sums_head){.time_ns = 1000 + i, .enter_ps = 7});
-    struct sums_context c = {.index = index,
+    struct encoder out = {0};
+    encode_snapshot_head(&out, &(struct snapshot_head){.time_ns = 1000 + i, .enter_ps = 7});
+    struct snapshot_context c = {.index = index,
                              .is = {index ? index - 1 : 0, index, SCOPE_WAITED, 1 + i % 7, i % 3},
                              .calls = i,
                              .real_ns = 10 * i,
                              .least_ns = index,
                              .most_ns = 3 * i};
-    put_sums_context(&out, UINT32_MAX, &c, first);
+    encode_snapshot_context(&out, UINT32_MAX, &c, first);
     say(live, CHUNK_SUMS, thread, out.data, out.size);
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static void assert_same_sums(const struct run *a, const struct run *b)
 {
     assert_int_equal(a->contexts.count, b->contexts.count);
     for (uint32_t i = 0; i < a->contexts.count; i++) {
-        const struct context_thread *theirs = &b->contexts.threads[i];
-        const struct context_thread *ours = contexts_thread(
-            (struct contexts *)(uintptr_t)&a->contexts, theirs->session, theirs->code);
+        const struct call_context_thread *theirs = &b->contexts.threads[i];
+        const struct call_context_thread *ours = call_contexts_thread(
+            (struct call_contexts *)(uintptr_t)&a->contexts, theirs->session, theirs->code);
         assert_int_equal(ours->count, theirs->count);
         assert_int_equal(ours->line, theirs->line);
         assert_int_equal(ours->head.time_ns, theirs->head.time_ns);
@@ -306,17 +306,17 @@ static void write_file(const char *file, const uint8_t *bytes, size_t size)
 /* Looks at everything that a damaged run can be asked, and that no answer is wrong. */
 static void look_at_all(const struct run *run, const struct run *whole)
 {
-    const struct question *all[] = {&question_dump, &question_waits, &question_stat,
+    const struct query *all[] = {&question_dump, &question_waits, &question_stat,
                                     &question_window};
-    struct out body = {0};
+    struct encoder body = {0};
     struct window_request request = {
         .anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20, .columns = 40, .fold = true};
     for (size_t i = 0; i < 4; i++) {
-        body = (struct out){0};
+        body = (struct encoder){0};
         if (all[i] == &question_window)
-            put_window_request(&body, &request);
-        struct out out = answer_to(run, all[i], body, 1000);
-        out_free(&out);
+            encode_window_request(&body, &request);
+        struct encoder out = answer_to(run, all[i], body, 1000);
+        encoder_free(&out);
     }
     assert_same_answers(run, whole, 3);
 }
@@ -355,7 +355,7 @@ static void cut_anywhere_it_opens_or_says_why(void **state)
     for (size_t cut = 0; cut < size; cut += 1 + cut % 97) {
         const char *why = NULL;
         write_file(other, bytes, cut);
-        struct run *run = replay(other, &why);
+        struct run *run = trace_replay(other, &why);
         if (!run) {
             assert_non_null(why);
             continue;
@@ -382,7 +382,7 @@ static void with_a_byte_flipped_it_never_answers_wrongly(void **state)
         bytes[i] ^= 0x24;
         write_file(other, bytes, size);
         bytes[i] ^= 0x24;
-        struct run *run = replay(other, &why);
+        struct run *run = trace_replay(other, &why);
         if (!run) {
             assert_non_null(why);
             continue;
@@ -405,15 +405,15 @@ static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
         tell_event(&live, &h.arrivals[0]);
     }
     assert_true(order_first(live.run->order) > 0);
-    assert_int_equal(order_compare(live.run->order, (struct ref){1, 1}, (struct ref){1, 2}),
+    assert_int_equal(order_compare(live.run->order, (struct event_id){1, 1}, (struct event_id){1, 2}),
                      ORDER_UNKNOWN);
     struct run *run = open_run(other);
     while (order_first(run->order) !=
            order_first(live.run->order)) { /* what began with forgetting is not written yet */
         run_free(run);
-        while (!saving_go_on(live.run, (struct share){0}))
+        while (!checkpoint_step(live.run, (struct loop_share){0}))
             ;
-        saving_poll(live.run);
+        checkpoint_poll(live.run);
         run = open_run(other);
     }
     assert_null(run->damage);
@@ -484,7 +484,7 @@ static void a_disk_full_at_any_byte_loses_nothing(void **state)
         while (workload_rest(w, &h))
             tell_event(&live, &h.arrivals[0]);
         limit_files(RLIM_INFINITY);
-        saving_poll(live.run);
+        checkpoint_poll(live.run);
         assert_holds_all(&live);
         workload_free(w);
         end(&live);

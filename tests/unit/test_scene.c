@@ -21,7 +21,7 @@ static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
 {
     struct run *run = run_new("random", 1, NULL);
     uint64_t *numbers = calloc(lines + 1, sizeof *numbers);
-    struct ref send = {0, 0};
+    struct event_id send = {0, 0};
     unsigned random = seed;
     assert_true(run_describe(run, "test", description));
     for (uint32_t i = 1; i <= lines; i++) {
@@ -40,20 +40,20 @@ static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
         struct arrival x = {
             .thread = a, .type = 1 + execution_random(&random, 3), .about = b, .time_ns = i};
         if (what == 11) {
-            order_lost(run->order, a, numbers[a] + 1, 3);
+            order_note_loss(run->order, a, numbers[a] + 1, 3);
             numbers[a] += 3;
         }
-        x.at = (struct ref){a, ++numbers[a]};
+        x.at = (struct event_id){a, ++numbers[a]};
         if (what < 5 && a != b) {
-            struct ref at_b = {b, ++numbers[b]};
+            struct event_id at_b = {b, ++numbers[b]};
             struct arrival y = x;
             x.relation = y.relation = RELATION_SYNC;
             y.at = at_b;
             y.partners = &x.at;
             x.partners = &at_b;
             x.partner_count = y.partner_count = 1;
-            order_accept(run->order, &x);
-            order_accept(run->order, &y);
+            order_insert(run->order, &x);
+            order_insert(run->order, &y);
         } else {
             if (what == 6) {
                 x.relation = RELATION_SEND;
@@ -65,7 +65,7 @@ static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
             } else if (what == 8) {
                 run_add_text(run, x.at, "a named event with a rather long text, longer than fits");
             }
-            order_accept(run->order, &x);
+            order_insert(run->order, &x);
         }
     }
     free(numbers);
@@ -74,20 +74,20 @@ static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
 
 /* Everything as a viewer gets it. */
 struct viewed {
-    struct book book;
-    struct shown_window window;
+    struct trace_metadata book;
+    struct window_info window;
 };
 
 static void view(struct viewed *v, const struct run *run, struct window_request request)
 {
-    struct out out = {0};
-    struct known known = {0};
+    struct encoder out = {0};
+    struct viewer_knowledge known = {0};
     memset(v, 0, sizeof *v);
-    answer_news(&out, run, &known);
+    notify_updates(&out, run, &known);
     struct window_job *job = window_begin(run, &request, NULL);
     while (!window_step(job, 1000))
         ;
-    struct reply reply = {&out, 1, 0};
+    struct response reply = {&out, 1, 0};
     window_put(job, &reply);
     window_free(job);
     for (size_t at = 0; at < out.size;) {
@@ -96,24 +96,24 @@ static void view(struct viewed *v, const struct run *run, struct window_request 
         const char *error;
         assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error),
                          1);
-        struct in in = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
-        struct answer answer;
-        if (type == MESSAGE_ANSWER) {
-            get_answer(&in, &answer);
-            get_window(&in, &v->window);
+        struct decoder in = decoder_init(out.data + at + MESSAGE_FRAME_BYTES, length);
+        struct response_chunk answer;
+        if (type == MESSAGE_RESPONSE) {
+            decode_response_chunk(&in, &answer);
+            decode_window(&in, &v->window);
         } else {
-            assert_true(book_take(&v->book, type, &in));
+            assert_true(metadata_update(&v->book, type, &in));
         }
         assert_null(in.error);
         at += MESSAGE_FRAME_BYTES + length;
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static void view_free(struct viewed *v)
 {
-    shown_window_free(&v->window);
-    book_free(&v->book);
+    window_info_free(&v->window);
+    metadata_free(&v->book);
 }
 
 struct box {
@@ -186,7 +186,7 @@ static void no_label_meets_anything(void **state)
     }
 }
 
-static uint64_t shown_of(const struct shown_window *w, uint32_t line)
+static uint64_t shown_of(const struct window_info *w, uint32_t line)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < w->event_count; i++)
@@ -213,7 +213,7 @@ static void an_edge_is_an_anchor(void **state)
         r.from = (int32_t)execution_random(&random, 20);
         r.from = right ? -(int32_t)r.columns - r.from : r.from;
         view(&v, run, r);
-        struct shown_move *moves = calloc(v.window.row_count + 1, sizeof *moves);
+        struct layout_move *moves = calloc(v.window.row_count + 1, sizeof *moves);
         uint64_t least = count, greatest = 0;
         for (uint32_t i = 0; i < v.window.event_count; i++) {
             uint64_t at = v.window.events[i].position;
@@ -221,8 +221,8 @@ static void an_edge_is_an_anchor(void **state)
             greatest = at >= greatest ? at + 1 : greatest;
         }
         for (uint32_t i = 0; i < v.window.row_count; i++) {
-            const struct shown_row *row = &v.window.rows[i];
-            moves[i] = (struct shown_move){row->line, true, (int64_t)row->left};
+            const struct row_info *row = &v.window.rows[i];
+            moves[i] = (struct layout_move){row->line, true, (int64_t)row->left};
             moves[i].events += right ? (int64_t)shown_of(&v.window, row->line) : 0;
         }
         view(&again, run,
@@ -237,7 +237,7 @@ static void an_edge_is_an_anchor(void **state)
                 fail_msg("case %u: %u events, not %u", n, again.window.event_count,
                          v.window.event_count);
             for (uint32_t i = 0; i < v.window.event_count; i++) {
-                assert_true(ref_equal(again.window.events[i].at, v.window.events[i].at));
+                assert_true(event_id_equal(again.window.events[i].at, v.window.events[i].at));
                 assert_int_equal(again.window.events[i].column - again.window.from,
                                  v.window.events[i].column - r.from);
             }
@@ -313,12 +313,12 @@ static void golden_scene(const char *name, const struct scene *scene)
 }
 
 static void golden_terminal(const char *name, const char *ending, const struct scene *scene,
-                            const struct book *book, struct text_options options)
+                            const struct trace_metadata *book, struct text_options options)
 {
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
-    text_write(scene, book, &options, f);
+    scene_text_write(scene, book, &options, f);
     fclose(f);
     golden(name, ending, text);
     free(text);

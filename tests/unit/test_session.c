@@ -7,16 +7,16 @@
 
 #include <string.h>
 
-static struct session *session;
+static struct program_session *session;
 
 static void tell(void *context, unsigned type, uint32_t thread, const void *data, size_t size)
 {
     const char *error = NULL;
     (void)context;
     if (type == MESSAGE_SLOTS) {
-        if (!session_slots(session, thread, data, size / SLOT_BYTES, &error))
+        if (!program_session_decode_slots(session, thread, data, size / SLOT_BYTES, &error))
             fail_msg("slots: %s", error);
-    } else if (!session_message(session, type, thread, data, size, &error)) {
+    } else if (!program_session_decode_message(session, type, thread, data, size, &error)) {
         fail_msg("%s: %s", message_name(type), error);
     }
 }
@@ -24,14 +24,14 @@ static void tell(void *context, unsigned type, uint32_t thread, const void *data
 static struct run *begin(void)
 {
     struct run *run = run_new("test@1", 1, NULL);
-    struct out out = {0};
-    struct hello hello;
+    struct encoder out = {0};
+    struct hello_message hello;
     put_test_hello(&out);
-    struct in in = in_from(out.data, out.size);
-    assert_true(hello_read(&in, &hello));
-    session = session_new(run, 0, &hello);
-    hello_free(&hello);
-    out_free(&out);
+    struct decoder in = decoder_init(out.data, out.size);
+    assert_true(hello_message_decode(&in, &hello));
+    session = program_session_new(run, 0, &hello);
+    hello_message_free(&hello);
+    encoder_free(&out);
     return run;
 }
 
@@ -43,10 +43,10 @@ static void compound_records_expand_in_thread_order(void **state)
     struct order_figures f = order_figures(run->order);
     assert_int_equal(f.events, 9);
     assert_int_equal(f.contradictions + f.pending, 0);
-    assert_int_equal(order_compare(run->order, (struct ref){1, 1}, (struct ref){2, 1}), ORDER_SAME);
-    assert_int_equal(order_compare(run->order, (struct ref){2, 3}, (struct ref){1, 2}),
+    assert_int_equal(order_compare(run->order, (struct event_id){1, 1}, (struct event_id){2, 1}), ORDER_SAME);
+    assert_int_equal(order_compare(run->order, (struct event_id){2, 3}, (struct event_id){1, 2}),
                      ORDER_AFTER);
-    session_hangup(session);
+    program_session_close(session);
     run_free(run);
 }
 
@@ -57,21 +57,21 @@ static void what_waits_has_a_limit(void **state)
     struct run *run = begin();
     const char *error;
     test_program(tell, NULL, 1);
-    assert_false(run_waits_too_much(run));
+    assert_false(run_pending_limit_exceeded(run));
     for (uint64_t i = 0; i < 5001; i++) {
-        struct slot receive = {.shape = 1,
+        struct ring_slot receive = {.shape = 1,
                                .flags = RELATION_RECEIVE | SLOT_KEYED,
                                .line_a = 1,
                                .number_a = i + 3,
                                .number_b = i,
                                .key = 7};
-        assert_true(session_slots(session, 1, &receive, 1, &error));
+        assert_true(program_session_decode_slots(session, 1, &receive, 1, &error));
     }
-    assert_true(run_waits_too_much(run));
-    session_hangup(session);
-    while (!run_go_on(run, 1000))
+    assert_true(run_pending_limit_exceeded(run));
+    program_session_close(session);
+    while (!run_step(run, 1000))
         ;
-    assert_false(run_waits_too_much(run));
+    assert_false(run_pending_limit_exceeded(run));
     assert_int_equal(order_figures(run->order).pending, 0);
     run_free(run);
 }
@@ -82,19 +82,19 @@ static void losses_wait_for_the_announcement_of_their_line(void **state)
     (void)state;
     struct run *run = begin();
     const char *error;
-    struct out out = {0};
+    struct encoder out = {0};
     test_program(tell, NULL, 1);
-    put_u32(&out, 7);
-    put_u64(&out, 1);
-    put_u64(&out, 5);
-    assert_true(session_message(session, MESSAGE_LOST, 0, out.data, out.size, &error));
+    encode_u32(&out, 7);
+    encode_u64(&out, 1);
+    encode_u64(&out, 5);
+    assert_true(program_session_decode_message(session, MESSAGE_LOST, 0, out.data, out.size, &error));
     assert_int_equal(order_figures(run->order).lost, 0);
     out.size = 0;
     put_test_line(&out, 7, "monitor", "late");
-    assert_true(session_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
+    assert_true(program_session_decode_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
     assert_int_equal(order_figures(run->order).lost, 5);
-    out_free(&out);
-    session_hangup(session);
+    encoder_free(&out);
+    program_session_close(session);
     run_free(run);
 }
 
@@ -104,18 +104,18 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     struct run *run = begin();
     const char *error;
     test_program(tell, NULL, 1);
-    struct slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1},
+    struct ring_slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1},
                            {.shape = 1, .line_a = 1, .number_a = 3}};
-    assert_true(session_slots(session, 1, early, 2, &error));
+    assert_true(program_session_decode_slots(session, 1, early, 2, &error));
     assert_int_equal(order_figures(run->order).events, 3); /* both wait: they are one thread's */
-    struct out out = {0};
+    struct encoder out = {0};
     put_test_line(&out, 7, "monitor", "late");
     tell(NULL, MESSAGE_LINE, 2, out.data, out.size);
     assert_int_equal(order_figures(run->order).events, 5);
-    assert_int_equal(order_compare(run->order, (struct ref){3, 1}, (struct ref){1, 3}),
+    assert_int_equal(order_compare(run->order, (struct event_id){3, 1}, (struct event_id){1, 3}),
                      ORDER_BEFORE);
-    out_free(&out);
-    session_hangup(session);
+    encoder_free(&out);
+    program_session_close(session);
     run_free(run);
 }
 
@@ -126,10 +126,10 @@ static void what_is_found_missing_is_counted_once(void **state)
     struct run *run = begin();
     const char *error;
     test_program(tell, NULL, 1);
-    struct slot gap = {.shape = 1, .line_a = 2, .number_a = 5}; /* 2 to 4 never come */
-    assert_true(session_slots(session, 1, &gap, 1, &error));
-    session_hangup(session);
-    while (!run_go_on(run, 1000))
+    struct ring_slot gap = {.shape = 1, .line_a = 2, .number_a = 5}; /* 2 to 4 never come */
+    assert_true(program_session_decode_slots(session, 1, &gap, 1, &error));
+    program_session_close(session);
+    while (!run_step(run, 1000))
         ;
     uint64_t missing = order_figures(run->order).lost;
     assert_true(missing > 0);
@@ -148,39 +148,39 @@ static void ended_threads_are_forgotten(void **state)
     (void)state;
     struct run *run = begin();
     const char *error;
-    struct out out = {0};
+    struct encoder out = {0};
     test_program(tell, NULL, 1);
     put_test_line(&out, 7, "task", "short");
     tell(NULL, MESSAGE_LINE, 1, out.data, out.size);
     out.size = 0;
     put_test_line(&out, 8, "task", "long");
     tell(NULL, MESSAGE_LINE, 1, out.data, out.size);
-    struct slot end = {.shape = 1, .line_a = 7, .number_a = 1},
+    struct ring_slot end = {.shape = 1, .line_a = 7, .number_a = 1},
                 other = {.shape = 1, .line_a = 8, .number_a = 1},
                 close = {.shape = 1, .flags = SLOT_CLOSES, .line_a = 7, .number_a = 2},
                 late = {.shape = 1, .line_a = 2, .number_a = 2};
-    assert_true(session_slots(session, 7, &end, 1, &error));
-    assert_true(session_slots(session, 8, &other, 1, &error));
+    assert_true(program_session_decode_slots(session, 7, &end, 1, &error));
+    assert_true(program_session_decode_slots(session, 8, &other, 1, &error));
     size_t before = session->threads.count;
-    session_forget_ended(session);
+    program_session_forget_ended(session);
     assert_int_equal(session->threads.count, before);
-    assert_true(session_slots(session, 1, &close, 1, &error));
-    session_forget_ended(session);
+    assert_true(program_session_decode_slots(session, 1, &close, 1, &error));
+    program_session_forget_ended(session);
     assert_int_equal(session->threads.count, before - 1);
     assert_null(map_get(&session->threads, 7, 0));
     assert_non_null(map_get(&session->threads, 8, 0));
-    assert_true(session_slots(session, 7, &late, 1, &error));
+    assert_true(program_session_decode_slots(session, 7, &late, 1, &error));
     assert_int_equal(
-        order_compare(run->order, (struct ref){session_line(session, 7), 1}, (struct ref){2, 2}),
+        order_compare(run->order, (struct event_id){program_session_line(session, 7), 1}, (struct event_id){2, 2}),
         ORDER_BEFORE);
-    out_free(&out);
-    session_hangup(session);
+    encoder_free(&out);
+    program_session_close(session);
     run_free(run);
 }
 
-static struct event event_of(const struct run *run, uint32_t line, uint64_t number)
+static struct order_event event_of(const struct run *run, uint32_t line, uint64_t number)
 {
-    return order_event(run->order, order_position(run->order, (struct ref){line, number}));
+    return order_event(run->order, order_position(run->order, (struct event_id){line, number}));
 }
 
 /* The same place of the code is another site under other calls, and one place all the same. */
@@ -190,7 +190,7 @@ static void a_site_is_told_with_the_calls_that_led_there(void **state)
     struct run *run = begin();
     const char *error;
     test_program(tell, NULL, 0);
-    struct slot slots[] = {
+    struct ring_slot slots[] = {
         {.shape = 1, .flags = SLOT_CONTEXT, .line_a = 2, .number_a = 1, .site = 64, .count = 7},
         {.shape = 1, .flags = SLOT_CONTEXT, .line_a = 2, .number_a = 2, .site = 64, .count = 9},
         {.shape = 1, .flags = SLOT_CONTEXT, .line_a = 2, .number_a = 3, .site = 64, .count = 7},
@@ -201,8 +201,8 @@ static void a_site_is_told_with_the_calls_that_led_there(void **state)
          .number_a = 5,
          .site = 64,
          .count = 1}};
-    assert_true(session_slots(session, 1, slots, 5, &error));
-    while (!run_go_on(run, 1000))
+    assert_true(program_session_decode_slots(session, 1, slots, 5, &error));
+    while (!run_step(run, 1000))
         ;
     static const uint32_t contexts[] = {7, 9, 7, 0, 0};
     uint32_t sites[5];
@@ -212,25 +212,25 @@ static void a_site_is_told_with_the_calls_that_led_there(void **state)
         struct site site = run->site_list[sites[i] - 1];
         assert_int_equal(site.address, 64);
         assert_int_equal(site.context, contexts[i]);
-        assert_int_equal(site.thread, contexts[i] ? session_line(session, 1) : 0);
-        assert_int_equal(places_of(run, sites[i]), places_of(run, sites[0]));
+        assert_int_equal(site.thread, contexts[i] ? program_session_line(session, 1) : 0);
+        assert_int_equal(call_sites_for_line(run, sites[i]), call_sites_for_line(run, sites[0]));
     }
     assert_int_equal(sites[0], sites[2]);
     assert_int_equal(sites[3], sites[4]); /* count says how many are in the group */
     assert_true(sites[0] != sites[1] && sites[0] != sites[3]);
-    session_hangup(session);
+    program_session_close(session);
     run_free(run);
 }
 
 /* A control in a queue: a slot and its body. */
-static size_t put_control(struct slot *slots, unsigned message, struct out *body)
+static size_t put_control(struct ring_slot *slots, unsigned message, struct encoder *body)
 {
-    slots[0] = (struct slot){
+    slots[0] = (struct ring_slot){
         .shape = SHAPE_CONTROL, .flags = (uint16_t)message, .payload_bytes = (uint32_t)body->size};
     memcpy(slots + 1, body->data, body->size);
     size_t count = 1 + slot_follow((uint32_t)body->size);
-    out_free(body);
-    *body = (struct out){0};
+    encoder_free(body);
+    *body = (struct encoder){0};
     return count;
 }
 
@@ -240,27 +240,27 @@ static void shapes_and_types_wait_for_the_types_that_they_name(void **state)
     struct run *run = begin();
     const char *error;
     test_program(tell, NULL, 1);
-    struct slot slots[8] = {0};
-    struct out body = {0};
-    put_told_shape(&body, &(struct told_shape){SHAPE_COMPOUND + 40, 1, {{90, 91, 0}}});
+    struct ring_slot slots[8] = {0};
+    struct encoder body = {0};
+    encode_shape(&body, &(struct shape_message){SHAPE_COMPOUND + 40, 1, {{90, 91, 0}}});
     size_t n = put_control(slots, MESSAGE_SHAPE, &body);
-    slots[n++] = (struct slot){
+    slots[n++] = (struct ring_slot){
         .shape = SHAPE_COMPOUND + 40, .line_a = 1, .number_a = 3, .line_b = 2, .number_b = 2};
     uint64_t before = order_figures(run->order).events;
-    assert_true(session_slots(session, 1, slots, n, &error));
+    assert_true(program_session_decode_slots(session, 1, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before);
     /* announced by another thread, after one that a third announces */
-    put_told_type(&body, &(struct told_type){91, text_of("in"), 1, {90}});
+    encode_type(&body, &(struct type_message){91, text_view_of("in"), 1, {90}});
     n = put_control(slots, MESSAGE_TYPE, &body);
-    assert_true(session_slots(session, 2, slots, n, &error));
+    assert_true(program_session_decode_slots(session, 2, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before);
-    put_told_type(&body, &(struct told_type){90, text_of("out"), 0, {0}});
+    encode_type(&body, &(struct type_message){90, text_view_of("out"), 0, {0}});
     n = put_control(slots, MESSAGE_TYPE, &body);
-    assert_true(session_slots(session, 3, slots, n, &error));
+    assert_true(program_session_decode_slots(session, 3, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before + 2);
     assert_int_equal(order_figures(run->order).contradictions + order_figures(run->order).pending,
                      0);
-    session_hangup(session);
+    program_session_close(session);
     run_free(run);
 }
 
@@ -270,9 +270,9 @@ static void what_is_never_announced_is_reported_at_the_hang_up(void **state)
     struct run *run = begin();
     const char *error;
     test_program(tell, NULL, 1);
-    struct slot early = {.shape = 1, .line_a = 9, .number_a = 1};
-    assert_true(session_slots(session, 1, &early, 1, &error));
-    session_hangup(session);
+    struct ring_slot early = {.shape = 1, .line_a = 9, .number_a = 1};
+    assert_true(program_session_decode_slots(session, 1, &early, 1, &error));
+    program_session_close(session);
     assert_int_equal(order_figures(run->order).contradictions, 1);
     assert_int_equal(order_figures(run->order).events, 3);
     run_free(run);
@@ -282,7 +282,7 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
 {
     (void)state;
     static const struct {
-        struct slot slot;
+        struct ring_slot slot;
         const char *error;
     } cases[] = {
         {{.shape = 1, .flags = 7, .line_a = 1, .number_a = 3},
@@ -303,11 +303,11 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
         struct run *run = begin();
         const char *error = NULL;
         test_program(tell, NULL, 1);
-        bool ok = session_slots(session, 1, &cases[i].slot, 1, &error);
+        bool ok = program_session_decode_slots(session, 1, &cases[i].slot, 1, &error);
         if (ok || strcmp(error, cases[i].error) != 0)
             fail_msg("case %zu: %s, not %s", i, ok ? "taken" : error, cases[i].error);
         assert_int_equal(order_figures(run->order).events, 3);
-        session_hangup(session);
+        program_session_close(session);
         run_free(run);
     }
 }
@@ -319,23 +319,23 @@ static void ends_and_holes_that_cannot_be_are_refused(void **state)
     (void)state;
     struct run *run = begin();
     const char *error = NULL;
-    const struct told_far ends[] = {{.stream = 7, .writes = 1}, {.stream = 7, .writes = 3}};
-    const struct told_hole holes[] = {{7, 0, 5, UNSEEN_STREAM}, {7, 5, 5, 0}, {7, 5, 6, 200}};
-    struct out out = {0};
+    const struct remote_stream_message ends[] = {{.stream = 7, .writes = 1}, {.stream = 7, .writes = 3}};
+    const struct stream_gap_message holes[] = {{7, 0, 5, UNTRACED_STREAM}, {7, 5, 5, 0}, {7, 5, 6, 200}};
+    struct encoder out = {0};
     for (size_t i = 0; i < 2; i++, out.size = 0) {
-        put_told_far(&out, &ends[i]);
-        assert_int_equal(session_message(session, MESSAGE_FAR, 0, out.data, out.size, &error),
+        encode_remote_stream(&out, &ends[i]);
+        assert_int_equal(program_session_decode_message(session, MESSAGE_REMOTE_STREAM, 0, out.data, out.size, &error),
                          i == 0);
     }
     assert_string_equal(error, "an end of a stream that cannot be");
     for (size_t i = 0; i < 3; i++, out.size = 0) {
-        put_told_hole(&out, &holes[i]);
-        assert_int_equal(session_message(session, MESSAGE_HOLE, 0, out.data, out.size, &error),
+        encode_stream_gap(&out, &holes[i]);
+        assert_int_equal(program_session_decode_message(session, MESSAGE_STREAM_GAP, 0, out.data, out.size, &error),
                          i == 0);
     }
     assert_string_equal(error, "a hole in a stream that cannot be");
-    out_free(&out);
-    session_hangup(session);
+    encoder_free(&out);
+    program_session_close(session);
     run_free(run);
 }
 
@@ -344,77 +344,77 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
     (void)state;
     enum { THREADS = 40, EVENTS = 30 };
     struct run *run = begin();
-    struct out out = {0};
+    struct encoder out = {0};
     const char *error;
-    run_patient(run);
+    run_set_wait_for_missing(run);
     put_test_type(&out, 1, "note");
-    assert_true(session_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
+    assert_true(program_session_decode_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     for (uint32_t t = 1; t <= THREADS; t++) {
-        struct slot slots[EVENTS];
+        struct ring_slot slots[EVENTS];
         for (uint32_t i = 0; i < EVENTS; i++)
-            slots[i] = (struct slot){
+            slots[i] = (struct ring_slot){
                 .shape = 1, .line_a = t, .number_a = i + 1, .about = i % 2 ? 1000 + t : 0};
-        assert_true(session_slots(session, t, slots, EVENTS, &error));
+        assert_true(program_session_decode_slots(session, t, slots, EVENTS, &error));
     }
     for (uint32_t t = 1; t <= 2 * THREADS;
          t++) { /* its own line, then the one that its events are about */
         out.size = 0;
         put_test_line(&out, t <= THREADS ? t : 1000 + t - THREADS, "task", "");
-        assert_true(session_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
-        while (!run_go_on(run, 10))
+        assert_true(program_session_decode_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
+        while (!run_step(run, 10))
             ;
         uint64_t all =
             t <= THREADS ? 0 : t - THREADS; /* of so many threads; of the others the first */
         assert_int_equal(order_figures(run->order).events,
                          all * EVENTS + (t <= THREADS ? t : THREADS - all));
     }
-    while (!run_go_on(run, 10))
+    while (!run_step(run, 10))
         ;
     assert_int_equal(order_figures(run->order).events, THREADS * EVENTS);
-    session_hangup(session);
+    program_session_close(session);
     assert_int_equal(run->connected, 1);
-    assert_true(run_go_on(run, 10000));
+    assert_true(run_step(run, 10000));
     assert_int_equal(run->connected, 0);
-    out_free(&out);
+    encoder_free(&out);
     run_free(run);
 }
 
-static struct session *another(struct run *run, uint32_t number, uint64_t instance)
+static struct program_session *another(struct run *run, uint32_t number, uint64_t instance)
 {
-    struct out out = {0};
-    struct hello hello;
-    put_told_hello(&out, &(struct told_hello){.role = ROLE_PROGRAM,
-                                              .run = text_of("test@1"),
-                                              .environment = text_of("pthread"),
-                                              .path = text_of("/bin/other"),
-                                              .host = text_of("elsewhere"),
+    struct encoder out = {0};
+    struct hello_message hello;
+    encode_hello(&out, &(struct program_hello){.role = ROLE_PROGRAM,
+                                              .run = text_view_of("test@1"),
+                                              .environment = text_view_of("pthread"),
+                                              .path = text_view_of("/bin/other"),
+                                              .host = text_view_of("elsewhere"),
                                               .instance = instance,
                                               .clock_ns = 1000,
                                               .wall_ns = 2000});
-    struct in in = in_from(out.data, out.size);
-    assert_true(hello_read(&in, &hello));
-    struct session *other = session_new(run, number, &hello);
-    hello_free(&hello);
-    out_free(&out);
+    struct decoder in = decoder_init(out.data, out.size);
+    assert_true(hello_message_decode(&in, &hello));
+    struct program_session *other = program_session_new(run, number, &hello);
+    hello_message_free(&hello);
+    encoder_free(&out);
     return other;
 }
 
 /* Line 1 of the program whose instance is 1, by another program's code 1, before or after that names it. */
-static void announce_first(struct session *other)
+static void announce_first(struct program_session *other)
 {
     const char *error = NULL;
-    struct out out = {0};
+    struct encoder out = {0};
     put_test_type(&out, 1, "note");
-    assert_true(session_message(other, MESSAGE_TYPE, 0, out.data, out.size, &error));
+    assert_true(program_session_decode_message(other, MESSAGE_TYPE, 0, out.data, out.size, &error));
     out.size = 0;
-    put_told_line(&out, &(struct told_line){.code = 1,
+    encode_line(&out, &(struct line_message){.code = 1,
                                             .high = 1,
                                             .low = 1,
                                             .flags = LINE_SHARED,
-                                            .kind = text_of("evil"),
-                                            .name = text_of("mine")});
-    assert_true(session_message(other, MESSAGE_LINE, 1, out.data, out.size, &error));
-    out_free(&out);
+                                            .kind = text_view_of("evil"),
+                                            .name = text_view_of("mine")});
+    assert_true(program_session_decode_message(other, MESSAGE_LINE, 1, out.data, out.size, &error));
+    encoder_free(&out);
 }
 
 static void nobody_tells_of_the_lines_of_another_program(void **state)
@@ -422,25 +422,25 @@ static void nobody_tells_of_the_lines_of_another_program(void **state)
     (void)state;
     for (uint64_t instance = 1; instance <= 2; instance++) { /* its own, and one that it has not */
         struct run *run = begin();
-        struct session *first = session, *other = another(run, 1, instance);
+        struct program_session *first = session, *other = another(run, 1, instance);
         const char *error = NULL;
         announce_first(other);
         test_program(tell, NULL, 3);
-        struct slot slot = {.shape = 1, .time_ns = 1009, .line_a = 1, .number_a = 7};
-        assert_false(session_slots(other, 1, &slot, 1, &error));
+        struct ring_slot slot = {.shape = 1, .time_ns = 1009, .line_a = 1, .number_a = 7};
+        assert_false(program_session_decode_slots(other, 1, &slot, 1, &error));
         assert_string_equal(error, "tells events on a line of another program");
-        struct out out = {0};
-        put_told_rename(&out, &(struct told_rename){.line = 1, .name = text_of("mine")});
-        assert_false(session_message(other, MESSAGE_NAME, 1, out.data, out.size, &error));
+        struct encoder out = {0};
+        encode_rename(&out, &(struct rename_message){.line = 1, .name = text_view_of("mine")});
+        assert_false(program_session_decode_message(other, MESSAGE_NAME, 1, out.data, out.size, &error));
         out.size = 0;
-        put_told_close(&out, &(struct told_close){.line = 1, .last = 3});
-        assert_false(session_message(other, MESSAGE_CLOSE, 1, out.data, out.size, &error));
+        encode_close(&out, &(struct close_message){.line = 1, .last = 3});
+        assert_false(program_session_decode_message(other, MESSAGE_CLOSE, 1, out.data, out.size, &error));
         out.size = 0;
-        put_told_lost(&out, &(struct told_lost){1, 7, 1000});
-        session_message(other, MESSAGE_LOST, 1, out.data, out.size, &error);
-        session_hangup(other);
-        struct slot next = {.shape = 1, .time_ns = 1010, .line_a = 1, .number_a = 7};
-        assert_true(session_slots(first, 1, &next, 1, &error));
+        encode_lost(&out, &(struct lost_message){1, 7, 1000});
+        program_session_decode_message(other, MESSAGE_LOST, 1, out.data, out.size, &error);
+        program_session_close(other);
+        struct ring_slot next = {.shape = 1, .time_ns = 1010, .line_a = 1, .number_a = 7};
+        assert_true(program_session_decode_slots(first, 1, &next, 1, &error));
         struct order_figures f = order_figures(run->order);
         assert_int_equal(f.events, 10);
         assert_int_equal(f.contradictions + f.pending + f.lost, 0);
@@ -448,8 +448,8 @@ static void nobody_tells_of_the_lines_of_another_program(void **state)
         assert_string_equal(run_kind_name(run, run_line_at(run, 1)->kind), "task");
         assert_int_equal(run_line_at(run, 1)->process, 0);
         assert_false(order_line_shared(run->order, 1));
-        session_hangup(first);
-        out_free(&out);
+        program_session_close(first);
+        encoder_free(&out);
         run_free(run);
     }
 }
@@ -457,15 +457,15 @@ static void nobody_tells_of_the_lines_of_another_program(void **state)
 static void a_payload_is_never_longer_than_what_there_is(void **state)
 {
     (void)state;
-    struct slot slots[3] = {{.payload_bytes = 64}};
+    struct ring_slot slots[3] = {{.payload_bytes = 64}};
     static const uint32_t wrong[] = {UINT32_MAX, UINT32_MAX - 62, UINT32_MAX - 63, 129,
                                      LIMIT_PAYLOAD_BYTES + 1};
-    assert_int_equal(slots_next(slots, 3), 2);
-    assert_int_equal(slots_next(slots, 1), 0);
-    assert_int_equal(slots_next(slots, 0), 0);
+    assert_int_equal(slot_next_record(slots, 3), 2);
+    assert_int_equal(slot_next_record(slots, 1), 0);
+    assert_int_equal(slot_next_record(slots, 0), 0);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         slots[0].payload_bytes = wrong[i];
-        assert_int_equal(slots_next(slots, 3), 0);
+        assert_int_equal(slot_next_record(slots, 3), 0);
     }
 }
 

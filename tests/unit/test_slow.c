@@ -36,16 +36,16 @@ static void *sleeps(void *a)
 static void who_runs_used_what_it_ran(void **state)
 {
     (void)state;
-    struct slow slow = {0};
+    struct cpu_time_sample slow = {0};
     pthread_t t;
     sem_init(&there, 0, 0);
     assert_int_equal(pthread_create(&t, NULL, runs, NULL), 0);
     sem_wait(&there);
     uint32_t me = (uint32_t)getpid();
     errno = EDOM;
-    assert_true(slow_used(&slow, me, id, 5) == 5); /* it was not looked at before */
+    assert_true(cpu_time_used(&slow, me, id, 5) == 5); /* it was not looked at before */
     if (slow.id) { /* (the system says it) */
-        uint64_t ran = slow.ran_ns, used = slow_used(&slow, me, id, MUCH);
+        uint64_t ran = slow.ran_ns, used = cpu_time_used(&slow, me, id, MUCH);
         assert_true(used < MUCH && used == slow.ran_ns - ran);
     }
     assert_int_equal(errno, EDOM);
@@ -56,7 +56,7 @@ static void who_runs_used_what_it_ran(void **state)
 static void who_sleeps_could_have_used_all(void **state)
 {
     (void)state;
-    struct slow slow = {0};
+    struct cpu_time_sample slow = {0};
     pthread_t t;
     sem_init(&there, 0, 0);
     sem_init(&over, 0, 0);
@@ -65,8 +65,8 @@ static void who_sleeps_could_have_used_all(void **state)
     uint32_t me = (uint32_t)getpid();
     for (int i = 0; i < 1000; i++) /* it is about to */
         sched_yield();
-    slow_used(&slow, me, id, 0);
-    uint64_t queued = slow.queued_ns, used = slow_used(&slow, me, id, MUCH);
+    cpu_time_used(&slow, me, id, 0);
+    uint64_t queued = slow.queued_ns, used = cpu_time_used(&slow, me, id, MUCH);
     assert_true(used == MUCH - (slow.queued_ns - queued) || used < MUCH / 1000);
     sem_post(&over);
     pthread_join(t, NULL);
@@ -75,9 +75,9 @@ static void who_sleeps_could_have_used_all(void **state)
 static void of_whom_nothing_is_known_all_is(void **state)
 {
     (void)state;
-    struct slow slow = {0};
-    assert_true(slow_used(&slow, (uint32_t)getpid(), 1, MUCH) == MUCH);
-    assert_true(slow_used(&slow, (uint32_t)getpid(), 1, MUCH) == MUCH);
+    struct cpu_time_sample slow = {0};
+    assert_true(cpu_time_used(&slow, (uint32_t)getpid(), 1, MUCH) == MUCH);
+    assert_true(cpu_time_used(&slow, (uint32_t)getpid(), 1, MUCH) == MUCH);
     assert_int_equal(slow.id, 0);
 }
 

@@ -12,62 +12,62 @@ enum { T = 1, HOLDER = 2, A = 7, B = 8 };
 static struct intervals good(void)
 {
     struct intervals all = {0};
-    struct segment segment = {
-        .to_ns = 25 * MS, .release = 5, .thread = HOLDER, .class = WAIT_EXCLUSION};
-    struct wait wait = {.begin = 3,
+    struct wait_interval segment = {
+        .to_ns = 25 * MS, .release = 5, .thread = HOLDER, .class = WAIT_CONTENTION};
+    struct wait_record wait = {.begin = 3,
                         .end = 6,
                         .from_ns = 10 * MS,
                         .to_ns = 30 * MS,
                         .thread = T,
                         .place = A,
-                        .class = WAIT_EXCLUSION};
-    uint32_t code = steps_code(&all.steps, (struct step){A, B, STEP_CODE, 0, 0}),
-             late = steps_code(&all.steps, (struct step){A, A, STEP_LATENCY, 0, 0});
+                        .class = WAIT_CONTENTION};
+    uint32_t code = code_segments_code(&all.steps, (struct code_segment_key){A, B, STEP_CODE, 0, 0}),
+             late = code_segments_code(&all.steps, (struct code_segment_key){A, A, STEP_LATENCY, 0, 0});
     intervals_start(&all, HOLDER, 0, 1);
     intervals_start(&all, T, 0, 2);
-    intervals_ran(&all, T, code, 10 * MS, 3);
-    intervals_ran(&all, HOLDER, code, 25 * MS, 5);
-    intervals_waited(&all, wait, &segment, 1, late);
-    intervals_ran(&all, HOLDER, code, 40 * MS, 7);
+    intervals_add_run(&all, T, code, 10 * MS, 3);
+    intervals_add_run(&all, HOLDER, code, 25 * MS, 5);
+    intervals_add_wait(&all, wait, &segment, 1, late);
+    intervals_add_run(&all, HOLDER, code, 40 * MS, 7);
     intervals_ended(&all, HOLDER, 40 * MS, 7);
-    intervals_ran(&all, T, code, 50 * MS, 8);
+    intervals_add_run(&all, T, code, 50 * MS, 8);
     intervals_ended(&all, T, 50 * MS, 8);
     return all;
 }
 
 struct looked {
     struct intervals all;
-    struct why why;
-    struct sound sound;
+    struct wait_attribution why;
+    struct timing_consistency sound;
 };
 
 static void explain(struct looked *l)
 {
     *l = (struct looked){.all = good()};
     l->why.paths.all = &l->all;
-    assert_true(why_go_on(&l->why, UINT64_MAX / 2));
+    assert_true(wait_attribution_step(&l->why, UINT64_MAX / 2));
 }
 
 static void look(struct looked *l, uint64_t budget)
 {
     unsigned turns = 0;
-    sound_begin(&l->sound, &l->all, &l->why);
-    while (!sound_step(&l->sound, budget))
+    timing_consistency_begin(&l->sound, &l->all, &l->why);
+    while (!timing_consistency_step(&l->sound, budget))
         assert_true(++turns < 1000);
 }
 
 static void drop(struct looked *l)
 {
-    sound_free(&l->sound);
-    why_free(&l->why);
+    timing_consistency_free(&l->sound);
+    wait_attribution_free(&l->why);
     intervals_free(&l->all);
 }
 
-static bool has(const struct looked *l, enum sound_rule rule, uint32_t thread, int64_t is,
+static bool has(const struct looked *l, enum timing_rule rule, uint32_t thread, int64_t is,
                 int64_t should)
 {
     for (size_t i = 0; i < l->sound.count; i++) {
-        const struct breach *b = &l->sound.breaches[i];
+        const struct violation *b = &l->sound.breaches[i];
         if (b->rule == rule && b->thread == thread && b->is_ns == is && b->should_ns == should)
             return true;
     }
@@ -92,11 +92,11 @@ static void an_interval_that_goes_back(void **context)
     struct looked l;
     (void)context;
     explain(&l);
-    struct course_of *c = &l.all.threads[0];
+    struct thread_timeline *c = &l.all.threads[0];
     assert_int_equal(c->thread, HOLDER);
     c->items[1].to_ns = 20 * MS;
     look(&l, 1);
-    assert_true(has(&l, SOUND_COURSE, HOLDER, 20 * MS, 25 * MS));
+    assert_true(has(&l, TIMING_RULE_COURSE, HOLDER, 20 * MS, 25 * MS));
     drop(&l);
 }
 
@@ -107,12 +107,12 @@ static void a_release_after_the_wait(void **context)
     explain(&l);
     l.all.segments[0].to_ns = 31 * MS;
     look(&l, 100);
-    assert_true(has(&l, SOUND_RELEASE, T, 31 * MS, 30 * MS));
+    assert_true(has(&l, TIMING_RULE_RELEASE, T, 31 * MS, 30 * MS));
     drop(&l);
     explain(&l);
     l.all.segments[0].to_ns = 9 * MS;
     look(&l, 100);
-    assert_true(has(&l, SOUND_RELEASE, T, 9 * MS, 10 * MS));
+    assert_true(has(&l, TIMING_RULE_RELEASE, T, 9 * MS, 10 * MS));
     assert_int_equal(l.sound.breaches[0].position, 3);
     drop(&l);
 }
@@ -124,9 +124,9 @@ static void a_release_behind_the_end_in_the_order(void **context)
     explain(&l);
     l.all.segments[0].release = 6;
     look(&l, 100);
-    assert_true(has(&l, SOUND_ORDER, T, 25 * MS, 30 * MS));
+    assert_true(has(&l, TIMING_RULE_ORDER, T, 25 * MS, 30 * MS));
     l.all.segments[0].guess = GUESS_LATE_RECEIVER; /* of which no edge says so */
-    sound_free(&l.sound);
+    timing_consistency_free(&l.sound);
     look(&l, 100);
     assert_int_equal(l.sound.broken, 0);
     drop(&l);
@@ -140,8 +140,8 @@ static void sums_that_are_not_the_wait(void **context)
     explain(&l);
     l.all.segments[0].to_ns = 24 * MS;
     look(&l, 100);
-    assert_true(has(&l, SOUND_OVERLAP, T, 15 * MS, 14 * MS));
-    assert_true(has(&l, SOUND_REASONS, T, 15 * MS, 14 * MS));
+    assert_true(has(&l, TIMING_RULE_OVERLAP, T, 15 * MS, 14 * MS));
+    assert_true(has(&l, TIMING_RULE_REASONS, T, 15 * MS, 14 * MS));
     drop(&l);
 }
 
@@ -153,15 +153,15 @@ static void a_path_that_ends_too_early(void **context)
     l.all.threads[1].end_ns = 60 * MS;
     look(&l, 100);
     assert_int_equal(l.sound.broken, 1);
-    assert_true(has(&l, SOUND_PATH, T, 50 * MS, 60 * MS));
+    assert_true(has(&l, TIMING_RULE_PATH, T, 50 * MS, 60 * MS));
     drop(&l);
 }
 
 static void each_rule_has_its_words(void **context)
 {
     (void)context;
-    for (unsigned rule = 0; rule < SOUND_RULES; rule++)
-        assert_true(strlen(sound_word(rule)) > 10);
+    for (unsigned rule = 0; rule < TIMING_RULE_RULES; rule++)
+        assert_true(strlen(timing_rule_name(rule)) > 10);
 }
 
 int main(void)

@@ -13,28 +13,28 @@ enum { T = 1, HOLDER = 2, PLACE = 7 };
 
 static uint32_t step(struct intervals *all, uint32_t from, uint32_t to)
 {
-    return steps_code(&all->steps, (struct step){from, to, STEP_CODE, 0, 0});
+    return code_segments_code(&all->steps, (struct code_segment_key){from, to, STEP_CODE, 0, 0});
 }
 
 /* T: made 0, start 1, petition 10, its holder leaves 25, entered 30, end 50, close 60. */
 static struct intervals one_life(void)
 {
     struct intervals all = {0};
-    struct segment segment = {.to_ns = 25 * MS, .release = 5, .thread = HOLDER};
-    struct wait wait = {.begin = 3,
+    struct wait_interval segment = {.to_ns = 25 * MS, .release = 5, .thread = HOLDER};
+    struct wait_record wait = {.begin = 3,
                         .end = 6,
                         .from_ns = 10 * MS,
                         .to_ns = 30 * MS,
                         .thread = T,
                         .about = 9,
                         .place = PLACE,
-                        .class = WAIT_EXCLUSION};
-    intervals_made(&all, T, HOLDER, 0, 1);
+                        .class = WAIT_CONTENTION};
+    intervals_set_created(&all, T, HOLDER, 0, 1);
     intervals_start(&all, T, 1 * MS, 2);
-    intervals_ran(&all, T, step(&all, 0, PLACE), 10 * MS, 3);
-    intervals_waited(&all, wait, &segment, 1, 0);
-    intervals_ran(&all, T, step(&all, PLACE, 8), 40 * MS, 7);
-    intervals_ran(&all, T, step(&all, 8, 0), 50 * MS, 8);
+    intervals_add_run(&all, T, step(&all, 0, PLACE), 10 * MS, 3);
+    intervals_add_wait(&all, wait, &segment, 1, 0);
+    intervals_add_run(&all, T, step(&all, PLACE, 8), 40 * MS, 7);
+    intervals_add_run(&all, T, step(&all, 8, 0), 50 * MS, 8);
     intervals_ended(&all, T, 50 * MS, 8);
     intervals_closed(&all, T, 60 * MS, 9);
     return all;
@@ -42,51 +42,51 @@ static struct intervals one_life(void)
 
 struct life {
     struct intervals all;
-    struct spans *spans;
-    struct lives lives;
-    const struct course_of *course;
+    struct cpu_states *spans;
+    struct lifetimes lives;
+    const struct thread_timeline *course;
 };
 
 static struct life life_new(void)
 {
-    struct life l = {.all = one_life(), .spans = spans_new()};
+    struct life l = {.all = one_life(), .spans = cpu_states_new()};
     l.lives.spans = l.spans;
-    l.course = intervals_of(&l.all, T);
+    l.course = intervals_for_thread(&l.all, T);
     return l;
 }
 
 static void life_free(struct life *l)
 {
-    spans_free(l->spans);
+    cpu_states_free(l->spans);
     intervals_free(&l->all);
 }
 
 /* From 1 ms on: ran to 4, taken off to 6, ran to 8, slept to 31 (over the wait), ran to 35, slept to 38, ran. */
-static void switch_it(struct spans *spans)
+static void switch_it(struct cpu_states *spans)
 {
     static const struct {
         uint8_t what, at_ms;
-    } turns[] = {{SWITCHED_ON, 1},  {SWITCHED_OUT, 4},     {SWITCHED_ON, 6}, {SWITCHED_ASLEEP, 8},
-                 {SWITCHED_ON, 31}, {SWITCHED_ASLEEP, 35}, {SWITCHED_ON, 38}};
+    } turns[] = {{SWITCH_ON, 1},  {SWITCH_OUT, 4},     {SWITCH_ON, 6}, {SWITCH_ASLEEP, 8},
+                 {SWITCH_ON, 31}, {SWITCH_ASLEEP, 35}, {SWITCH_ON, 38}};
     for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++)
-        spans_switched(spans, T, turns[i].what, i % 2, turns[i].at_ms * MS);
+        cpu_states_switched(spans, T, turns[i].what, i % 2, turns[i].at_ms * MS);
 }
 
-static struct states sum(struct life *l, int64_t from, int64_t to)
+static struct thread_states sum(struct life *l, int64_t from, int64_t to)
 {
-    struct states s;
+    struct thread_states s;
     l->lives.all = &l->all;
-    states_sum(&l->lives, l->course, from, to, &s);
+    thread_states_sum(&l->lives, l->course, from, to, &s);
     return s;
 }
 
-static void expect(const struct states *s, int64_t ready, int64_t running, int64_t blocked,
+static void expect(const struct thread_states *s, int64_t ready, int64_t running, int64_t blocked,
                    int64_t system)
 {
-    assert_int_equal(s->of[STATE_READY].total_ns, ready * MS);
-    assert_int_equal(s->of[STATE_RUNNING].total_ns, running * MS);
-    assert_int_equal(s->of[STATE_BLOCKED].total_ns, blocked * MS);
-    assert_int_equal(s->of[STATE_SYSTEM].total_ns, system * MS);
+    assert_int_equal(s->of[THREAD_STATE_RUNNABLE].total_ns, ready * MS);
+    assert_int_equal(s->of[THREAD_STATE_RUNNING].total_ns, running * MS);
+    assert_int_equal(s->of[THREAD_STATE_BLOCKED].total_ns, blocked * MS);
+    assert_int_equal(s->of[THREAD_STATE_OFF_CPU].total_ns, system * MS);
 }
 
 static void switches_cut_what_the_order_calls_running(void **context)
@@ -94,15 +94,15 @@ static void switches_cut_what_the_order_calls_running(void **context)
     (void)context;
     struct life l = life_new();
     switch_it(l.spans);
-    assert_int_equal(spans_best(l.spans, T, SPANS_ORDER), SPANS_SWITCHES);
-    struct states s = sum(&l, INT64_MIN, INT64_MAX);
+    assert_int_equal(cpu_states_best(l.spans, T, CPU_SOURCE_ORDER), CPU_SOURCE_SWITCHES);
+    struct thread_states s = sum(&l, INT64_MIN, INT64_MAX);
     expect(&s, 5 + 2, 3 + 2 + 4 + 12, 15, 2 + 1 + 3); /* (the wait is as the order tells it) */
     assert_int_equal(s.life_ns, 60 * MS);
     assert_true(s.active_ns == 29 * MS && s.let_go_ns == 5 * MS);
     s = sum(&l, 3 * MS, 9 * MS);
     expect(&s, 2, 1 + 2, 0, 1);
-    struct span_sums of = spans_of(l.spans, l.course, 3 * MS, 33 * MS);
-    assert_true(of.source == SPANS_SWITCHES && of.error_ns == 0);
+    struct cpu_state_sums of = cpu_states_sum(l.spans, l.course, 3 * MS, 33 * MS);
+    assert_true(of.source == CPU_SOURCE_SWITCHES && of.error_ns == 0);
     assert_true(of.running_ns == 5 * MS && of.ready_ns == 7 * MS && of.blocked_ns == 15 * MS &&
                 of.system_ns == 3 * MS);
     life_free(&l);
@@ -112,14 +112,14 @@ static void what_is_lost_runs(void **context)
 {
     (void)context;
     struct life l = life_new();
-    spans_switched(l.spans, T, SWITCHED_ASLEEP, 0, 2 * MS);
-    spans_switched(l.spans, T, SWITCHED_LOST, 0, 5 * MS);
-    spans_switched(l.spans, T, SWITCHED_OUT, 0, 9 * MS);
-    spans_switched(l.spans, T, SWITCHED_ON, 0, 8 * MS); /* too early: left out */
-    spans_lost(l.spans, 3);
-    struct states s = sum(&l, INT64_MIN, 10 * MS);
+    cpu_states_switched(l.spans, T, SWITCH_ASLEEP, 0, 2 * MS);
+    cpu_states_switched(l.spans, T, SWITCH_LOST, 0, 5 * MS);
+    cpu_states_switched(l.spans, T, SWITCH_OUT, 0, 9 * MS);
+    cpu_states_switched(l.spans, T, SWITCH_ON, 0, 8 * MS); /* too early: left out */
+    cpu_states_lost(l.spans, 3);
+    struct thread_states s = sum(&l, INT64_MIN, 10 * MS);
     expect(&s, 1, 1 + 4, 0, 3);
-    assert_int_equal(spans_lost_count(l.spans), 3);
+    assert_int_equal(cpu_states_lost_count(l.spans), 3);
     life_free(&l);
 }
 
@@ -127,50 +127,50 @@ static void what_is_lost_runs(void **context)
 static void the_call_of_the_last_sleep_is_known(void **context)
 {
     (void)context;
-    struct spans *spans = spans_new();
+    struct cpu_states *spans = cpu_states_new();
     int64_t since_ns;
     unsigned call;
-    spans_told_asleep(spans, T, ASLEEP_POLL, 150 * MS);
-    assert_true(spans_asleep(spans, T, 0, &since_ns, &call) && call == ASLEEP_POLL);
-    spans_told_asleep(spans, T, ASLEEP_NOT, 200 * MS);
-    assert_false(spans_asleep(spans, T, 0, &since_ns, &call));
-    spans_switched(spans, T, SWITCHED_ASLEEP, 0, 300 * MS);
-    assert_true(spans_asleep(spans, T, 0, &since_ns, &call) && call == ASLEEP_NOT);
-    spans_told_asleep(spans, T, ASLEEP_FUTEX, 410 * MS);
-    assert_true(spans_asleep(spans, T, 0, &since_ns, &call) && call == ASLEEP_FUTEX);
-    spans_switched(spans, T, SWITCHED_ON, 0, 1300 * MS);
-    spans_told_asleep(spans, T, ASLEEP_NOT, 1310 * MS);
-    assert_true(spans_asleep(spans, T, 1320 * MS, &since_ns, &call));
-    assert_true(since_ns == 300 * MS && call == ASLEEP_FUTEX);
-    assert_false(spans_asleep(spans, T, 0, &since_ns, &call));
-    spans_free(spans);
+    cpu_states_note_sleep(spans, T, SLEEP_IN_POLL, 150 * MS);
+    assert_true(cpu_states_asleep(spans, T, 0, &since_ns, &call) && call == SLEEP_IN_POLL);
+    cpu_states_note_sleep(spans, T, SLEEP_IN_NOT, 200 * MS);
+    assert_false(cpu_states_asleep(spans, T, 0, &since_ns, &call));
+    cpu_states_switched(spans, T, SWITCH_ASLEEP, 0, 300 * MS);
+    assert_true(cpu_states_asleep(spans, T, 0, &since_ns, &call) && call == SLEEP_IN_NOT);
+    cpu_states_note_sleep(spans, T, SLEEP_IN_FUTEX, 410 * MS);
+    assert_true(cpu_states_asleep(spans, T, 0, &since_ns, &call) && call == SLEEP_IN_FUTEX);
+    cpu_states_switched(spans, T, SWITCH_ON, 0, 1300 * MS);
+    cpu_states_note_sleep(spans, T, SLEEP_IN_NOT, 1310 * MS);
+    assert_true(cpu_states_asleep(spans, T, 1320 * MS, &since_ns, &call));
+    assert_true(since_ns == 300 * MS && call == SLEEP_IN_FUTEX);
+    assert_false(cpu_states_asleep(spans, T, 0, &since_ns, &call));
+    cpu_states_free(spans);
 }
 
 static void more_than_is_kept_is_counted(void **context)
 {
     (void)context;
-    struct spans *spans = spans_new();
+    struct cpu_states *spans = cpu_states_new();
     uint64_t kept = 0;
-    for (int64_t i = 0; !spans_most(spans); i++, kept++)
-        spans_switched(spans, T, i % 2 ? SWITCHED_OUT : SWITCHED_ON, 0, i);
-    assert_int_equal(kept, spans_most(spans) + 1); /* (the first that had no room said so) */
-    assert_int_equal(spans_lost_count(spans), 1);
-    spans_switched(spans, T, SWITCHED_ON, 0, INT64_MAX);
-    assert_int_equal(spans_lost_count(spans), 2);
-    spans_free(spans);
-    assert_int_equal(spans_most(NULL), 0);
+    for (int64_t i = 0; !cpu_states_max_switches(spans); i++, kept++)
+        cpu_states_switched(spans, T, i % 2 ? SWITCH_OUT : SWITCH_ON, 0, i);
+    assert_int_equal(kept, cpu_states_max_switches(spans) + 1); /* (the first that had no room said so) */
+    assert_int_equal(cpu_states_lost_count(spans), 1);
+    cpu_states_switched(spans, T, SWITCH_ON, 0, INT64_MAX);
+    assert_int_equal(cpu_states_lost_count(spans), 2);
+    cpu_states_free(spans);
+    assert_int_equal(cpu_states_max_switches(NULL), 0);
 }
 
 /* By 5 ms it had run 3 and been ready 1; by 40, run 11 more; at its end, 16 in all, and ready 6 in all. */
-static void sample_it(struct spans *spans)
+static void sample_it(struct cpu_states *spans)
 {
-    spans_stood(spans, T, false, 5 * MS, 3 * MS, false);
-    spans_stood(spans, T, true, 5 * MS, 1 * MS, false);
-    spans_stood(spans, T, false, 40 * MS, 14 * MS, false);
-    spans_stood(spans, T, false, 52 * MS, 15 * MS, false); /* taken meanwhile, told before */
-    spans_stood(spans, T, false, 50 * MS, 16 * MS, true);
-    spans_stood(spans, T, true, 50 * MS, 6 * MS, true);
-    spans_stood(spans, T, false, 55 * MS, 99 * MS, false); /* too late */
+    cpu_states_sampled(spans, T, false, 5 * MS, 3 * MS, false);
+    cpu_states_sampled(spans, T, true, 5 * MS, 1 * MS, false);
+    cpu_states_sampled(spans, T, false, 40 * MS, 14 * MS, false);
+    cpu_states_sampled(spans, T, false, 52 * MS, 15 * MS, false); /* taken meanwhile, told before */
+    cpu_states_sampled(spans, T, false, 50 * MS, 16 * MS, true);
+    cpu_states_sampled(spans, T, true, 50 * MS, 6 * MS, true);
+    cpu_states_sampled(spans, T, false, 55 * MS, 99 * MS, false); /* too late */
 }
 
 static void samples_have_their_sums(void **context)
@@ -178,13 +178,13 @@ static void samples_have_their_sums(void **context)
     (void)context;
     struct life l = life_new();
     sample_it(l.spans);
-    struct states s = sum(&l, INT64_MIN, INT64_MAX);
+    struct thread_states s = sum(&l, INT64_MIN, INT64_MAX);
     expect(&s, 5 + 1 + 5, 3 + 11 + 2, 15, 29 - 16 - 6);
     assert_int_equal(s.life_ns, 60 * MS);
     s = sum(&l, 5 * MS, 40 * MS); /* 15 of it are not blocked nor let go */
     expect(&s, 5, 11, 15, 4);
-    assert_int_equal(spans_apart(l.spans, T, INT64_MIN, INT64_MAX), 35 * MS);
-    assert_int_equal(spans_of(l.spans, l.course, 0, 50 * MS).error_ns, 35 * MS);
+    assert_int_equal(cpu_states_sample_gap_ns(l.spans, T, INT64_MIN, INT64_MAX), 35 * MS);
+    assert_int_equal(cpu_states_sum(l.spans, l.course, 0, 50 * MS).error_ns, 35 * MS);
     l.lives.spans = NULL;
     s = sum(&l, INT64_MIN, INT64_MAX);
     expect(&s, 5, 29, 15, 0);
@@ -196,10 +196,10 @@ static void what_comes_late_was_before(void **context)
 {
     (void)context;
     struct life l = life_new();
-    spans_stood(l.spans, T, false, 34 * MS, 5 * MS, false);
-    spans_stood(l.spans, T, false, 36 * MS, 5 * MS, false);
-    spans_stood(l.spans, T, false, 40 * MS, 12 * MS, false); /* 7 in 4 */
-    struct states s = sum(&l, 34 * MS, 40 * MS);
+    cpu_states_sampled(l.spans, T, false, 34 * MS, 5 * MS, false);
+    cpu_states_sampled(l.spans, T, false, 36 * MS, 5 * MS, false);
+    cpu_states_sampled(l.spans, T, false, 40 * MS, 12 * MS, false); /* 7 in 4 */
+    struct thread_states s = sum(&l, 34 * MS, 40 * MS);
     expect(&s, 0, 2 + 4, 0, 0);
     s = sum(&l, INT64_MIN, 40 * MS);
     expect(&s, 5, 12, 15, 39 - 5 - 12 - 15);
@@ -216,10 +216,10 @@ static void parts_are_the_whole(void **context)
             sample_it(l.spans);
         else
             switch_it(l.spans);
-        struct states whole = sum(&l, INT64_MIN, INT64_MAX);
+        struct thread_states whole = sum(&l, INT64_MIN, INT64_MAX);
         for (int64_t cut = 1; cut < 60 * MS; cut += 777777) {
-            struct states a = sum(&l, INT64_MIN, cut), b = sum(&l, cut, INT64_MAX);
-            for (unsigned i = 0; i < STATES; i++)
+            struct thread_states a = sum(&l, INT64_MIN, cut), b = sum(&l, cut, INT64_MAX);
+            for (unsigned i = 0; i < THREAD_STATES; i++)
                 assert_int_equal(a.of[i].total_ns + b.of[i].total_ns, whole.of[i].total_ns);
             assert_int_equal(a.life_ns + b.life_ns, 60 * MS);
         }
@@ -228,12 +228,12 @@ static void parts_are_the_whole(void **context)
 }
 
 /* Ran to 10 (of 9 ms: 8), 30 to 40 (10: 4), 40 to 50 (10: all); of the 7 that it did not, samples know of 2 as ready. */
-static void clock_it(struct spans *spans)
+static void clock_it(struct cpu_states *spans)
 {
-    spans_clocked(spans, T, 10 * MS, 8 * MS, false);
-    spans_clocked(spans, T, 40 * MS, 12 * MS, false);
-    spans_clocked(spans, T, 39 * MS, 99 * MS, false); /* too early: left out */
-    spans_clocked(spans, T, 50 * MS, 22 * MS, false);
+    cpu_states_clocked(spans, T, 10 * MS, 8 * MS, false);
+    cpu_states_clocked(spans, T, 40 * MS, 12 * MS, false);
+    cpu_states_clocked(spans, T, 39 * MS, 99 * MS, false); /* too early: left out */
+    cpu_states_clocked(spans, T, 50 * MS, 22 * MS, false);
 }
 
 static void a_clock_has_its_sums(void **state)
@@ -241,16 +241,16 @@ static void a_clock_has_its_sums(void **state)
     struct life l = life_new();
     (void)state;
     clock_it(l.spans);
-    assert_int_equal(spans_best(l.spans, T, SPANS_ORDER), SPANS_CLOCK);
-    assert_int_equal(spans_best(l.spans, T, SPANS_SAMPLES), SPANS_ORDER);
-    assert_false(spans_delays(l.spans, T));
-    struct span_sums of = spans_of(l.spans, l.course, 1 * MS, 50 * MS);
+    assert_int_equal(cpu_states_best(l.spans, T, CPU_SOURCE_ORDER), CPU_SOURCE_CLOCK);
+    assert_int_equal(cpu_states_best(l.spans, T, CPU_SOURCE_SAMPLES), CPU_SOURCE_ORDER);
+    assert_false(cpu_states_delays(l.spans, T));
+    struct cpu_state_sums of = cpu_states_sum(l.spans, l.course, 1 * MS, 50 * MS);
     assert_int_equal(of.running_ns, 22 * MS);
     assert_int_equal(of.system_ns, 7 * MS);
     assert_int_equal(of.error_ns, 4 * MS); /* of 30 to 40: 4 that it ran, or 6 that it did not */
     /* It is told as if it had run first. */
-    assert_int_equal(spans_of(l.spans, l.course, 1 * MS, 9 * MS).running_ns, 8 * MS);
-    assert_int_equal(spans_of(l.spans, l.course, 9 * MS, 10 * MS).running_ns, 0);
+    assert_int_equal(cpu_states_sum(l.spans, l.course, 1 * MS, 9 * MS).running_ns, 8 * MS);
+    assert_int_equal(cpu_states_sum(l.spans, l.course, 9 * MS, 10 * MS).running_ns, 0);
     life_free(&l);
 }
 
@@ -260,16 +260,16 @@ static void what_samples_know_is_shared_out(void **state)
     struct life l = life_new();
     (void)state;
     clock_it(l.spans);
-    spans_stood(l.spans, T, true, 39 * MS, 5 * MS, false); /* of the wait: 5 */
-    spans_stood(l.spans, T, true, 41 * MS, 7 * MS, false);
-    assert_true(spans_delays(l.spans, T));
-    struct span_sums of = spans_of(l.spans, l.course, 30 * MS, 40 * MS);
+    cpu_states_sampled(l.spans, T, true, 39 * MS, 5 * MS, false); /* of the wait: 5 */
+    cpu_states_sampled(l.spans, T, true, 41 * MS, 7 * MS, false);
+    assert_true(cpu_states_delays(l.spans, T));
+    struct cpu_state_sums of = cpu_states_sum(l.spans, l.course, 30 * MS, 40 * MS);
     assert_int_equal(of.running_ns + of.ready_ns + of.system_ns, 10 * MS);
     assert_int_equal(of.running_ns, 4 * MS);
     assert_int_equal(of.ready_ns, 1 * MS);
-    spans_switched(l.spans, T, SWITCHED_ON, 0, 1 * MS);
-    assert_int_equal(spans_best(l.spans, T, SPANS_ORDER), SPANS_SWITCHES);
-    assert_int_equal(spans_best(l.spans, T, SPANS_CLOCK), SPANS_CLOCK);
+    cpu_states_switched(l.spans, T, SWITCH_ON, 0, 1 * MS);
+    assert_int_equal(cpu_states_best(l.spans, T, CPU_SOURCE_ORDER), CPU_SOURCE_SWITCHES);
+    assert_int_equal(cpu_states_best(l.spans, T, CPU_SOURCE_CLOCK), CPU_SOURCE_CLOCK);
     life_free(&l);
 }
 
@@ -278,17 +278,17 @@ static void what_was_before_the_clock_is_not_known(void **state)
 {
     struct life l = life_new();
     (void)state;
-    spans_clocked(l.spans, T, 40 * MS, 5 * MS, true);
-    spans_clocked(l.spans, T, 50 * MS, 8 * MS, false);
-    struct span_sums of = spans_of(l.spans, l.course, 1 * MS, 50 * MS);
+    cpu_states_clocked(l.spans, T, 40 * MS, 5 * MS, true);
+    cpu_states_clocked(l.spans, T, 50 * MS, 8 * MS, false);
+    struct cpu_state_sums of = cpu_states_sum(l.spans, l.course, 1 * MS, 50 * MS);
     assert_int_equal(of.running_ns, (9 + 10 + 3) * MS);
     assert_int_equal(of.system_ns, 7 * MS);
     life_free(&l);
 }
 
-static void goes_on(const struct life *l, enum spans_source source, int64_t ready_ms)
+static void goes_on(const struct life *l, enum cpu_state_source source, int64_t ready_ms)
 {
-    struct going_on g = going_on(l->spans, &l->all, &l->all.waits[0], false);
+    struct resume_delay g = resume_delay_measure(l->spans, &l->all, &l->all.waits[0], false);
     assert_int_equal(g.took_ns, 5 * MS);
     assert_int_equal(g.source, source);
     assert_int_equal(g.ready_ns, ready_ms * MS);
@@ -300,28 +300,28 @@ static void ready_is_apart_from_latency(void **state)
     (void)state;
     static const struct {
         uint8_t what, at_ms;
-    } turns[] = {{SWITCHED_ON, 1},   {SWITCHED_ASLEEP, 11}, {SWITCHED_ON, 27},
-                 {SWITCHED_OUT, 28}, {SWITCHED_ON, 29},     {SWITCHED_ASLEEP, 31}};
+    } turns[] = {{SWITCH_ON, 1},   {SWITCH_ASLEEP, 11}, {SWITCH_ON, 27},
+                 {SWITCH_OUT, 28}, {SWITCH_ON, 29},     {SWITCH_ASLEEP, 31}};
     for (unsigned lost = 0; lost < 2; lost++) {
         struct life l = life_new();
-        goes_on(&l, SPANS_ORDER, 0);
-        spans_stood(l.spans, T, true, 20 * MS, 0, false); /* too coarse */
-        spans_stood(l.spans, T, true, 35 * MS, 3 * MS, false);
-        goes_on(&l, SPANS_ORDER, 0);
+        goes_on(&l, CPU_SOURCE_ORDER, 0);
+        cpu_states_sampled(l.spans, T, true, 20 * MS, 0, false); /* too coarse */
+        cpu_states_sampled(l.spans, T, true, 35 * MS, 3 * MS, false);
+        goes_on(&l, CPU_SOURCE_ORDER, 0);
         for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++) {
-            goes_on(&l, SPANS_ORDER, 0); /* what is told so far ends before */
-            spans_switched(l.spans, T, lost && i == 3 ? SWITCHED_LOST : turns[i].what, 0,
+            goes_on(&l, CPU_SOURCE_ORDER, 0); /* what is told so far ends before */
+            cpu_states_switched(l.spans, T, lost && i == 3 ? SWITCH_LOST : turns[i].what, 0,
                            turns[i].at_ms * MS);
         }
-        goes_on(&l, lost ? SPANS_ORDER : SPANS_SWITCHES, lost ? 0 : 3); /* 25 to 27, 28 to 29 */
+        goes_on(&l, lost ? CPU_SOURCE_ORDER : CPU_SOURCE_SWITCHES, lost ? 0 : 3); /* 25 to 27, 28 to 29 */
         life_free(&l);
     }
     struct life l = life_new(); /* it ends without a switch */
     for (unsigned i = 0; i < 5; i++)
-        spans_switched(l.spans, T, turns[i].what, 0, turns[i].at_ms * MS);
-    goes_on(&l, SPANS_ORDER, 0);
-    struct going_on g = going_on(l.spans, &l.all, &l.all.waits[0], true);
-    assert_int_equal(g.source, SPANS_SWITCHES);
+        cpu_states_switched(l.spans, T, turns[i].what, 0, turns[i].at_ms * MS);
+    goes_on(&l, CPU_SOURCE_ORDER, 0);
+    struct resume_delay g = resume_delay_measure(l.spans, &l.all, &l.all.waits[0], true);
+    assert_int_equal(g.source, CPU_SOURCE_SWITCHES);
     assert_int_equal(g.ready_ns, 3 * MS);
     life_free(&l);
 }
@@ -331,22 +331,22 @@ static void ready_by_clock_is_the_least(void **state)
 {
     (void)state;
     struct life l = life_new();
-    spans_clocked(l.spans, T, 10 * MS, 8 * MS, false);
-    goes_on(&l, SPANS_ORDER, 0);
-    spans_clocked(l.spans, T, 30 * MS, 10 * MS, false);
-    goes_on(&l, SPANS_CLOCK, 3);
-    spans_clocked(l.spans, T, 40 * MS, 12 * MS, false);
-    goes_on(&l, SPANS_CLOCK, 3);
+    cpu_states_clocked(l.spans, T, 10 * MS, 8 * MS, false);
+    goes_on(&l, CPU_SOURCE_ORDER, 0);
+    cpu_states_clocked(l.spans, T, 30 * MS, 10 * MS, false);
+    goes_on(&l, CPU_SOURCE_CLOCK, 3);
+    cpu_states_clocked(l.spans, T, 40 * MS, 12 * MS, false);
+    goes_on(&l, CPU_SOURCE_CLOCK, 3);
     life_free(&l);
     l = life_new();
-    spans_clocked(l.spans, T, 10 * MS, 8 * MS, false);
-    spans_clocked(l.spans, T, 40 * MS, 15 * MS, false); /* 7, within the wait or after it */
-    goes_on(&l, SPANS_CLOCK, 0);
+    cpu_states_clocked(l.spans, T, 10 * MS, 8 * MS, false);
+    cpu_states_clocked(l.spans, T, 40 * MS, 15 * MS, false); /* 7, within the wait or after it */
+    goes_on(&l, CPU_SOURCE_CLOCK, 0);
     life_free(&l);
     l = life_new();
-    spans_clocked(l.spans, T, 10 * MS, 8 * MS, false);
-    spans_clocked(l.spans, T, 30 * MS, 10 * MS, true);
-    goes_on(&l, SPANS_ORDER, 0);
+    cpu_states_clocked(l.spans, T, 10 * MS, 8 * MS, false);
+    cpu_states_clocked(l.spans, T, 30 * MS, 10 * MS, true);
+    goes_on(&l, CPU_SOURCE_ORDER, 0);
     life_free(&l);
 }
 

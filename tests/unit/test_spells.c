@@ -17,61 +17,61 @@ static struct table_end at_ns(int64_t ns)
 }
 
 /* The answer, the caller's; step: that much is done at once. */
-static struct shown_table ask(const struct run *run, const char *what, struct range range,
+static struct result_table ask(const struct run *run, const char *what, struct range range,
                               const char *factor, uint64_t step)
 {
-    struct table_request r = {.what = memory_copied(what),
-                              .by = memory_copied(""),
-                              .sort = memory_copied(""),
+    struct table_request r = {.what = xstrdup(what),
+                              .by = xstrdup(""),
+                              .sort = xstrdup(""),
                               .from = range.from,
                               .to = range.to};
-    struct out body = {0};
-    struct shown_table t = {0};
-    struct answer answer;
+    struct encoder body = {0};
+    struct result_table t = {0};
+    struct response_chunk answer;
     if (factor) {
-        struct table_option option = {memory_copied("factor"), memory_copied(factor)};
-        PUSH(r.options, r.option_count, option);
+        struct table_option option = {xstrdup("factor"), xstrdup(factor)};
+        ARRAY_PUSH(r.options, r.option_count, option);
     }
-    put_table_request(&body, &r);
+    encode_table_request(&body, &r);
     table_request_free(&r);
-    struct out out = answer_to(run, &question_table, body, step);
+    struct encoder out = answer_to(run, &question_table, body, step);
     for (size_t at = 0;;) {
-        struct in in;
+        struct decoder in;
         if (!next_part(&out, &at, &answer, &in))
             break;
         answer.in = &in;
-        table_take(&t, &answer);
+        result_table_receive(&t, &answer);
         assert_null(in.error);
     }
-    out_free(&out);
+    encoder_free(&out);
     return t;
 }
 
-static int64_t number(const struct shown_table *t, uint32_t row, const char *name)
+static int64_t number(const struct result_table *t, uint32_t row, const char *name)
 {
-    uint32_t column = table_find(t, name);
+    uint32_t column = result_table_find_column(t, name);
     assert_true(column < t->column_count);
-    const struct table_cell *cell = &table_cells(t, row)[column];
+    const struct table_cell *cell = &result_table_cells(t, row)[column];
     return cell->is == CELL_NUMBER ? cell->number : 0;
 }
 
-static const char *text(const struct shown_table *t, uint32_t row, const char *name)
+static const char *text(const struct result_table *t, uint32_t row, const char *name)
 {
-    const struct table_cell *cell = &table_cells(t, row)[table_find(t, name)];
+    const struct table_cell *cell = &result_table_cells(t, row)[result_table_find_column(t, name)];
     return cell->is == CELL_TEXT ? cell->text : "";
 }
 
 /* Those of one thread, from the i-th row on; returns the row behind them. */
-static uint32_t compare_thread(const struct shown_table *spells, uint32_t i,
-                               const struct shown_table *states, uint32_t row)
+static uint32_t compare_thread(const struct result_table *spells, uint32_t i,
+                               const struct result_table *states, uint32_t row)
 {
-    uint32_t line = table_cells(states, row)[0].line;
-    int64_t sums[STATES] = {0}, at = number(states, row, "begin_ns"), all = 0;
-    for (; i < spells->row_count && table_cells(spells, i)[0].line == line; i++) {
+    uint32_t line = result_table_cells(states, row)[0].line;
+    int64_t sums[THREAD_STATES] = {0}, at = number(states, row, "begin_ns"), all = 0;
+    for (; i < spells->row_count && result_table_cells(spells, i)[0].line == line; i++) {
         unsigned state = 0;
-        while (state < STATES && strcmp(states_word(state), text(spells, i, "state")) != 0)
+        while (state < THREAD_STATES && strcmp(thread_state_name(state), text(spells, i, "state")) != 0)
             state++;
-        assert_true(state < STATES);
+        assert_true(state < THREAD_STATES);
         assert_int_equal(number(spells, i, "from_ns"), at);
         at += number(spells, i, "took_ns");
         sums[state] += number(spells, i, "took_ns");
@@ -80,9 +80,9 @@ static uint32_t compare_thread(const struct shown_table *spells, uint32_t i,
     }
     assert_int_equal(at, number(states, row, "end_ns"));
     assert_int_equal(all, number(states, row, "life_ns"));
-    for (unsigned state = 0; state < STATES; state++) {
+    for (unsigned state = 0; state < THREAD_STATES; state++) {
         char name[40];
-        snprintf(name, sizeof name, "%s_ns", states_word(state));
+        snprintf(name, sizeof name, "%s_ns", thread_state_name(state));
         assert_int_equal(sums[state], number(states, row, name));
     }
     return i;
@@ -90,7 +90,7 @@ static uint32_t compare_thread(const struct shown_table *spells, uint32_t i,
 
 static void compare(const struct run *run, struct range range, uint64_t step)
 {
-    struct shown_table spells = ask(run, "spells", range, NULL, step),
+    struct result_table spells = ask(run, "spells", range, NULL, step),
                        states = ask(run, "states", range, NULL, step);
     uint32_t i = 0;
     assert_null(spells.problem);
@@ -99,9 +99,9 @@ static void compare(const struct run *run, struct range range, uint64_t step)
     assert_int_equal(i, spells.row_count);
     if (spells.total)
         assert_int_equal(spells.total[3].number,
-                         states.total[table_find(&states, "life_ns")].number);
-    shown_table_free(&spells);
-    shown_table_free(&states);
+                         states.total[result_table_find_column(&states, "life_ns")].number);
+    result_table_free(&spells);
+    result_table_free(&states);
 }
 
 static void spells_fill_lives(void **state)
@@ -123,12 +123,12 @@ static void spells_fill_lives(void **state)
 
 /* ---- what is kept of the path ---- */
 
-static void same(const struct shown_table *a, const struct shown_table *b)
+static void same(const struct result_table *a, const struct result_table *b)
 {
     assert_int_equal(a->row_count, b->row_count);
     for (uint32_t i = 0; i < a->row_count; i++)
         for (uint32_t k = 0; k < a->column_count; k++) {
-            const struct table_cell *x = &table_cells(a, i)[k], *y = &table_cells(b, i)[k];
+            const struct table_cell *x = &result_table_cells(a, i)[k], *y = &result_table_cells(b, i)[k];
             assert_int_equal(x->is, y->is);
             if (x->is == CELL_NUMBER)
                 assert_int_equal(x->number, y->number);
@@ -147,11 +147,11 @@ static void same_as_fresh(struct run *run, unsigned seed, bool more, struct rang
     struct playing g = play_random(seed);
     if (more)
         PLAY(&g.p, g.actors[0].line, "end", g.now + 5, 0);
-    struct shown_table kept = ask(run, "path", range, factor, 50),
+    struct result_table kept = ask(run, "path", range, factor, 50),
                        fresh = ask(g.p.run, "path", range, factor, UINT64_MAX / 2);
     same(&kept, &fresh);
-    shown_table_free(&kept);
-    shown_table_free(&fresh);
+    result_table_free(&kept);
+    result_table_free(&fresh);
     run_free(g.p.run);
 }
 
@@ -163,7 +163,7 @@ static void what_is_kept_of_the_path_changes_no_answer(void **state)
         struct run *run = g.p.run;
         struct range all = {{0}, {0}}, part = {at_ns(run->last_ns / 4), at_ns(run->last_ns / 2)};
         same_as_fresh(run, seed, false, all, NULL);
-        const struct basis *kept = run->basis;
+        const struct path_baseline *kept = run->basis;
         assert_true(kept && kept->whole);
         same_as_fresh(run, seed, false, all, "1=500000");
         assert_ptr_equal(run->basis, kept); /* of the same: what comes of it alone is new */

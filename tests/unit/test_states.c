@@ -72,7 +72,7 @@ static void write_some(struct journal *j, unsigned count)
 static void tell(struct journal *j, unsigned count)
 {
     for (; count && j->told < j->written; count--, j->told++) {
-        tracefile_told(j->file, j->places[j->told].epoch, j->places[j->told].end,
+        tracefile_delivered(j->file, j->places[j->told].epoch, j->places[j->told].end,
                        CHUNK_HEAD_BYTES + DATA_BYTES);
         j->numbers[j->told] = tracefile_epoch(j->file);
     }
@@ -94,7 +94,7 @@ static uint32_t save_begin(struct journal *j, uint32_t oldest)
 
 static void save_end(struct journal *j, uint32_t knows, uint64_t part)
 {
-    assert_true(tracefile_save_end(j->file, &(struct state){.data = (const uint8_t *)&knows,
+    assert_true(tracefile_save_end(j->file, &(struct checkpoint){.data = (const uint8_t *)&knows,
                                                             .size = sizeof knows,
                                                             .parts = &part,
                                                             .part_count = 1}));
@@ -220,7 +220,7 @@ static void nothing_is_freed_that_was_not_told(void **state)
             continue;
         }
         save_end(&j, knows, part);
-        tracefile_forget(j.file, part);
+        tracefile_discard_before(j.file, part);
         if (rand() % 4 == 0)
             assert_reads_on(&j);
     }
@@ -244,10 +244,10 @@ static void parts_without_room_hold_the_journal_up(void **state)
     setrlimit(RLIMIT_FSIZE, &limit);
     uint64_t part = tracefile_put(j.file, CHUNK_PART, large, sizeof large);
     assert_false(write_one(&j));
-    assert_false(tracefile_settle(j.file));
+    assert_false(tracefile_sync(j.file));
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(write_one(&j)); /* nobody knows yet that there is room again */
-    assert_true(tracefile_settle(j.file));
+    assert_true(tracefile_sync(j.file));
     write_some(&j, 10);
     tell(&j, 15);
     save_end(&j, save_begin(&j, UINT32_MAX), part);
@@ -275,9 +275,9 @@ static void parts_without_room_leave_the_journal_alone(void **state)
     limit.rlim_cur = (rlim_t)first; /* nothing fits any more */
     setrlimit(RLIMIT_FSIZE, &limit);
     uint64_t part = tracefile_put(j.file, CHUNK_PART, large, sizeof large);
-    assert_false(tracefile_settle(j.file));
+    assert_false(tracefile_sync(j.file));
     setrlimit(RLIMIT_FSIZE, &before);
-    assert_true(tracefile_settle(j.file));
+    assert_true(tracefile_sync(j.file));
     assert_reads_on(&j);
     tell(&j, j.written);
     save_end(&j, save_begin(&j, UINT32_MAX), part);

@@ -15,35 +15,35 @@
 
 struct written {
     int fd;
-    struct span_head *head;
-    struct carried *ring;
-    struct ticks ticks;
+    struct task_placement_head *head;
+    struct placement_ring *ring;
+    struct tsc_clock ticks;
 };
 
 static void begin(struct written *w)
 {
     *w = (struct written){.fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-    assert_int_equal(ftruncate(w->fd, (off_t)SPAN_MAP_BYTES), 0);
-    assert_non_null(carried_add(&w->ring, w->fd, 7)); /* it is not sealed */
+    assert_int_equal(ftruncate(w->fd, (off_t)PLACEMENT_MAP_BYTES), 0);
+    assert_non_null(placement_ring_add(&w->ring, w->fd, 7)); /* it is not sealed */
     assert_int_equal(fcntl(w->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
-    assert_non_null(carried_add(&w->ring, w->fd, 7)); /* it has no magic number */
-    w->head = mmap(NULL, SPAN_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+    assert_non_null(placement_ring_add(&w->ring, w->fd, 7)); /* it has no magic number */
+    w->head = mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
     assert_ptr_not_equal(w->head, MAP_FAILED);
-    *w->head = (struct span_head){
-        .magic = SPAN_MAGIC, .version = SPAN_VERSION, .carrier = 7, .clock = 0 /* ns */};
-    assert_null(carried_add(&w->ring, w->fd, 7));
+    *w->head = (struct task_placement_head){
+        .magic = PLACEMENT_MAGIC, .version = PLACEMENT_VERSION, .carrier = 7, .clock = 0 /* ns */};
+    assert_null(placement_ring_add(&w->ring, w->fd, 7));
 }
 
 static void end(struct written *w)
 {
-    carried_free(w->ring);
-    munmap(w->head, SPAN_MAP_BYTES);
+    placement_ring_free(w->ring);
+    munmap(w->head, PLACEMENT_MAP_BYTES);
     close(w->fd);
 }
 
 static void put(struct written *w, uint64_t time, uint64_t task)
 {
-    span_switches(w->head)[w->head->written++ % SPAN_SWITCHES] = (struct span_switch){time, task};
+    placement_switches(w->head)[w->head->written++ % PLACEMENT_SWITCHES] = (struct task_switch){time, task};
 }
 
 struct body {
@@ -54,22 +54,22 @@ struct body {
 /* What is there next; count 0: nothing. */
 static struct body take(struct written *w)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     struct body body = {0};
-    if (carried_take(w->ring, &w->ticks, &out)) {
-        struct in in = in_from(out.data, out.size);
-        body.on = get_u32(&in);
-        body.since_ns = get_u64(&in);
-        body.lost = get_u64(&in);
-        uint64_t at_ns = get_u64(&in);
-        body.count = get_u32(&in);
+    if (placement_ring_decode(w->ring, &w->ticks, &out)) {
+        struct decoder in = decoder_init(out.data, out.size);
+        body.on = decode_u32(&in);
+        body.since_ns = decode_u64(&in);
+        body.lost = decode_u64(&in);
+        uint64_t at_ns = decode_u64(&in);
+        body.count = decode_u32(&in);
         for (uint32_t i = 0; i < body.count && i < 8; i++) {
-            body.at_ns[i] = at_ns += get_varied(&in);
-            body.task[i] = (uint32_t)get_varied(&in);
+            body.at_ns[i] = at_ns += decode_varint(&in);
+            body.task[i] = (uint32_t)decode_varint(&in);
         }
-        assert_true(body.count > 8 || in_done(&in));
+        assert_true(body.count > 8 || decoder_finish(&in));
     }
-    out_free(&out);
+    encoder_free(&out);
     return body;
 }
 
@@ -95,9 +95,9 @@ static void a_ring_is_emptied(void **state)
     assert_int_equal(body.on, 4); /* it was there when this begins */
     assert_int_equal(body.since_ns, 1500);
     assert_int_equal(body.task[0], 0);
-    assert_false(carried_is_over(w.ring));
+    assert_false(placement_ring_is_over(w.ring));
     w.head->done = 1;
-    assert_true(carried_is_over(w.ring));
+    assert_true(placement_ring_is_over(w.ring));
     end(&w);
 }
 
@@ -107,7 +107,7 @@ static void what_is_lost_parts_what_is_told(void **state)
     struct written w;
     begin(&w);
     put(&w, 1000, 3);
-    put(&w, 5, SPAN_LOST);
+    put(&w, 5, PLACEMENT_LOST);
     put(&w, 9000, 4);
     assert_int_equal(take(&w).count, 1);
     struct body body = take(&w);
@@ -126,8 +126,8 @@ static void any_counts_are_borne(void **state)
     w.head->written = UINT64_MAX - 1; /* more than there can be */
     uint64_t before = w.ring->taken;
     take(&w);
-    assert_true(w.ring->taken - before <= SPAN_SWITCHES);
-    assert_true(carried_full(w.ring) <= 256);
+    assert_true(w.ring->taken - before <= PLACEMENT_SWITCHES);
+    assert_true(placement_ring_is_full(w.ring) <= 256);
     end(&w);
 }
 
@@ -135,10 +135,10 @@ static void any_counts_are_borne(void **state)
 
 enum { A = 11, B = 12, LINE_A = 1, LINE_B = 2 };
 
-static void switched(struct stays *s, uint32_t on, uint32_t ends, uint32_t begins, int64_t since,
+static void switched(struct placements *s, uint32_t on, uint32_t ends, uint32_t begins, int64_t since,
                      int64_t at, uint64_t lost)
 {
-    stays_switched(s, (struct stays_switch){.session = 0,
+    placements_switched(s, (struct placement_switch){.session = 0,
                                             .on = on,
                                             .ends = ends,
                                             .begins = begins,
@@ -149,152 +149,152 @@ static void switched(struct stays *s, uint32_t on, uint32_t ends, uint32_t begin
                                             .lost = lost});
 }
 
-static void is(const struct stays *s, uint32_t line, size_t i, uint32_t on, int64_t from,
+static void is(const struct placements *s, uint32_t line, size_t i, uint32_t on, int64_t from,
                int64_t to)
 {
     size_t count;
-    const struct stay *stays = stays_of(s, line, &count);
+    const struct task_stay *stays = placements_for_task(s, line, &count);
     assert_true(i < count);
     assert_int_equal(stays[i].on, on);
     assert_int_equal(stays[i].from_ns, from);
     assert_int_equal(stays[i].to_ns, to);
 }
 
-static size_t count_of(const struct stays *s, uint32_t line)
+static size_t count_of(const struct placements *s, uint32_t line)
 {
     size_t count;
-    stays_of(s, line, &count);
+    placements_for_task(s, line, &count);
     return count;
 }
 
 static void a_task_goes_from_carrier_to_carrier(void **state)
 {
     (void)state;
-    struct stays *s = stays_new();
-    uint32_t x = stays_carrier(s, 0, 1), y = stays_carrier(s, 0, 2);
-    assert_int_equal(stays_carrier(s, 0, 1), x);
-    assert_int_not_equal(stays_carrier(s, 1, 1), x); /* another program's */
+    struct placements *s = placements_new();
+    uint32_t x = placements_carrier(s, 0, 1), y = placements_carrier(s, 0, 2);
+    assert_int_equal(placements_carrier(s, 0, 1), x);
+    assert_int_not_equal(placements_carrier(s, 1, 1), x); /* another program's */
     switched(s, y, 0, A, 0, 50, 0); /* told before what it did earlier, on the other one */
     switched(s, x, 0, A, 0, 10, 0);
     switched(s, x, A, B, 10, 30, 0);
     is(s, LINE_A, 0, x, 10, 30);
-    is(s, LINE_A, 1, y, 50, STAY_OPEN);
-    is(s, LINE_B, 0, x, 30, STAY_OPEN);
+    is(s, LINE_A, 1, y, 50, PLACEMENT_OPEN);
+    is(s, LINE_B, 0, x, 30, PLACEMENT_OPEN);
     switched(s, y, A, 0, 50, 70, 0);
     is(s, LINE_A, 1, y, 50, 70);
-    assert_int_equal(stays_lost(s), 0);
-    const struct stay *of_a = stays_of(s, LINE_A, &(size_t){0});
-    assert_int_equal(stays_overlap(of_a, 2, 1), 2);
-    stays_free(s);
+    assert_int_equal(placements_lost(s), 0);
+    const struct task_stay *of_a = placements_for_task(s, LINE_A, &(size_t){0});
+    assert_int_equal(placements_overlap(of_a, 2, 1), 2);
+    placements_free(s);
 }
 
 static void a_task_that_is_announced_late_has_its_stays(void **state)
 {
     (void)state;
-    struct stays *s = stays_new();
-    uint32_t x = stays_carrier(s, 0, 1);
-    stays_switched(s, (struct stays_switch){.on = x, .begins = A, .at_ns = 10});
+    struct placements *s = placements_new();
+    uint32_t x = placements_carrier(s, 0, 1);
+    placements_switched(s, (struct placement_switch){.on = x, .begins = A, .at_ns = 10});
     assert_int_equal(count_of(s, LINE_A), 0);
-    stays_task(s, 0, A, LINE_A);
-    is(s, LINE_A, 0, x, 10, STAY_OPEN);
-    stays_task(s, 1, A, LINE_B); /* of another program */
+    placements_set_task_line(s, 0, A, LINE_A);
+    is(s, LINE_A, 0, x, 10, PLACEMENT_OPEN);
+    placements_set_task_line(s, 1, A, LINE_B); /* of another program */
     assert_int_equal(count_of(s, LINE_B), 0);
-    stays_free(s);
+    placements_free(s);
 }
 
 static void what_was_lost_is_no_stay(void **state)
 {
     (void)state;
-    struct stays *s = stays_new();
-    uint32_t x = stays_carrier(s, 0, 1);
+    struct placements *s = placements_new();
+    uint32_t x = placements_carrier(s, 0, 1);
     switched(s, x, 0, A, 0, 10, 0);
     switched(s, x, 0, B, 0, 90, 3);
     assert_int_equal(count_of(s, LINE_A), 0);
-    is(s, LINE_B, 0, x, 90, STAY_OPEN);
-    assert_int_equal(stays_lost(s), 3);
+    is(s, LINE_B, 0, x, 90, PLACEMENT_OPEN);
+    assert_int_equal(placements_lost(s), 3);
     switched(s, x, A, 0, 95, 99, 0); /* its begin is forgotten, or was never told */
     is(s, LINE_A, 0, x, 95, 99);
-    stays_free(s);
+    placements_free(s);
 }
 
 static void what_overlaps_is_found(void **state)
 {
     (void)state;
-    struct stays *s = stays_new();
-    uint32_t x = stays_carrier(s, 0, 1), y = stays_carrier(s, 0, 2);
+    struct placements *s = placements_new();
+    uint32_t x = placements_carrier(s, 0, 1), y = placements_carrier(s, 0, 2);
     switched(s, x, 0, A, 0, 10, 0);
     switched(s, x, A, 0, 10, 30, 0);
     switched(s, y, 0, A, 0, 29, 0);
-    const struct stay *of_a = stays_of(s, LINE_A, &(size_t){0});
-    assert_int_equal(stays_overlap(of_a, 2, 1), 1);
-    assert_int_equal(stays_carrier_at(s, x)->crossed, 0);
+    const struct task_stay *of_a = placements_for_task(s, LINE_A, &(size_t){0});
+    assert_int_equal(placements_overlap(of_a, 2, 1), 1);
+    assert_int_equal(placements_carrier_at(s, x)->crossed, 0);
     switched(s, x, 0, B, 0, 20, 0);
-    const struct carrier *c = stays_carrier_at(s, x);
+    const struct placement_carrier *c = placements_carrier_at(s, x);
     assert_int_equal(c->crossed, 1);
     assert_int_equal(c->crossed_is, 20);
     assert_int_equal(c->crossed_should, 30);
     assert_int_equal(c->crossed_line, LINE_B);
-    stays_free(s);
+    placements_free(s);
 }
 
 /* ---- and what it says of lives ---- */
 
 struct seen {
     char text[256];
-    struct spans_walk walk;
+    struct cpu_state_walk walk;
 };
 
-static void see(void *context, enum span_is what, int64_t from_ns, int64_t to_ns)
+static void see(void *context, enum cpu_state what, int64_t from_ns, int64_t to_ns)
 {
     struct seen *seen = context;
     size_t at = strlen(seen->text);
     snprintf(seen->text + at, sizeof seen->text - at, "%s%u %d-%d; ",
-             what == SPAN_RUNNING ? "on " : "ready ", seen->walk.on, (int)from_ns, (int)to_ns);
+             what == CPU_STATE_RUNNING ? "on " : "ready ", seen->walk.on, (int)from_ns, (int)to_ns);
 }
 
-static const char *cut(struct spans *spans, int64_t from_ns, int64_t to_ns, struct seen *seen)
+static const char *cut(struct cpu_states *spans, int64_t from_ns, int64_t to_ns, struct seen *seen)
 {
-    struct course_of course = {.thread = LINE_A};
+    struct thread_timeline course = {.thread = LINE_A};
     seen->text[0] = 0;
-    spans_visit(spans, &course, &seen->walk, from_ns, to_ns, see, seen);
+    cpu_states_visit(spans, &course, &seen->walk, from_ns, to_ns, see, seen);
     return seen->text;
 }
 
 static void a_task_runs_while_it_is_on_one(void **state)
 {
     (void)state;
-    struct spans *spans = spans_new();
+    struct cpu_states *spans = cpu_states_new();
     struct seen seen = {.text = ""};
     assert_string_equal(cut(spans, 0, 10, &seen), "on 0 0-10; "); /* the order alone: at most */
-    struct stays *s = spans_stays(spans);
-    uint32_t x = stays_carrier(s, 0, 1), y = stays_carrier(s, 0, 2);
+    struct placements *s = cpu_states_placements(spans);
+    uint32_t x = placements_carrier(s, 0, 1), y = placements_carrier(s, 0, 2);
     switched(s, x, 0, A, 0, 10, 0);
     switched(s, x, A, B, 10, 30, 0);
     switched(s, y, 0, A, 0, 50, 0);
-    assert_int_equal(spans_best(spans, LINE_A, SPANS_ORDER), SPANS_SWITCHES);
+    assert_int_equal(cpu_states_best(spans, LINE_A, CPU_SOURCE_ORDER), CPU_SOURCE_SWITCHES);
     assert_string_equal(cut(spans, 0, 60, &seen),
                         "ready 0 0-10; on 1 10-30; ready 0 30-50; on 2 50-60; ");
     assert_string_equal(cut(spans, 20, 25, &seen), "on 1 20-25; ");
     assert_string_equal(cut(spans, 35, 40, &seen), "ready 0 35-40; ");
     assert_string_equal(cut(spans, 70, 80, &seen), "on 2 70-80; ");
     assert_string_equal(cut(spans, 5, 12, &seen), "ready 0 5-10; on 1 10-12; ");
-    spans_free(spans);
+    cpu_states_free(spans);
 }
 
 static void a_thread_runs_on_a_processor_of_the_machine(void **state)
 {
     (void)state;
-    struct spans *spans = spans_new();
+    struct cpu_states *spans = cpu_states_new();
     struct seen seen = {.text = ""};
-    assert_false(spans_cpus(spans));
-    spans_switched(spans, LINE_A, SWITCHED_OUT, 3, 10);
-    spans_switched(spans, LINE_A, SWITCHED_ON, 0, 20);
-    spans_switched(spans, LINE_A, SWITCHED_ASLEEP, 0, 30);
-    spans_switched(spans, LINE_A, SWITCHED_ON, UINT32_MAX, 40);
-    assert_true(spans_cpus(spans));
+    assert_false(cpu_states_cpus(spans));
+    cpu_states_switched(spans, LINE_A, SWITCH_OUT, 3, 10);
+    cpu_states_switched(spans, LINE_A, SWITCH_ON, 0, 20);
+    cpu_states_switched(spans, LINE_A, SWITCH_ASLEEP, 0, 30);
+    cpu_states_switched(spans, LINE_A, SWITCH_ON, UINT32_MAX, 40);
+    assert_true(cpu_states_cpus(spans));
     assert_string_equal(cut(spans, 0, 50, &seen),
                         "on 4 0-10; ready 0 10-20; on 1 20-30; ready 0 30-40; on 0 40-50; ");
-    spans_free(spans);
+    cpu_states_free(spans);
 }
 
 int main(void)

@@ -21,12 +21,12 @@ static struct scene_text texts[] = {
 };
 
 struct told {
-    struct lettering all[8];
+    struct text_cache_entry all[8];
     char text[8][40];
     unsigned count;
 };
 
-static void take(void *context, cairo_t *cr, const struct lettering *text)
+static void take(void *context, cairo_t *cr, const struct text_cache_entry *text)
 {
     struct told *told = context;
     (void)cr;
@@ -42,10 +42,10 @@ static struct told paint_from(double left)
     struct told told = {.count = 0};
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 8, 8);
     cairo_t *cr = cairo_create(surface);
-    lettering_divert(take, &told);
-    paint_sticking(cr, &scene, &(struct paint_theme){0},
+    text_cache_divert(take, &told);
+    sticky_labels_paint(cr, &scene, &(struct paint_theme){0},
                    &(struct paint_part){.from_pt = left, .to_pt = left + 500, .last_row = 2});
-    lettering_divert(NULL, NULL);
+    text_cache_divert(NULL, NULL);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
     return told;
@@ -57,7 +57,7 @@ static void none_is_cut(void **state)
     for (double left = 0; left < 420; left += 0.5) {
         struct told told = paint_from(left);
         for (unsigned i = 0; i < told.count; i++) {
-            const struct lettering *l = &told.all[i];
+            const struct text_cache_entry *l = &told.all[i];
             assert_true(l->x >= left);
             assert_true(l->x + l->width <= (l->y > 20 ? 300 : 400) + 0.5);
             for (unsigned k = 0; k < i; k++)
@@ -93,6 +93,6 @@ int main(void)
         cmocka_unit_test(what_there_is_room_for_is_said),
     };
     int failed = cmocka_run_group_tests_name("sticking", tests, NULL, NULL);
-    lettering_forget();
+    text_cache_clear();
     return failed;
 }

@@ -19,47 +19,47 @@
 
 enum { LINES = 3, EVENTS = 10 }; /* of each of them */
 
-static struct script_stop *stop_at(uint32_t line)
+static struct schedule_breakpoint *stop_at(uint32_t line)
 {
-    return (struct script_stop *)(void *)((char *)script + script->stops_at) + line;
+    return (struct schedule_breakpoint *)(void *)((char *)shared_schedule + shared_schedule->stops_at) + line;
 }
 
 static int begin(void **unused)
 {
     (void)unused;
-    size_t lines_at = sizeof *script,
-           stops_at = lines_at + (LINES + 1) * sizeof(struct script_line),
-           bytes = stops_at + (LINES + 1) * sizeof(struct script_stop);
-    script = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!script)
+    size_t lines_at = sizeof *shared_schedule,
+           stops_at = lines_at + (LINES + 1) * sizeof(struct schedule_line),
+           bytes = stops_at + (LINES + 1) * sizeof(struct schedule_breakpoint);
+    shared_schedule = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!shared_schedule)
         return -1;
-    memset(script, 0, bytes);
-    script->line_count = LINES;
-    script->lines_at = lines_at;
-    script->stops_at = stops_at;
+    memset(shared_schedule, 0, bytes);
+    shared_schedule->line_count = LINES;
+    shared_schedule->lines_at = lines_at;
+    shared_schedule->stops_at = stops_at;
     for (uint32_t i = 1; i <= LINES; i++)
-        script_line(i)->count = EVENTS;
-    atomic_store(&script->debugged, (uint32_t)getpid());
+        shared_schedule_line(i)->count = EVENTS;
+    atomic_store(&shared_schedule->debugged, (uint32_t)getpid());
     return 0;
 }
 
 static int end(void **unused)
 {
     (void)unused;
-    free(script);
-    script = NULL;
+    free(shared_schedule);
+    shared_schedule = NULL;
     return 0;
 }
 
 /* As the debugger writes it: 1 + the event's index. */
-static void hold(uint32_t line, uint64_t before, enum script_awaited awaited)
+static void hold(uint32_t line, uint64_t before, enum schedule_awaited awaited)
 {
     atomic_store(&stop_at(line)->before, before);
     atomic_store(&stop_at(line)->awaited, awaited);
 }
 
-static void want(enum script_stops when) { atomic_store(&script->stop, when); }
-static bool told(void) { return atomic_load(&script->stop) == 0; }
+static void want(enum schedule_breakpoint_mode when) { atomic_store(&shared_schedule->stop, when); }
+static bool told(void) { return atomic_load(&shared_schedule->stop) == 0; }
 
 /* ---- a thread that comes to its events ---- */
 
@@ -74,7 +74,7 @@ struct coming {
 static void *come(void *given)
 {
     struct coming *c = given;
-    stop_come(script_line(c->line), c->first, c->last, c->amid);
+    replay_stop_reach(shared_schedule_line(c->line), c->first, c->last, c->amid);
     atomic_store(&c->over, true);
     return NULL;
 }
@@ -98,22 +98,22 @@ static void is_let(struct coming *c)
 static void the_first_process_is_the_debuggers(void **unused)
 {
     (void)unused;
-    atomic_store(&script->debugged, SCRIPT_ANY_PROCESS);
-    stop_begin();
-    assert_int_equal(script->debugged, getpid());
-    atomic_store(&script->debugged, 1);
-    stop_begin();
-    assert_int_equal(script->debugged, 1);
-    atomic_store(&script->debugged, 0);
-    stop_begin();
-    assert_int_equal(script->debugged, 0);
+    atomic_store(&shared_schedule->debugged, SCHEDULE_ANY_PROCESS);
+    replay_stop_begin();
+    assert_int_equal(shared_schedule->debugged, getpid());
+    atomic_store(&shared_schedule->debugged, 1);
+    replay_stop_begin();
+    assert_int_equal(shared_schedule->debugged, 1);
+    atomic_store(&shared_schedule->debugged, 0);
+    replay_stop_begin();
+    assert_int_equal(shared_schedule->debugged, 0);
 }
 
 static void who_plays_a_part_is_known(void **unused)
 {
     (void)unused;
     errno = 77;
-    stop_meet(script_line(2));
+    replay_stop_check(shared_schedule_line(2));
     assert_int_equal(errno, 77);
     assert_int_equal(stop_at(2)->process, getpid());
     assert_int_equal(stop_at(2)->id, syscall(SYS_gettid));
@@ -124,15 +124,15 @@ static void who_is_not_to_be_held_goes_on(void **unused)
 {
     (void)unused;
     errno = 77;
-    stop_come(script_line(1), 0, 2, false); /* nobody holds it */
-    hold(1, 5, SCRIPT_HELD);
-    stop_come(script_line(1), 1, 3, false); /* not yet: 1 + 4 is the first that it is not to make */
+    replay_stop_reach(shared_schedule_line(1), 0, 2, false); /* nobody holds it */
+    hold(1, 5, SCHEDULE_HELD);
+    replay_stop_reach(shared_schedule_line(1), 1, 3, false); /* not yet: 1 + 4 is the first that it is not to make */
     assert_int_equal(stop_at(1)->at, 0);
-    atomic_store(&script->debugged, 0);
-    stop_come(script_line(1), 4, 4, false); /* nobody debugs it */
-    atomic_store(&script->debugged, (uint32_t)getpid());
-    atomic_store(&script->state, SCRIPT_ENDED);
-    stop_come(script_line(1), 4, 4, false); /* the script is left */
+    atomic_store(&shared_schedule->debugged, 0);
+    replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* nobody debugs it */
+    atomic_store(&shared_schedule->debugged, (uint32_t)getpid());
+    atomic_store(&shared_schedule->state, SCHEDULE_LEFT);
+    replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* the script is left */
     assert_int_equal(errno, 77);
     assert_int_equal(stop_at(1)->at, 0);
 }
@@ -141,13 +141,13 @@ static void one_is_held_until_it_is_let(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 1, .first = 4, .last = 4};
-    hold(1, 5, SCRIPT_HELD);
-    want(SCRIPT_STOP_THERE);
+    hold(1, 5, SCHEDULE_HELD);
+    want(SCHEDULE_BREAKPOINT_REACHED);
     begin_to_come(&c);
     WAIT_FOR(told());
     assert_int_equal(stop_at(1)->at, 5);
     assert_false(c.over);
-    hold(1, 6, SCRIPT_HELD); /* one more */
+    hold(1, 6, SCHEDULE_HELD); /* one more */
     is_let(&c);
 }
 
@@ -156,17 +156,17 @@ static void within_a_record_the_event_is_named(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 2, .first = 3, .last = 6}, d = {.line = 2, .first = 3, .last = 6};
-    hold(2, 6, SCRIPT_HELD);
+    hold(2, 6, SCHEDULE_HELD);
     begin_to_come(&c);
     WAIT_FOR(is_held(&c));
     assert_int_equal(stop_at(2)->at, 6);
-    hold(2, 0, SCRIPT_NOT_AWAITED);
+    hold(2, 0, SCHEDULE_NOT_AWAITED);
     is_let(&c);
-    hold(2, 3, SCRIPT_HELD);
+    hold(2, 3, SCHEDULE_HELD);
     begin_to_come(&d);
     WAIT_FOR(is_held(&d));
     assert_int_equal(stop_at(2)->at, 4);
-    hold(2, 0, SCRIPT_NOT_AWAITED);
+    hold(2, 0, SCHEDULE_NOT_AWAITED);
     is_let(&d);
 }
 
@@ -174,14 +174,14 @@ static void amid_a_record_who_is_to_have_done_some_of_it_goes_on(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 1, .first = 4, .last = 5, .amid = true};
-    hold(1, 5, SCRIPT_DONE);
-    stop_come(script_line(1), 4, 5, true);
-    enum script_awaited others[] = {SCRIPT_NOT_AWAITED, SCRIPT_HELD};
+    hold(1, 5, SCHEDULE_DONE);
+    replay_stop_reach(shared_schedule_line(1), 4, 5, true);
+    enum schedule_awaited others[] = {SCHEDULE_NOT_AWAITED, SCHEDULE_HELD};
     for (int i = 0; i < 2; i++) { /* of who is not awaited nobody would notice how far it is */
         hold(1, 5, others[i]);
         begin_to_come(&c);
         WAIT_FOR(is_held(&c));
-        hold(1, 5, SCRIPT_DONE);
+        hold(1, 5, SCHEDULE_DONE);
         is_let(&c);
     }
 }
@@ -191,24 +191,24 @@ static void it_is_told_when_all_are_there(void **unused)
     (void)unused;
     struct coming one = {.line = 1, .first = 4, .last = 4},
                   other = {.line = 2, .first = 0, .last = 0};
-    hold(1, 5, SCRIPT_HELD);
-    hold(2, 1, SCRIPT_HELD);
-    hold(3, 4, SCRIPT_DONE); /* three of its events */
-    want(SCRIPT_STOP_THERE);
+    hold(1, 5, SCHEDULE_HELD);
+    hold(2, 1, SCHEDULE_HELD);
+    hold(3, 4, SCHEDULE_DONE); /* three of its events */
+    want(SCHEDULE_BREAKPOINT_REACHED);
     begin_to_come(&one);
     WAIT_FOR(is_held(&one));
     begin_to_come(&other);
     WAIT_FOR(is_held(&other));
     assert_false(told());
-    atomic_store(&script_line(3)->at, 2);
-    stop_done();
+    atomic_store(&shared_schedule_line(3)->at, 2);
+    replay_stop_done();
     assert_false(told());
-    atomic_store(&script_line(3)->at, 3);
-    stop_done();
+    atomic_store(&shared_schedule_line(3)->at, 3);
+    replay_stop_done();
     assert_true(told());
-    stop_done(); /* once */
+    replay_stop_done(); /* once */
     for (uint32_t line = 1; line <= LINES; line++)
-        hold(line, 0, SCRIPT_NOT_AWAITED);
+        hold(line, 0, SCHEDULE_NOT_AWAITED);
     is_let(&one);
     is_let(&other);
 }
@@ -217,12 +217,12 @@ static void who_is_not_awaited_is_held_and_not_waited_for(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 1, .first = 4, .last = 4};
-    hold(1, 5, SCRIPT_HELD);
-    hold(2, 4, SCRIPT_NOT_AWAITED);
-    want(SCRIPT_STOP_THERE);
+    hold(1, 5, SCHEDULE_HELD);
+    hold(2, 4, SCHEDULE_NOT_AWAITED);
+    want(SCHEDULE_BREAKPOINT_REACHED);
     begin_to_come(&c);
     WAIT_FOR(told());
-    hold(1, 0, SCRIPT_NOT_AWAITED);
+    hold(1, 0, SCHEDULE_NOT_AWAITED);
     is_let(&c);
 }
 
@@ -230,13 +230,13 @@ static void who_is_not_awaited_is_held_and_not_waited_for(void **unused)
 static void who_has_no_more_to_do_is_there_when_all_is_done(void **unused)
 {
     (void)unused;
-    hold(1, EVENTS + 1, SCRIPT_HELD);
-    want(SCRIPT_STOP_THERE);
-    atomic_store(&script_line(1)->at, EVENTS - 1);
-    stop_done();
+    hold(1, EVENTS + 1, SCHEDULE_HELD);
+    want(SCHEDULE_BREAKPOINT_REACHED);
+    atomic_store(&shared_schedule_line(1)->at, EVENTS - 1);
+    replay_stop_done();
     assert_false(told());
-    atomic_store(&script_line(1)->at, EVENTS);
-    stop_done();
+    atomic_store(&shared_schedule_line(1)->at, EVENTS);
+    replay_stop_done();
     assert_true(told());
 }
 
@@ -245,34 +245,34 @@ static void who_does_not_come_is_awaited_for_a_while_only(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 1, .first = 4, .last = 4};
-    hold(1, 5, SCRIPT_HELD);
-    hold(2, 4, SCRIPT_HELD);
-    atomic_store(&script_line(2)->at, 3); /* all before it is done */
-    want(SCRIPT_STOP_THERE);
+    hold(1, 5, SCHEDULE_HELD);
+    hold(2, 4, SCHEDULE_HELD);
+    atomic_store(&shared_schedule_line(2)->at, 3); /* all before it is done */
+    want(SCHEDULE_BREAKPOINT_REACHED);
     begin_to_come(&c);
     WAIT_FOR(is_held(&c));
     WAIT_FOR(told());
-    hold(1, 0, SCRIPT_NOT_AWAITED);
+    hold(1, 0, SCHEDULE_NOT_AWAITED);
     is_let(&c);
 }
 
 static void who_debugs_only_the_end_hears_nothing_before(void **unused)
 {
     (void)unused;
-    want(SCRIPT_STOP_LEFT);
-    stop_done();
+    want(SCHEDULE_BREAKPOINT_LEFT);
+    replay_stop_done();
     assert_false(told());
-    stop_tell();
+    replay_stop_report();
     assert_true(told());
 }
 
 static void another_process_tells_nobody(void **unused)
 {
     (void)unused;
-    atomic_store(&script->debugged, (uint32_t)getpid() + 1);
-    want(SCRIPT_STOP_THERE);
-    stop_done();
-    stop_tell();
+    atomic_store(&shared_schedule->debugged, (uint32_t)getpid() + 1);
+    want(SCHEDULE_BREAKPOINT_REACHED);
+    replay_stop_done();
+    replay_stop_report();
     assert_false(told());
 }
 
@@ -280,10 +280,10 @@ static void when_the_script_is_left_all_go_on(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 1, .first = 4, .last = 4};
-    hold(1, 5, SCRIPT_HELD);
+    hold(1, 5, SCHEDULE_HELD);
     begin_to_come(&c);
     WAIT_FOR(is_held(&c));
-    atomic_store(&script->state, SCRIPT_ENDED);
+    atomic_store(&shared_schedule->state, SCHEDULE_LEFT);
     is_let(&c);
 }
 
@@ -291,10 +291,10 @@ static void when_nobody_debugs_it_any_more_all_go_on(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 1, .first = 4, .last = 4};
-    hold(1, 5, SCRIPT_HELD);
+    hold(1, 5, SCHEDULE_HELD);
     begin_to_come(&c);
     WAIT_FOR(is_held(&c));
-    atomic_store(&script->debugged, 0);
+    atomic_store(&shared_schedule->debugged, 0);
     is_let(&c);
 }
 

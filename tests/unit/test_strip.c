@@ -33,7 +33,7 @@ enum { START = 1, PETITION, ENTER, ENTERED, LEAVE, LEFT, END, CLOSE };
 
 struct told {
     struct run *run;
-    struct session *session;
+    struct program_session *session;
     uint64_t numbers[3];
 };
 
@@ -41,28 +41,28 @@ struct told {
 static struct told begin_with(uint32_t lines)
 {
     struct told t = {.run = run_new("test@1", 1, NULL)};
-    struct hello hello = {.version = 1,
+    struct hello_message hello = {.version = 1,
                           .role = ROLE_PROGRAM,
                           .run = strdup("test@1"),
                           .environment = strdup("test"),
                           .path = strdup("/bin/x"),
                           .host = strdup("here")};
-    struct out out = {0};
+    struct encoder out = {0};
     const char *error;
     assert_true(run_describe(t.run, "test", description));
-    t.session = session_new(t.run, 0, &hello);
-    hello_free(&hello);
+    t.session = program_session_new(t.run, 0, &hello);
+    hello_message_free(&hello);
     for (uint16_t code = 1; code <= CLOSE; code++) {
         out.size = 0;
         put_test_type(&out, code, types[code - 1]);
-        assert_true(session_message(t.session, MESSAGE_TYPE, 0, out.data, out.size, &error));
+        assert_true(program_session_decode_message(t.session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     }
     for (uint32_t line = 1; line <= lines; line++) {
         out.size = 0;
         put_test_line(&out, line, line % 2 ? "task" : "monitor", line % 2 ? "t" : "m");
-        assert_true(session_message(t.session, MESSAGE_LINE, line, out.data, out.size, &error));
+        assert_true(program_session_decode_message(t.session, MESSAGE_LINE, line, out.data, out.size, &error));
     }
-    out_free(&out);
+    encoder_free(&out);
     return t;
 }
 
@@ -70,7 +70,7 @@ static struct told begin(void) { return begin_with(2); }
 
 static void end(struct told *t)
 {
-    session_hangup(t->session);
+    program_session_close(t->session);
     run_free(t->run);
 }
 
@@ -78,26 +78,26 @@ static void end(struct told *t)
 static void tell(struct told *t, uint16_t type, uint32_t line, uint32_t about, uint64_t ns)
 {
     const char *error;
-    struct slot slot = {.shape = type,
+    struct ring_slot slot = {.shape = type,
                         .time_ns = ns,
                         .line_a = line,
                         .number_a = ++t->numbers[line],
                         .about = about,
                         .flags = RELATION_NONE};
-    assert_true(session_slots(t->session, 1, &slot, 1, &error));
+    assert_true(program_session_decode_slots(t->session, 1, &slot, 1, &error));
 }
 
 /* The last part of an answer, which alone is told of all events. */
-static void get_last(const struct out *out, struct shown_strip *s)
+static void get_last(const struct encoder *out, struct state_bands *s)
 {
-    struct answer answer;
-    struct in in;
-    *s = (struct shown_strip){0};
+    struct response_chunk answer;
+    struct decoder in;
+    *s = (struct state_bands){0};
     for (size_t at = 0; next_part(out, &at, &answer, &in);) {
-        assert_int_equal(answer.part, PART_STRIP);
-        shown_strip_free(s);
-        get_strip(&in, s);
-        assert_true(in_done(&in));
+        assert_int_equal(answer.part, RESPONSE_STATE_BANDS);
+        state_bands_free(s);
+        decode_state_bands(&in, s);
+        assert_true(decoder_finish(&in));
         assert_int_equal(s->known == s->count, answer.last);
     }
 }
@@ -109,20 +109,20 @@ static void expect(struct told *t, bool by_time, int64_t from, int64_t to, uint3
     struct density_request r = {
         .by_time = by_time, .from = from, .to = to, .pixels = 1, .rows = &line, .row_count = 1};
     uint8_t joined = 0;
-    struct out body = {0};
-    struct shown_strip s;
+    struct encoder body = {0};
+    struct state_bands s;
     r.joined = &joined;
-    put_density_request(&body, &r);
-    struct out out = answer_to(t->run, &question_strip, body, 3);
+    encode_density_request(&body, &r);
+    struct encoder out = answer_to(t->run, &question_strip, body, 3);
     get_last(&out, &s);
     assert_int_equal(s.row_count, 1);
-    for (unsigned k = 0; k < STRIP_CLASSES; k++)
+    for (unsigned k = 0; k < BAND_CLASSES; k++)
         if (abs((int)(s.cells[0].share[k] * 100 / 255) - (int)percent[k]) > 1)
             fail_msg("%s %lld to %lld, line %u, class %u: %u %%, not %u", by_time ? "ns" : "at",
                      (long long)from, (long long)to, line, k, s.cells[0].share[k] * 100u / 255u,
                      percent[k]);
-    shown_strip_free(&s);
-    out_free(&out);
+    state_bands_free(&s);
+    encoder_free(&out);
 }
 
 static void a_life_is_told_by_time_and_by_order(void **state)
@@ -174,33 +174,33 @@ static void the_first_look_tells_how_far_it_is(void **state)
 {
     (void)state;
     struct told t = begin();
-    struct desk desk = {.run = t.run};
+    struct request_queue desk = {.run = t.run};
     struct density_request r = {.from = 0, .to = 4000, .pixels = 4000};
-    struct out body = {0}, out = {0};
-    struct reply reply = {&out, 1, 0};
+    struct encoder body = {0}, out = {0};
+    struct response reply = {&out, 1, 0};
     for (uint64_t i = 0; i < 2000; i++) {
         tell(&t, START, 1, 0, 10 * i);
         tell(&t, PETITION, 1, 2, 10 * i + 7);
     }
-    put_density_request(&body, &r);
-    struct in in = in_from(body.data, body.size);
+    encode_density_request(&body, &r);
+    struct decoder in = decoder_init(body.data, body.size);
     void *job = question_strip.begin(&desk, &in);
     while (!question_strip.step(job, 50))
         ;
     assert_false(question_strip.put(job, &reply));
     question_strip.free(job); /* cancelled */
-    reply_done(&reply);
-    struct in part = part_of(&out, PART_STRIP);
-    struct shown_strip s;
-    get_strip(&part, &s);
-    assert_true(in_done(&part) && s.known >= 300 && s.known < s.count && s.count == 4000);
+    response_finish(&reply);
+    struct decoder part = part_of(&out, RESPONSE_STATE_BANDS);
+    struct state_bands s;
+    decode_state_bands(&part, &s);
+    assert_true(decoder_finish(&part) && s.known >= 300 && s.known < s.count && s.count == 4000);
     for (uint32_t i = 0; i < s.pixels; i++) {
-        assert_int_equal(s.cells[i].share[STRIP_RUNS], i < s.known && i % 2 == 0 ? 255 : 0);
-        assert_int_equal(s.cells[i].share[STRIP_WAITS], i < s.known && i % 2 ? 255 : 0);
+        assert_int_equal(s.cells[i].share[BAND_RUNS], i < s.known && i % 2 == 0 ? 255 : 0);
+        assert_int_equal(s.cells[i].share[BAND_WAITS], i < s.known && i % 2 ? 255 : 0);
     }
-    shown_strip_free(&s);
-    out_free(&out);
-    out_free(&body);
+    state_bands_free(&s);
+    encoder_free(&out);
+    encoder_free(&body);
     expect(&t, false, 0, 4000, 1, (unsigned[]){50, 0, 50, 0});
     end(&t);
 }
@@ -214,7 +214,7 @@ static void the_first_look_tells_how_far_it_is(void **state)
 /* What this test told: a line is in this state from here on. */
 struct stretch {
     uint32_t line;
-    uint8_t class; /* STRIP_CLASSES: it is not there */
+    uint8_t class; /* BAND_CLASSES: it is not there */
     uint32_t about;
     int64_t ns, at;
 };
@@ -241,13 +241,13 @@ static void model_tell(struct model *m, unsigned thread, uint16_t type, uint32_t
                        uint32_t about)
 {
     const char *error;
-    struct slot slot = {.shape = type,
+    struct ring_slot slot = {.shape = type,
                         .time_ns = m->ns,
                         .line_a = line,
                         .number_a = ++m->numbers[line],
                         .about = about,
                         .flags = RELATION_NONE};
-    assert_true(session_slots(m->told.session, 2 * thread + 1, &slot, 1, &error));
+    assert_true(program_session_decode_slots(m->told.session, 2 * thread + 1, &slot, 1, &error));
     m->position++;
 }
 
@@ -262,29 +262,29 @@ static void model_step(struct model *m, unsigned thread)
     uint32_t own = 2 * thread + 1, monitor = m->at[thread];
     m->ns += below(m, 300);
     if (!m->numbers[own]) {
-        model_is(m, own, STRIP_RUNS, 0);
+        model_is(m, own, BAND_RUNS, 0);
         model_tell(m, thread, START, own, 0);
     } else if (!monitor) {
         m->at[thread] = monitor = 2 + 2 * below(m, THREADS);
         m->asks[thread] = true;
-        model_is(m, own, STRIP_WAITS, monitor);
+        model_is(m, own, BAND_WAITS, monitor);
         model_tell(m, thread, PETITION, own, monitor);
     } else if (m->asks[thread] && !m->holder[monitor]) {
         m->asks[thread] = false;
         m->holder[monitor] = own;
-        model_is(m, own, STRIP_CLASSES, 0);
+        model_is(m, own, BAND_CLASSES, 0);
         model_tell(m, thread, ENTER, own, 0);
         m->ns += below(m, 50);
-        model_is(m, own, STRIP_INSIDE, monitor);
-        model_is(m, monitor, STRIP_INSIDE, 0);
+        model_is(m, own, BAND_INSIDE, monitor);
+        model_is(m, monitor, BAND_INSIDE, 0);
         model_tell(m, thread, ENTERED, monitor, 0);
     } else if (!m->asks[thread]) {
         m->holder[monitor] = m->at[thread] = 0;
-        model_is(m, own, STRIP_CLASSES, 0);
-        model_is(m, monitor, STRIP_CLASSES, 0);
+        model_is(m, own, BAND_CLASSES, 0);
+        model_is(m, monitor, BAND_CLASSES, 0);
         model_tell(m, thread, LEAVE, monitor, 0);
         m->ns += below(m, 50);
-        model_is(m, own, STRIP_RUNS, 0);
+        model_is(m, own, BAND_RUNS, 0);
         model_tell(m, thread, LEFT, own, 0);
     }
 }
@@ -307,7 +307,7 @@ static void model_sum(const struct model *m, const struct density_request *r, ui
         b = (b - r->from) * r->pixels;
         a = a < from ? from : a;
         b = b > to ? to : b;
-        if (b <= a || s->class == STRIP_CLASSES)
+        if (b <= a || s->class == BAND_CLASSES)
             continue;
         parts[s->class] += (uint64_t)(b - a);
         if (s->about && b - a > *longest) {
@@ -318,12 +318,12 @@ static void model_sum(const struct model *m, const struct density_request *r, ui
 }
 
 /* Rounded, halves up; what is there at all has a share, and the largest makes up for what all together have then. */
-static void expect_shares(const struct strip_cell *cell, const uint64_t *parts, uint64_t all)
+static void expect_shares(const struct state_band_cell *cell, const uint64_t *parts, uint64_t all)
 {
-    int wanted[STRIP_CLASSES], rest = 0;
+    int wanted[BAND_CLASSES], rest = 0;
     unsigned most = 0;
     uint64_t sum = 0;
-    for (unsigned k = 0; k < STRIP_CLASSES; k++) {
+    for (unsigned k = 0; k < BAND_CLASSES; k++) {
         wanted[k] = (int)((510 * parts[k] + all) / (2 * all));
         wanted[k] += parts[k] && !wanted[k];
         most = parts[k] > parts[most] ? k : most;
@@ -332,12 +332,12 @@ static void expect_shares(const struct strip_cell *cell, const uint64_t *parts, 
     }
     rest += (int)((510 * sum + all) / (2 * all));
     wanted[most] += wanted[most] + rest > 0 ? rest : 0;
-    for (unsigned k = 0; k < STRIP_CLASSES; k++)
+    for (unsigned k = 0; k < BAND_CLASSES; k++)
         assert_int_equal(cell->share[k], wanted[k]);
 }
 
 static void model_expect(struct model *m, const struct density_request *r,
-                         const struct shown_strip *s)
+                         const struct state_bands *s)
 {
     int64_t span = r->to - r->from;
     uint32_t row = 0;
@@ -346,13 +346,13 @@ static void model_expect(struct model *m, const struct density_request *r,
             end++;
         assert_int_equal(s->rows[row], r->rows[i]);
         for (uint32_t pixel = 0; pixel < r->pixels; pixel++) {
-            uint64_t parts[STRIP_CLASSES] = {0}, all = (uint64_t)span * (end - i);
+            uint64_t parts[BAND_CLASSES] = {0}, all = (uint64_t)span * (end - i);
             int64_t longest = 0;
             uint32_t about = 0;
             for (uint32_t k = i; k < end; k++)
                 model_sum(m, r, r->rows[k], span * pixel, span * (pixel + 1), parts, &longest,
                           &about);
-            const struct strip_cell *cell = &s->cells[(size_t)row * r->pixels + pixel];
+            const struct state_band_cell *cell = &s->cells[(size_t)row * r->pixels + pixel];
             expect_shares(cell, parts, all);
             assert_int_equal(cell->about, about);
         }
@@ -374,21 +374,21 @@ static void model_look(struct model *m)
     r.from = (int64_t)below(m, (unsigned)all + 40) - 20;
     r.to = r.from + 1 + (int64_t)below(m, below(m, 2) ? (unsigned)all + 50 : 60);
     r.pixels = 1 + below(m, 150);
-    struct out body = {0};
-    struct shown_strip s;
-    put_density_request(&body, &r);
-    struct out out = answer_to(m->told.run, &question_strip, body, 1 + below(m, 900));
+    struct encoder body = {0};
+    struct state_bands s;
+    encode_density_request(&body, &r);
+    struct encoder out = answer_to(m->told.run, &question_strip, body, 1 + below(m, 900));
     get_last(&out, &s);
     model_expect(m, &r, &s);
-    shown_strip_free(&s);
-    out_free(&out);
+    state_bands_free(&s);
+    encoder_free(&out);
 }
 
 static void shares_are_what_the_definition_says(void **state)
 {
     (void)state;
     for (unsigned run = 0; run < 4; run++) {
-        struct model *m = memory_zeroed(1, sizeof *m);
+        struct model *m = xcalloc(1, sizeof *m);
         m->told = begin_with(LINES);
         m->random = run + 1;
         m->ns = 1000;

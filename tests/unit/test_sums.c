@@ -37,47 +37,47 @@ static void kept_states_differ_as_they_did(void **state)
     (void)state;
     static int64_t plain[KEPT][KEYS];
     int64_t now[KEYS] = {0};
-    struct sums sums = {0};
-    struct sums_state head = {0}, kept[KEPT];
+    struct persistent_map sums = {0};
+    struct persistent_map_root head = {0}, kept[KEPT];
     for (int n = 0; n < KEPT; n++) {
         unsigned most = n < 10 ? 3 : n < 60 ? 100 : KEYS; /* it grows in height */
         for (unsigned i = below(20); i--;) {
             unsigned key = below(most);
             int64_t amount = (int64_t)below(100) - 50;
             now[key] += amount;
-            sums_add(&sums, &head, key, amount);
+            persistent_map_add(&sums, &head, key, amount);
         }
         memcpy(plain[n], now, sizeof now);
         kept[n] = head;
-        sums_keep(&sums, &head);
+        persistent_map_snapshot(&sums, &head);
     }
     for (int n = 0; n < 5000; n++) {
         unsigned a = below(KEPT), b = below(KEPT), key = below(KEYS);
         struct difference d = {plain[a], plain[b], 0};
-        assert_int_equal(sums_get(&kept[a], key), plain[a][key]);
-        sums_difference(&kept[a], &kept[b], told, &d);
+        assert_int_equal(persistent_map_get(&kept[a], key), plain[a][key]);
+        persistent_map_difference(&kept[a], &kept[b], told, &d);
         for (; d.next < KEYS; d.next++)
             assert_int_equal(plain[a][d.next], plain[b][d.next]);
     }
-    sums_free(&sums);
+    persistent_map_free(&sums);
 }
 
 static void keys_may_be_high(void **state)
 {
     (void)state;
-    struct sums sums = {0};
-    struct sums_state head = {0};
-    sums_add(&sums, &head, 0, 1);
-    sums_add(&sums, &head, UINT32_MAX, 2);
-    assert_int_equal(sums_get(&head, UINT32_MAX), 2);
-    assert_int_equal(sums_get(&head, 0), 1);
-    assert_int_equal(sums_get(&head, 77), 0);
-    sums_free(&sums);
+    struct persistent_map sums = {0};
+    struct persistent_map_root head = {0};
+    persistent_map_add(&sums, &head, 0, 1);
+    persistent_map_add(&sums, &head, UINT32_MAX, 2);
+    assert_int_equal(persistent_map_get(&head, UINT32_MAX), 2);
+    assert_int_equal(persistent_map_get(&head, 0), 1);
+    assert_int_equal(persistent_map_get(&head, 77), 0);
+    persistent_map_free(&sums);
 }
 
-static struct share some_share(void)
+static struct path_share some_share(void)
 {
-    return (struct share){.pair = below(4) ? below(200) : UINT32_MAX,
+    return (struct path_share){.pair = below(4) ? below(200) : UINT32_MAX,
                           .too = below(2),
                           .ns = below(8)   ? (int64_t)below(1000000) - 500000
                                 : below(2) ? INT64_MIN
@@ -87,36 +87,36 @@ static struct share some_share(void)
 static void lists_are_read_as_they_were_put(void **state)
 {
     (void)state;
-    static struct share shares[BAG_LIST], lists[300][40];
+    static struct path_share shares[LIST_POOL_LIST_MAX], lists[300][40];
     size_t counts[300];
     uint64_t names[300];
-    struct bag bag = {0};
-    assert_int_equal(bag_put(&bag, NULL, 0), 0);
+    struct list_pool bag = {0};
+    assert_int_equal(list_pool_append(&bag, NULL, 0), 0);
     for (int n = 0; n < 300; n++) {
         counts[n] = 1 + below(40);
         for (size_t i = 0; i < counts[n]; i++)
             lists[n][i] = some_share();
-        names[n] = bag_put(&bag, lists[n], counts[n]);
+        names[n] = list_pool_append(&bag, lists[n], counts[n]);
         if (n % 100 == 50) { /* one that fills a piece */
-            for (size_t i = 0; i < BAG_LIST; i++)
-                shares[i] = (struct share){.pair = UINT32_MAX, .ns = INT64_MIN};
-            bag_put(&bag, shares, BAG_LIST);
+            for (size_t i = 0; i < LIST_POOL_LIST_MAX; i++)
+                shares[i] = (struct path_share){.pair = UINT32_MAX, .ns = INT64_MIN};
+            list_pool_append(&bag, shares, LIST_POOL_LIST_MAX);
         }
     }
     for (int n = 0; n < 300; n++) {
-        struct bag_reader reader = bag_open(&bag, names[n]);
-        struct share share;
+        struct list_pool_reader reader = list_pool_open(&bag, names[n]);
+        struct path_share share;
         for (size_t i = 0; i < counts[n]; i++) {
-            assert_true(bag_next(&reader, &share));
+            assert_true(list_pool_next(&reader, &share));
             assert_int_equal(share.pair, lists[n][i].pair);
             assert_int_equal(share.too, lists[n][i].too);
             assert_int_equal(share.ns, lists[n][i].ns);
         }
-        assert_false(bag_next(&reader, &share));
+        assert_false(list_pool_next(&reader, &share));
     }
-    struct bag_reader none = bag_open(&bag, 0);
-    assert_false(bag_next(&none, shares));
-    bag_free(&bag);
+    struct list_pool_reader none = list_pool_open(&bag, 0);
+    assert_false(list_pool_next(&none, shares));
+    list_pool_free(&bag);
 }
 
 int main(void)

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /* Two rows with one below each, every kind of cell. */
-static struct shown_table some_table(void)
+static struct result_table some_table(void)
 {
-    struct shown_table t = {.title = memory_copied("some"), .known = 5, .count = 9};
+    struct result_table t = {.title = xstrdup("some"), .known = 5, .count = 9};
     static const char *const names[] = {"thread", "where", "did",     "what",
                                         "at",     "n",     "took_ns", "share"};
     static const enum table_kind kinds[] = {TABLE_LINE,  TABLE_PLACE, TABLE_STEP, TABLE_TEXT,
@@ -22,28 +22,28 @@ static struct shown_table some_table(void)
         table_add_column(&t, names[i], names[i], kinds[i], i == 6 ? "sampled" : NULL);
     table_detail(&t);
     for (uint32_t i = 0; i < 4; i++) {
-        struct table_cell *cells = table_add_row(&t, i % 2, (struct ref){i + 1, 10 * i});
-        cells[0] = cell_line(i + 1);
-        cells[1] = cell_place((struct table_place){1, 0x1000 + i});
-        cells[2] = cell_step(i ? CELL_STEP_CALLS : CELL_STEP_TIMER, (struct table_place){1, 2},
+        struct table_cell *cells = table_add_row(&t, i % 2, (struct event_id){i + 1, 10 * i});
+        cells[0] = table_cell_line(i + 1);
+        cells[1] = table_cell_place((struct table_place){1, 0x1000 + i});
+        cells[2] = table_cell_step_name(i ? CELL_STEP_CALLS : CELL_STEP_TIMER, (struct table_place){1, 2},
                              (struct table_place){0});
         cells[2].between.caller = (struct table_place){1, i ? 7 + i : 0};
-        cells[3] = cell_text(i % 2 ? "below" : "above");
-        cells[4] = cell_event((struct ref){i, 3});
-        cells[5] = cell_number((int64_t)i * (i == 2 ? -1 : 1));
+        cells[3] = table_cell_text(i % 2 ? "below" : "above");
+        cells[4] = table_cell_event((struct event_id){i, 3});
+        cells[5] = table_cell_number((int64_t)i * (i == 2 ? -1 : 1));
         if (i != 1)
-            cells[6] = cell_number(100 * (int64_t)i);
-        cells[7] = cell_real(0.25 * i);
+            cells[6] = table_cell_number(100 * (int64_t)i);
+        cells[7] = table_cell_real(0.25 * i);
         table_row_line(&t, i + 1);
         table_row_line(&t, 9);
         table_row_line(&t, 9);
     }
-    table_make_total(&t)[5] = cell_number(77);
+    table_make_total(&t)[5] = table_cell_number(77);
     table_add_note(&t, "a %s", "note");
     return t;
 }
 
-static struct in body_of(const struct out *out) { return in_from(out->data, out->size); }
+static struct decoder body_of(const struct encoder *out) { return decoder_init(out->data, out->size); }
 
 static void same_cell(const struct table_cell *a, const struct table_cell *b)
 {
@@ -58,7 +58,7 @@ static void same_cell(const struct table_cell *a, const struct table_cell *b)
     else if (a->is == CELL_PLACE)
         assert_true(a->place.process == b->place.process && a->place.address == b->place.address);
     else if (a->is == CELL_EVENT)
-        assert_true(ref_equal(a->event, b->event));
+        assert_true(event_id_equal(a->event, b->event));
     else if (a->is == CELL_LINE)
         assert_int_equal(a->line, b->line);
     else if (a->is == CELL_NUMBER)
@@ -68,24 +68,24 @@ static void same_cell(const struct table_cell *a, const struct table_cell *b)
 static void what_is_put_is_got(void **context)
 {
     (void)context;
-    struct shown_table t = some_table(), got = {0};
-    struct out head = {0}, rows = {0}, more = {0}, end = {0};
-    put_table_head(&head, &t);
-    put_table_rows(&rows, &t, 0, 3);
-    put_table_rows(&more, &t, 3, 4);
-    put_table_end(&end, &t);
-    struct in in = body_of(&head);
-    get_table_head(&in, &got);
-    assert_true(in_done(&in));
+    struct result_table t = some_table(), got = {0};
+    struct encoder head = {0}, rows = {0}, more = {0}, end = {0};
+    encode_table_head(&head, &t);
+    encode_table_rows(&rows, &t, 0, 3);
+    encode_table_rows(&more, &t, 3, 4);
+    encode_table_end(&end, &t);
+    struct decoder in = body_of(&head);
+    decode_table_head(&in, &got);
+    assert_true(decoder_finish(&in));
     in = body_of(&rows);
-    get_table_rows(&in, &got);
-    assert_true(in_done(&in));
+    decode_table_rows(&in, &got);
+    assert_true(decoder_finish(&in));
     in = body_of(&more);
-    get_table_rows(&in, &got);
-    assert_true(in_done(&in));
+    decode_table_rows(&in, &got);
+    assert_true(decoder_finish(&in));
     in = body_of(&end);
-    get_table_end(&in, &got);
-    assert_true(in_done(&in));
+    decode_table_end(&in, &got);
+    assert_true(decoder_finish(&in));
     assert_string_equal(got.title, "some");
     assert_int_equal(got.column_count, 8);
     assert_int_equal(got.row_count, 4);
@@ -95,20 +95,20 @@ static void what_is_put_is_got(void **context)
     assert_string_equal(got.columns[6].unit, "ns");
     for (uint32_t i = 0; i < 4; i++) {
         assert_true(got.rows[i].depth == i % 2 && got.rows[i].line_count == 2);
-        assert_true(ref_equal(got.rows[i].event, t.rows[i].event));
+        assert_true(event_id_equal(got.rows[i].event, t.rows[i].event));
         for (uint32_t k = 0; k < 8; k++)
-            same_cell(&table_cells(&got, i)[k], &table_cells(&t, i)[k]);
+            same_cell(&result_table_cells(&got, i)[k], &result_table_cells(&t, i)[k]);
     }
     assert_true(got.total[5].number == 77 && got.total[0].is == CELL_NULL);
     assert_int_equal(got.note_count, 1);
     assert_string_equal(got.notes[0], "a note");
     assert_true(got.known == 5 && got.count == 9 && !got.problem);
-    out_free(&head);
-    out_free(&rows);
-    out_free(&more);
-    out_free(&end);
-    shown_table_free(&got);
-    shown_table_free(&t);
+    encoder_free(&head);
+    encoder_free(&rows);
+    encoder_free(&more);
+    encoder_free(&end);
+    result_table_free(&got);
+    result_table_free(&t);
 }
 
 static void questions_are_put_and_got(void **context)
@@ -129,11 +129,11 @@ static void questions_are_put_and_got(void **context)
                               .options = options,
                               .option_count = 1},
                          got;
-    struct out out = {0};
-    put_table_request(&out, &r);
-    struct in in = body_of(&out);
-    get_table_request(&in, &got);
-    assert_true(in_done(&in));
+    struct encoder out = {0};
+    encode_table_request(&out, &r);
+    struct decoder in = body_of(&out);
+    decode_table_request(&in, &got);
+    assert_true(decoder_finish(&in));
     assert_string_equal(got.what, "states");
     assert_true(got.from.is == TABLE_AT_NS && got.from.at == -5 && got.to.event.number == 17);
     assert_true(got.line_count == 2 && got.lines[0] == 3 && got.past_of.line == 4);
@@ -142,40 +142,40 @@ static void questions_are_put_and_got(void **context)
     assert_true(got.top == 3 && got.flags == TABLE_BACKWARDS);
     table_request_free(&got);
     for (size_t n = 0; n < out.size; n++) { /* cut off anywhere, it is none */
-        in = in_from(out.data, n);
-        get_table_request(&in, &got);
-        assert_false(in_done(&in));
+        in = decoder_init(out.data, n);
+        decode_table_request(&in, &got);
+        assert_false(decoder_finish(&in));
         table_request_free(&got);
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static void tables_that_are_cut_off_are_refused(void **context)
 {
     (void)context;
-    struct shown_table t = some_table(), got = {0};
-    struct out head = {0}, rows = {0}, end = {0};
-    put_table_head(&head, &t);
-    put_table_rows(&rows, &t, 0, 4);
-    put_table_end(&end, &t);
+    struct result_table t = some_table(), got = {0};
+    struct encoder head = {0}, rows = {0}, end = {0};
+    encode_table_head(&head, &t);
+    encode_table_rows(&rows, &t, 0, 4);
+    encode_table_end(&end, &t);
     for (size_t n = 0; n < head.size; n++) {
-        struct in in = in_from(head.data, n);
-        get_table_head(&in, &got);
-        assert_false(in_done(&in));
+        struct decoder in = decoder_init(head.data, n);
+        decode_table_head(&in, &got);
+        assert_false(decoder_finish(&in));
     }
     for (size_t n = 0; n < rows.size; n++) {
-        struct in in = body_of(&head);
-        get_table_head(&in, &got);
-        in = in_from(rows.data, n);
-        get_table_rows(&in, &got);
-        assert_false(in_done(&in));
+        struct decoder in = body_of(&head);
+        decode_table_head(&in, &got);
+        in = decoder_init(rows.data, n);
+        decode_table_rows(&in, &got);
+        assert_false(decoder_finish(&in));
     }
-    struct in in = body_of(&head);
-    get_table_head(&in, &got);
+    struct decoder in = body_of(&head);
+    decode_table_head(&in, &got);
     for (size_t n = 0; n < end.size; n++) {
-        in = in_from(end.data, n);
-        get_table_end(&in, &got);
-        assert_false(in_done(&in));
+        in = decoder_init(end.data, n);
+        decode_table_end(&in, &got);
+        assert_false(decoder_finish(&in));
         free(got.total);
         got.total = NULL;
         for (uint32_t i = 0; i < got.note_count; i++)
@@ -184,27 +184,27 @@ static void tables_that_are_cut_off_are_refused(void **context)
         got.notes = NULL;
         got.note_count = 0;
     }
-    shown_table_free(&got);
+    result_table_free(&got);
     in = body_of(&rows); /* rows without a head */
-    get_table_rows(&in, &got);
+    decode_table_rows(&in, &got);
     assert_non_null(in.error);
-    shown_table_free(&got);
-    out_free(&head);
-    out_free(&rows);
-    out_free(&end);
-    shown_table_free(&t);
+    result_table_free(&got);
+    encoder_free(&head);
+    encoder_free(&rows);
+    encoder_free(&end);
+    result_table_free(&t);
 }
 
 static void expect_order(const char *sort, uint32_t flags, uint32_t top, const char *threads)
 {
-    struct shown_table t = some_table();
+    struct result_table t = some_table();
     struct table_request r = {.sort = (char *)(uintptr_t)sort, .flags = flags, .top = top};
     char got[16] = "";
     table_arrange(&t, &r, NULL);
     for (uint32_t i = 0; i < t.row_count; i++)
-        got[i] = (char)('0' + table_cells(&t, i)[0].line);
+        got[i] = (char)('0' + result_table_cells(&t, i)[0].line);
     assert_string_equal(got, threads);
-    shown_table_free(&t);
+    result_table_free(&t);
 }
 
 static void rows_are_sorted_with_what_belongs_to_them(void **context)
@@ -235,30 +235,30 @@ static struct run *some_run(struct execution *x, unsigned seed)
 }
 
 /* The answer of a run that nobody asked before, told so much at a time. */
-static struct shown_table answered(unsigned seed, const char *what, uint64_t budget)
+static struct result_table answered(unsigned seed, const char *what, uint64_t budget)
 {
     static struct execution x;
     struct run *run = some_run(&x, seed);
     struct table_request r = {.what = (char *)(uintptr_t)what};
-    struct out body = {0};
-    put_table_request(&body, &r);
-    struct out out = answer_to(run, &question_table, body, budget);
-    struct shown_table t = {0};
-    struct answer answer;
-    struct in in;
+    struct encoder body = {0};
+    encode_table_request(&body, &r);
+    struct encoder out = answer_to(run, &question_table, body, budget);
+    struct result_table t = {0};
+    struct response_chunk answer;
+    struct decoder in;
     for (size_t at = 0; next_part(&out, &at, &answer, &in);)
-        table_take(&t, &answer);
-    out_free(&out);
+        result_table_receive(&t, &answer);
+    encoder_free(&out);
     run_free(run);
     return t;
 }
 
-static struct out bytes_of(const struct shown_table *t)
+static struct encoder bytes_of(const struct result_table *t)
 {
-    struct out out = {0};
-    put_table_head(&out, t);
-    put_table_rows(&out, t, 0, t->row_count);
-    put_table_end(&out, t);
+    struct encoder out = {0};
+    encode_table_head(&out, t);
+    encode_table_rows(&out, t, 0, t->row_count);
+    encode_table_end(&out, t);
     return out;
 }
 
@@ -269,21 +269,21 @@ static void a_table_is_the_same_in_whatever_steps(void **context)
     (void)context;
     for (unsigned seed = 1; seed <= 10; seed++)
         for (unsigned i = 0; i < sizeof presets / sizeof *presets; i++) {
-            struct shown_table whole = answered(seed, presets[i], 1u << 30);
-            struct out wanted = bytes_of(&whole);
+            struct result_table whole = answered(seed, presets[i], 1u << 30);
+            struct encoder wanted = bytes_of(&whole);
             for (uint64_t budget = 1; budget < 20; budget += 6) {
-                struct shown_table t = answered(seed, presets[i], budget);
-                struct out got = bytes_of(&t);
+                struct result_table t = answered(seed, presets[i], budget);
+                struct encoder got = bytes_of(&t);
                 assert_null(t.problem);
                 assert_int_equal(t.known, t.count);
                 assert_int_equal(got.size, wanted.size);
                 assert_memory_equal(got.data, wanted.data, got.size);
-                out_free(&got);
-                shown_table_free(&t);
+                encoder_free(&got);
+                result_table_free(&t);
             }
             rows += whole.row_count;
-            out_free(&wanted);
-            shown_table_free(&whole);
+            encoder_free(&wanted);
+            result_table_free(&whole);
         }
     assert_true(rows > 0);
 }
@@ -291,10 +291,10 @@ static void a_table_is_the_same_in_whatever_steps(void **context)
 static void what_is_no_table_is_said_to_be_none(void **context)
 {
     (void)context;
-    struct shown_table t = answered(1, "nonsense", 100);
+    struct result_table t = answered(1, "nonsense", 100);
     assert_string_equal(t.problem, "this server knows no table \"nonsense\"");
     assert_int_equal(t.row_count, 0);
-    shown_table_free(&t);
+    result_table_free(&t);
 }
 
 static void what_rounds_to_nothing_has_no_sign(void **state)
@@ -312,7 +312,7 @@ static void what_rounds_to_nothing_has_no_sign(void **state)
                {TABLE_COUNT, {.is = CELL_NUMBER, .number = -7}, "-7"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct table_column column = {.kind = (uint8_t)all[i].kind};
-        char *said = table_say(NULL, &column, &all[i].cell);
+        char *said = result_table_cell_text(NULL, &column, &all[i].cell);
         assert_string_equal(said, all[i].said);
         free(said);
     }
@@ -323,18 +323,18 @@ static void namesakes_say_who_called(void **context)
 {
     (void)context;
     static const uint64_t of[][2] = {{2, 10}, {2, 11}, {2, 10}, {3, 12}, {4, 13}, {4, 13}};
-    struct shown_table t = {.title = memory_copied("some")};
+    struct result_table t = {.title = xstrdup("some")};
     table_add_column(&t, "did", "did", TABLE_STEP, NULL);
     for (uint32_t i = 0; i < 6; i++) {
-        struct table_cell *cell = table_add_row(&t, 0, (struct ref){0});
+        struct table_cell *cell = table_add_row(&t, 0, (struct event_id){0});
         *cell =
-            cell_step(CELL_STEP_CALLS, (struct table_place){1, of[i][0]}, (struct table_place){0});
+            table_cell_step_name(CELL_STEP_CALLS, (struct table_place){1, of[i][0]}, (struct table_place){0});
         cell->between.caller = (struct table_place){1, of[i][1]};
     }
-    namesakes_tell(&t);
+    disambiguate_names(&t);
     for (uint32_t i = 0; i < 6; i++)
-        assert_int_equal(table_cells(&t, i)->between.caller.address, i < 3 ? of[i][1] : 0);
-    shown_table_free(&t);
+        assert_int_equal(result_table_cells(&t, i)->between.caller.address, i < 3 ? of[i][1] : 0);
+    result_table_free(&t);
 }
 
 int main(void)

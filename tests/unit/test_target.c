@@ -143,10 +143,10 @@ static void the_entry_that_fits_best_is_found(void **state)
     assert_non_null(target);
     const struct target_event *e = target_event(target, "monitor", "enter", RELATION_SYNC);
     assert_non_null(e);
-    assert_int_equal(e->presence, PRESENCE_AWAY);
+    assert_int_equal(e->presence, OCCUPANCY_AWAY);
     assert_int_equal(target_event(target, "monitor", "enter", RELATION_NONE)->presence,
-                     PRESENCE_ACTIVE);
-    assert_int_equal(target_event(target, "task", "enter", RELATION_SYNC)->presence, PRESENCE_OUT);
+                     OCCUPANCY_ACTIVE);
+    assert_int_equal(target_event(target, "task", "enter", RELATION_SYNC)->presence, OCCUPANCY_OUT);
     assert_null(target_event(target, "task", "no such type", RELATION_NONE));
     target_free(target);
     free(text);
@@ -167,9 +167,9 @@ static void what_waiting_is(void **state)
     assert_int_equal(waiting(target, "task", "petition")->waits_as, WAITS_EXCLUSION);
     assert_int_equal(waiting(target, "monitor", "wait")->waits_as, WAITS_MEETING);
     assert_int_equal(waiting(target, "task", "start")->waits_as, WAITS_NOT);
-    assert_true(target_has(target_causes(waiting(target, "monitor", "wait")), "signal"));
+    assert_true(target_has_line_type(target_ended_by(waiting(target, "monitor", "wait")), "signal"));
     assert_int_equal(waiting(target, "monitor", "timeout")->category, CATEGORY_CLOCK);
-    assert_int_equal(target_kind(target, "rwlock")->category, CATEGORY_LOCK);
+    assert_int_equal(target_line_type(target, "rwlock")->category, CATEGORY_LOCK);
     target_free(target);
     free(text);
     free(path);
@@ -186,13 +186,13 @@ static void waiting_is_renewed(void **state)
                                 "{name=\"f\";category=\"clock\";});";
     struct target *target = target_read(old, "x.conf", stderr);
     assert_int_equal(waiting(target, "k", "e")->waits_as, WAITS_MEETING);
-    assert_true(target_dress(target, newer, "x.conf", DRESS_AS_LAYER, stderr));
+    assert_true(target_apply_layer(target, newer, "x.conf", DRESS_AS_LAYER, stderr));
     assert_int_equal(waiting(target, "k", "e")->waits_as, WAITS_MEETING);
-    assert_true(target_dress(target, newer, "x.conf", DRESS_AS_NEWER, stderr));
+    assert_true(target_apply_layer(target, newer, "x.conf", DRESS_AS_NEWER, stderr));
     assert_int_equal(waiting(target, "k", "e")->waits_as, WAITS_EXCLUSION);
-    assert_true(target_has(&waiting(target, "k", "e")->causes, "f"));
+    assert_true(target_has_line_type(&waiting(target, "k", "e")->causes, "f"));
     assert_int_equal(waiting(target, "k", "f")->category, CATEGORY_CLOCK);
-    assert_int_equal(target_kind(target, "k")->category, CATEGORY_LOCK);
+    assert_int_equal(target_line_type(target, "k")->category, CATEGORY_LOCK);
     target_free(target);
 }
 
@@ -217,8 +217,8 @@ static void what_is_said_of_one_kind_leaves_the_general(void **state)
     assert_string_equal(special->text, "two");
     assert_string_equal(special->unheard, "four");
     assert_string_equal(special->all, "all others");
-    assert_true(target_has(&special->thread_after, "e"));
-    assert_true(target_dress(target, "events=({name=\"e\";on=[\"j\"];unheard=\"six\";});", "l.conf",
+    assert_true(target_has_line_type(&special->thread_after, "e"));
+    assert_true(target_apply_layer(target, "events=({name=\"e\";on=[\"j\"];unheard=\"six\";});", "l.conf",
                              DRESS_AS_LAYER, stderr));
     assert_string_equal(target_event(target, "k", "e", RELATION_SYNC)->unheard, "four");
     assert_string_equal(target_event(target, "j", "e", RELATION_SYNC)->unheard, "six");
@@ -299,7 +299,7 @@ static void a_layer_changes_what_it_names(void **state)
     e = target_event(t, "k", "f", RELATION_NONE); /* a special one begins as the general one */
     assert_string_equal(e->label, "F");
     assert_int_equal(e->shape, SHAPE_SQUARE);
-    assert_true(!e->line_any && target_has(&e->line_after, "e"));
+    assert_true(!e->line_any && target_has_line_type(&e->line_after, "e"));
     assert_string_equal(target_event(t, "other", "f", RELATION_NONE)->label, "f");
     assert_non_null(target_event(t, "k", "g", RELATION_NONE));
     assert_int_equal(t->cluster_count, 1);
@@ -334,14 +334,14 @@ static void mistakes_name_the_file_that_has_them(void **state)
     free(said);
 }
 
-static const struct target_kind *odd_is_sorted(const void *context, uint32_t line)
+static const struct target_line_type *odd_is_sorted(const void *context, uint32_t line)
 {
-    static const struct target_kind plain = {0}, sorted = {.sorted = true};
+    static const struct target_line_type plain = {0}, sorted = {.sorted = true};
     (void)context;
     return line == 9 ? NULL : line % 2 ? &sorted : &plain;
 }
 
-static const char *names_of(const void *context, uint32_t line)
+static const char *function_names_parse(const void *context, uint32_t line)
 {
     return ((const char *const *)context)[line];
 }
@@ -352,9 +352,9 @@ static void lines_of_sorted_kinds_stand_by_name(void **state)
     const char *const names[] = {"",       "rank 10", "b",      "rank 2", "a",
                                  "rank 1", "x",       "rank 2", "y",      "rank 0"};
     uint32_t lines[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, wanted[] = {5, 2, 3, 4, 7, 6, 1, 8, 9};
-    target_sort(lines, 9, &(struct target_lines){names, odd_is_sorted, names_of});
+    target_sort(lines, 9, &(struct target_lines){names, odd_is_sorted, function_names_parse});
     assert_memory_equal(lines, wanted, sizeof wanted);
-    target_sort(lines, 0, &(struct target_lines){names, odd_is_sorted, names_of});
+    target_sort(lines, 0, &(struct target_lines){names, odd_is_sorted, function_names_parse});
 }
 
 static void a_user_changes_looks_and_nothing_else(void **state)
@@ -370,11 +370,11 @@ static void a_user_changes_looks_and_nothing_else(void **state)
                           "{name=\"f\";line_after=[];},{name=\"new\";});");
     text = target_own_layer("base", &file);
     assert_non_null(text);
-    assert_true(target_dress(t, text, file, DRESS_AS_LAYER, stderr));
+    assert_true(target_apply_layer(t, text, file, DRESS_AS_LAYER, stderr));
     const struct target_event *e = target_event(t, "other", "e", RELATION_NONE);
     assert_string_equal(e->label, "mine");
-    assert_int_equal(e->presence, PRESENCE_ACTIVE);
-    assert_true(target_has(&target_event(t, "k", "f", RELATION_NONE)->line_after, "e"));
+    assert_int_equal(e->presence, OCCUPANCY_ACTIVE);
+    assert_true(target_has_line_type(&target_event(t, "k", "f", RELATION_NONE)->line_after, "e"));
     assert_null(target_event(t, "k", "new", RELATION_NONE));
     free(text);
     free(file);

@@ -2,39 +2,39 @@
 #include "server/intake/ticks.h"
 #include "tests/unit/unit.h"
 
-static struct ticks ticks;
+static struct tsc_clock ticks;
 
 static void between_readings(void **state)
 {
     (void)state;
-    ticks = (struct ticks){0};
-    ticks_add(&ticks, 1000, 5000);
-    ticks_add(&ticks, 3000, 6000);
-    ticks_add(&ticks, 4000, 8000);
-    assert_int_equal(ticks_ns(&ticks, 1000), 5000);
-    assert_int_equal(ticks_ns(&ticks, 2000), 5500);
-    assert_int_equal(ticks_ns(&ticks, 3500), 7000);
-    assert_int_equal(ticks_ns(&ticks, 4000), 8000);
-    assert_int_equal(ticks_ns(&ticks, 5000), 10000); /* beyond: on with the last slope */
-    assert_int_equal(ticks_ns(&ticks, 0), 4500);     /* before: back with the first one */
+    ticks = (struct tsc_clock){0};
+    tsc_clock_add(&ticks, 1000, 5000);
+    tsc_clock_add(&ticks, 3000, 6000);
+    tsc_clock_add(&ticks, 4000, 8000);
+    assert_int_equal(tsc_clock_ns(&ticks, 1000), 5000);
+    assert_int_equal(tsc_clock_ns(&ticks, 2000), 5500);
+    assert_int_equal(tsc_clock_ns(&ticks, 3500), 7000);
+    assert_int_equal(tsc_clock_ns(&ticks, 4000), 8000);
+    assert_int_equal(tsc_clock_ns(&ticks, 5000), 10000); /* beyond: on with the last slope */
+    assert_int_equal(tsc_clock_ns(&ticks, 0), 4500);     /* before: back with the first one */
 }
 
 static void never_backwards(void **state)
 {
     (void)state;
-    ticks = (struct ticks){0};
+    ticks = (struct tsc_clock){0};
     uint64_t at = 1u << 30, ns = 1000, seed = 42;
     for (int i = 0; i < 3000; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         at += 2000000 + (seed >> 45);
         ns += 1000000 + (seed >> 48);
-        ticks_add(&ticks, at, ns);
-        ticks_add(&ticks, at - 5, ns + 7); /* a clock that went backwards is not believed */
+        tsc_clock_add(&ticks, at, ns);
+        tsc_clock_add(&ticks, at - 5, ns + 7); /* a clock that went backwards is not believed */
     }
     assert_int_equal(ticks.count, 3000);
     uint64_t before = 0;
     for (uint64_t t = at - 1500000000; t < at; t += 100001) {
-        uint64_t now = ticks_ns(&ticks, t);
+        uint64_t now = tsc_clock_ns(&ticks, t);
         assert_true(now >= before);
         before = now;
     }
@@ -44,40 +44,40 @@ static void never_backwards(void **state)
 static void in_one_span(void **state)
 {
     (void)state;
-    ticks = (struct ticks){0};
-    ticks_add(&ticks, 1000, 5000);
-    ticks_add(&ticks, 3000, 6000);
-    ticks_add(&ticks, 4000, 8000);
-    ticks_add(&ticks, 4500, 8100);
+    ticks = (struct tsc_clock){0};
+    tsc_clock_add(&ticks, 1000, 5000);
+    tsc_clock_add(&ticks, 3000, 6000);
+    tsc_clock_add(&ticks, 4000, 8000);
+    tsc_clock_add(&ticks, 4500, 8100);
     const uint64_t values[] = {0,    999,  1000, 2000, 2999, 3000,
                                3999, 4000, 4499, 4500, 9000, UINT64_MAX};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        struct ticks_span span = ticks_span(&ticks, values[i]);
-        assert_true(ticks_holds(&span, values[i]));
+        struct tsc_clock_range span = tsc_clock_span(&ticks, values[i]);
+        assert_true(tsc_clock_holds(&span, values[i]));
         for (size_t k = 0; k < sizeof values / sizeof *values; k++)
-            if (ticks_holds(&span, values[k]))
-                assert_int_equal(ticks_within(&span, values[k]), ticks_ns(&ticks, values[k]));
+            if (tsc_clock_holds(&span, values[k]))
+                assert_int_equal(tsc_clock_within(&span, values[k]), tsc_clock_ns(&ticks, values[k]));
     }
 }
 
 static void nonsense(void **state)
 {
     (void)state;
-    ticks = (struct ticks){0};
-    ticks_add(&ticks, 1000000, 5000);
-    ticks_add(&ticks, 1000010, 6000000);
-    assert_int_equal(ticks_ns(&ticks, 0), 6000000);
-    assert_int_equal(ticks_ns(&ticks, UINT64_MAX / 2), 6000000);
+    ticks = (struct tsc_clock){0};
+    tsc_clock_add(&ticks, 1000000, 5000);
+    tsc_clock_add(&ticks, 1000010, 6000000);
+    assert_int_equal(tsc_clock_ns(&ticks, 0), 6000000);
+    assert_int_equal(tsc_clock_ns(&ticks, UINT64_MAX / 2), 6000000);
 }
 
 static void this_machine(void **state)
 {
     (void)state;
-    if (!ticks_known())
+    if (!tsc_clock_known())
         skip();
-    ticks = (struct ticks){0};
+    ticks = (struct tsc_clock){0};
     while (ticks.count < 3)
-        ticks_read(&ticks);
+        tsc_clock_read(&ticks);
     assert_true(ticks.points[2].ns - ticks.points[1].ns >= 1000000);
     assert_true(ticks.points[2].ticks > ticks.points[1].ticks);
 }

@@ -54,8 +54,8 @@ static struct play begin(void)
 }
 
 /* An event of a thread, after another one if that is named. */
-static struct ref act(struct play *p, uint32_t thread, uint32_t line, const char *type,
-                      struct ref after)
+static struct event_id act(struct play *p, uint32_t thread, uint32_t line, const char *type,
+                      struct event_id after)
 {
     struct arrival x = {.at = {line, ++p->numbers[line]},
                         .thread = thread,
@@ -64,16 +64,16 @@ static struct ref act(struct play *p, uint32_t thread, uint32_t line, const char
                         .relation = after.line ? RELATION_ORDER : RELATION_NONE,
                         .after = {after, {0, 0}},
                         .time_ns = ++p->time};
-    order_accept(p->run->order, &x);
+    order_insert(p->run->order, &x);
     return x.at;
 }
 
-static const struct ref none = {0, 0};
+static const struct event_id none = {0, 0};
 
 static void go(struct play *p, uint32_t thread, uint32_t from, const char *out, uint32_t to,
                const char *in)
 {
-    struct ref a = {from, ++p->numbers[from]}, b = {to, ++p->numbers[to]};
+    struct event_id a = {from, ++p->numbers[from]}, b = {to, ++p->numbers[to]};
     struct arrival x = {.at = a,
                         .thread = thread,
                         .type = run_type(p->run, out),
@@ -85,8 +85,8 @@ static void go(struct play *p, uint32_t thread, uint32_t from, const char *out, 
     y.at = b;
     y.type = run_type(p->run, in);
     y.partners = &a;
-    order_accept(p->run->order, &x);
-    order_accept(p->run->order, &y);
+    order_insert(p->run->order, &x);
+    order_insert(p->run->order, &y);
 }
 
 static void enter(struct play *p, uint32_t t, uint32_t m)
@@ -103,14 +103,14 @@ static void leave(struct play *p, uint32_t t)
     p->in[t] = p->holder[m] = 0;
 }
 
-static struct ref wait_in(struct play *p, uint32_t t)
+static struct event_id wait_in(struct play *p, uint32_t t)
 {
     p->holder[p->in[t]] = 0;
     p->waits[t] = true;
     return act(p, t, p->in[t], "wait", none);
 }
 
-static void wake(struct play *p, uint32_t t, struct ref signal)
+static void wake(struct play *p, uint32_t t, struct event_id signal)
 {
     p->holder[p->in[t]] = t;
     p->waits[t] = false;
@@ -120,20 +120,20 @@ static void wake(struct play *p, uint32_t t, struct ref signal)
 /* ---- as a viewer gets it ---- */
 
 struct viewed {
-    struct book book;
-    struct shown_window window;
+    struct trace_metadata book;
+    struct window_info window;
 };
 
 static void view(struct viewed *v, const struct run *run, struct window_request request)
 {
-    struct out out = {0};
-    struct known known = {0};
+    struct encoder out = {0};
+    struct viewer_knowledge known = {0};
     memset(v, 0, sizeof *v);
-    answer_news(&out, run, &known);
+    notify_updates(&out, run, &known);
     struct window_job *job = window_begin(run, &request, NULL);
     while (!window_step(job, 1000))
         ;
-    struct reply reply = {&out, 1, 0};
+    struct response reply = {&out, 1, 0};
     window_put(job, &reply);
     window_free(job);
     for (size_t at = 0; at < out.size;) {
@@ -142,31 +142,31 @@ static void view(struct viewed *v, const struct run *run, struct window_request 
         const char *error;
         assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error),
                          1);
-        struct in in = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
-        struct answer answer;
-        if (type == MESSAGE_ANSWER) {
-            get_answer(&in, &answer);
-            get_window(&in, &v->window);
+        struct decoder in = decoder_init(out.data + at + MESSAGE_FRAME_BYTES, length);
+        struct response_chunk answer;
+        if (type == MESSAGE_RESPONSE) {
+            decode_response_chunk(&in, &answer);
+            decode_window(&in, &v->window);
         } else {
-            assert_true(book_take(&v->book, type, &in));
+            assert_true(metadata_update(&v->book, type, &in));
         }
         assert_null(in.error);
         at += MESSAGE_FRAME_BYTES + length;
     }
-    out_free(&out);
+    encoder_free(&out);
 }
 
 static void view_free(struct viewed *v)
 {
-    shown_window_free(&v->window);
-    book_free(&v->book);
+    window_info_free(&v->window);
+    metadata_free(&v->book);
 }
 
 /* A run at random: who may, does something. */
 static struct run *random_play(unsigned seed, unsigned steps)
 {
     struct play p = begin();
-    struct ref signal = none;
+    struct event_id signal = none;
     unsigned random = seed;
     for (uint32_t t = 1; t <= THREADS; t++)
         act(&p, t, t, "start", none);
@@ -190,7 +190,7 @@ static struct run *random_play(unsigned seed, unsigned steps)
     return p.run;
 }
 
-static uint64_t left_of(const struct shown_window *w, uint32_t line)
+static uint64_t left_of(const struct window_info *w, uint32_t line)
 {
     for (uint32_t i = 0; i < w->row_count; i++)
         if (w->rows[i].line == line)
@@ -199,27 +199,27 @@ static uint64_t left_of(const struct shown_window *w, uint32_t line)
 }
 
 /* The last event of the thread that is left of the window, by asking all. */
-static struct ref plain_last(const struct run *run, const struct shown_window *w, uint32_t thread)
+static struct event_id plain_last(const struct run *run, const struct window_info *w, uint32_t thread)
 {
-    struct ref last = none;
+    struct event_id last = none;
     for (uint64_t p = 0; p < order_count(run->order); p++) {
-        struct event e = order_event(run->order, p);
+        struct order_event e = order_event(run->order, p);
         if (e.thread == thread && e.number <= left_of(w, e.line))
-            last = (struct ref){e.line, e.number};
+            last = (struct event_id){e.line, e.number};
     }
     return last;
 }
 
 /* Both ends of a pair are one. */
-static uint64_t point_of(const struct run *run, struct ref at)
+static uint64_t point_of(const struct run *run, struct event_id at)
 {
     return order_event(run->order, order_position(run->order, at)).point;
 }
 
-static bool is_shown(const struct shown_window *w, struct ref at)
+static bool is_shown(const struct window_info *w, struct event_id at)
 {
     for (uint32_t i = 0; i < w->event_count; i++)
-        if (ref_equal(w->events[i].at, at))
+        if (event_id_equal(w->events[i].at, at))
             return true;
     return false;
 }
@@ -238,9 +238,9 @@ static void what_is_told_of_a_window_is_so(void **state)
                  .position = execution_random(&random, (uint32_t)order_count(run->order)),
                  .from = (int32_t)execution_random(&random, 20) - 10,
                  .columns = 1 + execution_random(&random, 40)});
-        const struct shown_window *w = &v.window;
+        const struct window_info *w = &v.window;
         for (uint32_t i = 0; i < w->stay_count; i++) {
-            struct ref wanted = plain_last(run, w, w->stays[i].thread);
+            struct event_id wanted = plain_last(run, w, w->stays[i].thread);
             if (point_of(run, w->stays[i].at) != point_of(run, wanted))
                 fail_msg("play %u: thread %u is told to be at %u:%llu, not %u:%llu", n,
                          w->stays[i].thread, w->stays[i].at.line,
@@ -270,7 +270,7 @@ static struct run *small_play(void)
         act(&p, t, t, "start", none);
     enter(&p, 1, THREADS + 1);
     wait_in(&p, 1);
-    struct ref signal = act(&p, 2, 2, "signal", none);
+    struct event_id signal = act(&p, 2, 2, "signal", none);
     act(&p, 2, 2, "end", none);
     wake(&p, 1, signal);
     leave(&p, 1);
@@ -372,7 +372,7 @@ static void the_left_edge_is_no_change(void **state)
     (void)state;
     struct run *run = small_play();
     struct viewed v;
-    struct ref leave = {THREADS + 1, 4}; /* t1 has waited, and was woken */
+    struct event_id leave = {THREADS + 1, 4}; /* t1 has waited, and was woken */
     view(&v, run, (struct window_request){.anchor = ANCHOR_EVENT, .event = leave, .columns = 40});
     struct scene *s = scene_build(&v.window, &v.book, &(struct scene_options){0});
     assert_string_equal(styles_of(s, 0), "ass"); /* in the monitor, back */
@@ -414,7 +414,7 @@ static void the_terminal_says_it_too(void **state)
     struct scene *s =
         scene_build(&v.window, &v.book, &(struct scene_options){.order_arrows = true});
     FILE *f = open_memstream(&text, &size);
-    text_write(s, &v.book, &(struct text_options){0}, f);
+    scene_text_write(s, &v.book, &(struct text_options){0}, f);
     fclose(f);
     assert_non_null(strstr(text, "2:2 T:t2: signals, before 5:3 T:t1: wake\n"));
     assert_non_null(strstr(text, "T:t3: waits for Q:more, in M:m5\n"));

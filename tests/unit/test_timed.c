@@ -35,39 +35,39 @@ static struct run *run_of(unsigned seed)
     return run;
 }
 
-static struct shown_window ask(const struct run *run, struct window_request *request)
+static struct window_info ask(const struct run *run, struct window_request *request)
 {
-    struct out body = {0};
-    struct shown_window w;
-    put_window_request(&body, request);
-    struct out out = answer_to(run, &question_window, body, 50);
-    struct in in = part_of(&out, PART_WINDOW);
-    get_window(&in, &w);
-    if (!in_done(&in))
+    struct encoder body = {0};
+    struct window_info w;
+    encode_window_request(&body, request);
+    struct encoder out = answer_to(run, &question_window, body, 50);
+    struct decoder in = part_of(&out, RESPONSE_WINDOW);
+    decode_window(&in, &w);
+    if (!decoder_finish(&in))
         fail_msg("%s", in.error);
-    out_free(&out);
+    encoder_free(&out);
     return w;
 }
 
-static uint32_t index_of(struct ref at)
+static uint32_t index_of(struct event_id at)
 {
     for (uint32_t i = 0; i < x.count; i++)
-        if (ref_equal(x.arrivals[i].at, at))
+        if (event_id_equal(x.arrivals[i].at, at))
             return i;
     fail_msg("an event that nobody told");
     return 0;
 }
 
-static int64_t cell(const struct shown_window *w, int64_t column_ns, int64_t ns)
+static int64_t cell(const struct window_info *w, int64_t column_ns, int64_t ns)
 {
     int64_t from = ns - w->time_ns;
     return (from - ((from % column_ns) + column_ns) % column_ns) / column_ns;
 }
 
-static const struct scene_mark *mark_of(const struct scene *scene, struct ref at)
+static const struct scene_mark *mark_of(const struct scene *scene, struct event_id at)
 {
     for (uint32_t i = 0; i < scene->mark_count; i++)
-        if (ref_equal(scene->marks[i].event->at, at))
+        if (event_id_equal(scene->marks[i].event->at, at))
             return &scene->marks[i];
     return NULL;
 }
@@ -89,7 +89,7 @@ static void check_arrows(const struct scene *scene, unsigned seed)
 {
     for (uint32_t i = 0; i < scene->mark_count; i++) {
         const struct scene_mark *m = &scene->marks[i], *other;
-        const struct shown_event *e = m->event;
+        const struct event_info *e = m->event;
         bool sync = e->relation == RELATION_SYNC, receives = e->relation == RELATION_RECEIVE;
         for (uint32_t k = 0; e->state == EVENT_ORDERED && k < e->partner_count; k++) {
             other = sync || receives ? mark_of(scene, e->partners[k]) : NULL;
@@ -102,13 +102,13 @@ static void check_arrows(const struct scene *scene, unsigned seed)
 }
 
 /* Along the picture as along the order: strictly, but for members of a point. */
-static void check_scene(const struct shown_window *w, uint64_t column_ns, unsigned seed)
+static void check_scene(const struct window_info *w, uint64_t column_ns, unsigned seed)
 {
-    struct book book = {.line_count = x.lines};
+    struct trace_metadata book = {.line_count = x.lines};
     struct scene_options options = {.column_ns = column_ns, .squeeze = true};
     struct scene *scene = scene_build(w, &book, &options);
     assert_int_equal(scene->mark_count != 0, w->event_count + w->pending_count != 0);
-    uint32_t *index = memory_zeroed(scene->mark_count + 1, sizeof *index);
+    uint32_t *index = xcalloc(scene->mark_count + 1, sizeof *index);
     for (uint32_t i = 0; i < scene->mark_count; i++)
         index[i] = index_of(scene->marks[i].event->at);
     for (uint32_t i = 0; i < scene->mark_count; i++)
@@ -160,14 +160,14 @@ static void repair_all(const struct window_request *r, int64_t *repaired)
 
 /* What is seen is what lies between two repaired times: so no event is seen without its causes, but for
  * those left of the window. */
-static void check_window(const struct shown_window *w, const struct window_request *r,
+static void check_window(const struct window_info *w, const struct window_request *r,
                          int64_t column_ns, unsigned seed)
 {
     bool seen[EXECUTION_EVENTS] = {false};
     int64_t repaired[EXECUTION_EVENTS], least = INT64_MAX, most = INT64_MIN;
     repair_all(r, repaired);
     for (uint32_t i = 0; i < w->event_count; i++) {
-        const struct shown_event *e = &w->events[i];
+        const struct event_info *e = &w->events[i];
         uint32_t index = index_of(e->at);
         assert_true(is_drawn(r, e->at.line) && !seen[index]);
         seen[index] = true;
@@ -213,7 +213,7 @@ static int64_t columns_between(int64_t from, int64_t to)
 }
 
 /* All that fits into as many columns as were asked for, beginning at the middle, is there. */
-static void check_side(const struct shown_window *w, struct told *told, uint32_t count, int way,
+static void check_side(const struct window_info *w, struct told *told, uint32_t count, int way,
                        int64_t column_ns, int64_t columns, unsigned seed)
 {
     int64_t middle = way > 0 ? w->from : w->from + (int64_t)w->columns;
@@ -243,7 +243,7 @@ static void check_side(const struct shown_window *w, struct told *told, uint32_t
 }
 
 /* However far the clocks are apart, a window is as full as it was asked for. */
-static void check_full(const struct shown_window *w, const struct window_request *r,
+static void check_full(const struct window_info *w, const struct window_request *r,
                        int64_t column_ns, unsigned seed)
 {
     struct told told[EXECUTION_EVENTS];
@@ -276,7 +276,7 @@ static void every_event_stands_at_its_time(void **state)
         for (unsigned n = 0; n < 12; n++) {
             static const uint64_t scales[] = {1, 70, 100, 1000, 30000, 10000000};
             uint64_t column_ns = scales[n % 6];
-            struct ref at = x.arrivals[execution_random(&random, x.count)].at;
+            struct event_id at = x.arrivals[execution_random(&random, x.count)].at;
             struct window_request r = {.anchor = n % 4 == 0   ? ANCHOR_END
                                                  : n % 4 == 1 ? ANCHOR_START
                                                  : n % 4 == 2 ? ANCHOR_TIME
@@ -292,13 +292,13 @@ static void every_event_stands_at_its_time(void **state)
             r.rows = rows;
             r.joined = joined;
             r.row_count = n % 3 == 2 ? some_lines(&random, rows) : 0;
-            struct shown_window w = ask(run, &r);
+            struct window_info w = ask(run, &r);
             assert_true(r.row_count || w.event_count > 0);
             check_window(&w, &r, (int64_t)column_ns, seed);
             if (seed % 3 == 0 || seed % 5 == 0)
                 check_full(&w, &r, (int64_t)column_ns, seed);
             check_scene(&w, column_ns, seed);
-            shown_window_free(&w);
+            window_info_free(&w);
         }
         run_free(run);
     }
@@ -311,18 +311,18 @@ static void nothing_is_lost(void **state)
     for (unsigned seed = 1; seed <= 60; seed++) {
         struct run *run = run_of(seed);
         uint64_t drawn = 0;
-        for (uint32_t line = 1; line <= order_lines(run->order); line++)
+        for (uint32_t line = 1; line <= order_line_count(run->order); line++)
             drawn += order_line_events(run->order, line);
         for (uint64_t column_ns = 1; column_ns < 100000000; column_ns *= 100) {
             struct window_request r = {.anchor = ANCHOR_TIME,
                                        .time_ns = INT64_MIN,
                                        .columns = 20000,
                                        .column_ns = column_ns};
-            struct shown_window w = ask(run, &r);
+            struct window_info w = ask(run, &r);
             assert_int_equal(w.event_count, drawn);
             assert_false(w.more_left || w.more_right);
             check_scene(&w, column_ns, seed);
-            shown_window_free(&w);
+            window_info_free(&w);
         }
         run_free(run);
     }
@@ -345,21 +345,21 @@ static void what_takes_long_is_told_twice(void **state)
             request.joined = joined;
             request.row_count = 3;
         }
-        struct shown_window whole = ask(run, &request), told = {0};
-        struct out body = {0};
-        struct answer answer;
-        struct in in;
+        struct window_info whole = ask(run, &request), told = {0};
+        struct encoder body = {0};
+        struct response_chunk answer;
+        struct decoder in;
         unsigned parts = 0;
         uint32_t early = 0;
         request.early = true;
-        put_window_request(&body, &request);
-        struct out out = answer_to(run, &question_window, body, 50);
+        encode_window_request(&body, &request);
+        struct encoder out = answer_to(run, &question_window, body, 50);
         for (size_t at = 0; next_part(&out, &at, &answer, &in);)
-            if (answer.part == PART_WINDOW) {
+            if (answer.part == RESPONSE_WINDOW) {
                 early = told.event_count;
                 assert_true(parts == 0 || told.unresolved);
-                shown_window_free(&told);
-                get_window(&in, &told);
+                window_info_free(&told);
+                decode_window(&in, &told);
                 assert_true(!told.unresolved || (!told.crossing_count && !told.via_count));
                 parts++;
             }
@@ -369,12 +369,12 @@ static void what_takes_long_is_told_twice(void **state)
                     told.via_count == whole.via_count);
         beyond += told.crossing_count + told.via_count;
         for (uint32_t i = 0; i < told.event_count; i++)
-            assert_true(ref_equal(told.events[i].at, whole.events[i].at) &&
+            assert_true(event_id_equal(told.events[i].at, whole.events[i].at) &&
                         told.events[i].column == whole.events[i].column);
         twice += parts == 2 && early > 0;
-        shown_window_free(&told);
-        shown_window_free(&whole);
-        out_free(&out);
+        window_info_free(&told);
+        window_info_free(&whole);
+        encoder_free(&out);
         run_free(run);
     }
     assert_true(twice > 10 && beyond > 0);

@@ -10,46 +10,46 @@
 #define APART_NS 1000000000
 #define LATENCY_NS 50000
 
-static struct session *begin(struct run *run, uint32_t number, const char *host)
+static struct program_session *begin(struct run *run, uint32_t number, const char *host)
 {
-    struct hello hello = {.version = 1,
+    struct hello_message hello = {.version = 1,
                           .role = ROLE_PROGRAM,
                           .run = strdup("test@1"),
                           .environment = strdup("pthread"),
                           .path = strdup("/bin/x"),
                           .host = strdup(host)};
-    struct session *session = session_new(run, number, &hello);
-    struct out out = {0};
+    struct program_session *session = program_session_new(run, number, &hello);
+    struct encoder out = {0};
     const char *error;
-    hello_free(&hello);
+    hello_message_free(&hello);
     for (uint16_t code = 1; code <= 2; code++) {
         out.size = 0;
         put_test_type(&out, code, code == 1 ? "send" : "receive");
-        assert_true(session_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
+        assert_true(program_session_decode_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     }
     out.size = 0; /* its own line; the other's when that is there */
     put_test_line(&out, number + 1, "task", "t");
-    assert_true(session_message(session, MESSAGE_LINE, number + 1, out.data, out.size, &error));
-    out_free(&out);
+    assert_true(program_session_decode_message(session, MESSAGE_LINE, number + 1, out.data, out.size, &error));
+    encoder_free(&out);
     return session;
 }
 
-static void know(struct session *session, uint32_t line)
+static void know(struct program_session *session, uint32_t line)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     const char *error;
     put_test_line(&out, line, "task", "t");
-    assert_true(session_message(session, MESSAGE_LINE, line, out.data, out.size, &error));
-    out_free(&out);
+    assert_true(program_session_decode_message(session, MESSAGE_LINE, line, out.data, out.size, &error));
+    encoder_free(&out);
 }
 
 /* What the second host's clock shows: a second more, and 100 in a million faster. */
 static uint64_t shown(unsigned host, uint64_t ns) { return host ? ns + APART_NS + ns / 10000 : ns; }
 
-static void tell(struct session *session, unsigned host, unsigned number, bool sends, uint64_t ns)
+static void tell(struct program_session *session, unsigned host, unsigned number, bool sends, uint64_t ns)
 {
     const char *error;
-    struct slot slot = {.shape = sends ? 1 : 2,
+    struct ring_slot slot = {.shape = sends ? 1 : 2,
                         .flags = sends ? RELATION_SEND : RELATION_RECEIVE,
                         .time_ns = shown(host, ns),
                         .line_a = host + 1,
@@ -58,14 +58,14 @@ static void tell(struct session *session, unsigned host, unsigned number, bool s
         slot.line_b = 2 - host;
         slot.number_b = number;
     }
-    assert_true(session_slots(session, host + 1, &slot, 1, &error));
+    assert_true(program_session_decode_slots(session, host + 1, &slot, 1, &error));
 }
 
 static void two_clocks_become_one(void **state)
 {
     (void)state;
     struct run *run = run_new("test@1", 1, NULL);
-    struct session *sessions[2] = {begin(run, 0, "here"), begin(run, 1, "there")};
+    struct program_session *sessions[2] = {begin(run, 0, "here"), begin(run, 1, "there")};
     know(sessions[0], 2);
     know(sessions[1], 1);
     for (unsigned i = 1; i <= ROUNDS; i++) { /* to and fro, some slower than others */
@@ -79,19 +79,19 @@ static void two_clocks_become_one(void **state)
                      0);
     for (unsigned i = 1; i <= ROUNDS; i++)
         for (uint32_t host = 0; host < 2; host++) {
-            uint64_t position = order_position(run->order, (struct ref){host + 1, i});
-            struct event e = order_event(run->order, position);
+            uint64_t position = order_position(run->order, (struct event_id){host + 1, i});
+            struct order_event e = order_event(run->order, position);
             bool sends = e.relation == RELATION_SEND;
             int64_t real = 10000000ll * i + (sends ? 0 : LATENCY_NS + i * 7919 % 100000);
-            int64_t error = times_fitted(run, position) - real;
+            int64_t error = event_times_fitted(run, position) - real;
             assert_true(error > -40000 &&
                         error < 40000); /* of a second, with what latencies hide */
             if (!sends)
-                assert_true(times_fitted(run, position) >
-                            times_fitted(run, order_edge(run->order, position, 0)));
+                assert_true(event_times_fitted(run, position) >
+                            event_times_fitted(run, order_edge(run->order, position, 0)));
         }
-    session_hangup(sessions[0]);
-    session_hangup(sessions[1]);
+    program_session_close(sessions[0]);
+    program_session_close(sessions[1]);
     run_free(run);
 }
 
@@ -108,7 +108,7 @@ static void learn(const struct run *run)
 {
     for (unsigned steps = 0;; steps++) {
         uint64_t budget = 20;
-        if (course_learn(run, COURSE_ORDER, &budget))
+        if (timeline_build(run, TIMELINE_ORDER, &budget))
             return;
         assert_true(steps < 10 * ROUNDS);
     }
@@ -120,7 +120,7 @@ static void states_go_by_the_newest_fit(void **state)
     (void)state;
     struct run *run = run_new("test@1", 1, NULL);
     assert_true(run_describe(run, "pthread", description));
-    struct session *sessions[2] = {begin(run, 0, "here"), begin(run, 1, "there")};
+    struct program_session *sessions[2] = {begin(run, 0, "here"), begin(run, 1, "there")};
     know(sessions[0], 2);
     know(sessions[1], 1);
     for (unsigned i = 1; i <= ROUNDS; i++) {
@@ -132,20 +132,20 @@ static void states_go_by_the_newest_fit(void **state)
             learn(run);
     }
     for (unsigned i = 1; i < ROUNDS; i++) {
-        uint64_t a = order_position(run->order, (struct ref){2, i}),
-                 b = order_position(run->order, (struct ref){2, i + 1});
-        struct pyramid_range r = {.by_time = true,
-                                  .from = times_fitted(run, a),
-                                  .to = times_fitted(run, b),
+        uint64_t a = order_position(run->order, (struct event_id){2, i}),
+                 b = order_position(run->order, (struct event_id){2, i + 1});
+        struct summary_range r = {.by_time = true,
+                                  .from = event_times_fitted(run, a),
+                                  .to = event_times_fitted(run, b),
                                   .pixels = 1,
                                   .end = run->last_ns + 1};
-        struct pyramid_pixel pixel = {0};
+        struct summary_pixel pixel = {0};
         bool sends = order_event(run->order, a).relation == RELATION_SEND;
-        pyramid_add(course_pyramid(run, COURSE_ORDER), 2, &r, 0, 1, &pixel);
-        assert_int_equal(pixel.part[sends ? STRIP_RUNS : STRIP_WAITS], r.to - r.from);
+        summary_tree_add_pixels(timeline_tree(run, TIMELINE_ORDER), 2, &r, 0, 1, &pixel);
+        assert_int_equal(pixel.part[sends ? BAND_RUNS : BAND_WAITS], r.to - r.from);
     }
-    session_hangup(sessions[0]);
-    session_hangup(sessions[1]);
+    program_session_close(sessions[0]);
+    program_session_close(sessions[1]);
     run_free(run);
 }
 
@@ -154,10 +154,10 @@ static void times_are_repaired_to_agree_with_the_order(void **state)
 {
     (void)state;
     struct run *run = run_new("test@1", 1, NULL);
-    struct session *session = begin(run, 0, "here");
+    struct program_session *session = begin(run, 0, "here");
     know(session, 2);
     const char *error;
-    struct slot slots[2] = {
+    struct ring_slot slots[2] = {
         {.shape = 1, .flags = RELATION_SEND, .time_ns = 5000, .line_a = 1, .number_a = 1},
         {.shape = 2,
          .flags = RELATION_RECEIVE,
@@ -166,23 +166,23 @@ static void times_are_repaired_to_agree_with_the_order(void **state)
          .number_a = 1,
          .line_b = 1,
          .number_b = 1}}; /* before it was sent */
-    assert_true(session_slots(session, 1, &slots[0], 1, &error));
-    assert_true(session_slots(session, 2, &slots[1], 1, &error));
-    struct drawn drawn = {0};
+    assert_true(program_session_decode_slots(session, 1, &slots[0], 1, &error));
+    assert_true(program_session_decode_slots(session, 2, &slots[1], 1, &error));
+    struct visible_rows drawn = {0};
     struct window_request request = {
         .anchor = ANCHOR_TIME, .columns = 100, .column_ns = 100, .from = 0};
-    drawn_choose(&drawn, run, &request);
-    struct timed *timed = timed_begin(run, &drawn, &request, 0, NO_POSITION);
-    struct placement placement;
-    assert_true(timed_step(timed, UINT64_MAX));
-    timed_take(timed, &placement);
+    visible_rows_choose(&drawn, run, &request);
+    struct time_layout *timed = time_layout_begin(run, &drawn, &request, 0, NO_POSITION);
+    struct layout_result placement;
+    assert_true(time_layout_step(timed, UINT64_MAX));
+    time_layout_collect(timed, &placement);
     assert_int_equal(placement.count, 2);
     assert_true(placement.events[1].column >= placement.events[0].column);
-    assert_true(timed_at(timed, 1) >= timed_at(timed, 0));
-    placement_free(&placement);
-    timed_free(timed);
-    drawn_free(&drawn);
-    session_hangup(session);
+    assert_true(time_layout_time(timed, 1) >= time_layout_time(timed, 0));
+    layout_result_free(&placement);
+    time_layout_free(timed);
+    visible_rows_free(&drawn);
+    program_session_close(session);
     run_free(run);
 }
 

@@ -29,7 +29,7 @@ static int write_trace(void **state)
 {
     (void)state;
     char *used;
-    struct out hello = {0};
+    struct encoder hello = {0};
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/a.poet", directory);
     snprintf(other, sizeof other, "%s/b.poet", directory);
@@ -43,7 +43,7 @@ static int write_trace(void **state)
     assert_true(tracefile_flush(journal));
     tracefile_close(journal);
     free(used);
-    out_free(&hello);
+    encoder_free(&hello);
     return 0;
 }
 
@@ -78,7 +78,7 @@ static void a_whole_file_gives_the_whole_run(void **state)
 {
     (void)state;
     const char *why;
-    struct run *run = replay(path, &why);
+    struct run *run = trace_replay(path, &why);
     assert_non_null(run);
     struct order_figures f = order_figures(run->order);
     assert_int_equal(f.events, EVENTS);
@@ -86,8 +86,8 @@ static void a_whole_file_gives_the_whole_run(void **state)
     assert_null(run->damage);
     assert_false(run->unfinished);
     assert_string_equal(run->name, "test");
-    assert_int_equal(order_compare(run->order, (struct ref){1, 1}, (struct ref){2, 1}), ORDER_SAME);
-    assert_int_equal(order_compare(run->order, (struct ref){2, 1}, (struct ref){1, 40}),
+    assert_int_equal(order_compare(run->order, (struct event_id){1, 1}, (struct event_id){2, 1}), ORDER_SAME);
+    assert_int_equal(order_compare(run->order, (struct event_id){2, 1}, (struct event_id){1, 40}),
                      ORDER_BEFORE);
     run_free(run);
 }
@@ -101,7 +101,7 @@ static void cut_at_every_byte_it_opens_or_says_why(void **state)
     for (size_t cut = 0; cut < size; cut++) {
         const char *why = NULL;
         write_other(bytes, cut);
-        struct run *run = replay(other, &why);
+        struct run *run = trace_replay(other, &why);
         if (!run) {
             assert_true(cut < TRACEFILE_HEAD_BYTES && why);
             continue;
@@ -126,15 +126,15 @@ static void with_any_byte_flipped_it_never_answers_wrongly(void **state)
         bytes[i] ^= 0x41;
         write_other(bytes, size);
         bytes[i] ^= 0x41;
-        struct run *run = replay(other, &why);
+        struct run *run = trace_replay(other, &why);
         if (!run) {
             assert_true(i < TRACEFILE_HEAD_BYTES && why);
             continue;
         }
         if (i >= TRACEFILE_HEAD_BYTES)
             assert_non_null(run->damage);
-        enum precedence p =
-            order_compare(run->order, (struct ref){1, 1}, (struct ref){1, 2 * VISITS});
+        enum causal_relation p =
+            order_compare(run->order, (struct event_id){1, 1}, (struct event_id){1, 2 * VISITS});
         assert_true(p == ORDER_BEFORE || p == ORDER_UNKNOWN);
         run_free(run);
     }
@@ -149,9 +149,9 @@ static void a_file_that_is_no_trace_is_refused(void **state)
         (const uint8_t
              *)"#!/bin/sh\necho hello, this is a shell script and no trace at all, really\n",
         74);
-    assert_null(replay(other, &why));
+    assert_null(trace_replay(other, &why));
     assert_string_equal(why, "this is no Poet trace file");
-    assert_null(replay("/nonexistent", &why));
+    assert_null(trace_replay("/nonexistent", &why));
     assert_string_equal(why, "No such file or directory");
 }
 
@@ -165,7 +165,7 @@ static void a_full_disk_keeps_what_was_complete(void **state)
     getrlimit(RLIMIT_FSIZE, &before);
     limit = before;
     struct tracefile *journal = tracefile_create(other, "test@1", &used);
-    struct out hello = {0};
+    struct encoder hello = {0};
     put_test_hello(&hello);
     append(journal, CHUNK_SESSION, 0, hello.data, hello.size);
     assert_true(tracefile_flush(journal));
@@ -178,13 +178,13 @@ static void a_full_disk_keeps_what_was_complete(void **state)
     assert_true(tracefile_flush(journal));
     tracefile_close(journal);
     const char *why;
-    struct run *run = replay(other, &why);
+    struct run *run = trace_replay(other, &why);
     assert_non_null(run);
     assert_null(run->damage);
     assert_int_equal(order_figures(run->order).events, EVENTS);
     run_free(run);
     free(used);
-    out_free(&hello);
+    encoder_free(&hello);
 }
 
 static void an_existing_file_is_not_overwritten(void **state)

@@ -54,16 +54,16 @@ static void make(struct world *w)
     }
 }
 
-static struct tying *tied(const struct world *w)
+static struct clock_ties *tied(const struct world *w)
 {
-    struct tying *t = tying_new(w->count, LENGTH / 2);
+    struct clock_ties *t = clock_ties_new(w->count, LENGTH / 2);
     for (size_t i = 0; i < w->message_count; i++) {
         const struct message *m = &w->messages[i];
-        size_t bond = tying_note(t, m->from, m->to, m->sent, m->got);
+        size_t bond = clock_ties_note(t, m->from, m->to, m->sent, m->got);
         assert_true(bond < t->count);
-        assert_int_equal(bond_other(&t->bonds[bond], m->from), m->to);
+        assert_int_equal(clock_pair_other(&t->bonds[bond], m->from), m->to);
     }
-    tying_close(t);
+    clock_ties_close(t);
     return t;
 }
 
@@ -77,13 +77,13 @@ static void find_known(const struct world *w, bool *known)
                 known[b] |= known[a] && w->reach[a][b] && w->reach[b][a];
 }
 
-static void bounds_are_true(const struct world *w, const struct tying *t)
+static void bounds_are_true(const struct world *w, const struct clock_ties *t)
 {
-    struct tied is[CLOCKS];
+    struct clock_tied is[CLOCKS];
     bool known[CLOCKS] = {false};
     double at = LENGTH * 0.9, shown = shows(&w->clocks[0], at);
     find_known(w, known);
-    tying_bound(t, shown, is);
+    clock_ties_bound(t, shown, is);
     for (unsigned c = 0; c < w->count; c++) {
         assert_int_equal(is[c].known, known[c]);
         if (!known[c])
@@ -97,13 +97,13 @@ static void bounds_are_true(const struct world *w, const struct tying *t)
 }
 
 /* No message is there before it went, also where messages go one way alone. */
-static void lines_contradict_nothing(const struct world *w, const struct tying *t)
+static void lines_contradict_nothing(const struct world *w, const struct clock_ties *t)
 {
     struct line_fit fits[CLOCKS];
     for (unsigned c = 0; c < w->count; c++) /* about right */
         fits[c] = (struct line_fit){w->clocks[c].offset - w->clocks[0].offset + 1e6, 0};
     fits[0].at = 0;
-    fit_lines(t, fits);
+    clock_fit_lines(t, fits);
     for (size_t i = 0; i < w->message_count; i++) {
         const struct message *m = &w->messages[i];
         double sent = line_fit_time(&fits[m->from], t->middle, (double)m->sent),
@@ -119,10 +119,10 @@ static void what_is_said_of_clocks_is_true(void **state)
     for (unsigned seed = 1; seed <= 400; seed++) {
         state_of_chance = seed;
         make(&world);
-        struct tying *t = tied(&world);
+        struct clock_ties *t = tied(&world);
         bounds_are_true(&world, t);
         lines_contradict_nothing(&world, t);
-        tying_free(t);
+        clock_ties_free(t);
     }
 }
 
@@ -131,15 +131,15 @@ static void many_hosts_take_little(void **state)
 {
     (void)state;
     const uint32_t many = 20000;
-    struct tying *t = tying_new(many, 0);
+    struct clock_ties *t = clock_ties_new(many, 0);
     for (uint32_t c = 1; c < many; c++) {
-        tying_note(t, c - 1, c, 0, 1000);
-        tying_note(t, c, c - 1, 0, 1000);
+        clock_ties_note(t, c - 1, c, 0, 1000);
+        clock_ties_note(t, c, c - 1, 0, 1000);
     }
-    tying_close(t);
+    clock_ties_close(t);
     assert_int_equal(t->count, many - 1);
     assert_int_equal(t->begin[many], 2 * (many - 1));
-    tying_free(t);
+    clock_ties_free(t);
 }
 
 int main(void)

@@ -78,7 +78,7 @@ static void figures_have_names(void **state)
 static void series_stay_small_and_true(void **state)
 {
     struct run *run = run_new("usage@1", 1, NULL);
-    struct figures of = {.meter = USAGE_RESIDENT};
+    struct os_metric_series of = {.meter = USAGE_RESIDENT};
     (void)state;
     unsigned seed = 1;
     int64_t most = 0, least = INT64_MAX;
@@ -88,36 +88,36 @@ static void series_stay_small_and_true(void **state)
         at += 1 + rand_r(&seed) % 1000;
         most = value > most ? value : most;
         least = value < least ? value : least;
-        figures_add(run, &of, (struct figures_point){at, value});
-        const struct figures *s = figures_at(run, 0);
-        assert_true(s->count <= FIGURES_POINTS);
+        os_metrics_add(run, &of, (struct os_metric_point){at, value});
+        const struct os_metric_series *s = os_metrics_at(run, 0);
+        assert_true(s->count <= OS_METRICS_POINTS);
         assert_int_equal(s->points[s->count - 1].at_ns, at);
         assert_int_equal(s->points[s->count - 1].value, value);
     }
-    const struct figures *s = figures_at(run, 0);
+    const struct os_metric_series *s = os_metrics_at(run, 0);
     int64_t widest = 0;
     for (uint32_t i = 1; i < s->count; i++) {
         int64_t apart = s->points[i].at_ns - s->points[i - 1].at_ns;
         assert_true(apart > 0);
         widest = apart > widest ? apart : widest;
     }
-    assert_true(s->count > FIGURES_POINTS / 4);
-    assert_true(widest < at / (FIGURES_POINTS / 16));
+    assert_true(s->count > OS_METRICS_POINTS / 4);
+    assert_true(widest < at / (OS_METRICS_POINTS / 16));
     assert_int_equal(s->samples, 50000);
     assert_int_equal(s->most, most);
     assert_int_equal(s->least, least);
-    figures_add(run, &of, (struct figures_point){1, 1}); /* earlier than what is there */
-    assert_int_equal(figures_at(run, 0)->samples, 50000);
+    os_metrics_add(run, &of, (struct os_metric_point){1, 1}); /* earlier than what is there */
+    assert_int_equal(os_metrics_at(run, 0)->samples, 50000);
     of.exact = true;
-    figures_add(run, &of, (struct figures_point){at - 1, 7}); /* a sample was told before it */
-    assert_int_equal(figures_at(run, 0)->points[figures_at(run, 0)->count - 1].value, 7);
+    os_metrics_add(run, &of, (struct os_metric_point){at - 1, 7}); /* a sample was told before it */
+    assert_int_equal(os_metrics_at(run, 0)->points[os_metrics_at(run, 0)->count - 1].value, 7);
     of.exact = false;
-    figures_add(run, &of, (struct figures_point){at + 9, 8}); /* of what has ended */
-    assert_true(figures_at(run, 0)->exact);
-    assert_int_equal(figures_at(run, 0)->samples, 50001);
+    os_metrics_add(run, &of, (struct os_metric_point){at + 9, 8}); /* of what has ended */
+    assert_true(os_metrics_at(run, 0)->exact);
+    assert_int_equal(os_metrics_at(run, 0)->samples, 50001);
     of.thread = 3;
-    figures_add(run, &of, (struct figures_point){1, 1});
-    assert_int_equal(figures_count(run), 2);
+    os_metrics_add(run, &of, (struct os_metric_point){1, 1});
+    assert_int_equal(os_metrics_count(run), 2);
     run_free(run);
 }
 

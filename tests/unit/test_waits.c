@@ -21,11 +21,11 @@ static struct run *run_of(const uint32_t *next, uint32_t count)
         assert_int_equal(run_line(run, 1, i, "task", false, (struct run_line){0}), i);
     uint32_t runs = run_type(run, "runs"), join = run_type(run, "join");
     for (uint32_t i = 0; i < count; i++)
-        order_accept(run->order,
+        order_insert(run->order,
                      &(struct arrival){.at = {i + 1, 1}, .thread = i + 1, .type = runs});
     for (uint32_t i = 0; i < count; i++)
         if (next[i])
-            order_accept(run->order, &(struct arrival){.at = {i + 1, 2},
+            order_insert(run->order, &(struct arrival){.at = {i + 1, 2},
                                                        .thread = i + 1,
                                                        .type = join,
                                                        .about = next[i],
@@ -49,25 +49,25 @@ static uint32_t cycle_at(const uint32_t *next, uint32_t thread)
 static void check(const uint32_t *next, uint64_t budget)
 {
     struct run *run = run_of(next, THREADS);
-    struct out out = answer_to(run, &question_waits, (struct out){0}, budget);
-    struct answer answer;
-    struct in in;
+    struct encoder out = answer_to(run, &question_waits, (struct encoder){0}, budget);
+    struct response_chunk answer;
+    struct decoder in;
     uint32_t waits = 0, cycles = 0;
     int64_t before = INT64_MIN;
     for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
-        if (answer.part == PART_WAIT) {
-            struct shown_wait w;
-            get_wait(&in, &w);
-            assert_true(in_done(&in) && w.about == next[w.thread - 1] &&
+        if (answer.part == RESPONSE_WAIT) {
+            struct wait_info w;
+            decode_wait(&in, &w);
+            assert_true(decoder_finish(&in) && w.about == next[w.thread - 1] &&
                         w.event.at.line == w.thread);
             assert_true(w.event.time_ns >= before); /* the longest first */
             before = w.event.time_ns;
             waits++;
-            shown_wait_free(&w);
-        } else if (answer.part == PART_CYCLE) {
-            struct shown_cycle c;
-            get_cycle(&in, &c);
-            assert_true(in_done(&in) && c.count);
+            wait_info_free(&w);
+        } else if (answer.part == RESPONSE_CYCLE) {
+            struct cycle_info c;
+            decode_cycle(&in, &c);
+            assert_true(decoder_finish(&in) && c.count);
             assert_int_equal(c.count, cycle_at(next, c.steps[0].thread));
             for (uint32_t i = 0; i < c.count; i++)
                 assert_true(c.steps[i].about == next[c.steps[i].thread - 1] &&
@@ -81,7 +81,7 @@ static void check(const uint32_t *next, uint64_t budget)
         cycles -= cycle_at(next, i + 1) != 0;
     }
     assert_true(waits == 0 && cycles == 0);
-    out_free(&out);
+    encoder_free(&out);
     run_free(run);
 }
 
@@ -132,12 +132,12 @@ static void a_thread_waited_since_its_own_event(void **state)
                                        {.at = {3, 4}, .thread = 1, .type = runs, .time_ns = 40},
                                        {.at = {3, 5}, .thread = 1, .type = runs, .time_ns = 50}};
     for (size_t i = 0; i < sizeof arrivals / sizeof *arrivals; i++)
-        order_accept(run->order, &arrivals[i]);
-    assert_int_equal(waited_since(run, 3), 0); /* not the line's event before it */
-    assert_int_equal(waited_previous(run, 3), 0);
-    assert_int_equal(waited_since(run, 4), NO_POSITION); /* it ran */
-    assert_int_equal(waited_previous(run, 4), 3);
-    assert_int_equal(waited_since(run, 1), NO_POSITION);
+        order_insert(run->order, &arrivals[i]);
+    assert_int_equal(wait_start_time(run, 3), 0); /* not the line's event before it */
+    assert_int_equal(wait_start_previous(run, 3), 0);
+    assert_int_equal(wait_start_time(run, 4), NO_POSITION); /* it ran */
+    assert_int_equal(wait_start_previous(run, 4), 3);
+    assert_int_equal(wait_start_time(run, 1), NO_POSITION);
     run_free(run);
 }
 
@@ -152,27 +152,27 @@ static void who_waits_for_a_time_is_in_no_cycle(void **state)
             run_line(run, 1, i, "task", false, (struct run_line){0});
         uint32_t type[2] = {run_type(run, "wait"), run_type(run, timed ? "timed" : "wait")};
         for (uint32_t i = 0; i < 2; i++)
-            order_accept(run->order,
+            order_insert(run->order,
                          &(struct arrival){
                              .at = {i + 1, 1}, .thread = i + 1, .type = type[i], .about = 2 - i});
-        struct out body = {0};
-        put_u8(&body, 1);
-        struct out out = answer_to(run, &question_waits, body, 3);
-        struct answer answer;
-        struct in in;
+        struct encoder body = {0};
+        encode_u8(&body, 1);
+        struct encoder out = answer_to(run, &question_waits, body, 3);
+        struct response_chunk answer;
+        struct decoder in;
         unsigned cycles = 0, never = 0;
         for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
-            cycles += answer.part == PART_CYCLE;
-            if (answer.part != PART_WAIT)
+            cycles += answer.part == RESPONSE_CYCLE;
+            if (answer.part != RESPONSE_WAIT)
                 continue;
-            struct shown_wait w;
-            get_wait(&in, &w);
-            never += w.fate == FATE_NEVER;
-            shown_wait_free(&w);
+            struct wait_info w;
+            decode_wait(&in, &w);
+            never += w.fate == OUTCOME_NEVER;
+            wait_info_free(&w);
         }
         assert_int_equal(cycles, !timed);
         assert_int_equal(never, timed ? 0 : 2);
-        out_free(&out);
+        encoder_free(&out);
         run_free(run);
     }
 }

@@ -9,7 +9,7 @@
 #define HAPPENINGS 2500
 
 struct told { /* one event, with the clock of its point */
-    struct ref at;
+    struct event_id at;
     uint32_t point, task, step; /* step: of its task, from 1 */
     uint32_t clock[LINES_MAX + 1]; /* by task: steps of it that are before, or it */
 };
@@ -25,7 +25,7 @@ static void join(uint32_t *clock, const uint32_t *other)
         clock[i] = other[i] > clock[i] ? other[i] : clock[i];
 }
 
-static void join_event(uint32_t *clock, struct ref at)
+static void join_event(uint32_t *clock, struct event_id at)
 {
     if (at.line)
         join(clock, told[of_number[at.line][at.number] - 1].clock);
@@ -57,7 +57,7 @@ static void make(struct workload *w)
             const struct arrival *a = &h->arrivals[k];
             bool shared = workload_is_shared(w, a->at.line);
             if (!shared && a->at.number > 1)
-                join_event(clock, (struct ref){a->at.line, a->at.number - 1});
+                join_event(clock, (struct event_id){a->at.line, a->at.number - 1});
             join_event(clock, a->after[0]);
             if (a->relation == RELATION_RECEIVE)
                 join_event(clock, h->partners[k]);
@@ -81,7 +81,7 @@ static void make(struct workload *w)
 }
 
 /* By clocks alone. */
-static enum precedence by_clocks(const struct told *a, const struct told *b)
+static enum causal_relation by_clocks(const struct told *a, const struct told *b)
 {
     return a->point == b->point           ? ORDER_SAME
            : b->clock[a->task] >= a->step ? ORDER_BEFORE
@@ -112,19 +112,19 @@ static struct order *feed(const struct workload *w, unsigned seed)
         struct happening *h = &happenings[list[i]];
         state = state * 1664525u + 1013904223u;
         if (seed % 2 && (state >> 8) % 32 == 0) { /* in batches */
-            order_release(order);
-            order_hold(order);
+            order_unpin(order);
+            order_pin(order);
         }
         for (unsigned k = h->count; k-- > 0;) {
             h->arrivals[k].partners = &h->partners[k];
-            order_accept(order, &h->arrivals[k]);
+            order_insert(order, &h->arrivals[k]);
         }
     }
-    order_release(order);
+    order_unpin(order);
     return order;
 }
 
-static enum precedence in_steps(struct comparison *comparison, struct ref a, struct ref b)
+static enum causal_relation in_steps(struct comparison *comparison, struct event_id a, struct event_id b)
 {
     comparison_begin(comparison, a, b);
     while (!comparison_step(comparison, 1))
@@ -147,8 +147,8 @@ static void compare_all(const struct order *order, unsigned seed)
             uint32_t index = last ? of_step[task][last + (n % 2)] : 0;
             b = index ? index - 1 : b;
         }
-        enum precedence want = by_clocks(&told[a], &told[b]);
-        enum precedence got = n % 5 ? order_compare(order, told[a].at, told[b].at)
+        enum causal_relation want = by_clocks(&told[a], &told[b]);
+        enum causal_relation got = n % 5 ? order_compare(order, told[a].at, told[b].at)
                                     : in_steps(comparison, told[a].at, told[b].at);
         if (want != got)
             fail_msg("%u:%llu and %u:%llu: %d, not %d", told[a].at.line,

@@ -4,19 +4,19 @@
 #include "clients/trace/replay/part.h"
 #include "clients/trace/replay/steer.h"
 
-struct again again_asked(struct thread *t, const struct line *line, uintptr_t site)
+struct lock_replay lock_replay_requested(struct traced_thread *t, const struct trace_line *line, uintptr_t site)
 {
-    enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
-    uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
-    struct again is = {.got = got,
+    enum trace_type asks = thread_schedule_next_type(t, 0), got = thread_schedule_next_type(t, 1);
+    uint32_t rest = got == TYPE_NONE ? thread_schedule_line(t, line) : 0;
+    struct lock_replay is = {.got = got,
                        .last = got == TYPE_NONE &&
                                (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION)};
     is.petitioned = asks == TYPE_TIMED_PETITION || is.last;
-    if (steers && got == TYPE_NONE)
-        steer_lock(t, line, site);
+    if (hold_points_active && got == TYPE_NONE)
+        hold_point_before_lock(t, line, site);
     if (is.petitioned)
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
     if (got == TYPE_NONE)
-        part_await_rest(t, rest);
+        thread_schedule_wait_rest(t, rest);
     return is;
 }

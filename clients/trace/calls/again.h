@@ -10,14 +10,14 @@
 
 #pragma GCC visibility push(hidden)
 
-struct again {
+struct lock_replay {
     enum trace_type got; /* TYPE_NONE: what there was ended before that */
     bool last; /* and it was asked for: the thread is to wait for it */
     bool petitioned; /* that was recorded anew */
 };
 
 /* Where nothing came of it the thread has had its turn when this returns. */
-struct again again_asked(struct thread *thread, const struct line *line, uintptr_t site);
+struct lock_replay lock_replay_requested(struct traced_thread *thread, const struct trace_line *line, uintptr_t site);
 
 #pragma GCC visibility pop
 #endif

@@ -53,13 +53,13 @@ static struct rounds *rounds_new(unsigned size)
 {
     if (size < 1 || size > LIMIT_GROUP)
         return NULL;
-    latch_take(&pool_lock);
+    latch_lock(&pool_lock);
     struct rounds *r = pool;
     if (r)
         pool = r->next_free;
-    latch_give(&pool_lock);
+    latch_unlock(&pool_lock);
     if (!r)
-        r = arena_take(sizeof *r);
+        r = tracer_arena_alloc(sizeof *r);
     if (r)
         *r = (struct rounds){.keepers = 1,
                              .size = size,
@@ -72,10 +72,10 @@ static void rounds_release(struct rounds *r)
 {
     if (!r || atomic_fetch_sub(&r->keepers, 1) != 1)
         return;
-    latch_take(&pool_lock);
+    latch_lock(&pool_lock);
     r->next_free = pool;
     pool = r;
-    latch_give(&pool_lock);
+    latch_unlock(&pool_lock);
 }
 
 void barriers_forked(void)
@@ -85,9 +85,9 @@ void barriers_forked(void)
 }
 
 /* The round that a thread arrives for. */
-static uint64_t arrive(struct rounds *r, bool by_recorded)
+static uint64_t barrier_arrive(struct rounds *r, bool by_recorded)
 {
-    latch_take(&r->lock);
+    latch_lock(&r->lock);
     if (r->arrivals == r->returns && r->crowded) { /* all are out: known again */
         r->crowded = false;
         r->from = r->sure = r->arrivals / r->size;
@@ -95,34 +95,34 @@ static uint64_t arrive(struct rounds *r, bool by_recorded)
     uint64_t round = r->arrivals++ / r->size;
     if (!by_recorded)
         r->crowded = true;
-    latch_give(&r->lock);
+    latch_unlock(&r->lock);
     return round;
 }
 
 /* A thread is back from a round: whether all who pass it will say so. */
-static bool come_back(struct rounds *r, uint64_t round)
+static bool barrier_return(struct rounds *r, uint64_t round)
 {
-    latch_take(&r->lock);
+    latch_lock(&r->lock);
     r->returns++;
     if (!r->crowded && round >= r->sure) { /* the first of it */
         r->crowded = round > r->sure || r->arrivals > (round + 1) * r->size;
         r->sure = r->crowded ? r->sure : round + 1;
     }
     bool sure = r->size == 1 || (round >= r->from && round < r->sure);
-    latch_give(&r->lock);
+    latch_unlock(&r->lock);
     return sure;
 }
 
 /* A group has one member a line, and a read-write lock may be held by several of them. */
-static struct line *own_place(struct thread *t)
+static struct trace_line *barrier_thread_place(struct traced_thread *t)
 {
-    struct line *place = thread_place(t);
-    const struct hold *top = t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
-    return top && top->object && top->object->kind == OBJECT_RWLOCK ? t->own : place;
+    struct trace_line *place = thread_place(t);
+    const struct object_hold *top = t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    return top && top->object && top->object->kind == SYNC_RWLOCK ? t->own : place;
 }
 
 /* serial: the barrier told this one alone that it may do what is to be done once. */
-static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round,
+static void barrier_record_passed(struct traced_thread *t, struct trace_line *barrier, struct rounds *r, uint64_t round,
                    bool sure, bool serial, uintptr_t site)
 {
     bool group = sure && r->size > 1;
@@ -132,21 +132,21 @@ static void passed(struct thread *t, struct line *barrier, struct rounds *r, uin
         &(struct record){.shape = TYPE_PASSED,
                          .flags = (uint16_t)((group ? RELATION_GROUP | SLOT_KEYED : 0) |
                                              (*text ? SLOT_TEXT : 0) |
-                                             (sure ? 0 : SLOT_DOUBT(UNSEEN_BARRIER))),
-                         .a = own_place(t),
+                                             (sure ? 0 : SLOT_DOUBT(UNTRACED_BARRIER))),
+                         .a = barrier_thread_place(t),
                          .take_a = 1,
                          .about = atomic_load(&barrier->index),
                          .site = site,
-                         .key = group ? instance ^ 0xba77135ba77135 : 0,
+                         .key = group ? process_instance ^ 0xba77135ba77135 : 0,
                          .partner = {0, group ? r->serial << 40 | (round & 0xffffffffffu) : 0},
                          .count = group ? r->size : 0,
                          .payload = text,
                          .payload_bytes = (uint32_t)strlen(text)},
         NULL);
-    note_recorded();
+    record_mark_nonempty();
 }
 
-static struct rounds *rounds_of(struct object *o)
+static struct rounds *rounds_of(struct sync_object *o)
 {
     struct rounds *r = o ? atomic_load(&o->rounds) : NULL;
     if (r && r->owner != getpid())
@@ -159,29 +159,29 @@ static struct rounds *rounds_of(struct object *o)
 ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
 {
     real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    struct object *o = t ? object_get(b, OBJECT_BARRIER) : object_find(b, OBJECT_BARRIER);
+    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(b, SYNC_BARRIER) : sync_object_find(b, SYNC_BARRIER);
     int saved = errno;
-    struct line *line = t && o ? object_line(t, o, false) : NULL;
+    struct trace_line *line = t && o ? sync_object_line(t, o, false) : NULL;
     struct rounds *r = rounds_of(o);
-    uint64_t round = r ? arrive(r, line != NULL) : 0;
-    struct line about = {.index = line ? atomic_load(&line->index) : 0};
+    uint64_t round = r ? barrier_arrive(r, line != NULL) : 0;
+    struct trace_line about = {.index = line ? atomic_load(&line->index) : 0};
     if (line) {
-        record_event(t, TYPE_ARRIVE, own_place(t), about.index, site);
-        hooks_wait(t, TYPE_ARRIVE, site);
+        record_event(t, TYPE_ARRIVE, barrier_thread_place(t), about.index, site);
+        instrument_wait_begin(t, TYPE_ARRIVE, site);
     }
-    struct object *hidden = !line ? hidden_object(b, OBJECT_BARRIER) : NULL;
+    struct sync_object *hidden = !line ? hidden_use_object(b, SYNC_BARRIER) : NULL;
     errno = saved;
-    int result = real.barrier_wait(b); /* and now b may be gone */
+    int result = real_functions.barrier_wait(b); /* and now b may be gone */
     saved = errno;
-    if (!LIKELY(!replays) && line && (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
-        result = part_says(t, TYPE_PASSED, SERIAL, result != 0) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
-    bool sure = r && come_back(r, round);
+    if (!LIKELY(!replay_active) && line && (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
+        result = thread_schedule_next_has_text(t, TYPE_PASSED, SERIAL, result != 0) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+    bool sure = r && barrier_return(r, round);
     if (line) {
-        hooks_go_on(t, TYPE_ARRIVE);
-        passed(t, &about, r, round, sure, result == PTHREAD_BARRIER_SERIAL_THREAD, site);
+        instrument_wait_end(t, TYPE_ARRIVE);
+        barrier_record_passed(t, &about, r, round, sure, result == PTHREAD_BARRIER_SERIAL_THREAD, site);
     } else if (hidden) {
-        hidden_doubt(hidden);
+        hidden_use_mark_uncertain(hidden);
     }
     rounds_release(r);
     errno = saved;
@@ -195,13 +195,13 @@ static bool is_private(const pthread_barrierattr_t *attributes)
                            shared == PTHREAD_PROCESS_PRIVATE);
 }
 
-static void forget(pthread_barrier_t *b)
+static void barrier_forget(pthread_barrier_t *b)
 {
-    struct object *o = object_find(b, OBJECT_BARRIER);
+    struct sync_object *o = sync_object_find(b, SYNC_BARRIER);
     if (!o)
         return;
     rounds_release(atomic_exchange(&o->rounds, NULL));
-    object_destroy(b, OBJECT_BARRIER);
+    sync_object_destroy(b, SYNC_BARRIER);
 }
 
 ENTRY(int, pthread_barrier_init,
@@ -209,10 +209,10 @@ ENTRY(int, pthread_barrier_init,
       attributes, count)
 {
     real_find();
-    int result = real.barrier_init(b, attributes, count), saved = errno;
+    int result = real_functions.barrier_init(b, attributes, count), saved = errno;
     if (result == 0) {
-        forget(b);
-        struct object *o = object_get(b, OBJECT_BARRIER);
+        barrier_forget(b);
+        struct sync_object *o = sync_object_get(b, SYNC_BARRIER);
         if (o && is_private(attributes))
             atomic_store(&o->rounds, rounds_new(count));
     }
@@ -226,8 +226,8 @@ ENTRY(int, pthread_barrier_destroy, (pthread_barrier_t * b), b)
 {
     real_find();
     (void)site;
-    int result = real.barrier_destroy(b);
+    int result = real_functions.barrier_destroy(b);
     if (result == 0)
-        forget(b);
+        barrier_forget(b);
     return result;
 }

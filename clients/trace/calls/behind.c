@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct behind behind;
+struct next_input_calls next_input;
 static __thread bool looking_up __attribute__((tls_model("initial-exec")));
 
 /* ---- without the C library ---- */
@@ -88,7 +88,7 @@ static long bare_random(void) { return 0; }
 
 extern void __chk_fail(void) __attribute__((noreturn)); /* the C library's: ends the program */
 
-static size_t checked(size_t size, size_t room)
+static size_t next_input_checked_size(size_t size, size_t room)
 {
     if (size > room)
         __chk_fail();
@@ -96,24 +96,24 @@ static size_t checked(size_t size, size_t room)
 }
 static ssize_t bare___read_chk(int fd, void *bytes, size_t size, size_t room)
 {
-    return find_read()(fd, bytes, checked(size, room));
+    return find_read()(fd, bytes, next_input_checked_size(size, room));
 }
 static ssize_t bare___pread_chk(int fd, void *bytes, size_t size, off_t at, size_t room)
 {
-    return find_pread()(fd, bytes, checked(size, room), at);
+    return find_pread()(fd, bytes, next_input_checked_size(size, room), at);
 }
 static ssize_t bare___pread64_chk(int fd, void *bytes, size_t size, off64_t at, size_t room)
 {
-    return find_pread64()(fd, bytes, checked(size, room), at);
+    return find_pread64()(fd, bytes, next_input_checked_size(size, room), at);
 }
 static ssize_t bare___recv_chk(int fd, void *bytes, size_t size, size_t room, int flags)
 {
-    return find_recv()(fd, bytes, checked(size, room), flags);
+    return find_recv()(fd, bytes, next_input_checked_size(size, room), flags);
 }
 static ssize_t bare___recvfrom_chk(int fd, void *bytes, size_t size, size_t room, int flags,
                                    struct sockaddr *from, socklen_t *from_room)
 {
-    return find_recvfrom()(fd, bytes, checked(size, room), flags, from, from_room);
+    return find_recvfrom()(fd, bytes, next_input_checked_size(size, room), flags, from, from_room);
 }
 static int bare_getentropy(void *bytes, size_t size)
 {
@@ -173,7 +173,7 @@ static void *look_up(const char *name)
     return getauxval(AT_BASE) && dlsym ? dlsym(RTLD_NEXT, name) : NULL;
 }
 #define C(result, name, parameters, other) extern result other parameters __attribute__((weak));
-BEHIND_CALLS(C)
+NEXT_INPUT_CALLS(C)
 #undef C
 #define OTHER(other) other
 #else
@@ -182,41 +182,41 @@ static void *look_up(const char *name) { return next_call(name); }
 #endif
 
 /* What libpoet itself calls is not what stands before that. */
-static void own(void)
+static void next_input_set_own_calls(void)
 {
 #if defined(POET_STATIC)
-    libc.read = behind.read;
-    libc.pread = behind.pread;
-    libc.recvmsg = behind.recvmsg;
-    libc.getrandom = behind.getrandom;
-    libc.getrusage = behind.getrusage;
-    libc.clock_gettime = behind.clock_gettime;
+    libc_calls.read = next_input.read;
+    libc_calls.pread = next_input.pread;
+    libc_calls.recvmsg = next_input.recvmsg;
+    libc_calls.getrandom = next_input.getrandom;
+    libc_calls.getrusage = next_input.getrusage;
+    libc_calls.clock_gettime = next_input.clock_gettime;
 #else
-    libc_find();
+    libc_calls_find();
 #endif
 }
 
-void behind_find(void)
+void next_input_find(void)
 {
     void *found;
     int saved = errno;
     looking_up = true;
 #define C(result, name, parameters, other)                                                         \
     if ((found = look_up(#name)) != NULL)                                                          \
-        *(void **)&behind.name = found;                                                            \
+        *(void **)&next_input.name = found;                                                            \
     else                                                                                           \
-        behind.name = OTHER(other) ? OTHER(other) : bare_##name;
-    BEHIND_CALLS(C)
+        next_input.name = OTHER(other) ? OTHER(other) : bare_##name;
+    NEXT_INPUT_CALLS(C)
 #undef C
 #define C(result, name, parameters)                                                                \
     if ((found = look_up(#name)) != NULL)                                                          \
-        *(void **)&behind.name = found;                                                            \
+        *(void **)&next_input.name = found;                                                            \
     else                                                                                           \
-        behind.name = bare_##name;
-    BEHIND_MADE(C)
-    BEHIND_SHARED(C)
+        next_input.name = bare_##name;
+    NEXT_INPUT_DERIVED(C)
+    NEXT_INPUT_SHARED(C)
 #undef C
-    own();
+    next_input_set_own_calls();
     looking_up = false;
     errno = saved;
 }
@@ -225,12 +225,12 @@ void behind_find(void)
     result(*behind_##name(void)) parameters                                                        \
     {                                                                                              \
         if (!looking_up)                                                                           \
-            behind_find();                                                                         \
-        return behind.name ? behind.name : bare_##name;                                            \
+            next_input_find();                                                                         \
+        return next_input.name ? next_input.name : bare_##name;                                            \
     }
 #define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
-BEHIND_CALLS(WITH_OTHER)
-BEHIND_MADE(C)
-BEHIND_SHARED(C)
+NEXT_INPUT_CALLS(WITH_OTHER)
+NEXT_INPUT_DERIVED(C)
+NEXT_INPUT_SHARED(C)
 #undef WITH_OTHER
 #undef C

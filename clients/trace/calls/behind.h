@@ -16,7 +16,7 @@
 
 /* Result, name, parameters, and what a static C library calls it as well. */
 /* clang-format off */
-#define BEHIND_CALLS(C)                                                                            \
+#define NEXT_INPUT_CALLS(C)                                                                            \
     C(ssize_t, read, (int, void *, size_t), __libc_read)                                           \
     C(ssize_t, readv, (int, const struct iovec *, int), __readv)                                   \
     C(ssize_t, pread, (int, void *, size_t, off_t), __libc_pread)                                  \
@@ -32,7 +32,7 @@
     C(void, arc4random_buf, (void *, size_t), __arc4random_buf)                                    \
     C(unsigned, arc4random_uniform, (unsigned), __arc4random_uniform)
 /* What has no other name there is made of those. */
-#define BEHIND_MADE(C)                                                                             \
+#define NEXT_INPUT_DERIVED(C)                                                                             \
     C(ssize_t, __read_chk, (int, void *, size_t, size_t))                                          \
     C(ssize_t, __pread_chk, (int, void *, size_t, off_t, size_t))                                  \
     C(ssize_t, __pread64_chk, (int, void *, size_t, off64_t, size_t))                              \
@@ -48,35 +48,35 @@
     C(int, getrusage, (int, struct rusage *))                                                      \
     C(int, rand, (void))
 /* Neither: there are none in static programs. */
-#define BEHIND_SHARED(C)                                                                           \
+#define NEXT_INPUT_SHARED(C)                                                                           \
     C(long, lrand48, (void))                                                                       \
     C(long, mrand48, (void))                                                                       \
     C(double, drand48, (void))
 /* clang-format on */
 
-extern struct behind {
+extern struct next_input_calls {
 #define C(result, name, parameters) result(*name) parameters;
 #define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
-    BEHIND_CALLS(WITH_OTHER)
-    BEHIND_MADE(C)
-    BEHIND_SHARED(C)
+    NEXT_INPUT_CALLS(WITH_OTHER)
+    NEXT_INPUT_DERIVED(C)
+    NEXT_INPUT_SHARED(C)
 #undef WITH_OTHER
 #undef C
-} behind;
+} next_input;
 
-void behind_find(void); /* looks all of them up */
+void next_input_find(void); /* looks all of them up */
 
 /* find_read(): the one to be called. */
 #define C(result, name, parameters)                                                                \
     result(*behind_##name(void)) parameters;                                                       \
     static inline result(*find_##name(void)) parameters                                            \
     {                                                                                              \
-        return LIKELY(behind.name != NULL) ? behind.name : behind_##name();                        \
+        return LIKELY(next_input.name != NULL) ? next_input.name : behind_##name();                        \
     }
 #define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
-BEHIND_CALLS(WITH_OTHER)
-BEHIND_MADE(C)
-BEHIND_SHARED(C)
+NEXT_INPUT_CALLS(WITH_OTHER)
+NEXT_INPUT_DERIVED(C)
+NEXT_INPUT_SHARED(C)
 #undef WITH_OTHER
 #undef C
 

@@ -47,7 +47,7 @@ ENTRY(int, thrd_detach, (thrd_t id), id) { return as_thrd(follow_detach(site, id
 ENTRY(int, mtx_init, (mtx_t * m, int type), m, type)
 {
     real_find();
-    int result = real.mtx_init(m, type);
+    int result = real_functions.mtx_init(m, type);
     if (result == thrd_success)
         follow_mutex_made(site, (pthread_mutex_t *)m);
     return result;
@@ -61,17 +61,17 @@ ENTRY_VOID(mtx_destroy, (mtx_t * m), m)
 
 ENTRY(int, mtx_lock, (mtx_t * m), m)
 {
-    return as_thrd(follow_lock(site, HOW_LOCK, (pthread_mutex_t *)m, 0, NULL));
+    return as_thrd(follow_lock(site, CALL_VARIANT_LOCK, (pthread_mutex_t *)m, 0, NULL));
 }
 
 ENTRY(int, mtx_trylock, (mtx_t * m), m)
 {
-    return as_thrd(follow_lock(site, HOW_TRY, (pthread_mutex_t *)m, 0, NULL));
+    return as_thrd(follow_lock(site, CALL_VARIANT_TRY, (pthread_mutex_t *)m, 0, NULL));
 }
 
 ENTRY(int, mtx_timedlock, (mtx_t * m, const struct timespec *ts), m, ts)
 {
-    return as_thrd(follow_lock(site, HOW_TIMED, (pthread_mutex_t *)m, 0, ts));
+    return as_thrd(follow_lock(site, CALL_VARIANT_TIMED, (pthread_mutex_t *)m, 0, ts));
 }
 
 ENTRY(int, mtx_unlock, (mtx_t * m), m)

@@ -25,59 +25,59 @@
 #include <threads.h>
 
 /* Runs in a thread that is being unwound, first of all. */
-static void acted(void *unused)
+static void cancellation_record_acted(void *unused)
 {
     (void)unused;
-    struct thread *base = thread_base;
+    struct traced_thread *base = thread_base;
     if (!base || !base->task || base->exiting || base->cancelled)
         return;
     base->cancelled = true;
-    struct thread *t = thread_recording();
-    struct task *task = base->task;
+    struct traced_thread *t = thread_recording();
+    struct thread_info *task = base->task;
     if (!t)
         return;
     int saved = errno;
-    latch_take(&task->binding);
+    latch_lock(&task->binding);
     struct cancel cancel = task->cancel;
-    latch_give(&task->binding);
+    latch_unlock(&task->binding);
     bool certain = cancel.by && !cancel.several && cancel.life == t->life && cancel.at.line;
     record_write(
         t,
         &(struct record){.shape = TYPE_CANCELLED,
-                         .flags = certain ? (uint16_t)RELATION_RECEIVE : SLOT_DOUBT(UNSEEN_SIGNAL),
+                         .flags = certain ? (uint16_t)RELATION_RECEIVE : SLOT_DOUBT(UNTRACED_SIGNAL),
                          .a = thread_place(t),
                          .take_a = 1,
-                         .partner = certain ? cancel.at : (struct ref){0, 0}},
+                         .partner = certain ? cancel.at : (struct event_id){0, 0}},
         NULL);
     errno = saved;
 }
 
 /* The newest buffer of the thread. */
-static struct _pthread_cleanup_buffer *newest(void)
+static struct _pthread_cleanup_buffer *cancellation_newest_buffer(void)
 {
     struct _pthread_cleanup_buffer probe;
-    real.cleanup_push(&probe, acted, NULL);
-    real.cleanup_pop(&probe, 0);
+    real_functions.cleanup_push(&probe, cancellation_record_acted, NULL);
+    real_functions.cleanup_pop(&probe, 0);
     return probe.__prev;
 }
 
-void cancel_watch(struct thread *t)
+void cancellation_watch(struct traced_thread *t)
 {
-    if (real.cleanup_push && real.cleanup_pop && !newest())
-        real.cleanup_push(&t->cleanup, acted, NULL);
+    if (real_functions.cleanup_push && real_functions.cleanup_pop && !cancellation_newest_buffer())
+        real_functions.cleanup_push(&t->cleanup, cancellation_record_acted, NULL);
 }
 
 #if !defined(POET_STATIC)
 /* Nothing of ours is the newest while the program registers a handler. */
-static void registering(void (*call)(void *), void *buffer)
+static void cancellation_register_handler(void (*call)(void *), void *buffer)
 {
-    struct thread *t = thread_base;
-    bool watched = t && real.cleanup_push && real.cleanup_pop;
-    if (watched && newest() == &t->cleanup)
-        real.cleanup_pop(&t->cleanup, 0);
+    struct traced_thread *t = thread_base;
+    bool watched = t && real_functions.cleanup_push && real_functions.cleanup_pop;
+    if (watched && cancellation_newest_buffer() == &t->cleanup)
+        real_functions.cleanup_pop(&t->cleanup, 0);
     call(buffer);
     if (watched)
-        cancel_watch(t);
+        cancellation_watch(t);
 }
 
 #define REGISTERS(name, member)                                                                    \
@@ -85,7 +85,7 @@ static void registering(void (*call)(void *), void *buffer)
     void name(void *buffer)                                                                        \
     {                                                                                              \
         real_find();                                                                               \
-        registering(real.member, buffer);                                                          \
+        cancellation_register_handler(real_functions.member, buffer);                                                          \
     }
 #pragma GCC diagnostic push
 #if !defined(__clang__)
@@ -96,32 +96,32 @@ REGISTERS(__pthread_register_cancel_defer, register_cancel_defer)
 #pragma GCC diagnostic pop
 #endif
 
-static void note(struct thread *t, struct task *task, uintptr_t site)
+static void cancellation_record_cancel(struct traced_thread *t, struct thread_info *task, uintptr_t site)
 {
     int cancelling; /* it may be called while it may be cancelled at any moment */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    struct line *place = t ? thread_place(t) : NULL;
+    struct trace_line *place = t ? thread_place(t) : NULL;
     uint64_t number = !t ? 0
                          : record_write(t,
                                         &(struct record){.shape = TYPE_CANCEL,
                                                          .flags = RELATION_SEND,
                                                          .a = place,
                                                          .take_a = 1,
-                                                         .about = line_index(&task->line),
+                                                         .about = trace_line_index(&task->line),
                                                          .site = site},
                                         NULL);
-    latch_take(&task->binding);
+    latch_lock(&task->binding);
     struct cancel *c = &task->cancel;
     const void *by = t ? (const void *)t->own : (const void *)task;
     if (c->by && c->by != by)
         c->several = true;
     else if (!c->by)
         *c = (struct cancel){.by = by,
-                             .at = {number ? line_index(place) : 0, number},
+                             .at = {number ? trace_line_index(place) : 0, number},
                              .life = t ? t->life : NO_LIFE};
-    latch_give(&task->binding);
+    latch_unlock(&task->binding);
     if (t)
-        note_recorded();
+        record_mark_nonempty();
     pthread_setcancelstate(cancelling, NULL);
 }
 
@@ -129,15 +129,15 @@ ENTRY(int, pthread_cancel, (pthread_t id), id)
 {
     real_find();
     int saved = errno;
-    struct task *task = roster_find(id);
+    struct thread_info *task = thread_registry_find(id);
     if (task)
-        note(site ? thread_recording() : NULL, task, site);
+        cancellation_record_cancel(site ? thread_recording() : NULL, task, site);
     errno = saved;
-    return real.cancel(id);
+    return real_functions.cancel(id);
 }
 
 /* Unwinds, too, but not because of a cancellation. */
-static void exits(void)
+static void cancellation_mark_exiting(void)
 {
     if (thread_base)
         thread_base->exiting = true;
@@ -147,8 +147,8 @@ ENTRY_LAST(pthread_exit, (void *result), result)
 {
     (void)site;
     real_find();
-    exits();
-    real.exit(result);
+    cancellation_mark_exiting();
+    real_functions.exit(result);
     __builtin_unreachable();
 }
 
@@ -156,7 +156,7 @@ ENTRY_LAST(thrd_exit, (int result), result)
 {
     (void)site;
     real_find();
-    exits();
-    real.thrd_exit(result);
+    cancellation_mark_exiting();
+    real_functions.thrd_exit(result);
     __builtin_unreachable();
 }

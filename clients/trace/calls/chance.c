@@ -18,12 +18,12 @@
 
 INPUT_EXPORTED time_t time(time_t *to)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_time()(to);
     struct input call = {.call = INPUT_TIME};
-    time_t result = input_give(t, &call, NULL, 0) ? (time_t)call.result : find_time()(NULL);
-    input_end(t, &call, result, NULL, 0);
+    time_t result = input_call_replay_bytes(t, &call, NULL, 0) ? (time_t)call.result : find_time()(NULL);
+    input_call_end(t, &call, result, NULL, 0);
     if (to)
         *to = result;
     return result;
@@ -31,74 +31,74 @@ INPUT_EXPORTED time_t time(time_t *to)
 
 INPUT_EXPORTED int gettimeofday(struct timeval *tv, void *zone)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     void *to = tv;
     __asm__("" : "+r"(to)); /* (said never to be NULL, which it may be) */
     if (LIKELY(!t) || !to)
         return find_gettimeofday()(tv, zone);
     struct input call = {.call = INPUT_GETTIMEOFDAY};
     int result =
-        input_give(t, &call, tv, sizeof *tv) ? (int)call.result : find_gettimeofday()(tv, zone);
-    input_end(t, &call, result, tv, result < 0 ? 0 : sizeof *tv);
+        input_call_replay_bytes(t, &call, tv, sizeof *tv) ? (int)call.result : find_gettimeofday()(tv, zone);
+    input_call_end(t, &call, result, tv, result < 0 ? 0 : sizeof *tv);
     return result;
 }
 
 INPUT_EXPORTED int clock_gettime(clockid_t clock, struct timespec *ts)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_clock_gettime()(clock, ts);
     struct input call = {.call = INPUT_CLOCK, .asked = (uint32_t)clock};
     int result =
-        input_give(t, &call, ts, sizeof *ts) ? (int)call.result : find_clock_gettime()(clock, ts);
-    input_end(t, &call, result, ts, result < 0 ? 0 : sizeof *ts);
+        input_call_replay_bytes(t, &call, ts, sizeof *ts) ? (int)call.result : find_clock_gettime()(clock, ts);
+    input_call_end(t, &call, result, ts, result < 0 ? 0 : sizeof *ts);
     return result;
 }
 
 INPUT_EXPORTED int timespec_get(struct timespec *ts, int base)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_timespec_get()(ts, base);
     struct input call = {.call = INPUT_TIMESPEC_GET, .asked = (uint32_t)base};
     int result =
-        input_give(t, &call, ts, sizeof *ts) ? (int)call.result : find_timespec_get()(ts, base);
-    input_end(t, &call, result, ts, result > 0 ? sizeof *ts : 0);
+        input_call_replay_bytes(t, &call, ts, sizeof *ts) ? (int)call.result : find_timespec_get()(ts, base);
+    input_call_end(t, &call, result, ts, result > 0 ? sizeof *ts : 0);
     return result;
 }
 
 INPUT_EXPORTED clock_t clock(void)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_clock()();
     struct input call = {.call = INPUT_PROCESSOR};
-    clock_t result = input_give(t, &call, NULL, 0) ? (clock_t)call.result : find_clock()();
-    input_end(t, &call, result, NULL, 0);
+    clock_t result = input_call_replay_bytes(t, &call, NULL, 0) ? (clock_t)call.result : find_clock()();
+    input_call_end(t, &call, result, NULL, 0);
     return result;
 }
 
 INPUT_EXPORTED clock_t times(struct tms *to)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_times()(to);
     struct input call = {.call = INPUT_TIMES};
     size_t room = to ? sizeof *to : 0;
-    clock_t result = input_give(t, &call, to, room) ? (clock_t)call.result : find_times()(to);
-    input_end(t, &call, result, to, result < 0 ? 0 : room);
+    clock_t result = input_call_replay_bytes(t, &call, to, room) ? (clock_t)call.result : find_times()(to);
+    input_call_end(t, &call, result, to, result < 0 ? 0 : room);
     return result;
 }
 
 INPUT_EXPORTED int getrusage(__rusage_who_t whose, struct rusage *to)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_getrusage()((int)whose, to);
     struct input call = {.call = INPUT_GETRUSAGE, .asked = (uint32_t)(int)whose};
     int result =
-        input_give(t, &call, to, sizeof *to) ? (int)call.result : find_getrusage()((int)whose, to);
-    input_end(t, &call, result, to, result < 0 ? 0 : sizeof *to);
+        input_call_replay_bytes(t, &call, to, sizeof *to) ? (int)call.result : find_getrusage()((int)whose, to);
+    input_call_end(t, &call, result, to, result < 0 ? 0 : sizeof *to);
     return result;
 }
 
@@ -106,40 +106,40 @@ INPUT_EXPORTED int getrusage(__rusage_who_t whose, struct rusage *to)
 
 INPUT_EXPORTED ssize_t getrandom(void *bytes, size_t size, unsigned flags)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_getrandom()(bytes, size, flags);
     struct input call = {.call = INPUT_GETRANDOM, .asked = size};
-    ssize_t result = input_give(t, &call, bytes, size) ? (ssize_t)call.result
+    ssize_t result = input_call_replay_bytes(t, &call, bytes, size) ? (ssize_t)call.result
                                                        : find_getrandom()(bytes, size, flags);
-    input_end(t, &call, result, bytes, result < 0 ? 0 : (size_t)result);
+    input_call_end(t, &call, result, bytes, result < 0 ? 0 : (size_t)result);
     return result;
 }
 
 INPUT_EXPORTED int getentropy(void *bytes, size_t size)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_getentropy()(bytes, size);
     struct input call = {.call = INPUT_GETENTROPY, .asked = size};
     int result =
-        input_give(t, &call, bytes, size) ? (int)call.result : find_getentropy()(bytes, size);
-    input_end(t, &call, result, bytes, result < 0 ? 0 : size);
+        input_call_replay_bytes(t, &call, bytes, size) ? (int)call.result : find_getentropy()(bytes, size);
+    input_call_end(t, &call, result, bytes, result < 0 ? 0 : size);
     return result;
 }
 
 INPUT_EXPORTED void arc4random_buf(void *bytes, size_t size);
 INPUT_EXPORTED void arc4random_buf(void *bytes, size_t size)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t)) {
         find_arc4random_buf()(bytes, size);
         return;
     }
     struct input call = {.call = INPUT_ARC4RANDOM_BUF, .asked = size};
-    if (!input_give(t, &call, bytes, size))
+    if (!input_call_replay_bytes(t, &call, bytes, size))
         find_arc4random_buf()(bytes, size);
-    input_end(t, &call, 0, bytes, size);
+    input_call_end(t, &call, 0, bytes, size);
 }
 
 /* ---- numbers ---- */
@@ -149,12 +149,12 @@ INPUT_EXPORTED void arc4random_buf(void *bytes, size_t size)
     INPUT_EXPORTED type name(void);                                                                \
     INPUT_EXPORTED type name(void)                                                                 \
     {                                                                                              \
-        struct thread *t = INPUT_WHO;                                                              \
+        struct traced_thread *t = INPUT_CALL_THREAD;                                                              \
         if (LIKELY(!t))                                                                            \
             return find_##name()();                                                                \
         struct input call = {.call = which};                                                       \
-        type number = input_give(t, &call, NULL, 0) ? (type)(bits)call.result : find_##name()();   \
-        input_end(t, &call, (uint32_t)number, NULL, 0);                                            \
+        type number = input_call_replay_bytes(t, &call, NULL, 0) ? (type)(bits)call.result : find_##name()();   \
+        input_call_end(t, &call, (uint32_t)number, NULL, 0);                                            \
         return number;                                                                             \
     }
 NUMBER(int, int32_t, rand, INPUT_RAND)
@@ -164,13 +164,13 @@ NUMBER(unsigned, uint32_t, arc4random, INPUT_ARC4RANDOM)
 INPUT_EXPORTED unsigned arc4random_uniform(unsigned below);
 INPUT_EXPORTED unsigned arc4random_uniform(unsigned below)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_arc4random_uniform()(below);
     struct input call = {.call = INPUT_ARC4RANDOM_UNIFORM, .asked = below};
     unsigned number =
-        input_give(t, &call, NULL, 0) ? (unsigned)call.result : find_arc4random_uniform()(below);
-    input_end(t, &call, number, NULL, 0);
+        input_call_replay_bytes(t, &call, NULL, 0) ? (unsigned)call.result : find_arc4random_uniform()(below);
+    input_call_end(t, &call, number, NULL, 0);
     return number;
 }
 
@@ -180,14 +180,14 @@ NUMBER(long, int32_t, mrand48, INPUT_MRAND48)
 
 INPUT_EXPORTED double drand48(void)
 {
-    struct thread *t = INPUT_WHO;
+    struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t))
         return find_drand48()();
     struct input call = {.call = INPUT_DRAND48};
     double number = 0;
-    if (!input_give(t, &call, &number, sizeof number))
+    if (!input_call_replay_bytes(t, &call, &number, sizeof number))
         number = find_drand48()();
-    input_end(t, &call, 0, &number, sizeof number);
+    input_call_end(t, &call, 0, &number, sizeof number);
     return number;
 }
 #endif

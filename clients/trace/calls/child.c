@@ -32,16 +32,16 @@
 
 /* ---- what a process says of itself: pid, flags, state, serial ---- */
 
-enum state {
-    STATE_SILENT = 1, /* has recorded nothing; serial: of the fork that made it */
-    STATE_EXEC,       /* becomes another program; serial: of the message to it */
-    STATE_LIVING,
-    STATE_ENDED       /* serial: of the message to who waits */
+enum child_state {
+    CHILD_STATE_SILENT = 1, /* has recorded nothing; serial: of the fork that made it */
+    CHILD_STATE_EXEC,       /* becomes another program; serial: of the message to it */
+    CHILD_STATE_TRACED,
+    CHILD_STATE_ENDED       /* serial: of the message to who waits */
 };
 #define SERIAL_BITS 37
 #define SERIAL_MASK ((UINT64_C(1) << SERIAL_BITS) - 1)
 #define STATE(state) ((uint64_t)(state) << SERIAL_BITS)
-#define STATE_OF(value) ((enum state)((value) >> SERIAL_BITS & 7))
+#define STATE_OF(value) ((enum child_state)((value) >> SERIAL_BITS & 7))
 #define OTHERS (UINT64_C(1) << 40) /* other threads were there, whose last events are not known */
 #define FOREIGN (UINT64_C(1) << 41) /* not all of its signals come to us */
 #define PID(pid) ((uint64_t)(pid) << 42)
@@ -51,45 +51,45 @@ enum state {
 #define SLOTS 4096u
 enum { OF_PROCESS = 0x10001, OF_SPAWNING, OF_SERIALS };
 
-static pid_t self;
+static pid_t child_pid;
 static bool has_foreign;
-static uint64_t names; /* the name space of process ids */
+static uint64_t child_pid_namespace; /* the name space of process ids */
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t child_mix(uint64_t a, uint64_t b)
 {
     uint64_t z = (a ^ b) * 0x9e3779b97f4a7c15u;
     return (z ^ z >> 31) * 0xbf58476d1ce4e5b9u;
 }
 
-static _Atomic uint64_t *shared(unsigned what, pid_t pid, unsigned most)
+static _Atomic uint64_t *child_shared_slot(unsigned what, pid_t pid, unsigned most)
 {
     struct stat st;
     int saved = errno;
-    if (!names)
-        names = stat("/proc/self/ns/pid", &st) == 0 ? mix(st.st_dev, st.st_ino) | 1 : 0;
+    if (!child_pid_namespace)
+        child_pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? child_mix(st.st_dev, st.st_ino) | 1 : 0;
     errno = saved;
-    return names && pid > 0
-               ? (_Atomic uint64_t *)poet_counter(mix(mix(names, what), (unsigned)pid % most), 1)
+    return child_pid_namespace && pid > 0
+               ? (_Atomic uint64_t *)poet_counter(child_mix(child_mix(child_pid_namespace, what), (unsigned)pid % most), 1)
                : NULL;
 }
 
-_Atomic uint64_t *child_spawning(pid_t parent) { return shared(OF_SPAWNING, parent, 256); }
-static _Atomic uint64_t *slot_of(pid_t pid) { return shared(OF_PROCESS, pid, SLOTS); }
+_Atomic uint64_t *child_spawning(pid_t parent) { return child_shared_slot(OF_SPAWNING, parent, 256); }
+static _Atomic uint64_t *child_slot(pid_t pid) { return child_shared_slot(OF_PROCESS, pid, SLOTS); }
 
 /* 0: nothing is known of it. */
-static uint64_t known_of(pid_t pid)
+static uint64_t child_known_slot(pid_t pid)
 {
-    _Atomic uint64_t *slot = slot_of(pid);
+    _Atomic uint64_t *slot = child_slot(pid);
     uint64_t value = slot ? atomic_load(slot) : 0;
     return PID_OF(value) == pid ? value : 0;
 }
 
-static void tell(enum state state, uint64_t serial)
+static void child_publish_state(enum child_state state, uint64_t serial)
 {
-    _Atomic uint64_t *slot = slot_of(self);
+    _Atomic uint64_t *slot = child_slot(child_pid);
     if (slot)
-        atomic_store(slot, PID(self) | STATE(state) | serial |
-                               (roster_recorded() > 1 ? OTHERS : 0) | (has_foreign ? FOREIGN : 0));
+        atomic_store(slot, PID(child_pid) | STATE(state) | serial |
+                               (thread_registry_recorded() > 1 ? OTHERS : 0) | (has_foreign ? FOREIGN : 0));
 }
 
 /* Of all processes that share numbers, whichever name space of process ids they are in. */
@@ -99,31 +99,31 @@ uint64_t child_serial(void)
     return serials ? (atomic_fetch_add(serials, 1) + 1) & SERIAL_MASK : 0;
 }
 
-uint64_t child_keys(void) { return CHILD_KEYS ^ shared_machine; }
+uint64_t child_key_high(void) { return CHILD_KEYS ^ shared_object_machine; }
 
-bool child_known(pid_t pid) { return known_of(pid) != 0; }
+bool child_is_known(pid_t pid) { return child_known_slot(pid) != 0; }
 
-bool child_lives(pid_t pid)
+bool child_is_traced(pid_t pid)
 {
-    uint64_t value = known_of(pid);
-    return STATE_OF(value) == STATE_LIVING && !(value & FOREIGN);
+    uint64_t value = child_known_slot(pid);
+    return STATE_OF(value) == CHILD_STATE_TRACED && !(value & FOREIGN);
 }
 
-void child_is_foreign(void)
+void child_set_foreign_threads(void)
 {
     has_foreign = true;
-    _Atomic uint64_t *slot = slot_of(self);
-    if (slot && PID_OF(atomic_load(slot)) == self)
+    _Atomic uint64_t *slot = child_slot(child_pid);
+    if (slot && PID_OF(atomic_load(slot)) == child_pid)
         atomic_fetch_or(slot, FOREIGN);
 }
 
 /* ---- birth ---- */
 
-void child_born(uint64_t serial)
+void child_fork_begin(uint64_t serial)
 {
-    self = getpid();
-    names = 0;
-    tell(STATE_SILENT, serial);
+    child_pid = getpid();
+    child_pid_namespace = 0;
+    child_publish_state(CHILD_STATE_SILENT, serial);
 }
 
 #define PATIENCE_NS 20000000u
@@ -132,34 +132,34 @@ void child_born(uint64_t serial)
 static uint64_t wait_for_parent(pid_t parent)
 {
     _Atomic uint64_t *spawning = child_spawning(parent);
-    uint64_t begin = clock_now(), value = known_of(self);
-    while (!value && spawning && atomic_load(spawning) && clock_now() - begin < PATIENCE_NS) {
+    uint64_t begin = tracer_clock_now(), value = child_known_slot(child_pid);
+    while (!value && spawning && atomic_load(spawning) && tracer_clock_now() - begin < PATIENCE_NS) {
         nanosleep(&(struct timespec){0, 50000}, NULL);
-        value = known_of(self);
+        value = child_known_slot(child_pid);
     }
-    return value ? value : known_of(self);
+    return value ? value : child_known_slot(child_pid);
 }
 
-struct origin child_begins(void)
+struct event_origin child_program_begin(void)
 {
-    self = getpid();
+    child_pid = getpid();
     pid_t parent = getppid();
     uint64_t value = wait_for_parent(parent);
-    struct origin from = {0};
-    bool told = STATE_OF(value) == STATE_SILENT || STATE_OF(value) == STATE_EXEC;
+    struct event_origin from = {0};
+    bool told = STATE_OF(value) == CHILD_STATE_SILENT || STATE_OF(value) == CHILD_STATE_EXEC;
     if (told && value & SERIAL_MASK)
-        from = (struct origin){.at = {0, value & SERIAL_MASK}, .key = child_keys()};
-    if (told ? value & OTHERS || !from.key : known_of(parent) != 0)
-        from.doubt = UNSEEN_THREAD;
-    tell(STATE_LIVING, 0);
+        from = (struct event_origin){.at = {0, value & SERIAL_MASK}, .key = child_key_high()};
+    if (told ? value & OTHERS || !from.key : child_known_slot(parent) != 0)
+        from.doubt = UNTRACED_THREAD;
+    child_publish_state(CHILD_STATE_TRACED, 0);
     return from;
 }
 
-void child_records(void) { tell(STATE_LIVING, 0); }
+void child_recording_begin(void) { child_publish_state(CHILD_STATE_TRACED, 0); }
 
 /* ---- messages ---- */
 
-uint64_t child_message(struct thread *t, uint16_t type, uintptr_t site)
+uint64_t child_message(struct traced_thread *t, uint16_t type, uintptr_t site)
 {
     uint64_t serial = child_serial();
     uint64_t number = record_write(
@@ -169,121 +169,121 @@ uint64_t child_message(struct thread *t, uint16_t type, uintptr_t site)
                          .a = thread_place(t),
                          .take_a = 1,
                          .site = site,
-                         .key = serial ? child_keys() : 0,
+                         .key = serial ? child_key_high() : 0,
                          .partner = {0, serial}},
         NULL);
-    note_recorded();
+    record_mark_nonempty();
     return number && !t->lost_count ? serial : 0;
 }
 
-static struct thread *recording_here(void)
+static struct traced_thread *child_recording_thread(void)
 {
-    struct thread *t = thread_self();
+    struct traced_thread *t = thread_self();
     return t && !t->off && !t->busy ? t : NULL;
 }
 
 /* ---- another program ---- */
 
-struct becoming child_becomes(uintptr_t site)
+struct exec_attempt child_exec_begin(uintptr_t site)
 {
-    if (forbid_quiet())
-        return (struct becoming){0};
+    if (seccomp_is_quiet())
+        return (struct exec_attempt){0};
     pid_t pid = getpid();
     int saved = errno;
-    struct becoming b = {.slot = slot_of(pid)};
-    struct thread *t = site && b.slot ? recording_here() : NULL;
+    struct exec_attempt b = {.slot = child_slot(pid)};
+    struct traced_thread *t = site && b.slot ? child_recording_thread() : NULL;
     b.before = b.slot ? atomic_load(b.slot) : 0;
-    if (pid == self && STATE_OF(known_of(pid)) == STATE_SILENT)
-        atomic_store(b.slot, (b.before & ~STATE(7)) | STATE(STATE_EXEC));
-    else if (b.slot && (pid == self ? t != NULL : site != 0))
+    if (pid == child_pid && STATE_OF(child_known_slot(pid)) == CHILD_STATE_SILENT)
+        atomic_store(b.slot, (b.before & ~STATE(7)) | STATE(CHILD_STATE_EXEC));
+    else if (b.slot && (pid == child_pid ? t != NULL : site != 0))
         atomic_store(b.slot,
-                     PID(pid) | STATE(STATE_EXEC) |
-                         (pid == self && roster_recorded() > 1 ? OTHERS : 0) |
-                         (t ? child_message(t, pid == self ? TYPE_EXEC : TYPE_FORK, site) : 0));
+                     PID(pid) | STATE(CHILD_STATE_EXEC) |
+                         (pid == child_pid && thread_registry_recorded() > 1 ? OTHERS : 0) |
+                         (t ? child_message(t, pid == child_pid ? TYPE_EXEC : TYPE_FORK, site) : 0));
     else
         b.slot = NULL;
-    b.vforked = pid != self && thread_mine ? thread_mine->measured : NULL;
+    b.vforked = pid != child_pid && thread_mine ? thread_mine->measured : NULL;
     vforked_leaves(b.vforked);
-    if (pid == self && thread_mine)
+    if (pid == child_pid && thread_mine)
         region_gone(thread_mine);
-    b.paused = server_sends && pid == self && server_alive() && recording_here() != NULL;
+    b.paused = server_needs_socket && pid == child_pid && server_alive() && child_recording_thread() != NULL;
     if (b.paused)
-        sender_pause(SENDER_MS);
+        socket_sender_pause(SENDER_MS);
     errno = saved;
     return b;
 }
 
-int child_still_here(struct becoming b, int result)
+int child_exec_failed(struct exec_attempt b, int result)
 {
     int saved = errno;
     if (b.slot)
         atomic_store(b.slot, b.before);
     vforked_stays(b.vforked);
-    if (thread_mine && getpid() == self)
+    if (thread_mine && getpid() == child_pid)
         region_stays(thread_mine);
     if (b.paused)
-        sender_stay();
+        socket_sender_resume();
     errno = saved;
     return result;
 }
 
 /* ---- a child with another program ---- */
 
-void child_named(pid_t child, uint64_t serial)
+void child_set_message(pid_t child, uint64_t serial)
 {
-    _Atomic uint64_t *slot = slot_of(child);
+    _Atomic uint64_t *slot = child_slot(child);
     uint64_t value = slot ? atomic_load(slot) : 0;
     while (slot && PID_OF(value) != child &&
-           !atomic_compare_exchange_weak(slot, &value, PID(child) | STATE(STATE_EXEC) | serial))
+           !atomic_compare_exchange_weak(slot, &value, PID(child) | STATE(CHILD_STATE_EXEC) | serial))
         ;
 }
 
 /* ---- the end ---- */
 
-void child_ends(uintptr_t site)
+void child_record_exit(uintptr_t site)
 {
     int saved = errno;
-    struct thread *t = getpid() == self ? recording_here() : NULL;
-    bool lived = server_alive() && STATE_OF(known_of(self)) == STATE_LIVING;
-    if (lived && known_of(getppid()) != 0)
-        tell(STATE_ENDED, t ? child_message(t, TYPE_EXIT, site) : 0);
+    struct traced_thread *t = getpid() == child_pid ? child_recording_thread() : NULL;
+    bool lived = server_alive() && STATE_OF(child_known_slot(child_pid)) == CHILD_STATE_TRACED;
+    if (lived && child_known_slot(getppid()) != 0)
+        child_publish_state(CHILD_STATE_ENDED, t ? child_message(t, TYPE_EXIT, site) : 0);
     errno = saved;
 }
 
-void child_ends_at_once(uintptr_t site)
+void child_record_exit_at_once(uintptr_t site)
 {
-    if (forbid_quiet())
+    if (seccomp_is_quiet())
         return;
     pid_t pid = getpid();
-    if (pid == self) {
-        child_ends(site);
-        struct thread *t = server_alive() ? recording_here() : NULL;
+    if (pid == child_pid) {
+        child_record_exit(site);
+        struct traced_thread *t = server_alive() ? child_recording_thread() : NULL;
         if (t)
-            tell_ends(ENDS_AT_ONCE);
-        if (server_sends && t)
-            sender_leave(SENDER_MS);
+            message_queue_send_end(ENDS_AT_ONCE);
+        if (server_needs_socket && t)
+            socket_sender_finish(SENDER_MS);
         if (t)
-            attach_say_lost(lost_for_room(t));
+            lifecycle_report_lost(lost_events_count_no_room(t));
         if (thread_mine)
             region_gone(thread_mine);
         return;
     }
     vforked_ends(thread_mine ? thread_mine->measured : NULL);
-    if (site && slot_of(pid)) /* a child of vfork: what it did is its parent's */
-        atomic_store(slot_of(pid), PID(pid) | STATE(STATE_SILENT));
+    if (site && child_slot(pid)) /* a child of vfork: what it did is its parent's */
+        atomic_store(child_slot(pid), PID(pid) | STATE(CHILD_STATE_SILENT));
 }
 
-struct origin child_ended(pid_t pid, bool last)
+struct event_origin child_get_end(pid_t pid, bool last)
 {
-    uint64_t value = known_of(pid);
-    struct origin from = {0};
-    if (STATE_OF(value) == STATE_SILENT)
+    uint64_t value = child_known_slot(pid);
+    struct event_origin from = {0};
+    if (STATE_OF(value) == CHILD_STATE_SILENT)
         return from; /* it did nothing that is followed */
-    if (STATE_OF(value) == STATE_ENDED && value & SERIAL_MASK)
-        from = (struct origin){.at = {0, value & SERIAL_MASK}, .key = child_keys()};
+    if (STATE_OF(value) == CHILD_STATE_ENDED && value & SERIAL_MASK)
+        from = (struct event_origin){.at = {0, value & SERIAL_MASK}, .key = child_key_high()};
     if (!from.key || value & OTHERS)
-        from.doubt = UNSEEN_THREAD;
+        from.doubt = UNTRACED_THREAD;
     if (value && last)
-        atomic_compare_exchange_strong(slot_of(pid), &value, 0);
+        atomic_compare_exchange_strong(child_slot(pid), &value, 0);
     return from;
 }

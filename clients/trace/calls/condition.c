@@ -29,49 +29,49 @@
 #undef UNTRACED_SITE
 #define UNTRACED_SITE site_of_lock
 
-struct wait {
-    struct thread *thread;
-    struct object *monitor, *condition;
-    struct hold hold;
-    struct signals_wait signals;
+struct condition_wait {
+    struct traced_thread *thread;
+    struct sync_object *monitor, *condition;
+    struct object_hold hold;
+    struct condition_signals_wait signals;
     uintptr_t site;
     int result;
 };
 
-static struct ref cause_again(struct thread *t, const char **why)
+static struct event_id condition_replay_cause(struct traced_thread *t, const char **why)
 {
-    const char *const reasons[] = {signals_several, signals_unrecorded, signals_elsewhere};
+    const char *const reasons[] = {condition_signals_several, condition_signals_unrecorded, condition_signals_elsewhere};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (part_says(t, TYPE_WAKE, reasons[i], false))
+        if (thread_schedule_next_has_text(t, TYPE_WAKE, reasons[i], false))
             *why = reasons[i];
-    return part_cause(t, TYPE_WAKE);
+    return thread_schedule_next_cause(t, TYPE_WAKE);
 }
 
 /* Returns whether a thread that signalled was not seen, or it is not known which of several signals woke it. */
-static enum unseen reason_of(const char *why)
+static enum untraced_reason condition_wake_reason(const char *why)
 {
-    return why == signals_several ? UNSEEN_SIGNAL : UNSEEN_THREAD;
+    return why == condition_signals_several ? UNTRACED_SIGNAL : UNTRACED_THREAD;
 }
 
 /* *why: why it is not known which signal it was. */
-static struct ref cause_of(const struct wait *w, const char **why)
+static struct event_id condition_wake_cause(const struct condition_wait *w, const char **why)
 {
-    if (!LIKELY(!replays) && part_plays(w->thread))
-        return cause_again(w->thread, why);
-    return signals_cause(&w->signals, why);
+    if (!LIKELY(!replay_active) && thread_schedule_active(w->thread))
+        return condition_replay_cause(w->thread, why);
+    return condition_signals_cause(&w->signals, why);
 }
 
 /* After the real wait, or when it is cancelled: the mutex is ours again. */
-static void wake(void *p)
+static void condition_end_wait(void *p)
 {
-    struct wait *w = p;
-    struct thread *t = w->thread;
+    struct condition_wait *w = p;
+    struct traced_thread *t = w->thread;
     int saved = errno;
     busy_begin(t);
-    hooks_go_on(t, TYPE_WAIT);
+    instrument_wait_end(t, TYPE_WAIT);
     w->monitor->visit++;
     w->monitor->held = true;
-    struct hold *hold = NULL;
+    struct object_hold *hold = NULL;
     for (size_t i = 0; i < t->hold_count; i++)
         if (t->holds[i].object == w->monitor)
             hold = &t->holds[i];
@@ -81,16 +81,16 @@ static void wake(void *p)
         hold = thread_push(t, w->monitor, w->hold.line);
     const char *why = NULL;
     bool timeout = w->result == ETIMEDOUT;
-    struct ref cause = timeout ? (struct ref){0, 0} : cause_of(w, &why);
+    struct event_id cause = timeout ? (struct event_id){0, 0} : condition_wake_cause(w, &why);
     /* (a thread that is not recorded may have woken this one: a recorded signal is not taken for it) */
-    bool doubtful = why && (why == signals_unrecorded || !signals_are_ordered(&w->signals));
-    signals_awaited(&w->signals);
+    bool doubtful = why && (why == condition_signals_unrecorded || !condition_signals_are_ordered(&w->signals));
+    condition_signals_wait_end(&w->signals);
     record_write(
         t,
         &(struct record){.shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
                          .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
                                              (why ? SLOT_TEXT : 0) |
-                                             (doubtful ? SLOT_DOUBT(reason_of(why)) : 0)),
+                                             (doubtful ? SLOT_DOUBT(condition_wake_reason(why)) : 0)),
                          .a = w->hold.line,
                          .take_a = 1,
                          .about = atomic_load(&w->condition->line.index),
@@ -103,54 +103,54 @@ static void wake(void *p)
     errno = saved;
 }
 
-static int really(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+static int condition_call_real(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                   const struct timespec *ts)
 {
-    return clock ? real.cond_clockwait(c, m, *clock, ts)
-           : ts  ? real.cond_timedwait(c, m, ts)
-                 : real.cond_wait(c, m);
+    return clock ? real_functions.cond_clockwait(c, m, *clock, ts)
+           : ts  ? real_functions.cond_timedwait(c, m, ts)
+                 : real_functions.cond_wait(c, m);
 }
 
 /* Threads that wait beyond the end of a script.  The signals that are in it were not theirs. */
-static _Atomic unsigned beyond;
+static _Atomic unsigned condition_waits_later;
 
-static int wait_beyond(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+static int condition_wait_later(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                        const struct timespec *ts)
 {
-    atomic_fetch_add(&beyond, 1);
-    int result = really(c, m, clock, ts);
-    atomic_fetch_sub(&beyond, 1);
+    atomic_fetch_add(&condition_waits_later, 1);
+    int result = condition_call_real(c, m, clock, ts);
+    atomic_fetch_sub(&condition_waits_later, 1);
     return result;
 }
 
 /* As it was: the script says when it was woken, or gave up. */
-static __attribute__((noinline)) int wait_again(struct wait *w, pthread_cond_t *c,
+static __attribute__((noinline)) int condition_replay_wait(struct condition_wait *w, pthread_cond_t *c,
                                                 pthread_mutex_t *m, const clockid_t *clock,
                                                 const struct timespec *ts)
 {
-    enum trace_type ends = part_type(w->thread, 0);
+    enum trace_type ends = thread_schedule_next_type(w->thread, 0);
     bool odd = clock && *clock != CLOCK_REALTIME && *clock != CLOCK_MONOTONIC;
     if (ends == TYPE_NONE)
-        return wait_beyond(c, m, clock, ts);
-    if ((ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !how_is_time(ts)))
-        return really(c, m, clock, ts); /* which may be an error */
-    real.mutex_unlock(m);
-    part_await(w->thread, ends);
-    int result = real.mutex_lock(m);
+        return condition_wait_later(c, m, clock, ts);
+    if ((ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !call_variant_is_valid_time(ts)))
+        return condition_call_real(c, m, clock, ts); /* which may be an error */
+    real_functions.mutex_unlock(m);
+    thread_schedule_wait(w->thread, ends);
+    int result = real_functions.mutex_lock(m);
     return result == 0 && ends == TYPE_TIMEOUT ? ETIMEDOUT : result;
 }
 
 /* An unrecorded wait gives the mutex away and takes it back: the books only. */
-static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+static int condition_wait_untraced(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                            const struct timespec *ts)
 {
-    struct object *o = hidden_object(m, OBJECT_MONITOR);
+    struct sync_object *o = hidden_use_object(m, SYNC_MUTEX);
     if (o)
-        hidden_gives(o);
-    int result = really(c, m, clock, ts);
+        hidden_use_release(o);
+    int result = condition_call_real(c, m, clock, ts);
     if (o) {
-        hidden_takes_alone(o);
-        hidden_doubt(o); /* it may follow a signal without the mutex */
+        hidden_use_acquire_exclusive(o);
+        hidden_use_mark_uncertain(o); /* it may follow a signal without the mutex */
     }
     return result;
 }
@@ -168,31 +168,31 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
                 const struct timespec *ts)
 {
     real_find();
-    struct thread *t = thread_at(site);
-    struct object *o = t ? object_find(m, OBJECT_MONITOR) : NULL;
-    struct hold *hold = o ? thread_hold(t, o) : NULL;
+    struct traced_thread *t = thread_at(site);
+    struct sync_object *o = t ? sync_object_find(m, SYNC_MUTEX) : NULL;
+    struct object_hold *hold = o ? thread_hold(t, o) : NULL;
     if (!hold && t && site) {
         hold = follow_held(site, t, m);
         o = hold ? hold->object : NULL;
     }
-    struct object *condition = hold ? object_get(c, OBJECT_CONDITION) : NULL;
+    struct sync_object *condition = hold ? sync_object_get(c, SYNC_CONDITION) : NULL;
     if (!condition)
-        return unrecorded_wait(c, m, clock, ts);
+        return condition_wait_untraced(c, m, clock, ts);
     int saved = errno;
-    struct line *about = object_line(t, condition, false);
-    struct wait w = {
+    struct trace_line *about = sync_object_line(t, condition, false);
+    struct condition_wait w = {
         .thread = t, .monitor = o, .condition = condition, .hold = *hold, .site = site};
     record_event(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
                  about ? atomic_load(&about->index) : 0, site);
     /* (A run that is led may have held the thread in the record until a signal was made.) */
     busy_begin(t); /* a handler may want the same latch */
-    w.signals = signals_await(condition, o, is_shared(c));
+    w.signals = condition_signals_wait_begin(condition, o, is_shared(c));
     busy_end(t);
-    hooks_wait(t, TYPE_WAIT, site);
+    instrument_wait_begin(t, TYPE_WAIT, site);
     o->held = false;
-    pthread_cleanup_push(wake, &w);
+    pthread_cleanup_push(condition_end_wait, &w);
     errno = saved;
-    w.result = LIKELY(!replays) ? really(c, m, clock, ts) : wait_again(&w, c, m, clock, ts);
+    w.result = LIKELY(!replay_active) ? condition_call_real(c, m, clock, ts) : condition_replay_wait(&w, c, m, clock, ts);
     pthread_cleanup_pop(1);
     return w.result;
 }
@@ -215,15 +215,15 @@ ENTRY(int, pthread_cond_clockwait,
     return follow_wait(site, c, m, &clock, ts);
 }
 
-/* Returns the condition variable where the call is to be ended by signals_made(). */
-static struct object *record_signal(struct thread *t, uintptr_t site, pthread_cond_t *c,
+/* Returns the condition variable where the call is to be ended by condition_signals_call_end(). */
+static struct sync_object *record_signal(struct traced_thread *t, uintptr_t site, pthread_cond_t *c,
                                     bool broadcast)
 {
-    struct object *o = object_get(c, OBJECT_CONDITION);
+    struct sync_object *o = sync_object_get(c, SYNC_CONDITION);
     if (!o)
         return NULL;
     int saved = errno;
-    struct line *about = object_line(t, o, false), *place = thread_place(t);
+    struct trace_line *about = sync_object_line(t, o, false), *place = thread_place(t);
     uint64_t number = record_write(t,
                                    &(struct record){.shape = TYPE_SIGNAL,
                                                     .flags = broadcast ? SLOT_TEXT : 0,
@@ -236,40 +236,40 @@ static struct object *record_signal(struct thread *t, uintptr_t site, pthread_co
                                    NULL);
     busy_begin(t); /* a handler may want the same latch */
     bool bare =
-        signals_add(o, t, line_index(t->own),
-                    number ? (struct ref){line_index(place), number} : (struct ref){0, 0},
+        condition_signals_add(o, t, trace_line_index(t->own),
+                    number ? (struct event_id){trace_line_index(place), number} : (struct event_id){0, 0},
                     is_shared(c));
     busy_end(t);
-    note_recorded();
+    record_mark_nonempty();
     errno = saved;
     return bare ? o : NULL;
 }
 
 /* One that other processes share may wake a thread there, though this process has not met it. */
-static struct object *signalled(pthread_cond_t *c, bool shared)
+static struct sync_object *condition_find_signaled(pthread_cond_t *c, bool shared)
 {
-    struct object *o = object_find(c, OBJECT_CONDITION);
+    struct sync_object *o = sync_object_find(c, SYNC_CONDITION);
     if (!shared)
         return o && atomic_load_explicit(&o->signals, memory_order_relaxed) ? o : NULL;
-    if (!o && atomic_load(&live))
-        o = object_get(c, OBJECT_CONDITION);
+    if (!o && atomic_load(&current_lifetime))
+        o = sync_object_get(c, SYNC_CONDITION);
     if (o)
-        shared_find(o);
+        shared_object_find(o);
     return o;
 }
 
 /* It may have woken a thread that is recorded, all the same. */
-static struct object *count_signal(pthread_cond_t *c)
+static struct sync_object *condition_count_signal(pthread_cond_t *c)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     bool busy = t && t->busy; /* a handler within a call of ours: it is counted as not followed */
     int saved = errno;
     bool shared = is_shared(c);
-    struct object *o = busy ? NULL : signalled(c, shared);
+    struct sync_object *o = busy ? NULL : condition_find_signaled(c, shared);
     t = o ? thread_self() : NULL;
     if (t)
         busy_begin(t);
-    bool bare = o && signals_add(o, t, 0, (struct ref){0, 0}, shared);
+    bool bare = o && condition_signals_add(o, t, 0, (struct event_id){0, 0}, shared);
     if (t)
         busy_end(t);
     errno = saved;
@@ -279,14 +279,14 @@ static struct object *count_signal(pthread_cond_t *c)
 int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
 {
     real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    bool again = !LIKELY(!replays) && t && part_type(t, 0) != TYPE_NONE;
-    struct object *bare = t ? record_signal(t, site, c, broadcast) : count_signal(c);
+    struct traced_thread *t = site ? thread_recording() : NULL;
+    bool again = !LIKELY(!replay_active) && t && thread_schedule_next_type(t, 0) != TYPE_NONE;
+    struct sync_object *bare = t ? record_signal(t, site, c, broadcast) : condition_count_signal(c);
     int result = 0;
-    if (LIKELY(!again) || !atomic_load(&beyond)) /* else the threads that it woke are awake */
-        result = broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
+    if (LIKELY(!again) || !atomic_load(&condition_waits_later)) /* else the threads that it woke are awake */
+        result = broadcast ? real_functions.cond_broadcast(c) : real_functions.cond_signal(c);
     if (bare)
-        signals_made(bare);
+        condition_signals_call_end(bare);
     return result;
 }
 
@@ -295,22 +295,22 @@ ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c) { return follow_signal(
 ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c) { return follow_signal(site, c, true); }
 
 /* What comes at that address is another one. */
-static void another(pthread_cond_t *c)
+static void condition_renew(pthread_cond_t *c)
 {
-    struct object *o = object_find(c, OBJECT_CONDITION);
+    struct sync_object *o = sync_object_find(c, SYNC_CONDITION);
     if (o)
-        signals_renew(o);
-    object_destroy(c, OBJECT_CONDITION);
+        condition_signals_renew(o);
+    sync_object_destroy(c, SYNC_CONDITION);
 }
 
 ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *attributes), c,
       attributes)
 {
     real_find();
-    int result = real.cond_init(c, attributes);
+    int result = real_functions.cond_init(c, attributes);
     if (result == 0) {
-        another(c);
-        shared_initialised(c, OBJECT_CONDITION);
+        condition_renew(c);
+        shared_object_initialized(c, SYNC_CONDITION);
     }
     (void)site;
     return result;
@@ -319,9 +319,9 @@ ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *att
 ENTRY(int, pthread_cond_destroy, (pthread_cond_t * c), c)
 {
     real_find();
-    int result = real.cond_destroy(c);
+    int result = real_functions.cond_destroy(c);
     if (result == 0)
-        another(c);
+        condition_renew(c);
     (void)site;
     return result;
 }

@@ -26,22 +26,22 @@
 #include <threads.h>
 
 /* The id of a thread is known only once it runs. */
-static void announce_object(struct thread *t, uint64_t object)
+static void announce_object(struct traced_thread *t, uint64_t object)
 {
     uint8_t bytes[12];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    put_told_object(&body, &(struct told_object){line_index(&t->task->line), object});
-    tell_control(t, MESSAGE_OBJECT, &body);
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
+    encode_object(&body, &(struct object_message){trace_line_index(&t->task->line), object});
+    message_queue_send(t, MESSAGE_OBJECT, &body);
 }
 
-static struct start begin_run(void *p)
+static struct thread_start thread_create_begin_run(void *p)
 {
-    struct start start = *(struct start *)p;
-    stranger_shut(true);
-    start_put(p);
-    roster_bind_self(start.task);
-    struct thread *t = line_index(&start.task->line) ? life_begin(start.task) : NULL;
-    stranger_shut(false);
+    struct thread_start start = *(struct thread_start *)p;
+    foreign_thread_block(true);
+    thread_start_push(p);
+    thread_registry_bind_self(start.task);
+    struct traced_thread *t = trace_line_index(&start.task->line) ? thread_lifetime_begin(start.task) : NULL;
+    foreign_thread_block(false);
     if (t) {
         announce_object(t, (uint64_t)pthread_self());
         record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
@@ -51,15 +51,15 @@ static struct start begin_run(void *p)
     return start;
 }
 
-static void *run(void *p)
+static void *thread_create_run_start(void *p)
 {
-    struct start start = begin_run(p);
+    struct thread_start start = thread_create_begin_run(p);
     return start.function(start.argument);
 }
 
-static int run_c11(void *p)
+static int thread_create_run_start_c11(void *p)
 {
-    struct start start = begin_run(p);
+    struct thread_start start = thread_create_begin_run(p);
     return start.function_c11(start.argument);
 }
 
@@ -70,75 +70,75 @@ static bool made_detached(const pthread_attr_t *attributes)
            state == PTHREAD_CREATE_DETACHED;
 }
 
-static int really_create(pthread_t *id, const pthread_attr_t *attributes, const struct start *start)
+static int thread_create_call_real(pthread_t *id, const pthread_attr_t *attributes, const struct thread_start *start)
 {
-    return start->function ? real.create(id, attributes, start->function, start->argument)
-                           : real.thrd_create(id, start->function_c11, start->argument);
+    return start->function ? real_functions.create(id, attributes, start->function, start->argument)
+                           : real_functions.thrd_create(id, start->function_c11, start->argument);
 }
 
 /* Does a library of ours tell what the one does that makes this thread? */
-static bool is_followed(const struct start *start)
+static bool thread_create_is_traced(const struct thread_start *start)
 {
     uintptr_t bias;
     const char *path = start->function ? modules_path((uintptr_t)start->function, &bias) : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
-    return path && runtime_is_followed(slash ? slash + 1 : path);
+    return path && untraced_runtime_is_traced(slash ? slash + 1 : path);
 }
 
 /* Both kinds of success are 0. */
-static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attributes,
-                  const struct start *wanted)
+static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr_t *attributes,
+                  const struct thread_start *wanted)
 {
     real_find();
     if (!site) {
-        if (!is_followed(wanted))
-            atomic_store(&library_threads, true);
-        return stranger_create(id, attributes, made_detached(attributes), wanted->function,
+        if (!thread_create_is_traced(wanted))
+            atomic_store(&untraced_threads_exist, true);
+        return foreign_thread_create(id, attributes, made_detached(attributes), wanted->function,
                                wanted->function_c11, wanted->argument);
     }
-    struct thread *t = !thread_runtime() ? thread_recording() : NULL;
-    struct task *task = t ? task_new(2) : NULL;
-    struct start *start = task ? start_take() : NULL;
+    struct traced_thread *t = !thread_runtime() ? thread_recording() : NULL;
+    struct thread_info *task = t ? thread_info_new(2) : NULL;
+    struct thread_start *start = task ? thread_start_pop() : NULL;
     if (!start)
-        return really_create(id, attributes, wanted);
+        return thread_create_call_real(id, attributes, wanted);
     int saved = errno;
     task->entry = wanted->function ? cxx_callable((uintptr_t)wanted->function, wanted->argument)
                                    : (uintptr_t)wanted->function_c11;
-    uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
+    uint32_t index = trace_line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
     if (!index) { /* it did not fit: it has a line once it does something that is recorded */
-        if (t->life == atomic_load(&live)) { /* its start is after what this thread did last */
-            thread_unfollowed(t, UNSEEN_LINE);
-            unseen_tell(UNSEEN_LINE, "");
+        if (t->life == atomic_load(&current_lifetime)) { /* its start is after what this thread did last */
+            thread_note_untraced(t, UNTRACED_LINE);
+            untraced_use_report(UNTRACED_LINE, "");
         }
-        task_release(task);
-        task_release(task);
-        start_put(start);
-        return stranger_create(id, attributes, made_detached(attributes), wanted->function,
+        thread_info_release(task);
+        thread_info_release(task);
+        thread_start_push(start);
+        return foreign_thread_create(id, attributes, made_detached(attributes), wanted->function,
                                wanted->function_c11, wanted->argument);
     }
-    line_opened(&task->line, t, index);
+    trace_line_set_opened(&task->line, t, index);
     if (made_detached(attributes))
         atomic_store(&task->flags, TASK_DETACHED);
     record_event(t, TYPE_CREATE, &task->line, 0, site);
-    note_recorded();
+    record_mark_nonempty();
     *start = *wanted;
     start->task = task;
     errno = saved;
     struct mask_new mask = start->mask = mask_hold_new(attributes);
-    int result = really_create(id, attributes,
-                               &(struct start){.function = wanted->function ? run : NULL,
-                                               .function_c11 = run_c11,
+    int result = thread_create_call_real(id, attributes,
+                               &(struct thread_start){.function = wanted->function ? thread_create_run_start : NULL,
+                                               .function_c11 = thread_create_run_start_c11,
                                                .argument = start});
     saved = errno;
     mask_set(mask.before);
     if (result == 0) {
-        roster_bind(task, id);
+        thread_registry_bind(task, id);
     } else {
-        life_close(t, task, TYPE_FAILED, site);
-        task_release(task); /* a life that never was */
-        start_put(start);
+        thread_lifetime_close(t, task, TYPE_FAILED, site);
+        thread_info_release(task); /* a life that never was */
+        thread_start_push(start);
     }
-    task_release(task);
+    thread_info_release(task);
     errno = saved;
     return result;
 }
@@ -147,12 +147,12 @@ ENTRY(int, pthread_create,
       (pthread_t * id, const pthread_attr_t *attributes, void *(*function)(void *), void *argument),
       id, attributes, function, argument)
 {
-    return create(site, id, attributes,
-                  &(struct start){.function = function, .argument = argument});
+    return thread_create_start(site, id, attributes,
+                  &(struct thread_start){.function = function, .argument = argument});
 }
 
 ENTRY(int, thrd_create, (thrd_t * id, thrd_start_t function, void *argument), id, function,
       argument)
 {
-    return create(site, id, NULL, &(struct start){.function_c11 = function, .argument = argument});
+    return thread_create_start(site, id, NULL, &(struct thread_start){.function_c11 = function, .argument = argument});
 }

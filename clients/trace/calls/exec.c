@@ -22,53 +22,53 @@
 extern char **__environ;
 
 /* With the libraries before it that it can bear. */
-static int become(const char *path, char *const *v, char *const *e, bool anywhere)
+static int exec_call_replace_program(const char *path, char *const *v, char *const *e, bool anywhere)
 {
-    struct preload_change change;
-    if (!(anywhere ? preload_look_for : preload_look)(path, e, &change))
-        return anywhere ? real.execvpe(path, v, e) : real.execve(path, v, e);
-    char **changed = preload_write(&change, __builtin_alloca(change.bytes));
-    return anywhere ? real.execvpe(path, v, changed) : real.execve(path, v, changed);
+    struct child_preload_change change;
+    if (!(anywhere ? child_preload_check_in_path : child_preload_check)(path, e, &change))
+        return anywhere ? real_functions.execvpe(path, v, e) : real_functions.execve(path, v, e);
+    char **changed = child_preload_write(&change, __builtin_alloca(change.bytes));
+    return anywhere ? real_functions.execvpe(path, v, changed) : real_functions.execve(path, v, changed);
 }
 
 ENTRY(int, execve, (const char *path, char *const *v, char *const *e), path, v, e)
 {
     real_find();
-    struct becoming b = child_becomes(site);
-    return child_still_here(b, become(path, v, e, false));
+    struct exec_attempt b = child_exec_begin(site);
+    return child_exec_failed(b, exec_call_replace_program(path, v, e, false));
 }
 
 ENTRY(int, execv, (const char *path, char *const *v), path, v)
 {
     real_find();
-    struct becoming b = child_becomes(site);
-    return child_still_here(b, become(path, v, __environ, false));
+    struct exec_attempt b = child_exec_begin(site);
+    return child_exec_failed(b, exec_call_replace_program(path, v, __environ, false));
 }
 
 ENTRY(int, execvp, (const char *file, char *const *v), file, v)
 {
     real_find();
-    struct becoming b = child_becomes(site);
-    return child_still_here(b, become(file, v, __environ, true));
+    struct exec_attempt b = child_exec_begin(site);
+    return child_exec_failed(b, exec_call_replace_program(file, v, __environ, true));
 }
 
 ENTRY(int, execvpe, (const char *file, char *const *v, char *const *e), file, v, e)
 {
     real_find();
-    struct becoming b = child_becomes(site);
-    return child_still_here(b, become(file, v, e, true));
+    struct exec_attempt b = child_exec_begin(site);
+    return child_exec_failed(b, exec_call_replace_program(file, v, e, true));
 }
 
 ENTRY(int, fexecve, (int fd, char *const *v, char *const *e), fd, v, e)
 {
     real_find();
-    struct becoming b = child_becomes(site);
-    struct preload_change change;
+    struct exec_attempt b = child_exec_begin(site);
+    struct child_preload_change change;
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (preload_look(path, e, &change))
-        e = preload_write(&change, __builtin_alloca(change.bytes));
-    return child_still_here(b, real.fexecve(fd, v, e));
+    if (child_preload_check(path, e, &change))
+        e = child_preload_write(&change, __builtin_alloca(change.bytes));
+    return child_exec_failed(b, real_functions.fexecve(fd, v, e));
 }
 
 /* The arguments are not all named. */
@@ -92,44 +92,44 @@ ENTRY(int, fexecve, (int fd, char *const *v, char *const *e), fd, v, e)
         char *const *e = has_environment ? va_arg(more, char *const *) : NULL;                     \
         va_end(more);                                                                              \
         (void)e;                                                                                   \
-        struct becoming b = child_becomes(its_site);                                               \
-        return child_still_here(b, call);                                                          \
+        struct exec_attempt b = child_exec_begin(its_site);                                               \
+        return child_exec_failed(b, call);                                                          \
     }
-EXECL(PLAIN(execl), site_of_program(SITE), false, become(path, v, __environ, false))
-EXECL(PLAIN(execlp), site_of_program(SITE), false, become(path, v, __environ, true))
-EXECL(PLAIN(execle), site_of_program(SITE), true, become(path, v, e, false))
+EXECL(PLAIN(execl), site_of_program(SITE), false, exec_call_replace_program(path, v, __environ, false))
+EXECL(PLAIN(execlp), site_of_program(SITE), false, exec_call_replace_program(path, v, __environ, true))
+EXECL(PLAIN(execle), site_of_program(SITE), true, exec_call_replace_program(path, v, e, false))
 EXECL(poet_link_with_poetcc_trace__execl, site_of_traced(SITE), false,
-      become(path, v, __environ, false))
+      exec_call_replace_program(path, v, __environ, false))
 EXECL(poet_link_with_poetcc_trace__execlp, site_of_traced(SITE), false,
-      become(path, v, __environ, true))
-EXECL(poet_link_with_poetcc_trace__execle, site_of_traced(SITE), true, become(path, v, e, false))
+      exec_call_replace_program(path, v, __environ, true))
+EXECL(poet_link_with_poetcc_trace__execle, site_of_traced(SITE), true, exec_call_replace_program(path, v, e, false))
 
 /* ---- a child with another program ---- */
 
 typedef int spawn_call(pid_t *, const char *, const posix_spawn_file_actions_t *,
                        const posix_spawnattr_t *, char *const *, char *const *);
 
-static int spawn(uintptr_t site, spawn_call *call, pid_t *pid, const char *path,
+static int exec_call_spawn(uintptr_t site, spawn_call *call, pid_t *pid, const char *path,
                  const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                  char *const *v, char *const *e)
 {
     int saved = errno;
-    struct thread *t = site ? thread_recording() : NULL;
+    struct traced_thread *t = site ? thread_recording() : NULL;
     _Atomic uint64_t *spawning = t ? child_spawning(getpid()) : NULL;
     uint64_t serial = t ? child_message(t, TYPE_FORK, site) : 0;
     if (spawning)
         atomic_fetch_add(spawning, 1);
     pid_t child = 0;
-    struct preload_change change;
-    if ((call == real.spawnp ? preload_look_for : preload_look)(path, e, &change))
-        e = preload_write(&change, __builtin_alloca(change.bytes));
+    struct child_preload_change change;
+    if ((call == real_functions.spawnp ? child_preload_check_in_path : child_preload_check)(path, e, &change))
+        e = child_preload_write(&change, __builtin_alloca(change.bytes));
     errno = saved;
     int error = call(&child, path, actions, attributes, v, e);
     saved = errno;
     if (error == 0 && pid)
         *pid = child;
     if (error == 0 && t)
-        child_named(child, serial);
+        child_set_message(child, serial);
     if (spawning)
         atomic_fetch_sub(spawning, 1);
     errno = saved;
@@ -142,7 +142,7 @@ ENTRY(int, posix_spawn,
       pid, path, actions, attributes, v, e)
 {
     real_find();
-    return spawn(site, real.spawn, pid, path, actions, attributes, v, e);
+    return exec_call_spawn(site, real_functions.spawn, pid, path, actions, attributes, v, e);
 }
 
 ENTRY(int, posix_spawnp,
@@ -151,7 +151,7 @@ ENTRY(int, posix_spawnp,
       pid, path, actions, attributes, v, e)
 {
     real_find();
-    return spawn(site, real.spawnp, pid, path, actions, attributes, v, e);
+    return exec_call_spawn(site, real_functions.spawnp, pid, path, actions, attributes, v, e);
 }
 
 /* ---- the end ---- */
@@ -159,15 +159,15 @@ ENTRY(int, posix_spawnp,
 ENTRY_LAST(_exit, (int status), status)
 {
     real_find();
-    child_ends_at_once(site);
-    real._exit(status);
+    child_record_exit_at_once(site);
+    real_functions._exit(status);
     __builtin_unreachable();
 }
 
 ENTRY_LAST(_Exit, (int status), status)
 {
     real_find();
-    child_ends_at_once(site);
-    real._Exit(status);
+    child_record_exit_at_once(site);
+    real_functions._Exit(status);
     __builtin_unreachable();
 }

@@ -37,13 +37,13 @@ static __thread struct forking {
 
 /* A message to the child, which receives it when it begins to record.  Where it does not fit
  * there is none, or the child would wait for it. */
-static void record_fork(struct thread *t, uintptr_t site)
+static void record_fork(struct traced_thread *t, uintptr_t site)
 {
     static _Atomic uint64_t serial;
     int saved = errno;
-    if (t && !allowed(ALLOWED_CONNECTING)) /* the child will reach no server */
-        thread_unfollowed(t, UNSEEN_THREAD);
-    uint64_t low = t ? child_serial() : 0, high = low ? child_keys() : instance ^ FORK_KEYS;
+    if (t && !seccomp_allows(ALLOWED_CONNECTING)) /* the child will reach no server */
+        thread_note_untraced(t, UNTRACED_THREAD);
+    uint64_t low = t ? child_serial() : 0, high = low ? child_key_high() : process_instance ^ FORK_KEYS;
     if (t && !low)
         low = atomic_fetch_add(&serial, 1) + 1;
     uint64_t number = t ? record_write(t,
@@ -58,7 +58,7 @@ static void record_fork(struct thread *t, uintptr_t site)
                                        NULL)
                         : 0;
     bool told = number && !t->lost_count;
-    attach_forking(told ? high : 0, told ? low : 0);
+    lifecycle_forking(told ? high : 0, told ? low : 0);
     errno = saved;
 }
 
@@ -71,52 +71,52 @@ static __thread struct {
     struct mask before;
 } held __attribute__((tls_model("initial-exec")));
 
-static void fork_hold(void)
+static void fork_call_hold_signals(void)
 {
     if (!held.is)
         held.before = mask_hold();
     held.is = true;
 }
 
-void fork_release(void)
+void fork_call_release_signals(void)
 {
     if (held.is)
         mask_set(held.before);
     held.is = false;
 }
 
-void fork_prepare(void)
+void fork_call_prepare(void)
 {
     if (forking.ours) /* else the C library's own, as for daemon */
         record_fork(forking.site ? thread_recording() : NULL, forking.site);
-    fork_hold();
+    fork_call_hold_signals();
 }
 
-void fork_prepared(bool registered) { prepares = registered; }
+void fork_call_prepared(bool registered) { prepares = registered; }
 
-static void fork_end(long child, bool runs_handlers)
+static void fork_call_end_common(long child, bool runs_handlers)
 {
     int saved = errno;
     if (child == 0 && !runs_handlers)
-        attach_forked();
+        lifecycle_forked();
     if (child != 0)
-        attach_forking(0, 0); /* the next one may come from where we do not see it */
+        lifecycle_forking(0, 0); /* the next one may come from where we do not see it */
     errno = saved;
 }
 
-static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers)
+static pid_t fork_call_trace(uintptr_t site, pid_t (*call)(void), bool runs_handlers)
 {
     struct forking outer = forking; /* a prepare handler may fork, too */
     forking = (struct forking){true, site};
     if (!runs_handlers || !prepares) {
         record_fork(site ? thread_recording() : NULL, site);
-        fork_hold();
+        fork_call_hold_signals();
     }
     pid_t child = call();
     forking = outer;
-    fork_end(child, runs_handlers);
+    fork_call_end_common(child, runs_handlers);
     int saved = errno;
-    fork_release();
+    fork_call_release_signals();
     errno = saved;
     return child;
 }
@@ -131,7 +131,7 @@ static uint64_t clone_flags(long number, long a, long b)
     return flags;
 }
 
-bool fork_is(long number, long a, long b)
+bool fork_call_is_fork(long number, long a, long b)
 {
 #if defined(SYS_fork)
     if (number == SYS_fork)
@@ -140,21 +140,21 @@ bool fork_is(long number, long a, long b)
     return (number == SYS_clone || number == SYS_clone3) && !(clone_flags(number, a, b) & CLONE_VM);
 }
 
-void fork_begins(uintptr_t site)
+void fork_call_begin(uintptr_t site)
 {
     if (poet_process_forking)
         poet_process_forking();
     record_fork(site ? thread_recording() : NULL, site);
-    fork_hold();
+    fork_call_hold_signals();
 }
 
-void fork_ends(long number, long a, long b, long child)
+void fork_call_end(long number, long a, long b, long child)
 {
     if (child != 0 || !(clone_flags(number, a, b) & CLONE_FILES))
-        fork_end(child, false);
+        fork_call_end_common(child, false);
     else
-        attach_none();
-    fork_release();
+        lifecycle_disable();
+    fork_call_release_signals();
 }
 
 /* ---- by the C library ---- */
@@ -166,7 +166,7 @@ ENTRY_NONE(pid_t, fork)
 {
     real_find();
     within_fork = true;
-    pid_t child = follow_fork(site, real.fork, true);
+    pid_t child = fork_call_trace(site, real_functions.fork, true);
     within_fork = false;
     return child;
 }
@@ -174,5 +174,5 @@ ENTRY_NONE(pid_t, fork)
 ENTRY_NONE(pid_t, _Fork)
 {
     real_find();
-    return within_fork ? real._Fork() : follow_fork(site, real._Fork, false);
+    return within_fork ? real_functions._Fork() : fork_call_trace(site, real_functions._Fork, false);
 }

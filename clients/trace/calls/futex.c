@@ -11,7 +11,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-static bool synchronises(long number, long operation)
+static bool futex_is_synchronization(long number, long operation)
 {
     operation &= FUTEX_CMD_MASK;
     return number == SYS_futex &&
@@ -20,11 +20,11 @@ static bool synchronises(long number, long operation)
 }
 
 /* It is told once; what a ring orders is not followed. */
-static void tell_of_rings(long number)
+static void futex_report_io_rings(long number)
 {
 #ifdef SYS_io_uring_setup
     if (number == SYS_io_uring_setup)
-        poet_unseen("io_uring");
+        poet_untraced("io_uring");
 #endif
 }
 
@@ -37,28 +37,28 @@ static void tell_of_rings(long number)
     long as(long number, long a, long b, long c, long d, long e, long f)                           \
     {                                                                                              \
         real_find();                                                                               \
-        if (synchronises(number, b) && its_site) {                                                 \
-            struct thread *t = thread_recording();                                                 \
+        if (futex_is_synchronization(number, b) && its_site) {                                                 \
+            struct traced_thread *t = thread_recording();                                                 \
             if (t)                                                                                 \
-                thread_unfollowed(t, UNSEEN_FUTEX);                                                \
+                thread_note_untraced(t, UNTRACED_FUTEX);                                                \
         }                                                                                          \
-        if (fork_is(number, a, b)) {                                                               \
-            fork_begins(its_site);                                                                 \
-            long child = real.syscall(number, a, b, c, d, e, f);                                   \
-            fork_ends(number, a, b, child);                                                        \
+        if (fork_call_is_fork(number, a, b)) {                                                               \
+            fork_call_begin(its_site);                                                                 \
+            long child = real_functions.syscall(number, a, b, c, d, e, f);                                   \
+            fork_call_end(number, a, b, child);                                                        \
             return child;                                                                          \
         }                                                                                          \
         if (its_site)                                                                              \
-            tell_of_rings(number);                                                                 \
-        if ((number == SYS_prctl || number == SYS_seccomp) && forbid_before(number, a, b, c)) {    \
-            long result = real.syscall(number, a, b, c, d, e, f);                                  \
+            futex_report_io_rings(number);                                                                 \
+        if ((number == SYS_prctl || number == SYS_seccomp) && seccomp_install_begin(number, a, b, c)) {    \
+            long result = real_functions.syscall(number, a, b, c, d, e, f);                                  \
             if (result < 0)                                                                        \
-                forbid_failed();                                                                   \
+                seccomp_install_failed();                                                                   \
             else                                                                                   \
-                forbid_done();                                                                     \
+                seccomp_install_done();                                                                     \
             return result;                                                                         \
         }                                                                                          \
-        return real.syscall(number, a, b, c, d, e, f);                                             \
+        return real_functions.syscall(number, a, b, c, d, e, f);                                             \
     }
 PASS(pass, PLAIN(syscall), site_of_untraced(SITE))
 PASS(pass_traced, poet_link_with_poetcc_trace__syscall, site_of_traced(SITE))

@@ -19,34 +19,34 @@
 
 #define SEVERAL UINT32_MAX /* in the place of a line: more threads than one */
 
-struct object *hidden_object(const void *address, enum object_kind kind)
+struct sync_object *hidden_use_object(const void *address, enum sync_object_kind kind)
 {
-    struct object *o = object_find(address, kind);
-    if (o && o->marked && !object_is_marked(o))
+    struct sync_object *o = sync_object_find(address, kind);
+    if (o && o->marked && !sync_object_is_marked(o))
         return NULL; /* another one was made at this address */
     if (o && atomic_load_explicit(&o->line.index, memory_order_relaxed))
         return o;
     if (o && atomic_load(&o->missed))
         return o;
-    if (!atomic_load_explicit(&live, memory_order_relaxed) ||
+    if (!atomic_load_explicit(&current_lifetime, memory_order_relaxed) ||
         !modules_program_data((uintptr_t)address))
         return NULL;
     int saved = errno;
-    o = object_get(address, kind);
+    o = sync_object_get(address, kind);
     errno = saved;
     return o;
 }
 
 /* The line of the calling thread, 0: it has none. */
-static uint32_t hidden_self(void)
+static uint32_t hidden_use_self(void)
 {
-    const struct thread *t = thread_self();
-    return t ? line_index(t->own) : 0;
+    const struct traced_thread *t = thread_self();
+    return t ? trace_line_index(t->own) : 0;
 }
 
-void hidden_gives(struct object *o)
+void hidden_use_release(struct sync_object *o)
 {
-    uint32_t self = hidden_self();
+    uint32_t self = hidden_use_self();
     uint32_t by = atomic_load_explicit(&o->hidden_by, memory_order_relaxed);
     bool joins = o->hidden && by != self;
     atomic_store_explicit(&o->hidden_by, self && !joins ? self : SEVERAL, memory_order_relaxed);
@@ -55,68 +55,68 @@ void hidden_gives(struct object *o)
 }
 
 /* Why what was done with it is not recorded. */
-static uint8_t hidden_reason(const struct object *o)
+static uint8_t hidden_use_reason(const struct sync_object *o)
 {
-    return atomic_load(&o->missed) ? UNSEEN_LINE : UNSEEN_CALL;
+    return atomic_load(&o->missed) ? UNTRACED_LINE : UNTRACED_CALL;
 }
 
-void hidden_doubt(const struct object *o)
+void hidden_use_mark_uncertain(const struct sync_object *o)
 {
-    struct thread *t = thread_self();
+    struct traced_thread *t = thread_self();
     if (!t)
-        stranger_missed();
+        foreign_thread_note_missed();
     else if (!t->doubt)
-        t->doubt = hidden_reason(o);
+        t->doubt = hidden_use_reason(o);
 }
 
-static bool hidden_is_new(const struct object *o)
+static bool hidden_use_is_new(const struct sync_object *o)
 {
-    return !atomic_load(&o->hidden) && !o->visit && !line_index(&o->line);
+    return !atomic_load(&o->hidden) && !o->visit && !trace_line_index(&o->line);
 }
 
-void hidden_takes(struct object *o)
+void hidden_use_acquire(struct sync_object *o)
 {
-    if (!hidden_is_new(o))
-        hidden_doubt(o);
+    if (!hidden_use_is_new(o))
+        hidden_use_mark_uncertain(o);
 }
 
-void hidden_takes_alone(struct object *o)
+void hidden_use_acquire_exclusive(struct sync_object *o)
 {
-    uint32_t self = hidden_self();
+    uint32_t self = hidden_use_self();
     bool again = self && atomic_load(&o->hidden_by) == self && o->hidden_visit == o->visit;
     if (!again)
-        hidden_takes(o);
+        hidden_use_acquire(o);
     o->visit++;
     o->hidden_visit = o->visit;
     atomic_store(&o->hidden_by, self ? self : SEVERAL);
 }
 
-void hidden_met(struct object *o, struct thread *t, bool alone)
+void hidden_use_check_acquired(struct sync_object *o, struct traced_thread *t, bool alone)
 {
-    if (atomic_load(&o->hidden_by) != line_index(t->own) && !t->doubt)
-        t->doubt = hidden_reason(o);
+    if (atomic_load(&o->hidden_by) != trace_line_index(t->own) && !t->doubt)
+        t->doubt = hidden_use_reason(o);
     if (alone)
         atomic_store(&o->hidden, false);
 }
 
 /* ---- units of semaphores ---- */
 
-void hidden_counts(sem_t *s, unsigned value)
+void hidden_use_set_units(sem_t *s, unsigned value)
 {
-    struct object *o = object_find(s, OBJECT_SEMAPHORE);
+    struct sync_object *o = sync_object_find(s, SYNC_SEMAPHORE);
     if (!o || atomic_load(&o->line.far))
         return;
     atomic_store(&o->units, (int64_t)value);
     atomic_store(&o->counted, true);
 }
 
-void hidden_posts(struct object *o, int units)
+void hidden_use_add_units(struct sync_object *o, int units)
 {
     if (atomic_load_explicit(&o->counted, memory_order_relaxed))
         atomic_fetch_add(&o->units, units);
 }
 
-bool hidden_unit(struct object *o)
+bool hidden_use_consume_unit(struct sync_object *o)
 {
     if (!atomic_load_explicit(&o->counted, memory_order_relaxed) ||
         atomic_fetch_sub(&o->units, 1) > 0)

@@ -10,31 +10,31 @@
 
 #pragma GCC visibility push(hidden)
 
-struct thread;
+struct traced_thread;
 
 /* Returns the object if recorded calls have used it or it lies in the program's own data; NULL: it
  * is a library's own, or nothing is recorded. */
-struct object *hidden_object(const void *address, enum object_kind kind);
+struct sync_object *hidden_use_object(const void *address, enum sync_object_kind kind);
 /* The calling thread releases or posts it: note that before the real call. */
-void hidden_gives(struct object *object);
+void hidden_use_release(struct sync_object *object);
 /* The calling thread has acquired it, after the real call: more may be before its next event. */
-void hidden_takes(struct object *object);
-void hidden_takes_alone(struct object *object); /* a mutex or spin lock, and holds it */
+void hidden_use_acquire(struct sync_object *object);
+void hidden_use_acquire_exclusive(struct sync_object *object); /* a mutex or spin lock, and holds it */
 /* The calling thread's next event may be after a use of it that is not recorded. */
-void hidden_doubt(const struct object *object);
+void hidden_use_mark_uncertain(const struct sync_object *object);
 /* A recorded call has acquired it.  alone: whoever acquires it later does so after this thread. */
-void hidden_met(struct object *object, struct thread *thread, bool alone);
-static inline void hidden_meets(struct object *o, struct thread *thread, bool alone)
+void hidden_use_check_acquired(struct sync_object *object, struct traced_thread *thread, bool alone);
+static inline void hidden_use_check(struct sync_object *o, struct traced_thread *thread, bool alone)
 {
     if (!LIKELY(!o->hidden))
-        hidden_met(o, thread, alone);
+        hidden_use_check_acquired(o, thread, alone);
 }
 
 /* Units of a semaphore that is this process's alone.  A unit that is taken though no call that
- * passed here has posted it proves a hidden post: hidden_unit() returns true. */
-void hidden_counts(sem_t *semaphore, unsigned value);
-void hidden_posts(struct object *object, int units);
-bool hidden_unit(struct object *object);
+ * passed here has posted it proves a hidden post: hidden_use_consume_unit() returns true. */
+void hidden_use_set_units(sem_t *semaphore, unsigned value);
+void hidden_use_add_units(struct sync_object *object, int units);
+bool hidden_use_consume_unit(struct sync_object *object);
 
 #pragma GCC visibility pop
 #endif

@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-enum how { HOW_LOCK, HOW_TRY, HOW_TIMED, HOW_CLOCK };
+enum call_variant { CALL_VARIANT_LOCK, CALL_VARIANT_TRY, CALL_VARIANT_TIMED, CALL_VARIANT_CLOCK };
 
 /* Whether it is a time at all: else the call is an error. */
-static inline bool how_is_time(const struct timespec *ts)
+static inline bool call_variant_is_valid_time(const struct timespec *ts)
 {
     return ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000;
 }

@@ -19,14 +19,14 @@
 
 struct once_call {
     void (*function)(void);
-    struct object *object; /* NULL: it is not recorded */
+    struct sync_object *object; /* NULL: it is not recorded */
     uintptr_t site;
     bool ran; /* by this call */
 };
 
-static struct ref here(struct thread *t, uint16_t type, const struct once_call *c, struct ref after)
+static struct event_id once_call_record_here(struct traced_thread *t, uint16_t type, const struct once_call *c, struct event_id after)
 {
-    struct line *place = thread_place(t);
+    struct trace_line *place = thread_place(t);
     uint64_t number = record_write(t,
                                    &(struct record){.shape = type,
                                                     .flags = after.line ? RELATION_ORDER
@@ -37,49 +37,49 @@ static struct ref here(struct thread *t, uint16_t type, const struct once_call *
                                                     .site = c->site,
                                                     .partner = after},
                                    NULL);
-    return number ? (struct ref){atomic_load(&place->index), number} : (struct ref){0, 0};
+    return number ? (struct event_id){atomic_load(&place->index), number} : (struct event_id){0, 0};
 }
 
 /* The initialiser that a thread is in. */
-struct running {
-    struct thread *thread;
-    struct object *object;
+struct once_running {
+    struct traced_thread *thread;
+    struct sync_object *object;
     bool returned;
 };
 
 /* What the thread did last in it is where it ended. */
-static void leave_initialiser(struct running *r)
+static void once_call_end_initializer(struct once_running *r)
 {
-    struct object *o = r->object;
+    struct sync_object *o = r->object;
     if (r->returned || thread_recording() != r->thread)
         return;
-    o->initialised = slots_last(r->thread);
+    o->initialised = ring_slots_last(r->thread);
     o->initialised_life = r->thread->life;
     o->thrown = true;
     atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* Called by the real pthread_once in place of the initialiser. */
-static void initialise(void)
+static void once_call_run_initializer(void)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     struct once_call c = *t->once; /* it may call us again */
     t->once->ran = true;
     if (!c.object) {
         c.function();
         return;
     }
-    struct object *o = c.object;
+    struct sync_object *o = c.object;
     bool thrown = o->thrown && o->initialised_life == t->life;
     o->thrown = false;
     if (thread_recording())
-        here(t, TYPE_INITIALISE, &c, thrown ? o->initialised : (struct ref){0, 0});
-    __attribute__((cleanup(leave_initialiser))) struct running running = {t, o, false};
+        once_call_record_here(t, TYPE_INITIALISE, &c, thrown ? o->initialised : (struct event_id){0, 0});
+    __attribute__((cleanup(once_call_end_initializer))) struct once_running running = {t, o, false};
     c.function();
     running.returned = true;
     int saved = errno;
     if (thread_recording() == t) {
-        c.object->initialised = here(t, TYPE_INITIALISED, &c, (struct ref){0, 0});
+        c.object->initialised = once_call_record_here(t, TYPE_INITIALISED, &c, (struct event_id){0, 0});
         c.object->initialised_life = t->life;
     }
     errno = saved;
@@ -95,7 +95,7 @@ static bool is_done(const pthread_once_t *flag)
 #endif
 }
 
-static bool remembered(const struct thread *t, const struct object *o)
+static bool once_call_is_remembered(const struct traced_thread *t, const struct sync_object *o)
 {
     for (unsigned i = 0; i < ONCE_REMEMBERED; i++)
         if (t->ready[i] == o)
@@ -103,54 +103,54 @@ static bool remembered(const struct thread *t, const struct object *o)
     return false;
 }
 
-static void remember(struct thread *t, const struct object *o)
+static void once_call_remember(struct traced_thread *t, const struct sync_object *o)
 {
-    if (!remembered(t, o))
+    if (!once_call_is_remembered(t, o))
         t->ready[t->ready_next++ % ONCE_REMEMBERED] = o;
 }
 
 /* By code that is not recorded.  Where another thread ran the initialiser, that is before what this
  * one does next. */
-static __attribute__((noinline)) int once_unrecorded(pthread_once_t *flag, void (*function)(void))
+static __attribute__((noinline)) int once_call_untraced(pthread_once_t *flag, void (*function)(void))
 {
-    struct thread *t = thread_self();
-    struct object *o = t ? hidden_object(flag, OBJECT_ONCE) : NULL;
-    if (!o || (remembered(t, o) && is_done(flag)))
-        return real.once(flag, function);
+    struct traced_thread *t = thread_self();
+    struct sync_object *o = t ? hidden_use_object(flag, SYNC_ONCE) : NULL;
+    if (!o || (once_call_is_remembered(t, o) && is_done(flag)))
+        return real_functions.once(flag, function);
     struct once_call call = {.function = function};
     t->once = &call;
-    int result = real.once(flag, initialise);
+    int result = real_functions.once(flag, once_call_run_initializer);
     if (!call.ran)
-        hidden_doubt(o);
-    remember(t, o);
+        hidden_use_mark_uncertain(o);
+    once_call_remember(t, o);
     return result;
 }
 
 int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
 {
     real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    struct object *o = t ? object_get(flag, OBJECT_ONCE) : NULL;
+    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(flag, SYNC_ONCE) : NULL;
     if (!o)
-        return once_unrecorded(flag, function);
-    if (remembered(t, o) && is_done(flag))
-        return real.once(flag, function);
+        return once_call_untraced(flag, function);
+    if (once_call_is_remembered(t, o) && is_done(flag))
+        return real_functions.once(flag, function);
     int saved = errno;
-    struct line *line = object_line(t, o, false);
+    struct trace_line *line = sync_object_line(t, o, false);
     if (!line)
-        return once_unrecorded(flag, function);
+        return once_call_untraced(flag, function);
     struct once_call call = {function, o, site, false};
     record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
     t->once = &call;
     errno = saved;
-    if (!LIKELY(!replays) && part_type(t, 0) == TYPE_READY)
-        part_await(t, TYPE_READY); /* another one initialises it */
-    int result = real.once(flag, initialise);
+    if (!LIKELY(!replay_active) && thread_schedule_next_type(t, 0) == TYPE_READY)
+        thread_schedule_wait(t, TYPE_READY); /* another one initialises it */
+    int result = real_functions.once(flag, once_call_run_initializer);
     saved = errno;
     if (thread_recording() == t) {
-        struct ref end = o->initialised_life == t->life ? o->initialised : (struct ref){0, 0};
+        struct event_id end = o->initialised_life == t->life ? o->initialised : (struct event_id){0, 0};
         if (!call.ran && !o->initialised_life)
-            hidden_doubt(o); /* code that is not recorded had it run */
+            hidden_use_mark_uncertain(o); /* code that is not recorded had it run */
         record_write(t,
                      &(struct record){.shape = TYPE_READY,
                                       .flags = end.line ? RELATION_ORDER : RELATION_NONE,
@@ -160,9 +160,9 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
                                       .site = site,
                                       .partner = end},
                      NULL);
-        remember(t, o);
+        once_call_remember(t, o);
     }
-    note_recorded();
+    record_mark_nonempty();
     errno = saved;
     return result;
 }

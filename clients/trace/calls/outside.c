@@ -23,7 +23,7 @@ static struct {
     bool is;
 } inherited[INHERITED];
 
-void outside_inherited(void)
+void external_fd_add_inherited(void)
 {
     struct stat st;
     int saved = errno;
@@ -51,7 +51,7 @@ static bool is_named_pipe(int fd)
     return syscall(SYS_fstatfs, fd, &fs) == 0 && fs.f_type != PIPES;
 }
 
-bool outside_sender(const struct sockaddr_storage *sender)
+bool external_fd_is_remote_sender(const struct sockaddr_storage *sender)
 {
     const struct sockaddr_in *four = (const void *)sender;
     const struct sockaddr_in6 *six = (const void *)sender;
@@ -61,50 +61,50 @@ bool outside_sender(const struct sockaddr_storage *sender)
            !(IN6_IS_ADDR_V4MAPPED(&six->sin6_addr) && six->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
 }
 
-static bool peer_of(int fd, struct sockaddr_storage *peer)
+static bool external_fd_get_peer(int fd, struct sockaddr_storage *peer)
 {
     socklen_t size = sizeof *peer;
     *peer = (struct sockaddr_storage){0};
     return getpeername(fd, (struct sockaddr *)peer, &size) == 0;
 }
 
-static bool is_far(int fd)
+static bool external_fd_is_remote(int fd)
 {
     struct sockaddr_storage peer;
-    return peer_of(fd, &peer) && outside_sender(&peer);
+    return external_fd_get_peer(fd, &peer) && external_fd_is_remote_sender(&peer);
 }
 
 /* -1: it is no socket */
-static int number_of(int fd, int option)
+static int external_fd_socket_number(int fd, int option)
 {
     int value = -1;
     socklen_t size = sizeof value;
     return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
 }
 
-bool outside_by_sender(int fd)
+bool external_fd_is_per_sender(int fd)
 {
     struct sockaddr_storage peer;
-    int saved = errno, domain = number_of(fd, SO_DOMAIN);
-    bool is = (domain == AF_INET || domain == AF_INET6) && number_of(fd, SO_TYPE) == SOCK_DGRAM &&
-              !peer_of(fd, &peer);
+    int saved = errno, domain = external_fd_socket_number(fd, SO_DOMAIN);
+    bool is = (domain == AF_INET || domain == AF_INET6) && external_fd_socket_number(fd, SO_TYPE) == SOCK_DGRAM &&
+              !external_fd_get_peer(fd, &peer);
     errno = saved;
     return is;
 }
 
-bool outside_is(int fd)
+bool external_fd_is_external(int fd)
 {
     struct stat st;
     int saved = errno;
     bool is = fstat(fd, &st) == 0 &&
               (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ||
                (S_ISFIFO(st.st_mode) && (is_inherited(&st) || is_named_pipe(fd))) ||
-               (S_ISSOCK(st.st_mode) && (is_inherited(&st) || is_far(fd))));
+               (S_ISSOCK(st.st_mode) && (is_inherited(&st) || external_fd_is_remote(fd))));
     errno = saved;
     return is;
 }
 
-void outside_move_on(int fd, int64_t bytes)
+void external_fd_skip(int fd, int64_t bytes)
 {
     struct stat st;
     int saved = errno;

@@ -8,13 +8,13 @@
 
 #pragma GCC visibility push(hidden)
 
-void outside_inherited(
+void external_fd_add_inherited(
     void); /* by the first program of a run: its standard ones are from outside */
-bool outside_is(int fd);
+bool external_fd_is_external(int fd);
 /* A socket that gets datagrams from anybody: each has its sender, who is here or elsewhere. */
-bool outside_by_sender(int fd);
-bool outside_sender(const struct sockaddr_storage *sender); /* is elsewhere */
-void outside_move_on(int fd, int64_t bytes); /* what was given back is not there to be read again */
+bool external_fd_is_per_sender(int fd);
+bool external_fd_is_remote_sender(const struct sockaddr_storage *sender); /* is elsewhere */
+void external_fd_skip(int fd, int64_t bytes); /* what was given back is not there to be read again */
 
 #pragma GCC visibility pop
 #endif

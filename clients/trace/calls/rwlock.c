@@ -17,36 +17,36 @@
 #include <stdatomic.h>
 #include <time.h>
 
-struct call {
+struct rwlock_call {
     bool writing;
-    enum how how;
+    enum call_variant how;
     pthread_rwlock_t *lock;
     clockid_t clock;
     const struct timespec *ts;
 };
 
-static int really(const struct call *c, enum how how)
+static int rwlock_call_real(const struct rwlock_call *c, enum call_variant how)
 {
     switch (how) {
-    case HOW_TRY:
-        return c->writing ? real.trywrlock(c->lock) : real.tryrdlock(c->lock);
-    case HOW_TIMED:
-        return c->writing ? real.timedwrlock(c->lock, c->ts) : real.timedrdlock(c->lock, c->ts);
-    case HOW_CLOCK:
-        return c->writing ? real.clockwrlock(c->lock, c->clock, c->ts)
-                          : real.clockrdlock(c->lock, c->clock, c->ts);
+    case CALL_VARIANT_TRY:
+        return c->writing ? real_functions.trywrlock(c->lock) : real_functions.tryrdlock(c->lock);
+    case CALL_VARIANT_TIMED:
+        return c->writing ? real_functions.timedwrlock(c->lock, c->ts) : real_functions.timedrdlock(c->lock, c->ts);
+    case CALL_VARIANT_CLOCK:
+        return c->writing ? real_functions.clockwrlock(c->lock, c->clock, c->ts)
+                          : real_functions.clockrdlock(c->lock, c->clock, c->ts);
     default:
-        return c->writing ? real.wrlock(c->lock) : real.rdlock(c->lock);
+        return c->writing ? real_functions.wrlock(c->lock) : real_functions.rdlock(c->lock);
     }
 }
 
-static void entered(struct thread *t, struct object *o, const struct call *c, bool petitioned,
+static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o, const struct rwlock_call *c, bool petitioned,
                     uintptr_t site)
 {
     static const uint16_t shapes[2][2] = {{SHAPE_READ, SHAPE_READ_ENTER},
                                           {SHAPE_WRITE, SHAPE_WRITE_ENTER}};
     busy_begin(t);
-    hidden_meets(o, t, c->writing);
+    hidden_use_check(o, t, c->writing);
     record_write(t,
                  &(struct record){.shape = shapes[c->writing][petitioned],
                                   .a = thread_place(t),
@@ -55,15 +55,15 @@ static void entered(struct thread *t, struct object *o, const struct call *c, bo
                                   .take_b = 1,
                                   .site = site},
                  NULL);
-    struct hold *hold = thread_push(t, o, &o->line);
+    struct object_hold *hold = thread_push(t, o, &o->line);
     if (hold)
         hold->writing = c->writing;
     busy_end(t);
-    note_recorded();
+    record_mark_nonempty();
 }
 
 /* One more visit of a reader. */
-static void again(struct thread *t, struct hold *hold, bool petitioned, uintptr_t site)
+static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold, bool petitioned, uintptr_t site)
 {
     hold->depth++;
     record_write(t,
@@ -75,69 +75,69 @@ static void again(struct thread *t, struct hold *hold, bool petitioned, uintptr_
                  NULL);
 }
 
-static int unrecorded_lock(const struct call *c)
+static int rwlock_lock_untraced(const struct rwlock_call *c)
 {
-    int result = really(c, c->how);
-    struct object *o = result == 0 ? object_find(c->lock, OBJECT_RWLOCK) : NULL;
-    struct thread *t = o ? thread_self() : NULL;
-    struct hold *hold = t ? thread_hold(t, o) : NULL;
+    int result = rwlock_call_real(c, c->how);
+    struct sync_object *o = result == 0 ? sync_object_find(c->lock, SYNC_RWLOCK) : NULL;
+    struct traced_thread *t = o ? thread_self() : NULL;
+    struct object_hold *hold = t ? thread_hold(t, o) : NULL;
     if (hold)
         hold->depth++;
-    else if (result == 0 && (o = hidden_object(c->lock, OBJECT_RWLOCK)) != NULL)
-        hidden_takes(o);
+    else if (result == 0 && (o = hidden_use_object(c->lock, SYNC_RWLOCK)) != NULL)
+        hidden_use_acquire(o);
     return result;
 }
 
 /* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
-static __attribute__((noinline)) int lock_again(struct thread *t, const struct line *line,
-                                                uintptr_t site, const struct call *c,
+static __attribute__((noinline)) int rwlock_replay_lock(struct traced_thread *t, const struct trace_line *line,
+                                                uintptr_t site, const struct rwlock_call *c,
                                                 enum trace_type came, bool *petitioned)
 {
-    struct again is = again_asked(t, line, site);
+    struct lock_replay is = lock_replay_requested(t, line, site);
     *petitioned = *petitioned || is.petitioned;
     if (is.got == TYPE_NONE)
-        return really(c, is.last ? c->how : HOW_TRY);
-    if (is.got == TYPE_REFUSED && c->how != HOW_LOCK)
-        return !c->ts ? EBUSY : how_is_time(c->ts) ? ETIMEDOUT : EINVAL;
-    if (is.got != TYPE_REFUSED && !part_await(t, came))
-        return really(c, HOW_TRY);
-    return really(c, HOW_LOCK);
+        return rwlock_call_real(c, is.last ? c->how : CALL_VARIANT_TRY);
+    if (is.got == TYPE_REFUSED && c->how != CALL_VARIANT_LOCK)
+        return !c->ts ? EBUSY : call_variant_is_valid_time(c->ts) ? ETIMEDOUT : EINVAL;
+    if (is.got != TYPE_REFUSED && !thread_schedule_wait(t, came))
+        return rwlock_call_real(c, CALL_VARIANT_TRY);
+    return rwlock_call_real(c, CALL_VARIANT_LOCK);
 }
 
-static int lock(uintptr_t site, const struct call *c)
+static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
 {
     real_find();
-    bool odd = c->how == HOW_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
-    struct thread *t = site && !odd ? thread_recording() : NULL;
-    struct object *o = t ? object_get(c->lock, OBJECT_RWLOCK) : NULL;
+    bool odd = c->how == CALL_VARIANT_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
+    struct traced_thread *t = site && !odd ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(c->lock, SYNC_RWLOCK) : NULL;
     int saved = errno;
-    struct line *line = o ? object_line(t, o, false) : NULL;
+    struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     if (!line)
-        return unrecorded_lock(c);
-    struct hold *hold = thread_hold(t, o);
+        return rwlock_lock_untraced(c);
+    struct object_hold *hold = thread_hold(t, o);
     bool petitioned = false;
     enum trace_type came = hold ? TYPE_ENTER : c->writing ? TYPE_WRITE : TYPE_READ;
     int result =
-        LIKELY(!replays) ? really(c, HOW_TRY) : lock_again(t, line, site, c, came, &petitioned);
-    if (result == EBUSY && c->how != HOW_TRY) {
+        LIKELY(!replay_active) ? rwlock_call_real(c, CALL_VARIANT_TRY) : rwlock_replay_lock(t, line, site, c, came, &petitioned);
+    if (result == EBUSY && c->how != CALL_VARIANT_TRY) {
         record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, hold ? line : thread_place(t),
                      atomic_load(&line->index), site);
         petitioned = true;
-        hooks_wait(t, TYPE_PETITION, site);
+        instrument_wait_begin(t, TYPE_PETITION, site);
         errno = saved;
-        result = really(c, c->how);
-        hooks_go_on(t, TYPE_PETITION);
+        result = rwlock_call_real(c, c->how);
+        instrument_wait_end(t, TYPE_PETITION);
     }
-    if (result == 0 && !object_is_marked(o)) {
-        line = object_meet(t, o);
+    if (result == 0 && !sync_object_is_marked(o)) {
+        line = sync_object_check_mark(t, o);
         hold = thread_hold(t, o);
     }
     if (result != 0)
         record_refused(t, line, petitioned, site);
     else if (line && hold)
-        again(t, hold, petitioned, site);
+        rwlock_record_reread(t, hold, petitioned, site);
     else if (line)
-        entered(t, o, c, petitioned || c->how == HOW_TRY, site);
+        rwlock_record_entered(t, o, c, petitioned || c->how == CALL_VARIANT_TRY, site);
     errno = saved;
     return result;
 }
@@ -145,32 +145,32 @@ static int lock(uintptr_t site, const struct call *c)
 #define LOCK(name, writing, how, parameters, clock, ts, ...)                                       \
     ENTRY(int, name, parameters, __VA_ARGS__)                                                      \
     {                                                                                              \
-        return lock(site, &(struct call){writing, how, l, clock, ts});                             \
+        return rwlock_acquire(site, &(struct rwlock_call){writing, how, l, clock, ts});                             \
     }
 #define TIME const struct timespec *ts
-LOCK(pthread_rwlock_rdlock, false, HOW_LOCK, (pthread_rwlock_t * l), 0, NULL, l)
-LOCK(pthread_rwlock_tryrdlock, false, HOW_TRY, (pthread_rwlock_t * l), 0, NULL, l)
-LOCK(pthread_rwlock_timedrdlock, false, HOW_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l, ts)
-LOCK(pthread_rwlock_clockrdlock, false, HOW_CLOCK, (pthread_rwlock_t * l, clockid_t clock, TIME),
+LOCK(pthread_rwlock_rdlock, false, CALL_VARIANT_LOCK, (pthread_rwlock_t * l), 0, NULL, l)
+LOCK(pthread_rwlock_tryrdlock, false, CALL_VARIANT_TRY, (pthread_rwlock_t * l), 0, NULL, l)
+LOCK(pthread_rwlock_timedrdlock, false, CALL_VARIANT_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l, ts)
+LOCK(pthread_rwlock_clockrdlock, false, CALL_VARIANT_CLOCK, (pthread_rwlock_t * l, clockid_t clock, TIME),
      clock, ts, l, clock, ts)
-LOCK(pthread_rwlock_wrlock, true, HOW_LOCK, (pthread_rwlock_t * l), 0, NULL, l)
-LOCK(pthread_rwlock_trywrlock, true, HOW_TRY, (pthread_rwlock_t * l), 0, NULL, l)
-LOCK(pthread_rwlock_timedwrlock, true, HOW_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l, ts)
-LOCK(pthread_rwlock_clockwrlock, true, HOW_CLOCK, (pthread_rwlock_t * l, clockid_t clock, TIME),
+LOCK(pthread_rwlock_wrlock, true, CALL_VARIANT_LOCK, (pthread_rwlock_t * l), 0, NULL, l)
+LOCK(pthread_rwlock_trywrlock, true, CALL_VARIANT_TRY, (pthread_rwlock_t * l), 0, NULL, l)
+LOCK(pthread_rwlock_timedwrlock, true, CALL_VARIANT_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l, ts)
+LOCK(pthread_rwlock_clockwrlock, true, CALL_VARIANT_CLOCK, (pthread_rwlock_t * l, clockid_t clock, TIME),
      clock, ts, l, clock, ts)
 
 ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
 {
     real_find();
-    struct object *o = object_find(l, OBJECT_RWLOCK);
-    struct thread *t = o ? thread_at(site) : NULL;
-    struct hold *hold = t ? thread_hold(t, o) : NULL;
+    struct sync_object *o = sync_object_find(l, SYNC_RWLOCK);
+    struct traced_thread *t = o ? thread_at(site) : NULL;
+    struct object_hold *hold = t ? thread_hold(t, o) : NULL;
     int saved = errno;
     if (hold && --hold->depth) {
         record_event(t, TYPE_LEAVE, hold->line, 0, site);
     } else if (hold) {
         uint16_t shape = hold->writing ? SHAPE_WRITE_LEAVE : SHAPE_READ_LEAVE;
-        struct line *line = hold->line;
+        struct trace_line *line = hold->line;
         busy_begin(t);
         thread_pop(t, hold);
         record_write(t,
@@ -182,20 +182,20 @@ ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
                                       .site = site},
                      NULL);
         busy_end(t);
-    } else if ((o = hidden_object(l, OBJECT_RWLOCK)) != NULL) {
-        hidden_gives(o);
+    } else if ((o = hidden_use_object(l, SYNC_RWLOCK)) != NULL) {
+        hidden_use_release(o);
     }
     errno = saved;
-    return real.rwlock_unlock(l);
+    return real_functions.rwlock_unlock(l);
 }
 
 ENTRY(int, pthread_rwlock_init, (pthread_rwlock_t * l, const pthread_rwlockattr_t *attributes), l,
       attributes)
 {
     real_find();
-    int result = real.rwlock_init(l, attributes);
+    int result = real_functions.rwlock_init(l, attributes);
     if (result == 0)
-        object_made(l, OBJECT_RWLOCK, site);
+        sync_object_created(l, SYNC_RWLOCK, site);
     return result;
 }
 
@@ -203,8 +203,8 @@ ENTRY(int, pthread_rwlock_destroy, (pthread_rwlock_t * l), l)
 {
     real_find();
     (void)site;
-    int result = real.rwlock_destroy(l);
+    int result = real_functions.rwlock_destroy(l);
     if (result == 0)
-        object_destroy(l, OBJECT_RWLOCK);
+        sync_object_destroy(l, SYNC_RWLOCK);
     return result;
 }

@@ -26,7 +26,7 @@
 
 /* The whole visit, or a part of it: take_a numbers on the thread's line, take_b on
  * the semaphore's. */
-static void visit(struct thread *t, uint16_t shape, struct line *place, struct line *line,
+static void semaphore_record_visit(struct traced_thread *t, uint16_t shape, struct trace_line *place, struct trace_line *line,
                   unsigned take_a, unsigned take_b, uintptr_t site)
 {
     record_write(t,
@@ -37,117 +37,117 @@ static void visit(struct thread *t, uint16_t shape, struct line *place, struct l
                                   .take_b = take_b,
                                   .site = site},
                  NULL);
-    note_recorded();
+    record_mark_nonempty();
 }
 
 /* A unit is taken by a recorded call. */
-static void took(struct thread *t, struct object *o)
+static void semaphore_mark_acquired(struct traced_thread *t, struct sync_object *o)
 {
-    hidden_meets(o, t, false);
-    if (hidden_unit(o))
-        hidden_doubt(o);
+    hidden_use_check(o, t, false);
+    if (hidden_use_consume_unit(o))
+        hidden_use_mark_uncertain(o);
 }
 
 /* And by one that is not. */
-static int took_unrecorded(int result, const sem_t *s)
+static int semaphore_mark_acquired_untraced(int result, const sem_t *s)
 {
-    struct object *o = result == 0 ? hidden_object(s, OBJECT_SEMAPHORE) : NULL;
+    struct sync_object *o = result == 0 ? hidden_use_object(s, SYNC_SEMAPHORE) : NULL;
     if (o) {
-        hidden_unit(o);
-        hidden_takes(o);
+        hidden_use_consume_unit(o);
+        hidden_use_acquire(o);
     }
     return result;
 }
 
 struct blocked {
-    struct thread *thread;
-    struct object *object;
-    struct line *place, *line;
+    struct traced_thread *thread;
+    struct sync_object *object;
+    struct trace_line *place, *line;
     uintptr_t site;
     int result, error;
 };
 
-static void leave(void *p)
+static void semaphore_end_wait(void *p)
 {
     struct blocked *b = p;
-    hooks_go_on(b->thread, TYPE_WAIT);
+    instrument_wait_end(b->thread, TYPE_WAIT);
     uint16_t shape = b->result == 0          ? SHAPE_TAKEN
                      : b->error == ETIMEDOUT ? SHAPE_GAVE_UP
                                              : SHAPE_BROKEN;
     if (b->result == 0)
-        took(b->thread, b->object);
-    visit(b->thread, shape, b->place, b->line, 1, 2, b->site);
+        semaphore_mark_acquired(b->thread, b->object);
+    semaphore_record_visit(b->thread, shape, b->place, b->line, 1, 2, b->site);
 }
 
-static int really(enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
+static int semaphore_call_real(enum call_variant how, sem_t *s, clockid_t clock, const struct timespec *ts)
 {
-    return how == HOW_LOCK    ? real.sem_wait(s)
-           : how == HOW_TIMED ? real.sem_timedwait(s, ts)
-                              : real.sem_clockwait(s, clock, ts);
+    return how == CALL_VARIANT_LOCK    ? real_functions.sem_wait(s)
+           : how == CALL_VARIANT_TIMED ? real_functions.sem_timedwait(s, ts)
+                              : real_functions.sem_clockwait(s, clock, ts);
 }
 
 /* Whether the call can succeed at all: a wrong time is an error even if it need not be used. */
-static bool plausible(enum how how, clockid_t clock, const struct timespec *ts)
+static bool semaphore_args_valid(enum call_variant how, clockid_t clock, const struct timespec *ts)
 {
-    return how == HOW_LOCK ||
+    return how == CALL_VARIANT_LOCK ||
            (ts && ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 &&
-            (how == HOW_TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
+            (how == CALL_VARIANT_TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
 }
 
 /* As it was: the script says whether the thread had to wait, and when it got a unit. */
-static __attribute__((noinline)) int take_again(struct thread *t, const struct line *line, sem_t *s)
+static __attribute__((noinline)) int semaphore_replay_acquire(struct traced_thread *t, const struct trace_line *line, sem_t *s)
 {
     int result;
-    if (part_type(t, 0) == TYPE_NONE)
-        part_await_rest(t, part_line(t, line));
-    if (!part_plays(t) || part_has(t, TYPE_WAIT) || part_has(t, TYPE_TIMED_WAIT))
-        return part_plays(t) && part_type(t, 0) != TYPE_NONE ? -1 : real.sem_trywait(s);
-    part_await(t, TYPE_ENTERED);
-    while ((result = real.sem_wait(s)) != 0 && errno == EINTR)
+    if (thread_schedule_next_type(t, 0) == TYPE_NONE)
+        thread_schedule_wait_rest(t, thread_schedule_line(t, line));
+    if (!thread_schedule_active(t) || thread_schedule_has_next(t, TYPE_WAIT) || thread_schedule_has_next(t, TYPE_TIMED_WAIT))
+        return thread_schedule_active(t) && thread_schedule_next_type(t, 0) != TYPE_NONE ? -1 : real_functions.sem_trywait(s);
+    thread_schedule_wait(t, TYPE_ENTERED);
+    while ((result = real_functions.sem_wait(s)) != 0 && errno == EINTR)
         ;
     return result;
 }
 
-static __attribute__((noinline)) int really_again(struct thread *t, const struct line *line,
-                                                  enum how how, sem_t *s, clockid_t clock,
+static __attribute__((noinline)) int semaphore_replay_real(struct traced_thread *t, const struct trace_line *line,
+                                                  enum call_variant how, sem_t *s, clockid_t clock,
                                                   const struct timespec *ts)
 {
-    enum trace_type ends = part_type(t, 0);
+    enum trace_type ends = thread_schedule_next_type(t, 0);
     int result;
     if (ends == TYPE_NONE)
-        part_await_rest(t, part_line(t, line));
+        thread_schedule_wait_rest(t, thread_schedule_line(t, line));
     if (ends != TYPE_TAKEN && ends != TYPE_TIMEOUT && ends != TYPE_REFUSED)
-        return really(how, s, clock, ts);
-    part_await(t, ends);
+        return semaphore_call_real(how, s, clock, ts);
+    thread_schedule_wait(t, ends);
     if (ends != TYPE_TAKEN) {
         errno = ends == TYPE_TIMEOUT ? ETIMEDOUT : EINTR;
         return -1;
     }
-    while ((result = real.sem_wait(s)) != 0 && errno == EINTR)
+    while ((result = real_functions.sem_wait(s)) != 0 && errno == EINTR)
         ;
     return result;
 }
 
-static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
+static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clockid_t clock, const struct timespec *ts)
 {
     real_find();
-    struct thread *t = site && plausible(how, clock, ts) ? thread_recording() : NULL;
-    struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
+    struct traced_thread *t = site && semaphore_args_valid(how, clock, ts) ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(s, SYNC_SEMAPHORE) : NULL;
     int saved = errno;
-    struct line *line = o ? object_line(t, o, false) : NULL;
+    struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     errno = saved;
     if (!line)
-        return took_unrecorded(really(how, s, clock, ts), s);
+        return semaphore_mark_acquired_untraced(semaphore_call_real(how, s, clock, ts), s);
     pthread_testcancel(); /* the real one is a cancellation point even if it need not block */
-    struct line *place = thread_place(t);
-    int result = LIKELY(!replays) ? real.sem_trywait(s) : take_again(t, line, s);
+    struct trace_line *place = thread_place(t);
+    int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s) : semaphore_replay_acquire(t, line, s);
     if (result == 0) {
-        took(t, o);
-        visit(t, SHAPE_TAKE, place, line, 2, 3, site);
+        semaphore_mark_acquired(t, o);
+        semaphore_record_visit(t, SHAPE_TAKE, place, line, 2, 3, site);
         errno = saved;
         return 0;
     }
-    visit(t, ts ? SHAPE_TIMED_AWAIT : SHAPE_AWAIT, place, line, 1, 2, site);
+    semaphore_record_visit(t, ts ? SHAPE_TIMED_AWAIT : SHAPE_AWAIT, place, line, 1, 2, site);
     struct blocked b = {.thread = t,
                         .object = o,
                         .place = place,
@@ -155,54 +155,54 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
                         .site = site,
                         .result = -1,
                         .error = EINTR};
-    hooks_wait(t, TYPE_WAIT, site);
-    pthread_cleanup_push(leave, &b);
+    instrument_wait_begin(t, TYPE_WAIT, site);
+    pthread_cleanup_push(semaphore_end_wait, &b);
     errno = saved;
     b.result =
-        LIKELY(!replays) ? really(how, s, clock, ts) : really_again(t, line, how, s, clock, ts);
+        LIKELY(!replay_active) ? semaphore_call_real(how, s, clock, ts) : semaphore_replay_real(t, line, how, s, clock, ts);
     b.error = errno;
     pthread_cleanup_pop(1);
     errno = b.error;
     return b.result;
 }
 
-ENTRY(int, sem_wait, (sem_t * s), s) { return wait(site, HOW_LOCK, s, 0, NULL); }
+ENTRY(int, sem_wait, (sem_t * s), s) { return semaphore_wait(site, CALL_VARIANT_LOCK, s, 0, NULL); }
 
 ENTRY(int, sem_timedwait, (sem_t * s, const struct timespec *ts), s, ts)
 {
-    return wait(site, HOW_TIMED, s, 0, ts);
+    return semaphore_wait(site, CALL_VARIANT_TIMED, s, 0, ts);
 }
 
 ENTRY(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *ts), s, clock, ts)
 {
-    return wait(site, HOW_CLOCK, s, clock, ts);
+    return semaphore_wait(site, CALL_VARIANT_CLOCK, s, clock, ts);
 }
 
 /* Whether it got one is in the script, too. */
-static __attribute__((noinline)) int try_again(struct thread *t, const struct line *line, sem_t *s)
+static __attribute__((noinline)) int semaphore_replay_try(struct traced_thread *t, const struct trace_line *line, sem_t *s)
 {
-    if (t && part_type(t, 0) == TYPE_PETITION && part_type(t, 1) == TYPE_REFUSED) {
+    if (t && thread_schedule_next_type(t, 0) == TYPE_PETITION && thread_schedule_next_type(t, 1) == TYPE_REFUSED) {
         errno = EAGAIN;
         return -1;
     }
-    return line ? take_again(t, line, s) : real.sem_trywait(s);
+    return line ? semaphore_replay_acquire(t, line, s) : real_functions.sem_trywait(s);
 }
 
 ENTRY(int, sem_trywait, (sem_t * s), s)
 {
     real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
+    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(s, SYNC_SEMAPHORE) : NULL;
     int saved = errno;
-    struct line *line = o ? object_line(t, o, false) : NULL;
+    struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     errno = saved;
-    int result = LIKELY(!replays) ? real.sem_trywait(s) : try_again(t, line, s), error = errno;
+    int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s) : semaphore_replay_try(t, line, s), error = errno;
     if (!line)
-        took_unrecorded(result, s);
+        semaphore_mark_acquired_untraced(result, s);
     else if (result == 0)
-        took(t, o);
+        semaphore_mark_acquired(t, o);
     if (line && result == 0)
-        visit(t, SHAPE_TAKE, thread_place(t), line, 2, 3, site);
+        semaphore_record_visit(t, SHAPE_TAKE, thread_place(t), line, 2, 3, site);
     else if (line)
         record_refused(t, line, false, site);
     errno = error;
@@ -217,60 +217,60 @@ static bool may_overflow(sem_t *s)
     return sem_getvalue(s, &value) == 0 && value > SEM_VALUE_MAX / 2;
 }
 
-static int post_late(struct thread *t, sem_t *s, struct object *o, uintptr_t site)
+static int semaphore_post_late(struct traced_thread *t, sem_t *s, struct sync_object *o, uintptr_t site)
 {
-    struct line *line = &o->line;
-    hidden_posts(o, 1);
-    int result = real.sem_post(s), saved = errno;
+    struct trace_line *line = &o->line;
+    hidden_use_add_units(o, 1);
+    int result = real_functions.sem_post(s), saved = errno;
     if (result != 0)
-        hidden_posts(o, -1);
+        hidden_use_add_units(o, -1);
     if (result == 0)
-        visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
+        semaphore_record_visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
     else
         record_refused(t, line, true, site);
     errno = saved;
     return result;
 }
 
-static int post_unrecorded(sem_t *s)
+static int semaphore_post_untraced(sem_t *s)
 {
-    struct object *o = hidden_object(s, OBJECT_SEMAPHORE);
+    struct sync_object *o = hidden_use_object(s, SYNC_SEMAPHORE);
     if (o) {
-        hidden_posts(o, 1);
-        hidden_gives(o);
+        hidden_use_add_units(o, 1);
+        hidden_use_release(o);
     }
-    int result = real.sem_post(s);
+    int result = real_functions.sem_post(s);
     if (o && result != 0)
-        hidden_posts(o, -1);
+        hidden_use_add_units(o, -1);
     return result;
 }
 
 ENTRY(int, sem_post, (sem_t * s), s)
 {
     real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
+    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(s, SYNC_SEMAPHORE) : NULL;
     int saved = errno;
-    struct line *line = o ? object_line(t, o, false) : NULL;
+    struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     errno = saved;
     if (!line)
-        return post_unrecorded(s);
+        return semaphore_post_untraced(s);
     if (may_overflow(s))
-        return post_late(t, s, o, site);
-    hidden_posts(o, 1);
-    visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
+        return semaphore_post_late(t, s, o, site);
+    hidden_use_add_units(o, 1);
+    semaphore_record_visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
     errno = saved;
-    return real.sem_post(s);
+    return real_functions.sem_post(s);
 }
 
 ENTRY(int, sem_init, (sem_t * s, int shared, unsigned value), s, shared, value)
 {
     real_find();
-    int result = real.sem_init(s, shared, value);
+    int result = real_functions.sem_init(s, shared, value);
     if (result == 0)
-        object_made(s, OBJECT_SEMAPHORE, site);
+        sync_object_created(s, SYNC_SEMAPHORE, site);
     if (result == 0 && !shared)
-        hidden_counts(s, value);
+        hidden_use_set_units(s, value);
     return result;
 }
 
@@ -278,37 +278,37 @@ ENTRY(int, sem_destroy, (sem_t * s), s)
 {
     real_find();
     (void)site;
-    int result = real.sem_destroy(s);
+    int result = real_functions.sem_destroy(s);
     if (result == 0)
-        object_destroy(s, OBJECT_SEMAPHORE);
+        sync_object_destroy(s, SYNC_SEMAPHORE);
     return result;
 }
 
 /* ---- by name ---- */
 
 /* The same address as long as it is open: one line, under its name. */
-static void opened(uintptr_t site, sem_t *s, const char *name)
+static void semaphore_record_opened(uintptr_t site, sem_t *s, const char *name)
 {
-    struct object *o = object_get(s, OBJECT_SEMAPHORE);
+    struct sync_object *o = sync_object_get(s, SYNC_SEMAPHORE);
     if (!o || atomic_fetch_add(&o->opened, 1) > 0)
         return;
-    object_renew(o);
-    struct thread *t = site ? thread_recording() : NULL;
-    struct line *line = t ? object_line(t, o, true) : NULL;
+    sync_object_renew(o);
+    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct trace_line *line = t ? sync_object_line(t, o, true) : NULL;
     if (line)
-        line_rename(t, line, name);
+        trace_line_rename(t, line, name);
 }
 
-static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list more)
+static sem_t *semaphore_open_named(uintptr_t site, const char *name, int flags, va_list more)
 {
     real_find();
     mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
     unsigned value = flags & O_CREAT ? va_arg(more, unsigned) : 0;
     sem_t *s =
-        flags & O_CREAT ? real.sem_open(name, flags, mode, value) : real.sem_open(name, flags);
+        flags & O_CREAT ? real_functions.sem_open(name, flags, mode, value) : real_functions.sem_open(name, flags);
     int saved = errno;
     if (s != SEM_FAILED)
-        opened(site, s, name);
+        semaphore_record_opened(site, s, name);
     errno = saved;
     return s;
 }
@@ -321,7 +321,7 @@ static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list mo
     {                                                                                              \
         va_list more;                                                                              \
         va_start(more, flags);                                                                     \
-        sem_t *s = open_named(its_site, which, flags, more);                                       \
+        sem_t *s = semaphore_open_named(its_site, which, flags, more);                                       \
         va_end(more);                                                                              \
         return s;                                                                                  \
     }
@@ -332,9 +332,9 @@ ENTRY(int, sem_close, (sem_t * s), s)
 {
     real_find();
     (void)site;
-    struct object *o = object_find(s, OBJECT_SEMAPHORE);
-    int result = real.sem_close(s);
+    struct sync_object *o = sync_object_find(s, SYNC_SEMAPHORE);
+    int result = real_functions.sem_close(s);
     if (result == 0 && o && atomic_fetch_sub(&o->opened, 1) == 1)
-        object_destroy(s, OBJECT_SEMAPHORE);
+        sync_object_destroy(s, SYNC_SEMAPHORE);
     return result;
 }

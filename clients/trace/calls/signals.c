@@ -23,44 +23,44 @@
 #define ENDED (1ull << 32)
 #define SEVERAL_MUTEXES 1u /* in the place of the key of a mutex: no key has this value */
 
-const char signals_several[] =
+const char condition_signals_several[] =
     "several threads signalled meanwhile: any of them may have woken it";
-const char signals_unrecorded[] = "who signalled is not recorded";
-const char signals_elsewhere[] = "another process may have signalled";
+const char condition_signals_unrecorded[] = "who signalled is not recorded";
+const char condition_signals_elsewhere[] = "another process may have signalled";
 
-struct signals {
+struct condition_signals {
     latch lock;
     uint64_t count;
     uint64_t quiet; /* how many there were before the calls without the mutex that are under way */
     _Atomic uint64_t bare; /* such calls: begun, and in the upper half ended */
-    struct object *mutex; /* of those that wait, or waited last */
+    struct sync_object *mutex; /* of those that wait, or waited last */
     unsigned waiters;
     unsigned mixed; /* how often one waited with another mutex than others did then */
     uint32_t life; /* the one that `recent` speaks of */
     struct {
         uint32_t by;   /* own line of the thread, 0 one that is not recorded */
-        struct ref at;
+        struct event_id at;
     } recent[RECENT];
 };
 
-static struct signals *signals_of(struct object *c)
+static struct condition_signals *condition_signals_get(struct sync_object *c)
 {
-    struct signals *s = atomic_load_explicit(&c->signals, memory_order_acquire);
+    struct condition_signals *s = atomic_load_explicit(&c->signals, memory_order_acquire);
     if (s)
         return s;
-    struct signals *fresh = arena_take(sizeof *fresh);
+    struct condition_signals *fresh = tracer_arena_alloc(sizeof *fresh);
     if (!fresh)
         return NULL;
-    *fresh = (struct signals){0};
+    *fresh = (struct condition_signals){0};
     return atomic_compare_exchange_strong(&c->signals, &s, fresh) ? fresh : s;
 }
 
-static bool signals_under_way(uint64_t bare) { return (uint32_t)bare != (uint32_t)(bare >> 32); }
+static bool condition_signals_under_way(uint64_t bare) { return (uint32_t)bare != (uint32_t)(bare >> 32); }
 
 /* The threads that were waiting or signalling are not in the child. */
-void signals_begin_child(struct object *c)
+void condition_signals_begin_child(struct sync_object *c)
 {
-    struct signals *s = atomic_load(&c->signals);
+    struct condition_signals *s = atomic_load(&c->signals);
     if (!s)
         return;
     latch_reset(&s->lock);
@@ -69,30 +69,30 @@ void signals_begin_child(struct object *c)
     atomic_store(&s->bare, begun * ENDED | begun);
 }
 
-void signals_renew(struct object *c)
+void condition_signals_renew(struct sync_object *c)
 {
-    struct signals *s = atomic_load(&c->signals);
+    struct condition_signals *s = atomic_load(&c->signals);
     if (!s)
         return;
-    latch_take(&s->lock);
+    latch_lock(&s->lock);
     s->waiters = 0;
     s->mutex = NULL;
-    latch_give(&s->lock);
+    latch_unlock(&s->lock);
 }
 
 /* ---- between processes ---- */
 
 /* The counts that the processes of a condition variable share; NULL: there are none. */
-static _Atomic uint64_t *signals_shared(const struct object *c, enum shared_note what)
+static _Atomic uint64_t *condition_signals_shared(const struct sync_object *c, enum shared_note what)
 {
-    return shared_beside(&c->line, what);
+    return shared_object_note_counter(&c->line, what);
 }
 
 /* Whose mutex the waiters of all processes use; they agree on the first one. */
-static void signals_agree(const struct object *c, const struct object *mutex)
+static void condition_signals_agree(const struct sync_object *c, const struct sync_object *mutex)
 {
-    _Atomic uint64_t *agreed = signals_shared(c, SHARED_MUTEX);
-    uint64_t key = shared_name(&mutex->line), there = 0;
+    _Atomic uint64_t *agreed = condition_signals_shared(c, SHARED_MUTEX);
+    uint64_t key = shared_object_id(&mutex->line), there = 0;
     if (!agreed)
         return;
     key = key ? key : SEVERAL_MUTEXES;
@@ -101,16 +101,16 @@ static void signals_agree(const struct object *c, const struct object *mutex)
 }
 
 /* Whether the thread holds the mutex that the waiters of all processes use. */
-static bool signals_held_here(const struct object *c, const struct thread *t)
+static bool condition_signals_held_here(const struct sync_object *c, const struct traced_thread *t)
 {
-    const _Atomic uint64_t *agreed = signals_shared(c, SHARED_MUTEX);
+    const _Atomic uint64_t *agreed = condition_signals_shared(c, SHARED_MUTEX);
     uint64_t key = agreed ? atomic_load(agreed) : 0;
     if (key <= SEVERAL_MUTEXES)
         return false;
     for (size_t i = 0; i < t->hold_count; i++) {
-        const struct object *o = t->holds[i].object;
-        if (o && o->kind == OBJECT_MONITOR && o->held && o->visit == t->holds[i].visit &&
-            shared_name(&o->line) == key)
+        const struct sync_object *o = t->holds[i].object;
+        if (o && o->kind == SYNC_MUTEX && o->held && o->visit == t->holds[i].visit &&
+            shared_object_id(&o->line) == key)
             return true;
     }
     return false;
@@ -119,121 +119,121 @@ static bool signals_held_here(const struct object *c, const struct thread *t)
 /* ---- waiters ---- */
 
 /* Under the lock. */
-static void signals_meet(struct signals *s, struct object *mutex)
+static void condition_signals_meet(struct condition_signals *s, struct sync_object *mutex)
 {
     s->mixed += s->waiters && s->mutex != mutex;
     s->mutex = mutex;
     s->waiters++;
 }
 
-struct signals_wait signals_await(struct object *c, struct object *mutex, bool shared)
+struct condition_signals_wait condition_signals_wait_begin(struct sync_object *c, struct sync_object *mutex, bool shared)
 {
-    struct signals_wait w = {.condition = c, .shared = shared};
-    struct signals *s = signals_of(c);
+    struct condition_signals_wait w = {.condition = c, .shared = shared};
+    struct condition_signals *s = condition_signals_get(c);
     if (!s)
         return w;
     if (shared)
-        signals_agree(c, mutex);
-    const _Atomic uint64_t *bare = shared ? signals_shared(c, SHARED_SIGNALS) : &s->bare;
-    latch_take(&s->lock);
-    signals_meet(s, mutex);
+        condition_signals_agree(c, mutex);
+    const _Atomic uint64_t *bare = shared ? condition_signals_shared(c, SHARED_SIGNALS) : &s->bare;
+    latch_lock(&s->lock);
+    condition_signals_meet(s, mutex);
     w.bare = bare ? atomic_load(bare) : 0;
-    w.since = !shared && signals_under_way(w.bare) ? s->quiet : s->count;
+    w.since = !shared && condition_signals_under_way(w.bare) ? s->quiet : s->count;
     w.mixed = s->mixed;
-    latch_give(&s->lock);
+    latch_unlock(&s->lock);
     return w;
 }
 
-void signals_awaited(const struct signals_wait *w)
+void condition_signals_wait_end(const struct condition_signals_wait *w)
 {
-    struct signals *s = signals_of(w->condition);
+    struct condition_signals *s = condition_signals_get(w->condition);
     if (!s)
         return;
-    latch_take(&s->lock);
+    latch_lock(&s->lock);
     s->waiters -= s->waiters > 0;
-    latch_give(&s->lock);
+    latch_unlock(&s->lock);
 }
 
 /* Under the lock. */
-static bool signals_all_held(const struct signals *s, const struct signals_wait *w)
+static bool condition_signals_all_held(const struct condition_signals *s, const struct condition_signals_wait *w)
 {
     const _Atomic uint64_t *bare = &s->bare, *agreed = NULL;
     if (w->shared) {
-        bare = signals_shared(w->condition, SHARED_SIGNALS);
-        agreed = signals_shared(w->condition, SHARED_MUTEX);
+        bare = condition_signals_shared(w->condition, SHARED_SIGNALS);
+        agreed = condition_signals_shared(w->condition, SHARED_MUTEX);
         if (!bare || !agreed || atomic_load(agreed) <= SEVERAL_MUTEXES)
             return false;
     }
-    return !signals_under_way(w->bare) && (uint32_t)atomic_load(bare) == (uint32_t)w->bare &&
+    return !condition_signals_under_way(w->bare) && (uint32_t)atomic_load(bare) == (uint32_t)w->bare &&
            s->mixed == w->mixed;
 }
 
-bool signals_are_ordered(const struct signals_wait *w)
+bool condition_signals_are_ordered(const struct condition_signals_wait *w)
 {
-    struct signals *s = signals_of(w->condition);
+    struct condition_signals *s = condition_signals_get(w->condition);
     if (!s)
         return false;
-    latch_take(&s->lock);
-    bool held = signals_all_held(s, w);
-    latch_give(&s->lock);
+    latch_lock(&s->lock);
+    bool held = condition_signals_all_held(s, w);
+    latch_unlock(&s->lock);
     return held;
 }
 
 /* Under the lock. */
-static struct ref signals_first(const struct signals *s, uint64_t since, const char **why)
+static struct event_id condition_signals_first(const struct condition_signals *s, uint64_t since, const char **why)
 {
-    if (s->count == since || s->life != atomic_load(&live))
-        return (struct ref){0, 0};
+    if (s->count == since || s->life != atomic_load(&current_lifetime))
+        return (struct event_id){0, 0};
     uint32_t by = s->recent[since % RECENT].by;
-    *why = s->count - since > RECENT || !by ? signals_several : NULL;
+    *why = s->count - since > RECENT || !by ? condition_signals_several : NULL;
     for (uint64_t i = since + 1; i < s->count; i++)
         if (s->recent[i % RECENT].by != by)
-            *why = signals_several;
+            *why = condition_signals_several;
     /* "several" says that the last of them is recorded: by then the thread was woken */
     if (!s->recent[(s->count - 1) % RECENT].by)
-        *why = signals_unrecorded;
-    return *why ? (struct ref){0, 0} : s->recent[since % RECENT].at;
+        *why = condition_signals_unrecorded;
+    return *why ? (struct event_id){0, 0} : s->recent[since % RECENT].at;
 }
 
-struct ref signals_cause(const struct signals_wait *w, const char **why)
+struct event_id condition_signals_cause(const struct condition_signals_wait *w, const char **why)
 {
-    struct signals *s = signals_of(w->condition);
-    struct ref cause = {0, 0};
-    *why = w->shared ? signals_elsewhere : NULL;
+    struct condition_signals *s = condition_signals_get(w->condition);
+    struct event_id cause = {0, 0};
+    *why = w->shared ? condition_signals_elsewhere : NULL;
     if (!s || w->shared)
         return cause;
-    latch_take(&s->lock);
-    cause = signals_first(s, w->since, why);
-    latch_give(&s->lock);
+    latch_lock(&s->lock);
+    cause = condition_signals_first(s, w->since, why);
+    latch_unlock(&s->lock);
     return cause;
 }
 
 /* ---- signals ---- */
 
 /* Whether the thread holds the mutex of the waiters.  Under the lock. */
-static bool signals_held(const struct signals *s, const struct object *c, struct thread *t,
+static bool condition_signals_held(const struct condition_signals *s, const struct sync_object *c, struct traced_thread *t,
                          bool shared)
 {
     if (!t || t->waiting)
         return false;
     if (shared)
-        return signals_held_here(c, t);
+        return condition_signals_held_here(c, t);
     return s->mutex && s->mutex->held && thread_hold(t, s->mutex);
 }
 
-bool signals_add(struct object *c, struct thread *t, uint32_t by, struct ref at, bool shared)
+bool condition_signals_add(struct sync_object *c, struct traced_thread *t, uint32_t by, struct event_id at, bool shared)
 {
-    struct signals *s = signals_of(c);
-    uint32_t life = t ? t->life : atomic_load(&live);
+    struct condition_signals *s = condition_signals_get(c);
+    uint32_t life = t ? t->life : atomic_load(&current_lifetime);
     if (!s)
         return false;
-    latch_take(&s->lock);
-    bool bare = !signals_held(s, c, t, shared);
-    if (bare && !signals_under_way(atomic_load(&s->bare)))
+    latch_lock(&s->lock);
+    bool bare = !condition_signals_held(s, c, t, shared);
+    if (bare && !condition_signals_under_way(atomic_load(&s->bare)))
         s->quiet = s->count;
     if (bare)
         atomic_fetch_add(&s->bare, 1);
-    _Atomic uint64_t *far = bare && shared ? signals_shared(c, SHARED_SIGNALS) : NULL;
+    _Atomic uint64_t *far = bare && shared ? condition_signals_shared(c, SHARED_SIGNALS) : NULL;
     if (far)
         atomic_fetch_add(far, 1);
     if (s->life != life)
@@ -242,16 +242,16 @@ bool signals_add(struct object *c, struct thread *t, uint32_t by, struct ref at,
     s->recent[s->count % RECENT].by = by;
     s->recent[s->count % RECENT].at = at;
     s->count++;
-    latch_give(&s->lock);
+    latch_unlock(&s->lock);
     return bare;
 }
 
-void signals_made(struct object *c)
+void condition_signals_call_end(struct sync_object *c)
 {
-    struct signals *s = atomic_load(&c->signals);
+    struct condition_signals *s = atomic_load(&c->signals);
     if (s)
         atomic_fetch_add(&s->bare, ENDED);
-    _Atomic uint64_t *far = signals_shared(c, SHARED_SIGNALS);
+    _Atomic uint64_t *far = condition_signals_shared(c, SHARED_SIGNALS);
     if (far)
         atomic_fetch_add(far, ENDED);
 }

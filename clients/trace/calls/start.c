@@ -5,27 +5,27 @@
 #include "clients/trace/core/lock.h"
 
 static latch start_lock;
-static struct start *start_pool;
+static struct thread_start *start_pool;
 
-struct start *start_take(void)
+struct thread_start *thread_start_pop(void)
 {
-    latch_take(&start_lock);
-    struct start *start = start_pool;
+    latch_lock(&start_lock);
+    struct thread_start *start = start_pool;
     if (start)
         start_pool = start->next;
-    latch_give(&start_lock);
-    return start ? start : arena_take(sizeof *start);
+    latch_unlock(&start_lock);
+    return start ? start : tracer_arena_alloc(sizeof *start);
 }
 
-void start_put(struct start *start)
+void thread_start_push(struct thread_start *start)
 {
-    latch_take(&start_lock);
+    latch_lock(&start_lock);
     start->next = start_pool;
     start_pool = start;
-    latch_give(&start_lock);
+    latch_unlock(&start_lock);
 }
 
-void starts_forked(void)
+void thread_start_forked(void)
 {
     start_pool = NULL;
     latch_reset(&start_lock);

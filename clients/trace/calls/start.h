@@ -8,19 +8,19 @@
 
 #pragma GCC visibility push(hidden)
 
-struct start {
+struct thread_start {
     void *(*function)(void *);
     thrd_start_t function_c11; /* or this one */
     void *argument;
-    struct task *task;
-    struct start *next;
+    struct thread_info *task;
+    struct thread_start *next;
     struct mask_new mask;
 };
 
 /* From memory that is used again; NULL: there is none. */
-struct start *start_take(void);
-void start_put(struct start *start);
-void starts_forked(void); /* in the child: nobody begins any more */
+struct thread_start *thread_start_pop(void);
+void thread_start_push(struct thread_start *start);
+void thread_start_forked(void); /* in the child: nobody begins any more */
 
 #pragma GCC visibility pop
 #endif

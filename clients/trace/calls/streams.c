@@ -15,7 +15,7 @@
 CALLS(C)
 #undef C
 
-bool streams_read(void)
+bool stdio_use_report_reads(void)
 {
     bool any = false;
 #define C(name) any |= there_##name != NULL;
@@ -24,7 +24,7 @@ bool streams_read(void)
     return any;
 }
 #else
-bool streams_read(void)
+bool stdio_use_report_reads(void)
 {
     static const char *const names[] = {/* clang-format off */
         "fgetc", "getc", "getchar", "fgetc_unlocked", "getc_unlocked", "getchar_unlocked",

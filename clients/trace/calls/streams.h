@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-bool streams_read(void); /* as its file says which calls it makes */
+bool stdio_use_report_reads(void); /* as its file says which calls it makes */
 
 #pragma GCC visibility pop
 #endif

@@ -30,37 +30,37 @@
 #include <unistd.h>
 
 static pthread_key_t end_key;
-_Atomic bool library_threads;
+_Atomic bool untraced_threads_exist;
 
-unsigned life_threads(void) { return roster_recorded(); }
+unsigned thread_lifetime_count(void) { return thread_registry_recorded(); }
 
 /* ---- birth and end ---- */
 
-struct thread *life_begin(struct task *task)
+struct traced_thread *thread_lifetime_begin(struct thread_info *task)
 {
-    struct thread *t = thread_make(task);
+    struct traced_thread *t = thread_create_traced(task);
     if (t) {
         pthread_setspecific(end_key, t);
-        cancel_watch(t);
+        cancellation_watch(t);
         task->tid = (pid_t)syscall(SYS_gettid);
         t->queue->tid = (uint32_t)task->tid;
-        roster_begin();
-    } else if (atomic_load(&live)) {
-        unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory, or no time");
+        thread_registry_begin();
+    } else if (atomic_load(&current_lifetime)) {
+        untraced_use_report(UNTRACED_THREAD, "a thread for whose queue there was no memory, or no time");
     }
     return t;
 }
 
 /* The line of the thread itself, through its own queue.  Call while busy. */
-static void announce(struct thread *t, const char *name, const void *object, uintptr_t entry)
+static void thread_lifetime_announce(struct traced_thread *t, const char *name, const void *object, uintptr_t entry)
 {
-    line_opened(&t->task->line, t, line_announce(t, "task", name, object, entry, 0, NULL));
-    t->queue->thread = line_index(&t->task->line);
+    trace_line_set_opened(&t->task->line, t, trace_line_announce(t, "task", name, object, entry, 0, NULL));
+    t->queue->thread = trace_line_index(&t->task->line);
 }
 
-void life_close(struct thread *t, struct task *task, unsigned type, uintptr_t site)
+void thread_lifetime_close(struct traced_thread *t, struct thread_info *task, unsigned type, uintptr_t site)
 {
-    if (!line_index(&task->line))
+    if (!trace_line_index(&task->line))
         return;
     record_write(t,
                  &(struct record){.shape = (uint16_t)type,
@@ -71,69 +71,69 @@ void life_close(struct thread *t, struct task *task, unsigned type, uintptr_t si
                  NULL);
 }
 
-bool life_was(const struct task *task) { return task->end || task->dropped; }
+bool thread_lifetime_existed(const struct thread_info *task) { return task->end || task->dropped; }
 
-static void finish(struct thread *t)
+static void thread_lifetime_finish(struct traced_thread *t)
 {
-    struct task *task = t->task;
-    stranger_shut(true);
-    bool recorded_here = t->life == atomic_load_explicit(&live, memory_order_relaxed);
+    struct thread_info *task = t->task;
+    foreign_thread_block(true);
+    bool recorded_here = t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
     busy_begin(t); /* what a handler does from here on comes after its end */
-    usage_tell(t, false);
+    thread_usage_send(t, false);
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
     task->dropped = recorded_here && !task->end;
-    if (replays && recorded_here && part_type(t, 0) == TYPE_CLOSE)
-        part_await_bits(t, &task->flags, TASK_DETACHED);
+    if (replay_active && recorded_here && thread_schedule_next_type(t, 0) == TYPE_CLOSE)
+        thread_schedule_wait_bits(t, &task->flags, TASK_DETACHED);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
-    roster_end();
+    thread_registry_end();
     if (closed && recorded_here)
-        life_close(t, task, TYPE_CLOSE, task->entry);
+        thread_lifetime_close(t, task, TYPE_CLOSE, task->entry);
     thread_end(t);
     if (closed) {
-        roster_unbind(task, pthread_self());
-        task_release(task);
+        thread_registry_unbind(task, pthread_self());
+        thread_info_release(task);
     }
 }
 
-void life_at_end(void *p) { pthread_setspecific(end_key, p); }
+void thread_lifetime_at_end(void *p) { pthread_setspecific(end_key, p); }
 
-void life_bind(struct task *task, const pthread_t *id) { roster_bind(task, id); }
+void thread_lifetime_bind(struct thread_info *task, const pthread_t *id) { thread_registry_bind(task, id); }
 
-void life_ended(struct task *task)
+void thread_lifetime_ended(struct thread_info *task)
 {
     if (!(atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED))
         return;
-    roster_unbind(task, pthread_self());
-    task_release(task);
+    thread_registry_unbind(task, pthread_self());
+    thread_info_release(task);
 }
 
-struct thread *life_begin_thread(struct task *task, const char *name)
+struct traced_thread *thread_lifetime_begin_thread(struct thread_info *task, const char *name)
 {
-    struct thread *t = life_begin(task);
+    struct traced_thread *t = thread_lifetime_begin(task);
     if (!t)
         return NULL;
-    roster_bind_self(task);
-    announce(t, name, (void *)pthread_self(), task->entry);
+    thread_registry_bind_self(task);
+    thread_lifetime_announce(t, name, (void *)pthread_self(), task->entry);
     return t;
 }
 
 /* Runs in the rounds of thread-specific destructors; acts in the last one, so that
  * what the program's own destructors do is still seen. */
-static void at_end(void *p)
+static void thread_lifetime_key_destructor(void *p)
 {
-    struct thread *t = p;
-    if (forbid_quiet())
+    struct traced_thread *t = p;
+    if (seccomp_is_quiet())
         return;
-    if ((uintptr_t)p & STRANGER) {
-        stranger_end(p);
+    if ((uintptr_t)p & FOREIGN_THREAD_BIT) {
+        foreign_thread_end(p);
         return;
     }
     if (++t->rounds < LAST_ROUND) {
         pthread_setspecific(end_key, t);
         return;
     }
-    finish(t);
+    thread_lifetime_finish(t);
 }
 
 /* The keys of a round are gone through in their order: takes the last one of those for which threads need no
@@ -143,11 +143,11 @@ static void make_end_key(void)
     enum { LAST = 31, MOST = 64 };
     pthread_key_t others[MOST];
     unsigned count = 0;
-    bool made = pthread_key_create(&end_key, at_end) == 0;
+    bool made = pthread_key_create(&end_key, thread_lifetime_key_destructor) == 0;
 #ifdef __GLIBC__
     while (made && end_key < LAST && count < MOST) {
         others[count++] = end_key;
-        made = pthread_key_create(&end_key, at_end) == 0;
+        made = pthread_key_create(&end_key, thread_lifetime_key_destructor) == 0;
     }
     if (count && (!made || end_key > LAST)) { /* others have that one: the last before it */
         if (made)
@@ -160,25 +160,25 @@ static void make_end_key(void)
         pthread_key_delete(others[--count]);
 }
 
-void life_begin_main(void)
+void thread_lifetime_begin_main(void)
 {
-    usage_begin_main();
+    thread_usage_begin_main();
     make_end_key();
-    strangers_begin();
+    foreign_threads_begin();
     if (thread_runtime())
         return;
-    struct task *task = task_new(1);
-    struct thread *t = task ? life_begin(task) : NULL;
+    struct thread_info *task = thread_info_new(1);
+    struct traced_thread *t = task ? thread_lifetime_begin(task) : NULL;
     if (!t) {
-        live_exchange(0);
+        current_lifetime_exchange(0);
         return;
     }
-    roster_bind_self(task);
+    thread_registry_bind_self(task);
     task->entry = getauxval(AT_ENTRY);
-    announce(t, "main", (void *)pthread_self(), 0);
-    struct origin from = child_begins();
-    if (replays && from.key)
-        replay_born(from.at.number);
+    thread_lifetime_announce(t, "main", (void *)pthread_self(), 0);
+    struct event_origin from = child_program_begin();
+    if (replay_active && from.key)
+        replay_program_begin(from.at.number);
     record_write(t,
                  &(struct record){.shape = TYPE_START,
                                   .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED
@@ -194,17 +194,17 @@ void life_begin_main(void)
     busy_end(t);
 }
 
-struct thread *life_begin_child(uint64_t high, uint64_t low)
+struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low)
 {
-    struct task *task = task_new(1);
-    struct thread *t = task ? life_begin(task) : NULL;
+    struct thread_info *task = thread_info_new(1);
+    struct traced_thread *t = task ? thread_lifetime_begin(task) : NULL;
     if (!t)
         return NULL;
-    roster_bind_self(task);
+    thread_registry_bind_self(task);
     task->entry = getauxval(AT_ENTRY);
     char name[32];
     snprintf(name, sizeof name, "main[%d]", (int)getpid());
-    announce(t, name, (void *)pthread_self(), 0);
+    thread_lifetime_announce(t, name, (void *)pthread_self(), 0);
     record_write(
         t,
         &(struct record){.shape = TYPE_START,
@@ -215,13 +215,13 @@ struct thread *life_begin_child(uint64_t high, uint64_t low)
                          .key = high,
                          .partner = {0, low}},
         NULL);
-    note_recorded();
+    record_mark_nonempty();
     busy_end(t);
     return t;
 }
 
 /* Traced again; what an earlier server did not take any more is in no trace, and said in this one. */
-static void tell_on(struct thread *t)
+static void thread_lifetime_send_state(struct traced_thread *t)
 {
     char text[80];
     int n = t->untaken
@@ -230,7 +230,7 @@ static void tell_on(struct thread *t)
                 : 0;
     record_write(t,
                  &(struct record){.shape = TYPE_ON,
-                                  .flags = SLOT_DOUBT(UNSEEN_THREAD) | (n ? SLOT_TEXT : 0),
+                                  .flags = SLOT_DOUBT(UNTRACED_THREAD) | (n ? SLOT_TEXT : 0),
                                   .a = &t->task->line,
                                   .take_a = 1,
                                   .payload = text,
@@ -240,52 +240,52 @@ static void tell_on(struct thread *t)
 }
 
 /* What the thread held and lost was another server's. */
-bool life_renew(struct thread *t)
+bool thread_lifetime_renew(struct traced_thread *t)
 {
     if (!t->task)
         return false; /* the program's own tasks were another server's, too */
-    t->untaken += t->queue ? lost_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
+    t->untaken += t->queue ? lost_events_count_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
     t->untaken +=
-        t->older ? lost_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
+        t->older ? lost_events_count_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
     region_end(t);
     server_queue_done(t);
-    if (!server_queue(t, QUEUE_WHOLE))
+    if (!server_queue_create(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */
     t->head = t->tail = t->look_at = t->last_head = t->clock_gap = 0;
-    t->last = (struct ref){0, 0};
+    t->last = (struct event_id){0, 0};
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
     t->stalled = t->unnumbered = false;
     t->untold = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
-    announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(),
+    thread_lifetime_announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(),
              t->task->entry);
-    tell_on(t);
+    thread_lifetime_send_state(t);
     return true;
 }
 
-void life_end_main(void)
+void thread_lifetime_end_main(void)
 {
-    struct thread *t = thread_base;
+    struct traced_thread *t = thread_base;
     if (!t && thread_runtime())
-        usage_tell_process();
+        thread_usage_send_process();
     if (!t)
         return;
     atomic_fetch_or(&t->task->flags, TASK_DETACHED);
-    usage_tell(t, true);
-    finish(t);
-    lost_send();
+    thread_usage_send(t, true);
+    thread_lifetime_finish(t);
+    lost_events_send();
 }
 
-void life_forked(bool was_traced)
+void thread_lifetime_forked(bool was_traced)
 {
-    usage_forked();
-    starts_forked();
-    roster_forked();
+    thread_usage_forked();
+    thread_start_forked();
+    thread_registry_forked();
     if (was_traced)
         pthread_setspecific(end_key,
                             NULL); /* or the child's end would be told in the parent's queue */
-    strangers_forked();
+    foreign_threads_forked();
     thread_forget(was_traced);
 }

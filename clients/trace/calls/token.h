@@ -12,19 +12,19 @@
 
 #pragma GCC visibility push(hidden)
 
-uint64_t token_keys(void); /* first half of the keys of messages to other processes */
+uint64_t signal_token_keys(void); /* first half of the keys of messages to other processes */
 
-struct token {
+struct signal_token {
     uint64_t which; /* line << 40 | number, or the second half of a key */
     uint64_t
         check; /* of which, the process or all of them, and what the code was; 0: there is none */
 };
 
-/* scope: `instance`, of an event of this process, or token_keys(); code: what the signal really is (SI_USER...). */
-struct token token_of(uint64_t which, uint64_t scope, int code);
-void token_put(siginfo_t *info, struct token token);
+/* scope: `instance`, of an event of this process, or signal_token_keys(); code: what the signal really is (SI_USER...). */
+struct signal_token signal_token_make(uint64_t which, uint64_t scope, int code);
+void signal_token_attach(siginfo_t *info, struct signal_token token);
 /* Takes it out again; false: there is none. */
-bool token_take(siginfo_t *info, struct origin *from, int *code);
+bool signal_token_consume(siginfo_t *info, struct event_origin *from, int *code);
 
 #pragma GCC visibility pop
 #endif

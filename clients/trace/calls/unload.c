@@ -18,9 +18,9 @@ int dlclose(void *handle)
         *(void **)&call = next_call("dlclose");
         atomic_store(&real_dlclose, call);
     }
-    modules_meet_opened(thread_present());
+    modules_announce_opened(thread_present());
     int result = call ? call(handle) : -1;
-    modules_keep_closed(thread_present());
+    modules_reserve_closed(thread_present());
     return result;
 }
 #endif

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-_Atomic uint32_t allowed_not;
+_Atomic uint32_t seccomp_denied;
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -131,21 +131,21 @@ static const struct need {
 };
 
 /* An error is as good where we look whether there was one; a clock that is not read is not looked at. */
-static bool lets(uint32_t says, uint8_t what)
+static bool seccomp_action_allows(uint32_t says, uint8_t what)
 {
     uint32_t action = says & SECCOMP_RET_ACTION_FULL;
     return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ||
            (action == SECCOMP_RET_ERRNO && what != ALLOWED_CPU && what != ALLOWED_STREAMS);
 }
 
-uint32_t allowed_not_by(const struct sock_filter *filter, unsigned count)
+uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count)
 {
     uint32_t bits = filter ? 0 : ((1u << ALLOWED_COUNT) - 1) & ~(1u << ALLOWED_RECORDING);
     for (size_t i = 0; filter && i < sizeof needs / sizeof *needs; i++) {
         struct seccomp_data call = {.nr = needs[i].number, .arch = ARCH};
         for (unsigned k = 0; k < 6; k++)
             call.args[k] = needs[i].arguments[k];
-        if (!lets(bpf_says(filter, count, &call), needs[i].what))
+        if (!seccomp_action_allows(seccomp_bpf_run(filter, count, &call), needs[i].what))
             bits |= 1u << needs[i].what;
     }
     return bits;

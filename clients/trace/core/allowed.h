@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum allowed {
+enum seccomp_need {
     ALLOWED_RECORDING, /* waking the server, waiting for it, locks: without these nothing is recorded */
     ALLOWED_QUEUES, /* memory that is shared: for threads that begin, queues that grow, regions */
     ALLOWED_CPU, /* the processor clock of a thread, which no vDSO has */
@@ -27,16 +27,16 @@ enum allowed {
     ALLOWED_COUNT
 };
 
-extern _Atomic uint32_t allowed_not; /* bits: 1 << enum allowed */
+extern _Atomic uint32_t seccomp_denied; /* bits: 1 << enum allowed */
 
-static inline bool allowed(enum allowed what)
+static inline bool seccomp_allows(enum seccomp_need what)
 {
-    return !(atomic_load_explicit(&allowed_not, memory_order_relaxed) & 1u << what);
+    return !(atomic_load_explicit(&seccomp_denied, memory_order_relaxed) & 1u << what);
 }
 
 /* What such a filter does not allow, as bits; NULL: it cannot be read, and nothing is taken for granted that can be done
  * without. */
-uint32_t allowed_not_by(const struct sock_filter *filter, unsigned count);
+uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count);
 
 #pragma GCC visibility pop
 #endif

@@ -65,12 +65,12 @@
 /* One at a time makes itself known; what that needs is not on a stack, which may be small. */
 static char text[16384];
 static char file[PATH_MAX];
-static uint8_t answer[1024];
+static uint8_t lifecycle_answer[1024];
 static bool by_agent; /* so was it answered */
 static struct error error;
 
 /* The arguments of the process, one after the other in `text`; how many bytes they take. */
-static size_t read_arguments(uint32_t *count)
+static size_t lifecycle_read_arguments(uint32_t *count)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
@@ -87,17 +87,17 @@ static size_t read_arguments(uint32_t *count)
 static char environment[64] = "pthread";
 static bool is_child; /* made by fork: it has the variables of its parent */
 static char endpoint[400]; /* of this machine */
-static char target[400]; /* where an agent forwards to what is recorded; "": no agent is needed */
+static char lifecycle_target[400]; /* where an agent forwards to what is recorded; "": no agent is needed */
 
 /* What a library that is linked calls the launch that this process is one of many of; NULL: none. */
-#pragma weak poet_launch
-static const char *launch_name(void) { return poet_launch ? poet_launch() : NULL; }
+#pragma weak poet_job_id
+static const char *lifecycle_launch_name(void) { return poet_job_id ? poet_job_id() : NULL; }
 
 static uint64_t random_number(void)
 {
     uint64_t number;
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
-        number = clock_now() ^ ((uint64_t)getpid() << 40);
+        number = tracer_clock_now() ^ ((uint64_t)getpid() << 40);
     return number;
 }
 
@@ -109,7 +109,7 @@ static const char *run_name(void)
     static char name[256];
     if (*name)
         return name;
-    const char *inherited = environment_get("POET_RUN"), *launch = launch_name();
+    const char *inherited = environment_get("POET_RUN"), *launch = lifecycle_launch_name();
     if (inherited && *inherited) {
         snprintf(name, sizeof name, "%s", inherited);
         begun_here = false;
@@ -124,7 +124,7 @@ static const char *run_name(void)
     return name;
 }
 
-static void put_hello(struct out *out)
+static void lifecycle_encode_hello(struct encoder *out)
 {
     static char path[PATH_MAX], host[NAME_BYTES + 1];
     struct timespec wall;
@@ -133,28 +133,28 @@ static void put_hello(struct out *out)
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
     gethostname(host, sizeof host - 1);
-    struct told_hello hello = {.role = ROLE_PROGRAM,
-                               .run = text_of(run_name()),
-                               .environment = text_of(environment),
-                               .path = text_within(path, LIMIT_TEXT_BYTES - 1),
-                               .host = text_of(clock_host() ? clock_host() : host),
+    struct program_hello hello = {.role = ROLE_PROGRAM,
+                               .run = text_view_of(run_name()),
+                               .environment = text_view_of(environment),
+                               .path = message_text_limit(path, LIMIT_TEXT_BYTES - 1),
+                               .host = text_view_of(tracer_clock_host() ? tracer_clock_host() : host),
                                .pid = (uint32_t)getpid(),
-                               .instance = instance,
-                               .clock_ns = clock_now(),
+                               .instance = process_instance,
+                               .clock_ns = tracer_clock_now(),
                                .wall_ns =
                                    (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
-    size_t size = read_arguments(&hello.argument_count);
-    out_begin(out, MESSAGE_HELLO);
-    put_told_hello(out, &hello);
+    size_t size = lifecycle_read_arguments(&hello.argument_count);
+    encoder_begin_message(out, MESSAGE_HELLO);
+    encode_hello(out, &hello);
     for (size_t i = 0; i < size; i += strlen(text + i) + 1)
-        put_told_argument(out, text_within(text + i, LIMIT_TEXT_BYTES - 1));
+        encode_argument(out, message_text_limit(text + i, LIMIT_TEXT_BYTES - 1));
     if (!is_child) /* (other threads may be changing the environment) */
-        variables_put(out, environment);
-    out_end(out);
+        variables_encode(out, environment);
+    encoder_end_message(out);
 }
 
 /* As recv; *descriptor is set where one comes along. */
-static ssize_t receive(int fd, void *data, size_t size, int *descriptor)
+static ssize_t lifecycle_receive(int fd, void *data, size_t size, int *descriptor)
 {
     struct iovec iov = {data, size};
     char control[CMSG_SPACE(sizeof(int))];
@@ -168,49 +168,49 @@ static ssize_t receive(int fd, void *data, size_t size, int *descriptor)
 }
 
 /* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or ours. */
-static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
+static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
 {
-    uint8_t *data = answer;
+    uint8_t *data = lifecycle_answer;
     size_t size = 0, length = 0;
     unsigned type = 0;
     const char *wrong = "no answer";
-    for (uint64_t begin = clock_now(); clock_now() - begin < patience_ms * 1000000ull;) {
+    for (uint64_t begin = tracer_clock_now(); tracer_clock_now() - begin < patience_ms * 1000000ull;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 100);
-        ssize_t n = receive(fd, data + size, sizeof answer - size, counters);
+        ssize_t n = lifecycle_receive(fd, data + size, sizeof lifecycle_answer - size, counters);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
             wrong = n ? strerror(errno) : "it hung up";
             break;
         }
         size += n > 0 ? (size_t)n : 0;
-        int got = frame_read(data, size, sizeof answer, &type, &length, &wrong);
+        int got = frame_read(data, size, sizeof lifecycle_answer, &type, &length, &wrong);
         if (got < 0)
             break;
         if (got == 0)
             continue;
-        struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
+        struct decoder in = decoder_init(data + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_WELCOME) {
-            get_u32(&in); /* the version is ours, else it were refused */
-            uint32_t flags = in_left(&in) >= 4 ? get_u32(&in) : 0;
-            server_follows = flags & WELCOME_FOLLOWS;
-            server_regions = flags & WELCOME_REGIONS;
-            server_heaps = flags & WELCOME_HEAP;
-            server_meters = flags & WELCOME_METERS;
-            server_entries = flags & WELCOME_ENTRIES;
-            server_spans = flags & WELCOME_SPANS;
+            decode_u32(&in); /* the version is ours, else it were refused */
+            uint32_t flags = decoder_remaining(&in) >= 4 ? decode_u32(&in) : 0;
+            server_reads_older_queues = flags & WELCOME_FOLLOWS;
+            server_takes_regions = flags & WELCOME_REGIONS;
+            server_takes_heaps = flags & WELCOME_HEAP;
+            server_takes_metrics = flags & WELCOME_METERS;
+            server_takes_call_records = flags & WELCOME_ENTRIES;
+            server_takes_placements = flags & WELCOME_SPANS;
             by_agent = flags & WELCOME_AGENT;
-            server_far = flags & WELCOME_FAR;
-            server_ends = flags & WELCOME_ENDS;
-            server_scarce = flags & WELCOME_SCARCE;
+            server_allows_remote = flags & WELCOME_FAR;
+            server_wants_end = flags & WELCOME_ENDS;
+            server_is_scarce = flags & WELCOME_SCARCE;
             server_awaits = flags & WELCOME_AWAITS;
-            uint32_t n_text = in_left(&in) >= 4 ? get_u32(&in) : 0;
-            const uint8_t *words = get_bytes(&in, n_text); /* what its user is to know */
+            uint32_t n_text = decoder_remaining(&in) >= 4 ? decode_u32(&in) : 0;
+            const uint8_t *words = decode_bytes(&in, n_text); /* what its user is to know */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
                      words ? (const char *)words : "");
             return true;
         }
-        uint32_t n_text = get_u32(&in);
-        const uint8_t *words = get_bytes(&in, n_text);
+        uint32_t n_text = decode_u32(&in);
+        const uint8_t *words = decode_bytes(&in, n_text);
         snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
                  words ? (const char *)words : "");
         return false;
@@ -220,29 +220,29 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
 }
 
 /* Begins a new life under a server that was reached: a new instance, all told anew. */
-static bool introduce(int fd, unsigned patience_ms, struct error *why)
+static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
 {
-    instance = random_number();
-    fd = descriptor_aside(descriptor_away(fd, 3));
-    lines_begin();
-    struct out out = {0};
-    put_hello(&out);
+    process_instance = random_number();
+    fd = descriptor_aside(server_connection_move_fd(fd, 3));
+    trace_lines_begin();
+    struct encoder out = {0};
+    lifecycle_encode_hello(&out);
     modules_announce(&out);
-    codes_announce(&out);
-    unseen_announce(&out);
-    const char *complaint = report_announce(&out, *file);
-    bool told = server_use(fd, &out);
-    out_free(&out);
+    type_code_announce(&out);
+    untraced_use_announce(&out);
+    const char *complaint = report_request_announce(&out, *file);
+    bool told = server_connection_begin(fd, &out);
+    encoder_free(&out);
     int counters = -1;
-    bool cut = !told && !atomic_load(&live); /* it hung up already: why, is there to be read */
-    bool welcome = (told || cut) && read_welcome(fd, patience_ms, why, &counters) && told;
-    shared_begin(counters, instance);
+    bool cut = !told && !atomic_load(&current_lifetime); /* it hung up already: why, is there to be read */
+    bool welcome = (told || cut) && lifecycle_decode_welcome(fd, patience_ms, why, &counters) && told;
+    shared_object_begin(counters, process_instance);
     if (welcome && by_agent)
-        complaint = report_by_agent();
+        complaint = report_request_agent_message();
     if (complaint && welcome)
-        say_once("%s", complaint);
-    if (welcome && (!server_sends || sender_begin())) {
-        meters_announce();
+        stderr_log_print_once("%s", complaint);
+    if (welcome && (!server_needs_socket || socket_sender_begin())) {
+        user_metrics_announce();
         return true;
     }
     if (!told && !cut)
@@ -253,7 +253,7 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
 
 /* ---- at the start ---- */
 
-static void choose_environment(void)
+static void lifecycle_choose_environment(void)
 {
     const char *chosen = environment_get("POET_ENVIRONMENT");
     if (chosen && *chosen)
@@ -263,7 +263,7 @@ static void choose_environment(void)
 }
 
 /* A server that runs; -1 with why: it cannot be used, "": there is none, and none is named. */
-static int connect_to_server(const char *named)
+static int lifecycle_connect(const char *named)
 {
     bool absent = true;
     int fd = endpoint_default(endpoint, sizeof endpoint, &error)
@@ -277,21 +277,21 @@ static int connect_to_server(const char *named)
 #define TRIES 4 /* to join one that turns out to be about to end; then another is started */
 
 /* A server of our own, or an agent of the target, which the processes of a run have in common. */
-static bool launch(void)
+static bool lifecycle_launch_server(void)
 {
-    const struct launch what = {.name = *target                       ? run_name()
+    const struct server_launch what = {.name = *lifecycle_target                       ? run_name()
                                         : environment_get("POET_RUN") ? NULL
-                                                                      : launch_name(),
-                                .to = *target ? target : NULL};
+                                                                      : lifecycle_launch_name(),
+                                .to = *lifecycle_target ? lifecycle_target : NULL};
     bool joined = true, introduced = false;
     for (int tries = 0; tries < TRIES && joined && !introduced; tries++) {
         if (tries)
             nanosleep(&(struct timespec){0, 50000000}, NULL);
-        int fd = launch_server(&what, &joined, file, sizeof file, endpoint, sizeof endpoint);
+        int fd = server_launch_start(&what, &joined, file, sizeof file, endpoint, sizeof endpoint);
         *error.text = 0;
-        introduced = fd >= 0 && introduce(fd, 2000, &error);
+        introduced = fd >= 0 && lifecycle_introduce(fd, 2000, &error);
     }
-    launch_done();
+    server_launch_done();
     return introduced;
 }
 
@@ -300,38 +300,38 @@ static bool begins_with(const char *words, const char *begin)
     return strncmp(words, begin, strlen(begin)) == 0;
 }
 
-static bool connect_or_launch(const char *named, bool own)
+static bool lifecycle_connect_or_launch(const char *named, bool own)
 {
-    int fd = own || *target ? -1 : connect_to_server(named);
-    bool needed = own || *target || (fd < 0 && !*error.text);
-    bool introduced = needed ? launch() : fd >= 0 && introduce(fd, 2000, &error);
-    const char *who = *target ? target : *file ? "its own server" : fd >= 0 ? endpoint : "";
+    int fd = own || *lifecycle_target ? -1 : lifecycle_connect(named);
+    bool needed = own || *lifecycle_target || (fd < 0 && !*error.text);
+    bool introduced = needed ? lifecycle_launch_server() : fd >= 0 && lifecycle_introduce(fd, 2000, &error);
+    const char *who = *lifecycle_target ? lifecycle_target : *file ? "its own server" : fd >= 0 ? endpoint : "";
     if (begins_with(error.text, who) || (*file && begins_with(error.text, file)))
         who = "";
     if (!introduced && *error.text)
-        say_once("%s%s%s: the program runs untraced", who, *who ? ": " : "", error.text);
+        stderr_log_print_once("%s%s%s: the program runs untraced", who, *who ? ": " : "", error.text);
     else if (introduced && *error.text)
-        say_once("%s%s%s", who, *who ? ": " : "", error.text);
+        stderr_log_print_once("%s%s%s", who, *who ? ": " : "", error.text);
     return introduced;
 }
 
-static void attach(void)
+static void lifecycle_attach(void)
 {
     const char *named = environment_get("POET_SERVER");
     const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
     bool own = output && *output;
     if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
         return;
-    choose_environment();
-    if (own || !named || !endpoint_elsewhere(named, target, sizeof target))
-        *target = 0;
-    server_sends = !server_may_share();
-    clock_ticks = clock_ticks && !server_sends; /* whose server could not convert them */
-    if (!connect_or_launch(named, own) || !*file)
+    lifecycle_choose_environment();
+    if (own || !named || !endpoint_is_other_host(named, lifecycle_target, sizeof lifecycle_target))
+        *lifecycle_target = 0;
+    server_needs_socket = !server_may_share();
+    tracer_clock_ticks = tracer_clock_ticks && !server_needs_socket; /* whose server could not convert them */
+    if (!lifecycle_connect_or_launch(named, own) || !*file)
         return;
     environment_set("POET_SERVER", endpoint); /* for those that this program starts */
     environment_unset("POET_OUTPUT");
-    say("%stracing into %s (its newest %s); see it with: poet view %s",
+    stderr_log_print("%stracing into %s (its newest %s); see it with: poet view %s",
         own ? "" : "no server was running: ", file,
         environment_get("POET_KEEP") ? environment_get("POET_KEEP") : "1 GB", file);
 }
@@ -339,75 +339,75 @@ static void attach(void)
 /* ---- again ---- */
 
 /* A server that answers where the last one was; never one of our own.  Quiet where there is none. */
-static bool attach_again(unsigned patience_ms)
+static bool lifecycle_reattach(unsigned patience_ms)
 {
     bool absent;
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     int fd = *endpoint ? endpoint_connect(endpoint, (int)patience_ms, &absent, &error) : -1;
-    bool done = fd >= 0 && introduce(fd, patience_ms, &error);
+    bool done = fd >= 0 && lifecycle_introduce(fd, patience_ms, &error);
     pthread_setcancelstate(cancelling, NULL);
     return done;
 }
 
 #define AGAIN_NS 1000000000u
 
-static _Atomic uint64_t last;
-static _Atomic bool trying;
+static _Atomic uint64_t lifecycle_last_try;
+static _Atomic bool lifecycle_is_trying;
 
-uint32_t attach_retry(void)
+uint32_t lifecycle_retry(void)
 {
     struct timespec ts;
-    if (!allowed(ALLOWED_CONNECTING))
+    if (!seccomp_allows(ALLOWED_CONNECTING))
         return 0;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
     uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(&lifecycle_last_try, memory_order_relaxed);
     if (before == 0)
-        atomic_compare_exchange_strong(&last, &before, now); /* it has only just gone */
-    if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&trying, true))
+        atomic_compare_exchange_strong(&lifecycle_last_try, &before, now); /* it has only just gone */
+    if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&lifecycle_is_trying, true))
         return 0;
     int saved = errno;
-    if (!atomic_load(&live) && attach_again(server_wait_ms()))
-        say("%s: a server is there again: traced from here on", endpoint);
-    atomic_store(&last, now);
-    atomic_store(&trying, false);
+    if (!atomic_load(&current_lifetime) && lifecycle_reattach(server_wait_ms()))
+        stderr_log_print("%s: a server is there again: traced from here on", endpoint);
+    atomic_store(&lifecycle_last_try, now);
+    atomic_store(&lifecycle_is_trying, false);
     errno = saved;
-    return atomic_load(&live);
+    return atomic_load(&current_lifetime);
 }
 
 /* ---- fork ---- */
 
 /* The key of the message from this thread to the child that it is making; 0, 0 none. */
-static __thread struct attach_fork {
+static __thread struct lifecycle_fork {
     uint64_t high, low;
 } forked __attribute__((tls_model("initial-exec")));
 
-void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork){high, low}; }
+void lifecycle_forking(uint64_t high, uint64_t low) { forked = (struct lifecycle_fork){high, low}; }
 
 /* The child records under a life of its own, which it begins with its first call that is followed:
  * most children do nothing but execute another program. */
-static void begin_child(void)
+static void lifecycle_begin_child(void)
 {
-    bool was_traced = thread_base != NULL && live_before_fork();
+    bool was_traced = thread_base != NULL && current_lifetime_before_fork();
     is_child = true;
     if (thread_mine && thread_mine->busy)
         server_queue_forked(
             thread_mine); /* forked by a signal handler: what it came between goes on */
     region_forked(thread_mine);
-    meters_forked();
+    user_metrics_forked();
     server_forked();
-    lost_forked();
-    unseen_forked();
-    atomic_store(&trying, false);
-    objects_forked();
+    lost_events_forked();
+    untraced_use_forked();
+    atomic_store(&lifecycle_is_trying, false);
+    sync_objects_forked();
     barriers_forked();
-    codes_forked();
-    sender_forked();
+    type_code_forked();
+    socket_sender_forked();
     modules_forked();
-    unseen_forked();
-    life_forked(was_traced);
-    child_born(forked.high == child_keys() ? forked.low : 0);
+    untraced_use_forked();
+    thread_lifetime_forked(was_traced);
+    child_fork_begin(forked.high == child_key_high() ? forked.low : 0);
 }
 
 /* libpoet-process learns of a child by a handler of its own, which ran only if handlers run. */
@@ -416,39 +416,39 @@ void poet_process_forked(void);
 
 static _Atomic pid_t begun_unseen; /* the child that began without handlers */
 
-void attach_forked(void)
+void lifecycle_forked(void)
 {
     atomic_store(&begun_unseen, getpid());
-    begin_child();
+    lifecycle_begin_child();
     if (poet_process_forked)
         poet_process_forked();
 }
 
 /* (a handler of the program's that ran before this one may have begun it) */
-static void after_fork(void)
+static void lifecycle_after_fork(void)
 {
     if (atomic_exchange(&begun_unseen, 0) != getpid())
-        begin_child();
-    fork_release();
+        lifecycle_begin_child();
+    fork_call_release_signals();
 }
 
-void attach_none(void)
+void lifecycle_disable(void)
 {
     *endpoint = 0;
-    server_left();
+    server_connection_abandon();
     thread_mine = thread_base = NULL;
 }
 
-struct thread *attach_child(void)
+struct traced_thread *lifecycle_child(void)
 {
-    struct attach_fork key = forked;
+    struct lifecycle_fork key = forked;
     int saved = errno;
-    attach_forking(0, 0); /* its own children are others */
-    objects_begin_child();
-    bool reached = allowed(ALLOWED_CONNECTING) && attach_again(server_wait_ms());
-    struct thread *t = reached ? life_begin_child(key.high, key.low) : NULL;
+    lifecycle_forking(0, 0); /* its own children are others */
+    sync_objects_begin_child();
+    bool reached = seccomp_allows(ALLOWED_CONNECTING) && lifecycle_reattach(server_wait_ms());
+    struct traced_thread *t = reached ? thread_lifetime_begin_child(key.high, key.low) : NULL;
     if (t)
-        child_records();
+        child_recording_begin();
     errno = saved;
     return t;
 }
@@ -456,98 +456,98 @@ struct thread *attach_child(void)
 /* ---- the process ---- */
 
 /* quick_exit() runs no destructors.  The handler that was registered first runs last. */
-static void stop_quickly(void) { child_ends_at_once(0); }
+static void lifecycle_stop_quickly(void) { child_record_exit_at_once(0); }
 
-static void start(void) __attribute__((constructor(200)));
-static void start(void)
+static void lifecycle_start_process(void) __attribute__((constructor(200)));
+static void lifecycle_start_process(void)
 {
     real_find();
     int saved = errno;
-    stranger_shut(true);
-    input_find();
-    say_begin();
-    preload_begin();
-    picked_begin();
+    foreign_thread_block(true);
+    input_call_find_functions();
+    stderr_log_begin();
+    child_preload_begin();
+    function_filter_begin();
     modules_begin();
-    clock_begin();
+    tracer_clock_begin();
     server_begin();
     bool first = !environment_get("POET_RUN");
-    attach();
-    if (atomic_load(&live)) {
-        wanted_begin();
-        chosen_announce();
+    lifecycle_attach();
+    if (atomic_load(&current_lifetime)) {
+        measurement_wanted_begin();
+        measurement_choice_announce();
     }
-    hooks_begin();
-    catch_begin();
-    if (atomic_load(&live)) {
+    instrument_begin();
+    exceptions_begin();
+    if (atomic_load(&current_lifetime)) {
         replay_begin();
-        input_begin(first);
-        life_begin_main();
-        chosen_await();
-        runtimes_tell();
-        runtime_look_at_program(modules_under_record() && begun_here);
-        imports_tell();
-        input_streams();
+        input_call_begin(first);
+        thread_lifetime_begin_main();
+        measurement_choice_await();
+        untraced_runtimes_report();
+        untraced_runtime_check_program(modules_under_record() && begun_here);
+        untraced_imports_report();
+        input_call_report_stdio();
     }
-    stranger_shut(false);
-    say_begun();
-    at_quick_exit(stop_quickly);
-    fork_prepared(pthread_atfork(fork_prepare, fork_release, after_fork) == 0);
+    foreign_thread_block(false);
+    stderr_log_begun();
+    at_quick_exit(lifecycle_stop_quickly);
+    fork_call_prepared(pthread_atfork(fork_call_prepare, fork_call_release_signals, lifecycle_after_fork) == 0);
     errno = saved;
 }
 
-static void say_what_was_recorded(bool any, bool libraries)
+static void lifecycle_print_summary(bool any, bool libraries)
 {
-    if (wanted_first() & WANTED_CALLS) /* no events, but calls */
+    if (measurement_wanted_initial() & WANTED_CALLS) /* no events, but calls */
         return;
     if (!any && !modules_under_record())
-        say("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
+        stderr_log_print("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
             "each with: poetcc -trace",
             libraries ? ", though libraries start threads" : "");
     else if (!any && libraries)
-        say("no call of the program itself was recorded, but its libraries start threads: see them "
+        stderr_log_print("no call of the program itself was recorded, but its libraries start threads: see them "
             "with: poet record --libraries");
 }
 
-void attach_say_lost(uint64_t lost)
+void lifecycle_report_lost(uint64_t lost)
 {
     static _Atomic uint32_t said_in;
-    uint32_t life = atomic_load(&live);
+    uint32_t life = atomic_load(&current_lifetime);
     if (lost && atomic_exchange(&said_in, life) != life)
-        say("%llu events or more were lost: there is no room for them where the trace is written; "
+        stderr_log_print("%llu events or more were lost: there is no room for them where the trace is written; "
             "how many: poet stat %s",
-            (unsigned long long)lost, *file ? file : *target ? "latest" : endpoint);
+            (unsigned long long)lost, *file ? file : *lifecycle_target ? "latest" : endpoint);
 }
 
 #define WHOLE_MS 10000
 
-static void stop(void) __attribute__((destructor(200)));
-static void stop(void)
+static void lifecycle_stop_process(void) __attribute__((destructor(200)));
+static void lifecycle_stop_process(void)
 {
-    if (forbid_quiet())
+    if (seccomp_is_quiet())
         return;
-    launch_end();
-    if (!atomic_load(&live))
+    server_launch_end();
+    if (!atomic_load(&current_lifetime))
         return;
-    struct thread *t = thread_present();
+    struct traced_thread *t = thread_present();
     if (t)
-        modules_meet_opened(t);
+        modules_announce_opened(t);
     else
-        modules_look_again();
-    if (!LIKELY(!replays))
-        part_await_others(t);
-    bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
+        modules_rescan();
+    if (!LIKELY(!replay_active))
+        thread_schedule_wait_others(t);
+    bool any = atomic_load(&anything_recorded), libraries = atomic_load(&untraced_threads_exist);
     if (libraries && modules_under_record())
-        unseen_tell(UNSEEN_RUNTIME,
+        untraced_use_report(UNTRACED_RUNTIME,
                     "threads that libraries start: see them with poet record --libraries");
-    child_ends(0);
-    uint64_t lost = t ? lost_for_room(t) : 0; /* (its queue goes with it) */
-    life_end_main();
-    tell_ends(ENDS_EXIT);
-    unseen_pass_on();
-    if (server_sends)
-        sender_leave(SENDER_MS);
-    attach_say_lost(lost);
-    say_what_was_recorded(any, libraries);
-    launch_wait(WHOLE_MS);
+    child_record_exit(0);
+    uint64_t lost = t ? lost_events_count_no_room(t) : 0; /* (its queue goes with it) */
+    thread_lifetime_end_main();
+    message_queue_send_end(ENDS_EXIT);
+    untraced_use_forward();
+    if (server_needs_socket)
+        socket_sender_finish(SENDER_MS);
+    lifecycle_report_lost(lost);
+    lifecycle_print_summary(any, libraries);
+    server_launch_wait(WHOLE_MS);
 }

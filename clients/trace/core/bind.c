@@ -8,8 +8,8 @@
 #include "clients/trace/core/libc.h"
 
 #if defined(POET_STATIC)
-bool bind_to_libc(void) { return true; }
-void *bind_found(const char *name) { return (void)name, NULL; }
+bool libc_bind_to_libc(void) { return true; }
+void *libc_bind_found(const char *name) { return (void)name, NULL; }
 #elif __WORDSIZE != 64
 bool bind_to_libc(void) { return false; }
 void *bind_found(const char *name) { return (void)name, NULL; }
@@ -24,7 +24,7 @@ void *bind_found(const char *name) { return (void)name, NULL; }
 #define LIBC_NAME "libc.so.6"
 
 /* What stands in an object's dynamic section. */
-struct bind_object {
+struct libc_bind_object {
     ElfW(Addr) base;
     const ElfW(Sym) * symbols;
     const char *strings;
@@ -40,18 +40,18 @@ struct bind_object {
     const char *name;
 };
 
-static const void *bind_at(ElfW(Addr) base, ElfW(Addr) address)
+static const void *libc_bind_at(ElfW(Addr) base, ElfW(Addr) address)
 {
     /* (the loader adds the base where it may write there, and it is not for us to know where) */
     return (const void *)(address < base ? address + base : address);
 }
 
-static struct bind_object bind_object_of(const struct link_map *map)
+static struct libc_bind_object libc_bind_object_of(const struct link_map *map)
 {
-    struct bind_object o = {.base = map->l_addr};
+    struct libc_bind_object o = {.base = map->l_addr};
     size_t name = 0;
     for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-        const void *p = bind_at(map->l_addr, d->d_un.d_ptr);
+        const void *p = libc_bind_at(map->l_addr, d->d_un.d_ptr);
         switch (d->d_tag) {
         case DT_SYMTAB:
             o.symbols = p;
@@ -96,14 +96,14 @@ static struct bind_object bind_object_of(const struct link_map *map)
 }
 
 /* No function of the C library is called before libpoet is bound. */
-static bool bind_same(const char *a, const char *b)
+static bool libc_bind_same(const char *a, const char *b)
 {
     while (*a && *a == *b)
         a++, b++;
     return *a == *b;
 }
 
-static bool bind_begins(const char *text, const char *with)
+static bool libc_bind_begins(const char *text, const char *with)
 {
     while (*with && *text == *with)
         text++, with++;
@@ -111,13 +111,13 @@ static bool bind_begins(const char *text, const char *with)
 }
 
 /* The number that libc gives to a version; 0: it has no such. */
-static unsigned bind_version_number(const struct bind_object *libc_object, const char *version)
+static unsigned libc_bind_version_number(const struct libc_bind_object *libc_object, const char *version)
 {
     const char *at = (const char *)libc_object->defined;
     while (at) {
         const ElfW(Verdef) *v = (const void *)at;
         const ElfW(Verdaux) *a = (const void *)(at + v->vd_aux);
-        if (bind_same(libc_object->strings + a->vda_name, version))
+        if (libc_bind_same(libc_object->strings + a->vda_name, version))
             return v->vd_ndx;
         at = v->vd_next ? at + v->vd_next : NULL;
     }
@@ -125,13 +125,13 @@ static unsigned bind_version_number(const struct bind_object *libc_object, const
 }
 
 /* The version of libc in which a symbol is needed; NULL: it is not of libc. */
-static const char *bind_version_needed(const struct bind_object *o, size_t symbol)
+static const char *libc_bind_version_needed(const struct libc_bind_object *o, size_t symbol)
 {
     unsigned wanted = o->versions ? o->versions[symbol] & 0x7fffu : 0;
     for (const char *at = (const char *)o->needed; at && wanted > 1;) {
         const ElfW(Verneed) *v = (const void *)at;
         const char *aux = at + v->vn_aux;
-        for (unsigned i = 0; i < v->vn_cnt && bind_same(o->strings + v->vn_file, LIBC_NAME); i++) {
+        for (unsigned i = 0; i < v->vn_cnt && libc_bind_same(o->strings + v->vn_file, LIBC_NAME); i++) {
             const ElfW(Vernaux) *a = (const void *)aux;
             if (a->vna_other == wanted)
                 return o->strings + a->vna_name;
@@ -142,7 +142,7 @@ static const char *bind_version_needed(const struct bind_object *o, size_t symbo
     return NULL;
 }
 
-static void *bind_address(const struct bind_object *o, const ElfW(Sym) * s)
+static void *libc_bind_address(const struct libc_bind_object *o, const ElfW(Sym) * s)
 {
     ElfW(Addr) address = o->base + s->st_value;
     if (ELF64_ST_TYPE(s->st_info) == STT_FUNC)
@@ -156,7 +156,7 @@ static void *bind_address(const struct bind_object *o, const ElfW(Sym) * s)
 }
 
 /* version 0: the one that programs are linked with today; libpoet's own have none */
-static void *bind_look_up(const struct bind_object *o, const char *name, unsigned version)
+static void *libc_bind_look_up(const struct libc_bind_object *o, const char *name, unsigned version)
 {
     uint32_t h = 5381;
     for (const char *c = name; *c; c++)
@@ -170,62 +170,62 @@ static void *bind_look_up(const struct bind_object *o, const char *name, unsigne
         const ElfW(Sym) *s = &o->symbols[i];
         bool right = version ? (o->versions[i] & 0x7fffu) == version : !(o->versions[i] & 0x8000u);
         if ((its | 1) == (h | 1) && right && s->st_shndx != SHN_UNDEF &&
-            bind_same(o->strings + s->st_name, name))
-            return bind_address(o, s);
+            libc_bind_same(o->strings + s->st_name, name))
+            return libc_bind_address(o, s);
         if (its & 1)
             break;
     }
     return NULL;
 }
 
-static bool bind_is_function(const struct bind_object *o, int table, const ElfW(Rela) * r)
+static bool libc_bind_is_function(const struct libc_bind_object *o, int table, const ElfW(Rela) * r)
 {
     const ElfW(Sym) *s = &o->symbols[ELF64_R_SYM(r->r_info)];
     return ELF64_R_SYM(r->r_info) && s->st_shndx == SHN_UNDEF &&
            (table == 1 || ELF64_ST_TYPE(s->st_info) == STT_FUNC) && r->r_addend == 0;
 }
 
-static bool bind_is_ours(const char *name)
+static bool libc_bind_is_ours(const char *name)
 {
     static const char *const others[] = {"libpoet-process.so", "libpoet-omp.so",
                                          "libpoet-memory.so"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (bind_same(name, others[i]))
+        if (libc_bind_same(name, others[i]))
             return true;
-    return bind_same(name, "libpoet.so") || bind_begins(name, "libpoet.so.");
+    return libc_bind_same(name, "libpoet.so") || libc_bind_begins(name, "libpoet.so.");
 }
 
 /* The objects whose functions are called, whatever else has the same names. */
-struct bind_targets {
-    struct bind_object libc, poet;
+struct libc_bind_targets {
+    struct libc_bind_object libc, poet;
 };
 
-static void *bind_target(const struct bind_targets *targets, const struct bind_object *o,
+static void *libc_bind_target(const struct libc_bind_targets *targets, const struct libc_bind_object *o,
                          size_t symbol)
 {
-    const char *version = bind_version_needed(o, symbol);
+    const char *version = libc_bind_version_needed(o, symbol);
     const char *name = o->strings + o->symbols[symbol].st_name;
     if (!version)
-        return bind_look_up(&targets->poet, name, 0);
-    unsigned number = bind_version_number(&targets->libc, version);
-    return number ? bind_look_up(&targets->libc, name, number) : NULL;
+        return libc_bind_look_up(&targets->poet, name, 0);
+    unsigned number = libc_bind_version_number(&targets->libc, version);
+    return number ? libc_bind_look_up(&targets->libc, name, number) : NULL;
 }
 
-static void bind_object_to(const struct bind_object *o, const struct bind_targets *targets)
+static void libc_bind_object_to(const struct libc_bind_object *o, const struct libc_bind_targets *targets)
 {
     for (int table = 0; table < 2; table++)
         for (size_t i = 0; o->relocations[table] && i < o->counts[table]; i++) {
             const ElfW(Rela) *r = &o->relocations[table][i];
             void **slot = (void **)(o->base + r->r_offset);
-            void *p = bind_is_function(o, table, r)
-                          ? bind_target(targets, o, ELF64_R_SYM(r->r_info))
+            void *p = libc_bind_is_function(o, table, r)
+                          ? libc_bind_target(targets, o, ELF64_R_SYM(r->r_info))
                           : NULL;
             if (p && *slot != p)
                 *slot = p;
         }
 }
 
-static ElfW(Addr) bind_page(void)
+static ElfW(Addr) libc_bind_page(void)
 {
 #if defined(__x86_64__)
     return 4096;
@@ -234,7 +234,7 @@ static ElfW(Addr) bind_page(void)
 #endif
 }
 
-static long bind_protect(ElfW(Addr) from, size_t bytes, long how)
+static long libc_bind_protect(ElfW(Addr) from, size_t bytes, long how)
 {
 #if defined(__x86_64__)
     long result;
@@ -249,62 +249,62 @@ static long bind_protect(ElfW(Addr) from, size_t bytes, long how)
 }
 
 /* What the loader made read-only after it had bound it may be written meanwhile. */
-static void bind_map(const struct link_map *map, const struct bind_targets *targets)
+static void libc_bind_map(const struct link_map *map, const struct libc_bind_targets *targets)
 {
-    const struct bind_object o = bind_object_of(map);
+    const struct libc_bind_object o = libc_bind_object_of(map);
     const ElfW(Ehdr) *head = (const void *)map->l_addr;
     const ElfW(Phdr) *p = (const void *)(map->l_addr + head->e_phoff), *kept = NULL;
     for (unsigned i = 0; i < head->e_phnum; i++)
         if (p[i].p_type == PT_GNU_RELRO)
             kept = &p[i];
-    const ElfW(Addr) page = bind_page();
+    const ElfW(Addr) page = libc_bind_page();
     ElfW(Addr) from = kept ? (map->l_addr + kept->p_vaddr) & ~(page - 1) : 0;
     ElfW(Addr) end = kept ? (map->l_addr + kept->p_vaddr + kept->p_memsz) & ~(page - 1) : 0;
-    if (end > from && bind_protect(from, end - from, PROT_READ | PROT_WRITE) != 0)
+    if (end > from && libc_bind_protect(from, end - from, PROT_READ | PROT_WRITE) != 0)
         return;
-    bind_object_to(&o, targets);
+    libc_bind_object_to(&o, targets);
     if (end > from)
-        bind_protect(from, end - from, PROT_READ);
+        libc_bind_protect(from, end - from, PROT_READ);
 }
 
 /* The C library of the libraries that libpoet is among, and libpoet. */
-static bool bind_targets_found(struct bind_targets *targets)
+static bool libc_bind_targets_found(struct libc_bind_targets *targets)
 {
     extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
     for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
-        const struct bind_object o = bind_object_of(m);
+        const struct libc_bind_object o = libc_bind_object_of(m);
         if (!o.name || !o.symbols || !o.versions || !o.hash || !o.hash[0])
             continue;
         if (m->l_ld == _DYNAMIC)
             targets->poet = o;
-        else if (!targets->libc.name && o.defined && bind_same(o.name, LIBC_NAME))
+        else if (!targets->libc.name && o.defined && libc_bind_same(o.name, LIBC_NAME))
             targets->libc = o;
     }
     return targets->libc.name && targets->poet.name;
 }
 
-static struct bind_targets bind_known;
+static struct libc_bind_targets bind_known;
 static atomic_bool bind_is_known;
 
-void *bind_found(const char *name)
+void *libc_bind_found(const char *name)
 {
-    return atomic_load(&bind_is_known) ? bind_look_up(&bind_known.libc, name, 0) : NULL;
+    return atomic_load(&bind_is_known) ? libc_bind_look_up(&bind_known.libc, name, 0) : NULL;
 }
 
-bool bind_to_libc(void)
+bool libc_bind_to_libc(void)
 {
     static atomic_flag begun = ATOMIC_FLAG_INIT;
-    struct bind_targets targets = {.libc.name = NULL};
-    if (!bind_targets_found(&targets))
+    struct libc_bind_targets targets = {.libc.name = NULL};
+    if (!libc_bind_targets_found(&targets))
         return false;
     if (atomic_flag_test_and_set(&begun))
         return true;
     bind_known = targets;
     atomic_store(&bind_is_known, true);
     for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
-        const struct bind_object o = bind_object_of(m);
-        if (o.name && o.symbols && bind_is_ours(o.name))
-            bind_map(m, &targets);
+        const struct libc_bind_object o = libc_bind_object_of(m);
+        if (o.name && o.symbols && libc_bind_is_ours(o.name))
+            libc_bind_map(m, &targets);
     }
     return true;
 }

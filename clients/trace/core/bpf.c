@@ -5,11 +5,11 @@
 
 #define REFUSED SECCOMP_RET_KILL_PROCESS
 
-struct machine {
+struct bpf_machine {
     uint32_t a, x, memory[BPF_MEMWORDS];
 };
 
-static bool calculate(struct machine *m, uint16_t code, uint32_t k)
+static bool seccomp_bpf_compute(struct bpf_machine *m, uint16_t code, uint32_t k)
 {
     uint32_t by = BPF_SRC(code) == BPF_X ? m->x : k;
     bool divides = BPF_OP(code) == BPF_DIV || BPF_OP(code) == BPF_MOD;
@@ -56,7 +56,7 @@ static bool calculate(struct machine *m, uint16_t code, uint32_t k)
 }
 
 /* How many instructions are passed over. */
-static uint32_t jump(const struct machine *m, const struct sock_filter *f)
+static uint32_t seccomp_bpf_jump(const struct bpf_machine *m, const struct sock_filter *f)
 {
     uint32_t with = BPF_SRC(f->code) == BPF_X ? m->x : f->k;
     switch (BPF_OP(f->code)) {
@@ -75,7 +75,7 @@ static uint32_t jump(const struct machine *m, const struct sock_filter *f)
     }
 }
 
-static bool load(struct machine *m, const struct sock_filter *f, const struct seccomp_data *call)
+static bool seccomp_bpf_load(struct bpf_machine *m, const struct sock_filter *f, const struct seccomp_data *call)
 {
     uint32_t *to = BPF_CLASS(f->code) == BPF_LD ? &m->a : &m->x;
     switch (BPF_MODE(f->code)) {
@@ -100,7 +100,7 @@ static bool load(struct machine *m, const struct sock_filter *f, const struct se
     }
 }
 
-static bool store(struct machine *m, const struct sock_filter *f)
+static bool seccomp_bpf_store(struct bpf_machine *m, const struct sock_filter *f)
 {
     if (f->k >= BPF_MEMWORDS)
         return false;
@@ -108,26 +108,26 @@ static bool store(struct machine *m, const struct sock_filter *f)
     return true;
 }
 
-uint32_t bpf_says(const struct sock_filter *filter, unsigned count, const struct seccomp_data *call)
+uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count, const struct seccomp_data *call)
 {
-    struct machine m = {0};
+    struct bpf_machine m = {0};
     for (uint64_t at = 0; at < count; at++) { /* jumps go forward: it ends */
         const struct sock_filter *f = &filter[at];
         bool known = true;
         switch (BPF_CLASS(f->code)) {
         case BPF_LD:
         case BPF_LDX:
-            known = load(&m, f, call);
+            known = seccomp_bpf_load(&m, f, call);
             break;
         case BPF_ST:
         case BPF_STX:
-            known = store(&m, f);
+            known = seccomp_bpf_store(&m, f);
             break;
         case BPF_ALU:
-            known = calculate(&m, f->code, f->k);
+            known = seccomp_bpf_compute(&m, f->code, f->k);
             break;
         case BPF_JMP:
-            at += jump(&m, f);
+            at += seccomp_bpf_jump(&m, f);
             break;
         case BPF_RET:
             return BPF_RVAL(f->code) == BPF_A ? m.a : f->k;

@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 /* SECCOMP_RET_*; SECCOMP_RET_KILL_PROCESS where the kernel would not take the filter. */
-uint32_t bpf_says(const struct sock_filter *filter, unsigned count,
+uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count,
                   const struct seccomp_data *call);
 
 #pragma GCC visibility pop

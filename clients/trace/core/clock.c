@@ -18,9 +18,9 @@
 #include <cpuid.h>
 #endif
 
-_Atomic bool clock_ticks;
-static _Atomic bool clock_by_call;
-static struct test_clock shift;
+_Atomic bool tracer_clock_ticks;
+static _Atomic bool tracer_clock_by_call;
+static struct test_clock tracer_clock_shift;
 
 #if defined(__x86_64__)
 /* Whoever started the program may have forbidden to read the counter: that is a signal. */
@@ -47,64 +47,64 @@ static bool ticks_steadily(void) { return false; }
 #endif
 
 /* The counter and the clock at one time; at another one, later, they tell how fast the counter goes. */
-static struct both {
+static struct clock_pair_sample {
     uint64_t ns, ticks;
 } begun, stopped;
 static double ticks_per_ns;
 
-static struct both both_now(void)
+static struct clock_pair_sample tracer_clock_now_both(void)
 {
     uint64_t ns =
-        clock_now(); /* before the counter: what is converted is never before what was read */
-    return (struct both){ns, CLOCK_TICKS()};
+        tracer_clock_now(); /* before the counter: what is converted is never before what was read */
+    return (struct clock_pair_sample){ns, CLOCK_TICKS()};
 }
 
 /* The counter is read in half the time, where it is invariant and the kernel trusts it, too. */
-void clock_begin(void)
+void tracer_clock_begin(void)
 {
     const char *wanted = environment_get("POET_CLOCK");
     const char *set = environment_get(TEST_CLOCK);
-    shift = test_clock_of(set);
-    clock_by_call = ticks_forbidden(); /* the C library would read the counter, too */
-    clock_ticks =
-        !clock_by_call && !set && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
-    if (clock_ticks)
-        begun = both_now();
+    tracer_clock_shift = test_clock_of(set);
+    tracer_clock_by_call = ticks_forbidden(); /* the C library would read the counter, too */
+    tracer_clock_ticks =
+        !tracer_clock_by_call && !set && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
+    if (tracer_clock_ticks)
+        begun = tracer_clock_now_both();
 }
 
 #define LEAST_NS 2000000u /* between the two times */
 
 /* Once for all threads, also those that may still read it: a queue goes on in the unit that it began with. */
-void clock_forbidden(void)
+void tracer_clock_forbidden(void)
 {
     static latch once;
-    latch_take(&once);
-    if (atomic_load(&clock_ticks)) {
+    latch_lock(&once);
+    if (atomic_load(&tracer_clock_ticks)) {
         do
-            stopped = both_now();
+            stopped = tracer_clock_now_both();
         while (stopped.ns - begun.ns < LEAST_NS);
         ticks_per_ns = (double)(stopped.ticks - begun.ticks) / (double)(stopped.ns - begun.ns);
     }
-    atomic_store(&clock_by_call, true);
-    atomic_store(&clock_ticks, false);
-    latch_give(&once);
+    atomic_store(&tracer_clock_by_call, true);
+    atomic_store(&tracer_clock_ticks, false);
+    latch_unlock(&once);
 }
 
-uint64_t clock_now(void)
+uint64_t tracer_clock_now(void)
 {
     struct timespec ts;
-    if (LIKELY(!atomic_load_explicit(&clock_by_call, memory_order_relaxed)))
+    if (LIKELY(!atomic_load_explicit(&tracer_clock_by_call, memory_order_relaxed)))
         clock_gettime(CLOCK_MONOTONIC, &ts);
     else
         syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
-    return test_clock_shown(&shift, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
+    return test_clock_shown(&tracer_clock_shift, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
 }
 
-const char *clock_host(void) { return shift.host; }
+const char *tracer_clock_host(void) { return tracer_clock_shift.host; }
 
-uint64_t clock_instead(uint32_t unit)
+uint64_t tracer_clock_now_in_unit(uint32_t unit)
 {
-    uint64_t now = clock_now();
+    uint64_t now = tracer_clock_now();
     return unit == QUEUE_CLOCK_NS
                ? now
                : stopped.ticks + (uint64_t)((double)(now - stopped.ns) * ticks_per_ns);

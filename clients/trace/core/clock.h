@@ -15,13 +15,13 @@
 #define CLOCK_TICKS() 0
 #endif
 
-uint64_t clock_now(void); /* ns, monotonic */
-const char *clock_host(void); /* what a test calls this machine; NULL: it does not */
+uint64_t tracer_clock_now(void); /* ns, monotonic */
+const char *tracer_clock_host(void); /* what a test calls this machine; NULL: it does not */
 /* Now in the unit of a queue (QUEUE_CLOCK_...), without the counter. */
-uint64_t clock_instead(uint32_t unit);
-extern _Atomic bool clock_ticks; /* slots of new queues bear the time-stamp counter */
-void clock_begin(void);
-void clock_forbidden(void); /* from here on the counter is not read, nor anything that reads it */
+uint64_t tracer_clock_now_in_unit(uint32_t unit);
+extern _Atomic bool tracer_clock_ticks; /* slots of new queues bear the time-stamp counter */
+void tracer_clock_begin(void);
+void tracer_clock_forbidden(void); /* from here on the counter is not read, nor anything that reads it */
 
 #pragma GCC visibility pop
 #endif

@@ -35,7 +35,7 @@ static const char *const type_names[] = {
 
 static const struct {
     unsigned count;
-    struct step steps[3];
+    struct shape_step steps[3];
 } shapes[SHAPE_END - SHAPE_COMPOUND] = {
 #define SHAPE(name) [SHAPE_##name - SHAPE_COMPOUND]
     SHAPE(LOCK) = {2, {ON_A_ABOUT_B(PETITION), PAIR(ENTER, ENTERED)}},
@@ -63,28 +63,28 @@ static const struct {
 #undef SHAPE
 };
 
-unsigned codes_events(uint16_t shape)
+unsigned type_code_event_count(uint16_t shape)
 {
     unsigned events = shape >= SHAPE_END ? 2 : shape < SHAPE_COMPOUND;
     for (unsigned i = 0;
          shape >= SHAPE_COMPOUND && shape < SHAPE_END && i < shapes[shape - SHAPE_COMPOUND].count;
          i++) {
-        const struct step *step = &shapes[shape - SHAPE_COMPOUND].steps[i];
+        const struct shape_step *step = &shapes[shape - SHAPE_COMPOUND].steps[i];
         events += (step->type_a != 0) + (step->type_b != 0);
     }
     return events;
 }
 
-static unsigned own_steps(uint16_t shape, struct step *steps);
+static unsigned type_code_user_steps(uint16_t shape, struct shape_step *steps);
 
-unsigned codes_steps(uint16_t shape, struct step *steps)
+unsigned type_code_steps(uint16_t shape, struct shape_step *steps)
 {
     if (shape < SHAPE_COMPOUND) {
-        steps[0] = (struct step){shape, 0, 0};
+        steps[0] = (struct shape_step){shape, 0, 0};
         return 1;
     }
     if (shape >= SHAPE_END)
-        return own_steps(shape, steps);
+        return type_code_user_steps(shape, steps);
     unsigned count = shapes[shape - SHAPE_COMPOUND].count;
     memcpy(steps, shapes[shape - SHAPE_COMPOUND].steps, count * sizeof *steps);
     return count;
@@ -100,37 +100,37 @@ static const struct {
     [TYPE_WRITE] = {2, {TYPE_READ_LEFT, TYPE_WRITE_LEFT}},
 };
 
-static void put_type(struct out *out, unsigned code, const char *name, const uint16_t *after,
+static void type_code_encode_type(struct encoder *out, unsigned code, const char *name, const uint16_t *after,
                      unsigned count)
 {
-    struct told_type told = {
-        .code = (uint16_t)code, .name = text_of(name), .after_count = (uint16_t)count};
+    struct type_message told = {
+        .code = (uint16_t)code, .name = text_view_of(name), .after_count = (uint16_t)count};
     memcpy(told.after, after, count * sizeof *after);
-    put_told_type(out, &told);
+    encode_type(out, &told);
 }
 
-static void put_shape(struct out *out, unsigned code, const struct step *steps, unsigned count)
+static void type_code_encode_shape(struct encoder *out, unsigned code, const struct shape_step *steps, unsigned count)
 {
-    struct told_shape told = {.code = (uint16_t)code, .count = (uint16_t)count};
+    struct shape_message told = {.code = (uint16_t)code, .count = (uint16_t)count};
     memcpy(told.steps, steps, count * sizeof *steps);
-    put_told_shape(out, &told);
+    encode_shape(out, &told);
 }
 
-static void announce_own(struct out *out);
+static void type_code_announce_user(struct encoder *out);
 
-void codes_announce(struct out *out)
+void type_code_announce(struct encoder *out)
 {
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
-        out_begin(out, MESSAGE_TYPE);
-        put_type(out, i, type_names[i], type_after[i].types, type_after[i].count);
-        out_end(out);
+        encoder_begin_message(out, MESSAGE_TYPE);
+        type_code_encode_type(out, i, type_names[i], type_after[i].types, type_after[i].count);
+        encoder_end_message(out);
     }
     for (unsigned i = SHAPE_COMPOUND; i < SHAPE_END; i++) {
-        out_begin(out, MESSAGE_SHAPE);
-        put_shape(out, i, shapes[i - SHAPE_COMPOUND].steps, shapes[i - SHAPE_COMPOUND].count);
-        out_end(out);
+        encoder_begin_message(out, MESSAGE_SHAPE);
+        type_code_encode_shape(out, i, shapes[i - SHAPE_COMPOUND].steps, shapes[i - SHAPE_COMPOUND].count);
+        encoder_end_message(out);
     }
-    announce_own(out);
+    type_code_announce_user(out);
 }
 
 /* ---- codes of the program's own ---- */
@@ -147,48 +147,48 @@ struct own_pair {
     uint16_t a, b, code;
 };
 
-static latch lock;
+static latch type_codes_mutex;
 static struct own_type *own_types;
 static struct own_pair *own_pairs;
 static unsigned next_type = TYPE_COUNT, next_shape = SHAPE_END;
 
 /* From the oldest on: a type comes after those that it names. */
-static void announce_types(struct out *out, const struct own_type *newest)
+static void announce_types(struct encoder *out, const struct own_type *newest)
 {
     const struct own_type *done = NULL;
     while (done != newest) {
         const struct own_type *type = newest;
         while (type->next != done)
             type = type->next;
-        out_begin(out, MESSAGE_TYPE);
-        put_type(out, type->code, type->name, type->after, type->after_count);
-        out_end(out);
+        encoder_begin_message(out, MESSAGE_TYPE);
+        type_code_encode_type(out, type->code, type->name, type->after, type->after_count);
+        encoder_end_message(out);
         done = type;
     }
 }
 
-static void announce_own(struct out *out)
+static void type_code_announce_user(struct encoder *out)
 {
     announce_types(out, own_types);
     for (const struct own_pair *pair = own_pairs; pair; pair = pair->next) {
-        out_begin(out, MESSAGE_SHAPE);
-        put_shape(out, pair->code, &(struct step){pair->a, pair->b, 0}, 1);
-        out_end(out);
+        encoder_begin_message(out, MESSAGE_SHAPE);
+        type_code_encode_shape(out, pair->code, &(struct shape_step){pair->a, pair->b, 0}, 1);
+        encoder_end_message(out);
     }
 }
 
 /* (what is in the lists stays) */
-static unsigned own_steps(uint16_t shape, struct step *steps)
+static unsigned type_code_user_steps(uint16_t shape, struct shape_step *steps)
 {
     const struct own_pair *pair = __atomic_load_n(&own_pairs, __ATOMIC_ACQUIRE);
     while (pair && pair->code != shape)
         pair = pair->next;
     if (pair)
-        steps[0] = (struct step){pair->a, pair->b, 0};
+        steps[0] = (struct shape_step){pair->a, pair->b, 0};
     return pair != NULL;
 }
 
-const char *codes_name(uint16_t code)
+const char *type_code_name(uint16_t code)
 {
     if (code < TYPE_COUNT)
         return type_names[code];
@@ -198,18 +198,18 @@ const char *codes_name(uint16_t code)
     return type ? type->name : NULL;
 }
 
-void codes_forked(void) { latch_reset(&lock); }
+void type_code_forked(void) { latch_reset(&type_codes_mutex); }
 
-static struct thread *begin(void)
+static struct traced_thread *type_code_lock(void)
 {
-    struct thread *t = thread_recording();
+    struct traced_thread *t = thread_recording();
     if (!t)
         return NULL;
-    latch_take(&lock);
+    latch_lock(&type_codes_mutex);
     return t;
 }
 
-static void end(void) { latch_give(&lock); }
+static void type_code_unlock(void) { latch_unlock(&type_codes_mutex); }
 
 static poet_type_t known_type(const char *name)
 {
@@ -222,7 +222,7 @@ static poet_type_t known_type(const char *name)
     return 0;
 }
 
-static poet_type_t make_type(struct thread *t, const char *name, const char *const *after)
+static poet_type_t make_type(struct traced_thread *t, const char *name, const char *const *after)
 {
     poet_type_t code = known_type(name);
     if (code || next_type >= LIMIT_TYPES || strlen(name) > LIMIT_TEXT_BYTES)
@@ -231,7 +231,7 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
     unsigned count = 0;
     for (; after && after[count] && count < LIMIT_AFTER; count++)
         codes[count] = strcmp(after[count], name) == 0 ? 0 : make_type(t, after[count], NULL);
-    struct own_type *type = arena_take(sizeof *type + strlen(name) + 1);
+    struct own_type *type = tracer_arena_alloc(sizeof *type + strlen(name) + 1);
     if (!type)
         return 0;
     type->code = (poet_type_t)next_type++;
@@ -242,45 +242,45 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
         type->after[i] = codes[i] ? codes[i] : type->code;
     type->after_count = count;
     uint8_t small[256];
-    struct out body =
-        message_room(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
-    put_type(&body, type->code, name, type->after, count);
-    bool told = tell_control(t, MESSAGE_TYPE, &body);
+    struct encoder body =
+        message_text_buffer(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
+    type_code_encode_type(&body, type->code, name, type->after, count);
+    bool told = message_queue_send(t, MESSAGE_TYPE, &body);
     if (!told)
         own_types = type->next; /* nobody knows it: asked for again, it is told again */
     return told ? type->code : 0;
 }
 
-poet_type_t codes_type(const char *name, const char *const *after)
+poet_type_t type_code_get(const char *name, const char *const *after)
 {
-    struct thread *t = begin();
+    struct traced_thread *t = type_code_lock();
     if (!t)
         return 0;
     poet_type_t code = make_type(t, name, after);
-    end();
+    type_code_unlock();
     return code;
 }
 
-uint16_t codes_pair(poet_type_t a, poet_type_t b)
+uint16_t type_code_get_pair(poet_type_t a, poet_type_t b)
 {
-    struct thread *t = begin();
+    struct traced_thread *t = type_code_lock();
     if (!t)
         return 0;
     struct own_pair *pair = own_pairs;
     while (pair && (pair->a != a || pair->b != b))
         pair = pair->next;
     if (!pair && next_shape - SHAPE_COMPOUND < LIMIT_SHAPES &&
-        (pair = arena_take(sizeof *pair)) != NULL) {
+        (pair = tracer_arena_alloc(sizeof *pair)) != NULL) {
         *pair = (struct own_pair){own_pairs, a, b, (uint16_t)next_shape++};
         own_pairs = pair;
         uint8_t small[32];
-        struct out body = {.data = small, .room = sizeof small};
-        put_shape(&body, pair->code, &(struct step){a, b, 0}, 1);
-        if (!tell_control(t, MESSAGE_SHAPE, &body)) {
+        struct encoder body = {.data = small, .room = sizeof small};
+        type_code_encode_shape(&body, pair->code, &(struct shape_step){a, b, 0}, 1);
+        if (!message_queue_send(t, MESSAGE_SHAPE, &body)) {
             own_pairs = pair->next;
             pair = NULL;
         }
     }
-    end();
+    type_code_unlock();
     return pair ? pair->code : 0;
 }

@@ -65,16 +65,16 @@ enum trace_shape {
     SHAPE_END
 };
 
-void codes_announce(struct out *out);
+void type_code_announce(struct encoder *out);
 /* A code for a name of the program's own; announced by the calling thread. */
-poet_type_t codes_type(const char *name, const char *const *after);
+poet_type_t type_code_get(const char *name, const char *const *after);
 /* A compound shape for a pair of types. */
-uint16_t codes_pair(poet_type_t a, poet_type_t b);
-unsigned codes_events(uint16_t shape); /* of one record */
+uint16_t type_code_get_pair(poet_type_t a, poet_type_t b);
+unsigned type_code_event_count(uint16_t shape); /* of one record */
 /* Its steps, CODES_STEPS at most; returns how many. */
-unsigned codes_steps(uint16_t shape, struct step *steps);
+unsigned type_code_steps(uint16_t shape, struct shape_step *steps);
 #define CODES_STEPS 3u
-const char *codes_name(uint16_t type); /* NULL: there is none of that code */
+const char *type_code_name(uint16_t type); /* NULL: there is none of that code */
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,4 @@
 #include "clients/trace/core/current.h"
 
-__thread struct thread *thread_mine;
-__thread struct thread *thread_base;
+__thread struct traced_thread *thread_mine;
+__thread struct traced_thread *thread_base;

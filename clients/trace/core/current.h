@@ -2,14 +2,14 @@
 #ifndef CLIENTS_TRACE_CORE_CURRENT_H
 #define CLIENTS_TRACE_CORE_CURRENT_H
 
-struct thread;
+struct traced_thread;
 
 #pragma GCC visibility push(hidden)
 
 /* The calling thread, or NULL if it is none of ours. */
-extern __thread struct thread *thread_mine __attribute__((tls_model("initial-exec")));
+extern __thread struct traced_thread *thread_mine __attribute__((tls_model("initial-exec")));
 /* Of the system's thread itself, whichever task it acts as. */
-extern __thread struct thread *thread_base __attribute__((tls_model("initial-exec")));
+extern __thread struct traced_thread *thread_base __attribute__((tls_model("initial-exec")));
 
 #pragma GCC visibility pop
 #endif

@@ -36,7 +36,7 @@ static uintptr_t held_function(const void *object)
 {
     uintptr_t words[WORDS];
     struct iovec to = {words, sizeof words}, from = {(void *)(uintptr_t)object, sizeof words};
-    ssize_t n = !allowed(ALLOWED_PEEK) ? 0 : process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    ssize_t n = !seccomp_allows(ALLOWED_PEEK) ? 0 : process_vm_readv(getpid(), &to, 1, &from, 1, 0);
     for (size_t i = 1; n > 0 && i < (size_t)n / sizeof *words; i++)
         if (modules_has_code(words[i]))
             return words[i];
@@ -132,7 +132,7 @@ static bool lies_in_library_function(const char *file, size_t size, uintptr_t ad
     return false;
 }
 
-static bool look_up(uintptr_t site)
+static bool cxx_look_up(uintptr_t site)
 {
     uintptr_t bias;
     const char *path = modules_path(site, &bias);
@@ -153,18 +153,18 @@ static bool look_up(uintptr_t site)
 
 /* Each site is looked up once: the site, and in its highest bit the answer. */
 #define KNOWN 4096u
-static _Atomic uintptr_t known[KNOWN];
+static _Atomic uintptr_t cxx_known[KNOWN];
 #define LIBRARY ((uintptr_t)1 << (8 * sizeof(uintptr_t) - 1))
 
 bool cxx_in_library(uintptr_t site)
 {
-    _Atomic uintptr_t *slot = &known[(site * 0x9e3779b97f4a7c15u) >> 52];
+    _Atomic uintptr_t *slot = &cxx_known[(site * 0x9e3779b97f4a7c15u) >> 52];
     uintptr_t seen = atomic_load_explicit(slot, memory_order_relaxed);
     if (LIKELY((seen & ~LIBRARY) == site))
         return (seen & LIBRARY) != 0;
     int saved = errno, cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    bool library = look_up(site);
+    bool library = cxx_look_up(site);
     pthread_setcancelstate(cancelling, NULL);
     atomic_store_explicit(slot, site | (library ? LIBRARY : 0), memory_order_relaxed);
     errno = saved;

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int descriptor_away(int fd, int least)
+int server_connection_move_fd(int fd, int least)
 {
     int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, least);
     if (high < 0)
@@ -71,7 +71,7 @@ static int descriptor_beyond(int fd)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     if (descriptor_raise(&were)) {
-        fd = descriptor_away(fd, (int)were.now);
+        fd = server_connection_move_fd(fd, (int)were.now);
         descriptor_limits(&were, NULL);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -81,10 +81,10 @@ static int descriptor_beyond(int fd)
 int descriptor_aside(int fd)
 {
     int saved = errno;
-    if (fd >= 0 && filter_none() && allowed(ALLOWED_LIMITS))
+    if (fd >= 0 && seccomp_filter_is_none() && seccomp_allows(ALLOWED_LIMITS))
         fd = descriptor_beyond(fd);
     if (fd >= 0 && fd < DESCRIPTOR_HIGH)
-        fd = descriptor_away(fd, DESCRIPTOR_HIGH);
+        fd = server_connection_move_fd(fd, DESCRIPTOR_HIGH);
     errno = saved;
     return fd;
 }

@@ -153,20 +153,20 @@ union sigval;
     R(handler_function, other_sysv_signal, sysv_signal, (int, handler_function))                   \
     R(handler_function, sigset, sigset, (int, handler_function))
 
-struct real {
+struct real_functions {
 #define R(result, member, symbol, parameters) result(*member) parameters;
     REAL_CALLS(R)
     REAL_WORDS(R)
     REAL_SHARED(R)
 #undef R
 };
-extern struct real real;
+extern struct real_functions real_functions;
 extern _Atomic bool real_found;
-void real_look_up(void);
+void real_functions_look_up(void);
 static inline void real_find(void) /* called before the first use */
 {
     if (!LIKELY(atomic_load_explicit(&real_found, memory_order_acquire)))
-        real_look_up();
+        real_functions_look_up();
 }
 
 /* In a static program the linker (--wrap) lets __wrap_NAME stand before NAME, which __real_NAME is. */

@@ -31,7 +31,7 @@ const char *environment_get(const char *name)
 static char *new_entry(const char *name, const char *value)
 {
     size_t name_size = strlen(name), value_size = strlen(value);
-    char *entry = arena_take(name_size + 1 + value_size + 1);
+    char *entry = tracer_arena_alloc(name_size + 1 + value_size + 1);
     if (!entry)
         return NULL;
     memcpy(entry, name, name_size);
@@ -52,7 +52,7 @@ void environment_set(const char *name, const char *value)
     }
     while (__environ && __environ[count])
         count++;
-    char **more = arena_take((count + 2) * sizeof *more);
+    char **more = tracer_arena_alloc((count + 2) * sizeof *more);
     if (!more)
         return;
     if (count)

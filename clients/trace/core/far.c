@@ -12,12 +12,12 @@
 _Static_assert(POET_STREAM_CLOSINGS == STREAM_CLOSINGS, "as programs and servers count them");
 
 /* In a run that is repeated: as it was. */
-int poet_far(void) { return replays_far || (server_far && !replays_near); }
+int poet_is_distributed(void) { return replay_with_remote || (server_allows_remote && !replay_without_remote); }
 
-static int tell(struct thread *t, unsigned type, const struct out *body)
+static int remote_stream_send(struct traced_thread *t, unsigned type, const struct encoder *body)
 {
     int saved = errno;
-    bool told = !body->failed && tell_control(t, type, body);
+    bool told = !body->failed && message_queue_send(t, type, body);
     errno = saved;
     return told;
 }
@@ -25,10 +25,10 @@ static int tell(struct thread *t, unsigned type, const struct out *body)
 int poet_stream_end(uint64_t stream, poet_stream_end_t end, const poet_place_t *here,
                     const poet_place_t *there)
 {
-    struct thread *t = thread_recording();
+    struct traced_thread *t = thread_recording();
     uint8_t bytes[64];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    put_told_far(&body, &(struct told_far){.stream = stream,
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
+    encode_remote_stream(&body, &(struct remote_stream_message){.stream = stream,
                                            .writes = (uint8_t)end,
                                            .here_high = here->high,
                                            .here_low = here->low,
@@ -36,15 +36,15 @@ int poet_stream_end(uint64_t stream, poet_stream_end_t end, const poet_place_t *
                                            .there_high = there->high,
                                            .there_low = there->low,
                                            .there_port = there->port});
-    return t && tell(t, MESSAGE_FAR, &body);
+    return t && remote_stream_send(t, MESSAGE_REMOTE_STREAM, &body);
 }
 
-int poet_stream_hole(uint64_t stream, uint64_t first, uint64_t end, int doubt)
+int poet_stream_gap(uint64_t stream, uint64_t first, uint64_t end, int doubt)
 {
-    struct thread *t = thread_recording();
+    struct traced_thread *t = thread_recording();
     uint8_t bytes[32];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    put_told_hole(&body,
-                  &(struct told_hole){stream, first, end, doubt ? UNSEEN_STREAM : UNSEEN_NONE});
-    return t && tell(t, MESSAGE_HOLE, &body);
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
+    encode_stream_gap(&body,
+                  &(struct stream_gap_message){stream, first, end, doubt ? UNTRACED_STREAM : UNTRACED_NONE});
+    return t && remote_stream_send(t, MESSAGE_STREAM_GAP, &body);
 }

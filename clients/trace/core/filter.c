@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* By bare system calls, as those of the C library may be stood before. */
-static bool look(void)
+static bool seccomp_filter_check(void)
 {
     static const char said[] = "\nSeccomp:\t0";
     char text[3072]; /* of proc(5), which is less, but for groups without end */
@@ -20,12 +20,12 @@ static bool look(void)
     return got > 0 && memmem(text, (size_t)got, said, sizeof said - 1);
 }
 
-bool filter_none(void)
+bool seccomp_filter_is_none(void)
 {
     static _Atomic int known; /* 1: filtered, or it is not known; 2: not */
     int saved = errno, is = atomic_load_explicit(&known, memory_order_relaxed);
     if (!is) {
-        is = look() ? 2 : 1;
+        is = seccomp_filter_check() ? 2 : 1;
         atomic_store_explicit(&known, is, memory_order_relaxed);
     }
     errno = saved;

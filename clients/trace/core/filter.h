@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 /* The kernel said that they were not, when this was asked first. */
-bool filter_none(void);
+bool seccomp_filter_is_none(void);
 
 #pragma GCC visibility pop
 #endif

@@ -31,7 +31,7 @@
 
 static __thread struct {
     bool quiet, shut;
-    struct thread *mine, *base;
+    struct traced_thread *mine, *base;
     uint32_t forbidden; /* by the filter that is about to be set: what was allowed until now */
 } now __attribute__((tls_model("initial-exec")));
 
@@ -41,26 +41,26 @@ static __thread struct {
 void poet_process_quiet(bool quiet);
 void poet_process_shut(bool shut);
 
-static void tell(enum unseen reason, const char *what)
+static void seccomp_install_report(enum untraced_reason reason, const char *what)
 {
-    struct thread *t = thread_present();
+    struct traced_thread *t = thread_present();
     uint8_t bytes[128];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    if (!atomic_load(&live))
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
+    if (!atomic_load(&current_lifetime))
         return;
     if (!t) {
-        unseen_tell(reason, what);
+        untraced_use_report(reason, what);
         return;
     }
-    put_told_unseen(&body, &(struct told_unseen){(uint8_t)reason, text_of(what)});
-    tell_control(t, MESSAGE_UNSEEN, &body);
+    encode_untraced(&body, &(struct untraced_message){(uint8_t)reason, text_view_of(what)});
+    message_queue_send(t, MESSAGE_UNTRACED, &body);
 }
 
-static void be_quiet(bool quiet)
+static void seccomp_install_enter_quiet(bool quiet)
 {
     if (quiet && thread_mine)
-        region_look(thread_mine);
-    bool shut = stranger_shut(quiet || now.shut);
+        region_check(thread_mine);
+    bool shut = foreign_thread_block(quiet || now.shut);
     if (quiet) {
         now.shut = shut;
         now.mine = thread_mine;
@@ -70,77 +70,77 @@ static void be_quiet(bool quiet)
     thread_base = quiet ? NULL : now.base;
     now.quiet = quiet;
     if (now.base)
-        life_at_end(quiet ? NULL : now.base);
+        thread_lifetime_at_end(quiet ? NULL : now.base);
     if (poet_process_quiet)
         poet_process_quiet(quiet);
 }
 
-static _Atomic uint32_t silenced; /* the life that ended so; 0: none */
+static _Atomic uint32_t seccomp_silenced_lifetime; /* the life that ended so; 0: none */
 
-bool forbid_quiet(void) { return now.quiet || atomic_load(&silenced); }
+bool seccomp_is_quiet(void) { return now.quiet || atomic_load(&seccomp_silenced_lifetime); }
 
 /* Nobody records any more; the connection stays, so that the server sees when the process ends. */
-static void be_silent(void)
+static void seccomp_install_enter_silent(void)
 {
-    tell(UNSEEN_THREAD, "a process that forbids itself system calls (seccomp)");
-    be_quiet(true);
-    atomic_store(&silenced, live_exchange(0));
+    seccomp_install_report(UNTRACED_THREAD, "a process that forbids itself system calls (seccomp)");
+    seccomp_install_enter_quiet(true);
+    atomic_store(&seccomp_silenced_lifetime, current_lifetime_exchange(0));
 }
 
 /* What a filter does not allow; by a copy, since where there is none the kernel is to say so. */
-static uint32_t not_allowed_by(long program)
+static uint32_t seccomp_install_denied_by(long program)
 {
     static struct sock_filter filter[BPF_MAXINSNS];
     static latch copying;
     struct sock_fprog head = {0};
     struct iovec to = {&head, sizeof head}, from = {(void *)(uintptr_t)program, sizeof head};
     uint32_t bits = 0;
-    if (!allowed(ALLOWED_PEEK))
-        return allowed_not_by(NULL, 0);
-    latch_take(&copying);
+    if (!seccomp_allows(ALLOWED_PEEK))
+        return seccomp_denied_by(NULL, 0);
+    latch_lock(&copying);
     if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof head &&
         head.len <= BPF_MAXINSNS) {
         size_t bytes = head.len * sizeof *filter;
         to = (struct iovec){filter, bytes};
         from = (struct iovec){head.filter, bytes};
         if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes)
-            bits = allowed_not_by(filter, head.len);
+            bits = seccomp_denied_by(filter, head.len);
     } else if (errno != EFAULT) {
-        bits = allowed_not_by(NULL, 0);
+        bits = seccomp_denied_by(NULL, 0);
     }
-    latch_give(&copying);
+    latch_unlock(&copying);
     return bits;
 }
 
-static bool filter_before(long program)
+static bool seccomp_install_filter_begin(long program)
 {
-    uint32_t before = atomic_load(&allowed_not), bits = not_allowed_by(program);
-    if (server_sends && bits & 1u << ALLOWED_FILES) /* the sender looks there who is left */
+    uint32_t before = atomic_load(&seccomp_denied), bits = seccomp_install_denied_by(program);
+    if (server_needs_socket && bits & 1u << ALLOWED_FILES) /* the sender looks there who is left */
         bits |= 1u << ALLOWED_RECORDING;
     now.forbidden = bits & ~before;
     if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut) {
-        tell(UNSEEN_STREAM, "streams where they cannot be looked at (seccomp)");
+        seccomp_install_report(UNTRACED_STREAM, "streams where they cannot be looked at (seccomp)");
         poet_process_shut(true);
     }
     if (now.forbidden & 1u << ALLOWED_RECORDING)
-        be_silent();
-    atomic_fetch_or(&allowed_not, now.forbidden);
+        seccomp_install_enter_silent();
+    atomic_fetch_or(&seccomp_denied, now.forbidden);
     return now.forbidden != 0;
 }
 
-static void filter_failed(void)
+static void seccomp_install_filter_failed(void)
 {
-    atomic_fetch_and(&allowed_not, ~now.forbidden);
+    atomic_fetch_and(&seccomp_denied, ~now.forbidden);
     if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut)
         poet_process_shut(false);
     if (now.forbidden & 1u << ALLOWED_RECORDING) {
-        live_exchange(atomic_exchange(&silenced, 0));
-        be_quiet(false);
+        current_lifetime_exchange(atomic_exchange(&seccomp_silenced_lifetime, 0));
+        seccomp_install_enter_quiet(false);
     }
     now.forbidden = 0;
 }
 
-bool forbid_before(long number, long what, long how, long program)
+bool seccomp_install_begin(long number, long what, long how, long program)
 {
     int saved = errno;
     bool seccomp = number == SYS_seccomp;
@@ -149,32 +149,32 @@ bool forbid_before(long number, long what, long how, long program)
     bool filter = seccomp ? what == SECCOMP_SET_MODE_FILTER
                           : what == PR_SET_SECCOMP && how == SECCOMP_MODE_FILTER;
     if (number == SYS_prctl && what == PR_SET_TSC && how == PR_TSC_SIGSEGV)
-        clock_forbidden();
+        tracer_clock_forbidden();
     now.forbidden = 0;
-    strict = strict && !forbid_quiet();
+    strict = strict && !seccomp_is_quiet();
     if (strict) {
-        tell(UNSEEN_THREAD, "a thread that forbids itself system calls (seccomp)");
-        be_quiet(true);
+        seccomp_install_report(UNTRACED_THREAD, "a thread that forbids itself system calls (seccomp)");
+        seccomp_install_enter_quiet(true);
     }
-    bool undo = strict || (filter && !forbid_quiet() && filter_before(program));
+    bool undo = strict || (filter && !seccomp_is_quiet() && seccomp_install_filter_begin(program));
     errno = saved;
     return undo;
 }
 
 /* What the open calls take from here on is not measured. */
-void forbid_done(void)
+void seccomp_install_done(void)
 {
     if (now.quiet && now.mine)
-        region_leave(now.mine);
+        region_quit(now.mine);
 }
 
-void forbid_failed(void)
+void seccomp_install_failed(void)
 {
     int saved = errno;
     if (now.forbidden)
-        filter_failed();
+        seccomp_install_filter_failed();
     else
-        be_quiet(false);
+        seccomp_install_enter_quiet(false);
     errno = saved;
 }
 
@@ -186,12 +186,12 @@ __attribute__((visibility("default"))) int prctl(int option, unsigned long a, un
                                                  unsigned long c, unsigned long d)
 {
     real_find();
-    bool undo = forbid_before(SYS_prctl, option, (long)a, (long)b);
-    int result = real.prctl(option, a, b, c, d);
+    bool undo = seccomp_install_begin(SYS_prctl, option, (long)a, (long)b);
+    int result = real_functions.prctl(option, a, b, c, d);
     if (undo && result < 0)
-        forbid_failed();
+        seccomp_install_failed();
     else if (undo)
-        forbid_done();
+        seccomp_install_done();
     return result;
 }
 #endif

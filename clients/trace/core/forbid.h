@@ -6,12 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Before a call of prctl or seccomp, with its first three arguments; whether forbid_failed() is to be called where it
- * fails, and forbid_done() where it does not. */
-bool forbid_before(long number, long what, long how, long program);
-void forbid_failed(void); /* all goes on as before */
-void forbid_done(void);
-bool forbid_quiet(void); /* the thread must not make any system call */
+/* Before a call of prctl or seccomp, with its first three arguments; whether seccomp_install_failed() is to be called where it
+ * fails, and seccomp_install_done() where it does not. */
+bool seccomp_install_begin(long number, long what, long how, long program);
+void seccomp_install_failed(void); /* all goes on as before */
+void seccomp_install_done(void);
+bool seccomp_is_quiet(void); /* the thread must not make any system call */
 
 #pragma GCC visibility pop
 #endif

@@ -6,15 +6,15 @@
 
 #pragma GCC visibility push(hidden)
 
-struct object;
+struct sync_object;
 
-void objects_begin_child(void);
-void signals_begin_child(struct object *condition);
+void sync_objects_begin_child(void);
+void condition_signals_begin_child(struct sync_object *condition);
 void barriers_forked(void);
-void objects_forked(void); /* in the child: nobody else is there any more */
-void codes_forked(void);
+void sync_objects_forked(void); /* in the child: nobody else is there any more */
+void type_code_forked(void);
 void modules_forked(void);
-void life_forked(bool was_traced);
+void thread_lifetime_forked(bool was_traced);
 
 #pragma GCC visibility pop
 #endif

@@ -17,21 +17,21 @@
 #define GROWN_SLOTS ((16u << 20) / SLOT_BYTES) /* of one thread */
 #define GROWN_BYTES ((uint64_t)256 << 20) /* of all threads */
 
-static _Atomic uint64_t grown; /* bytes */
+static _Atomic uint64_t queue_grow_total; /* bytes */
 
-static size_t bytes_of(const struct queue_head *queue)
+static size_t queue_grow_bytes(const struct queue_head *queue)
 {
     return QUEUE_HEAD_BYTES + (size_t)queue->slots * SLOT_BYTES;
 }
 
-static void give_back(const struct queue_head *queue)
+static void queue_grow_unmap(const struct queue_head *queue)
 {
     if (queue->follows)
-        atomic_fetch_sub(&grown, bytes_of(queue));
+        atomic_fetch_sub(&queue_grow_total, queue_grow_bytes(queue));
 }
 
 /* The queue before this one, once the server has taken what was in it; false: it has not. */
-static bool drop_older(struct thread *t)
+static bool queue_grow_drop_older(struct traced_thread *t)
 {
     if (t->older && atomic_load(&t->older->tail) != t->older_head)
         return false;
@@ -39,33 +39,33 @@ static bool drop_older(struct thread *t)
     return true;
 }
 
-void queue_drop_older(struct thread *t)
+void queue_drop_older(struct traced_thread *t)
 {
     if (!t->older)
         return;
-    give_back(t->older);
-    munmap(t->older, bytes_of(t->older));
+    queue_grow_unmap(t->older);
+    munmap(t->older, queue_grow_bytes(t->older));
     t->older = NULL;
 }
 
-void queue_forget(const struct thread *t) { give_back(t->queue); }
-void queue_grown_forked(void) { atomic_store(&grown, 0); }
+void queue_grow_forget(const struct traced_thread *t) { queue_grow_unmap(t->queue); }
+void queue_grow_forked(void) { atomic_store(&queue_grow_total, 0); }
 
 /* Tells the server of it; false: not now. */
-static bool hand_over(int fd, const struct thread *t, uint32_t slots)
+static bool queue_grow_send(int fd, const struct traced_thread *t, uint32_t slots)
 {
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
-    struct out out = {.data = message, .room = sizeof message};
-    out_begin(&out, MESSAGE_THREAD);
-    put_told_thread(&out, &(struct told_thread){slots});
-    out_end(&out);
+    struct encoder out = {.data = message, .room = sizeof message};
+    encoder_begin_message(&out, MESSAGE_THREAD);
+    encode_thread(&out, &(struct thread_message){slots});
+    encoder_end_message(&out);
     return server_send_at_once(&out, fd, t->life);
 }
 
-static void go_on_in(struct thread *t, struct queue_head *queue)
+static void queue_grow_switch_to(struct traced_thread *t, struct queue_head *queue)
 {
     struct queue_head *before = t->queue;
-    slots_last(t);
+    ring_slots_last(t);
     t->older_head = t->head;
     t->older = before;
     queue_prepare(t, queue, queue->slots);
@@ -73,7 +73,7 @@ static void go_on_in(struct thread *t, struct queue_head *queue)
     atomic_store_explicit(&before->done, QUEUE_GOES_ON, memory_order_release);
 }
 
-static bool make(struct thread *t, uint32_t slots)
+static bool queue_grow_create(struct traced_thread *t, uint32_t slots)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
     int fd = queue_memory(bytes);
@@ -90,9 +90,9 @@ static bool make(struct thread *t, uint32_t slots)
                                      .tid = t->queue->tid,
                                      .follows = 1,
                                      .asleep = 1};
-        made = hand_over(fd, t, slots);
+        made = queue_grow_send(fd, t, slots);
         if (made)
-            go_on_in(t, queue);
+            queue_grow_switch_to(t, queue);
         else
             munmap(queue, bytes);
     }
@@ -101,17 +101,17 @@ static bool make(struct thread *t, uint32_t slots)
     return made;
 }
 
-bool queue_grow(struct thread *t)
+bool queue_grow(struct traced_thread *t)
 {
     uint64_t now = t->mask + 1, slots = now * GROWS_BY < GROWN_SLOTS ? now * GROWS_BY : GROWN_SLOTS;
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
-    if (!queue_may_grow(t) || slots <= now || !t->queue->thread || !drop_older(t))
+    if (!queue_may_grow(t) || slots <= now || !t->queue->thread || !queue_grow_drop_older(t))
         return false;
     int saved = errno, cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    bool made = atomic_fetch_add(&grown, bytes) + bytes <= GROWN_BYTES && make(t, (uint32_t)slots);
+    bool made = atomic_fetch_add(&queue_grow_total, bytes) + bytes <= GROWN_BYTES && queue_grow_create(t, (uint32_t)slots);
     if (!made)
-        atomic_fetch_sub(&grown, bytes);
+        atomic_fetch_sub(&queue_grow_total, bytes);
     pthread_setcancelstate(cancelling, NULL);
     errno = saved;
     return made;

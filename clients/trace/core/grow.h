@@ -9,10 +9,10 @@
 #pragma GCC visibility push(hidden)
 
 /* A larger queue for a thread whose queue is full; false: there is none now. */
-bool queue_grow(struct thread *thread);
-void queue_drop_older(struct thread *thread);
-void queue_forget(const struct thread *thread); /* it is done */
-void queue_grown_forked(void);
+bool queue_grow(struct traced_thread *thread);
+void queue_drop_older(struct traced_thread *thread);
+void queue_grow_forget(const struct traced_thread *thread); /* it is done */
+void queue_grow_forked(void);
 
 #pragma GCC visibility pop
 #endif

@@ -9,32 +9,32 @@
  * any task does, by a thread that is not recorded itself. */
 static uint32_t heap_life(void)
 {
-    const struct thread *t = thread_self();
-    return t ? t->life : thread_runtime() && !thread_mine ? atomic_load(&live) : 0;
+    const struct traced_thread *t = thread_self();
+    return t ? t->life : thread_runtime() && !thread_mine ? atomic_load(&current_lifetime) : 0;
 }
 
 bool poet_heap_begin(int fd)
 {
     uint32_t life = heap_life();
-    if (!life || server_sends || !server_heaps)
+    if (!life || server_needs_socket || !server_takes_heaps)
         return false;
     uint8_t message[MESSAGE_FRAME_BYTES + 8];
-    struct out out = {.data = message, .room = sizeof message};
-    out_begin(&out, MESSAGE_HEAP);
-    put_u32(&out, HEAP_VERSION);
-    out_end(&out);
+    struct encoder out = {.data = message, .room = sizeof message};
+    encoder_begin_message(&out, MESSAGE_HEAP);
+    encode_u32(&out, HEAP_VERSION);
+    encoder_end_message(&out);
     return server_send_at_once(&out, fd, life);
 }
 
 uint32_t poet_heap_thread(void)
 {
-    const struct thread *t = thread_self();
+    const struct traced_thread *t = thread_self();
     return LIKELY(t && t->queue) ? t->queue->thread : 0;
 }
 
 struct poet_heap_where poet_heap_where(void)
 {
-    const struct thread *t = thread_self();
+    const struct traced_thread *t = thread_self();
     if (!LIKELY(t && t->queue))
         return (struct poet_heap_where){0};
     struct poet_heap_where where = {.thread = t->queue->thread,

@@ -22,10 +22,10 @@ extern const char poet_process_follows[] __attribute__((weak)); /* libpoet-proce
 
 #define MOST_NAMES 8
 static const char MAPPED[] = "memory mapped from files";
-static const struct way {
+static const struct import_kind {
     bool followed; /* by libpoet-process */
     const char *what, *names[MOST_NAMES];
-} ways[] = {
+} untraced_import_kinds[] = {
     {true,
      "pipes and FIFOs (poetcc -trace -processes follows them)",
      {"pipe", "pipe2", "mkfifo", "mkfifoat"}},
@@ -65,19 +65,19 @@ static const struct way {
      "what is written to a place of a file and read there (pread, pwrite)",
      {"pwrite", "pwrite64", "pwritev", "pwritev64"}},
 };
-#define WAYS (sizeof ways / sizeof *ways)
+#define WAYS (sizeof untraced_import_kinds / sizeof *untraced_import_kinds)
 
 /* In units that include the headers of atomics: clients/trace/atomics. */
 #pragma weak poet_unit_has_stdatomic
 #pragma weak poet_unit_has_atomic
 extern const char poet_unit_has_stdatomic[], poet_unit_has_atomic[];
 
-static void imports_tell_atomics(void)
+static void untraced_import_report_atomics(void)
 {
     if (poet_unit_has_stdatomic)
-        unseen_tell(UNSEEN_ATOMIC, "<stdatomic.h>");
+        untraced_use_report(UNTRACED_ATOMIC, "<stdatomic.h>");
     if (poet_unit_has_atomic)
-        unseen_tell(UNSEEN_ATOMIC, "<atomic>");
+        untraced_use_report(UNTRACED_ATOMIC, "<atomic>");
 }
 
 #if defined(POET_STATIC)
@@ -97,14 +97,14 @@ static void imports_tell_atomics(void)
 #pragma weak semop
 #pragma weak shmget
 
-void imports_tell(void)
+void untraced_imports_report(void)
 {
     const bool there[WAYS] = {[0] = pipe || pipe2, [2] = eventfd, [3] = mq_open,
                               [6] = epoll_wait,    [9] = semop,   [10] = shmget};
     for (size_t i = 0; i < WAYS; i++)
         if (there[i])
-            unseen_tell(UNSEEN_RUNTIME, ways[i].what);
-    imports_tell_atomics();
+            untraced_use_report(UNTRACED_RUNTIME, untraced_import_kinds[i].what);
+    untraced_import_report_atomics();
 }
 
 int poet_imports(const char *const *names) { return names && 0; }
@@ -113,21 +113,21 @@ int poet_imports(const char *const *names) { return names && 0; }
 #include <link.h>
 
 /* The names that a module has looked up by the loader: those that it calls. */
-struct names {
+struct import_names {
     const ElfW(Sym) * symbols;
     const char *strings;
     const ElfW(Rela) * relocations[2];
     size_t counts[2];
 };
 
-static const void *at(const struct dl_phdr_info *info, ElfW(Addr) address)
+static const void *untraced_import_address(const struct dl_phdr_info *info, ElfW(Addr) address)
 {
     return (const void *)(address < info->dlpi_addr ? address + info->dlpi_addr : address);
 }
 
-static struct names names_of(const struct dl_phdr_info *info)
+static struct import_names untraced_import_names(const struct dl_phdr_info *info)
 {
-    struct names n = {0};
+    struct import_names n = {0};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
             continue;
@@ -135,19 +135,19 @@ static struct names names_of(const struct dl_phdr_info *info)
         for (; d->d_tag != DT_NULL; d++)
             switch (d->d_tag) {
             case DT_SYMTAB:
-                n.symbols = at(info, d->d_un.d_ptr);
+                n.symbols = untraced_import_address(info, d->d_un.d_ptr);
                 break;
             case DT_STRTAB:
-                n.strings = at(info, d->d_un.d_ptr);
+                n.strings = untraced_import_address(info, d->d_un.d_ptr);
                 break;
             case DT_RELA:
-                n.relocations[0] = at(info, d->d_un.d_ptr);
+                n.relocations[0] = untraced_import_address(info, d->d_un.d_ptr);
                 break;
             case DT_RELASZ:
                 n.counts[0] = d->d_un.d_val / sizeof(ElfW(Rela));
                 break;
             case DT_JMPREL:
-                n.relocations[1] = at(info, d->d_un.d_ptr);
+                n.relocations[1] = untraced_import_address(info, d->d_un.d_ptr);
                 break;
             case DT_PLTRELSZ:
                 n.counts[1] = d->d_un.d_val / sizeof(ElfW(Rela));
@@ -167,7 +167,7 @@ static struct names names_of(const struct dl_phdr_info *info)
 
 typedef bool each(const char *name, void *context); /* true: enough */
 
-static bool each_name(const struct names *n, each *call, void *context)
+static bool untraced_import_each_name(const struct import_names *n, each *call, void *context)
 {
     for (int i = 0; i < 2 && n->symbols && n->strings; i++)
         for (size_t k = 0; n->relocations[i] && k < n->counts[i]; k++) {
@@ -181,21 +181,21 @@ static bool each_name(const struct names *n, each *call, void *context)
 
 static const char REDIRECTED[] = "poet_link_with_poetcc_trace__";
 
-static bool is_redirected(const char *name, void *context)
+static bool untraced_import_is_redirected(const char *name, void *context)
 {
     (void)context;
     return strncmp(name, REDIRECTED, sizeof REDIRECTED - 1) == 0;
 }
 
 /* Without them a program maps no file. */
-static const char *const opening[MOST_NAMES] = {"open",    "open64",    "openat",       "openat64",
+static const char *const untraced_import_opening[MOST_NAMES] = {"open",    "open64",    "openat",       "openat64",
                                                 "mkstemp", "mkstemp64", "memfd_create", "fileno"};
 
-struct found {
+struct imports_found {
     bool ways[WAYS], opening;
 };
 
-static bool is_among(const char *name, const char *const names[MOST_NAMES])
+static bool untraced_import_is_among(const char *name, const char *const names[MOST_NAMES])
 {
     for (size_t k = 0; k < MOST_NAMES && names[k]; k++)
         if (strcmp(names[k], name) == 0)
@@ -203,38 +203,38 @@ static bool is_among(const char *name, const char *const names[MOST_NAMES])
     return false;
 }
 
-static bool note(const char *name, void *context)
+static bool untraced_import_note(const char *name, void *context)
 {
-    struct found *found = context;
-    if (is_redirected(name, NULL))
+    struct imports_found *found = context;
+    if (untraced_import_is_redirected(name, NULL))
         name += sizeof REDIRECTED - 1;
     for (size_t i = 0; i < WAYS; i++)
-        found->ways[i] |= is_among(name, ways[i].names);
-    found->opening |= is_among(name, opening);
+        found->ways[i] |= untraced_import_is_among(name, untraced_import_kinds[i].names);
+    found->opening |= untraced_import_is_among(name, untraced_import_opening);
     return false;
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *found)
+static int untraced_import_scan(struct dl_phdr_info *info, size_t size, void *found)
 {
     (void)size;
-    struct names n = names_of(info);
-    if (!info->dlpi_name || !*info->dlpi_name || each_name(&n, is_redirected, NULL))
-        each_name(&n, note, found);
+    struct import_names n = untraced_import_names(info);
+    if (!info->dlpi_name || !*info->dlpi_name || untraced_import_each_name(&n, untraced_import_is_redirected, NULL))
+        untraced_import_each_name(&n, untraced_import_note, found);
     return 0;
 }
 
-void imports_tell(void)
+void untraced_imports_report(void)
 {
-    struct found found = {0};
-    dl_iterate_phdr(look, &found);
+    struct imports_found found = {0};
+    dl_iterate_phdr(untraced_import_scan, &found);
     for (size_t i = 0; i < WAYS; i++)
-        if (found.ways[i] && (found.opening || ways[i].what != MAPPED) &&
-            !(ways[i].followed && poet_process_follows))
-            unseen_tell(UNSEEN_RUNTIME, ways[i].what);
-    imports_tell_atomics();
+        if (found.ways[i] && (found.opening || untraced_import_kinds[i].what != MAPPED) &&
+            !(untraced_import_kinds[i].followed && poet_process_follows))
+            untraced_use_report(UNTRACED_RUNTIME, untraced_import_kinds[i].what);
+    untraced_import_report_atomics();
 }
 
-static bool is_one(const char *name, void *context)
+static bool untraced_import_is_named(const char *name, void *context)
 {
     for (const char *const *names = context; *names; names++)
         if (strcmp(*names, name) == 0)
@@ -242,15 +242,15 @@ static bool is_one(const char *name, void *context)
     return false;
 }
 
-static int look_for(struct dl_phdr_info *info, size_t size, void *names)
+static int untraced_import_search(struct dl_phdr_info *info, size_t size, void *names)
 {
     (void)size;
-    struct names n = names_of(info);
-    return each_name(&n, is_one, names) ? 2 : 1; /* the program comes first */
+    struct import_names n = untraced_import_names(info);
+    return untraced_import_each_name(&n, untraced_import_is_named, names) ? 2 : 1; /* the program comes first */
 }
 
 int poet_imports(const char *const *names)
 {
-    return dl_iterate_phdr(look_for, (void *)(uintptr_t)names) == 2;
+    return dl_iterate_phdr(untraced_import_search, (void *)(uintptr_t)names) == 2;
 }
 #endif

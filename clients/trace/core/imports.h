@@ -4,7 +4,7 @@
 
 #pragma GCC visibility push(hidden)
 
-void imports_tell(void); /* what the program's files say that it calls, and nobody follows */
+void untraced_imports_report(void); /* what the program's files say that it calls, and nobody follows */
 
 #pragma GCC visibility pop
 #endif

@@ -29,26 +29,26 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool executable(const char *path) { return access(path, X_OK) == 0; }
+static bool server_launch_is_executable(const char *path) { return access(path, X_OK) == 0; }
 
-static bool find_server(char *path, size_t size)
+static bool server_launch_find_program(char *path, size_t size)
 {
     const char *named = environment_get("POET_SERVER_PROGRAM");
     if (named && *named) {
         snprintf(path, size, "%s", named);
-        return executable(path);
+        return server_launch_is_executable(path);
     }
 #if !defined(POET_STATIC)
     Dl_info info;
     char *slash;
-    if (dladdr((void *)(uintptr_t)find_server, &info) && info.dli_fname) {
+    if (dladdr((void *)(uintptr_t)server_launch_find_program, &info) && info.dli_fname) {
         snprintf(path, size, "%s", info.dli_fname);
         /* (PREFIX/lib/libpoet.so.0, or in a folder of lib for this kind of machine) */
         for (int i = 0; i < 3 && (slash = strrchr(path, '/')) != NULL; i++) {
             *slash = 0;
             size_t n = strlen(path);
             snprintf(path + n, size - n, "/libexec/poet/poet-server");
-            if (executable(path))
+            if (server_launch_is_executable(path))
                 return true;
             path[n] = 0;
         }
@@ -58,11 +58,11 @@ static bool find_server(char *path, size_t size)
     for (const char *at = search; at && *at; at += strcspn(at, ":"), at += *at == ':') {
         int n = (int)strcspn(at, ":");
         snprintf(path, size, "%.*s/poet-server", n, at);
-        if (executable(path))
+        if (server_launch_is_executable(path))
             return true;
         snprintf(path, size, "%.*s/../libexec/poet/poet-server", n,
                  at); /* beside poet and poetcc */
-        if (executable(path))
+        if (server_launch_is_executable(path))
             return true;
     }
     return false;
@@ -70,11 +70,11 @@ static bool find_server(char *path, size_t size)
 
 /* In the grandchild: nothing of the program's may stay open, or whoever waits for
  * its output to end would wait for the server. */
-static void become_server(const char *program, const struct launch *launch, const char *file,
+static void server_launch_exec_server(const char *program, const struct server_launch *launch, const char *file,
                           const char *endpoint, int fd)
 {
     int null = open("/dev/null", O_RDWR);
-    for (int i = 0; i < (report_is_printed() ? 2 : 3); i++)
+    for (int i = 0; i < (report_request_is_stderr() ? 2 : 3); i++)
         dup2(null, i);
     dup2(fd, 3);
     fcntl(3, F_SETFD, 0); /* where it was the same number already */
@@ -99,11 +99,11 @@ static void become_server(const char *program, const struct launch *launch, cons
     if (!environment_get("POET_KEEP"))
         environment_set("POET_KEEP", "1G");
     execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint,
-          report_is_printed() ? "-q" : (char *)NULL, (char *)NULL);
+          report_request_is_stderr() ? "-q" : (char *)NULL, (char *)NULL);
     _exit(127);
 }
 
-static void name_file(char *file, size_t size)
+static void server_launch_name_file(char *file, size_t size)
 {
     const char *wanted = environment_get("POET_OUTPUT");
     if (wanted && *wanted)
@@ -115,7 +115,7 @@ static void name_file(char *file, size_t size)
 static struct error error;
 
 /* FNV-1a (Fowler, Noll and Vo) */
-static uint64_t mix_in(uint64_t hash, const char *s)
+static uint64_t server_launch_mix_in(uint64_t hash, const char *s)
 {
     do
         hash = (hash ^ (uint8_t)*s) * 0x100000001b3u;
@@ -124,22 +124,22 @@ static uint64_t mix_in(uint64_t hash, const char *s)
 }
 
 /* By its name, and where its agent forwards to, with which key. */
-static uint64_t launch_hash(const struct launch *launch)
+static uint64_t server_launch_hash(const struct server_launch *launch)
 {
     const char *key = launch->to ? environment_get("POET_KEY_FILE") : NULL;
-    uint64_t hash = mix_in(0xcbf29ce484222325u, launch->name);
-    return mix_in(mix_in(hash, launch->to ? launch->to : ""), key ? key : "");
+    uint64_t hash = server_launch_mix_in(0xcbf29ce484222325u, launch->name);
+    return server_launch_mix_in(server_launch_mix_in(hash, launch->to ? launch->to : ""), key ? key : "");
 }
 
 /* Where an agent of all processes of the run listens, or a server of this one. */
-static bool name_socket(const struct launch *launch, char *endpoint, size_t size)
+static bool server_launch_name_socket(const struct server_launch *launch, char *endpoint, size_t size)
 {
     static char directory[256];
     if (!endpoint_directory(directory, sizeof directory, &error))
         return false;
     if (launch->to)
         snprintf(endpoint, size, "unix:%s/agent-%016llx.sock", directory,
-                 (unsigned long long)launch_hash(launch));
+                 (unsigned long long)server_launch_hash(launch));
     else
         snprintf(endpoint, size, "unix:%s/poet-%d.sock", directory, (int)getpid());
     return true;
@@ -150,21 +150,21 @@ static bool name_socket(const struct launch *launch, char *endpoint, size_t size
 /* Processes whose parents end are given to the first process of a container, or to one that asked
  * for them: such a program would find the server among its own children.  A keeper, which is no child
  * that wait() sees, is the server's parent as long as that runs. */
-static pid_t keeper, kept_by; /* and whose child it is */
+static pid_t server_launch_keeper, kept_by; /* and whose child it is */
 
-static bool inherits_children(void)
+static bool server_launch_inherits_children(void)
 {
     int asked = 0;
     return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &asked, 0, 0, 0) == 0 && asked);
 }
 
 /* (libpoet stands before syscall(), too, and this is no child of the program's) */
-static long make_process(unsigned long flags)
+static long server_launch_make_process(unsigned long flags)
 {
-    return real.syscall(SYS_clone, (long)flags, NULL, NULL, NULL, NULL);
+    return real_functions.syscall(SYS_clone, (long)flags, NULL, NULL, NULL, NULL);
 }
 
-static void keep(pid_t server)
+static void server_launch_wait_child(pid_t server)
 {
     sigset_t all;
     sigfillset(&all);
@@ -176,13 +176,13 @@ static void keep(pid_t server)
 
 #define LOOK_NS 2000000
 
-void launch_wait(unsigned ms)
+void server_launch_wait(unsigned ms)
 {
-    if (!keeper || kept_by != getpid())
+    if (!server_launch_keeper || kept_by != getpid())
         return;
     server_forget();
-    for (uint64_t begin = clock_now(); clock_now() - begin < ms * 1000000ull;) {
-        if (waitpid(keeper, NULL, WNOHANG | __WALL) != 0)
+    for (uint64_t begin = tracer_clock_now(); tracer_clock_now() - begin < ms * 1000000ull;) {
+        if (waitpid(server_launch_keeper, NULL, WNOHANG | __WALL) != 0)
             return;
         nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
     }
@@ -191,39 +191,39 @@ void launch_wait(unsigned ms)
 /* ---- a server of one process ---- */
 
 /* A server of our own, that no wait() of the program can see. */
-static int launch_alone(const struct launch *launch, char *file, size_t file_size, char *endpoint,
+static int server_launch_alone(const struct server_launch *launch, char *file, size_t file_size, char *endpoint,
                         size_t endpoint_size)
 {
     static char program[PATH_MAX]; /* once in the life of a process */
     int pair[2];
-    if (!find_server(program, sizeof program)) {
-        say_once("%s and poet-server was not found: the program runs untraced "
+    if (!server_launch_find_program(program, sizeof program)) {
+        stderr_log_print_once("%s and poet-server was not found: the program runs untraced "
             "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)",
             launch->to ? "an agent is needed" : "no server is running");
         return -1;
     }
     if (!launch->to)
-        name_file(file, file_size);
-    if (!name_socket(launch, endpoint, endpoint_size)) {
-        say_once("%s", error.text);
+        server_launch_name_file(file, file_size);
+    if (!server_launch_name_socket(launch, endpoint, endpoint_size)) {
+        stderr_log_print_once("%s", error.text);
         return -1;
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
-    pair[0] = descriptor_away(pair[0], 4);
-    pair[1] = descriptor_away(pair[1], 4);
+    pair[0] = server_connection_move_fd(pair[0], 4);
+    pair[1] = server_connection_move_fd(pair[1], 4);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     /* A fork without SIGCHLD, and nothing to a debugger, which would take it for a thread. */
-    bool keeps = inherits_children();
-    long child = make_process(CLONE_UNTRACED);
+    bool keeps = server_launch_inherits_children();
+    long child = server_launch_make_process(CLONE_UNTRACED);
     if (child == 0) {
         setsid();
-        long server = make_process(0);
+        long server = server_launch_make_process(0);
         if (server == 0)
-            become_server(program, launch, file, endpoint, pair[1]);
+            server_launch_exec_server(program, launch, file, endpoint, pair[1]);
         if (server > 0 && keeps)
-            keep((pid_t)server);
-        real._exit(0);
+            server_launch_wait_child((pid_t)server);
+        real_functions._exit(0);
     }
     close(pair[1]);
     if (child < 0) {
@@ -231,7 +231,7 @@ static int launch_alone(const struct launch *launch, char *file, size_t file_siz
         return -1;
     }
     if (keeps)
-        keeper = (pid_t)child, kept_by = getpid();
+        server_launch_keeper = (pid_t)child, kept_by = getpid();
     while (!keeps && waitpid((pid_t)child, NULL, __WALL) < 0 && errno == EINTR)
         ;
     return pair[0];
@@ -243,10 +243,10 @@ static int launch_alone(const struct launch *launch, char *file, size_t file_siz
 
 static int lock_file = -1;
 static char lock_path[400];
-static pid_t starter; /* of the server that it names */
+static pid_t server_launch_starter; /* of the server that it names */
 
 /* Of the launch; agents have one in common. */
-static bool lock_launch(const struct launch *launch)
+static bool server_launch_lock_file(const struct server_launch *launch)
 {
     static char directory[256];
     if (!endpoint_directory(directory, sizeof directory, &error))
@@ -255,9 +255,9 @@ static bool lock_launch(const struct launch *launch)
         snprintf(lock_path, sizeof lock_path, "%s/launch-agents", directory);
     else
         snprintf(lock_path, sizeof lock_path, "%s/launch-%016llx", directory,
-                 (unsigned long long)launch_hash(launch));
+                 (unsigned long long)server_launch_hash(launch));
     if (lock_file < 0)
-        lock_file = descriptor_away(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
+        lock_file = server_connection_move_fd(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
     for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
         if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
             return true;
@@ -267,13 +267,13 @@ static bool lock_launch(const struct launch *launch)
 }
 
 /* The one that another process of the launch has started; -1: none answers. */
-static int join(const struct launch *launch, char *endpoint, size_t endpoint_size)
+static int server_launch_join(const struct server_launch *launch, char *endpoint, size_t endpoint_size)
 {
     static char known[400];
-    bool absent, locked = lock_launch(launch);
+    bool absent, locked = server_launch_lock_file(launch);
     ssize_t n = locked && !launch->to ? pread(lock_file, known, sizeof known - 1, 0) : 0;
     known[n > 0 ? n : 0] = 0;
-    if (launch->to && !name_socket(launch, known, sizeof known))
+    if (launch->to && !server_launch_name_socket(launch, known, sizeof known))
         return -1;
     int fd = *known ? endpoint_connect(known, 1000, &absent, &error) : -1;
     if (fd >= 0)
@@ -281,32 +281,32 @@ static int join(const struct launch *launch, char *endpoint, size_t endpoint_siz
     return fd;
 }
 
-int launch_server(const struct launch *launch, bool *joined, char *file, size_t file_size,
+int server_launch_start(const struct server_launch *launch, bool *joined, char *file, size_t file_size,
                   char *endpoint, size_t endpoint_size)
 {
-    int fd = launch->name ? join(launch, endpoint, endpoint_size) : -1;
+    int fd = launch->name ? server_launch_join(launch, endpoint, endpoint_size) : -1;
     *joined = fd >= 0;
     if (*joined)
         return fd;
-    fd = launch_alone(launch, file, file_size, endpoint, endpoint_size);
+    fd = server_launch_alone(launch, file, file_size, endpoint, endpoint_size);
     if (!launch->name || launch->to)
         return fd;
     if (fd >= 0 && lock_file >= 0 &&
         (ftruncate(lock_file, 0) < 0 || pwrite(lock_file, endpoint, strlen(endpoint), 0) < 0))
-        say("the other processes of this launch are traced apart: %s", strerror(errno));
-    starter = fd >= 0 ? getpid() : 0;
+        stderr_log_print("the other processes of this launch are traced apart: %s", strerror(errno));
+    server_launch_starter = fd >= 0 ? getpid() : 0;
     return fd;
 }
 
-void launch_done(void)
+void server_launch_done(void)
 {
     if (lock_file >= 0)
         close(lock_file);
     lock_file = -1;
 }
 
-void launch_end(void)
+void server_launch_end(void)
 {
-    if (starter == getpid())
+    if (server_launch_starter == getpid())
         unlink(lock_path);
 }

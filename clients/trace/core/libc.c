@@ -5,23 +5,23 @@
 
 #include <stdint.h>
 
-struct libc libc = {
+struct libc_calls libc_calls = {
 #define L(name) name,
     LIBC_CALLS(L)
 #undef L
 };
 
 #if defined(POET_STATIC)
-void libc_find(void) {}
+void libc_calls_find(void) {}
 #else
-void libc_find(void)
+void libc_calls_find(void)
 {
     void *p;
-    if (bind_to_libc())
+    if (libc_bind_to_libc())
         return;
 #define L(name)                                                                                    \
     if ((p = next_libc_call(#name)) != NULL)                                                       \
-        *(void **)&libc.name = p;
+        *(void **)&libc_calls.name = p;
     LIBC_CALLS(L)
 #undef L
 }

@@ -35,50 +35,50 @@
 /* clang-format on */
 
 #pragma GCC visibility push(hidden)
-struct libc {
+struct libc_calls {
 #define L(name) __typeof__(name) *name;
     LIBC_CALLS(L)
 #undef L
 };
-extern struct libc libc;
-void libc_find(void);
+extern struct libc_calls libc_calls;
+void libc_calls_find(void);
 void *pages_resize(void *pages, size_t bytes);
 void pages_free(void *pages);
 #pragma GCC visibility pop
 
-#define dl_iterate_phdr(...) libc.dl_iterate_phdr(__VA_ARGS__)
-#define poll(...) libc.poll(__VA_ARGS__)
-#define open(...) libc.open(__VA_ARGS__)
-#define read(...) libc.read(__VA_ARGS__)
-#define write(...) libc.write(__VA_ARGS__)
-#define close(...) libc.close(__VA_ARGS__)
-#define fcntl(...) libc.fcntl(__VA_ARGS__)
-#define fstat(...) libc.fstat(__VA_ARGS__)
-#define ftruncate(...) libc.ftruncate(__VA_ARGS__)
-#define mmap(...) libc.mmap(__VA_ARGS__)
-#define munmap(...) libc.munmap(__VA_ARGS__)
-#define socket(...) libc.socket(__VA_ARGS__)
-#define send(...) libc.send(__VA_ARGS__)
-#define sendmsg(...) libc.sendmsg(__VA_ARGS__)
-#define recvmsg(...) libc.recvmsg(__VA_ARGS__)
-#define getsockopt(...) libc.getsockopt(__VA_ARGS__)
-#define nanosleep(...) libc.nanosleep(__VA_ARGS__)
-#define clock_gettime(...) libc.clock_gettime(__VA_ARGS__)
-#define getpid() libc.getpid()
-#define signal(...) libc.signal(__VA_ARGS__)
-#define sigprocmask(...) libc.sigprocmask(__VA_ARGS__)
-#define pthread_sigmask(...) libc.pthread_sigmask(__VA_ARGS__)
-#define pthread_setcancelstate(...) libc.pthread_setcancelstate(__VA_ARGS__)
-#define pthread_testcancel() libc.pthread_testcancel()
-#define pthread_key_create(...) libc.pthread_key_create(__VA_ARGS__)
-#define pthread_key_delete(...) libc.pthread_key_delete(__VA_ARGS__)
-#define pthread_setspecific(...) libc.pthread_setspecific(__VA_ARGS__)
-#define pthread_self() libc.pthread_self()
-#define pthread_attr_getdetachstate(...) libc.pthread_attr_getdetachstate(__VA_ARGS__)
-#define pthread_barrierattr_getpshared(...) libc.pthread_barrierattr_getpshared(__VA_ARGS__)
-#define getrandom(...) libc.getrandom(__VA_ARGS__)
-#define getrusage(...) libc.getrusage(__VA_ARGS__)
-#define pread(...) libc.pread(__VA_ARGS__)
+#define dl_iterate_phdr(...) libc_calls.dl_iterate_phdr(__VA_ARGS__)
+#define poll(...) libc_calls.poll(__VA_ARGS__)
+#define open(...) libc_calls.open(__VA_ARGS__)
+#define read(...) libc_calls.read(__VA_ARGS__)
+#define write(...) libc_calls.write(__VA_ARGS__)
+#define close(...) libc_calls.close(__VA_ARGS__)
+#define fcntl(...) libc_calls.fcntl(__VA_ARGS__)
+#define fstat(...) libc_calls.fstat(__VA_ARGS__)
+#define ftruncate(...) libc_calls.ftruncate(__VA_ARGS__)
+#define mmap(...) libc_calls.mmap(__VA_ARGS__)
+#define munmap(...) libc_calls.munmap(__VA_ARGS__)
+#define socket(...) libc_calls.socket(__VA_ARGS__)
+#define send(...) libc_calls.send(__VA_ARGS__)
+#define sendmsg(...) libc_calls.sendmsg(__VA_ARGS__)
+#define recvmsg(...) libc_calls.recvmsg(__VA_ARGS__)
+#define getsockopt(...) libc_calls.getsockopt(__VA_ARGS__)
+#define nanosleep(...) libc_calls.nanosleep(__VA_ARGS__)
+#define clock_gettime(...) libc_calls.clock_gettime(__VA_ARGS__)
+#define getpid() libc_calls.getpid()
+#define signal(...) libc_calls.signal(__VA_ARGS__)
+#define sigprocmask(...) libc_calls.sigprocmask(__VA_ARGS__)
+#define pthread_sigmask(...) libc_calls.pthread_sigmask(__VA_ARGS__)
+#define pthread_setcancelstate(...) libc_calls.pthread_setcancelstate(__VA_ARGS__)
+#define pthread_testcancel() libc_calls.pthread_testcancel()
+#define pthread_key_create(...) libc_calls.pthread_key_create(__VA_ARGS__)
+#define pthread_key_delete(...) libc_calls.pthread_key_delete(__VA_ARGS__)
+#define pthread_setspecific(...) libc_calls.pthread_setspecific(__VA_ARGS__)
+#define pthread_self() libc_calls.pthread_self()
+#define pthread_attr_getdetachstate(...) libc_calls.pthread_attr_getdetachstate(__VA_ARGS__)
+#define pthread_barrierattr_getpshared(...) libc_calls.pthread_barrierattr_getpshared(__VA_ARGS__)
+#define getrandom(...) libc_calls.getrandom(__VA_ARGS__)
+#define getrusage(...) libc_calls.getrusage(__VA_ARGS__)
+#define pread(...) libc_calls.pread(__VA_ARGS__)
 #define realloc(...) pages_resize(__VA_ARGS__)
 #define free(...) pages_free(__VA_ARGS__)
 

@@ -17,7 +17,7 @@
 
 static __thread uint32_t my_number __attribute__((tls_model("initial-exec")));
 
-static uint32_t number(void)
+static uint32_t latch_owner_number(void)
 {
     if (!LIKELY(my_number))
         my_number = (uint32_t)syscall(SYS_gettid);
@@ -26,22 +26,22 @@ static uint32_t number(void)
 
 void latches_forked(void) { my_number = 0; }
 
-static bool take_free(latch *lock)
+static bool latch_lock_free(latch *lock)
 {
     uint32_t nobody = 0;
-    return atomic_compare_exchange_strong_explicit(lock, &nobody, number(), memory_order_acquire,
+    return atomic_compare_exchange_strong_explicit(lock, &nobody, latch_owner_number(), memory_order_acquire,
                                                    memory_order_relaxed);
 }
 
 /* Where the system has no such futexes, or they are not allowed: a nap leaves the processor to threads of
  * any priority. */
-static void take_slowly(latch *lock)
+static void latch_lock_slowly(latch *lock)
 {
     int saved = errno;
     while (syscall(SYS_futex, lock, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0) < 0) {
         if (errno == EINTR || errno == EAGAIN)
             continue;
-        if (take_free(lock))
+        if (latch_lock_free(lock))
             break;
         syscall(SYS_nanosleep, &(struct timespec){0, 50000}, NULL);
     }
@@ -50,45 +50,45 @@ static void take_slowly(latch *lock)
     errno = saved;
 }
 
-void latch_take(latch *lock)
+void latch_lock(latch *lock)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     if (t)
         busy_begin(t);
     for (int i = 0; i < SPINS; i++) {
-        if (LIKELY(take_free(lock)))
+        if (LIKELY(latch_lock_free(lock)))
             return;
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
     }
-    take_slowly(lock);
+    latch_lock_slowly(lock);
 }
 
-bool latch_try(latch *lock)
+bool latch_try_lock(latch *lock)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     if (t)
         busy_begin(t);
-    bool taken = take_free(lock);
+    bool taken = latch_lock_free(lock);
     if (!taken && t)
         busy_end(t);
     return taken;
 }
 
 /* Never another thread's: after a fork in a signal handler the lock may be free already. */
-void latch_give(latch *lock)
+void latch_unlock(latch *lock)
 {
-    uint32_t mine = number();
+    uint32_t mine = latch_owner_number();
     if (!LIKELY(atomic_compare_exchange_strong_explicit(lock, &mine, 0, memory_order_release,
                                                         memory_order_relaxed)) &&
-        (mine & FUTEX_TID_MASK) == number()) {
+        (mine & FUTEX_TID_MASK) == latch_owner_number()) {
         int saved = errno;
         atomic_fetch_or_explicit(lock, 0, memory_order_release);
         syscall(SYS_futex, lock, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
         errno = saved;
     }
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     if (t)
         busy_end(t);
 }

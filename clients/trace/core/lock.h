@@ -15,9 +15,9 @@
 
 typedef _Atomic uint32_t latch; /* 0 free, else the holder's thread number and the kernel's bits */
 
-void latch_take(latch *lock);
-bool latch_try(latch *lock);
-void latch_give(latch *lock);
+void latch_lock(latch *lock);
+bool latch_try_lock(latch *lock);
+void latch_unlock(latch *lock);
 /* In a child after fork: whoever held it is not there any more. */
 static inline void latch_reset(latch *lock) { atomic_store(lock, 0); }
 void latches_forked(void);

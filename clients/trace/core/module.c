@@ -44,20 +44,20 @@
 #define KEPT_MODULES 512u
 #define KEPT_BYTES ((size_t)256 << 20)
 
-enum whose {
-    WHOSE_NOBODY,
-    WHOSE_PROGRAM,
-    WHOSE_RUNTIME,   /* from here on: passed over when looking for who made a call */
-    WHOSE_SANITIZER, /* stands before the calls, as we do */
-    WHOSE_LIBC,
-    WHOSE_OURS
+enum module_owner {
+    OWNER_NONE,
+    OWNER_PROGRAM,
+    OWNER_RUNTIME,   /* from here on: passed over when looking for who made a call */
+    OWNER_SANITIZER, /* stands before the calls, as we do */
+    OWNER_LIBC,
+    OWNER_LIBPOET
 };
 
 /* Filled in once, under the lock; an entry is used again if another module lies there now. */
 static struct module {
     _Atomic uintptr_t start, end; /* end 0: nothing yet */
     uintptr_t code_start, code_end;
-    enum whose whose;
+    enum module_owner whose;
     bool records;
     bool kept; /* it was closed, and nothing else comes to lie there */
     unsigned present; /* the last round in which the loader had it */
@@ -68,12 +68,12 @@ static struct module {
 } modules[MODULES];
 static _Atomic unsigned module_count;
 static _Atomic uintptr_t program_start, program_end;
-static latch lock;
+static latch module_lock;
 static unsigned long long seen_adds;
 static unsigned kept_modules, round_of_looking;
 static size_t kept_bytes = KEPT_BYTES; /* from there on none is kept */
 
-bool modules_record, modules_cxx, modules_interpreter;
+bool modules_trace_untraced, modules_cxx, modules_interpreter;
 static bool under_record, record_all;
 static uintptr_t interpreter_data; /* Python's, 0: there is none */
 static const char *include, *exclude;
@@ -90,7 +90,7 @@ struct loaded {
 
 static void read_notes(struct loaded *m, const char *note, size_t size)
 {
-    struct note n;
+    struct elf_note n;
     for (const char *end = note + size; note_next(&note, end, &n);)
         if (note_is(&n, NT_GNU_BUILD_ID, "GNU") && n.value_bytes <= sizeof m->build_id) {
             m->build_id_bytes = (unsigned)n.value_bytes;
@@ -98,14 +98,14 @@ static void read_notes(struct loaded *m, const char *note, size_t size)
         }
 }
 
-static void extend(uintptr_t *start, uintptr_t *end, uintptr_t from, uintptr_t to)
+static void module_extend_range(uintptr_t *start, uintptr_t *end, uintptr_t from, uintptr_t to)
 {
     *start = *end == 0 || from < *start ? from : *start;
     *end = to > *end ? to : *end;
 }
 
 /* What was opened by a relative path is looked up later from elsewhere. */
-static void absolute(char path[PATH_MAX], const char *name)
+static void module_absolute_path(char path[PATH_MAX], const char *name)
 {
     *path = 0;
     if (*name != '/' && strchr(name, '/') && getcwd(path, PATH_MAX - 1))
@@ -120,16 +120,16 @@ static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
     *m = (struct loaded){.bias = info->dlpi_addr,
                          .is_program = !info->dlpi_name || !*info->dlpi_name};
     if (!m->is_program)
-        absolute(m->path, info->dlpi_name);
+        module_absolute_path(m->path, info->dlpi_name);
     else if (readlink("/proc/self/exe", m->path, sizeof m->path - 1) < 0)
         return false;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *h = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + h->p_vaddr;
         if (h->p_type == PT_LOAD) {
-            extend(&m->start, &m->end, start, start + h->p_memsz);
+            module_extend_range(&m->start, &m->end, start, start + h->p_memsz);
             if (h->p_flags & PF_X)
-                extend(&m->code_start, &m->code_end, start, start + h->p_memsz);
+                module_extend_range(&m->code_start, &m->code_end, start, start + h->p_memsz);
         } else if (h->p_type == PT_NOTE) {
             read_notes(m, (const char *)start, h->p_memsz);
         }
@@ -137,14 +137,14 @@ static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
     return m->end != 0;
 }
 
-static void put_module(struct out *out, const struct loaded *m)
+static void module_encode(struct encoder *out, const struct loaded *m)
 {
-    put_told_module(
-        out, &(struct told_module){.start = m->start,
+    encode_module(
+        out, &(struct module_message){.start = m->start,
                                    .end = m->end,
                                    .bias = m->bias,
                                    .build_id = {(const char *)m->build_id, m->build_id_bytes},
-                                   .path = text_of(m->path)});
+                                   .path = text_view_of(m->path)});
 }
 
 /* ---- whose it is ---- */
@@ -155,7 +155,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool matches(const char *patterns, const char *path)
+static bool module_matches_pattern(const char *patterns, const char *path)
 {
     char pattern[512];
     for (const char *at = patterns; at && *at; at += strcspn(at, ":"), at += *at == ':') {
@@ -174,7 +174,7 @@ static bool is_sanitizer(const char *name)
            strncmp(name, "libhwasan.so", 12) == 0;
 }
 
-static enum whose whose_is(const struct loaded *m)
+static enum module_owner module_find_owner(const struct loaded *m)
 {
 #if defined(POET_STATIC)
     uintptr_t here = 0; /* a part of the program */
@@ -182,38 +182,38 @@ static enum whose whose_is(const struct loaded *m)
     uintptr_t here = (uintptr_t)modules_begin;
 #endif
     const char *name = base_name(m->path);
-    return here >= m->start && here < m->end ? WHOSE_OURS
-           : m->is_program                   ? WHOSE_PROGRAM
+    return here >= m->start && here < m->end ? OWNER_LIBPOET
+           : m->is_program                   ? OWNER_PROGRAM
            : strncmp(name, "libstdc++.so", 12) == 0 || strncmp(name, "libc++.so", 9) == 0
-               ? WHOSE_RUNTIME
-           : is_sanitizer(name)               ? WHOSE_SANITIZER
-           : strncmp(name, "libc.so", 7) == 0 ? WHOSE_LIBC
-                                              : WHOSE_NOBODY;
+               ? OWNER_RUNTIME
+           : is_sanitizer(name)               ? OWNER_SANITIZER
+           : strncmp(name, "libc.so", 7) == 0 ? OWNER_LIBC
+                                              : OWNER_NONE;
 }
 
-static bool is_recorded(const struct loaded *m, enum whose whose)
+static bool module_is_recorded(const struct loaded *m, enum module_owner whose)
 {
-    if (!under_record || whose == WHOSE_OURS || whose == WHOSE_RUNTIME ||
-        whose == WHOSE_SANITIZER || matches(exclude, m->path))
+    if (!under_record || whose == OWNER_LIBPOET || whose == OWNER_RUNTIME ||
+        whose == OWNER_SANITIZER || module_matches_pattern(exclude, m->path))
         return false;
-    return record_all || whose == WHOSE_PROGRAM || matches(include, m->path);
+    return record_all || whose == OWNER_PROGRAM || module_matches_pattern(include, m->path);
 }
 
 /* Python's own program, unless its locks are asked for by name. */
 static bool is_interpreter(const struct loaded *m)
 {
     return m->is_program && interpreter_data >= m->start && interpreter_data < m->end &&
-           strncmp(base_name(m->path), "python", 6) == 0 && !matches(include, m->path);
+           strncmp(base_name(m->path), "python", 6) == 0 && !module_matches_pattern(include, m->path);
 }
 
 /* Kept for a child after fork, which must not ask the loader. */
-static void keep_announcement(struct module *new, const struct loaded *m)
+static void module_keep_announcement(struct module *new, const struct loaded *m)
 {
     size_t room = strlen(m->path) + sizeof m->build_id + 64;
-    void *kept = arena_take(room);
-    struct out body = {.data = kept, .room = room, .failed = !kept};
-    put_module(&body, m);
-    char *path = arena_take(strlen(m->path) + 1);
+    void *kept = tracer_arena_alloc(room);
+    struct encoder body = {.data = kept, .room = room, .failed = !kept};
+    module_encode(&body, m);
+    char *path = tracer_arena_alloc(strlen(m->path) + 1);
     if (path)
         memcpy(path, m->path, strlen(m->path) + 1);
     new->path = path;
@@ -223,7 +223,7 @@ static void keep_announcement(struct module *new, const struct loaded *m)
 }
 
 /* Under the lock.  NULL if it was known. */
-static const struct module *note(const struct loaded *m)
+static const struct module *module_add(const struct loaded *m)
 {
     unsigned count = atomic_load(&module_count), i = 0;
     while (i < count && (modules[i].end <= m->start || modules[i].start >= m->end))
@@ -236,17 +236,17 @@ static const struct module *note(const struct loaded *m)
     new->kept = false;
     new->code_start = m->code_start;
     new->code_end = m->code_end;
-    new->whose = whose_is(m);
-    new->records = is_recorded(m, new->whose);
-    keep_announcement(new, m);
+    new->whose = module_find_owner(m);
+    new->records = module_is_recorded(m, new->whose);
+    module_keep_announcement(new, m);
     if (is_interpreter(m)) {
         modules_interpreter = true;
-    } else if (new->whose == WHOSE_PROGRAM) {
+    } else if (new->whose == OWNER_PROGRAM) {
         atomic_store(&program_start, m->start);
         atomic_store(&program_end, m->end);
     }
-    if (new->whose == WHOSE_RUNTIME)
-        modules_record = modules_cxx = true; /* what it calls for the program is the program's */
+    if (new->whose == OWNER_RUNTIME)
+        modules_trace_untraced = modules_cxx = true; /* what it calls for the program is the program's */
     atomic_store(&new->start, m->start);
     atomic_store(&new->end, m->end);
     if (i == count)
@@ -255,47 +255,47 @@ static const struct module *note(const struct loaded *m)
 }
 
 /* Under the lock. */
-static void list_one(const struct dl_phdr_info *info, void *context)
+static void module_list_one(const struct dl_phdr_info *info, void *context)
 {
     static struct loaded m;
     if (!read_loaded(&m, info))
         return;
     seen_adds = info->dlpi_adds;
-    const struct module *new = note(&m);
-    if (new &&new->whose != WHOSE_OURS)
-        picked_module(m.path, info, m.start, m.end);
+    const struct module *new = module_add(&m);
+    if (new &&new->whose != OWNER_LIBPOET)
+        function_filter_add_module(m.path, info, m.start, m.end);
     if (new)
-        runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
+        untraced_runtime_check(info, m.path, new->whose == OWNER_PROGRAM, new->records);
     if (new &&context) {
-        struct out body = {.data = (uint8_t *)(uintptr_t) new->announcement,
+        struct encoder body = {.data = (uint8_t *)(uintptr_t) new->announcement,
                            .size = new->announcement_bytes};
-        tell_control(context, MESSAGE_MODULE, &body);
+        message_queue_send(context, MESSAGE_MODULE, &body);
     }
 }
 
 /* context: the thread whose queue takes what is new, or NULL.  The loader's lock comes before ours
  * everywhere: a program may call recorded code where it looks at what is loaded itself. */
-static int list(struct dl_phdr_info *info, size_t size, void *context)
+static int module_list(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    latch_take(&lock);
-    list_one(info, context);
-    latch_give(&lock);
+    latch_lock(&module_lock);
+    module_list_one(info, context);
+    latch_unlock(&module_lock);
     return 0;
 }
 
-void modules_announce(struct out *out)
+void modules_announce(struct encoder *out)
 {
     for (unsigned i = 0; i < atomic_load(&module_count); i++) {
         if (!modules[i].announcement_bytes)
             continue; /* there was no memory for it */
-        out_begin(out, MESSAGE_MODULE);
-        put_bytes(out, modules[i].announcement, modules[i].announcement_bytes);
-        out_end(out);
+        encoder_begin_message(out, MESSAGE_MODULE);
+        encode_bytes(out, modules[i].announcement, modules[i].announcement_bytes);
+        encoder_end_message(out);
     }
 }
 
-void modules_forked(void) { latch_reset(&lock); }
+void modules_forked(void) { latch_reset(&module_lock); }
 
 void modules_begin(void)
 {
@@ -304,21 +304,21 @@ void modules_begin(void)
     record_all = under_record && strcmp(record, "all") == 0;
     include = environment_get("POET_INCLUDE");
     exclude = environment_get("POET_EXCLUDE");
-    modules_record = under_record;
+    modules_trace_untraced = under_record;
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
         kept_bytes = 0;
 #if !defined(POET_STATIC)
     interpreter_data = under_record ? (uintptr_t)dlsym(RTLD_DEFAULT, "_PyRuntime") : 0;
 #endif
-    dl_iterate_phdr(list, NULL);
+    dl_iterate_phdr(module_list, NULL);
 }
 
 bool modules_under_record(void) { return under_record; }
 
 /* ---- by address ---- */
 
-static const struct module *find(uintptr_t address)
+static const struct module *module_find(uintptr_t address)
 {
     unsigned count = atomic_load_explicit(&module_count, memory_order_acquire);
     for (unsigned i = 0; i < count; i++)
@@ -336,51 +336,51 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *context)
 }
 
 /* A call from where nothing was known to lie: a library that was opened meanwhile. */
-static const struct module *find_new(struct thread *t, uintptr_t address)
+static const struct module *module_find_new(struct traced_thread *t, uintptr_t address)
 {
     unsigned long long adds = 0;
-    if (!allowed(ALLOWED_FILES))
-        return find(address);
+    if (!seccomp_allows(ALLOWED_FILES))
+        return module_find(address);
     dl_iterate_phdr(count_adds, &adds);
-    latch_take(&lock);
+    latch_lock(&module_lock);
     bool any = adds != seen_adds;
-    latch_give(&lock);
+    latch_unlock(&module_lock);
     if (any)
-        dl_iterate_phdr(list, t);
-    runtimes_tell();
-    return find(address);
+        dl_iterate_phdr(module_list, t);
+    untraced_runtimes_report();
+    return module_find(address);
 }
 
-void modules_look_again(void)
+void modules_rescan(void)
 {
     int saved = errno;
-    find_new(NULL, 0);
+    module_find_new(NULL, 0);
     errno = saved;
 }
 
-void modules_meet_opened(struct thread *t)
+void modules_announce_opened(struct traced_thread *t)
 {
     int saved = errno;
     if (!t || !t->queue || t->busy)
         return;
     busy_begin(t);
-    find_new(t, 0);
+    module_find_new(t, 0);
     busy_end(t);
     errno = saved;
 }
 
-void modules_meet_function(uintptr_t function)
+void modules_check_function(uintptr_t function)
 {
-    if (!find(function))
-        modules_meet_opened(thread_mine);
+    if (!module_find(function))
+        modules_announce_opened(thread_mine);
 }
 
-void modules_meet(struct thread *t, uintptr_t site)
+void modules_check_caller(struct traced_thread *t, uintptr_t site)
 {
     int saved = errno;
-    const struct module *m = find(site);
+    const struct module *m = module_find(site);
     if (!m)
-        m = find_new(t, site);
+        m = module_find_new(t, site);
     errno = saved;
     if (!m)
         return;
@@ -390,36 +390,36 @@ void modules_meet(struct thread *t, uintptr_t site)
 
 /* ---- what is closed ---- */
 
-static int note_present(struct dl_phdr_info *info, size_t size, void *context)
+static int module_note_present(struct dl_phdr_info *info, size_t size, void *context)
 {
     const unsigned *round = context;
     (void)size;
-    latch_take(&lock);
+    latch_lock(&module_lock);
     for (unsigned i = 0; i < atomic_load(&module_count); i++)
         if (!modules[i].kept && modules[i].bias == info->dlpi_addr && modules[i].present < *round)
             modules[i].present = *round;
-    latch_give(&lock);
+    latch_unlock(&module_lock);
     return 0;
 }
 
-static void say_what_is_not_kept(void)
+static void module_report_not_reserved(void)
 {
     static bool said;
     if (said)
         return;
     said = true;
-    say("libraries were closed where no addresses can be kept free: names of code in them may be "
+    stderr_log_print("libraries were closed where no addresses can be kept free: names of code in them may be "
         "those of libraries that are opened later");
 }
 
 /* Reserves where it lay; false: there is no room for that, or something else lies there already. */
-static bool keep_range(const struct module *m)
+static bool module_reserve_range(const struct module *m)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = m->start & ~(page - 1),
               bytes = ((m->end + page - 1) & ~(page - 1)) - start;
     void *at = (void *)start;
     if (kept_modules >= KEPT_MODULES || kept_bytes + bytes > KEPT_BYTES) {
-        say_what_is_not_kept();
+        module_report_not_reserved();
         return false;
     }
     void *kept = mmap(at, bytes, PROT_NONE,
@@ -434,35 +434,35 @@ static bool keep_range(const struct module *m)
     return true;
 }
 
-void modules_keep_closed(struct thread *t)
+void modules_reserve_closed(struct traced_thread *t)
 {
     int saved = errno;
     if (!t || t->busy)
         return;
     busy_begin(t);
-    latch_take(&lock);
+    latch_lock(&module_lock);
     unsigned round = ++round_of_looking;
-    latch_give(&lock);
-    dl_iterate_phdr(note_present, &round);
-    latch_take(&lock);
+    latch_unlock(&module_lock);
+    dl_iterate_phdr(module_note_present, &round);
+    latch_lock(&module_lock);
     for (unsigned i = 0; i < atomic_load(&module_count); i++)
         if (!modules[i].kept && modules[i].present < round)
-            modules[i].kept = keep_range(&modules[i]);
-    latch_give(&lock);
+            modules[i].kept = module_reserve_range(&modules[i]);
+    latch_unlock(&module_lock);
     busy_end(t);
     errno = saved;
 }
 
 bool modules_has_code(uintptr_t address)
 {
-    const struct module *m = find(address);
+    const struct module *m = module_find(address);
     return m && address >= m->code_start && address < m->code_end;
 }
 
 bool modules_is_runtime(uintptr_t address)
 {
-    const struct module *m = find(address);
-    return m && m->whose == WHOSE_RUNTIME;
+    const struct module *m = module_find(address);
+    return m && m->whose == OWNER_RUNTIME;
 }
 
 bool modules_program_data(uintptr_t address)
@@ -473,19 +473,19 @@ bool modules_program_data(uintptr_t address)
 
 const char *modules_path(uintptr_t address, uintptr_t *bias)
 {
-    const struct module *m = find(address);
+    const struct module *m = module_find(address);
     if (m)
         *bias = m->bias;
     return m ? m->path : NULL;
 }
 
-static _Unwind_Reason_Code outside(struct _Unwind_Context *context, void *result)
+static _Unwind_Reason_Code module_find_outside(struct _Unwind_Context *context, void *result)
 {
     uintptr_t site = _Unwind_GetIP(context) - 1;
-    const struct module *m = find(site);
-    if (m && (m->whose >= WHOSE_RUNTIME || cxx_in_library(site)))
+    const struct module *m = module_find(site);
+    if (m && (m->whose >= OWNER_RUNTIME || cxx_in_library(site)))
         return _URC_NO_REASON;
-    *(uintptr_t *)result = m && (m->records || m->whose == WHOSE_PROGRAM) ? site : 0;
+    *(uintptr_t *)result = m && (m->records || m->whose == OWNER_PROGRAM) ? site : 0;
     return _URC_END_OF_STACK;
 }
 
@@ -502,7 +502,7 @@ static uintptr_t caller_of_runtime(void)
     }
     uintptr_t site = 0;
     if (call)
-        call(outside, &site);
+        call(module_find_outside, &site);
     return site;
 }
 
@@ -516,26 +516,26 @@ uintptr_t modules_user_site(uintptr_t site)
 
 uintptr_t modules_site(uintptr_t site)
 {
-    const struct module *m = find(site);
-    struct thread *t = !m && under_record ? thread_present() : NULL;
+    const struct module *m = module_find(site);
+    struct traced_thread *t = !m && under_record ? thread_present() : NULL;
     if (t) {
         busy_begin(t);
-        m = find_new(t, site);
+        m = module_find_new(t, site);
         busy_end(t);
     }
     if (!m)
         return 0;
-    if (m->whose == WHOSE_RUNTIME || m->whose == WHOSE_SANITIZER)
+    if (m->whose == OWNER_RUNTIME || m->whose == OWNER_SANITIZER)
         return caller_of_runtime();
     bool records =
-        m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
+        m->records || (m->whose == OWNER_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;
 }
 
 uintptr_t modules_lock_site(uintptr_t site)
 {
-    const struct module *m = find(site);
-    return m && m->whose == WHOSE_PROGRAM ? 0 : modules_site(site);
+    const struct module *m = module_find(site);
+    return m && m->whose == OWNER_PROGRAM ? 0 : modules_site(site);
 }
 
 /* In the units that poetcc -trace compiles, by redirect.h. */
@@ -544,6 +544,6 @@ extern const char poet_traced_unit[];
 
 uintptr_t modules_program_site(uintptr_t site)
 {
-    const struct module *m = poet_traced_unit ? find(site) : NULL;
-    return m && m->whose == WHOSE_PROGRAM ? site_of_traced(site) : 0;
+    const struct module *m = poet_traced_unit ? module_find(site) : NULL;
+    return m && m->whose == OWNER_PROGRAM ? site_of_traced(site) : 0;
 }

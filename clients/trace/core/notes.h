@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <string.h>
 
-struct note {
+struct elf_note {
     uint32_t type;
     const char *name, *value;
     size_t name_bytes, value_bytes;
 };
 
 /* The next one of those from *at to `end`; false: there is none. */
-static inline bool note_next(const char **at, const char *end, struct note *note)
+static inline bool note_next(const char **at, const char *end, struct elf_note *note)
 {
     if ((size_t)(end - *at) < sizeof(ElfW(Nhdr)))
         return false;
@@ -24,12 +24,12 @@ static inline bool note_next(const char **at, const char *end, struct note *note
     if (name > room || h->n_descsz > room - name)
         return false;
     *note =
-        (struct note){h->n_type, *at + sizeof *h, *at + sizeof *h + name, h->n_namesz, h->n_descsz};
+        (struct elf_note){h->n_type, *at + sizeof *h, *at + sizeof *h + name, h->n_namesz, h->n_descsz};
     *at = value < room - name ? note->value + value : end;
     return true;
 }
 
-static inline bool note_is(const struct note *note, uint32_t type, const char *name)
+static inline bool note_is(const struct elf_note *note, uint32_t type, const char *name)
 {
     return note->type == type && note->name_bytes == strlen(name) + 1 &&
            memcmp(note->name, name, note->name_bytes) == 0;

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-struct preload_change {
+struct child_preload_change {
     char sanitizer[64]; /* is to come first; "": none */
     bool without_ours; /* the program cannot bear libpoet */
     char *const *environment;
@@ -16,13 +16,13 @@ struct preload_change {
 
 /* Whether the program must find another LD_PRELOAD than the environment has.  May be called in a
  * child that shares its parent's memory: it writes to the caller's stack alone. */
-bool preload_look(const char *path, char *const *environment, struct preload_change *change);
+bool child_preload_check(const char *path, char *const *environment, struct child_preload_change *change);
 /* The same for a name that is looked for in PATH. */
-bool preload_look_for(const char *name, char *const *environment, struct preload_change *change);
+bool child_preload_check_in_path(const char *name, char *const *environment, struct child_preload_change *change);
 /* The environment that it must find, made in `room`, which has change->bytes. */
-char **preload_write(const struct preload_change *change, void *room);
+char **child_preload_write(const struct child_preload_change *change, void *room);
 /* At the start: what had to be loaded before libpoet here need not be so in other programs. */
-void preload_begin(void);
+void child_preload_begin(void);
 
 #pragma GCC visibility pop
 #endif

@@ -23,19 +23,19 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-_Atomic bool recorded;
+_Atomic bool anything_recorded;
 
-static inline uint64_t stamp(const struct thread *t)
+static inline uint64_t record_timestamp(const struct traced_thread *t)
 {
-    return LIKELY(atomic_load_explicit(&clock_ticks, memory_order_acquire))
+    return LIKELY(atomic_load_explicit(&tracer_clock_ticks, memory_order_acquire))
                ? CLOCK_TICKS()
-               : clock_instead(t->queue->clock);
+               : tracer_clock_now_in_unit(t->queue->clock);
 }
 
-uint64_t record_time(const struct thread *t) { return stamp(t); }
+uint64_t record_time(const struct traced_thread *t) { return record_timestamp(t); }
 
 /* Not before what the thread recorded before. */
-static inline uint64_t time_of(const struct thread *t, const struct record *r, uint64_t now)
+static inline uint64_t record_slot_time(const struct traced_thread *t, const struct record *r, uint64_t now)
 {
     uint64_t began = r->began > t->recorded_at ? r->began : t->recorded_at;
     return LIKELY(!r->began) || began > now ? now : began;
@@ -45,20 +45,20 @@ static inline uint64_t time_of(const struct thread *t, const struct record *r, u
 #define LOOK_NS (1u << 29)
 #define LOOK_TICKS (1u << 30)
 
-static void look(struct thread *t, uint64_t now)
+static void record_poll_server(struct traced_thread *t, uint64_t now)
 {
     t->look_at = now + (t->queue->clock == QUEUE_CLOCK_TICKS ? LOOK_TICKS : LOOK_NS);
     int saved = errno;
     uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
-    cpuclock_want(t, (wanted & WANTED_STATES) != 0);
-    server_look();
-    lost_pass_on(t);
-    unseen_pass_on();
+    cpu_clock_want(t, (wanted & WANTED_STATES) != 0);
+    server_check();
+    lost_events_forward(t);
+    untraced_use_forward();
     errno = saved;
 }
 
 /* Numbers of a line that processes share, as long as its object lives; else such as nothing takes. */
-static __attribute__((noinline)) uint64_t take_far(struct line *line, _Atomic uint64_t *far,
+static __attribute__((noinline)) uint64_t record_next_remote_number(struct trace_line *line, _Atomic uint64_t *far,
                                                    unsigned count)
 {
     uint64_t word = atomic_load_explicit(far, memory_order_relaxed);
@@ -70,13 +70,13 @@ static __attribute__((noinline)) uint64_t take_far(struct line *line, _Atomic ui
 }
 
 /* Only the thread itself numbers its own line while it runs; other lines may have several. */
-static inline uint64_t take(struct thread *t, struct line *line, unsigned count)
+static inline uint64_t record_next_number(struct traced_thread *t, struct trace_line *line, unsigned count)
 {
     if (line != t->alone) {
         _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
         return LIKELY(!far)
                    ? atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1
-                   : take_far(line, far, count);
+                   : record_next_remote_number(line, far, count);
     }
     uint64_t before = atomic_load_explicit(&line->number, memory_order_relaxed);
     atomic_store_explicit(&line->number, before + count, memory_order_relaxed);
@@ -85,80 +85,80 @@ static inline uint64_t take(struct thread *t, struct line *line, unsigned count)
 
 /* Whether a line's code belongs to the thread's life: a handler may have begun another one since it was
  * looked up. */
-static inline bool is_of(const struct thread *t, const struct line *line)
+static inline bool is_of(const struct traced_thread *t, const struct trace_line *line)
 {
     return atomic_load_explicit(&line->life, memory_order_relaxed) == t->life;
 }
 
 /* What a record that follows calls that are not in the trace says of it. */
-static inline uint16_t take_doubt(struct thread *t)
+static inline uint16_t record_consume_doubt(struct traced_thread *t)
 {
     unsigned doubt = t->doubt;
     if (LIKELY(!doubt))
         return 0;
-    t->doubt = UNSEEN_NONE;
+    t->doubt = UNTRACED_NONE;
     return SLOT_DOUBT(doubt);
 }
 
 /* In which calls the thread is, where what the slot counts leaves room to say so. */
-static inline void bear_context(const struct thread *t, struct slot *slot)
+static inline void record_add_context(const struct traced_thread *t, struct ring_slot *slot)
 {
     if (LIKELY(!t->measured) || slot->count)
         return;
     slot->flags |= SLOT_CONTEXT;
-    if (slot_bears_context(slot))
-        slot->count = region_here(t);
+    if (slot_has_context(slot))
+        slot->count = region_current_context(t);
     else
         slot->flags &= (uint16_t)~SLOT_CONTEXT;
 }
 
 /* What was measured since the last record, which goes with this one. */
-struct told {
+struct record_measured {
     uint32_t bytes;
     bool did; /* steps are among it */
-    struct measured_head clock;
+    struct activity_record clock;
 };
 
-static inline uint32_t size_of_did(const struct thread *t)
+static inline uint32_t record_activity_size(const struct traced_thread *t)
 {
-    struct measured *m = t->measured;
+    struct thread_profile *m = t->measured;
     if (LIKELY(!m || !m->did))
         return 0;
     uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
-    return did_size(m, wanted & (WANTED_REAL | WANTED_CPU));
+    return activity_size(m, wanted & (WANTED_REAL | WANTED_CPU));
 }
 
-static inline struct told measured_now(struct thread *t, uint32_t payload_bytes)
+static inline struct record_measured record_measured_now(struct traced_thread *t, uint32_t payload_bytes)
 {
-    struct told told = {.bytes = size_of_did(t)};
+    struct record_measured told = {.bytes = record_activity_size(t)};
     told.did = told.bytes;
-    if (!LIKELY(!t->clock_gap) && cpuclock_due(t, stamp(t))) {
-        told.clock = cpuclock_now(t);
+    if (!LIKELY(!t->clock_gap) && cpu_clock_is_due(t, record_timestamp(t))) {
+        told.clock = cpu_clock_now(t);
         told.bytes = told.did ? told.bytes : (uint32_t)sizeof told.clock;
     }
     if (payload_bytes > LIMIT_PAYLOAD_BYTES - told.bytes)
-        told = (struct told){0};
+        told = (struct record_measured){0};
     return told;
 }
 
-static struct slot *slot_at(void *t, uint64_t i)
+static struct ring_slot *record_slot(void *t, uint64_t i)
 {
-    return slots_at(t, ((struct thread *)t)->head + i);
+    return ring_slots_get(t, ((struct traced_thread *)t)->head + i);
 }
 
-static inline void skip_did(const struct thread *t, uint64_t now)
+static inline void record_skip_activity(const struct traced_thread *t, uint64_t now)
 {
     if (t->measured && t->measured->did)
-        did_skip(t->measured, now);
+        activity_skip(t->measured, now);
 }
 
-static void put_measured(struct thread *t, const struct told *told, uint64_t now)
+static void record_encode_measured(struct traced_thread *t, const struct record_measured *told, uint64_t now)
 {
-    struct measured_head *head = (void *)slot_at(t, 1);
+    struct activity_record *head = (void *)record_slot(t, 1);
     if (told->did)
-        did_write(t->measured, told->bytes, region_here(t), now, slot_at, t);
+        activity_write(t->measured, told->bytes, region_current_context(t), now, record_slot, t);
     else
-        skip_did(t, now); /* the clock alone */
+        record_skip_activity(t, now); /* the clock alone */
     if (!told->clock.what)
         return;
     if (!told->did)
@@ -169,7 +169,7 @@ static void put_measured(struct thread *t, const struct told *told, uint64_t now
 }
 
 /* Gets the line of a slot for writing: the server, which read it, had it last on another core. */
-static inline void get_for_writing(const struct slot *slot)
+static inline void record_reserve_slots(const struct ring_slot *slot)
 {
 #if defined(__x86_64__) /* where a processor does not know it, it does nothing */
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
@@ -182,59 +182,59 @@ static inline void get_for_writing(const struct slot *slot)
 
 /* Whether its lines are those of what is there: an object that is initialised while a thread holds it has a
  * new line from then on. */
-static inline bool still_stand(struct thread *t, const struct record *r)
+static inline bool record_places_unchanged(struct traced_thread *t, const struct record *r)
 {
-    return (LIKELY(!line_is_over(r->a)) || object_renew_line(t, r->a)) &&
-           (!r->b || LIKELY(!line_is_over(r->b)) || object_renew_line(t, r->b));
+    return (LIKELY(!trace_line_is_over(r->a)) || sync_object_renew_line(t, r->a)) &&
+           (!r->b || LIKELY(!trace_line_is_over(r->b)) || sync_object_renew_line(t, r->b));
 }
 
-uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_b)
+uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t *first_b)
 {
     busy_begin(t);
-    if (t->life != atomic_load_explicit(&live, memory_order_relaxed) || !is_of(t, r->a) ||
+    if (t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed) || !is_of(t, r->a) ||
         (r->b && !is_of(t, r->b))) {
         busy_end(t);
         return 0; /* its server went while the call was under way */
     }
-    if (!LIKELY(still_stand(t, r))) {
+    if (!LIKELY(record_places_unchanged(t, r))) {
         busy_end(t);
         return 0;
     }
     if (t->lost_count)
-        lost_announce(t);
+        lost_events_announce(t);
     if (t->untold)
-        tell_untold(t);
+        message_queue_report_untraced(t);
     if (r->site && r->site - t->module_start >= t->module_bytes)
-        modules_meet(t, r->site);
-    struct told told = measured_now(t, r->payload_bytes);
+        modules_check_caller(t, r->site);
+    struct record_measured told = record_measured_now(t, r->payload_bytes);
     uint32_t bytes = told.bytes + r->payload_bytes;
     uint64_t slots = 1 + slot_follow(bytes);
-    bool room = LIKELY(slots_fit(t, slots)) || slots_wait(t, slots);
+    bool room = LIKELY(ring_slots_fit(t, slots)) || ring_slots_wait(t, slots);
     if (LIKELY(room))
-        get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
+        record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
     if (!room && t->lost_count + 2 > LOST_RANGES &&
-        !lost_hand_over(t)) { /* numbers that could not be announced are not taken */
-        lost_dropped(t, r->take_a + (r->b ? r->take_b : 0));
+        !lost_events_hand_over(t)) { /* numbers that could not be announced are not taken */
+        lost_events_count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
         busy_end(t);
         return 0;
     }
-    if (!LIKELY(!replays))
-        part_meet(t, r);
-    uint64_t a = take(t, r->a, r->take_a);
+    if (!LIKELY(!replay_active))
+        thread_schedule_before_record(t, r);
+    uint64_t a = record_next_number(t, r->a, r->take_a);
     uint64_t b = r->partner.number;
     if (r->b && r->take_b)
-        b = take(t, r->b, r->take_b);
+        b = record_next_number(t, r->b, r->take_b);
     uint32_t line_a = atomic_load_explicit(&r->a->index, memory_order_relaxed);
     uint32_t line_b =
         r->b ? atomic_load_explicit(&r->b->index, memory_order_relaxed) : r->partner.line;
-    uint64_t now = stamp(t);
+    uint64_t now = record_timestamp(t);
     if (LIKELY(room)) {
-        uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : take_doubt(t);
-        *slots_at(t, t->head) =
-            (struct slot){.shape = r->shape,
+        uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : record_consume_doubt(t);
+        *ring_slots_get(t, t->head) =
+            (struct ring_slot){.shape = r->shape,
                           .flags = r->flags | doubt | (told.bytes ? SLOT_MEASURED : 0),
                           .payload_bytes = bytes,
-                          .time_ns = time_of(t, r, now),
+                          .time_ns = record_slot_time(t, r, now),
                           .site = r->site,
                           .line_a = line_a,
                           .line_b = line_b,
@@ -243,42 +243,42 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
                           .about = r->about,
                           .count = r->count,
                           .key = r->key};
-        bear_context(t, slots_at(t, t->head));
+        record_add_context(t, ring_slots_get(t, t->head));
         if (LIKELY(!told.bytes))
-            skip_did(t, now);
+            record_skip_activity(t, now);
         else
-            put_measured(t, &told, now);
+            record_encode_measured(t, &told, now);
         if (r->payload_bytes)
-            slots_put_payload(t, told.bytes, r->payload, r->payload_bytes);
-        slots_publish(t, slots);
+            ring_slots_put_payload(t, told.bytes, r->payload, r->payload_bytes);
+        ring_slots_publish(t, slots);
     } else {
-        lost_note(t, line_a, a, r->take_a);
+        lost_events_add(t, line_a, a, r->take_a);
         if (r->b)
-            lost_note(t, line_b, b, r->take_b);
+            lost_events_add(t, line_b, b, r->take_b);
     }
     t->last =
-        r->b ? (struct ref){line_b, b + r->take_b - 1} : (struct ref){line_a, a + r->take_a - 1};
+        r->b ? (struct event_id){line_b, b + r->take_b - 1} : (struct event_id){line_a, a + r->take_a - 1};
     t->last_head = t->head;
     t->recorded_at = now;
-    if (!LIKELY(!replays))
-        part_met(t, r, a, b);
+    if (!LIKELY(!replay_active))
+        thread_schedule_after_record(t, r, a, b);
     if (first_b)
         *first_b = b;
     if (now >= t->look_at)
-        look(t, now);
+        record_poll_server(t, now);
     busy_end(t);
     return a;
 }
 
 /* Into the next slot, which is there, at a time that was read before: what is stored here the server reads on another core, so
  * number before storing, since an atomic operation waits for the stores before it. */
-static inline void put_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a,
-                            struct line *b, uintptr_t site, uint64_t now, uint64_t numbers[2])
+static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a,
+                            struct trace_line *b, uintptr_t site, uint64_t now, uint64_t numbers[2])
 {
-    struct slot *slot = slots_at(t, t->head);
-    numbers[0] = take(t, a, take_a), numbers[1] = take(t, b, 1);
+    struct ring_slot *slot = ring_slots_get(t, t->head);
+    numbers[0] = record_next_number(t, a, take_a), numbers[1] = record_next_number(t, b, 1);
     slot->shape = shape;
-    slot->flags = take_doubt(t);
+    slot->flags = record_consume_doubt(t);
     slot->payload_bytes = 0;
     slot->time_ns = now;
     slot->site = site;
@@ -288,63 +288,63 @@ static inline void put_pair(struct thread *t, uint16_t shape, struct line *a, un
     slot->number_b = numbers[1];
     slot->about = slot->count = 0;
     slot->key = 0;
-    bear_context(t, slot);
-    skip_did(t, now);
-    slots_publish(t, 1);
+    record_add_context(t, slot);
+    record_skip_activity(t, now);
+    ring_slots_publish(t, 1);
     if (!LIKELY(now < t->look_at))
-        look(t, now);
+        record_poll_server(t, now);
 }
 
 /* Whether a pair is stored as it stands.  `a` is where the thread is: no other process has it. */
-static inline bool is_plain(struct thread *t, const struct line *a, const struct line *b,
+static inline bool record_is_plain(struct traced_thread *t, const struct trace_line *a, const struct trace_line *b,
                             uintptr_t site)
 {
-    return slots_fit(t, 1) && !t->lost_count && !t->untold &&
+    return ring_slots_fit(t, 1) && !t->lost_count && !t->untold &&
            site - t->module_start < t->module_bytes &&
-           t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
-           is_of(t, b) && !line_is_over(b) && (!t->measured || !did_any(t->measured));
+           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) && is_of(t, a) &&
+           is_of(t, b) && !trace_line_is_over(b) && (!t->measured || !activity_is_pending(t->measured));
 }
 
 /* (a run that is repeated waits for its turn first) */
-static __attribute__((noinline)) void pair_otherwise(struct thread *t, uint16_t shape,
-                                                     struct line *a, unsigned take_a,
-                                                     struct line *b, uintptr_t site)
+static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, uint16_t shape,
+                                                     struct trace_line *a, unsigned take_a,
+                                                     struct trace_line *b, uintptr_t site)
 {
     const struct record r = {
         .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site};
     uint64_t numbers[2];
-    if (!replays || t->clock_gap || !is_plain(t, a, b, site)) {
+    if (!replay_active || t->clock_gap || !record_is_plain(t, a, b, site)) {
         record_write(t, &r, NULL);
         return;
     }
-    get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
-    part_meet(t, &r);
-    put_pair(t, shape, a, take_a, b, site, stamp(t), numbers);
-    part_met(t, &r, numbers[0], numbers[1]);
+    record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
+    thread_schedule_before_record(t, &r);
+    record_encode_pair(t, shape, a, take_a, b, site, record_timestamp(t), numbers);
+    thread_schedule_after_record(t, &r, numbers[0], numbers[1]);
 }
 
-void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
+void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a, struct trace_line *b,
                  uintptr_t site)
 {
-    if (!LIKELY(is_plain(t, a, b, site) && !replays)) {
-        pair_otherwise(t, shape, a, take_a, b, site);
+    if (!LIKELY(record_is_plain(t, a, b, site) && !replay_active)) {
+        record_pair_slow(t, shape, a, take_a, b, site);
         return;
     }
     /* To read the counter waits for the stores before it, too: the time comes first, and meanwhile the rest goes on. */
     uint64_t numbers[2];
-    get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
-    uint64_t now = stamp(t);
+    record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
+    uint64_t now = record_timestamp(t);
     if (!LIKELY(!t->clock_gap)) {
-        if (cpuclock_due(t, now)) {
-            pair_otherwise(t, shape, a, take_a, b, site);
+        if (cpu_clock_is_due(t, now)) {
+            record_pair_slow(t, shape, a, take_a, b, site);
             return;
         }
         t->recorded_at = now;
     }
-    put_pair(t, shape, a, take_a, b, site, now, numbers);
+    record_encode_pair(t, shape, a, take_a, b, site, now, numbers);
 }
 
-uint64_t record_event(struct thread *t, uint16_t type, struct line *line, uint32_t about,
+uint64_t record_event(struct traced_thread *t, uint16_t type, struct trace_line *line, uint32_t about,
                       uintptr_t site)
 {
     return record_write(
@@ -352,13 +352,13 @@ uint64_t record_event(struct thread *t, uint16_t type, struct line *line, uint32
         NULL);
 }
 
-void record_refused(struct thread *t, const struct line *line, bool petitioned, uintptr_t site)
+void record_refused(struct traced_thread *t, const struct trace_line *line, bool petitioned, uintptr_t site)
 {
     record_write(t,
                  &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,
                                   .a = thread_place(t),
                                   .take_a = petitioned ? 1 : 2,
-                                  .about = line_index(line),
+                                  .about = trace_line_index(line),
                                   .site = site},
                  NULL);
 }

@@ -9,11 +9,11 @@
 #pragma GCC visibility push(hidden)
 
 /* Is it to be printed to standard error?  Then a server of the program's own keeps that open. */
-bool report_is_printed(void);
+bool report_request_is_stderr(void);
 /* What is to be said where there is an agent, which makes none; once for this process and those that it starts.  NULL: nothing. */
-const char *report_by_agent(void);
+const char *report_request_agent_message(void);
 /* Asks for it, if somebody wants one; own: of a server that this program started.  NULL, or what is to be said. */
-const char *report_announce(struct out *out, bool own);
+const char *report_request_announce(struct encoder *out, bool own);
 
 #pragma GCC visibility pop
 

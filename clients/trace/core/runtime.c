@@ -31,20 +31,20 @@ static const struct {
 
 extern const char poet_omp_follows[] __attribute__((weak)); /* libpoet-omp is there */
 
-static char found[FOUND][112]; /* added to under the lock of the modules */
+static char untraced_runtime_found[FOUND][112]; /* added to under the lock of the modules */
 static _Atomic unsigned found_count, told_count;
 static struct dl_phdr_info program;
 
-static void add(const char *name, const char *file)
+static void untraced_runtime_add(const char *name, const char *file)
 {
     unsigned count = atomic_load(&found_count);
     if (count == FOUND)
         return;
-    snprintf(found[count], sizeof *found, "%s (%.60s)", name, file);
+    snprintf(untraced_runtime_found[count], sizeof *untraced_runtime_found, "%s (%.60s)", name, file);
     atomic_store(&found_count, count + 1);
 }
 
-bool runtime_is_followed(const char *file)
+bool untraced_runtime_is_traced(const char *file)
 {
     for (size_t i = 0; poet_omp_follows && i < sizeof libraries / sizeof *libraries; i++)
         if (strcmp(libraries[i].name, "OpenMP") == 0 &&
@@ -55,7 +55,7 @@ bool runtime_is_followed(const char *file)
 
 /* ---- Rust: its standard library leaves the names of its files in every program ---- */
 
-static const ElfW(Phdr) * header(const struct dl_phdr_info *info, unsigned type)
+static const ElfW(Phdr) * untraced_runtime_header(const struct dl_phdr_info *info, unsigned type)
 {
     for (unsigned i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == type)
@@ -66,7 +66,7 @@ static const ElfW(Phdr) * header(const struct dl_phdr_info *info, unsigned type)
 /* Rust's programs unwind by libgcc_s, C's seldom need it: most are not looked through. */
 static bool needs_unwinder(const struct dl_phdr_info *info)
 {
-    const ElfW(Phdr) *h = header(info, PT_DYNAMIC);
+    const ElfW(Phdr) *h = untraced_runtime_header(info, PT_DYNAMIC);
     const ElfW(Dyn) *first = h ? (const void *)(info->dlpi_addr + h->p_vaddr) : NULL;
     uintptr_t strings = 0;
     for (const ElfW(Dyn) *d = first; d && d->d_tag != DT_NULL; d++)
@@ -129,51 +129,51 @@ static bool is_go(const struct dl_phdr_info *info)
     return false;
 }
 
-void runtime_look(const struct dl_phdr_info *info, const char *path, bool is_program, bool records)
+void untraced_runtime_check(const struct dl_phdr_info *info, const char *path, bool is_program, bool records)
 {
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         if (strncmp(file, libraries[i].file, strlen(libraries[i].file)) == 0 &&
-            !runtime_is_followed(file))
-            add(libraries[i].name, file);
+            !untraced_runtime_is_traced(file))
+            untraced_runtime_add(libraries[i].name, file);
     if (!records && strncmp(file, "libpython", 9) == 0)
-        add(PYTHON, file);
+        untraced_runtime_add(PYTHON, file);
     if (is_go(info))
-        add("Go", file);
+        untraced_runtime_add("Go", file);
     if (is_program)
         program = *info; /* which is looked through once it is known whether it is traced at all */
     else if (records && is_rust(info))
-        add("Rust", file);
+        untraced_runtime_add("Rust", file);
 }
 
-static void tell_interpreter(bool warn)
+static void untraced_runtime_interpreter(bool warn)
 {
-    add(PYTHON, program_invocation_short_name);
-    runtimes_tell();
+    untraced_runtime_add(PYTHON, program_invocation_short_name);
+    untraced_runtimes_report();
     if (warn)
-        say("this is Python: the locks of its interpreter are left out; docs/python.md says how "
+        stderr_log_print("this is Python: the locks of its interpreter are left out; docs/python.md says how "
             "threads, locks, queues and tasks of the program are recorded");
 }
 
-void runtime_look_at_program(bool warn)
+void untraced_runtime_check_program(bool warn)
 {
     if (modules_interpreter)
-        tell_interpreter(warn);
+        untraced_runtime_interpreter(warn);
     if (!program.dlpi_phdr || !is_rust(&program))
         return;
-    add("Rust", program_invocation_short_name);
-    runtimes_tell();
+    untraced_runtime_add("Rust", program_invocation_short_name);
+    untraced_runtimes_report();
     if (warn)
-        say("this is a Rust program: what std::sync (Mutex, Condvar, mpsc, ...) orders is not followed, "
+        stderr_log_print("this is a Rust program: what std::sync (Mutex, Condvar, mpsc, ...) orders is not followed, "
             "and shown as concurrent");
 }
 
-void runtimes_tell(void)
+void untraced_runtimes_report(void)
 {
     unsigned count = atomic_load(&found_count);
     if (count == atomic_load_explicit(&told_count, memory_order_relaxed))
         return;
     for (unsigned i = 0; i < count; i++)
-        unseen_tell(UNSEEN_RUNTIME, found[i]);
+        untraced_use_report(UNTRACED_RUNTIME, untraced_runtime_found[i]);
     atomic_store(&told_count, count);
 }

@@ -19,18 +19,18 @@ static bool has_error_output;
 /* The program has not begun: the environment is not its own yet. */
 static bool beginning;
 
-void say_begin(void)
+void stderr_log_begin(void)
 {
     has_error_output = fstat(STDERR_FILENO, &error_output) == 0;
     beginning = true;
 }
 
-void say_begun(void) { beginning = false; }
+void stderr_log_begun(void) { beginning = false; }
 
 static bool say_may(void)
 {
     struct stat st;
-    return allowed(ALLOWED_SAYING) && has_error_output && fstat(STDERR_FILENO, &st) == 0 &&
+    return seccomp_allows(ALLOWED_SAYING) && has_error_output && fstat(STDERR_FILENO, &st) == 0 &&
            st.st_dev == error_output.st_dev && st.st_ino == error_output.st_ino &&
            !environment_get("POET_QUIET");
 }
@@ -51,7 +51,7 @@ static void say_write(char line[SAY_BYTES], size_t size)
     (void)ignored;
 }
 
-void say(const char *format, ...)
+void stderr_log_print(const char *format, ...)
 {
     char line[SAY_BYTES];
     if (!say_may())
@@ -95,7 +95,7 @@ static bool said_already(const char *line)
     return false;
 }
 
-void say_once(const char *format, ...)
+void stderr_log_print_once(const char *format, ...)
 {
     char line[SAY_BYTES];
     if (!say_may())

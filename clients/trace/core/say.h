@@ -4,11 +4,11 @@
 
 #pragma GCC visibility push(hidden)
 
-void say_begin(void); /* before any other: what standard error is */
-void say_begun(void); /* from here on the environment is the program's */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void stderr_log_begin(void); /* before any other: what standard error is */
+void stderr_log_begun(void); /* from here on the environment is the program's */
+void stderr_log_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, unless a process that this one comes from said it: what is wrong for all of them alike. */
-void say_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void stderr_log_print_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #pragma GCC visibility pop
 #endif

@@ -38,8 +38,8 @@
 #define BATCH_SLOTS 4096u /* in one SLOTS, unless a single record is larger */
 #define PAUSE_NS 10000000u
 
-struct sent {
-    struct sent *next;
+struct sent_queue {
+    struct sent_queue *next;
     struct queue_head *head; /* NULL: nobody's, to be used again */
     size_t bytes;
     uint64_t tail;
@@ -47,15 +47,15 @@ struct sent {
 };
 
 static latch lock;
-static struct sent *_Atomic queues; /* only ever grows, in front */
+static struct sent_queue *_Atomic queues; /* only ever grows, in front */
 static _Atomic uint32_t life; /* the one that is sent for */
-static _Atomic uint32_t hurry, rounds; /* futexes: asked to hurry; how often all was sent */
+static _Atomic uint32_t socket_sender_hurry, rounds; /* futexes: asked to hurry; how often all was sent */
 static _Atomic bool left_alone; /* the sender is the last thread, which is in exit() */
-static latch emptying; /* around a round over the queues */
-static _Atomic bool over; /* the process ends: no batch is sent any more */
+static latch socket_sender_round_latch; /* around a round over the queues */
+static _Atomic bool socket_sender_is_over; /* the process ends: no batch is sent any more */
 
 /* What the threads count beside their events. */
-static struct figures {
+static struct sender_counts {
     uint64_t waited_ns, dropped, unfollowed;
 } ended, told; /* by threads whose queues are gone; what the server has been told */
 static sigset_t signals_before; /* of who began the sender */
@@ -72,7 +72,7 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t seen, long ns)
 }
 
 /* How many slots from the tail on make whole records, at most a batch. */
-static uint64_t whole_records(const struct sent *q, const struct slot *slots, uint64_t there)
+static uint64_t whole_records(const struct sent_queue *q, const struct ring_slot *slots, uint64_t there)
 {
     uint64_t mask = q->head->slots - 1, count = 0;
     while (count < there) {
@@ -84,16 +84,16 @@ static uint64_t whole_records(const struct sent *q, const struct slot *slots, ui
     return count;
 }
 
-static bool send_batch(struct sent *q, struct out *out, uint64_t there)
+static bool socket_sender_send_batch(struct sent_queue *q, struct encoder *out, uint64_t there)
 {
-    const struct slot *slots = (const struct slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
+    const struct ring_slot *slots = (const struct ring_slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
     uint64_t count = whole_records(q, slots, there), mask = q->head->slots - 1;
     out->size = 0;
-    out_begin(out, MESSAGE_SLOTS);
-    put_u32(out, q->head->thread);
+    encoder_begin_message(out, MESSAGE_SLOTS);
+    encode_u32(out, q->head->thread);
     for (uint64_t i = 0; i < count; i++)
-        put_bytes(out, &slots[(q->tail + i) & mask], SLOT_BYTES);
-    out_end(out);
+        encode_bytes(out, &slots[(q->tail + i) & mask], SLOT_BYTES);
+    encoder_end_message(out);
     if (!server_send(out, q->life))
         return false;
     q->tail += count;
@@ -104,7 +104,7 @@ static bool send_batch(struct sent *q, struct out *out, uint64_t there)
     return true;
 }
 
-static void add_figures(struct figures *sum, const struct sent *q)
+static void socket_sender_add_counts(struct sender_counts *sum, const struct sent_queue *q)
 {
     sum->waited_ns += atomic_load(&q->head->waited_ns);
     sum->dropped += atomic_load(&q->head->dropped);
@@ -112,78 +112,78 @@ static void add_figures(struct figures *sum, const struct sent *q)
 }
 
 /* A signal handler may end the process: nothing here allocates. */
-#define NOTE_BYTES (MESSAGE_FRAME_BYTES + sizeof(struct told_losses))
+#define NOTE_BYTES (MESSAGE_FRAME_BYTES + sizeof(struct losses_message))
 
 /* All from the begin of this life on, with what is dropped now. */
-static void send_figures(uint64_t dropped_now)
+static void socket_sender_send_counts(uint64_t dropped_now)
 {
-    uint32_t mine = atomic_load(&live);
+    uint32_t mine = atomic_load(&current_lifetime);
     ended.dropped += dropped_now;
-    struct figures all = ended;
-    for (const struct sent *q = atomic_load(&queues); q; q = q->next)
+    struct sender_counts all = ended;
+    for (const struct sent_queue *q = atomic_load(&queues); q; q = q->next)
         if (q->head && q->life == mine)
-            add_figures(&all, q);
+            socket_sender_add_counts(&all, q);
     if (memcmp(&all, &told, sizeof all) == 0)
         return;
     uint8_t message[NOTE_BYTES];
-    struct out out = {.data = message, .room = sizeof message};
-    out_begin(&out, MESSAGE_LOSSES);
-    put_told_losses(&out, &(struct told_losses){all.waited_ns, all.dropped, all.unfollowed, 0, 0});
-    out_end(&out);
+    struct encoder out = {.data = message, .room = sizeof message};
+    encoder_begin_message(&out, MESSAGE_LOSSES);
+    encode_losses(&out, &(struct losses_message){all.waited_ns, all.dropped, all.unfollowed, 0, 0});
+    encoder_end_message(&out);
     if (server_send(&out, mine))
         told = all;
 }
 
-static bool send_sent(bool all)
+static bool socket_sender_send_sent(bool all)
 {
     uint8_t message[NOTE_BYTES];
-    struct out out = {.data = message, .room = sizeof message};
-    out_begin(&out, MESSAGE_SENT);
-    put_told_sent(&out, &(struct told_sent){all});
-    out_end(&out);
-    return server_send(&out, atomic_load(&live));
+    struct encoder out = {.data = message, .room = sizeof message};
+    encoder_begin_message(&out, MESSAGE_SENT);
+    encode_sent(&out, &(struct sent_message){all});
+    encoder_end_message(&out);
+    return server_send(&out, atomic_load(&current_lifetime));
 }
 
 /* Events that are in the queues and will not be sent any more. */
-static uint64_t unsent(void)
+static uint64_t socket_sender_count_unsent(void)
 {
     uint64_t events = 0;
-    for (const struct sent *q = atomic_load(&queues); q; q = q->next)
-        if (q->head && q->life == atomic_load(&live))
-            events += lost_untaken(q->head, q->tail, atomic_load(&q->head->head));
+    for (const struct sent_queue *q = atomic_load(&queues); q; q = q->next)
+        if (q->head && q->life == atomic_load(&current_lifetime))
+            events += lost_events_count_untaken(q->head, q->tail, atomic_load(&q->head->head));
     return events;
 }
 
 /* All that is there, queue by queue; those of threads that have ended are given back. */
-static void send_round(struct out *out)
+static void socket_sender_send_round(struct encoder *out)
 {
-    latch_take(&emptying);
-    for (struct sent *q = atomic_load(&queues); q; q = q->next) {
+    latch_lock(&socket_sender_round_latch);
+    for (struct sent_queue *q = atomic_load(&queues); q; q = q->next) {
         if (!q->head)
             continue;
         bool done = atomic_load_explicit(&q->head->done, memory_order_acquire);
         uint64_t head = atomic_load_explicit(&q->head->head, memory_order_acquire);
-        while (q->tail < head && !atomic_load(&over) && send_batch(q, out, head - q->tail))
+        while (q->tail < head && !atomic_load(&socket_sender_is_over) && socket_sender_send_batch(q, out, head - q->tail))
             ; /* of an earlier life nothing is sent any more */
-        bool mine = q->life == atomic_load(&live);
+        bool mine = q->life == atomic_load(&current_lifetime);
         if (!done || (mine && q->tail < head))
             continue;
         if (mine)
-            add_figures(&ended, q);
+            socket_sender_add_counts(&ended, q);
         munmap(q->head, q->bytes);
-        latch_take(&lock);
+        latch_lock(&lock);
         q->head = NULL;
-        latch_give(&lock);
+        latch_unlock(&lock);
     }
-    send_figures(0);
-    latch_give(&emptying);
+    socket_sender_send_counts(0);
+    latch_unlock(&socket_sender_round_latch);
 }
 
 /* The main thread stays as a zombie until all others have ended. */
 static bool is_last(void)
 {
     char text[1024];
-    if (life_threads())
+    if (thread_lifetime_count())
         return false;
     int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
@@ -199,14 +199,14 @@ static bool is_last(void)
     return at && atoi(at) == 2;
 }
 
-static void *send_all_queues(void *argument)
+static void *socket_sender_send_all_queues(void *argument)
 {
-    struct out out = {0};
+    struct encoder out = {0};
     uint32_t mine = (uint32_t)(uintptr_t)argument;
-    while (atomic_load(&live) == mine && !out.failed) {
-        uint32_t seen = atomic_load(&hurry);
+    while (atomic_load(&current_lifetime) == mine && !out.failed) {
+        uint32_t seen = atomic_load(&socket_sender_hurry);
         bool last = is_last(); /* then all that there will be is there */
-        send_round(&out);
+        socket_sender_send_round(&out);
         atomic_fetch_add(&rounds, 1);
         futex_wake(&rounds);
         if (last) {
@@ -215,107 +215,107 @@ static void *send_all_queues(void *argument)
                             NULL); /* it is the program's thread now */
             break;
         }
-        futex_wait(&hurry, seen, PAUSE_NS);
+        futex_wait(&socket_sender_hurry, seen, PAUSE_NS);
     }
     atomic_compare_exchange_strong(&life, &mine, 0);
-    out_free(&out);
+    encoder_free(&out);
     return NULL;
 }
 
-bool sender_begin(void)
+bool socket_sender_begin(void)
 {
     sigset_t all;
     pthread_t thread;
-    uint32_t now = atomic_load(&live);
-    latch_take(&emptying);
-    ended = told = (struct figures){0};
-    latch_give(&emptying);
-    if (!send_sent(false))
+    uint32_t now = atomic_load(&current_lifetime);
+    latch_lock(&socket_sender_round_latch);
+    ended = told = (struct sender_counts){0};
+    latch_unlock(&socket_sender_round_latch);
+    if (!socket_sender_send_sent(false))
         return false;
     atomic_store(&life, now);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &signals_before);
-    bool made = real.create(&thread, NULL, send_all_queues, (void *)(uintptr_t)now) == 0;
+    bool made = real_functions.create(&thread, NULL, socket_sender_send_all_queues, (void *)(uintptr_t)now) == 0;
     pthread_sigmask(SIG_SETMASK, &signals_before, NULL);
     if (made)
-        real.detach(thread);
+        real_functions.detach(thread);
     return made;
 }
 
-bool sender_add(struct queue_head *head, size_t bytes)
+bool socket_sender_add(struct queue_head *head, size_t bytes)
 {
-    latch_take(&lock);
-    struct sent *q = atomic_load(&queues);
+    latch_lock(&lock);
+    struct sent_queue *q = atomic_load(&queues);
     while (q && q->head)
         q = q->next;
     if (q) {
         q->bytes = bytes;
         q->tail = 0;
-        q->life = atomic_load(&live);
+        q->life = atomic_load(&current_lifetime);
         q->head = head;
     }
-    latch_give(&lock);
+    latch_unlock(&lock);
     if (q)
         return true;
-    q = arena_take(sizeof *q);
+    q = tracer_arena_alloc(sizeof *q);
     if (!q)
         return false;
-    latch_take(&lock);
-    *q = (struct sent){atomic_load(&queues), head, bytes, 0, atomic_load(&live)};
+    latch_lock(&lock);
+    *q = (struct sent_queue){atomic_load(&queues), head, bytes, 0, atomic_load(&current_lifetime)};
     atomic_store(&queues, q);
-    latch_give(&lock);
+    latch_unlock(&lock);
     return true;
 }
 
-void sender_wake(void)
+void socket_sender_wake(void)
 {
-    atomic_fetch_add(&hurry, 1);
-    futex_wake(&hurry);
+    atomic_fetch_add(&socket_sender_hurry, 1);
+    futex_wake(&socket_sender_hurry);
 }
 
-void sender_flush(unsigned most_ms)
+void socket_sender_flush(unsigned most_ms)
 {
     if (atomic_load(&left_alone)) { /* what exit handlers did here */
-        struct out out = {0};
-        send_round(&out);
-        out_free(&out);
+        struct encoder out = {0};
+        socket_sender_send_round(&out);
+        encoder_free(&out);
         return;
     }
-    uint64_t begin = clock_now(), most = most_ms * 1000000ull;
+    uint64_t begin = tracer_clock_now(), most = most_ms * 1000000ull;
     uint32_t first = atomic_load(&rounds); /* the round under way may have passed us by */
-    while (atomic_load(&life) && atomic_load(&rounds) - first < 2 && clock_now() - begin < most) {
+    while (atomic_load(&life) && atomic_load(&rounds) - first < 2 && tracer_clock_now() - begin < most) {
         uint32_t seen = atomic_load(&rounds);
-        sender_wake();
+        socket_sender_wake();
         if (atomic_load(&rounds) == seen)
             futex_wait(&rounds, seen, PAUSE_NS);
     }
 }
 
-void sender_leave(unsigned most_ms)
+void socket_sender_finish(unsigned most_ms)
 {
-    sender_flush(most_ms);
-    atomic_store(&over, true); /* what has not gone by now is lost, and said to be */
-    latch_take(&emptying);
-    send_figures(unsent());
-    send_sent(true);
-    latch_give(&emptying);
+    socket_sender_flush(most_ms);
+    atomic_store(&socket_sender_is_over, true); /* what has not gone by now is lost, and said to be */
+    latch_lock(&socket_sender_round_latch);
+    socket_sender_send_counts(socket_sender_count_unsent());
+    socket_sender_send_sent(true);
+    latch_unlock(&socket_sender_round_latch);
 }
 
-void sender_pause(unsigned most_ms)
+void socket_sender_pause(unsigned most_ms)
 {
-    sender_flush(most_ms);
-    if (life_threads() <= 1 && !unsent()) /* other threads go on to record until they are gone */
-        send_sent(true);
+    socket_sender_flush(most_ms);
+    if (thread_lifetime_count() <= 1 && !socket_sender_count_unsent()) /* other threads go on to record until they are gone */
+        socket_sender_send_sent(true);
 }
 
-void sender_stay(void) { send_sent(false); }
+void socket_sender_resume(void) { socket_sender_send_sent(false); }
 
-void sender_forked(void)
+void socket_sender_forked(void)
 {
     atomic_store(&queues, NULL);
     atomic_store(&life, 0);
     atomic_store(&left_alone, false);
-    atomic_store(&over, false);
+    atomic_store(&socket_sender_is_over, false);
     latch_reset(&lock);
-    latch_reset(&emptying);
+    latch_reset(&socket_sender_round_latch);
 }

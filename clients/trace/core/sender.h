@@ -11,18 +11,18 @@
 
 #define SENDER_MS 2000 /* how long the end of a program may wait until all is sent */
 
-bool sender_begin(void); /* for the present life */
-bool sender_add(struct queue_head *head, size_t bytes); /* takes the memory; false: it does not */
-void sender_wake(void);
+bool socket_sender_begin(void); /* for the present life */
+bool socket_sender_add(struct queue_head *head, size_t bytes); /* takes the memory; false: it does not */
+void socket_sender_wake(void);
 /* Waits until what is there now has been sent.  From a signal handler, too, in a thread that is not busy. */
-void sender_flush(unsigned most_ms);
+void socket_sender_flush(unsigned most_ms);
 /* The server knows whether all was sent (SENT): what is still in the queues of a program that is killed is lost. */
-void sender_leave(
+void socket_sender_finish(
     unsigned most_ms); /* the process ends: flushes, and what has not gone is said to be lost */
-void sender_pause(
+void socket_sender_pause(
     unsigned most_ms); /* it becomes another program: flushes, and says whether that was all */
-void sender_stay(void); /* it did not */
-void sender_forked(void);
+void socket_sender_resume(void); /* it did not */
+void socket_sender_forked(void);
 
 #pragma GCC visibility pop
 #endif

@@ -27,26 +27,26 @@
 
 #define MACHINE_KEY 0x706f65742e6d6163u
 
-static struct counter *counters; /* NULL: the server gave none */
-uint64_t shared_machine;
+static struct shared_counter *counters; /* NULL: the server gave none */
+uint64_t shared_object_machine;
 
-static _Atomic uint64_t *counter_of(uint64_t key);
+static _Atomic uint64_t *shared_object_counter(uint64_t key);
 
 /* Whoever comes first says what all of them are called, by a random number of its own. */
-static uint64_t agree(uint64_t random)
+static uint64_t shared_object_agree_machine(uint64_t random)
 {
-    _Atomic uint64_t *name = counters ? counter_of(MACHINE_KEY) : NULL;
+    _Atomic uint64_t *name = counters ? shared_object_counter(MACHINE_KEY) : NULL;
     uint64_t none = 0;
     if (!name)
         return 0;
     return atomic_compare_exchange_strong(name, &none, random | 1) ? random | 1 : none;
 }
 
-void shared_begin(int fd, uint64_t random)
+void shared_object_begin(int fd, uint64_t random)
 {
     struct stat st;
     counters = NULL; /* an earlier life's stay where they are: somebody may be counting */
-    shared_machine = 0;
+    shared_object_machine = 0;
     if (fd < 0)
         return;
     int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
@@ -55,24 +55,24 @@ void shared_begin(int fd, uint64_t random)
                   ? mmap(NULL, COUNTERS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                   : MAP_FAILED;
     counters = p == MAP_FAILED ? NULL : p;
-    shared_machine = agree(random);
+    shared_object_machine = shared_object_agree_machine(random);
     close(fd);
 }
 
 /* Whether the program said that other processes may use it. */
-static bool may_be_shared(const void *address, enum object_kind kind)
+static bool may_be_shared(const void *address, enum sync_object_kind kind)
 {
     switch (kind) {
-    case OBJECT_SPIN: /* says nothing */
+    case SYNC_SPIN_LOCK: /* says nothing */
         return true;
 #ifdef __GLIBC__
-    case OBJECT_MONITOR:
+    case SYNC_MUTEX:
         return (((const pthread_mutex_t *)address)->__data.__kind & 128) != 0;
-    case OBJECT_RWLOCK:
+    case SYNC_RWLOCK:
         return ((const pthread_rwlock_t *)address)->__data.__shared != 0;
-    case OBJECT_CONDITION:
+    case SYNC_CONDITION:
         return (((const pthread_cond_t *)address)->__data.__wrefs & 1) != 0;
-    case OBJECT_SEMAPHORE: /* after the value, whether it is private; see glibc's struct new_sem */
+    case SYNC_SEMAPHORE: /* after the value, whether it is private; see glibc's struct new_sem */
         return ((const int *)address)[sizeof(long) / sizeof(int) == 2 ? 2 : 1] != 0;
 #endif
     default:
@@ -80,13 +80,13 @@ static bool may_be_shared(const void *address, enum object_kind kind)
     }
 }
 
-struct place {
+struct shared_place {
     unsigned long long start, end, offset, inode;
     unsigned major, minor;
     char permissions[8];
 };
 
-static bool read_place(const char *line, struct place *p)
+static bool shared_object_read_place(const char *line, struct shared_place *p)
 {
     return sscanf(line, "%llx-%llx %7s %llx %x:%x %llu", &p->start, &p->end, p->permissions,
                   &p->offset, &p->major, &p->minor, &p->inode) == 7;
@@ -94,7 +94,7 @@ static bool read_place(const char *line, struct place *p)
 
 /* The shared mapping that an address lies in.  Reads line by line, without stdio, which locks; of a line that
  * is longer than the room (a path), the beginning says all. */
-static bool find_place(uintptr_t address, struct place *p)
+static bool shared_object_find_place(uintptr_t address, struct shared_place *p)
 {
     char text[512];
     size_t size = 0;
@@ -111,7 +111,7 @@ static bool find_place(uintptr_t address, struct place *p)
                 break;
             end = whole ? end : text + size - 1;
             *end = 0;
-            found = !skip && read_place(line, p) && address >= p->start && address < p->end;
+            found = !skip && shared_object_read_place(line, p) && address >= p->start && address < p->end;
             skip = !whole;
             if (!whole) {
                 line = text + size;
@@ -126,16 +126,16 @@ static bool find_place(uintptr_t address, struct place *p)
     return found && p->permissions[3] == 's' && p->inode;
 }
 
-static uint64_t mix(uint64_t key, uint64_t value)
+static uint64_t shared_object_mix(uint64_t key, uint64_t value)
 {
     key = (key ^ value) * 0x9e3779b97f4a7c15u;
     return key ^ key >> 29;
 }
 
-static _Atomic uint64_t *counter_of(uint64_t key)
+static _Atomic uint64_t *shared_object_counter(uint64_t key)
 {
     for (uint64_t i = 0; i < COUNTERS; i++) {
-        struct counter *c = &counters[(key + i) % COUNTERS];
+        struct shared_counter *c = &counters[(key + i) % COUNTERS];
         uint64_t there = 0;
         if (atomic_compare_exchange_strong(&c->key, &there, key) || there == key)
             return &c->number;
@@ -143,10 +143,10 @@ static _Atomic uint64_t *counter_of(uint64_t key)
     return NULL;
 }
 
-static _Atomic uint64_t *counter_if_any(uint64_t key)
+static _Atomic uint64_t *shared_object_counter_if_any(uint64_t key)
 {
     for (uint64_t i = 0; i < COUNTERS; i++) {
-        struct counter *c = &counters[(key + i) % COUNTERS];
+        struct shared_counter *c = &counters[(key + i) % COUNTERS];
         uint64_t there = atomic_load(&c->key);
         if (there == 0 || there == key)
             return there ? &c->number : NULL;
@@ -156,24 +156,24 @@ static _Atomic uint64_t *counter_if_any(uint64_t key)
 
 uint64_t *poet_counter(uint64_t key, int make)
 {
-    key = mix(mix(2, key), key >> 32);
+    key = shared_object_mix(shared_object_mix(2, key), key >> 32);
     key += key == 0;
     if (!counters)
         return NULL;
-    return (uint64_t *)(uintptr_t)(make ? counter_of(key) : counter_if_any(key));
+    return (uint64_t *)(uintptr_t)(make ? shared_object_counter(key) : shared_object_counter_if_any(key));
 }
 
-uint64_t poet_machine(void) { return shared_machine; }
+uint64_t poet_host_id(void) { return shared_object_machine; }
 
 /* Where it is, as all processes of the run name it; 0: in memory of this process alone. */
-static uint64_t key_of(const void *address, enum object_kind kind)
+static uint64_t shared_object_make_key(const void *address, enum sync_object_kind kind)
 {
-    struct place p;
+    struct shared_place p;
     int saved = errno, cancelling;
     uint64_t key = 0;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    if (find_place((uintptr_t)address, &p)) {
-        key = mix(mix(mix(mix(1 ^ shared_machine, p.major << 16 ^ p.minor), p.inode),
+    if (shared_object_find_place((uintptr_t)address, &p)) {
+        key = shared_object_mix(shared_object_mix(shared_object_mix(shared_object_mix(1 ^ shared_object_machine, p.major << 16 ^ p.minor), p.inode),
                       p.offset + ((uintptr_t)address - p.start)),
                   kind);
         key += key == 0;
@@ -184,10 +184,10 @@ static uint64_t key_of(const void *address, enum object_kind kind)
 }
 
 /* The last lifetime that can be counted does not end. */
-static void begin_lifetime(uint64_t key, _Atomic uint64_t *counter)
+static void shared_object_begin_lifetime(uint64_t key, _Atomic uint64_t *counter)
 {
     uint64_t word = atomic_load(counter);
-    uint64_t *agreed = poet_counter(mix(key, SHARED_MUTEX), false);
+    uint64_t *agreed = poet_counter(shared_object_mix(key, SHARED_MUTEX), false);
     if (agreed) /* on a mutex: by those who used a condition variable that was there before */
         __atomic_store_n(agreed, 0, __ATOMIC_SEQ_CST);
     while (COUNTER_LIFETIME(word) + 1 < COUNTER_LIFETIMES &&
@@ -199,24 +199,24 @@ static void begin_lifetime(uint64_t key, _Atomic uint64_t *counter)
 /* ---- memory that is unmapped ---- */
 
 /* All that had a counter; none is taken out. */
-static struct object *_Atomic shared_first;
+static struct sync_object *_Atomic shared_object_first;
 
-static void shared_list(struct object *o)
+static void shared_object_list(struct sync_object *o)
 {
     if (o->in_shared)
         return;
     o->in_shared = true;
-    o->next_shared = atomic_load(&shared_first);
-    while (!atomic_compare_exchange_weak(&shared_first, &o->next_shared, o))
+    o->next_shared = atomic_load(&shared_object_first);
+    while (!atomic_compare_exchange_weak(&shared_object_first, &o->next_shared, o))
         ;
 }
 
 #if !defined(POET_STATIC)
 /* What is mapped there next may be another file: its object is looked up again.  No lifetime is as
  * long as this one. */
-static void shared_unmapped(uintptr_t from, size_t bytes)
+static void shared_object_unmapped(uintptr_t from, size_t bytes)
 {
-    struct object *o = atomic_load_explicit(&shared_first, memory_order_acquire);
+    struct sync_object *o = atomic_load_explicit(&shared_object_first, memory_order_acquire);
     for (; o; o = o->next_shared)
         if ((uintptr_t)o->address - from < bytes)
             atomic_store(&o->line.lifetime, UINT32_MAX);
@@ -226,76 +226,76 @@ __attribute__((visibility("default"))) int(munmap)(void *address, size_t bytes);
 __attribute__((visibility("default"))) int(munmap)(void *address, size_t bytes)
 {
     real_find();
-    shared_unmapped((uintptr_t)address, bytes);
-    return LIKELY(real.unmap != NULL) ? real.unmap(address, bytes)
+    shared_object_unmapped((uintptr_t)address, bytes);
+    return LIKELY(real_functions.unmap != NULL) ? real_functions.unmap(address, bytes)
                                       : (int)syscall(SYS_munmap, address, bytes);
 }
 #endif
 
-uint64_t shared_key(struct object *o, bool *unknown)
+uint64_t shared_object_key(struct sync_object *o, bool *unknown)
 {
     bool begins = o->begins;
     *unknown = o->begins = false;
     atomic_store(&o->line.far, NULL); /* of another life, or of what was at this address before */
     if (!counters || !may_be_shared(o->address, o->kind))
         return 0;
-    if (!allowed(ALLOWED_FILES)) {
+    if (!seccomp_allows(ALLOWED_FILES)) {
         *unknown = true;
         return 0;
     }
-    uint64_t key = key_of(o->address, o->kind);
-    _Atomic uint64_t *far = key ? counter_of(key) : NULL;
+    uint64_t key = shared_object_make_key(o->address, o->kind);
+    _Atomic uint64_t *far = key ? shared_object_counter(key) : NULL;
     *unknown = key && !far; /* there is no counter left */
     if (!far)
         return 0;
-    shared_list(o);
+    shared_object_list(o);
     if (begins)
-        begin_lifetime(key, far);
+        shared_object_begin_lifetime(key, far);
     uint32_t lifetime = COUNTER_LIFETIME(atomic_load(far));
     atomic_store(&o->line.lifetime, lifetime);
     atomic_store(&o->line.far, far);
-    key = mix(key, lifetime);
+    key = shared_object_mix(key, lifetime);
     return key + (key == 0);
 }
 
-void shared_initialised(const void *address, enum object_kind kind)
+void shared_object_initialized(const void *address, enum sync_object_kind kind)
 {
-    bool asks = counters && kind != OBJECT_SPIN && may_be_shared(address, kind) &&
-                allowed(ALLOWED_FILES);
-    uint64_t key = asks ? key_of(address, kind) : 0;
-    _Atomic uint64_t *counter = key ? counter_of(key) : NULL;
+    bool asks = counters && kind != SYNC_SPIN_LOCK && may_be_shared(address, kind) &&
+                seccomp_allows(ALLOWED_FILES);
+    uint64_t key = asks ? shared_object_make_key(address, kind) : 0;
+    _Atomic uint64_t *counter = key ? shared_object_counter(key) : NULL;
     if (counter)
-        begin_lifetime(key, counter);
+        shared_object_begin_lifetime(key, counter);
 }
 
 /* The key of its place. */
-static uint64_t place_of(const struct line *line)
+static uint64_t shared_object_get_place(const struct trace_line *line)
 {
     const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
     if (!far)
         return 0;
-    uintptr_t counter = (uintptr_t)far - offsetof(struct counter, number);
-    return atomic_load(&((const struct counter *)counter)->key);
+    uintptr_t counter = (uintptr_t)far - offsetof(struct shared_counter, number);
+    return atomic_load(&((const struct shared_counter *)counter)->key);
 }
 
-uint64_t shared_name(const struct line *line)
+uint64_t shared_object_id(const struct trace_line *line)
 {
-    uint64_t place = place_of(line);
-    return place ? mix(place, atomic_load_explicit(&line->lifetime, memory_order_relaxed)) | 1 : 0;
+    uint64_t place = shared_object_get_place(line);
+    return place ? shared_object_mix(place, atomic_load_explicit(&line->lifetime, memory_order_relaxed)) | 1 : 0;
 }
 
-_Atomic uint64_t *shared_beside(const struct line *line, enum shared_note what)
+_Atomic uint64_t *shared_object_note_counter(const struct trace_line *line, enum shared_note what)
 {
-    uint64_t place = place_of(line);
-    void *count = place ? poet_counter(mix(place, what), true) : NULL;
+    uint64_t place = shared_object_get_place(line);
+    void *count = place ? poet_counter(shared_object_mix(place, what), true) : NULL;
     return count;
 }
 
-void shared_find(struct object *o)
+void shared_object_find(struct sync_object *o)
 {
     bool unknown;
-    latch_take(&o->opening);
+    latch_lock(&o->opening);
     if (!atomic_load(&o->line.index) && !atomic_load(&o->line.far))
-        shared_key(o, &unknown);
-    latch_give(&o->opening);
+        shared_object_key(o, &unknown);
+    latch_unlock(&o->opening);
 }

@@ -18,7 +18,7 @@
 
 #pragma GCC visibility push(hidden)
 
-static inline bool slots_fit(struct thread *t, uint64_t slots)
+static inline bool ring_slots_fit(struct traced_thread *t, uint64_t slots)
 {
     if (LIKELY(t->head + slots - t->tail <= t->mask + 1))
         return true;
@@ -27,11 +27,11 @@ static inline bool slots_fit(struct thread *t, uint64_t slots)
 }
 
 /* The queue is full: wait for the server, but only up to the bound, and once a stall.  False: there is no room. */
-bool slots_wait(struct thread *thread, uint64_t slots);
+bool ring_slots_wait(struct traced_thread *thread, uint64_t slots);
 
-static inline struct slot *slots_at(struct thread *t, uint64_t i) { return &t->slots[i & t->mask]; }
+static inline struct ring_slot *ring_slots_get(struct traced_thread *t, uint64_t i) { return &t->slots[i & t->mask]; }
 
-static inline void slots_publish(struct thread *t, uint64_t slots)
+static inline void ring_slots_publish(struct traced_thread *t, uint64_t slots)
 {
     uint64_t before = t->head;
     t->head += slots;
@@ -46,11 +46,11 @@ static inline void slots_publish(struct thread *t, uint64_t slots)
 }
 
 /* Behind the slot that the thread writes now, so many bytes after it: whole sixteens. */
-void slots_put_payload(struct thread *thread, uint32_t behind, const void *payload, uint32_t bytes);
+void ring_slots_put_payload(struct traced_thread *thread, uint32_t behind, const void *payload, uint32_t bytes);
 /* A whole control, a message body of that type; false: there is no room. */
-bool slots_control(struct thread *thread, enum message type, const struct out *body);
+bool ring_slots_control(struct traced_thread *thread, enum message_type type, const struct encoder *body);
 /* The thread's last event; line 0: none. */
-struct ref slots_last(struct thread *thread);
+struct event_id ring_slots_last(struct traced_thread *thread);
 
 #pragma GCC visibility pop
 #endif

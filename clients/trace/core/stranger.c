@@ -32,120 +32,120 @@
 
 /* Of the calling thread, as long as it has no line. */
 static __thread struct {
-    struct task *task; /* NULL: its creation was not seen */
+    struct thread_info *task; /* NULL: its creation was not seen */
     int rounds; /* of thread-specific data at its end */
     bool shut; /* it gets none: libpoet is at work, or the thread has ended */
     bool missed; /* more than is told is before its next event */
-} mine __attribute__((tls_model("initial-exec")));
+} foreign_thread_mine __attribute__((tls_model("initial-exec")));
 
-static _Atomic unsigned made; /* how many were created by calls that were seen */
-static _Atomic bool begun; /* threads may get lines */
+static _Atomic unsigned foreign_thread_count; /* how many were created by calls that were seen */
+static _Atomic bool foreign_threads_may_begin; /* threads may get lines */
 
-bool stranger_shut(bool shut)
+bool foreign_thread_block(bool shut)
 {
-    bool before = mine.shut;
-    mine.shut = shut;
+    bool before = foreign_thread_mine.shut;
+    foreign_thread_mine.shut = shut;
     return before;
 }
 
-void stranger_missed(void) { mine.missed = true; }
+void foreign_thread_note_missed(void) { foreign_thread_mine.missed = true; }
 
 /* ---- its creation ---- */
 
 /* What is known of the creator: its own events, or those of who created it. */
-static void remember_creator(struct task *task)
+static void foreign_thread_set_creator(struct thread_info *task)
 {
-    struct thread *t = thread_self();
+    struct traced_thread *t = thread_self();
     if (t) { /* what it did later is not in its queue, or is not recorded */
-        task->after = slots_last(t);
+        task->after = ring_slots_last(t);
         task->after_life = t->life;
         task->doubtful = t->doubt || t->lost_count || t->unnumbered;
-    } else if (mine.task) {
-        task->after = mine.task->after;
-        task->after_life = mine.task->after_life;
+    } else if (foreign_thread_mine.task) {
+        task->after = foreign_thread_mine.task->after;
+        task->after_life = foreign_thread_mine.task->after_life;
     }
-    task->doubtful |= !t && (!mine.task || mine.task->doubtful || mine.missed);
+    task->doubtful |= !t && (!foreign_thread_mine.task || foreign_thread_mine.task->doubtful || foreign_thread_mine.missed);
 }
 
-static void begin(struct task *task)
+static void foreign_thread_begin(struct thread_info *task)
 {
-    mine.shut = true; /* what we call now is not recorded */
-    mine.task = task;
-    life_at_end((void *)((uintptr_t)task | STRANGER));
+    foreign_thread_mine.shut = true; /* what we call now is not recorded */
+    foreign_thread_mine.task = task;
+    thread_lifetime_at_end((void *)((uintptr_t)task | FOREIGN_THREAD_BIT));
     pthread_t id = pthread_self();
-    life_bind(task, &id);
-    mine.shut = false;
+    thread_lifetime_bind(task, &id);
+    foreign_thread_mine.shut = false;
 }
 
-static void *run(void *p)
+static void *foreign_thread_run(void *p)
 {
-    struct task *task = p;
-    begin(task);
+    struct thread_info *task = p;
+    foreign_thread_begin(task);
     mask_begun(task->mask);
     return task->function(task->argument);
 }
 
-static int run_c11(void *p)
+static int foreign_thread_run_c11(void *p)
 {
-    struct task *task = p;
-    begin(task);
+    struct thread_info *task = p;
+    foreign_thread_begin(task);
     mask_begun(task->mask);
     return task->function_c11(task->argument);
 }
 
-static struct task *new_task(bool detached)
+static struct thread_info *foreign_thread_new_info(bool detached)
 {
     int saved = errno;
     thread_present(); /* a child that creates threads begins its life */
-    bool wanted = atomic_load(&begun) && server_alive() && !thread_runtime();
-    bool shut = stranger_shut(true);
-    struct task *task = wanted ? task_new(2) : NULL;
+    bool wanted = atomic_load(&foreign_threads_may_begin) && server_alive() && !thread_runtime();
+    bool shut = foreign_thread_block(true);
+    struct thread_info *task = wanted ? thread_info_new(2) : NULL;
     if (task)
-        remember_creator(task);
+        foreign_thread_set_creator(task);
     if (task)
-        task->made = atomic_fetch_add(&made, 1) + 1;
+        task->made = atomic_fetch_add(&foreign_thread_count, 1) + 1;
     if (task && detached)
         atomic_store(&task->flags, TASK_DETACHED);
-    stranger_shut(shut);
+    foreign_thread_block(shut);
     errno = saved;
     return task;
 }
 
-int stranger_create(pthread_t *id, const pthread_attr_t *attributes, bool detached,
+int foreign_thread_create(pthread_t *id, const pthread_attr_t *attributes, bool detached,
                     void *(*function)(void *), thrd_start_t function_c11, void *argument)
 {
-    struct task *task = new_task(detached);
+    struct thread_info *task = foreign_thread_new_info(detached);
     if (!task)
-        return function ? real.create(id, attributes, function, argument)
-                        : real.thrd_create(id, function_c11, argument);
+        return function ? real_functions.create(id, attributes, function, argument)
+                        : real_functions.thrd_create(id, function_c11, argument);
     task->entry = function ? cxx_callable((uintptr_t)function, argument) : (uintptr_t)function_c11;
     task->function = function;
     task->function_c11 = function_c11;
     task->argument = argument;
     struct mask_new mask = task->mask = mask_hold_new(attributes);
     int result =
-        function ? real.create(id, attributes, run, task) : real.thrd_create(id, run_c11, task);
+        function ? real_functions.create(id, attributes, foreign_thread_run, task) : real_functions.thrd_create(id, foreign_thread_run_c11, task);
     int saved = errno;
     mask_set(mask.before);
     if (result == 0)
-        life_bind(task, id);
+        thread_lifetime_bind(task, id);
     else
-        task_release(task); /* a life that never was */
-    task_release(task);
+        thread_info_release(task); /* a life that never was */
+    thread_info_release(task);
     errno = saved;
     return result;
 }
 
 /* ---- its line ---- */
 
-static void tell_start(struct thread *t, struct task *task)
+static void foreign_thread_record_start(struct traced_thread *t, struct thread_info *task)
 {
-    struct ref after = task->after_life == t->life ? task->after : (struct ref){0, 0};
+    struct event_id after = task->after_life == t->life ? task->after : (struct event_id){0, 0};
     record_write(
         t,
         &(struct record){.shape = TYPE_START,
                          .flags = (uint16_t)((after.line ? RELATION_ORDER : RELATION_NONE) |
-                                             (task->doubtful ? SLOT_DOUBT(UNSEEN_THREAD) : 0)),
+                                             (task->doubtful ? SLOT_DOUBT(UNTRACED_THREAD) : 0)),
                          .a = &task->line,
                          .take_a = 1,
                          .site = task->entry,
@@ -154,7 +154,7 @@ static void tell_start(struct thread *t, struct task *task)
 }
 
 /* The file of the library that made it; NULL: it is not known. */
-static const char *library_of(const struct task *task)
+static const char *foreign_thread_get_library(const struct thread_info *task)
 {
     uintptr_t bias;
     const char *path = task->entry ? modules_path(task->entry, &bias) : NULL;
@@ -163,68 +163,68 @@ static const char *library_of(const struct task *task)
 }
 
 /* How such threads get their work is the library's own affair. */
-static void tell_library(const struct task *task)
+static void foreign_thread_report_library(const struct thread_info *task)
 {
-    const char *file = library_of(task);
+    const char *file = foreign_thread_get_library(task);
     char text[100];
-    if (!file || runtime_is_followed(file))
+    if (!file || untraced_runtime_is_traced(file))
         return;
     snprintf(text, sizeof text, "work for threads of %s", file);
-    unseen_tell(UNSEEN_RUNTIME, text);
+    untraced_use_report(UNTRACED_RUNTIME, text);
 }
 
 /* By which its part is known in a run that is repeated; 0: it will be given another one. */
-static uint16_t known_as(const struct task *task, const char *name)
+static uint16_t foreign_thread_get_known_name(const struct thread_info *task, const char *name)
 {
-    const char *file = library_of(task);
-    return file && runtime_is_followed(file) ? 0 : script_text(name, strlen(name));
+    const char *file = foreign_thread_get_library(task);
+    return file && untraced_runtime_is_traced(file) ? 0 : schedule_text_hash(name, strlen(name));
 }
 
 /* A name that the thread has got, other than the program's, which all threads have at first. */
-static void get_name(char name[16])
+static void foreign_thread_get_name(char name[16])
 {
-    if (!allowed(ALLOWED_QUEUES) || prctl(PR_GET_NAME, name) != 0 ||
+    if (!seccomp_allows(ALLOWED_QUEUES) || prctl(PR_GET_NAME, name) != 0 ||
         strncmp(name, program_invocation_short_name, 15) == 0)
         *name = 0;
 }
 
-static struct thread *adopt(void)
+static struct traced_thread *foreign_thread_adopt(void)
 {
-    struct task *task = mine.task ? mine.task : task_new(1);
+    struct thread_info *task = foreign_thread_mine.task ? foreign_thread_mine.task : thread_info_new(1);
     char name[16] = "";
     if (!task)
         return NULL;
-    if (!mine.task)
+    if (!foreign_thread_mine.task)
         task->doubtful = true;
-    task->doubtful |= mine.missed;
-    get_name(name);
+    task->doubtful |= foreign_thread_mine.missed;
+    foreign_thread_get_name(name);
     if (!*name && task->made) /* the same one has the same name in each run */
         snprintf(name, sizeof name, "thread %u", task->made % 10000000);
-    task->named = known_as(task, name);
-    struct thread *t = life_begin_thread(task, name);
+    task->named = foreign_thread_get_known_name(task, name);
+    struct traced_thread *t = thread_lifetime_begin_thread(task, name);
     if (!t) {
-        if (!mine.task)
-            task_release(task);
+        if (!foreign_thread_mine.task)
+            thread_info_release(task);
         return NULL;
     }
-    t->rounds = mine.rounds;
-    tell_start(t, task);
+    t->rounds = foreign_thread_mine.rounds;
+    foreign_thread_record_start(t, task);
     busy_end(t);
-    tell_library(task);
-    mine.task = task;
+    foreign_thread_report_library(task);
+    foreign_thread_mine.task = task;
     return t;
 }
 
-struct thread *thread_adopt_known(void) { return mine.task ? thread_adopt() : NULL; }
+struct traced_thread *thread_adopt_known(void) { return foreign_thread_mine.task ? thread_adopt() : NULL; }
 
-struct thread *thread_adopt(void)
+struct traced_thread *thread_adopt(void)
 {
-    if (mine.shut || !atomic_load(&begun) || thread_runtime())
+    if (foreign_thread_mine.shut || !atomic_load(&foreign_threads_may_begin) || thread_runtime())
         return NULL;
     int saved = errno;
-    mine.shut = true;
-    struct thread *t = adopt();
-    mine.shut = !t && server_alive(); /* what cannot be had is not asked for again */
+    foreign_thread_mine.shut = true;
+    struct traced_thread *t = foreign_thread_adopt();
+    foreign_thread_mine.shut = !t && server_alive(); /* what cannot be had is not asked for again */
     errno = saved;
     return t;
 }
@@ -233,24 +233,24 @@ struct thread *thread_adopt(void)
 
 /* As the end of a thread with a line: in the last round, so that what the program's own destructors do can
  * still give it one. */
-void stranger_end(void *p)
+void foreign_thread_end(void *p)
 {
-    if (++mine.rounds < LAST_ROUND) {
-        life_at_end(p);
+    if (++foreign_thread_mine.rounds < LAST_ROUND) {
+        thread_lifetime_at_end(p);
         return;
     }
-    mine.shut = true;
-    mine.task = NULL;
-    life_ended((struct task *)((uintptr_t)p & ~STRANGER));
+    foreign_thread_mine.shut = true;
+    foreign_thread_mine.task = NULL;
+    thread_lifetime_ended((struct thread_info *)((uintptr_t)p & ~FOREIGN_THREAD_BIT));
 }
 
-void strangers_begin(void) { atomic_store(&begun, true); }
+void foreign_threads_begin(void) { atomic_store(&foreign_threads_may_begin, true); }
 
 /* In the child, whose task is another. */
-void strangers_forked(void)
+void foreign_threads_forked(void)
 {
-    if (mine.task)
-        life_at_end(NULL);
-    mine.task = NULL;
-    mine.missed = true;
+    if (foreign_thread_mine.task)
+        thread_lifetime_at_end(NULL);
+    foreign_thread_mine.task = NULL;
+    foreign_thread_mine.missed = true;
 }

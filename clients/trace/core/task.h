@@ -25,15 +25,15 @@
 /* Who cancelled a thread: one, or several, or one who was not recorded. */
 struct cancel {
     const void *by; /* NULL: nobody yet */
-    struct ref at; /* the first time; line 0: not known */
+    struct event_id at; /* the first time; line 0: not known */
     uint32_t life;
     bool several;
 };
 
 /* A thread as others see it: what joins and detaches it. */
-struct task {
-    struct line line;
-    struct task *free_next;
+struct thread_info {
+    struct trace_line line;
+    struct thread_info *free_next;
     uint64_t end; /* number of its end event, 0 none */
     bool dropped; /* it ended, but that found no room */
     uintptr_t entry; /* its function: the site of its start and end */
@@ -48,18 +48,18 @@ struct task {
     thrd_start_t function_c11; /*   or this */
     void *argument;
     struct mask_new mask;
-    struct ref after; /* the last event of who created it, */
+    struct event_id after; /* the last event of who created it, */
     uint32_t after_life; /* and in which life */
     unsigned made; /* it was the how manieth of its kind; 0: not known */
-    uint16_t named; /* script_text of its name, of one that was not created by a recorded call */
+    uint16_t named; /* schedule_text_hash of its name, of one that was not created by a recorded call */
     bool doubtful; /* more than that is before its first event */
 };
 #define TASK_ENDED 1u
 #define TASK_DETACHED 2u
 #define TASK_BOUND 4u /* found by its id */
 
-struct task *task_new(unsigned keepers);
-void task_release(struct task *task);
+struct thread_info *thread_info_new(unsigned keepers);
+void thread_info_release(struct thread_info *task);
 
 #pragma GCC visibility pop
 #endif

@@ -11,14 +11,14 @@
 #pragma GCC visibility push(hidden)
 
 /* Writes a control: a message body of that type. */
-bool tell_control(struct thread *thread, enum message type, const struct out *body);
+bool message_queue_send(struct traced_thread *thread, enum message_type type, const struct encoder *body);
 /* Calls that are not in the trace may come before events of any thread: the run says so, once a life.  Call while busy. */
-void tell_untold(struct thread *thread);
-bool tell_is_told(enum unseen reason,
-                  const struct thread *thread); /* thread->untold was told in its life */
+void message_queue_report_untraced(struct traced_thread *thread);
+bool message_queue_untraced_is_reported(enum untraced_reason reason,
+                  const struct traced_thread *thread); /* thread->untold was told in its life */
 
 /* The program ends by itself.  Not in a signal handler that came while its thread was busy. */
-void tell_ends(enum told_end how);
+void message_queue_send_end(enum program_end how);
 
 #pragma GCC visibility pop
 #endif

@@ -29,22 +29,22 @@
 /* ---- the pool of thread structures ---- */
 
 static latch pool_lock;
-static struct thread *pool;
+static struct traced_thread *thread_pool;
 
-static struct thread *take(void)
+static struct traced_thread *thread_alloc(void)
 {
-    latch_take(&pool_lock);
-    struct thread *t = pool;
+    latch_lock(&pool_lock);
+    struct traced_thread *t = thread_pool;
     if (t)
-        pool = t->next_free;
-    latch_give(&pool_lock);
+        thread_pool = t->next_free;
+    latch_unlock(&pool_lock);
     if (!t) {
-        t = arena_take(sizeof *t);
+        t = tracer_arena_alloc(sizeof *t);
         if (!t)
             return NULL;
-        *t = (struct thread){0};
+        *t = (struct traced_thread){0};
     }
-    *t = (struct thread){.holds = t->holds,
+    *t = (struct traced_thread){.holds = t->holds,
                          .hold_room = t->hold_room,
                          .partners = t->partners,
                          .measured_kept = t->measured_kept,
@@ -52,31 +52,31 @@ static struct thread *take(void)
     return t;
 }
 
-static void put_back(struct thread *t)
+static void thread_free(struct traced_thread *t)
 {
-    latch_take(&pool_lock);
-    t->next_free = pool;
-    pool = t;
-    latch_give(&pool_lock);
+    latch_lock(&pool_lock);
+    t->next_free = thread_pool;
+    thread_pool = t;
+    latch_unlock(&pool_lock);
 }
 
-static struct thread *make(struct line *own, uint32_t slots)
+static struct traced_thread *thread_create(struct trace_line *own, uint32_t slots)
 {
-    struct thread *t = take();
+    struct traced_thread *t = thread_alloc();
     if (!t)
         return NULL;
     t->own = own;
-    if (!server_queue(t, slots)) {
-        put_back(t);
+    if (!server_queue_create(t, slots)) {
+        thread_free(t);
         return NULL;
     }
-    t->queue->thread = line_index(own);
+    t->queue->thread = trace_line_index(own);
     return t;
 }
 
-struct thread *thread_make(struct task *task)
+struct traced_thread *thread_create_traced(struct thread_info *task)
 {
-    struct thread *t = make(&task->line, QUEUE_WHOLE);
+    struct traced_thread *t = thread_create(&task->line, QUEUE_WHOLE);
     if (t) {
         t->task = task;
         t->alone = &task->line;
@@ -87,114 +87,114 @@ struct thread *thread_make(struct task *task)
     return t;
 }
 
-struct thread *thread_make_own(struct line *line) { return make(line, QUEUE_SMALL); }
+struct traced_thread *thread_create_user_task(struct trace_line *line) { return thread_create(line, QUEUE_SMALL); }
 
 #pragma weak poet_runtime
 const char *thread_runtime(void) { return poet_runtime && *poet_runtime ? poet_runtime : NULL; }
 
-void thread_end(struct thread *t)
+void thread_end(struct traced_thread *t)
 {
     busy_begin(t);
-    if (t->queue && t->life == atomic_load(&live))
-        lost_pass_on(t);
-    lost_leave(t);
+    if (t->queue && t->life == atomic_load(&current_lifetime))
+        lost_events_forward(t);
+    lost_events_thread_end(t);
     region_end(t);
     if (t->task && !t->waiting && !t->rests)
         atomic_fetch_sub(&threads_running, 1);
     if (t == thread_base)
         thread_mine = thread_base = NULL;
     server_queue_done(t);
-    put_back(t);
+    thread_free(t);
 }
 
-static struct thread unborn = {.life = NO_LIFE}; /* whoever forked, in the child */
+static struct traced_thread thread_unborn = {.life = NO_LIFE}; /* whoever forked, in the child */
 
 void thread_forget(bool may_begin)
 {
-    pool = NULL;
+    thread_pool = NULL;
     latch_reset(&pool_lock);
     latches_forked();
-    thread_mine = thread_base = may_begin ? &unborn : NULL;
+    thread_mine = thread_base = may_begin ? &thread_unborn : NULL;
 }
 
-void thread_unfollowed(struct thread *t, enum unseen why)
+void thread_note_untraced(struct traced_thread *t, enum untraced_reason why)
 {
-    if (!tell_is_told(why, t))
-        __atomic_fetch_or(&t->untold, (uint16_t)UNSEEN_BIT(why), __ATOMIC_RELAXED);
+    if (!message_queue_untraced_is_reported(why, t))
+        __atomic_fetch_or(&t->untold, (uint16_t)UNTRACED_BIT(why), __ATOMIC_RELAXED);
     if (t->queue)
         atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);
 }
 
-void thread_missed(struct thread *t, enum unseen why)
+void thread_note_loss(struct traced_thread *t, enum untraced_reason why)
 {
-    thread_unfollowed(t, why);
+    thread_note_untraced(t, why);
     t->doubt = (uint8_t)why;
 }
 
-char *thread_scratch(struct thread *t)
+char *thread_scratch(struct traced_thread *t)
 {
     if (!t->scratch)
-        t->scratch = arena_take(SCRATCH_BYTES);
+        t->scratch = tracer_arena_alloc(SCRATCH_BYTES);
     return t->scratch;
 }
 
-struct thread *thread_otherwise(struct thread *t)
+struct traced_thread *thread_present_slow(struct traced_thread *t)
 {
-    if (t == &unborn) {
+    if (t == &thread_unborn) {
         thread_mine = thread_base = NULL; /* what we call now is not recorded */
-        bool shut = stranger_shut(true);
-        struct thread *child = attach_child();
-        stranger_shut(shut);
+        bool shut = foreign_thread_block(true);
+        struct traced_thread *child = lifecycle_child();
+        foreign_thread_block(shut);
         return child;
     }
-    if (live_cleared() && !t->busy && !forbid_quiet()) {
-        attach_forked(); /* made by a system call of the program's own */
+    if (current_lifetime_is_cleared() && !t->busy && !seccomp_is_quiet()) {
+        lifecycle_forked(); /* made by a system call of the program's own */
         return thread_present();
     }
     if (t->busy) {
         if (!t->off) /* a signal handler came in between */
-            thread_missed(t, UNSEEN_HANDLER);
+            thread_note_loss(t, UNTRACED_HANDLER);
         return NULL;
     }
     busy_begin(t); /* a handler must not want the connection that we are making */
-    uint32_t now = atomic_load_explicit(&live, memory_order_relaxed);
+    uint32_t now = atomic_load_explicit(&current_lifetime, memory_order_relaxed);
     if (!now)
-        now = attach_retry();
-    bool records = now && (now == t->life || life_renew(t));
+        now = lifecycle_retry();
+    bool records = now && (now == t->life || thread_lifetime_renew(t));
     busy_end(t);
     return records && !t->off ? t : NULL;
 }
 
-struct thread *thread_born(struct thread *t) { return t == &unborn ? thread_otherwise(t) : t; }
+struct traced_thread *thread_begin_child(struct traced_thread *t) { return t == &thread_unborn ? thread_present_slow(t) : t; }
 
 /* ---- holds ---- */
 
-static bool stale(const struct hold *hold)
+static bool thread_hold_is_stale(const struct object_hold *hold)
 {
     return hold->object && hold->object->visit != hold->visit;
 }
 
-struct line *thread_place_within(struct thread *t)
+struct trace_line *thread_find_place(struct traced_thread *t)
 {
     if (t->waiting)
         return t->own;
-    while (t->hold_count && stale(&t->holds[t->hold_count - 1]))
+    while (t->hold_count && thread_hold_is_stale(&t->holds[t->hold_count - 1]))
         t->hold_count--; /* another thread released or took it: mend the books */
     return t->hold_count ? t->holds[t->hold_count - 1].line : t->own;
 }
 
-struct hold *thread_hold_among(struct thread *t, const struct object *object)
+struct object_hold *thread_find_hold(struct traced_thread *t, const struct sync_object *object)
 {
     for (size_t i = t->hold_count; i-- > 0;)
         if (t->holds[i].object == object)
-            return stale(&t->holds[i]) ? NULL : &t->holds[i];
+            return thread_hold_is_stale(&t->holds[i]) ? NULL : &t->holds[i];
     return NULL;
 }
 
-bool thread_make_room(struct thread *t)
+bool thread_grow_holds(struct traced_thread *t)
 {
     size_t room = t->hold_room ? t->hold_room * 2 : 16;
-    struct hold *more = arena_take(room * sizeof *more);
+    struct object_hold *more = tracer_arena_alloc(room * sizeof *more);
     if (!more)
         return false;
     if (t->hold_count)
@@ -204,7 +204,7 @@ bool thread_make_room(struct thread *t)
     return true;
 }
 
-void thread_pop_inner(struct thread *t, struct hold *hold)
+void thread_pop_inner(struct traced_thread *t, struct object_hold *hold)
 {
     size_t i = (size_t)(hold - t->holds);
     busy_begin(t);
@@ -215,31 +215,31 @@ void thread_pop_inner(struct thread *t, struct hold *hold)
 
 /* ---- on and off ---- */
 
-static uint16_t leaving(const struct hold *hold)
+static uint16_t thread_leave_shape(const struct object_hold *hold)
 {
-    return hold->object && hold->object->kind == OBJECT_COROUTINE ? SHAPE_SUSPEND
-           : !hold->object || hold->object->kind != OBJECT_RWLOCK ? SHAPE_LEAVE
+    return hold->object && hold->object->kind == SYNC_COROUTINE ? SHAPE_SUSPEND
+           : !hold->object || hold->object->kind != SYNC_RWLOCK ? SHAPE_LEAVE
            : hold->writing                                        ? SHAPE_WRITE_LEAVE
                                                                   : SHAPE_READ_LEAVE;
 }
 
 void poet_trace_off(void)
 {
-    struct thread *t = thread_mine ? thread_self() : thread_recording();
+    struct traced_thread *t = thread_mine ? thread_self() : thread_recording();
     if (!t || t->off++ || t->busy)
         return;
     int saved = errno;
     while (t->hold_count) {
-        struct line *top = thread_place(t);
+        struct trace_line *top = thread_place(t);
         if (!t->hold_count)
             break;
-        const struct hold hold = t->holds[--t->hold_count];
+        const struct object_hold hold = t->holds[--t->hold_count];
         if (hold.object)
             hold.object->held = false;
         record_write(
             t,
             &(struct record){
-                .shape = leaving(&hold), .a = thread_place(t), .b = top, .take_a = 1, .take_b = 1},
+                .shape = thread_leave_shape(&hold), .a = thread_place(t), .b = top, .take_a = 1, .take_b = 1},
             NULL);
     }
     record_event(t, TYPE_OFF, t->own, 0, SITE);
@@ -248,7 +248,7 @@ void poet_trace_off(void)
 
 void poet_trace_on(void)
 {
-    struct thread *t = thread_self();
+    struct traced_thread *t = thread_self();
     if (!t || t->off == 0 || --t->off || t->busy)
         return;
     int saved = errno;

@@ -18,9 +18,9 @@
 
 #pragma GCC visibility push(hidden)
 
-struct hold {
-    struct object *object; /* NULL for a line that the program moved to */
-    struct line *line;
+struct object_hold {
+    struct sync_object *object; /* NULL for a line that the program moved to */
+    struct trace_line *line;
     uint64_t visit;
     unsigned depth; /* recursive visits */
     bool writing;   /* a read-write lock, held by its writer */
@@ -30,18 +30,18 @@ struct hold {
 #define ONCE_REMEMBERED 16
 #define NO_LIFE UINT32_MAX
 
-struct thread {
+struct traced_thread {
     struct queue_head *queue;
-    struct slot *slots;
+    struct ring_slot *slots;
     uint64_t head, tail; /* own copy of head; last seen tail */
     uint64_t mask;
-    struct measured *measured; /* what it measures of itself, NULL: nothing */
+    struct thread_profile *measured; /* what it measures of itself, NULL: nothing */
     uintptr_t module_start, module_bytes; /* where the last call came from */
     uint32_t life; /* the one in which its queue was made */
-    struct line *own;   /* where it stands by itself */
-    struct line *alone; /* the same as far as nobody else numbers it, else NULL */
-    struct task *task;  /* NULL: a task of the program's own */
-    struct hold *holds;
+    struct trace_line *own;   /* where it stands by itself */
+    struct trace_line *alone; /* the same as far as nobody else numbers it, else NULL */
+    struct thread_info *task;  /* NULL: a task of the program's own */
+    struct object_hold *holds;
     size_t hold_count, hold_room;
     volatile unsigned busy; /* more than 0: recording, or in a lock of ours; see lock.c */
     volatile uint8_t
@@ -73,69 +73,69 @@ struct thread {
     struct poet_stack *stack; /* the innermost that it runs on besides its own; NULL: on its own */
     uintptr_t stack_from, stack_bytes; /* the memory of its own stack; 0 bytes: not known */
     struct once_call *once; /* the initialiser about to run */
-    const struct object *ready[ONCE_REMEMBERED]; /* found initialised before */
+    const struct sync_object *ready[ONCE_REMEMBERED]; /* found initialised before */
     unsigned ready_next;
-    struct ref last; /* its last event, once it had written as much as `last_head` */
+    struct event_id last; /* its last event, once it had written as much as `last_head` */
     uint64_t last_head;
     bool exiting; /* by pthread_exit */
     bool cancelled; /* its first event after that was recorded */
     struct _pthread_cleanup_buffer cleanup; /* cancel.c */
     struct wire_partner *partners; /* where those of one event are put together */
     char *scratch; /* SCRATCH_BYTES for one text or message, while busy */
-    struct measured *measured_kept; /* the memory for that */
+    struct thread_profile *measured_kept; /* the memory for that */
     uint32_t measured_later; /* how often that is not tried again yet */
-    struct part part; /* in a run that is repeated */
+    struct thread_schedule part; /* in a run that is repeated */
     uint32_t asks; /* how often it has asked for whatever there is */
-    uint16_t named; /* of a task of the program's own: script_text of its name */
-    struct thread *next_free;
+    uint16_t named; /* of a task of the program's own: schedule_text_hash of its name */
+    struct traced_thread *next_free;
 };
 
 /* The calling thread records, or changes what it records from: a signal handler that comes in between must
  * not.  Nested as often as need be. */
-static inline void busy_begin(struct thread *thread)
+static inline void busy_begin(struct traced_thread *thread)
 {
     thread->busy++;
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline void busy_end(struct thread *thread)
+static inline void busy_end(struct traced_thread *thread)
 {
     atomic_signal_fence(memory_order_seq_cst);
     thread->busy--;
 }
 
 /* The same as far as it may record, now or once it is on again. */
-static inline struct thread *thread_self(void)
+static inline struct traced_thread *thread_self(void)
 {
-    struct thread *t = thread_mine;
-    return t && t->life == atomic_load_explicit(&live, memory_order_relaxed) ? t : NULL;
+    struct traced_thread *t = thread_mine;
+    return t && t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) ? t : NULL;
 }
 
 /* One that does not simply record: NULL, or a thread that has begun a new life. */
-struct thread *thread_otherwise(struct thread *thread);
+struct traced_thread *thread_present_slow(struct traced_thread *thread);
 /* In a child of fork that has no line yet: gives it one; NULL: in vain.  Else the thread itself. */
-struct thread *thread_born(struct thread *thread);
+struct traced_thread *thread_begin_child(struct traced_thread *thread);
 
 /* The same as far as it may record now. */
-static inline struct thread *thread_present(void)
+static inline struct traced_thread *thread_present(void)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     if (!t ||
-        LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) && !t->off && !t->busy))
+        LIKELY(t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) && !t->off && !t->busy))
         return t;
-    return thread_otherwise(t);
+    return thread_present_slow(t);
 }
 
 /* The same for a call that is to be recorded: a thread that has no line yet gets one. */
-static inline struct thread *thread_recording(void)
+static inline struct traced_thread *thread_recording(void)
 {
     if (LIKELY(thread_mine != NULL))
         return thread_present();
-    return atomic_load_explicit(&live, memory_order_relaxed) ? thread_adopt() : NULL;
+    return atomic_load_explicit(&current_lifetime, memory_order_relaxed) ? thread_adopt() : NULL;
 }
 
 /* For a call that matters to the books even where it is not to be recorded: `site` 0. */
-static inline struct thread *thread_at(uintptr_t site)
+static inline struct traced_thread *thread_at(uintptr_t site)
 {
     return site ? thread_recording() : thread_present();
 }
@@ -143,48 +143,48 @@ static inline struct thread *thread_at(uintptr_t site)
 /* The environment of a runtime that has threads of its own, so that the system's have no lines; else NULL. */
 const char *thread_runtime(void);
 
-struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
-struct thread *thread_make_own(struct line *line); /* for a task of the program's own */
-void thread_end(struct thread *thread);
+struct traced_thread *thread_create_traced(struct thread_info *task); /* for the calling thread; NULL: not to be traced */
+struct traced_thread *thread_create_user_task(struct trace_line *line); /* for a task of the program's own */
+void thread_end(struct traced_thread *thread);
 /* A synchronising call was seen but cannot be followed. */
-void thread_unfollowed(struct thread *thread, enum unseen why);
+void thread_note_untraced(struct traced_thread *thread, enum untraced_reason why);
 /* A call that would have been recorded is not: it is counted, and the thread's next record bears the reason. */
-void thread_missed(struct thread *thread, enum unseen why);
+void thread_note_loss(struct traced_thread *thread, enum untraced_reason why);
 #define SCRATCH_BYTES (LIMIT_TEXT_BYTES + 512u)
-char *thread_scratch(struct thread *thread); /* call while busy; NULL: no memory */
+char *thread_scratch(struct traced_thread *thread); /* call while busy; NULL: no memory */
 void thread_forget(bool unborn); /* in a child after fork; unborn: it may begin a life */
-struct line *thread_place_within(struct thread *thread);
-struct hold *thread_hold_among(struct thread *thread, const struct object *object);
-bool thread_make_room(struct thread *thread); /* for more holds */
-void thread_pop_inner(struct thread *thread, struct hold *hold);
+struct trace_line *thread_find_place(struct traced_thread *thread);
+struct object_hold *thread_find_hold(struct traced_thread *thread, const struct sync_object *object);
+bool thread_grow_holds(struct traced_thread *thread); /* for more holds */
+void thread_pop_inner(struct traced_thread *thread, struct object_hold *hold);
 
 /* Where it stands. */
-static inline struct line *thread_place(struct thread *thread)
+static inline struct trace_line *thread_place(struct traced_thread *thread)
 {
-    return LIKELY(!thread->hold_count) ? thread->own : thread_place_within(thread);
+    return LIKELY(!thread->hold_count) ? thread->own : thread_find_place(thread);
 }
 
 /* Its hold of an object, or NULL. */
-static inline struct hold *thread_hold(struct thread *thread, const struct object *object)
+static inline struct object_hold *thread_hold(struct traced_thread *thread, const struct sync_object *object)
 {
-    return LIKELY(!thread->hold_count) ? NULL : thread_hold_among(thread, object);
+    return LIKELY(!thread->hold_count) ? NULL : thread_find_hold(thread, object);
 }
 
 /* NULL: there is no memory. */
-static inline struct hold *thread_push(struct thread *thread, struct object *object,
-                                       struct line *line)
+static inline struct object_hold *thread_push(struct traced_thread *thread, struct sync_object *object,
+                                       struct trace_line *line)
 {
-    if (!LIKELY(thread->hold_count < thread->hold_room) && !thread_make_room(thread))
+    if (!LIKELY(thread->hold_count < thread->hold_room) && !thread_grow_holds(thread))
         return NULL;
-    struct hold *hold = &thread->holds[thread->hold_count];
-    *hold = (struct hold){
+    struct object_hold *hold = &thread->holds[thread->hold_count];
+    *hold = (struct object_hold){
         .object = object, .line = line, .visit = object ? object->visit : 0, .depth = 1};
     atomic_signal_fence(memory_order_seq_cst); /* a handler looks where the thread is */
     thread->hold_count++;
     return hold;
 }
 
-static inline void thread_pop(struct thread *thread, struct hold *hold)
+static inline void thread_pop(struct traced_thread *thread, struct object_hold *hold)
 {
     if (LIKELY(hold == &thread->holds[thread->hold_count - 1]))
         thread->hold_count--;

@@ -24,23 +24,23 @@ static struct {
     char about[120];
 } unseen[UNSEEN_MOST];
 static _Atomic unsigned unseen_count;
-static latch adding;
-static _Atomic bool behind; /* the server had no time for one of them */
+static latch untraced_use_add_latch;
+static _Atomic bool untraced_use_pending; /* the server had no time for one of them */
 
-static void put_unseen(struct out *out, unsigned i)
+static void untraced_use_encode(struct encoder *out, unsigned i)
 {
-    out_begin(out, MESSAGE_UNSEEN);
-    put_told_unseen(out, &(struct told_unseen){unseen[i].reason, text_of(unseen[i].about)});
-    out_end(out);
+    encoder_begin_message(out, MESSAGE_UNTRACED);
+    encode_untraced(out, &(struct untraced_message){unseen[i].reason, text_view_of(unseen[i].about)});
+    encoder_end_message(out);
 }
 
-void unseen_announce(struct out *out)
+void untraced_use_announce(struct encoder *out)
 {
     for (unsigned i = 0; i < atomic_load(&unseen_count); i++)
-        put_unseen(out, i);
+        untraced_use_encode(out, i);
 }
 
-static bool known(enum unseen reason, const char *about)
+static bool untraced_use_is_known(enum untraced_reason reason, const char *about)
 {
     for (unsigned i = 0; i < atomic_load_explicit(&unseen_count, memory_order_acquire); i++)
         if (unseen[i].reason == reason && strcmp(unseen[i].about, about) == 0)
@@ -49,72 +49,72 @@ static bool known(enum unseen reason, const char *about)
 }
 
 /* Its place, or UNSEEN_MOST if it was known or there are too many. */
-static unsigned add(enum unseen reason, const char *what)
+static unsigned untraced_use_add(enum untraced_reason reason, const char *what)
 {
     char about[sizeof unseen[0].about];
-    size_t size = text_size(what, sizeof about - 1);
+    size_t size = message_text_size(what, sizeof about - 1);
     memcpy(about, what, size);
     about[size] = 0;
-    if (known(reason, about))
+    if (untraced_use_is_known(reason, about))
         return UNSEEN_MOST;
-    latch_take(&adding);
-    unsigned at = known(reason, about) ? UNSEEN_MOST : atomic_load(&unseen_count);
+    latch_lock(&untraced_use_add_latch);
+    unsigned at = untraced_use_is_known(reason, about) ? UNSEEN_MOST : atomic_load(&unseen_count);
     if (at < UNSEEN_MOST) {
         unseen[at].reason = (uint8_t)reason;
         memcpy(unseen[at].about, about, sizeof about);
         atomic_store_explicit(&unseen_count, at + 1, memory_order_release);
     }
-    latch_give(&adding);
+    latch_unlock(&untraced_use_add_latch);
     return at;
 }
 
 /* In a child after fork: who was adding is not there. */
-void unseen_forked(void) { latch_reset(&adding); }
+void untraced_use_forked(void) { latch_reset(&untraced_use_add_latch); }
 
 /* Through the thread's queue, with the order of its events: no lock is taken on the way. */
-void poet_unseen(const char *what)
+void poet_untraced(const char *what)
 {
-    struct thread *t = what ? thread_recording() : NULL;
+    struct traced_thread *t = what ? thread_recording() : NULL;
     if (!t)
         return;
     uint8_t bytes[160];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
     int saved = errno;
     busy_begin(t);
-    unsigned at = add(UNSEEN_RUNTIME, what);
+    unsigned at = untraced_use_add(UNTRACED_RUNTIME, what);
     if (at < UNSEEN_MOST) {
-        put_told_unseen(&body, &(struct told_unseen){unseen[at].reason, text_of(unseen[at].about)});
-        tell_control(t, MESSAGE_UNSEEN, &body);
+        encode_untraced(&body, &(struct untraced_message){unseen[at].reason, text_view_of(unseen[at].about)});
+        message_queue_send(t, MESSAGE_UNTRACED, &body);
     }
     busy_end(t);
     errno = saved;
 }
 
-void unseen_tell(enum unseen reason, const char *what)
+void untraced_use_report(enum untraced_reason reason, const char *what)
 {
-    unsigned at = add(reason, what);
-    uint32_t life = atomic_load(&live);
+    unsigned at = untraced_use_add(reason, what);
+    uint32_t life = atomic_load(&current_lifetime);
     if (at >= UNSEEN_MOST || !life)
         return; /* the next life tells it */
     uint8_t bytes[sizeof unseen[0].about + 32];
-    struct out out = {.data = bytes, .room = sizeof bytes};
-    put_unseen(&out, at);
+    struct encoder out = {.data = bytes, .room = sizeof bytes};
+    untraced_use_encode(&out, at);
     if (!server_send(&out, life))
-        atomic_store(&behind, true);
+        atomic_store(&untraced_use_pending, true);
 }
 
-void unseen_pass_on(void)
+void untraced_use_forward(void)
 {
-    uint32_t life = atomic_load(&live);
-    if (!life || !atomic_load_explicit(&behind, memory_order_relaxed) ||
-        !atomic_exchange(&behind, false))
+    uint32_t life = atomic_load(&current_lifetime);
+    if (!life || !atomic_load_explicit(&untraced_use_pending, memory_order_relaxed) ||
+        !atomic_exchange(&untraced_use_pending, false))
         return;
     for (unsigned i = 0; i < atomic_load(&unseen_count); i++) {
         uint8_t bytes[sizeof unseen[0].about + 32];
-        struct out out = {.data = bytes, .room = sizeof bytes};
-        put_unseen(&out, i);
+        struct encoder out = {.data = bytes, .room = sizeof bytes};
+        untraced_use_encode(&out, i);
         if (!server_send(&out, life)) {
-            atomic_store(&behind, true);
+            atomic_store(&untraced_use_pending, true);
             return;
         }
     }

@@ -8,11 +8,11 @@
 #pragma GCC visibility push(hidden)
 
 /* Tells the server of it, once for each `what`, by the connection. */
-void unseen_tell(enum unseen reason, const char *what);
-void unseen_forked(void);
-void unseen_pass_on(void); /* what the server had no time for then */
-void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
-void unseen_forked(void);
+void untraced_use_report(enum untraced_reason reason, const char *what);
+void untraced_use_forked(void);
+void untraced_use_forward(void); /* what the server had no time for then */
+void untraced_use_announce(struct encoder *out); /* an UNSEEN for each that was told before */
+void untraced_use_forked(void);
 
 #pragma GCC visibility pop
 #endif

@@ -21,24 +21,24 @@
 /* Processor time of the main thread before it was traced. */
 static uint64_t before_ns;
 
-static uint64_t ran_ns(void)
+static uint64_t thread_usage_cpu_ns(void)
 {
     struct timespec ran;
     bool known = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) == 0;
     return known ? (uint64_t)ran.tv_sec * 1000000000u + (uint64_t)ran.tv_nsec : 0;
 }
 
-void usage_begin_main(void) { before_ns = ran_ns(); }
-void usage_forked(void) { before_ns = 0; }
+void thread_usage_begin_main(void) { before_ns = thread_usage_cpu_ns(); }
+void thread_usage_forked(void) { before_ns = 0; }
 
-static uint64_t ns_of(struct timeval t)
+static uint64_t thread_usage_to_ns(struct timeval t)
 {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
 /* The first of a file of the system's; how many bytes, 0: it cannot be read.  By bare system calls, as those of the C
  * library may be stood before. */
-static size_t read_text(const char *path, char *text, size_t size)
+static size_t thread_usage_read_text(const char *path, char *text, size_t size)
 {
     long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     long got = fd >= 0 ? syscall(SYS_read, fd, text, size) : -1;
@@ -48,10 +48,10 @@ static size_t read_text(const char *path, char *text, size_t size)
 }
 
 /* How long the calling thread had a processor, and how long it wanted one: schedstat of proc(5). */
-static bool schedule(uint64_t *ran, uint64_t *ready)
+static bool thread_usage_read_schedstat(uint64_t *ran, uint64_t *ready)
 {
     char text[64];
-    size_t got = read_text("/proc/thread-self/schedstat", text, sizeof text);
+    size_t got = thread_usage_read_text("/proc/thread-self/schedstat", text, sizeof text);
     uint64_t numbers[2] = {0}, n = 0;
     for (size_t i = 0; i < got && n < 2; i++) {
         if (text[i] >= '0' && text[i] <= '9')
@@ -59,26 +59,26 @@ static bool schedule(uint64_t *ran, uint64_t *ready)
         else
             n++;
     }
-    *ran = ran_ns(); /* (what the first number says may be a clock tick old) */
+    *ran = thread_usage_cpu_ns(); /* (what the first number says may be a clock tick old) */
     *ready = numbers[1];
     return n == 2;
 }
 
-static void put_figures(struct out *body, const struct usage_figure *figures, uint32_t count)
+static void thread_usage_encode_values(struct encoder *body, const struct usage_figure *figures, uint32_t count)
 {
-    put_u32(body, count);
+    encode_u32(body, count);
     for (uint32_t i = 0; i < count; i++) {
-        put_u32(body, figures[i].thread);
-        put_u8(body, figures[i].meter);
-        put_u64(body, figures[i].value);
+        encode_u32(body, figures[i].thread);
+        encode_u8(body, figures[i].meter);
+        encode_u64(body, figures[i].value);
     }
 }
 
-static void put(struct out *body, uint32_t thread, const struct rusage *u, uint64_t before)
+static void thread_usage_encode(struct encoder *body, uint32_t thread, const struct rusage *u, uint64_t before)
 {
     struct usage_figure figures[] = {
-        {thread, USAGE_CPU_USER, ns_of(u->ru_utime)},
-        {thread, USAGE_CPU_SYSTEM, ns_of(u->ru_stime)},
+        {thread, USAGE_CPU_USER, thread_usage_to_ns(u->ru_utime)},
+        {thread, USAGE_CPU_SYSTEM, thread_usage_to_ns(u->ru_stime)},
         {thread, USAGE_FAULTS, (uint64_t)u->ru_minflt},
         {thread, USAGE_MAJOR_FAULTS, (uint64_t)u->ru_majflt},
         {thread, USAGE_SLEEPS, (uint64_t)u->ru_nvcsw},
@@ -88,42 +88,42 @@ static void put(struct out *body, uint32_t thread, const struct rusage *u, uint6
         {thread, USAGE_READY, 0},
     };
     enum { PEAK = 6 };
-    if (!thread || !schedule(&figures[PEAK + 1].value, &figures[PEAK + 2].value)) {
-        put_figures(body, figures, PEAK + !thread);
+    if (!thread || !thread_usage_read_schedstat(&figures[PEAK + 1].value, &figures[PEAK + 2].value)) {
+        thread_usage_encode_values(body, figures, PEAK + !thread);
         return;
     }
     figures[PEAK + 1].value -= before < figures[PEAK + 1].value ? before : 0;
     figures[PEAK] = figures[PEAK + 2];
-    put_figures(body, figures, PEAK + 2);
+    thread_usage_encode_values(body, figures, PEAK + 2);
 }
 
 /* t NULL: by none of its queues. */
-static void usage_send(struct thread *t, const struct out *body)
+static void thread_usage_send_body(struct traced_thread *t, const struct encoder *body)
 {
     uint8_t bytes[MESSAGE_FRAME_BYTES + 16 + 9 * USAGE_FIGURE_BYTES];
-    struct out out = {.data = bytes, .room = sizeof bytes};
+    struct encoder out = {.data = bytes, .room = sizeof bytes};
     if (t) {
-        tell_control(t, MESSAGE_USAGE, body);
+        message_queue_send(t, MESSAGE_USAGE, body);
         return;
     }
-    out_begin(&out, MESSAGE_USAGE);
-    put_bytes(&out, body->data, body->size);
-    out_end(&out);
-    server_send(&out, atomic_load(&live));
+    encoder_begin_message(&out, MESSAGE_USAGE);
+    encode_bytes(&out, body->data, body->size);
+    encoder_end_message(&out);
+    server_send(&out, atomic_load(&current_lifetime));
 }
 
 /* What the process has read and written up to now: one more sample, since what the C library still holds in its buffers is
  * written after this. */
-static void tell_transfers(struct thread *t)
+static void thread_usage_send_io(struct traced_thread *t)
 {
     static const uint8_t meters[] = {USAGE_READ,   USAGE_WRITTEN,   USAGE_READS,
                                      USAGE_WRITES, USAGE_DISK_READ, USAGE_DISK_WRITTEN};
     enum { METERS = sizeof meters };
     struct usage_figure figures[METERS] = {{0}};
     uint8_t bytes[16 + METERS * USAGE_FIGURE_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
     char text[256];
-    size_t got = read_text("/proc/self/io", text, sizeof text), n = 0;
+    size_t got = thread_usage_read_text("/proc/self/io", text, sizeof text), n = 0;
     for (size_t i = 0; i < got && n < METERS; i++) { /* a line each, as in proc(5) */
         if (text[i] >= '0' && text[i] <= '9')
             figures[n].value = figures[n].value * 10 + (uint64_t)(text[i] - '0');
@@ -132,49 +132,49 @@ static void tell_transfers(struct thread *t)
     }
     for (size_t i = 0; i < n; i++)
         figures[i].meter = meters[i];
-    put_u8(&body, 0);
-    put_u64(&body, clock_now());
-    put_figures(&body, figures, (uint32_t)n);
+    encode_u8(&body, 0);
+    encode_u64(&body, tracer_clock_now());
+    thread_usage_encode_values(&body, figures, (uint32_t)n);
     if (n == METERS)
-        usage_send(t, &body);
+        thread_usage_send_body(t, &body);
 }
 
-void usage_tell_process(void)
+void thread_usage_send_process(void)
 {
     uint8_t bytes[16 + 9 * USAGE_FIGURE_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
     struct rusage used;
-    bool wanted = wanted_first() & WANTED_USAGE || filter_none(); /* as of a queue's thread */
-    if (!atomic_load(&live) || !allowed(ALLOWED_USAGE) || !wanted)
+    bool wanted = measurement_wanted_initial() & WANTED_USAGE || seccomp_filter_is_none(); /* as of a queue's thread */
+    if (!atomic_load(&current_lifetime) || !seccomp_allows(ALLOWED_USAGE) || !wanted)
         return;
     int saved = errno;
     if (getrusage(RUSAGE_SELF, &used) == 0) {
-        put_u8(&body, 1);
-        put_u64(&body, clock_now());
-        put(&body, 0, &used, 0);
-        usage_send(NULL, &body);
+        encode_u8(&body, 1);
+        encode_u64(&body, tracer_clock_now());
+        thread_usage_encode(&body, 0, &used, 0);
+        thread_usage_send_body(NULL, &body);
     }
-    tell_transfers(NULL);
+    thread_usage_send_io(NULL);
     errno = saved;
 }
 
-void usage_tell(struct thread *t, bool process)
+void thread_usage_send(struct traced_thread *t, bool process)
 {
-    if (!t || !t->queue || t->life != atomic_load(&live) || !allowed(ALLOWED_USAGE) ||
+    if (!t || !t->queue || t->life != atomic_load(&current_lifetime) || !seccomp_allows(ALLOWED_USAGE) ||
         !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_USAGE))
         return;
     int saved = errno;
     uint8_t bytes[16 + 9 * USAGE_FIGURE_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
     struct rusage used;
     if (getrusage(process ? RUSAGE_SELF : RUSAGE_THREAD, &used) == 0) {
-        put_u8(&body, 1);
-        put_u64(&body, clock_now());
-        put(&body, process ? 0 : t->queue->thread, &used,
+        encode_u8(&body, 1);
+        encode_u64(&body, tracer_clock_now());
+        thread_usage_encode(&body, process ? 0 : t->queue->thread, &used,
             t->task && t->task->tid == getpid() ? before_ns : 0);
-        tell_control(t, MESSAGE_USAGE, &body);
+        message_queue_send(t, MESSAGE_USAGE, &body);
     }
     if (process)
-        tell_transfers(t);
+        thread_usage_send_io(t);
     errno = saved;
 }

@@ -8,12 +8,12 @@
 
 /* Tells getrusage(2) of the calling thread, or of the whole process, if the server wants it: only where no filter of
  * system calls could object. */
-void usage_tell(struct thread *thread, bool process);
+void thread_usage_send(struct traced_thread *thread, bool process);
 /* Of the process alone, where no thread that is recorded ends it: in a program of a runtime's
  * tasks. */
-void usage_tell_process(void);
-void usage_begin_main(void); /* in the main thread, when it begins to be traced */
-void usage_forked(void); /* in a child: its processor time begins anew */
+void thread_usage_send_process(void);
+void thread_usage_begin_main(void); /* in the main thread, when it begins to be traced */
+void thread_usage_forked(void); /* in a child: its processor time begins anew */
 
 #pragma GCC visibility pop
 #endif

@@ -35,7 +35,7 @@ static size_t variables_checked(char *entry, const char *variable, size_t name)
     return name + VARIABLE_CHECK_BYTES;
 }
 
-static bool variables_is_told(const char *variable)
+static bool variables_is_reported(const char *variable)
 {
     size_t name = variable_name_bytes(variable);
     return variable[name] && name && name + VARIABLE_CHECK_BYTES < VARIABLE_BYTES &&
@@ -47,7 +47,7 @@ static uint32_t variables_count(void)
 {
     uint32_t count = 0, bytes = 0;
     for (char **at = __environ; at && *at; at++) {
-        if (!variables_is_told(*at))
+        if (!variables_is_reported(*at))
             continue;
         size_t size = strlen(*at);
         size = size < VARIABLE_BYTES ? size + VARIABLE_CHECK_BYTES : VARIABLE_BYTES;
@@ -59,16 +59,16 @@ static uint32_t variables_count(void)
     return count;
 }
 
-void variables_put(struct out *out, const char *description)
+void variables_encode(struct encoder *out, const char *description)
 {
     static char entry[VARIABLE_BYTES];
     const char *listed = environment_get("POET_VARIABLES");
     bool any = !environment_is_unsafe() && !(listed && strcmp(listed, "none") == 0);
     uint32_t count = any ? variables_count() : 0;
-    put_told_variables(out, count);
+    encode_variables(out, count);
     for (char **at = __environ; count && *at; at++) {
         size_t name = variable_name_bytes(*at), size = strlen(*at);
-        if (!variables_is_told(*at))
+        if (!variables_is_reported(*at))
             continue;
         count--;
         bool kept = size < VARIABLE_BYTES &&
@@ -76,6 +76,6 @@ void variables_put(struct out *out, const char *description)
                      variables_lists(listed, *at, name));
         if (!kept)
             size = variables_checked(entry, *at, name);
-        put_told_argument(out, (struct text){kept ? *at : entry, (uint32_t)size});
+        encode_argument(out, (struct text_view){kept ? *at : entry, (uint32_t)size});
     }
 }

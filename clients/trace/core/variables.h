@@ -9,7 +9,7 @@
 /* Appends them all, with the values of those that are of the description or named by
  * POET_VARIABLES; none of them where that says so.  Only while no other thread may change the
  * environment. */
-void variables_put(struct out *out, const char *description);
+void variables_encode(struct encoder *out, const char *description);
 
 #pragma GCC visibility pop
 #endif

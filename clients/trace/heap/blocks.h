@@ -15,7 +15,7 @@
 #define HEAP_KNOWN_SUMS 64u
 
 /* What a thread keeps of its own; zero-initialised. */
-struct heap_mine {
+struct heap_thread_cache {
     struct heap_thread *told; /* its record in the heap, made at first use */
     uint64_t last; /* address of the block that it took last */
     struct {
@@ -32,7 +32,7 @@ struct heap_caller {
 };
 
 /* What a block was, or what is wrong with freeing it. */
-struct heap_was {
+struct freed_block {
     struct heap_block block;
     enum heap_kind kind; /* of it */
     uint64_t before; /* where it was freed before; 0: it was not */
@@ -40,24 +40,24 @@ struct heap_was {
 };
 
 /* Memory of HEAP_BYTES_OF(groups) zeros; groups is a power of two, HEAP_GROUPS at most. */
-void blocks_begin(void *heap, uint32_t groups, uint64_t now_ns);
+void heap_block_begin(void *heap, uint32_t groups, uint64_t now_ns);
 /* A stack that is called from `parent` at `site`; made on first use. */
-uint32_t blocks_node(void *heap, uint32_t parent, uint64_t site);
-void blocks_taken(void *heap, struct heap_mine *mine, const struct heap_caller *by,
+uint32_t stack_table_find_node(void *heap, uint32_t parent, uint64_t site);
+void heap_block_add(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by,
                   const void *block, size_t bytes, size_t usable, enum heap_kind kind);
 /* Before it is freed, by a thread, at a place.  True: it is a block of that kind; else *was says why not.  was: set then,
  * and where it is wanted. */
-bool blocks_given(void *heap, struct heap_mine *mine, uint32_t thread, uint64_t site,
-                  const void *block, enum heap_kind kind, bool wanted, struct heap_was *was);
+bool heap_block_remove(void *heap, struct heap_thread_cache *mine, uint32_t thread, uint64_t site,
+                  const void *block, enum heap_kind kind, bool wanted, struct freed_block *was);
 /* It was not freed after all. */
-void blocks_put_back(void *heap, struct heap_mine *mine, const struct heap_caller *by,
-                     const struct heap_was *was);
+void heap_block_restore(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by,
+                     const struct freed_block *was);
 /* NULL was freed; true: for the first time by this thread with this stack. */
-bool blocks_null(void *heap, struct heap_mine *mine, const struct heap_caller *by);
+bool heap_block_free_null(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by);
 /* Writes a bad free down; its number, HEAP_BAD: there is no room. */
-uint32_t blocks_bad(void *heap, const struct heap_bad *bad);
-void blocks_unseen(void *heap);
-void blocks_unknown(void *heap);
+uint32_t heap_block_add_bad(void *heap, const struct heap_bad *bad);
+void heap_block_count_unseen(void *heap);
+void heap_block_count_unknown(void *heap);
 
 #pragma GCC visibility pop
 #endif

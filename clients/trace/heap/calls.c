@@ -12,47 +12,47 @@
 
 API void *malloc(size_t bytes)
 {
-    if (!real_ready())
-        return first_take(bytes);
-    return counting_taken(real.malloc(bytes), bytes, HEAP_MALLOC, FRAME);
+    if (!real_allocator_ready())
+        return real_allocator_first_alloc(bytes);
+    return alloc_hook_allocated(real_functions.malloc(bytes), bytes, HEAP_MALLOC, FRAME);
 }
 
 API void *calloc(size_t count, size_t bytes)
 {
-    if (!real_ready())
-        return bytes && count > SIZE_MAX / bytes ? NULL : first_take(count * bytes);
-    return counting_taken(real.calloc(count, bytes), count * bytes, HEAP_MALLOC, FRAME);
+    if (!real_allocator_ready())
+        return bytes && count > SIZE_MAX / bytes ? NULL : real_allocator_first_alloc(count * bytes);
+    return alloc_hook_allocated(real_functions.calloc(count, bytes), count * bytes, HEAP_MALLOC, FRAME);
 }
 
 /* A block of ours goes over to the program's allocator. */
-static void *resize_first(void *block, size_t bytes)
+static void *malloc_call_resize_first(void *block, size_t bytes)
 {
-    size_t had = first_bytes(block);
-    void *larger = real_ready() ? real.malloc(bytes) : first_take(bytes);
+    size_t had = real_allocator_first_bytes(block);
+    void *larger = real_allocator_ready() ? real_functions.malloc(bytes) : real_allocator_first_alloc(bytes);
     if (larger)
         memcpy(larger, block, had < bytes ? had : bytes);
     return larger;
 }
 
-static void *resized(void *block, size_t bytes, const uintptr_t *frame)
+static void *malloc_call_resize(void *block, size_t bytes, const uintptr_t *frame)
 {
-    if (is_first(block))
-        return counting_taken(resize_first(block, bytes), bytes, HEAP_MALLOC, frame);
-    if (!real_ready())
-        return first_take(bytes); /* of NULL: nothing else was given out yet */
-    struct heap_was was = {.known = false};
-    counting_moves();
+    if (real_allocator_is_first(block))
+        return alloc_hook_allocated(malloc_call_resize_first(block, bytes), bytes, HEAP_MALLOC, frame);
+    if (!real_allocator_ready())
+        return real_allocator_first_alloc(bytes); /* of NULL: nothing else was given out yet */
+    struct freed_block was = {.known = false};
+    alloc_hook_moving();
     if (block)
-        counting_given(block, HEAP_MALLOC, frame, &was);
-    void *after = real.realloc(block, bytes);
+        alloc_hook_freed(block, HEAP_MALLOC, frame, &was);
+    void *after = real_functions.realloc(block, bytes);
     if (after)
-        counting_taken(after, bytes, HEAP_MALLOC, frame);
+        alloc_hook_allocated(after, bytes, HEAP_MALLOC, frame);
     else if (bytes)
-        counting_put_back(&was, frame);
+        alloc_hook_restored(&was, frame);
     return after;
 }
 
-API void *realloc(void *block, size_t bytes) { return resized(block, bytes, FRAME); }
+API void *realloc(void *block, size_t bytes) { return malloc_call_resize(block, bytes, FRAME); }
 
 API void *reallocarray(void *block, size_t count, size_t bytes)
 {
@@ -61,24 +61,24 @@ API void *reallocarray(void *block, size_t count, size_t bytes)
         errno = ENOMEM;
         return NULL;
     }
-    return resized(block, all, FRAME);
+    return malloc_call_resize(block, all, FRAME);
 }
 
 API int posix_memalign(void **block, size_t alignment, size_t bytes)
 {
-    if (!real_ready() || !real.posix_memalign)
+    if (!real_allocator_ready() || !real_functions.posix_memalign)
         return ENOMEM;
-    int problem = real.posix_memalign(block, alignment, bytes);
+    int problem = real_functions.posix_memalign(block, alignment, bytes);
     if (!problem)
-        counting_taken(*block, bytes, HEAP_MALLOC, FRAME);
+        alloc_hook_allocated(*block, bytes, HEAP_MALLOC, FRAME);
     return problem;
 }
 
 #define ALIGNED(name)                                                                              \
     API void *name(size_t alignment, size_t bytes)                                                 \
     {                                                                                              \
-        void *block = real_ready() && real.name ? real.name(alignment, bytes) : NULL;              \
-        return counting_taken(block, bytes, HEAP_MALLOC, FRAME);                                   \
+        void *block = real_allocator_ready() && real_functions.name ? real_functions.name(alignment, bytes) : NULL;              \
+        return alloc_hook_allocated(block, bytes, HEAP_MALLOC, FRAME);                                   \
     }
 ALIGNED(aligned_alloc)
 ALIGNED(memalign)
@@ -86,26 +86,26 @@ ALIGNED(memalign)
 #define OF_PAGES(name)                                                                             \
     API void *name(size_t bytes)                                                                   \
     {                                                                                              \
-        void *block = real_ready() && real.name ? real.name(bytes) : NULL;                         \
-        return counting_taken(block, bytes, HEAP_MALLOC, FRAME);                                   \
+        void *block = real_allocator_ready() && real_functions.name ? real_functions.name(bytes) : NULL;                         \
+        return alloc_hook_allocated(block, bytes, HEAP_MALLOC, FRAME);                                   \
     }
 OF_PAGES(valloc)
 OF_PAGES(pvalloc)
 
 API void free(void *block)
 {
-    if (is_first(block) || !real_ready())
+    if (real_allocator_is_first(block) || !real_allocator_ready())
         return;
-    counting_given(block, HEAP_MALLOC, FRAME, NULL);
-    real.free(block);
+    alloc_hook_freed(block, HEAP_MALLOC, FRAME, NULL);
+    real_functions.free(block);
 }
 
 /* Where code was there may be other code afterwards. */
 API int dlclose(void *handle)
 {
-    if (!real_ready() || !real.dlclose)
+    if (!real_allocator_ready() || !real_functions.dlclose)
         return -1;
-    int result = real.dlclose(handle);
-    rules_forget();
+    int result = real_functions.dlclose(handle);
+    unwind_rules_forget();
     return result;
 }

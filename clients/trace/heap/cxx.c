@@ -19,12 +19,12 @@
 #endif
 
 /* Which are the program's own is not known before it is loaded. */
-enum whose { WHOSE_UNKNOWN, WHOSE_OURS, WHOSE_PROGRAMS };
-static _Atomic int whose;
+enum operator_owner { OWNER_UNKNOWN, OWNER_LIBPOET, OWNER_OF_PROGRAM };
+static _Atomic int operator_new_owner;
 
 /* ---- the C++ library's ---- */
 
-enum form {
+enum operator_form {
     NEW,
     NEW_ARRAY,
     NEW_NOTHROW,
@@ -77,33 +77,33 @@ typedef void *generic(size_t, ...);
 static void *_Atomic library[FORMS];
 
 /* One that was loaded later, for a part of the program, is not among the next ones. */
-static void *look_up(enum form form)
+static void *operator_new_look_up(enum operator_form form)
 {
     void *found = next_in(RTLD_NEXT, names[form]);
     void *handle = found ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
     if (handle) {
         found = dlsym(handle, names[form]);
-        real.dlclose(handle); /* it stays: it is in use */
+        real_functions.dlclose(handle); /* it stays: it is in use */
     }
     return found;
 }
 
-static void *library_of(enum form form)
+static void *operator_new_get_library(enum operator_form form)
 {
     void *is = atomic_load_explicit(&library[form], memory_order_acquire);
-    unsigned was = counting_mine.inside;
+    unsigned was = alloc_hook_thread.inside;
     if (is)
         return is;
-    counting_mine.inside = COUNTING_OURS;
-    is = look_up(form);
-    counting_mine.inside = was;
+    alloc_hook_thread.inside = ALLOC_HOOK_LIBPOET;
+    is = operator_new_look_up(form);
+    alloc_hook_thread.inside = was;
     atomic_store_explicit(&library[form], is, memory_order_release);
     return is;
 }
 
 /* ---- whose the plain ones are ---- */
 
-static bool is_ours(enum form form)
+static bool operator_new_defined_by_libpoet(enum operator_form form)
 {
     Dl_info theirs, ours;
     void *is = dlsym(RTLD_DEFAULT, names[form]);
@@ -111,44 +111,44 @@ static bool is_ours(enum form form)
            theirs.dli_fbase == ours.dli_fbase;
 }
 
-static __attribute__((noinline)) int look(void)
+static __attribute__((noinline)) int operator_new_find_owner(void)
 {
-    unsigned was = counting_mine.inside;
-    counting_mine.inside = COUNTING_OURS;
-    bool ours = is_ours(NEW) && is_ours(NEW_ARRAY) && is_ours(DELETE) && is_ours(DELETE_ARRAY) &&
-                is_ours(NEW_ALIGNED) && is_ours(DELETE_ALIGNED);
-    counting_mine.inside = was;
-    int is = ours ? WHOSE_OURS : WHOSE_PROGRAMS;
-    atomic_store(&whose, is);
+    unsigned was = alloc_hook_thread.inside;
+    alloc_hook_thread.inside = ALLOC_HOOK_LIBPOET;
+    bool ours = operator_new_defined_by_libpoet(NEW) && operator_new_defined_by_libpoet(NEW_ARRAY) && operator_new_defined_by_libpoet(DELETE) && operator_new_defined_by_libpoet(DELETE_ARRAY) &&
+                operator_new_defined_by_libpoet(NEW_ALIGNED) && operator_new_defined_by_libpoet(DELETE_ALIGNED);
+    alloc_hook_thread.inside = was;
+    int is = ours ? OWNER_LIBPOET : OWNER_OF_PROGRAM;
+    atomic_store(&operator_new_owner, is);
     return is;
 }
 
-static inline bool ours(void)
+static inline bool operator_new_is_libpoet(void)
 {
-    int is = atomic_load_explicit(&whose, memory_order_relaxed);
-    return __builtin_expect((is ? is : look()) == WHOSE_OURS, 1) && real_ready();
+    int is = atomic_load_explicit(&operator_new_owner, memory_order_relaxed);
+    return __builtin_expect((is ? is : operator_new_find_owner()) == OWNER_LIBPOET, 1) && real_allocator_ready();
 }
 
 /* ---- taking ---- */
 
-static inline void *plain(size_t bytes) { return real.malloc(bytes ? bytes : 1); }
+static inline void *operator_new_plain(size_t bytes) { return real_functions.malloc(bytes ? bytes : 1); }
 
-static void *aligned(size_t bytes, size_t alignment)
+static void *operator_new_aligned(size_t bytes, size_t alignment)
 {
     void *block = NULL;
     alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment;
-    return real.posix_memalign && !real.posix_memalign(&block, alignment, bytes ? bytes : 1) ? block
+    return real_functions.posix_memalign && !real_functions.posix_memalign(&block, alignment, bytes ? bytes : 1) ? block
                                                                                              : NULL;
 }
 
 /* What the library took itself was counted as malloc's. */
-static void *counted_again(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame)
+static void *operator_new_count_again(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame)
 {
     if (!block)
         return NULL;
-    counting_moves();
-    counting_given(block, HEAP_MALLOC, frame, NULL);
-    return counting_taken(block, bytes, kind, frame);
+    alloc_hook_moving();
+    alloc_hook_freed(block, HEAP_MALLOC, frame, NULL);
+    return alloc_hook_allocated(block, bytes, kind, frame);
 }
 
 #define PLAIN(form, name, rest, kind, arguments, ...)                                              \
@@ -156,26 +156,26 @@ static void *counted_again(void *block, size_t bytes, enum heap_kind kind, const
     API void *name                                                                                 \
     {                                                                                              \
         void *(*next)__VA_ARGS__;                                                                  \
-        bool mine = ours();                                                                        \
-        void *block = mine ? plain(bytes) : NULL;                                                  \
+        bool mine = operator_new_is_libpoet();                                                                        \
+        void *block = mine ? operator_new_plain(bytes) : NULL;                                                  \
         if (__builtin_expect(block != NULL, 1))                                                    \
-            return counting_taken(block, bytes, kind, FRAME);                                      \
-        *(void **)&next = library_of(form);                                                        \
-        block = next ? next arguments : real_ready() ? real.malloc(bytes) : first_take(bytes);     \
-        return mine ? counted_again(block, bytes, kind, FRAME) : block;                            \
+            return alloc_hook_allocated(block, bytes, kind, FRAME);                                      \
+        *(void **)&next = operator_new_get_library(form);                                                        \
+        block = next ? next arguments : real_allocator_ready() ? real_functions.malloc(bytes) : real_allocator_first_alloc(bytes);     \
+        return mine ? operator_new_count_again(block, bytes, kind, FRAME) : block;                            \
     }
 #define WITH_ALIGNMENT(form, name, rest, kind, arguments, ...)                                     \
     API void *name __asm__(rest);                                                                  \
     API void *name                                                                                 \
     {                                                                                              \
         void *(*next)__VA_ARGS__;                                                                  \
-        bool mine = ours();                                                                        \
-        void *block = mine ? aligned(bytes, alignment) : NULL;                                     \
+        bool mine = operator_new_is_libpoet();                                                                        \
+        void *block = mine ? operator_new_aligned(bytes, alignment) : NULL;                                     \
         if (__builtin_expect(block != NULL, 1))                                                    \
-            return counting_taken(block, bytes, kind, FRAME);                                      \
-        *(void **)&next = library_of(form);                                                        \
+            return alloc_hook_allocated(block, bytes, kind, FRAME);                                      \
+        *(void **)&next = operator_new_get_library(form);                                                        \
         block = next ? next arguments : NULL;                                                      \
-        return mine ? counted_again(block, bytes, kind, FRAME) : block;                            \
+        return mine ? operator_new_count_again(block, bytes, kind, FRAME) : block;                            \
     }
 
 PLAIN(NEW, new_plain(size_t bytes), "_Znw" S, HEAP_NEW, (bytes), (size_t))
@@ -202,10 +202,10 @@ WITH_ALIGNMENT(NEW_ARRAY_ALIGNED_NOTHROW,
 /* delete of NULL is nothing, and does nothing. */
 static inline void release(void *block, enum heap_kind kind, const uintptr_t *frame)
 {
-    if (!block || is_first(block))
+    if (!block || real_allocator_is_first(block))
         return;
-    counting_given(block, kind, frame, NULL);
-    real.free(block);
+    alloc_hook_freed(block, kind, frame, NULL);
+    real_functions.free(block);
 }
 
 #define DELETING(form, name, rest, kind, arguments, ...)                                           \
@@ -213,11 +213,11 @@ static inline void release(void *block, enum heap_kind kind, const uintptr_t *fr
     API void name                                                                                  \
     {                                                                                              \
         void(*next) __VA_ARGS__;                                                                   \
-        if (ours()) {                                                                              \
+        if (operator_new_is_libpoet()) {                                                                              \
             release(block, kind, FRAME);                                                           \
             return;                                                                                \
         }                                                                                          \
-        *(void **)&next = library_of(form);                                                        \
+        *(void **)&next = operator_new_get_library(form);                                                        \
         if (next)                                                                                  \
             next arguments;                                                                        \
         else                                                                                       \

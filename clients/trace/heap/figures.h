@@ -8,21 +8,21 @@
 
 #define LIKELY(is) __builtin_expect(!!(is), 1)
 
-static inline void *part(void *heap, size_t at) { return (char *)heap + at; }
+static inline void *heap_counter_part(void *heap, size_t at) { return (char *)heap + at; }
 
-static inline uint64_t mixed(uint64_t x)
+static inline uint64_t heap_counter_hash(uint64_t x)
 {
     x *= 0x9e3779b97f4a7c15u;
     return x ^ x >> 29;
 }
 
-static inline uint64_t value(const _Atomic uint64_t *figure)
+static inline uint64_t heap_counter_value(const _Atomic uint64_t *figure)
 {
     return atomic_load_explicit(figure, memory_order_relaxed);
 }
 
 /* Of the thread's own: nobody else writes there.  One instruction, where there is one, so that it is never half done. */
-static inline void add_own(_Atomic uint64_t *figure, uint64_t n)
+static inline void heap_counter_add_own(_Atomic uint64_t *figure, uint64_t n)
 {
 #if defined(__x86_64__)
     __asm__ volatile("addq %1, %0" : "+m"(*figure) : "er"(n) : "cc");
@@ -31,52 +31,52 @@ static inline void add_own(_Atomic uint64_t *figure, uint64_t n)
 #endif
 }
 
-static inline void add_shared(_Atomic uint64_t *figure, uint64_t n)
+static inline void heap_counter_add_shared(_Atomic uint64_t *figure, uint64_t n)
 {
     atomic_fetch_add_explicit(figure, n, memory_order_relaxed);
 }
 
-static inline void add(bool own, _Atomic uint64_t *figure, uint64_t n)
+static inline void heap_counter_add(bool own, _Atomic uint64_t *figure, uint64_t n)
 {
     if (LIKELY(own))
-        add_own(figure, n);
+        heap_counter_add_own(figure, n);
     else
-        add_shared(figure, n);
+        heap_counter_add_shared(figure, n);
 }
 
-static inline struct heap_sum *sum_at(void *heap, uint32_t i)
+static inline struct heap_sum *heap_counter_sum(void *heap, uint32_t i)
 {
-    return (struct heap_sum *)part(heap, HEAP_SUMS_AT) + i % HEAP_SUMS;
+    return (struct heap_sum *)heap_counter_part(heap, HEAP_SUMS_AT) + i % HEAP_SUMS;
 }
 
 /* Is the sum written by this thread alone? */
-static inline bool is_own(const struct heap_sum *sum, uint32_t thread)
+static inline bool heap_counter_is_own(const struct heap_sum *sum, uint32_t thread)
 {
     return thread && sum->thread == thread;
 }
 
 /* A number that nobody has, and from now on the caller's; 0: there are no more. */
-uint32_t number_new(_Atomic uint32_t *count, uint32_t most);
+uint32_t stack_table_new_number(_Atomic uint32_t *count, uint32_t most);
 /* The number of the sum of a thread with a stack, made if need be; 0: there are no more. */
-uint32_t sum_find(void *heap, uint32_t node, uint32_t thread);
+uint32_t stack_table_find_sum(void *heap, uint32_t node, uint32_t thread);
 
 /* ---- how much there is at once ---- */
 
-struct heap_thread *amount_record(void *heap); /* a new one, or the first */
-void amount_tell(struct heap_head *head, int64_t now, int64_t most, uint64_t most_ns);
-void amount_tell_all(struct heap_head *head, struct heap_thread *thread);
+struct heap_thread *heap_size_new_record(void *heap); /* a new one, or the first */
+void heap_size_report(struct heap_head *head, int64_t now, int64_t most, uint64_t most_ns);
+void heap_size_report_all(struct heap_head *head, struct heap_thread *thread);
 
 /* The first record is of all who got none of their own: each of theirs is told at once. */
-static inline void amount_changed(void *heap, struct heap_mine *mine, int64_t blocks, int64_t bytes,
+static inline void heap_size_changed(void *heap, struct heap_thread_cache *mine, int64_t blocks, int64_t bytes,
                                   uint64_t now_ns)
 {
     struct heap_head *head = heap;
     if (!LIKELY(mine->told != NULL))
-        mine->told = amount_record(heap);
+        mine->told = heap_size_new_record(heap);
     struct heap_thread *t = mine->told;
-    if (!LIKELY(t != part(heap, HEAP_THREADS_AT))) {
+    if (!LIKELY(t != heap_counter_part(heap, HEAP_THREADS_AT))) {
         atomic_fetch_add_explicit(&t->blocks, blocks, memory_order_relaxed);
-        amount_tell(head, bytes, bytes > 0 ? bytes : 0, now_ns);
+        heap_size_report(head, bytes, bytes > 0 ? bytes : 0, now_ns);
         return;
     }
     atomic_store_explicit(&t->blocks,
@@ -90,7 +90,7 @@ static inline void amount_changed(void *heap, struct heap_mine *mine, int64_t bl
     }
     int64_t limit = HEAP_TELL(atomic_load_explicit(&head->live, memory_order_relaxed));
     if (!LIKELY(now < limit && now > -limit))
-        amount_tell_all(head, t);
+        heap_size_report_all(head, t);
 }
 
 #pragma GCC visibility pop

@@ -9,13 +9,13 @@
 
 #pragma GCC visibility push(hidden)
 
-struct frames_module {
+struct unwind_module {
     uintptr_t start, end; /* where it is mapped */
     uintptr_t header; /* its .eh_frame_hdr */
 };
 
 /* What is not known leaves the rule as it is. */
-void frames_rule(const struct frames_module *module, uintptr_t site, struct rule *rule);
+void unwind_table_find_rule(const struct unwind_module *module, uintptr_t site, struct unwind_rule *rule);
 
 #pragma GCC visibility pop
 #endif

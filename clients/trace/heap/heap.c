@@ -21,8 +21,8 @@
 #define LIKELY(is) __builtin_expect(!!(is), 1)
 
 /* On it the heap's memory, and whether that was tried: both NULL in children, where the page is wiped. */
-static void **page;
-static bool begun; /* it is known whether anything is counted */
+static void **heap_tracer_page;
+static bool heap_tracer_begun; /* it is known whether anything is counted */
 
 /* About, and without a look at a counter: those of the system's clock ticks. */
 static uint64_t now_ns(void)
@@ -33,51 +33,51 @@ static uint64_t now_ns(void)
 }
 
 /* NULL: it is not to be counted; else the calling thread is inside. */
-static inline void *enter(struct counting *mine)
+static inline void *heap_tracer_enter(struct alloc_hook_state *mine)
 {
-    void **p = __atomic_load_n(&page, __ATOMIC_RELAXED);
+    void **p = __atomic_load_n(&heap_tracer_page, __ATOMIC_RELAXED);
     void *h = p ? *p : NULL;
     if (!LIKELY(h != NULL))
         return NULL;
     if (!LIKELY(!mine->inside)) {
-        if (mine->inside == COUNTING_NOW)
-            blocks_unseen(h);
+        if (mine->inside == ALLOC_HOOK_COUNTING)
+            heap_block_count_unseen(h);
         return NULL;
     }
-    mine->inside = COUNTING_NOW;
+    mine->inside = ALLOC_HOOK_COUNTING;
     atomic_signal_fence(memory_order_seq_cst);
     return h;
 }
 
-static inline void leave(struct counting *mine)
+static inline void heap_tracer_leave(struct alloc_hook_state *mine)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    mine->inside = COUNTING_NOT;
+    mine->inside = ALLOC_HOOK_OUTSIDE;
 }
 
-static void *begin_again(struct counting *mine);
+static void *heap_tracer_begin_again(struct alloc_hook_state *mine);
 
-void *counting_taken(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame)
+void *alloc_hook_allocated(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame)
 {
-    struct counting *mine = &counting_mine;
-    void *h = block ? enter(mine) : NULL;
+    struct alloc_hook_state *mine = &alloc_hook_thread;
+    void *h = block ? heap_tracer_enter(mine) : NULL;
     if (!LIKELY(h != NULL)) {
-        if (!LIKELY(begun) && !mine->inside)
-            early_taken(block, bytes, kind);
-        h = block && page && !*page && !page[1] && !mine->inside ? begin_again(mine) : NULL;
+        if (!LIKELY(heap_tracer_begun) && !mine->inside)
+            early_alloc_add(block, bytes, kind);
+        h = block && heap_tracer_page && !*heap_tracer_page && !heap_tracer_page[1] && !mine->inside ? heap_tracer_begin_again(mine) : NULL;
         if (!h)
             return block;
     }
     struct poet_heap_where where = poet_heap_where();
     struct heap_caller by = {.event = where.event, .thread = where.thread, .now_ns = now_ns()};
-    by.node = walk_node(h, &mine->walk, where, frame);
-    size_t usable = real.malloc_usable_size ? real.malloc_usable_size(block) : bytes;
-    blocks_taken(h, &mine->blocks, &by, block, bytes, usable, kind);
-    leave(mine);
+    by.node = stack_unwind_find_node(h, &mine->walk, where, frame);
+    size_t usable = real_functions.malloc_usable_size ? real_functions.malloc_usable_size(block) : bytes;
+    heap_block_add(h, &mine->blocks, &by, block, bytes, usable, kind);
+    heap_tracer_leave(mine);
     return block;
 }
 
-static enum heap_fault mismatch(enum heap_kind taken, enum heap_kind given)
+static enum heap_fault heap_tracer_mismatch_fault(enum heap_kind taken, enum heap_kind given)
 {
     return taken == HEAP_MALLOC   ? HEAP_MALLOC_DELETE
            : given == HEAP_MALLOC ? HEAP_NEW_FREE
@@ -85,94 +85,94 @@ static enum heap_fault mismatch(enum heap_kind taken, enum heap_kind given)
 }
 
 /* No signal's errno, no handler: what is written down here is rare. */
-static __attribute__((noinline, cold)) void judge(void *heap, const void *block,
-                                                  enum heap_kind kind, const struct heap_was *was,
+static __attribute__((noinline, cold)) void heap_tracer_report_bad_free(void *heap, const void *block,
+                                                  enum heap_kind kind, const struct freed_block *was,
                                                   const uintptr_t *frame)
 {
     int saved = errno;
     enum heap_fault fault =
-        was->known ? mismatch(was->kind, kind) : faults_of_stranger(heap, block, was, frame);
-    counting_mine.inside = COUNTING_OURS;
+        was->known ? heap_tracer_mismatch_fault(was->kind, kind) : invalid_free_classify(heap, block, was, frame);
+    alloc_hook_thread.inside = ALLOC_HOOK_LIBPOET;
     if (fault != HEAP_FAULTS)
-        faults_tell(heap, poet_heap_where(), fault, block, was, frame);
+        invalid_free_report(heap, poet_heap_where(), fault, block, was, frame);
     else
-        blocks_unknown(heap);
+        heap_block_count_unknown(heap);
     errno = saved;
 }
 
-static __attribute__((noinline)) void given_nothing(void *heap, struct counting *mine,
+static __attribute__((noinline)) void heap_tracer_free_null(void *heap, struct alloc_hook_state *mine,
                                                     const uintptr_t *frame)
 {
-    if (faults_theirs(frame))
+    if (invalid_free_is_library_call(frame))
         return;
     struct poet_heap_where where = poet_heap_where();
     struct heap_caller by = {.thread = where.thread};
-    by.node = walk_node(heap, &mine->walk, where, frame);
-    if (!blocks_null(heap, &mine->blocks, &by))
+    by.node = stack_unwind_find_node(heap, &mine->walk, where, frame);
+    if (!heap_block_free_null(heap, &mine->blocks, &by))
         return;
     int saved = errno;
-    mine->inside = COUNTING_OURS;
-    faults_tell(heap, where, HEAP_NULL, NULL, &(struct heap_was){.known = false}, frame);
+    mine->inside = ALLOC_HOOK_LIBPOET;
+    invalid_free_report(heap, where, HEAP_NULL, NULL, &(struct freed_block){.known = false}, frame);
     errno = saved;
 }
 
-static inline void given_block(void *heap, struct counting *mine, const void *block,
-                               enum heap_kind kind, const uintptr_t *frame, struct heap_was *wanted)
+static inline void heap_tracer_free_block(void *heap, struct alloc_hook_state *mine, const void *block,
+                               enum heap_kind kind, const uintptr_t *frame, struct freed_block *wanted)
 {
-    struct heap_was was, *into = wanted ? wanted : &was;
-    if (!LIKELY(blocks_given(heap, &mine->blocks, poet_heap_thread(), frame[1] - 1, block, kind,
+    struct freed_block was, *into = wanted ? wanted : &was;
+    if (!LIKELY(heap_block_remove(heap, &mine->blocks, poet_heap_thread(), frame[1] - 1, block, kind,
                              wanted != NULL, into)))
-        judge(heap, block, kind, into, frame);
+        heap_tracer_report_bad_free(heap, block, kind, into, frame);
 }
 
-void counting_given(const void *block, enum heap_kind kind, const uintptr_t *frame,
-                    struct heap_was *was)
+void alloc_hook_freed(const void *block, enum heap_kind kind, const uintptr_t *frame,
+                    struct freed_block *was)
 {
-    struct counting *mine = &counting_mine;
-    void *h = enter(mine);
+    struct alloc_hook_state *mine = &alloc_hook_thread;
+    void *h = heap_tracer_enter(mine);
     if (!LIKELY(h != NULL)) {
-        if (!LIKELY(begun))
-            early_given(block);
+        if (!LIKELY(heap_tracer_begun))
+            early_alloc_remove(block);
         return;
     }
     if (LIKELY(block != NULL))
-        given_block(h, mine, block, kind, frame, was);
+        heap_tracer_free_block(h, mine, block, kind, frame, was);
     else
-        given_nothing(h, mine, frame);
-    leave(mine);
+        heap_tracer_free_null(h, mine, frame);
+    heap_tracer_leave(mine);
 }
 
-void counting_put_back(const struct heap_was *was, const uintptr_t *frame)
+void alloc_hook_restored(const struct freed_block *was, const uintptr_t *frame)
 {
-    struct counting *mine = &counting_mine;
-    void *h = enter(mine);
+    struct alloc_hook_state *mine = &alloc_hook_thread;
+    void *h = heap_tracer_enter(mine);
     if (!h)
         return;
     struct poet_heap_where where = poet_heap_where();
     struct heap_caller by = {.thread = where.thread, .now_ns = now_ns()};
-    blocks_put_back(h, &mine->blocks, &by, was);
-    leave(mine);
+    heap_block_restore(h, &mine->blocks, &by, was);
+    heap_tracer_leave(mine);
 }
 
-void counting_moves(void) { counting_mine.blocks.last = 0; }
+void alloc_hook_moving(void) { alloc_hook_thread.blocks.last = 0; }
 
 /* ---- the beginning ---- */
 
-static void put_early(void *heap)
+static void heap_tracer_add_early(void *heap)
 {
     struct heap_caller by = {.node = HEAP_NODE_EARLY, .now_ns = now_ns()};
-    for (uint32_t i = 0; i < early_count(); i++) {
+    for (uint32_t i = 0; i < early_alloc_count(); i++) {
         size_t bytes;
         enum heap_kind kind;
-        const void *block = early_at(i, &bytes, &kind);
-        blocks_taken(heap, &counting_mine.blocks, &by, block, bytes, bytes, kind);
+        const void *block = early_alloc_get(i, &bytes, &kind);
+        heap_block_add(heap, &alloc_hook_thread.blocks, &by, block, bytes, bytes, kind);
     }
 }
 
 #define SPACE_SHARE 8u /* of the address space that a limit allows, what blocks may take */
 
 /* The program's threads need address space, too. */
-static uint32_t groups_wanted(void)
+static uint32_t heap_tracer_group_count(void)
 {
     uint32_t groups = HEAP_GROUPS;
     struct rlimit space;
@@ -183,19 +183,19 @@ static uint32_t groups_wanted(void)
     return groups;
 }
 
-static void *make(int fd, bool again)
+static void *heap_tracer_create(int fd, bool again)
 {
     void *h = MAP_FAILED;
-    uint32_t groups = groups_wanted();
+    uint32_t groups = heap_tracer_group_count();
     size_t bytes = HEAP_BYTES_OF(groups);
     if (ftruncate(fd, (off_t)bytes) == 0 &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (h == MAP_FAILED)
         return NULL;
-    blocks_begin(h, groups, now_ns());
+    heap_block_begin(h, groups, now_ns());
     if (!again)
-        put_early(h);
+        heap_tracer_add_early(h);
     if (madvise(h, bytes, MADV_DONTFORK) == 0 && poet_heap_begin(fd))
         return h;
     munmap(h, bytes);
@@ -203,36 +203,36 @@ static void *make(int fd, bool again)
 }
 
 /* NULL: nobody is there to read it. */
-static void *make_shared(bool again)
+static void *heap_tracer_create_shared(bool again)
 {
     int low = memfd_create("poet-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int fd = low >= 0 ? fcntl(low, F_DUPFD_CLOEXEC, 3) : -1; /* 0 to 2 are the program's */
     if (low >= 0)
         close(low);
-    void *h = fd >= 0 ? make(fd, again) : NULL;
+    void *h = fd >= 0 ? heap_tracer_create(fd, again) : NULL;
     if (fd >= 0)
         close(fd);
     return h;
 }
 
 /* In a child, once it is recorded: not by its first calls after a fork, which may be all before it executes a program. */
-static __attribute__((noinline, cold)) void *begin_again(struct counting *mine)
+static __attribute__((noinline, cold)) void *heap_tracer_begin_again(struct alloc_hook_state *mine)
 {
     struct poet_heap_where where = poet_heap_where();
-    if (!where.thread || !where.records || __atomic_exchange_n(&page[1], page, __ATOMIC_ACQ_REL))
+    if (!where.thread || !where.records || __atomic_exchange_n(&heap_tracer_page[1], heap_tracer_page, __ATOMIC_ACQ_REL))
         return NULL;
     int saved = errno;
-    *mine = (struct counting){.inside = COUNTING_OURS};
-    faults_forked();
-    void *h = make_shared(true);
-    __atomic_store_n(page, h, __ATOMIC_RELEASE);
-    mine->inside = h ? COUNTING_NOW : COUNTING_NOT;
+    *mine = (struct alloc_hook_state){.inside = ALLOC_HOOK_LIBPOET};
+    invalid_free_forked();
+    void *h = heap_tracer_create_shared(true);
+    __atomic_store_n(heap_tracer_page, h, __ATOMIC_RELEASE);
+    mine->inside = h ? ALLOC_HOOK_COUNTING : ALLOC_HOOK_OUTSIDE;
     errno = saved;
     return h;
 }
 
 /* One word of MEMORY's name in the list. */
-static bool is_wanted(const char *list)
+static bool heap_tracer_is_wanted(const char *list)
 {
     for (; list && *list; list += strcspn(list, ","), list += *list == ',')
         if (strcspn(list, ",") == 6 && strncmp(list, "memory", 6) == 0)
@@ -240,31 +240,31 @@ static bool is_wanted(const char *list)
     return false;
 }
 
-static void begin(void)
+static void heap_tracer_begin(void)
 {
     size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     void **p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return;
-    walk_begin();
-    *p = madvise(p, bytes, MADV_WIPEONFORK) == 0 ? make_shared(false) : NULL;
+    stack_unwind_begin();
+    *p = madvise(p, bytes, MADV_WIPEONFORK) == 0 ? heap_tracer_create_shared(false) : NULL;
     p[1] = p;
     if (*p)
-        faults_begin();
+        invalid_free_begin();
     if (*p)
-        __atomic_store_n(&page, p, __ATOMIC_RELEASE);
+        __atomic_store_n(&heap_tracer_page, p, __ATOMIC_RELEASE);
     else
         munmap(p, bytes);
 }
 
-__attribute__((constructor)) static void start(void)
+__attribute__((constructor)) static void heap_tracer_start(void)
 {
     int saved = errno;
-    real_ready();
-    counting_mine.inside = COUNTING_OURS;
-    if (is_wanted(getenv("POET_METERS")))
-        begin();
-    begun = true;
-    counting_mine.inside = COUNTING_NOT;
+    real_allocator_ready();
+    alloc_hook_thread.inside = ALLOC_HOOK_LIBPOET;
+    if (heap_tracer_is_wanted(getenv("POET_METERS")))
+        heap_tracer_begin();
+    heap_tracer_begun = true;
+    alloc_hook_thread.inside = ALLOC_HOOK_OUTSIDE;
     errno = saved;
 }

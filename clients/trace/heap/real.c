@@ -8,18 +8,18 @@
 #include <stdint.h>
 #include <string.h>
 
-struct real real;
+struct allocator_functions real_functions;
 bool real_found;
 
-bool real_find(void)
+bool real_allocator_find(void)
 {
-    if (counting_mine.inside)
+    if (alloc_hook_thread.inside)
         return false;
-    counting_mine.inside = COUNTING_OURS;
-#define C(result, name, parameters) *(void **)&real.name = next_call(#name);
+    alloc_hook_thread.inside = ALLOC_HOOK_LIBPOET;
+#define C(result, name, parameters) *(void **)&real_functions.name = next_call(#name);
     REAL_CALLS(C)
 #undef C
-    counting_mine.inside = COUNTING_NOT;
+    alloc_hook_thread.inside = ALLOC_HOOK_OUTSIDE;
     __atomic_store_n(&real_found, true, __ATOMIC_RELEASE);
     return true;
 }
@@ -28,7 +28,7 @@ bool real_find(void)
 static _Alignas(16) char first[FIRST_BYTES];
 static size_t first_used;
 
-void *first_take(size_t bytes)
+void *real_allocator_first_alloc(size_t bytes)
 {
     size_t at = __atomic_fetch_add(&first_used, (bytes + 31) / 16 * 16, __ATOMIC_SEQ_CST);
     if (bytes > FIRST_BYTES || at + bytes + 16 > FIRST_BYTES) {
@@ -39,9 +39,9 @@ void *first_take(size_t bytes)
     return first + at + 16;
 }
 
-bool is_first(const void *block) { return (uintptr_t)block - (uintptr_t)first < FIRST_BYTES; }
+bool real_allocator_is_first(const void *block) { return (uintptr_t)block - (uintptr_t)first < FIRST_BYTES; }
 
-size_t first_bytes(const void *block)
+size_t real_allocator_first_bytes(const void *block)
 {
     size_t bytes;
     memcpy(&bytes, (const char *)block - 16, sizeof bytes);

@@ -22,25 +22,25 @@
     C(int, dlclose, (void *))
 /* clang-format on */
 
-struct real {
+struct allocator_functions {
 #define C(result, name, parameters) result(*name) parameters;
     REAL_CALLS(C)
 #undef C
 };
-extern struct real real;
+extern struct allocator_functions real_functions;
 extern bool real_found;
 
 /* False: they are being looked for by this very thread. */
-bool real_find(void);
-static inline bool real_ready(void)
+bool real_allocator_find(void);
+static inline bool real_allocator_ready(void)
 {
-    return __builtin_expect(__atomic_load_n(&real_found, __ATOMIC_ACQUIRE), 1) || real_find();
+    return __builtin_expect(__atomic_load_n(&real_found, __ATOMIC_ACQUIRE), 1) || real_allocator_find();
 }
 
 /* What is allocated while they are looked for is never given back. */
-void *first_take(size_t bytes);
-bool is_first(const void *block);
-size_t first_bytes(const void *block); /* that were asked for */
+void *real_allocator_first_alloc(size_t bytes);
+bool real_allocator_is_first(const void *block);
+size_t real_allocator_first_bytes(const void *block); /* that were asked for */
 
 #pragma GCC visibility pop
 #endif

@@ -10,10 +10,10 @@
 
 #pragma GCC visibility push(hidden)
 
-enum rule_is { RULE_NONE, RULE_CALLED, RULE_OUTERMOST, RULE_UNKNOWN };
+enum unwind_rule_kind { RULE_NONE, UNWIND_CALLED, UNWIND_OUTERMOST, RULE_UNKNOWN };
 
-struct rule {
-    enum rule_is is;
+struct unwind_rule {
+    enum unwind_rule_kind is;
     bool
         by_frame; /* the frame begins `up` bytes above the frame pointer, else above the stack pointer */
     uint32_t up;
@@ -22,10 +22,10 @@ struct rule {
 };
 
 /* Of an address within a call.  Allocates nothing, calls nothing that does. */
-struct rule rule_of(uintptr_t site);
-void rules_forget(void); /* code has gone */
+struct unwind_rule unwind_rule_get(uintptr_t site);
+void unwind_rules_forget(void); /* code has gone */
 /* Where the module that has the address begins, and how many bytes it has; 0: none is known. */
-uintptr_t rule_module(uintptr_t address, uintptr_t *bytes);
+uintptr_t unwind_rule_module(uintptr_t address, uintptr_t *bytes);
 
 #pragma GCC visibility pop
 #endif

@@ -20,7 +20,7 @@
 extern void *__libc_stack_end;
 static uintptr_t first_thread, first_end;
 
-static uintptr_t self(void)
+static uintptr_t stack_unwind_thread_pointer(void)
 {
 #if defined(__x86_64__)
     return (uintptr_t)__builtin_thread_pointer();
@@ -35,12 +35,12 @@ static struct {
     uintptr_t from, bytes;
 } loader, buffers; /* and how many bytes; buffers: of streams, until they are closed */
 
-static inline bool is_own(uintptr_t site)
+static inline bool stack_unwind_is_own(uintptr_t site)
 {
     return site - loader.from < loader.bytes || site - buffers.from < buffers.bytes;
 }
 
-static void find_own(void)
+static void stack_unwind_find_own(void)
 {
     Dl_info info;
     ElfW(Sym) *symbol = NULL;
@@ -49,20 +49,20 @@ static void find_own(void)
         buffers.from = (uintptr_t)info.dli_saddr;
         buffers.bytes = symbol->st_size;
     }
-    loader.from = rule_module((uintptr_t)dlsym(RTLD_DEFAULT, "__tls_get_addr"), &loader.bytes);
+    loader.from = unwind_rule_module((uintptr_t)dlsym(RTLD_DEFAULT, "__tls_get_addr"), &loader.bytes);
 }
 
-void walk_begin(void)
+void stack_unwind_begin(void)
 {
-    find_own();
-    first_thread = self();
+    stack_unwind_find_own();
+    first_thread = stack_unwind_thread_pointer();
     first_end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
 }
 
 /* 0: this is a stack of another kind. */
-static inline uintptr_t stack_end(uintptr_t stack)
+static inline uintptr_t stack_unwind_stack_end(uintptr_t stack)
 {
-    uintptr_t me = self(), end = me == first_thread ? first_end : me;
+    uintptr_t me = stack_unwind_thread_pointer(), end = me == first_thread ? first_end : me;
     uintptr_t most = me == first_thread ? FIRST_MOST : OTHERS_MOST;
     return stack < end && end - stack < most ? end : 0;
 }
@@ -70,12 +70,12 @@ static inline uintptr_t stack_end(uintptr_t stack)
 /* ---- up the stack ---- */
 
 /* Of a walk, the innermost place first: those that are not as they were the last time. */
-struct walk {
-    struct standing at[HEAP_DEPTH];
+struct stack_walk {
+    struct unwind_position at[HEAP_DEPTH];
     const uintptr_t *saved[HEAP_DEPTH];
     uint32_t count;
     uint32_t same; /* so many of the last time's, from the outermost one on, lie above them */
-    enum heap_node_is end;
+    enum heap_node_kind end;
 };
 
 /* Above the frame of a stack's first function lies no more than that: an address that it returns
@@ -84,21 +84,21 @@ struct walk {
 
 /* Where the runtime has not said where the stack ends, the tables alone say which function is its
  * first one. */
-static inline bool is_first(const struct standing *at, uintptr_t told_end)
+static inline bool stack_unwind_is_first_thread(const struct unwind_position *at, uintptr_t told_end)
 {
     return told_end && told_end - at->stack <= BEGINNING_MOST &&
-           rule_of(at->site).is != RULE_CALLED;
+           unwind_rule_get(at->site).is != UNWIND_CALLED;
 }
 
 /* On to who called; false: that is not to be known. */
-static inline bool go_up(struct standing *at, const uintptr_t **saved, uintptr_t end,
-                         uintptr_t told_end, enum heap_node_is *why)
+static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t **saved, uintptr_t end,
+                         uintptr_t told_end, enum heap_node_kind *why)
 {
-    struct rule rule = rule_of(at->site);
+    struct unwind_rule rule = unwind_rule_get(at->site);
     uintptr_t above = (rule.by_frame ? at->frame : at->stack) + rule.up;
     *saved = NULL;
-    *why = rule.is == RULE_OUTERMOST ? HEAP_NODE_WHOLE : HEAP_NODE_UNKNOWN;
-    if (!LIKELY(rule.is == RULE_CALLED && above > at->stack && above <= end && above % 8 == 0) ||
+    *why = rule.is == UNWIND_OUTERMOST ? HEAP_NODE_WHOLE : HEAP_NODE_UNKNOWN;
+    if (!LIKELY(rule.is == UNWIND_CALLED && above > at->stack && above <= end && above % 8 == 0) ||
         (rule.saved && above - rule.saved < at->stack))
         return false;
     uintptr_t back = ((const uintptr_t *)above)[-1];
@@ -109,28 +109,28 @@ static inline bool go_up(struct standing *at, const uintptr_t **saved, uintptr_t
     at->stack = above;
     at->site = back - 1;
     *why = HEAP_NODE_WHOLE;
-    return back != 0 && LIKELY(!is_first(at, told_end));
+    return back != 0 && LIKELY(!stack_unwind_is_first_thread(at, told_end));
 }
 
-static inline bool is_same(const struct standing *a, const struct standing *b)
+static inline bool stack_unwind_is_same(const struct unwind_position *a, const struct unwind_position *b)
 {
     return a->site == b->site && a->stack == b->stack && a->frame == b->frame;
 }
 
-static inline void walk(struct walk *w, const struct walk_mine *mine, struct poet_heap_where where,
+static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_unwind_cache *mine, struct poet_heap_where where,
                         const uintptr_t *frame)
 {
-    struct standing at = {frame[1] - 1, (uintptr_t)(frame + 2), frame[0]};
+    struct unwind_position at = {frame[1] - 1, (uintptr_t)(frame + 2), frame[0]};
     uintptr_t told_end = LIKELY(!where.stacks) ? 0 : poet_heap_stack_end(at.stack);
-    uintptr_t end = told_end ? told_end : stack_end(at.stack);
+    uintptr_t end = told_end ? told_end : stack_unwind_stack_end(at.stack);
     uint32_t before = end && mine->end == HEAP_NODE_WHOLE ? mine->count : 0;
     w->count = w->same = 0;
     w->end = HEAP_NODE_UNKNOWN;
     do {
         while (before && mine->at[before - 1].stack < at.stack)
             before--;
-        if (before && is_same(&mine->at[before - 1], &at) && before + w->count <= HEAP_DEPTH) {
-            if (LIKELY(walk_is_above(mine, before - 1))) {
+        if (before && stack_unwind_is_same(&mine->at[before - 1], &at) && before + w->count <= HEAP_DEPTH) {
+            if (LIKELY(stack_unwind_is_above(mine, before - 1))) {
                 w->same = before;
                 w->end = HEAP_NODE_WHOLE;
                 return;
@@ -142,16 +142,16 @@ static inline void walk(struct walk *w, const struct walk_mine *mine, struct poe
             return;
         }
         w->at[w->count] = at;
-    } while (end ? go_up(&at, &w->saved[w->count++], end, told_end, &w->end) : (w->count++, false));
+    } while (end ? stack_unwind_step(&at, &w->saved[w->count++], end, told_end, &w->end) : (w->count++, false));
 }
 
 /* Down again from where it is as it was the last time. */
-static inline uint32_t node_of(void *heap, struct walk_mine *mine, const struct walk *w)
+static inline uint32_t stack_unwind_node(void *heap, struct stack_unwind_cache *mine, const struct stack_walk *w)
 {
     uint32_t n = w->same + w->count, node = w->same ? mine->node[w->same - 1] : (uint32_t)w->end;
     for (uint32_t i = w->same, k = w->count; i < n; i++) {
         k--;
-        node = blocks_node(heap, node, w->at[k].site);
+        node = stack_table_find_node(heap, node, w->at[k].site);
         mine->at[i] = w->at[k];
         mine->saved[i] = i && !w->saved[k] ? &mine->at[i - 1].frame : w->saved[k];
         mine->node[i] = node;
@@ -163,39 +163,39 @@ static inline uint32_t node_of(void *heap, struct walk_mine *mine, const struct 
 
 /* ---- by the calls that the thread measures ---- */
 
-static __attribute__((noinline)) uint32_t node_of_calls(void *heap, uint64_t context, uint64_t site)
+static __attribute__((noinline)) uint32_t stack_unwind_node_of_calls(void *heap, uint64_t context, uint64_t site)
 {
     uint64_t calls[HEAP_DEPTH - 1];
     uint32_t n = poet_heap_calls(context, calls, HEAP_DEPTH - 1);
     uint32_t node = HEAP_NODE_CALLS;
     while (n > 0)
-        node = blocks_node(heap, node, calls[--n]);
-    return blocks_node(heap, node, site);
+        node = stack_table_find_node(heap, node, calls[--n]);
+    return stack_table_find_node(heap, node, site);
 }
 
 /* Where the stack is one that cannot be walked; 0: nothing is known of its calls either. */
-static __attribute__((noinline)) uint32_t measured(void *heap, struct walk_mine *mine,
+static __attribute__((noinline)) uint32_t stack_unwind_profile_node(void *heap, struct stack_unwind_cache *mine,
                                                    uint64_t site)
 {
     uint64_t context = poet_heap_context();
-    uint32_t k = (uint32_t)(site ^ site >> 8 ^ context * 7) % WALK_KNOWN;
+    uint32_t k = (uint32_t)(site ^ site >> 8 ^ context * 7) % STACK_UNWIND_CACHED;
     if (!context)
         return 0;
     if (mine->known[k].site == site && mine->known[k].context == context)
         return mine->known[k].node;
     mine->known[k].site = site;
     mine->known[k].context = context;
-    return mine->known[k].node = node_of_calls(heap, context, site);
+    return mine->known[k].node = stack_unwind_node_of_calls(heap, context, site);
 }
 
-uint32_t walk_new(void *heap, struct walk_mine *mine, struct poet_heap_where where,
+uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine, struct poet_heap_where where,
                   const uintptr_t *frame)
 {
-    if (!LIKELY(!is_own(frame[1] - 1)))
-        return blocks_node(heap, HEAP_NODE_OWN, frame[1] - 1);
-    struct walk w;
-    walk(&w, mine, where, frame);
+    if (!LIKELY(!stack_unwind_is_own(frame[1] - 1)))
+        return stack_table_find_node(heap, HEAP_NODE_OWN, frame[1] - 1);
+    struct stack_walk w;
+    stack_unwind_walk(&w, mine, where, frame);
     bool whole = w.end != HEAP_NODE_UNKNOWN || w.count > 1;
-    uint32_t node = LIKELY(whole || !where.measures) ? 0 : measured(heap, mine, frame[1] - 1);
-    return node ? node : node_of(heap, mine, &w);
+    uint32_t node = LIKELY(whole || !where.measures) ? 0 : stack_unwind_profile_node(heap, mine, frame[1] - 1);
+    return node ? node : stack_unwind_node(heap, mine, &w);
 }

@@ -9,9 +9,9 @@
 
 /* Measures it once in a process, on a region that is nobody's yet and is written over; under a millisecond.  How
  * long a tick is comes out of it, too. */
-void calibrate(struct thread *thread, struct measured *m);
+void calibration_run(struct traced_thread *thread, struct thread_profile *m);
 /* Puts what is known of it into a region. */
-void calibrated(struct measured *m);
+void calibration_apply(struct thread_profile *m);
 
 #pragma GCC visibility pop
 #endif

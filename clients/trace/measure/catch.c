@@ -25,38 +25,38 @@ __attribute__((visibility("default"))) begin_catch __cxa_begin_catch;
 /* Of a library that was there when the program began, and stays. */
 static begin_catch *from_the_start;
 
-static begin_catch *is_another(void *symbol)
+static begin_catch *exceptions_is_other_hook(void *symbol)
 {
     begin_catch *p;
     *(void **)&p = symbol;
     return p == __cxa_begin_catch ? NULL : p;
 }
 
-void catch_begin(void) { from_the_start = is_another(next_in(RTLD_NEXT, NAME)); }
+void exceptions_begin(void) { from_the_start = exceptions_is_other_hook(next_in(RTLD_NEXT, NAME)); }
 
 /* In the scope of a library; where that has us, too, the one with the version that libstdc++ gives it. */
-static begin_catch *seen_by(const char *library)
+static begin_catch *exceptions_is_seen_by(const char *library)
 {
     void *opened = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (!opened)
         return NULL;
-    begin_catch *p = is_another(next_in(opened, NAME));
+    begin_catch *p = exceptions_is_other_hook(next_in(opened, NAME));
     if (!p)
-        p = is_another(dlvsym(opened, NAME, "CXXABI_1.3"));
+        p = exceptions_is_other_hook(dlvsym(opened, NAME, "CXXABI_1.3"));
     dlclose(opened); /* it stays: it was open before */
     return p;
 }
 
-static __attribute__((noinline, cold)) begin_catch *find_for(const void *caller)
+static __attribute__((noinline, cold)) begin_catch *exceptions_find_for(const void *caller)
 {
     Dl_info is = {0};
-    begin_catch *p = is_another(next_in(RTLD_NEXT, NAME));
+    begin_catch *p = exceptions_is_other_hook(next_in(RTLD_NEXT, NAME));
     if (!p && dladdr(caller, &is))
-        p = seen_by(is.dli_fname);
+        p = exceptions_is_seen_by(is.dli_fname);
     if (!p)
-        p = seen_by("libstdc++.so.6");
+        p = exceptions_is_seen_by("libstdc++.so.6");
     if (!p)
-        p = seen_by("libc++abi.so.1");
+        p = exceptions_is_seen_by("libc++abi.so.1");
     if (!p)
         abort(); /* somebody catches without a C++ library */
     return p;
@@ -64,12 +64,12 @@ static __attribute__((noinline, cold)) begin_catch *find_for(const void *caller)
 
 void *__cxa_begin_catch(void *exception)
 {
-    const struct thread *t = thread_mine;
+    const struct traced_thread *t = thread_mine;
     if (t && t->measured)
-        frames_cut(t->measured, hooks_wanted(t), (uint64_t)(uintptr_t)__builtin_frame_address(0));
+        call_stack_cut(t->measured, instrument_wanted(t), (uint64_t)(uintptr_t)__builtin_frame_address(0));
     begin_catch *next = from_the_start;
-    return (next ? next : find_for(__builtin_return_address(0)))(exception);
+    return (next ? next : exceptions_find_for(__builtin_return_address(0)))(exception);
 }
 #else
-void catch_begin(void) {}
+void exceptions_begin(void) {}
 #endif

@@ -20,11 +20,11 @@ static const char *file; /* NULL: there is none, or it cannot be had */
 static bool taken_up;
 static char path[PATH_MAX]; /* where stacks may be small */
 
-void chosen_announce(void)
+void measurement_choice_announce(void)
 {
-    struct wanted_besides besides = wanted_besides();
+    struct measurement_options besides = measurement_wanted_options();
     if (besides.rate)
-        meter_tell(besides.rate, METER_NONE, "rate", "");
+        metric_name_send(besides.rate, METRIC_NONE, "rate", "");
     if (besides.file && !taken_up) {
         file = besides.file;
         taken_up = true;
@@ -33,12 +33,12 @@ void chosen_announce(void)
         return;
     bool whole = realpath(file, path) != NULL;
     if (!whole)
-        say_once("POET_METERS: @%.200s: %s", file, strerror(errno));
-    else if (strlen(path) >= TOLD_LABEL_BYTES)
-        say_once("POET_METERS: @%.80s...: the path is too long", path);
+        stderr_log_print_once("POET_METERS: @%.200s: %s", file, strerror(errno));
+    else if (strlen(path) >= MESSAGE_LABEL_BYTES)
+        stderr_log_print_once("POET_METERS: @%.80s...: the path is too long", path);
     else
-        meter_tell(0, METER_NONE, "file", path);
-    if (!whole || strlen(path) >= TOLD_LABEL_BYTES)
+        metric_name_send(0, METRIC_NONE, "file", path);
+    if (!whole || strlen(path) >= MESSAGE_LABEL_BYTES)
         file = NULL;
 }
 
@@ -46,7 +46,7 @@ void chosen_announce(void)
 #define ASK_MS 60000u
 
 /* What the server writes into the head of the thread's queue. */
-static uint32_t await(const struct thread *t, unsigned most_ms)
+static uint32_t measurement_choice_poll(const struct traced_thread *t, unsigned most_ms)
 {
     uint32_t wanted = 0;
     for (unsigned ms = 0; ms < most_ms && !(wanted & (WANTED_CHOSEN | WANTED_BROKEN)); ms += 2) {
@@ -56,21 +56,21 @@ static uint32_t await(const struct thread *t, unsigned most_ms)
     return wanted;
 }
 
-void chosen_await(void)
+void measurement_choice_await(void)
 {
-    const struct thread *t = thread_self();
-    bool asks = wanted_besides().asks;
-    if ((!file && !asks) || !t || !t->queue || server_sends || !server_meters)
+    const struct traced_thread *t = thread_self();
+    bool asks = measurement_wanted_options().asks;
+    if ((!file && !asks) || !t || !t->queue || server_needs_socket || !server_takes_metrics)
         return;
     if (asks)
-        say("waits, at most %u s, until somebody chooses what is measured: the viewer, or poet meters --set",
+        stderr_log_print("waits, at most %u s, until somebody chooses what is measured: the viewer, or poet meters --set",
             ASK_MS / 1000);
-    uint32_t wanted = await(t, asks ? ASK_MS : FILE_MS);
+    uint32_t wanted = measurement_choice_poll(t, asks ? ASK_MS : FILE_MS);
     if (!(wanted & WANTED_CHOSEN) && asks)
-        say("nobody chose what is measured: the program begins");
+        stderr_log_print("nobody chose what is measured: the program begins");
     else if (wanted & WANTED_BROKEN)
-        say_once("POET_METERS: @%.200s: nothing of it is taken: poet check says what is wrong with it",
+        stderr_log_print_once("POET_METERS: @%.200s: nothing of it is taken: poet check says what is wrong with it",
             file);
     else if (!(wanted & WANTED_CHOSEN))
-        say_once("POET_METERS: @%.200s: the server has not read it yet: the program begins", file);
+        stderr_log_print_once("POET_METERS: @%.200s: the server has not read it yet: the program begins", file);
 }

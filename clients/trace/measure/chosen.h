@@ -4,9 +4,9 @@
 
 #pragma GCC visibility push(hidden)
 
-void chosen_announce(void); /* to a server that has just been found */
+void measurement_choice_announce(void); /* to a server that has just been found */
 /* Until it is chosen, if others do that, but at most 60 seconds; by the first thread, once. */
-void chosen_await(void);
+void measurement_choice_await(void);
 
 #pragma GCC visibility pop
 #endif

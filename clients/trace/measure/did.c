@@ -6,30 +6,30 @@
 #include <string.h>
 #include <sys/mman.h>
 
-bool did_begin(struct measured *m)
+bool activity_begin(struct thread_profile *m)
 {
-    void *memory = mmap(NULL, DID_BYTES, PROT_READ | PROT_WRITE,
+    void *memory = mmap(NULL, ACTIVITY_BYTES, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     m->did = memory == MAP_FAILED ? NULL : memory;
     m->epoch = 1;
-    m->at = DID_REST;
+    m->at = ACTIVITY_REST_STEP;
     return m->did != NULL;
 }
 
-void did_end(struct measured *m)
+void activity_end(struct thread_profile *m)
 {
-    struct did_step *did = m->did;
+    struct activity_step *did = m->did;
     m->did = NULL;
     m->stepping = false;
     if (did)
-        munmap(did, DID_BYTES);
+        munmap(did, ACTIVITY_BYTES);
 }
 
-void did_touch(struct measured *m, uint32_t step)
+void activity_add_segment(struct thread_profile *m, uint32_t step)
 {
     uint32_t i = m->touched_count;
-    if (i >= MEASURED_AT_ONCE - 1) {
-        m->at = DID_REST;
+    if (i >= ACTIVITY_AT_ONCE - 1) {
+        m->at = ACTIVITY_REST_STEP;
         return;
     }
     m->touched_count = i + 1;
@@ -39,17 +39,17 @@ void did_touch(struct measured *m, uint32_t step)
     m->at = step;
 }
 
-static void again(struct measured *m)
+static void activity_reset(struct thread_profile *m)
 {
     m->touched_count = 0;
     m->epoch++;
-    m->did[DID_REST] = (struct did_step){0};
+    m->did[ACTIVITY_REST_STEP] = (struct activity_step){0};
     m->moved = false;
     if (m->stepping)
-        did_touch(m, m->step);
+        activity_add_segment(m, m->step);
 }
 
-uint32_t did_size(struct measured *m, bool wanted)
+uint32_t activity_size(struct thread_profile *m, bool wanted)
 {
     if (!m->did || (!m->moved && (wanted || !m->stepping)))
         return 0;
@@ -57,42 +57,42 @@ uint32_t did_size(struct measured *m, bool wanted)
         m->stepping = false;
         m->touched_count = 0;
     }
-    uint32_t rest = m->stepping && m->at == DID_REST;
-    return (uint32_t)(sizeof(struct measured_head) +
-                      (m->touched_count + rest) * sizeof(struct measured_step));
+    uint32_t rest = m->stepping && m->at == ACTIVITY_REST_STEP;
+    return (uint32_t)(sizeof(struct activity_record) +
+                      (m->touched_count + rest) * sizeof(struct code_segment));
 }
 
-static struct measured_step told(const struct measured *m, uint32_t step)
+static struct code_segment activity_segment(const struct thread_profile *m, uint32_t step)
 {
-    const struct did_step *did = &m->did[step];
-    return (struct measured_step){step == DID_REST ? MEASURED_REST : step, did->calls, did->ticks};
+    const struct activity_step *did = &m->did[step];
+    return (struct code_segment){step == ACTIVITY_REST_STEP ? ACTIVITY_REST : step, did->calls, did->ticks};
 }
 
 /* The one in which it is comes last. */
-static struct measured_step nth(const struct measured *m, uint32_t i, uint32_t count)
+static struct code_segment activity_get(const struct thread_profile *m, uint32_t i, uint32_t count)
 {
     if (i + 1 == count)
-        return told(m, m->at);
+        return activity_segment(m, m->at);
     uint32_t step = m->touched[i];
-    return told(m, step == m->at ? m->touched[count - 1] : step);
+    return activity_segment(m, step == m->at ? m->touched[count - 1] : step);
 }
 
-void did_write(struct measured *m, uint32_t size, uint32_t context, uint64_t now,
-               struct slot *(*at)(void *context, uint64_t i), void *queue)
+void activity_write(struct thread_profile *m, uint32_t size, uint32_t context, uint64_t now,
+               struct ring_slot *(*at)(void *context, uint64_t i), void *queue)
 {
     uint32_t count =
-        (uint32_t)((size - sizeof(struct measured_head)) / sizeof(struct measured_step));
-    struct measured_head head = {
-        .context = context, .what = MEASURED_STEPS, .count = (uint16_t)count};
+        (uint32_t)((size - sizeof(struct activity_record)) / sizeof(struct code_segment));
+    struct activity_record head = {
+        .context = context, .what = ACTIVITY_STEPS, .count = (uint16_t)count};
     if (m->stepping)
-        m->did[m->at].ticks += did_passed(m->since, now);
+        m->did[m->at].ticks += activity_elapsed(m->since, now);
     m->since = now;
     memcpy(at(queue, 1), &head, sizeof head);
     for (uint32_t i = 0; i < count; i++) {
-        struct measured_step step = nth(m, i, count);
+        struct code_segment step = activity_get(m, i, count);
         memcpy((char *)at(queue, 1 + (i + 1) / 4) + (i + 1) % 4 * sizeof step, &step, sizeof step);
     }
-    again(m);
+    activity_reset(m);
 }
 
-void did_skip(struct measured *m, uint64_t now) { m->since = now; }
+void activity_skip(struct thread_profile *m, uint64_t now) { m->since = now; }

@@ -26,31 +26,31 @@
 
 /* ---- making ---- */
 
-static bool hand_over(int fd, const struct thread *t)
+static bool call_log_send_ring(int fd, const struct traced_thread *t)
 {
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
-    struct out out = {.data = message, .room = sizeof message};
-    out_begin(&out, MESSAGE_ENTRIES);
-    put_told_entries(&out, &(struct told_entries){line_index(t->own)});
-    out_end(&out);
+    struct encoder out = {.data = message, .room = sizeof message};
+    encoder_begin_message(&out, MESSAGE_ENTRIES);
+    encode_entries(&out, &(struct entries_message){trace_line_index(t->own)});
+    encoder_end_message(&out);
     return server_send_with(&out, fd, t->life);
 }
 
-static struct entries_head *make(const struct thread *t, uint32_t clock)
+static struct call_records_head *call_log_create_ring(const struct traced_thread *t, uint32_t clock)
 {
-    int fd = queue_memory(ENTRIES_MAP_BYTES);
+    int fd = queue_memory(CALL_RECORDS_MAP_BYTES);
     void *memory = fd < 0
                        ? MAP_FAILED
-                       : mmap(NULL, ENTRIES_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    struct entries_head *ring = NULL;
+                       : mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct call_records_head *ring = NULL;
     if (memory != MAP_FAILED) {
         ring = memory;
-        *ring = (struct entries_head){.magic = ENTRIES_MAGIC,
-                                      .version = ENTRIES_VERSION,
-                                      .thread = line_index(t->own),
+        *ring = (struct call_records_head){.magic = CALL_RECORDS_MAGIC,
+                                      .version = CALL_RECORDS_VERSION,
+                                      .thread = trace_line_index(t->own),
                                       .clock = clock};
-        if (!hand_over(fd, t)) {
-            munmap(memory, ENTRIES_MAP_BYTES);
+        if (!call_log_send_ring(fd, t)) {
+            munmap(memory, CALL_RECORDS_MAP_BYTES);
             ring = NULL;
         }
     }
@@ -59,30 +59,30 @@ static struct entries_head *make(const struct thread *t, uint32_t clock)
     return ring;
 }
 
-static bool may_have(const struct thread *t, struct measured *m)
+static bool call_log_may_have(const struct traced_thread *t, struct thread_profile *m)
 {
     if (m->every_later && m->every_later != NEVER)
         m->every_later--;
-    return t && allowed(ALLOWED_QUEUES) && t->measured == m && !t->busy && !m->every_later &&
-           server_entries && t->life == atomic_load_explicit(&live, memory_order_relaxed);
+    return t && seccomp_allows(ALLOWED_QUEUES) && t->measured == m && !t->busy && !m->every_later &&
+           server_takes_call_records && t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
 }
 
 /* No handler comes in between: its calls are to be written down, too. */
-static __attribute__((noinline, cold)) bool make_ring(struct measured *m)
+static __attribute__((noinline, cold)) bool call_log_begin_ring(struct thread_profile *m)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     sigset_t all, before;
     int saved = errno, cancelling;
-    if (!may_have(t, m))
+    if (!call_log_may_have(t, m))
         return false;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     busy_begin(t);
-    m->every = make(t, m->clock);
+    m->every = call_log_create_ring(t, m->clock);
     m->every_later = m->every ? 0 : LATER;
     m->every_open = m->every_lost = 0;
-    m->every_room = ENTRIES_WORDS;
+    m->every_room = CALL_RECORDS_WORDS;
     busy_end(t);
     pthread_setcancelstate(cancelling, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -92,7 +92,7 @@ static __attribute__((noinline, cold)) bool make_ring(struct measured *m)
 
 /* ---- writing ---- */
 
-static inline uint64_t reserve(struct entries_head *ring)
+static inline uint64_t call_log_reserve(struct call_records_head *ring)
 {
     uint64_t at = 1;
 #if defined(__x86_64__)
@@ -103,87 +103,87 @@ static inline uint64_t reserve(struct entries_head *ring)
 #endif
 }
 
-static inline void write_word(struct entries_head *ring, uint64_t word)
+static inline void call_log_write_word(struct call_records_head *ring, uint64_t word)
 {
-    atomic_store_explicit(&entries_words(ring)[reserve(ring) % ENTRIES_WORDS], word,
+    atomic_store_explicit(&call_records_words(ring)[call_log_reserve(ring) % CALL_RECORDS_WORDS], word,
                           memory_order_release);
 }
 
-static __attribute__((noinline)) bool look_for_room(struct measured *m, uint64_t needed)
+static __attribute__((noinline)) bool call_log_check_space(struct thread_profile *m, uint64_t needed)
 {
-    m->every_room = atomic_load_explicit(&m->every->taken, memory_order_acquire) + ENTRIES_WORDS;
+    m->every_room = atomic_load_explicit(&m->every->taken, memory_order_acquire) + CALL_RECORDS_WORDS;
     return needed <= m->every_room;
 }
 
-static inline bool has_room(struct measured *m)
+static inline bool call_log_has_space(struct thread_profile *m)
 {
     uint64_t needed = sum_of(&m->every->reserved) + sum_of(&m->every_open) + SPARE;
-    return LIKELY(needed <= m->every_room) || look_for_room(m, needed);
+    return LIKELY(needed <= m->every_room) || call_log_check_space(m, needed);
 }
 
-static __attribute__((noinline, cold)) void say_lost(struct measured *m)
+static __attribute__((noinline, cold)) void call_log_append_lost(struct thread_profile *m)
 {
     uint64_t lost = atomic_exchange_explicit(&m->every_lost, 0, memory_order_relaxed);
     if (lost)
-        write_word(m->every, entry_word(0, false, lost));
+        call_log_write_word(m->every, call_record_word(0, false, lost));
 }
 
-static inline size_t number_of(const struct measured *m, const struct region_frame *frame)
+static inline size_t call_log_number(const struct thread_profile *m, const struct profile_region_frame *frame)
 {
     return (size_t)(frame - frames_of(m));
 }
 
-void every_begin(struct measured *m, const struct region_frame *frame, uint32_t context,
+void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context,
                  uint64_t now)
 {
-    size_t number = number_of(m, frame);
+    size_t number = call_log_number(m, frame);
     m->every_told[number] = 0;
-    if (!context || (!LIKELY(m->every != NULL) && !make_ring(m)))
+    if (!context || (!LIKELY(m->every != NULL) && !call_log_begin_ring(m)))
         return;
-    if (!has_room(m)) {
+    if (!call_log_has_space(m)) {
         sum_add(&m->every_lost, 1);
         sum_add(&m->every->lost, 1);
         return;
     }
     if (!LIKELY(!sum_of(&m->every_lost)))
-        say_lost(m);
+        call_log_append_lost(m);
     sum_add(&m->every_open, 1);
-    write_word(m->every, entry_word(context, false, now));
+    call_log_write_word(m->every, call_record_word(context, false, now));
     m->every_told[number] = 1;
 }
 
-void every_end(struct measured *m, const struct region_frame *frame, uint32_t context, uint64_t now)
+void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context, uint64_t now)
 {
-    size_t number = number_of(m, frame);
+    size_t number = call_log_number(m, frame);
     if (!m->every_told[number])
         return;
     m->every_told[number] = 0;
-    write_word(m->every, entry_word(context, true, now));
+    call_log_write_word(m->every, call_record_word(context, true, now));
     sum_add(&m->every_open, UINT64_MAX);
 }
 
-void every_leave(struct measured *m)
+void call_log_leave(struct thread_profile *m)
 {
     if (!m->every)
         return;
     if (sum_of(&m->every_lost))
-        say_lost(m);
-    munmap(m->every, ENTRIES_MAP_BYTES);
+        call_log_append_lost(m);
+    munmap(m->every, CALL_RECORDS_MAP_BYTES);
     m->every = NULL;
 }
 
-void every_forked(struct measured *m)
+void call_log_forked(struct thread_profile *m)
 {
     if (m->every)
-        mmap(m->every, ENTRIES_MAP_BYTES, PROT_READ | PROT_WRITE,
+        mmap(m->every, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-bool every_practise(struct measured *m)
+bool call_log_rehearse(struct thread_profile *m)
 {
     void *memory =
-        mmap(NULL, ENTRIES_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     m->every = memory == MAP_FAILED ? NULL : memory;
-    m->every_room = ENTRIES_WORDS;
+    m->every_room = CALL_RECORDS_WORDS;
     return m->every != NULL;
 }

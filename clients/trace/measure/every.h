@@ -9,15 +9,15 @@
 #pragma GCC visibility push(hidden)
 
 /* A call has begun in a frame, at that time; and the call in it has ended. */
-void every_begin(struct measured *m, const struct region_frame *frame, uint32_t context,
+void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context,
                  uint64_t now);
-void every_end(struct measured *m, const struct region_frame *frame, uint32_t context,
+void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context,
                uint64_t now);
 /* The thread ends: the ring is the server's alone; in a child after fork it is the parent's. */
-void every_leave(struct measured *m);
-void every_forked(struct measured *m);
+void call_log_leave(struct thread_profile *m);
+void call_log_forked(struct thread_profile *m);
 /* While it is found out what measuring takes: written to nobody.  false: there is no memory. */
-bool every_practise(struct measured *m);
+bool call_log_rehearse(struct thread_profile *m);
 
 #pragma GCC visibility pop
 #endif

@@ -18,13 +18,13 @@
 static void (*others_enter)(void *, void *), (*others_exit)(void *, void *);
 /* A thread that a library made has no line before it does something that is recorded: where calls are wanted, this
  * is. */
-static bool adopts;
+static bool instrument_adopts;
 
 /* The two of the C library are one. */
-void hooks_begin(void)
+void instrument_begin(void)
 {
-    adopts = (wanted_first() & WANTED_CALLS) != 0;
-    atomic_store(&frames_meet, modules_meet_function);
+    instrument_adopts = (measurement_wanted_initial() & WANTED_CALLS) != 0;
+    atomic_store(&call_stack_on_new_function, modules_check_function);
 #if !defined(POET_STATIC)
     void *enter = next_in(RTLD_NEXT, "__cyg_profile_func_enter");
     void *leave = next_in(RTLD_NEXT, "__cyg_profile_func_exit");
@@ -40,72 +40,72 @@ void hooks_begin(void)
 #define STACK ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(void *))
 #define OUT_OF_LINE static __attribute__((noinline, cold))
 
-struct measured *hooks_first(struct thread *t) { return region_make(t) ? t->measured : NULL; }
+struct thread_profile *instrument_first_call(struct traced_thread *t) { return region_create(t) ? t->measured : NULL; }
 
-static struct measured *mine(uint32_t *wanted)
+static struct thread_profile *instrument_measured_thread(uint32_t *wanted)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     if (!LIKELY(t != NULL))
-        t = adopts ? thread_adopt_known() : NULL;
-    else if (!t->queue && adopts) /* a child of fork, whose line begins by its first call */
-        t = thread_born(t);
-    return t ? hooks_measured(t, wanted) : NULL;
+        t = instrument_adopts ? thread_adopt_known() : NULL;
+    else if (!t->queue && instrument_adopts) /* a child of fork, whose line begins by its first call */
+        t = thread_begin_child(t);
+    return t ? instrument_get_measured(t, wanted) : NULL;
 }
 
-OUT_OF_LINE void enter_otherwise(void *function, void *site, uint64_t stack)
+OUT_OF_LINE void instrument_enter_slow(void *function, void *site, uint64_t stack)
 {
     uint32_t wanted;
     if (others_enter)
         others_enter(function, site);
-    struct measured *m = mine(&wanted);
+    struct thread_profile *m = instrument_measured_thread(&wanted);
     if (m)
-        frames_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
+        call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
                      SCOPE_FUNCTION, stack);
 }
 
 /* (What these are given first lies where the hook had it, so that it is not moved.) */
-static __attribute__((noinline)) void enter_timed(void *function, void *site, struct measured *m,
+static __attribute__((noinline)) void instrument_enter_timed(void *function, void *site, struct thread_profile *m,
                                                   uint32_t wanted)
 {
-    frames_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
+    call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
                  SCOPE_FUNCTION, STACK);
 }
 
 __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *site)
 {
-    const struct thread *t = thread_mine;
+    const struct traced_thread *t = thread_mine;
     if (!LIKELY(t && t->queue && !others_enter)) {
-        if (others_enter || adopts)
-            enter_otherwise(function, site, STACK);
+        if (others_enter || instrument_adopts)
+            instrument_enter_slow(function, site, STACK);
         return;
     }
-    uint32_t wanted = hooks_wanted(t);
+    uint32_t wanted = instrument_wanted(t);
     if (LIKELY(!(wanted & WANTED_CALLS)))
         return;
-    struct measured *m = t->measured;
+    struct thread_profile *m = t->measured;
     if (m && wanted & (WANTED_REAL | WANTED_CPU))
-        enter_timed(function, site, m, wanted);
-    else if (!LIKELY(m && straight_enter(m, (uint64_t)(uintptr_t)function,
+        instrument_enter_timed(function, site, m, wanted);
+    else if (!LIKELY(m && fast_path_enter(m, (uint64_t)(uintptr_t)function,
                                          (uint64_t)(uintptr_t)site, STACK)))
-        enter_otherwise(function, site, STACK);
+        instrument_enter_slow(function, site, STACK);
 }
 
-OUT_OF_LINE void exit_otherwise(void *function, void *site, uint64_t stack)
+OUT_OF_LINE void instrument_exit_slow(void *function, void *site, uint64_t stack)
 {
-    const struct thread *t = thread_mine;
+    const struct traced_thread *t = thread_mine;
     if (t && t->measured)
-        frames_exit(t->measured, hooks_wanted(t), (uint64_t)(uintptr_t)function, stack);
+        call_stack_function_exit(t->measured, instrument_wanted(t), (uint64_t)(uintptr_t)function, stack);
     others_exit(function, site);
 }
 
 __attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *site)
 {
-    const struct thread *t = thread_mine;
+    const struct traced_thread *t = thread_mine;
     uint64_t of = (uint64_t)(uintptr_t)function;
     if (!LIKELY(!others_exit))
-        exit_otherwise(function, site, STACK);
-    else if (t && t->measured && !straight_exit(t->measured, of))
-        frames_exit(t->measured, hooks_wanted(t), of, STACK);
+        instrument_exit_slow(function, site, STACK);
+    else if (t && t->measured && !fast_path_exit(t->measured, of))
+        call_stack_function_exit(t->measured, instrument_wanted(t), of, STACK);
 }
 
 /* ---- parts that the program names ---- */
@@ -113,46 +113,46 @@ __attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *si
 void poet_scope(const char *name)
 {
     uint32_t wanted;
-    struct measured *m = name ? mine(&wanted) : NULL;
+    struct thread_profile *m = name ? instrument_measured_thread(&wanted) : NULL;
     if (m)
-        frames_enter(m, wanted, (uint64_t)(uintptr_t)name,
+        call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)name,
                      (uint64_t)(uintptr_t)__builtin_return_address(0), SCOPE_NAMED, STACK);
 }
 
 void poet_scope_end(void)
 {
-    const struct thread *t = thread_mine;
-    struct measured *m = t ? t->measured : NULL;
+    const struct traced_thread *t = thread_mine;
+    struct thread_profile *m = t ? t->measured : NULL;
     if (m)
-        frames_exit_scope(m, hooks_wanted(t), SCOPE_NAMED);
+        call_stack_scope_exit(m, instrument_wanted(t), SCOPE_NAMED);
 }
 
 /* ---- waiting ---- */
 
 /* (Sites of events are within the call, those of contexts behind it.) */
-void hooks_wait(struct thread *t, uint32_t type, uintptr_t site)
+void instrument_wait_begin(struct traced_thread *t, uint32_t type, uintptr_t site)
 {
     uint32_t wanted;
-    struct measured *m = hooks_measured(t, &wanted);
+    struct thread_profile *m = instrument_get_measured(t, &wanted);
     if (m)
-        frames_enter(m, wanted, type, site ? site + 1 : 0, SCOPE_WAITED, STACK);
+        call_stack_function_enter(m, wanted, type, site ? site + 1 : 0, SCOPE_WAITED, STACK);
     t->waiting++;
     if (!t->rests)
         atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
 }
 
-void hooks_go_on(struct thread *t, uint32_t type)
+void instrument_wait_end(struct traced_thread *t, uint32_t type)
 {
     t->waiting--;
     if (!t->rests)
         atomic_fetch_add_explicit(&threads_running, 1, memory_order_relaxed);
     if (t->measured)
-        frames_exit(t->measured, hooks_wanted(t), type, STACK);
+        call_stack_function_exit(t->measured, instrument_wanted(t), type, STACK);
 }
 
 void poet_rests(int rests)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     if (!t || t->rests == (rests != 0))
         return;
     t->rests = rests != 0;
@@ -160,16 +160,16 @@ void poet_rests(int rests)
         atomic_fetch_add_explicit(&threads_running, rests ? UINT32_MAX : 1, memory_order_relaxed);
 }
 
-void poet_waits(poet_type_t type)
+void poet_wait_begin(poet_type_t type)
 {
-    struct thread *t = thread_self();
+    struct traced_thread *t = thread_self();
     if (t)
-        hooks_wait(t, type, (uintptr_t)__builtin_return_address(0) - 1);
+        instrument_wait_begin(t, type, (uintptr_t)__builtin_return_address(0) - 1);
 }
 
-void poet_goes_on(poet_type_t type)
+void poet_wait_done(poet_type_t type)
 {
-    struct thread *t = thread_mine;
+    struct traced_thread *t = thread_mine;
     if (t && t->waiting)
-        hooks_go_on(t, type);
+        instrument_wait_end(t, type);
 }

@@ -11,30 +11,30 @@ HOOK void __cyg_profile_func_exit(void *function, void *site);
 
 #pragma GCC visibility push(hidden)
 
-void hooks_begin(void); /* looks who else has such */
-void catch_begin(void); /* looks for what handlers of exceptions begin by */
+void instrument_begin(void); /* looks who else has such */
+void exceptions_begin(void); /* looks for what handlers of exceptions begin by */
 
 /* What is wanted of a thread that is measured, as bits of WANTED. */
-static inline uint32_t hooks_wanted(const struct thread *t)
+static inline uint32_t instrument_wanted(const struct traced_thread *t)
 {
     return atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
 }
 
 /* What is measured of a thread whose calls are wanted now, and in *wanted what; NULL: nothing. */
-struct measured *hooks_first(struct thread *thread);
-static inline struct measured *hooks_measured(struct thread *t, uint32_t *wanted)
+struct thread_profile *instrument_first_call(struct traced_thread *thread);
+static inline struct thread_profile *instrument_get_measured(struct traced_thread *t, uint32_t *wanted)
 {
     if (!t->queue)
         return NULL;
-    *wanted = hooks_wanted(t);
+    *wanted = instrument_wanted(t);
     if (LIKELY(!(*wanted & WANTED_CALLS)))
         return NULL;
-    return LIKELY(t->measured != NULL) ? t->measured : hooks_first(t);
+    return LIKELY(t->measured != NULL) ? t->measured : instrument_first_call(t);
 }
 
 /* The thread begins to wait, at an event of that type and site (0: not known), and goes on. */
-void hooks_wait(struct thread *thread, uint32_t type, uintptr_t site);
-void hooks_go_on(struct thread *thread, uint32_t type);
+void instrument_wait_begin(struct traced_thread *thread, uint32_t type, uintptr_t site);
+void instrument_wait_end(struct traced_thread *thread, uint32_t type);
 
 #pragma GCC visibility pop
 #endif

@@ -14,7 +14,7 @@
 #if defined(__x86_64__) && defined(__GLIBC__)
 enum { JUMP_STACK = 6 }; /* where in the buffer, as glibc's assembler has it */
 
-static uint64_t stack_of(const struct __jmp_buf_tag *to)
+static uint64_t longjmp_get_stack(const struct __jmp_buf_tag *to)
 {
     uint64_t mixed = (uint64_t)to->__jmpbuf[JUMP_STACK];
     __asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(mixed) : : "cc");
@@ -24,9 +24,9 @@ static uint64_t stack_of(const struct __jmp_buf_tag *to)
 /* The function that is jumped to called the hook by its frame: a return address, and what the hook saved. */
 static void leave_calls(const struct __jmp_buf_tag *to)
 {
-    const struct thread *t = thread_mine;
+    const struct traced_thread *t = thread_mine;
     if (t && t->measured)
-        frames_cut(t->measured, hooks_wanted(t), stack_of(to) - 2 * sizeof(void *));
+        call_stack_cut(t->measured, instrument_wanted(t), longjmp_get_stack(to) - 2 * sizeof(void *));
 }
 #else
 static void leave_calls(const struct __jmp_buf_tag *to) { (void)to; }
@@ -36,7 +36,7 @@ static void leave_calls(const struct __jmp_buf_tag *to) { (void)to; }
 #define REAL_JUMP(name, member) __real_##name
 #define DECLARE_REAL(name) void __real_##name(struct __jmp_buf_tag[1], int);
 #else
-#define REAL_JUMP(name, member) real.member
+#define REAL_JUMP(name, member) real_functions.member
 #define DECLARE_REAL(name)
 #endif
 #define JUMP(name, member)                                                                         \

@@ -8,48 +8,48 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum pick (*_Atomic frames_pick)(uint64_t function);
+enum function_measurement (*_Atomic call_stack_filter)(uint64_t function);
 
-enum pick leftout_pick(const struct measured *m, uint64_t function)
+enum function_measurement excluded_function_measurement(const struct thread_profile *m, uint64_t function)
 {
-    enum pick (*pick)(uint64_t) = atomic_load_explicit(&frames_pick, memory_order_relaxed),
-              is = pick && !m->all ? pick(function) : PICK_MEASURED;
-    return is == PICK_MEASURED && throttle_is(m, function) ? PICK_COUNTED : is;
+    enum function_measurement (*pick)(uint64_t) = atomic_load_explicit(&call_stack_filter, memory_order_relaxed),
+              is = pick && !m->all ? pick(function) : MEASUREMENT_FULL;
+    return is == MEASUREMENT_FULL && throttle_is_throttled(m, function) ? MEASUREMENT_COUNTED : is;
 }
 
-void frames_heed(struct measured *m)
+void call_stack_end_ignored(struct thread_profile *m)
 {
     m->ignored = 0;
     atomic_signal_fence(memory_order_seq_cst);
     m->room = REGION_FRAMES;
 }
 
-stack_t leftout_stack(void)
+stack_t excluded_function_signal_stack(void)
 {
     stack_t other = {.ss_flags = SS_DISABLE};
-    if (allowed(ALLOWED_STACKS))
+    if (seccomp_allows(ALLOWED_STACKS))
         syscall(SYS_sigaltstack, NULL, &other);
     return other;
 }
 
 /* Of a signal handler: there an address says nothing. */
-bool leftout_elsewhere(const struct measured *m, uint64_t stack)
+bool excluded_function_is_other_stack(const struct thread_profile *m, uint64_t stack)
 {
-    stack_t other = leftout_stack();
-    return leftout_on(&other, stack) != leftout_on(&other, m->ignored_stack);
+    stack_t other = excluded_function_signal_stack();
+    return excluded_function_is_on_stack(&other, stack) != excluded_function_is_on_stack(&other, m->ignored_stack);
 }
 
 /* Else it is open no more: a jump has ended it. */
-bool leftout_within(struct measured *m, uint64_t stack)
+bool excluded_function_is_within(struct thread_profile *m, uint64_t stack)
 {
-    if (LIKELY(stack <= m->ignored_stack + FRAMES_SLACK) || leftout_elsewhere(m, stack))
+    if (LIKELY(stack <= m->ignored_stack + CALL_STACK_SLACK) || excluded_function_is_other_stack(m, stack))
         return true;
-    frames_heed(m);
+    call_stack_end_ignored(m);
     return false;
 }
 
 /* Until the call ends nothing takes the straight way.  Twice, as a handler in between may have had its own. */
-static void ignore(struct measured *m, uint64_t function, uint64_t stack)
+static void excluded_function_ignore(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
     for (int i = 0; i < 2; i++) {
         m->ignored_stack = stack;
@@ -62,14 +62,14 @@ static void ignore(struct measured *m, uint64_t function, uint64_t stack)
     }
 }
 
-static void count_only(struct measured *m, uint64_t function, uint64_t site)
+static void excluded_function_count_only(struct thread_profile *m, uint64_t function, uint64_t site)
 {
-    uint32_t parent = frames_top(m)->lands,
-             c = atomic_load_explicit(context_known_counted(m, parent, function, site),
+    uint32_t parent = call_stack_top(m)->lands,
+             c = atomic_load_explicit(context_tree_cached_counted(m, parent, function, site),
                                       memory_order_relaxed);
-    const struct region_context *is = &contexts_of(m)[c];
+    const struct profile_region_context *is = &contexts_of(m)[c];
     if (is->function != function || is->site != site || is->parent != parent)
-        c = context_find(m, parent, function, site, SCOPE_COUNTED);
+        c = context_tree_find(m, parent, function, site, SCOPE_COUNTED);
     sum_add(&contexts_of(m)[c].calls, 1);
     sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
     if (atomic_load_explicit(&threads_running, memory_order_relaxed) > 1)
@@ -78,14 +78,14 @@ static void count_only(struct measured *m, uint64_t function, uint64_t site)
 
 /* A function may become counted only while a call of it is open: until that ends, what it calls of itself directly has
  * frames, so that its end is told from theirs. */
-bool leftout_is(struct measured *m, uint64_t function, uint64_t site, uint64_t stack)
+bool excluded_function_check(struct thread_profile *m, uint64_t function, uint64_t site, uint64_t stack)
 {
-    enum pick pick = leftout_pick(m, function);
-    if (pick == PICK_IGNORED)
-        ignore(m, function, stack);
-    if (pick == PICK_COUNTED && frames_top(m)->function == function)
+    enum function_measurement pick = excluded_function_measurement(m, function);
+    if (pick == MEASUREMENT_EXCLUDED)
+        excluded_function_ignore(m, function, stack);
+    if (pick == MEASUREMENT_COUNTED && call_stack_top(m)->function == function)
         return false;
-    if (pick == PICK_COUNTED)
-        count_only(m, function, site);
-    return pick != PICK_MEASURED;
+    if (pick == MEASUREMENT_COUNTED)
+        excluded_function_count_only(m, function, site);
+    return pick != MEASUREMENT_FULL;
 }

@@ -23,13 +23,13 @@
 /* The stack of a frame that no call lies under: of the thread itself, and of what a coroutine runs. */
 #define OUTERMOST UINT64_MAX
 
-struct entries_head;
+struct call_records_head;
 
-struct measured {
+struct thread_profile {
     _Atomic uint32_t
         known[KNOWN_CONTEXTS]; /* contexts, by their parent and function; the first member: that
                                              * takes an instruction less */
-    struct region_head *head;
+    struct profile_region_head *head;
     uint64_t last; /* ticks, when it was last known to run */
     uint64_t
         off; /* ticks, for how long in all it had not run by its last look at its processor clock */
@@ -60,15 +60,15 @@ struct measured {
     bool anchored; /* and the rest is known: what off is counted from */
     uint64_t from_ticks, from_ns, from_cpu, from_off;
     /* did.h: */
-    struct did_step *did; /* by step; NULL: none are told */
+    struct activity_step *did; /* by step; NULL: none are told */
     uint64_t since; /* ticks, from when on it is in this step */
     uint32_t step, at; /* where it is; whose time that counts as */
     uint32_t epoch; /* one from record to record */
     bool stepping; /* its step is known */
     bool moved; /* more than by the last record */
-    uint32_t touched_count, touched[MEASURED_AT_ONCE];
+    uint32_t touched_count, touched[ACTIVITY_AT_ONCE];
     uint64_t left; /* ticks, when another task went on in its place; 0: none */
-    struct entries_head
+    struct call_records_head
         *every; /* when each call began and ended; NULL: not wanted, or not to be had */
     uint32_t every_later; /* how often that is not tried again yet */
     uint64_t every_room; /* so many words may have been reserved, by the last look */
@@ -81,38 +81,38 @@ struct measured {
 };
 
 /* [0]: the thread itself, always open */
-static inline struct region_frame *frames_in(struct region_head *head)
+static inline struct profile_region_frame *thread_profile_frames_in(struct profile_region_head *head)
 {
-    return (struct region_frame *)(void *)((char *)head + REGION_FRAMES_AT);
+    return (struct profile_region_frame *)(void *)((char *)head + REGION_FRAMES_AT);
 }
 
-static inline struct region_frame *frames_of(const struct measured *m)
+static inline struct profile_region_frame *frames_of(const struct thread_profile *m)
 {
-    return frames_in(m->head);
+    return thread_profile_frames_in(m->head);
 }
 
-static inline struct region_context *contexts_in(struct region_head *head)
+static inline struct profile_region_context *thread_profile_contexts_in(struct profile_region_head *head)
 {
-    return (struct region_context *)(void *)((char *)head + REGION_CONTEXTS_AT);
+    return (struct profile_region_context *)(void *)((char *)head + REGION_CONTEXTS_AT);
 }
 
-static inline struct region_context *contexts_of(const struct measured *m)
+static inline struct profile_region_context *contexts_of(const struct thread_profile *m)
 {
-    return contexts_in(m->head);
+    return thread_profile_contexts_in(m->head);
 }
 
-static inline bool clock_is_ticks(void)
+static inline bool thread_profile_clock_is_ticks(void)
 {
-    return atomic_load_explicit(&clock_ticks, memory_order_acquire);
+    return atomic_load_explicit(&tracer_clock_ticks, memory_order_acquire);
 }
 
-static inline uint64_t measured_ticks(const struct measured *m)
+static inline uint64_t thread_profile_ticks(const struct thread_profile *m)
 {
-    return LIKELY(clock_is_ticks()) ? CLOCK_TICKS() : clock_instead(m->clock);
+    return LIKELY(thread_profile_clock_is_ticks()) ? CLOCK_TICKS() : tracer_clock_now_in_unit(m->clock);
 }
 
 /* The same after all that the program did before. */
-static inline uint64_t clock_ticks_after(void)
+static inline uint64_t thread_profile_ticks_from(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_lfence();
@@ -120,12 +120,12 @@ static inline uint64_t clock_ticks_after(void)
     return CLOCK_TICKS();
 }
 
-static inline uint64_t measured_ticks_after(const struct measured *m)
+static inline uint64_t thread_profile_ticks_later(const struct thread_profile *m)
 {
 #if defined(__x86_64__)
     __builtin_ia32_lfence();
 #endif
-    return measured_ticks(m);
+    return thread_profile_ticks(m);
 }
 
 /* A handler in between two instructions would have its own addition undone. */

@@ -4,17 +4,17 @@
 #include "clients/trace/core/text.h"
 #include "wire/told.h"
 
-void meter_tell(uint32_t code, unsigned kind, const char *name, const char *unit)
+void metric_name_send(uint32_t code, unsigned kind, const char *name, const char *unit)
 {
-    uint8_t message[MESSAGE_FRAME_BYTES + 16 + 2 * TOLD_LABEL_BYTES];
-    struct out out = {.data = message, .room = sizeof message};
-    uint32_t life = atomic_load(&live);
-    if (!life || server_sends || !server_meters)
+    uint8_t message[MESSAGE_FRAME_BYTES + 16 + 2 * MESSAGE_LABEL_BYTES];
+    struct encoder out = {.data = message, .room = sizeof message};
+    uint32_t life = atomic_load(&current_lifetime);
+    if (!life || server_needs_socket || !server_takes_metrics)
         return;
-    out_begin(&out, MESSAGE_METER);
-    put_told_meter(&out, &(struct told_meter){code, (uint8_t)kind,
-                                              text_within(name, TOLD_LABEL_BYTES - 1),
-                                              text_within(unit, TOLD_LABEL_BYTES - 1)});
-    out_end(&out);
+    encoder_begin_message(&out, MESSAGE_METRIC);
+    encode_metric(&out, &(struct metric_message){code, (uint8_t)kind,
+                                              message_text_limit(name, MESSAGE_LABEL_BYTES - 1),
+                                              message_text_limit(unit, MESSAGE_LABEL_BYTES - 1)});
+    encoder_end_message(&out);
     server_send(&out, life);
 }

@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 /* (wire/meter.h has codes and kinds.)  Nothing where there is no server that takes it. */
-void meter_tell(uint32_t code, unsigned kind, const char *name, const char *unit);
+void metric_name_send(uint32_t code, unsigned kind, const char *name, const char *unit);
 
 #pragma GCC visibility pop
 #endif

@@ -4,8 +4,8 @@
 
 #pragma GCC visibility push(hidden)
 
-void meters_announce(void); /* to a server that has just been found: all that there are */
-void meters_forked(void); /* in a child: shared cells are its own from now on */
+void user_metrics_announce(void); /* to a server that has just been found: all that there are */
+void user_metrics_forked(void); /* in a child: shared cells are its own from now on */
 
 #pragma GCC visibility pop
 #endif

@@ -24,51 +24,51 @@
 #define COUNT_NOTE 1u
 #define SKIP_NOTE 2u
 
-struct pattern {
-    struct pattern *next;
+struct filter_pattern {
+    struct filter_pattern *next;
     char name[];
 };
 
 /* What of a module the lists mean, in the order of addresses. */
-struct picks {
-    struct picks *next;
+struct filter_picks {
+    struct filter_picks *next;
     uintptr_t start, end;
     uint64_t *found; /* an address times 8, with an enum pick */
     size_t count, room;
 };
 
-static struct list {
+static struct filter_list {
     const char *variable;
-    enum pick pick;
-    struct pattern *patterns;
-} lists[] = {{"POET_CALLS_IGNORE", PICK_IGNORED, NULL},
-             {"POET_CALLS_COUNT", PICK_COUNTED, NULL},
+    enum function_measurement pick;
+    struct filter_pattern *patterns;
+} lists[] = {{"POET_CALLS_IGNORE", MEASUREMENT_EXCLUDED, NULL},
+             {"POET_CALLS_COUNT", MEASUREMENT_COUNTED, NULL},
              /* of the module that is looked at */
-             {"poetcc -count", PICK_COUNTED, NULL},
-             {"poetcc -ignore", PICK_SKIPPED, NULL},
-             {"POET_CALLS_ONLY", PICK_MEASURED, NULL}};
-static struct list *const counted = &lists[2], *const skipped = &lists[3], *const only = &lists[4];
+             {"poetcc -count", MEASUREMENT_COUNTED, NULL},
+             {"poetcc -ignore", MEASUREMENT_SKIPPED, NULL},
+             {"POET_CALLS_ONLY", MEASUREMENT_FULL, NULL}};
+static struct filter_list *const function_filter_counted = &lists[2], *const function_filter_excluded = &lists[3], *const function_filter_included = &lists[4];
 
-static enum pick decide(uint64_t function);
+static enum function_measurement function_filter_decide(uint64_t function);
 
-static struct picks *_Atomic modules;
+static struct filter_picks *_Atomic modules;
 static _Atomic uint64_t decisions[DECISIONS];
 
 /* ---- the lists ---- */
 
-static bool has(const struct list *list, const struct names *n)
+static bool function_filter_has(const struct filter_list *list, const struct function_names *n)
 {
-    for (const struct pattern *p = list->patterns; p; p = p->next)
+    for (const struct filter_pattern *p = list->patterns; p; p = p->next)
         if (strncmp(p->name, n->word, n->size) == 0 && !p->name[n->size])
             return true;
     return false;
 }
 
-static void add(struct list *list, const struct names *n)
+static void function_filter_add(struct filter_list *list, const struct function_names *n)
 {
-    if (has(list, n))
+    if (function_filter_has(list, n))
         return;
-    struct pattern *p = arena_take(sizeof *p + n->size + 1);
+    struct filter_pattern *p = tracer_arena_alloc(sizeof *p + n->size + 1);
     if (!p)
         return;
     memcpy(p->name, n->word, n->size);
@@ -76,19 +76,19 @@ static void add(struct list *list, const struct names *n)
     list->patterns = p;
 }
 
-static void complain(const struct list *list, const char *file, const struct names *n)
+static void function_filter_report_error(const struct filter_list *list, const char *file, const struct function_names *n)
 {
     if (file)
-        say_once("%s: %.200s:%u: %.*s: %s", list->variable, file, n->line,
+        stderr_log_print_once("%s: %.200s:%u: %.*s: %s", list->variable, file, n->line,
             n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
     else
-        say_once("%s: %.*s: %s", list->variable, n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
+        stderr_log_print_once("%s: %.*s: %s", list->variable, n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
 }
 
-static char *text_of(const char *file)
+static char *function_filter_get_text(const char *file)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *text = fd < 0 ? NULL : arena_take(FILE_BYTES);
+    char *text = fd < 0 ? NULL : tracer_arena_alloc(FILE_BYTES);
     size_t size = 0;
     ssize_t got = text ? 1 : -1;
     while (got > 0 && size < FILE_BYTES - 1) {
@@ -102,38 +102,38 @@ static char *text_of(const char *file)
     return got == 0 && memchr(text, 0, size + 1) == text + size ? text : NULL;
 }
 
-static void read_list(struct list *list, const char *text, const char *file);
+static void function_filter_read_list(struct filter_list *list, const char *text, const char *file);
 
-static void read_file(struct list *list, const struct names *n)
+static void function_filter_read_file(struct filter_list *list, const struct function_names *n)
 {
-    char *file = arena_take(n->size), *text;
+    char *file = tracer_arena_alloc(n->size), *text;
     if (!file)
         return;
     memcpy(file, n->word + 1, n->size - 1);
     errno = EILSEQ;
-    text = text_of(file);
+    text = function_filter_get_text(file);
     if (text)
-        read_list(list, text, file);
+        function_filter_read_list(list, text, file);
     else
-        say_once("%s: @%.200s: %s", list->variable, file,
+        stderr_log_print_once("%s: @%.200s: %s", list->variable, file,
             errno == EILSEQ ? "is no text" : strerror(errno));
 }
 
-static void read_list(struct list *list, const char *text, const char *file)
+static void function_filter_read_list(struct filter_list *list, const char *text, const char *file)
 {
-    for (struct names n = names_of(text); names_next(&n, file != NULL);)
+    for (struct function_names n = function_names_parse(text); function_names_next(&n, file != NULL);)
         if (n.wrong)
-            complain(list, file, &n);
+            function_filter_report_error(list, file, &n);
         else if (*n.word == '@')
-            read_file(list, &n);
+            function_filter_read_file(list, &n);
         else
-            add(list, &n);
+            function_filter_add(list, &n);
 }
 
 /* ---- what they mean ---- */
 
 /* (fnmatch takes memory, where names are not plain letters.) */
-static bool matches(const char *pattern, const char *name)
+static bool function_filter_matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *from = NULL;
     while (*name)
@@ -151,23 +151,23 @@ static bool matches(const char *pattern, const char *name)
     return pattern[strspn(pattern, "*")] == 0;
 }
 
-static bool names_it(const struct list *list, const char *symbol, const char *readable)
+static bool function_filter_names(const struct filter_list *list, const char *symbol, const char *readable)
 {
-    for (const struct pattern *p = list->patterns; p; p = p->next)
-        if (matches(p->name, symbol) || matches(p->name, readable))
+    for (const struct filter_pattern *p = list->patterns; p; p = p->next)
+        if (function_filter_matches(p->name, symbol) || function_filter_matches(p->name, readable))
             return true;
     return false;
 }
 
-static enum pick pick_of(const char *symbol, const char *readable)
+static enum function_measurement function_filter_pick(const char *symbol, const char *readable)
 {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (names_it(&lists[i], symbol, readable))
+        if (function_filter_names(&lists[i], symbol, readable))
             return lists[i].pick;
-    return PICK_NOTHING;
+    return MEASUREMENT_DEFAULT;
 }
 
-static void keep(struct picks *to, uint64_t address, enum pick pick)
+static void function_filter_add_pick(struct filter_picks *to, uint64_t address, enum function_measurement pick)
 {
     if (to->count == to->room) {
         size_t room = to->room ? 2 * to->room : 512;
@@ -180,17 +180,17 @@ static void keep(struct picks *to, uint64_t address, enum pick pick)
     to->found[to->count++] = address << 3 | pick;
 }
 
-static void take_symbol(void *context, uint64_t address, const char *symbol)
+static void function_filter_add_symbol(void *context, uint64_t address, const char *symbol)
 {
     char plain[SYMBOL_BYTES], readable[SYMBOL_BYTES];
-    symbol_plain(plain, symbol);
-    symbol_readable(readable, plain);
-    enum pick pick = pick_of(plain, readable);
-    if (pick != PICK_NOTHING)
-        keep(context, address, pick);
+    elf_symbol_is_plain(plain, symbol);
+    elf_symbol_demangle(readable, plain);
+    enum function_measurement pick = function_filter_pick(plain, readable);
+    if (pick != MEASUREMENT_DEFAULT)
+        function_filter_add_pick(context, address, pick);
 }
 
-static void sink(uint64_t *heap, size_t i, size_t count)
+static void function_filter_sift_down(uint64_t *heap, size_t i, size_t count)
 {
     for (size_t under; (under = 2 * i + 1) < count; i = under) {
         under += under + 1 < count && heap[under + 1] > heap[under];
@@ -203,50 +203,50 @@ static void sink(uint64_t *heap, size_t i, size_t count)
 }
 
 /* (qsort takes memory.) */
-static void sort(uint64_t *all, size_t count)
+static void function_filter_sort(uint64_t *all, size_t count)
 {
     for (size_t i = count / 2; i-- > 0;)
-        sink(all, i, count);
+        function_filter_sift_down(all, i, count);
     for (size_t rest = count; rest-- > 1;) {
         uint64_t most = all[0];
         all[0] = all[rest];
         all[rest] = most;
-        sink(all, 0, rest);
+        function_filter_sift_down(all, 0, rest);
     }
 }
 
 /* What its units were compiled with, each a list. */
-static void read_compiled(const struct dl_phdr_info *info)
+static void function_filter_read_compiled(const struct dl_phdr_info *info)
 {
-    struct note note;
-    counted->patterns = skipped->patterns = NULL;
+    struct elf_note note;
+    function_filter_counted->patterns = function_filter_excluded->patterns = NULL;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *h = &info->dlpi_phdr[i];
         const char *at = (const char *)(info->dlpi_addr + h->p_vaddr), *end = at + h->p_memsz;
         while (h->p_type == PT_NOTE && note_next(&at, end, &note))
             if (note.value_bytes && !note.value[note.value_bytes - 1]) {
                 if (note_is(&note, COUNT_NOTE, "Poet"))
-                    read_list(counted, note.value, NULL);
+                    function_filter_read_list(function_filter_counted, note.value, NULL);
                 else if (note_is(&note, SKIP_NOTE, "Poet"))
-                    read_list(skipped, note.value, NULL);
+                    function_filter_read_list(function_filter_excluded, note.value, NULL);
             }
     }
 }
 
-void picked_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
+void function_filter_add_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
                    uintptr_t end)
 {
-    read_compiled(info);
-    bool any = frames_pick || counted->patterns || skipped->patterns;
-    struct picks *p = any ? arena_take(sizeof *p) : NULL;
+    function_filter_read_compiled(info);
+    bool any = call_stack_filter || function_filter_counted->patterns || function_filter_excluded->patterns;
+    struct filter_picks *p = any ? tracer_arena_alloc(sizeof *p) : NULL;
     if (!p)
         return;
     p->start = start;
     p->end = end;
-    if (!symbols_read(path, info->dlpi_addr, take_symbol, p))
+    if (!elf_symbols_read(path, info->dlpi_addr, function_filter_add_symbol, p))
         return;
-    frames_pick = decide;
-    sort(p->found, p->count);
+    call_stack_filter = function_filter_decide;
+    function_filter_sort(p->found, p->count);
     p->next = atomic_load(&modules);
     while (!atomic_compare_exchange_weak(&modules, &p->next, p))
         ;
@@ -257,7 +257,7 @@ void picked_module(const char *path, const struct dl_phdr_info *info, uintptr_t 
 /* ---- deciding ---- */
 
 /* The last one that is not behind it. */
-static enum pick found_in(const struct picks *p, uint64_t function)
+static enum function_measurement function_filter_search(const struct filter_picks *p, uint64_t function)
 {
     size_t from = 0, to = p->count;
     while (from < to) {
@@ -267,39 +267,39 @@ static enum pick found_in(const struct picks *p, uint64_t function)
         else
             to = middle;
     }
-    return from && p->found[from - 1] >> 3 == function ? (enum pick)(p->found[from - 1] & 7)
-                                                       : PICK_NOTHING;
+    return from && p->found[from - 1] >> 3 == function ? (enum function_measurement)(p->found[from - 1] & 7)
+                                                       : MEASUREMENT_DEFAULT;
 }
 
-static enum pick look(uint64_t function)
+static enum function_measurement function_filter_lookup(uint64_t function)
 {
-    enum pick pick = PICK_NOTHING;
-    const struct picks *p = atomic_load_explicit(&modules, memory_order_acquire);
+    enum function_measurement pick = MEASUREMENT_DEFAULT;
+    const struct filter_picks *p = atomic_load_explicit(&modules, memory_order_acquire);
     while (p && (function < p->start || function >= p->end))
         p = p->next;
     if (p)
-        pick = found_in(p, function);
-    return pick == PICK_NOTHING ? (only->patterns ? PICK_SKIPPED : PICK_MEASURED) : pick;
+        pick = function_filter_search(p, function);
+    return pick == MEASUREMENT_DEFAULT ? (function_filter_included->patterns ? MEASUREMENT_SKIPPED : MEASUREMENT_FULL) : pick;
 }
 
-static enum pick decide(uint64_t function)
+static enum function_measurement function_filter_decide(uint64_t function)
 {
     _Atomic uint64_t *known = &decisions[(function >> 4 ^ function >> 16) % DECISIONS];
     uint64_t is = atomic_load_explicit(known, memory_order_relaxed);
     if (LIKELY(is >> 3 == function))
-        return (enum pick)(is & 7);
-    enum pick pick = look(function);
+        return (enum function_measurement)(is & 7);
+    enum function_measurement pick = function_filter_lookup(function);
     atomic_store_explicit(known, function << 3 | pick, memory_order_relaxed);
     return pick;
 }
 
-void picked_begin(void)
+void function_filter_begin(void)
 {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const char *text = environment_get(lists[i].variable);
         if (text)
-            read_list(&lists[i], text, NULL);
+            function_filter_read_list(&lists[i], text, NULL);
         if (lists[i].patterns)
-            frames_pick = decide;
+            call_stack_filter = function_filter_decide;
     }
 }

@@ -10,10 +10,10 @@
 #pragma GCC visibility push(hidden)
 
 /* Reads the lists, once; says what is wrong with them. */
-void picked_begin(void);
+void function_filter_begin(void);
 /* The functions of a program or library that was found in memory, whose file is at `path`. */
 struct dl_phdr_info;
-void picked_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
+void function_filter_add_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
                    uintptr_t end);
 
 #pragma GCC visibility pop

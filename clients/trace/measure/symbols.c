@@ -15,17 +15,17 @@ struct image {
 };
 
 /* NULL: it does not lie in the file. */
-static const void *part(const struct image *of, uint64_t at, uint64_t size)
+static const void *elf_symbol_file_part(const struct image *of, uint64_t at, uint64_t size)
 {
     return at <= of->size && size <= of->size - at ? of->bytes + at : NULL;
 }
 
 /* The section of that type; NULL: there is none. */
-static const ElfW(Shdr) * section(const struct image *of, const ElfW(Ehdr) * head, uint32_t type)
+static const ElfW(Shdr) * elf_symbol_find_section(const struct image *of, const ElfW(Ehdr) * head, uint32_t type)
 {
     const ElfW(Shdr) *all =
         head->e_shentsize == sizeof *all && head->e_shoff % _Alignof(ElfW(Shdr)) == 0
-            ? part(of, head->e_shoff, (uint64_t)head->e_shnum * sizeof *all)
+            ? elf_symbol_file_part(of, head->e_shoff, (uint64_t)head->e_shnum * sizeof *all)
             : NULL;
     for (unsigned i = 0; all && i < head->e_shnum; i++)
         if (all[i].sh_type == type && all[i].sh_link < head->e_shnum)
@@ -33,12 +33,12 @@ static const ElfW(Shdr) * section(const struct image *of, const ElfW(Ehdr) * hea
     return NULL;
 }
 
-static void take_all(const struct image *of, const ElfW(Ehdr) * head, const ElfW(Shdr) * table,
+static void elf_symbol_visit_all(const struct image *of, const ElfW(Ehdr) * head, const ElfW(Shdr) * table,
                      uintptr_t bias, void (*take)(void *, uint64_t, const char *), void *context)
 {
-    const ElfW(Shdr) *all = part(of, head->e_shoff, 0), *strings = &all[table->sh_link];
-    const ElfW(Sym) *symbol = part(of, table->sh_offset, table->sh_size);
-    const char *names = part(of, strings->sh_offset, strings->sh_size);
+    const ElfW(Shdr) *all = elf_symbol_file_part(of, head->e_shoff, 0), *strings = &all[table->sh_link];
+    const ElfW(Sym) *symbol = elf_symbol_file_part(of, table->sh_offset, table->sh_size);
+    const char *names = elf_symbol_file_part(of, strings->sh_offset, strings->sh_size);
     if (!symbol || !names || table->sh_offset % _Alignof(ElfW(Sym)) || !strings->sh_size ||
         names[strings->sh_size - 1])
         return;
@@ -48,21 +48,21 @@ static void take_all(const struct image *of, const ElfW(Ehdr) * head, const ElfW
             take(context, symbol[i].st_value + bias, names + symbol[i].st_name);
 }
 
-static void read_image(const struct image *of, uintptr_t bias,
+static void elf_symbol_read_image(const struct image *of, uintptr_t bias,
                        void (*take)(void *, uint64_t, const char *), void *context)
 {
-    const ElfW(Ehdr) *head = part(of, 0, sizeof *head);
+    const ElfW(Ehdr) *head = elf_symbol_file_part(of, 0, sizeof *head);
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
         head->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
         return;
-    const ElfW(Shdr) *table = section(of, head, SHT_SYMTAB);
+    const ElfW(Shdr) *table = elf_symbol_find_section(of, head, SHT_SYMTAB);
     if (!table)
-        table = section(of, head, SHT_DYNSYM); /* it was stripped */
+        table = elf_symbol_find_section(of, head, SHT_DYNSYM); /* it was stripped */
     if (table)
-        take_all(of, head, table, bias, take, context);
+        elf_symbol_visit_all(of, head, table, bias, take, context);
 }
 
-bool symbols_read(const char *path, uintptr_t bias,
+bool elf_symbols_read(const char *path, uintptr_t bias,
                   void (*take)(void *context, uint64_t address, const char *symbol), void *context)
 {
     struct stat st;
@@ -74,14 +74,14 @@ bool symbols_read(const char *path, uintptr_t bias,
     close(fd);
     if (bytes == MAP_FAILED)
         return false;
-    read_image(&(struct image){bytes, (size_t)st.st_size}, bias, take, context);
+    elf_symbol_read_image(&(struct image){bytes, (size_t)st.st_size}, bias, take, context);
     munmap(bytes, (size_t)st.st_size);
     return true;
 }
 
 /* ---- names ---- */
 
-void symbol_plain(char plain[SYMBOL_BYTES], const char *symbol)
+void elf_symbol_is_plain(char plain[SYMBOL_BYTES], const char *symbol)
 {
     size_t size = strcspn(symbol, ".@");
     snprintf(plain, SYMBOL_BYTES, "%.*s",
@@ -89,7 +89,7 @@ void symbol_plain(char plain[SYMBOL_BYTES], const char *symbol)
 }
 
 /* The next part of a name, of those that have their length before them. */
-static bool source_name(char *to, size_t *used, const char **at, size_t *part_at)
+static bool elf_symbol_source_name(char *to, size_t *used, const char **at, size_t *part_at)
 {
     size_t size = 0;
     while (**at >= '0' && **at <= '9' && size < SYMBOL_BYTES)
@@ -113,7 +113,7 @@ static bool source_name(char *to, size_t *used, const char **at, size_t *part_at
 }
 
 /* A constructor or a destructor is called as its class. */
-static bool own_name(char *to, size_t used, const char *at, size_t last_at)
+static bool elf_symbol_own_name(char *to, size_t used, const char *at, size_t last_at)
 {
     bool is = used && (*at == 'C' || *at == 'D') && at[1] >= '0' && at[1] <= '5' && at[2] == 'E';
     size_t size = used - last_at;
@@ -126,7 +126,7 @@ static bool own_name(char *to, size_t used, const char *at, size_t last_at)
     return true;
 }
 
-static bool read_name(char *to, const char *symbol)
+static bool elf_symbol_read_name(char *to, const char *symbol)
 {
     size_t used = 0, last_at = 0;
     const char *at = symbol + 2;
@@ -135,19 +135,19 @@ static bool read_name(char *to, const char *symbol)
     if (*at == 'L') /* of its file alone */
         at++;
     if (*at != 'N')
-        return source_name(to, &used, &at, &last_at);
+        return elf_symbol_source_name(to, &used, &at, &last_at);
     for (at++; *at == 'K' || *at == 'V' || *at == 'r' || *at == 'R' || *at == 'O';)
         at++;
     while (*at == 'L' || (*at >= '0' && *at <= '9')) {
         at += *at == 'L';
-        if (!source_name(to, &used, &at, &last_at))
+        if (!elf_symbol_source_name(to, &used, &at, &last_at))
             return false;
     }
-    return (*at == 'E' && used) || own_name(to, used, at, last_at);
+    return (*at == 'E' && used) || elf_symbol_own_name(to, used, at, last_at);
 }
 
-void symbol_readable(char readable[SYMBOL_BYTES], const char *symbol)
+void elf_symbol_demangle(char readable[SYMBOL_BYTES], const char *symbol)
 {
-    if (!read_name(readable, symbol))
+    if (!elf_symbol_read_name(readable, symbol))
         snprintf(readable, SYMBOL_BYTES, "%s", symbol);
 }

@@ -10,13 +10,13 @@
 #define SYMBOL_BYTES 512u /* with its 0; what is longer is cut */
 
 /* Each, with its address in memory; false: the file cannot be read. */
-bool symbols_read(const char *path, uintptr_t bias,
+bool elf_symbols_read(const char *path, uintptr_t bias,
                   void (*take)(void *context, uint64_t address, const char *symbol), void *context);
 
 /* Without what a compiler adds to parts and copies of a function, as .part.0. */
-void symbol_plain(char plain[SYMBOL_BYTES], const char *symbol);
+void elf_symbol_is_plain(char plain[SYMBOL_BYTES], const char *symbol);
 /* As the source of C++ has it, without arguments: ns::f, A::A, A::~A; of templates and operators the symbol. */
-void symbol_readable(char readable[SYMBOL_BYTES], const char *symbol);
+void elf_symbol_demangle(char readable[SYMBOL_BYTES], const char *symbol);
 
 #pragma GCC visibility pop
 #endif

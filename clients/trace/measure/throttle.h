@@ -12,9 +12,9 @@
 extern _Atomic uint32_t throttle_count;
 
 /* A timed call begins in that context. */
-void throttle_look(struct measured *m, uint32_t context);
+void throttle_check(struct thread_profile *m, uint32_t context);
 /* Is it one of those that the thread heeds?  Also in signal handlers. */
-bool throttle_is(const struct measured *m, uint64_t function);
+bool throttle_is_throttled(const struct thread_profile *m, uint64_t function);
 /* Since when, by the monotonic clock; 0: it is none. */
 uint64_t throttle_since(uint64_t function);
 

@@ -5,21 +5,21 @@
 
 #include "clients/trace/measure/frames.h"
 
-static bool vforked_is_here(const struct measured *m)
+static bool vforked_is_here(const struct thread_profile *m)
 {
     return m && m->vforked && m->vforked == getpid();
 }
 
-void vforked_ends(struct measured *m)
+void vforked_ends(struct thread_profile *m)
 {
-    if (vforked_is_here(m) && gap_look(m, frames_top(m)))
+    if (vforked_is_here(m) && cpu_gap_check(m, call_stack_top(m)))
         frames_leave_child(m);
 }
 
 /* No call takes the straight way from here on. */
-void vforked_leaves(struct measured *m)
+void vforked_leaves(struct thread_profile *m)
 {
-    if (!vforked_is_here(m) || !gap_look(m, frames_top(m)))
+    if (!vforked_is_here(m) || !cpu_gap_check(m, call_stack_top(m)))
         return;
     m->vforked_leaves = true;
     m->room = 0;

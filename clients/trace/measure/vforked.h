@@ -14,9 +14,9 @@
 
 /* Of the calling thread, which may be its parent's or not be measured at all: the child ends; it is
  * about to become another program; and it did not. */
-void vforked_ends(struct measured *m);
-void vforked_leaves(struct measured *m);
-static inline void vforked_stays(struct measured *m)
+void vforked_ends(struct thread_profile *m);
+void vforked_leaves(struct thread_profile *m);
+static inline void vforked_stays(struct thread_profile *m)
 {
     if (!m || !m->vforked_leaves)
         return;
@@ -25,7 +25,7 @@ static inline void vforked_stays(struct measured *m)
 }
 
 /* In a child, at the innermost call. */
-static inline void vforked_seen(struct measured *m, const struct region_frame *innermost)
+static inline void vforked_seen(struct thread_profile *m, const struct profile_region_frame *innermost)
 {
     int child = getpid();
     if (m->vforked == child)

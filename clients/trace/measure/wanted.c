@@ -33,11 +33,11 @@ static const struct {
              {"none", 0}};
 
 static uint32_t first;
-static struct wanted_besides besides;
+static struct measurement_options besides;
 _Atomic uint32_t threads_running; /* (counted where regions begin and end, read where calls do) */
 
 /* SIZE_MAX: it is none. */
-static size_t find_word(const char *word, size_t size)
+static size_t measurement_wanted_find_word(const char *word, size_t size)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i].word) == size && strncmp(words[i].word, word, size) == 0)
@@ -48,7 +48,7 @@ static size_t find_word(const char *word, size_t size)
 #define RATE_MOST 1000u
 
 /* rate=N: samples a second. */
-static bool is_rate(const char *word, size_t size)
+static bool measurement_wanted_is_rate(const char *word, size_t size)
 {
     unsigned value = 0;
     if (size < 6 || size > 9 || strncmp(word, "rate=", 5) != 0)
@@ -62,15 +62,15 @@ static bool is_rate(const char *word, size_t size)
     return true;
 }
 
-static uint32_t read_words(const char *at)
+static uint32_t measurement_wanted_parse(const char *at)
 {
     uint32_t bits = 0;
     for (;; at++) {
-        size_t size = strcspn(at, ","), found = find_word(at, size);
-        if (is_rate(at, size))
+        size_t size = strcspn(at, ","), found = measurement_wanted_find_word(at, size);
+        if (measurement_wanted_is_rate(at, size))
             ;
         else if (size && found == SIZE_MAX)
-            say_once("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
+            stderr_log_print_once("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
                 "memory, meters, usage, waits, throttle, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
@@ -82,7 +82,7 @@ static uint32_t read_words(const char *at)
 }
 
 /* Is the heap followed?  Only a library that was loaded before the program can do that. */
-static bool heap_is_followed(void)
+static bool measurement_wanted_heap_is_traced(void)
 {
     const char *loaded = environment_get("LD_PRELOAD");
     Dl_info info;
@@ -93,28 +93,28 @@ static bool heap_is_followed(void)
            strstr(info.dli_fname, "libpoet-memory.so");
 }
 
-void wanted_begin(void)
+void measurement_wanted_begin(void)
 {
     const char *chosen = environment_get("POET_METERS");
     uint32_t usual = WANTED_METERS | (poet_profiled ? CALLS_CPU : 0);
     besides.file = chosen && *chosen == '@' ? chosen + 1 : NULL;
     besides.asks = chosen && strcmp(chosen, "ask") == 0;
-    uint32_t bits = chosen && !besides.file && !besides.asks ? read_words(chosen) : usual;
-    if (chosen && bits & WANTED_MEMORY && !heap_is_followed())
-        say_once("POET_METERS: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
+    uint32_t bits = chosen && !besides.file && !besides.asks ? measurement_wanted_parse(chosen) : usual;
+    if (chosen && bits & WANTED_MEMORY && !measurement_wanted_heap_is_traced())
+        stderr_log_print_once("POET_METERS: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
             "program; start it with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
-    if (bits & WANTED_EVERY && !server_entries && !server_sends)
-        say_once("POET_METERS: calls=every: the server is older: calls=cpu in its place");
-    bits &= server_entries ? UINT32_MAX : ~WANTED_EVERY;
-    if ((server_sends || !server_regions) && bits && chosen)
-        say_once("POET_METERS: nothing is measured %s",
-            server_sends ? "where no memory can be shared with the server"
+    if (bits & WANTED_EVERY && !server_takes_call_records && !server_needs_socket)
+        stderr_log_print_once("POET_METERS: calls=every: the server is older: calls=cpu in its place");
+    bits &= server_takes_call_records ? UINT32_MAX : ~WANTED_EVERY;
+    if ((server_needs_socket || !server_takes_regions) && bits && chosen)
+        stderr_log_print_once("POET_METERS: nothing is measured %s",
+            server_needs_socket ? "where no memory can be shared with the server"
                          : "for a server that is older");
-    first = server_sends || !server_regions ? 0 : bits;
+    first = server_needs_socket || !server_takes_regions ? 0 : bits;
 }
 
-uint32_t wanted_first(void) { return first; }
+uint32_t measurement_wanted_initial(void) { return first; }
 
-struct wanted_besides wanted_besides(void) { return besides; }
+struct measurement_options measurement_wanted_options(void) { return besides; }

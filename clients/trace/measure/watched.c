@@ -29,20 +29,20 @@ static _Atomic uint32_t cells;
 static bool full; /* which was said */
 static _Alignas(64) int64_t nobodys;
 
-static void hand_over(int fd)
+static void sampled_cells_send(int fd)
 {
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
-    struct out out = {.data = message, .room = sizeof message};
-    uint32_t life = atomic_load(&live);
-    if (!life || fd < 0 || server_sends || !server_meters)
+    struct encoder out = {.data = message, .room = sizeof message};
+    uint32_t life = atomic_load(&current_lifetime);
+    if (!life || fd < 0 || server_needs_socket || !server_takes_metrics)
         return;
-    out_begin(&out, MESSAGE_CELLS);
-    put_u32(&out, WATCH_VERSION);
-    out_end(&out);
+    encoder_begin_message(&out, MESSAGE_SAMPLED_CELLS);
+    encode_u32(&out, WATCH_VERSION);
+    encoder_end_message(&out);
     server_send_with(&out, fd, life);
 }
 
-static void *map(int fd, void *at)
+static void *sampled_cells_map(int fd, void *at)
 {
     void *p = mmap(at, WATCH_MAP_BYTES, PROT_READ | PROT_WRITE,
                    fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0)
@@ -52,9 +52,9 @@ static void *map(int fd, void *at)
 }
 
 /* Where the memory was, with what was in it; fd -1: of nobody else. */
-static void put_another(char *at, int fd)
+static void sampled_cells_send_name(char *at, int fd)
 {
-    char *new = map(fd, NULL);
+    char *new = sampled_cells_map(fd, NULL);
     if (!new)
         return;
     memcpy(new, at, WATCH_MAP_BYTES);
@@ -64,94 +64,94 @@ static void put_another(char *at, int fd)
 }
 
 /* Another server gets memory of its own. */
-void watched_announce(void)
+void sampled_cells_announce(void)
 {
     char *at = atomic_load(&memory);
     int fd = at ? queue_memory(WATCH_MAP_BYTES) : -1;
     if (fd < 0)
         return;
-    put_another(at, fd);
-    hand_over(fd);
+    sampled_cells_send_name(at, fd);
+    sampled_cells_send(fd);
     close(fd);
     for (uint32_t i = 0; i < atomic_load(&cells); i++)
-        meter_tell(METER_WATCHED_CODES + i, METER_WATCHED, names[i].name, names[i].unit);
+        metric_name_send(METRIC_WATCHED_CODES + i, METRIC_WATCHED, names[i].name, names[i].unit);
 }
 
-void watched_forked(void)
+void sampled_cells_forked(void)
 {
     latch_reset(&lock);
     if (atomic_load(&memory))
-        put_another(atomic_load(&memory), -1);
+        sampled_cells_send_name(atomic_load(&memory), -1);
 }
 
-static bool have_memory(void)
+static bool sampled_cells_have_memory(void)
 {
     if (atomic_load(&memory))
         return true;
     if (!names)
-        names = arena_take(WATCH_CELLS * sizeof *names);
+        names = tracer_arena_alloc(WATCH_CELLS * sizeof *names);
     int fd = names ? queue_memory(WATCH_MAP_BYTES) : -1;
     if (fd < 0)
         return false;
-    atomic_store(&memory, map(fd, NULL));
+    atomic_store(&memory, sampled_cells_map(fd, NULL));
     if (atomic_load(&memory))
-        hand_over(fd);
+        sampled_cells_send(fd);
     close(fd);
     return atomic_load(&memory) != NULL;
 }
 
-static char *copied(const char *text)
+static char *sampled_cells_copy_label(const char *text)
 {
-    size_t bytes = strnlen(text, TOLD_LABEL_BYTES - 1);
-    char *copy = arena_take(bytes + 1);
+    size_t bytes = strnlen(text, MESSAGE_LABEL_BYTES - 1);
+    char *copy = tracer_arena_alloc(bytes + 1);
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-static int64_t *cell_at(uint32_t i)
+static int64_t *sampled_cells_get(uint32_t i)
 {
     return (int64_t *)(void *)(atomic_load(&memory) + (size_t)i * WATCH_CELL_BYTES);
 }
 
-static int64_t *make(const char *name, const char *unit)
+static int64_t *sampled_cells_create(const char *name, const char *unit)
 {
     uint32_t i = atomic_load(&cells);
-    struct cell_name kept = {i < WATCH_CELLS ? copied(name) : NULL, copied(unit)};
+    struct cell_name kept = {i < WATCH_CELLS ? sampled_cells_copy_label(name) : NULL, sampled_cells_copy_label(unit)};
     if (!kept.name || !kept.unit) {
         if (!full)
-            say("poet_watch: %.80s: there is no room for more: it is not looked at", name);
+            stderr_log_print("poet_watch: %.80s: there is no room for more: it is not looked at", name);
         full = true;
         return &nobodys;
     }
     names[i] = kept;
     atomic_store(&cells, i + 1);
-    meter_tell(METER_WATCHED_CODES + i, METER_WATCHED, kept.name, kept.unit);
-    return cell_at(i);
+    metric_name_send(METRIC_WATCHED_CODES + i, METRIC_WATCHED, kept.name, kept.unit);
+    return sampled_cells_get(i);
 }
 
-static bool is_looked_at(void)
+static bool sampled_cells_is_sampled(void)
 {
-    return atomic_load(&live) && !server_sends && server_meters && wanted_first() & WANTED_METERS;
+    return atomic_load(&current_lifetime) && !server_needs_socket && server_takes_metrics && measurement_wanted_initial() & WANTED_METERS;
 }
 
-static int64_t *find_or_make(const char *name, const char *unit)
+static int64_t *sampled_cells_find_or_create(const char *name, const char *unit)
 {
     for (uint32_t i = 0; i < atomic_load(&cells); i++)
-        if (strncmp(names[i].name, name, TOLD_LABEL_BYTES - 1) == 0)
-            return cell_at(i);
-    return is_looked_at() && have_memory() ? make(name, unit) : &nobodys;
+        if (strncmp(names[i].name, name, MESSAGE_LABEL_BYTES - 1) == 0)
+            return sampled_cells_get(i);
+    return sampled_cells_is_sampled() && sampled_cells_have_memory() ? sampled_cells_create(name, unit) : &nobodys;
 }
 
 int64_t *poet_watch(const char *name, const char *unit)
 {
-    struct thread *t = thread_self();
+    struct traced_thread *t = thread_self();
     if (!name)
         return &nobodys;
     int saved = errno;
     if (t)
         busy_begin(t);
-    latch_take(&lock);
-    int64_t *cell = find_or_make(name, unit ? unit : "");
-    latch_give(&lock);
+    latch_lock(&lock);
+    int64_t *cell = sampled_cells_find_or_create(name, unit ? unit : "");
+    latch_unlock(&lock);
     if (t)
         busy_end(t);
     errno = saved;

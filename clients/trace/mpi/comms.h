@@ -10,9 +10,9 @@
 
 #pragma GCC visibility push(hidden)
 
-struct request; /* see request.h */
+struct mpi_request; /* see request.h */
 
-struct comm {
+struct communicator {
     uint64_t id; /* the same in all members, and no other communicator's */
     int rank, size;
     bool inter;
@@ -22,14 +22,14 @@ struct comm {
     int self;        /* rank in the world */
     uint64_t collectives, children; /* so far */
     poet_line_t line;
-    struct request *first, *last; /* posted receives, the oldest first */
+    struct mpi_request *first, *last; /* posted receives, the oldest first */
 };
 
 /* NULL: it is not followed. */
-struct comm *comm_of(MPI_Comm handle);
-void comms_begin(void);
-int peer_of(const struct comm *comm, int rank); /* in the world; -1 none */
-poet_line_t peer_line(const struct comm *comm,
+struct communicator *communicator_find(MPI_Comm handle);
+void communicators_begin(void);
+int communicator_world_rank(const struct communicator *comm, int rank); /* in the world; -1 none */
+poet_line_t communicator_line(const struct communicator *comm,
                       int rank); /* of MPI_ANY_SOURCE: the communicator's */
 
 #pragma GCC visibility pop

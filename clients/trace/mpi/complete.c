@@ -6,21 +6,21 @@
 #include "clients/trace/mpi/plan.h"
 #include "clients/trace/mpi/ranks.h"
 
-static bool got_message(struct request *r, const MPI_Status *status, const void *site)
+static bool completion_record_message(struct mpi_request *r, const MPI_Status *status, const void *site)
 {
     uint64_t key[2];
     int cancelled = 0;
     PMPI_Test_cancelled(status, &cancelled);
-    lock();
+    tracing_state_lock();
     if (cancelled || status->MPI_SOURCE < 0)
-        unposted(r);
-    bool known = r->active && received(r, status->MPI_SOURCE, status->MPI_TAG, key);
-    unlock();
+        message_match_unpost(r);
+    bool known = r->active && message_match_receive(r, status->MPI_SOURCE, status->MPI_TAG, key);
+    tracing_state_unlock();
     if (cancelled || status->MPI_SOURCE < 0)
         return false;
-    bool traced = known && rank_traced(peer_of(r->comm, status->MPI_SOURCE));
+    bool traced = known && rank_traced(communicator_world_rank(r->comm, status->MPI_SOURCE));
     poet_event_t event =
-        note_got(EVENT_receive, peer_line(r->comm, status->MPI_SOURCE), traced ? key : NULL,
+        mpi_event_record_received(EVENT_receive, communicator_line(r->comm, status->MPI_SOURCE), traced ? key : NULL,
                  r->any && traced ? r->asked : 0, status->MPI_SOURCE, r->together, site);
     if (!traced)
         poet_annotate(
@@ -31,18 +31,18 @@ static bool got_message(struct request *r, const MPI_Status *status, const void 
     return true;
 }
 
-bool completed(struct request *r, const MPI_Status *status, const void *site)
+bool completion_finish(struct mpi_request *r, const MPI_Status *status, const void *site)
 {
-    bool received = r->kind == REQUEST_RECEIVE && r->active && got_message(r, status, site);
+    bool received = r->kind == REQUEST_RECEIVE && r->active && completion_record_message(r, status, site);
     if (r->kind == REQUEST_COLLECTIVE) {
-        plan_end(r->plan, site);
+        collective_plan_end(r->plan, site);
         r->plan = NULL;
     }
     r->active = r->awaited = r->taken = r->together = false;
     if (!r->persistent) {
-        lock();
-        request_forget(r);
-        unlock();
+        tracing_state_lock();
+        mpi_request_forget(r);
+        tracing_state_unlock();
     }
     return received;
 }

@@ -10,7 +10,7 @@
 #pragma GCC visibility push(hidden)
 
 /* A request is complete: records what it brought. */
-bool completed(struct request *request, const MPI_Status *status, const void *site);
+bool completion_finish(struct mpi_request *request, const MPI_Status *status, const void *site);
 
 #pragma GCC visibility pop
 #endif

@@ -10,19 +10,19 @@ static const char *const names[EVENT_COUNT] = {
 };
 static poet_type_t types[EVENT_COUNT];
 
-void events_begin(void)
+void mpi_events_begin(void)
 {
     poet_environment("mpi");
     for (int i = 0; i < EVENT_COUNT; i++)
         types[i] = poet_type(names[i], NULL);
 }
 
-poet_event_t note(enum event type, poet_line_t about, const void *site)
+poet_event_t event_record(enum mpi_event type, poet_line_t about, const void *site)
 {
     return poet_record(&(poet_record_t){.type = types[type], .about = about, .site = site});
 }
 
-poet_event_t note_send(enum event type, poet_line_t about, uint64_t high, uint64_t low,
+poet_event_t event_record_send(enum mpi_event type, poet_line_t about, uint64_t high, uint64_t low,
                        int receives, const void *site)
 {
     return poet_record(&(poet_record_t){.type = types[type],
@@ -35,7 +35,7 @@ poet_event_t note_send(enum event type, poet_line_t about, uint64_t high, uint64
                                         .count = (uint32_t)receives});
 }
 
-poet_event_t note_receive(enum event type, uint64_t high, const uint64_t *low, int count, bool last,
+poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint64_t *low, int count, bool last,
                           const void *site)
 {
     return poet_record(&(poet_record_t){.type = types[type],
@@ -47,7 +47,7 @@ poet_event_t note_receive(enum event type, uint64_t high, const uint64_t *low, i
                                         .count = last});
 }
 
-poet_event_t note_got(enum event type, poet_line_t about, const uint64_t key[2], uint32_t asked,
+poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about, const uint64_t key[2], uint32_t asked,
                       int source, bool together, const void *site)
 {
     return poet_record(
@@ -63,25 +63,25 @@ poet_event_t note_got(enum event type, poet_line_t about, const uint64_t key[2],
                          .got = (uint32_t)source});
 }
 
-int ask(enum event type, int from, uint32_t *asked)
+int mpi_event_request_source(enum mpi_event type, int from, uint32_t *asked)
 {
-    return (int)poet_ask(from == MPI_ANY_SOURCE ? types[type] : 0, asked, (uint32_t)from);
+    return (int)poet_replay_begin_nondeterministic(from == MPI_ANY_SOURCE ? types[type] : 0, asked, (uint32_t)from);
 }
 
-int again(enum event type) { return poet_again(types[type], -1); }
+int mpi_event_replay_next(enum mpi_event type) { return poet_replay_next_is(types[type], -1); }
 
-uint32_t asked_next(enum event type, int *got, bool *together)
+uint32_t mpi_event_replay_choice(enum mpi_event type, int *got, bool *together)
 {
     uint32_t is = 0;
     int with_next = 0;
-    uint32_t asked = poet_asked(types[type], &is, &with_next);
+    uint32_t asked = poet_replay_result(types[type], &is, &with_next);
     if (asked)
         *got = (int)is;
     *together = with_next;
     return asked;
 }
 
-poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int members,
+poet_event_t event_record_group(enum mpi_event type, uint64_t high, uint64_t low, int members,
                           const void *site)
 {
     return poet_record(&(poet_record_t){.type = types[type],
@@ -93,5 +93,5 @@ poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int memb
                                         .count = (uint32_t)members});
 }
 
-void note_waits(enum event type) { poet_waits(types[type]); }
-void note_goes_on(enum event type) { poet_goes_on(types[type]); }
+void mpi_event_wait_begin(enum mpi_event type) { poet_wait_begin(types[type]); }
+void mpi_event_wait_end(enum mpi_event type) { poet_wait_done(types[type]); }

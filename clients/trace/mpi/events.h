@@ -19,7 +19,7 @@
 /* clang-format on */
 
 /* clang-format off */
-enum event {
+enum mpi_event {
 #define T(name) EVENT_##name,
     EVENTS(T)
 #undef T
@@ -28,41 +28,41 @@ enum event {
 /* clang-format on */
 
 /* Makes the types known, before the first event. */
-void events_begin(void);
+void mpi_events_begin(void);
 
 /* An event where the thread is; site: the call's. */
-poet_event_t note(enum event type, poet_line_t about, const void *site);
-poet_event_t note_send(enum event type, poet_line_t about, uint64_t high, uint64_t low,
+poet_event_t event_record(enum mpi_event type, poet_line_t about, const void *site);
+poet_event_t event_record_send(enum mpi_event type, poet_line_t about, uint64_t high, uint64_t low,
                        int receives, const void *site);
-poet_event_t note_receive(enum event type, uint64_t high, const uint64_t *low, int count, bool last,
+poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint64_t *low, int count, bool last,
                           const void *site);
 /* What got the message of `source`, which answers that ask (0: none); key NULL: which message is not known.
  * together: the call tells of another one behind it. */
-poet_event_t note_got(enum event type, poet_line_t about, const uint64_t key[2], uint32_t asked,
+poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about, const uint64_t key[2], uint32_t asked,
                       int source, bool together, const void *site);
 /* A receive is one ask, whether or not that is told.  From MPI_ANY_SOURCE (`from`): whose message it got when it was recorded, in a run that is
  * repeated; else `from`, and for all others. */
-int ask(enum event type, int from, uint32_t *asked);
+int mpi_event_request_source(enum mpi_event type, int from, uint32_t *asked);
 /* For what was there then: who only looks looks again, and may have more to do. */
 #define LOOKS_MOST 1000
 /* Whether the thread's next event then was of that type; -1: nothing is repeated. */
-int again(enum event type);
+int mpi_event_replay_next(enum mpi_event type);
 /* Which ask the next event, of that type, tells of, and what that got; 0: none.  together: its call told of the event
  * behind it, too. */
-uint32_t asked_next(enum event type, int *got, bool *together);
-poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int members,
+uint32_t mpi_event_replay_choice(enum mpi_event type, int *got, bool *together);
+poet_event_t event_record_group(enum mpi_event type, uint64_t high, uint64_t low, int members,
                           const void *site);
 
 /* A call that waits, told by an event of that type. */
 #define WAITING(type, call)                                                                        \
     ({                                                                                             \
-        note_waits(type);                                                                          \
+        mpi_event_wait_begin(type);                                                                          \
         int result_ = (call);                                                                      \
-        note_goes_on(type);                                                                        \
+        mpi_event_wait_end(type);                                                                        \
         result_;                                                                                   \
     })
-void note_waits(enum event type);
-void note_goes_on(enum event type);
+void mpi_event_wait_begin(enum mpi_event type);
+void mpi_event_wait_end(enum mpi_event type);
 
 #pragma GCC visibility pop
 #endif

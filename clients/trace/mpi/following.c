@@ -8,35 +8,35 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-bool following, concurrent;
+bool mpi_tracing, mpi_is_threaded;
 
-static atomic_flag held = ATOMIC_FLAG_INIT;
+static atomic_flag tracing_state_is_locked = ATOMIC_FLAG_INIT;
 
-void lock(void)
+void tracing_state_lock(void)
 {
-    while (atomic_flag_test_and_set_explicit(&held, memory_order_acquire))
+    while (atomic_flag_test_and_set_explicit(&tracing_state_is_locked, memory_order_acquire))
         sched_yield();
 }
 
-void unlock(void) { atomic_flag_clear_explicit(&held, memory_order_release); }
+void tracing_state_unlock(void) { atomic_flag_clear_explicit(&tracing_state_is_locked, memory_order_release); }
 
 /* What calls that are under way need when there is no memory left: from then on nothing more is followed. */
 static _Alignas(16) char reserve[4u << 20];
 static size_t reserved;
 
-void *take(size_t n, size_t each)
+void *tracing_state_alloc(size_t n, size_t each)
 {
     void *p = calloc(n ? n : 1, each);
     if (p)
         return p;
     size_t bytes = (n * each + 15) & ~(size_t)15;
-    following = false;
-    poet_unseen("MPI calls since there was no memory to follow them");
+    mpi_tracing = false;
+    poet_untraced("MPI calls since there was no memory to follow them");
     size_t at = __atomic_fetch_add(&reserved, bytes, __ATOMIC_RELAXED);
     return bytes <= sizeof reserve && at <= sizeof reserve - bytes ? reserve + at : NULL;
 }
 
-void give(void *p)
+void tracing_state_free(void *p)
 {
     if ((char *)p < reserve || (char *)p >= reserve + sizeof reserve)
         free(p);

@@ -12,52 +12,52 @@
 
 /* ---- counters ---- */
 
-struct counter {
+struct match_counter {
     uint64_t comm;
     int peer, tag;
     bool sends, used;
     uint64_t count;
 };
-static struct counter *counters;
+static struct match_counter *counters;
 static size_t counter_room, counter_count;
 
-static struct counter *find(struct counter *in, size_t room, const struct counter *wanted)
+static struct match_counter *message_match_find(struct match_counter *in, size_t room, const struct match_counter *wanted)
 {
     size_t i =
-        mix(mix(wanted->comm, (uint64_t)wanted->peer), (uint64_t)wanted->tag * 2 + wanted->sends);
+        key_mix(key_mix(wanted->comm, (uint64_t)wanted->peer), (uint64_t)wanted->tag * 2 + wanted->sends);
     for (;; i++) {
-        struct counter *c = &in[i & (room - 1)];
+        struct match_counter *c = &in[i & (room - 1)];
         if (!c->used || (c->comm == wanted->comm && c->peer == wanted->peer &&
                          c->tag == wanted->tag && c->sends == wanted->sends))
             return c;
     }
 }
 
-static void widen(void)
+static void message_match_grow(void)
 {
     size_t room = counter_room ? counter_room * 2 : 256;
-    struct counter *more = take(room, sizeof *more);
+    struct match_counter *more = tracing_state_alloc(room, sizeof *more);
     if (!more)
         return;
     for (size_t i = 0; i < counter_room; i++)
         if (counters[i].used)
-            *find(more, room, &counters[i]) = counters[i];
-    give(counters);
+            *message_match_find(more, room, &counters[i]) = counters[i];
+    tracing_state_free(counters);
     counters = more;
     counter_room = room;
 }
 
-static uint64_t *counter(const struct comm *comm, bool sends, int peer, int tag)
+static uint64_t *message_match_counter(const struct communicator *comm, bool sends, int peer, int tag)
 {
     if (counter_count * 2 >= counter_room)
-        widen();
+        message_match_grow();
     if (counter_count + 1 >= counter_room) { /* no memory, and nothing is followed any more */
         static uint64_t none;
         return &none;
     }
-    struct counter wanted = {
+    struct match_counter wanted = {
         .comm = comm->id, .peer = peer, .tag = tag, .sends = sends, .used = true};
-    struct counter *c = find(counters, counter_room, &wanted);
+    struct match_counter *c = message_match_find(counters, counter_room, &wanted);
     if (!c->used) {
         *c = wanted;
         counter_count++;
@@ -65,26 +65,26 @@ static uint64_t *counter(const struct comm *comm, bool sends, int peer, int tag)
     return &c->count;
 }
 
-static void make_key(const struct comm *comm, int from, int to, int tag, uint64_t sequence,
+static void message_match_make_key(const struct communicator *comm, int from, int to, int tag, uint64_t sequence,
                      uint64_t key[2])
 {
-    key[0] = mix(mix(mix(comm->id, 6), (uint64_t)from), (uint64_t)to);
-    key[1] = mix(mix(key[0], (uint64_t)tag), sequence);
+    key[0] = key_mix(key_mix(key_mix(comm->id, 6), (uint64_t)from), (uint64_t)to);
+    key[1] = key_mix(key_mix(key[0], (uint64_t)tag), sequence);
 }
 
-uint64_t send_sequence(const struct comm *comm, int destination, int tag)
+uint64_t message_match_send_sequence(const struct communicator *comm, int destination, int tag)
 {
-    return (*counter(comm, true, peer_of(comm, destination), tag))++;
+    return (*message_match_counter(comm, true, communicator_world_rank(comm, destination), tag))++;
 }
 
-void send_key(const struct comm *comm, int destination, int tag, uint64_t sequence, uint64_t key[2])
+void message_match_send_key(const struct communicator *comm, int destination, int tag, uint64_t sequence, uint64_t key[2])
 {
-    make_key(comm, comm->self, peer_of(comm, destination), tag, sequence, key);
+    message_match_make_key(comm, comm->self, communicator_world_rank(comm, destination), tag, sequence, key);
 }
 
 /* ---- posted receives ---- */
 
-void posted(struct request *r)
+void message_match_post(struct mpi_request *r)
 {
     r->active = true;
     r->assigned = r->over = false;
@@ -94,7 +94,7 @@ void posted(struct request *r)
     r->comm->last = r;
 }
 
-void unposted(struct request *r)
+void message_match_unpost(struct mpi_request *r)
 {
     *(r->before ? &r->before->after : &r->comm->first) = r->after;
     *(r->after ? &r->after->before : &r->comm->last) = r->before;
@@ -102,16 +102,16 @@ void unposted(struct request *r)
     r->active = false;
 }
 
-static void assign(struct request *r, int source, int tag)
+static void message_match_assign(struct mpi_request *r, int source, int tag)
 {
-    r->sequence = (*counter(r->comm, false, peer_of(r->comm, source), tag))++;
+    r->sequence = (*message_match_counter(r->comm, false, communicator_world_rank(r->comm, source), tag))++;
     r->assigned = true;
 }
 
-enum answer { NO, YES, UNKNOWN };
+enum match_answer { NO, YES, UNKNOWN };
 
 /* Did this one, posted before, get a message from there with that tag? */
-static enum answer got(struct request *r, int source, int tag)
+static enum match_answer message_match_has_received(struct mpi_request *r, int source, int tag)
 {
     bool exact = r->peer == source && r->tag == tag;
     bool fits = (r->peer == source || r->peer == MPI_ANY_SOURCE) &&
@@ -128,35 +128,35 @@ static enum answer got(struct request *r, int source, int tag)
 }
 
 /* Gives the older ones theirs; false: one cannot say. */
-static bool serve_older(struct comm *comm, const struct request *until, int source, int tag)
+static bool message_match_serve_older(struct communicator *comm, const struct mpi_request *until, int source, int tag)
 {
-    for (struct request *r = comm->first, *after; r && r != until; r = after) {
+    for (struct mpi_request *r = comm->first, *after; r && r != until; r = after) {
         after = r->after;
         if (r->assigned)
             continue;
-        enum answer answer = got(r, source, tag);
+        enum match_answer answer = message_match_has_received(r, source, tag);
         if (answer == UNKNOWN)
             return false;
         if (answer == YES)
-            assign(r, source, tag);
+            message_match_assign(r, source, tag);
         if (answer == YES && r->over) { /* nobody waits to hear it any more */
-            unposted(r);
-            give(r);
+            message_match_unpost(r);
+            tracing_state_free(r);
         }
     }
     return true;
 }
 
-bool received(struct request *r, int source, int tag, uint64_t key[2])
+bool message_match_receive(struct mpi_request *r, int source, int tag, uint64_t key[2])
 {
-    if (!r->assigned && serve_older(r->comm, r, source, tag))
-        assign(r, source, tag);
+    if (!r->assigned && message_match_serve_older(r->comm, r, source, tag))
+        message_match_assign(r, source, tag);
     if (r->assigned) {
-        make_key(r->comm, peer_of(r->comm, source), r->comm->self, tag, r->sequence, key);
-        unposted(r);
+        message_match_make_key(r->comm, communicator_world_rank(r->comm, source), r->comm->self, tag, r->sequence, key);
+        message_match_unpost(r);
         return true;
     }
-    struct request *over = take(1, sizeof *over); /* it stays among them as what it got */
+    struct mpi_request *over = tracing_state_alloc(1, sizeof *over); /* it stays among them as what it got */
     *over = *r;
     over->over = true;
     over->peer = source;
@@ -168,12 +168,12 @@ bool received(struct request *r, int source, int tag, uint64_t key[2])
     return false;
 }
 
-bool next_message(struct comm *comm, int source, int tag, uint64_t *sequence, uint64_t key[2])
+bool message_match_next(struct communicator *comm, int source, int tag, uint64_t *sequence, uint64_t key[2])
 {
-    if (!serve_older(comm, NULL, source, tag))
+    if (!message_match_serve_older(comm, NULL, source, tag))
         return false;
-    uint64_t *next = counter(comm, false, peer_of(comm, source), tag);
-    make_key(comm, peer_of(comm, source), comm->self, tag, *next, key);
+    uint64_t *next = message_match_counter(comm, false, communicator_world_rank(comm, source), tag);
+    message_match_make_key(comm, communicator_world_rank(comm, source), comm->self, tag, *next, key);
     if (sequence)
         *sequence = (*next)++;
     return true;

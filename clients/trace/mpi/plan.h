@@ -17,26 +17,26 @@
 
 #pragma GCC visibility push(hidden)
 
-struct plan;
+struct collective_plan;
 
 /* Each counts one more collective call of the communicator.  begun: the call returns before it is done; empty: no
  * data go anywhere. */
-struct plan *plan_new(struct comm *c); /* nobody needs anybody */
-struct plan *plan_all_of_all(struct comm *c, bool begun, bool empty);
-struct plan *plan_from_root(struct comm *c, int root, bool empty);
-struct plan *plan_to_root(struct comm *c, int root, bool empty);
-struct plan *plan_upwards(struct comm *c, bool empty);
+struct collective_plan *collective_plan_new(struct communicator *c); /* nobody needs anybody */
+struct collective_plan *collective_plan_all_of_all(struct communicator *c, bool begun, bool empty);
+struct collective_plan *collective_plan_from_root(struct communicator *c, int root, bool empty);
+struct collective_plan *collective_plan_to_root(struct communicator *c, int root, bool empty);
+struct collective_plan *collective_plan_prefix(struct communicator *c, bool empty);
 
 /* Where parts may be empty.  counts: one for each member; own: what this one gets, or gives. */
-struct plan *plan_scatter(struct comm *c, int root, const int *counts, int own);
-struct plan *plan_gather(struct comm *c, int root, const int *counts, int own);
-struct plan *plan_allgather(struct comm *c, const int *counts, bool begun);
-struct plan *plan_alltoall(struct comm *c, const int *out, const int *in);
-struct plan *plan_reduce_scatter(struct comm *c, const int *counts, bool begun);
+struct collective_plan *collective_plan_scatter(struct communicator *c, int root, const int *counts, int own);
+struct collective_plan *collective_plan_gather(struct communicator *c, int root, const int *counts, int own);
+struct collective_plan *collective_plan_allgather(struct communicator *c, const int *counts, bool begun);
+struct collective_plan *collective_plan_alltoall(struct communicator *c, const int *out, const int *in);
+struct collective_plan *collective_plan_reduce_scatter(struct communicator *c, const int *counts, bool begun);
 
-void plan_begin(struct plan *plan, enum event type, poet_line_t about, const void *site);
-void plan_end(struct plan *plan, const void *site); /* it is complete; frees it */
-void plan_free(struct plan *plan); /* NULL too */
+void collective_plan_begin(struct collective_plan *plan, enum mpi_event type, poet_line_t about, const void *site);
+void collective_plan_end(struct collective_plan *plan, const void *site); /* it is complete; frees it */
+void collective_plan_free(struct collective_plan *plan); /* NULL too */
 
 #pragma GCC visibility pop
 #endif

@@ -3,61 +3,61 @@
 #include "clients/trace/mpi/events.h"
 #include "clients/trace/mpi/following.h"
 
-struct prepared {
+struct persistent_recv {
     MPI_Request own, now; /* as the program made it; as it was started last */
     void *data;
     int n, tag;
     MPI_Datatype type;
     MPI_Comm comm;
-    struct prepared *next;
+    struct persistent_recv *next;
 };
 
-static struct prepared *all; /* under the lock */
+static struct persistent_recv *all; /* under the lock */
 
-struct prepared *prepare(MPI_Request own, void *data, int n, MPI_Datatype type, int tag,
+struct persistent_recv *persistent_recv_create(MPI_Request own, void *data, int n, MPI_Datatype type, int tag,
                          MPI_Comm comm)
 {
     MPI_Datatype kept;
-    if (again(EVENT_receive) < 0 || PMPI_Type_dup(type, &kept) != MPI_SUCCESS)
+    if (mpi_event_replay_next(EVENT_receive) < 0 || PMPI_Type_dup(type, &kept) != MPI_SUCCESS)
         return NULL;
-    struct prepared *p = take(1, sizeof *p);
-    *p = (struct prepared){own, own, data, n, tag, kept, comm, NULL};
-    lock();
+    struct persistent_recv *p = tracing_state_alloc(1, sizeof *p);
+    *p = (struct persistent_recv){own, own, data, n, tag, kept, comm, NULL};
+    tracing_state_lock();
     p->next = all;
     all = p;
-    unlock();
+    tracing_state_unlock();
     return p;
 }
 
 /* (what was started last is not under way any more, or it could not be started) */
-static void drop(struct prepared *p)
+static void persistent_recv_drop(struct persistent_recv *p)
 {
     if (p->now != p->own)
         PMPI_Request_free(&p->now);
     p->now = p->own;
 }
 
-MPI_Request prepare_start(struct prepared *p, int from)
+MPI_Request persistent_recv_start(struct persistent_recv *p, int from)
 {
     MPI_Request now;
-    drop(p);
+    persistent_recv_drop(p);
     if (from != MPI_ANY_SOURCE &&
         PMPI_Recv_init(p->data, p->n, p->type, from, p->tag, p->comm, &now) == MPI_SUCCESS)
         p->now = now;
     return p->now;
 }
 
-void prepare_find(int count, MPI_Request *handles)
+void persistent_recv_find(int count, MPI_Request *handles)
 {
-    for (struct prepared *p = all; p; p = p->next)
+    for (struct persistent_recv *p = all; p; p = p->next)
         for (int i = 0; i < count && p->now != p->own; i++)
             if (handles[i] == p->own)
                 handles[i] = p->now;
 }
 
-void prepare_free(struct prepared *p)
+void persistent_recv_free(struct persistent_recv *p)
 {
-    struct prepared **at = &all;
+    struct persistent_recv **at = &all;
     while (p && *at && *at != p)
         at = &(*at)->next;
     if (!p)
@@ -67,5 +67,5 @@ void prepare_free(struct prepared *p)
     if (p->now != p->own)
         PMPI_Request_free(&p->own);
     PMPI_Type_free(&p->type);
-    give(p);
+    tracing_state_free(p);
 }

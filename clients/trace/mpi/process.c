@@ -23,7 +23,7 @@
 #pragma weak PMPI_Init
 
 /* When the parent began, in ticks: its number may be given again (proc(5), stat, field 22). */
-static unsigned long long parent_began(void)
+static unsigned long long mpi_tracer_parent_began(void)
 {
     char path[64], text[1024] = "";
     unsigned long long began = 0;
@@ -41,7 +41,7 @@ static unsigned long long parent_began(void)
 
 /* Where mpirun is not recorded itself: Open MPI names the job; MPICH's processes on one machine have
  * one parent. */
-API const char *poet_launch(void)
+API const char *poet_job_id(void)
 {
     static char name[128];
     const char *job_name = getenv("PMIX_NAMESPACE");
@@ -50,72 +50,72 @@ API const char *poet_launch(void)
     if (job_name)
         snprintf(name, sizeof name, "mpirun@%.100s", job_name);
     else
-        snprintf(name, sizeof name, "mpirun@%d.%llu", (int)getppid(), parent_began());
+        snprintf(name, sizeof name, "mpirun@%d.%llu", (int)getppid(), mpi_tracer_parent_began());
     return name;
 }
 
 /* ---- the calls ---- */
 
-static void before_init(const void *site)
+static void mpi_tracer_before_init(const void *site)
 {
-    events_begin();
-    note(EVENT_init, 0, site);
-    note_waits(EVENT_init);
+    mpi_events_begin();
+    event_record(EVENT_init, 0, site);
+    mpi_event_wait_begin(EVENT_init);
 }
 
 /* All ranks take part, those that are not traced, too. */
-static void after_init(const void *site)
+static void mpi_tracer_after_init(const void *site)
 {
     int own, level = MPI_THREAD_SINGLE;
     char name[32];
-    poet_line_t line = poet_here();
+    poet_line_t line = poet_current_line();
     PMPI_Comm_rank(MPI_COMM_WORLD, &own);
     PMPI_Query_thread(&level);
-    concurrent = level == MPI_THREAD_MULTIPLE;
+    mpi_is_threaded = level == MPI_THREAD_MULTIPLE;
     ranks_exchange(line, own);
     snprintf(name, sizeof name, "rank %d", own);
     poet_line_kind(line, "rank", name);
     if (line && ranks_all_traced())
-        note_meeting(EVENT_initialised, job(), mix(job(), 1), ranks_count(), site);
+        event_record_group(EVENT_initialised, rank_job_key(), key_mix(rank_job_key(), 1), ranks_count(), site);
     else
-        note(EVENT_initialised, 0, site);
-    comms_begin();
-    following = line != 0;
+        event_record(EVENT_initialised, 0, site);
+    communicators_begin();
+    mpi_tracing = line != 0;
 }
 
 API int MPI_Init(int *argc, char ***argv)
 {
-    before_init(SITE);
+    mpi_tracer_before_init(SITE);
     int e = PMPI_Init(argc, argv);
-    note_goes_on(EVENT_init);
+    mpi_event_wait_end(EVENT_init);
     if (e == MPI_SUCCESS)
-        after_init(SITE);
+        mpi_tracer_after_init(SITE);
     return e;
 }
 
 API int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    before_init(SITE);
+    mpi_tracer_before_init(SITE);
     int e = PMPI_Init_thread(argc, argv, required, provided);
-    note_goes_on(EVENT_init);
+    mpi_event_wait_end(EVENT_init);
     if (e == MPI_SUCCESS)
-        after_init(SITE);
+        mpi_tracer_after_init(SITE);
     return e;
 }
 
 API int MPI_Finalize(void)
 {
-    bool followed = following;
-    struct comm *world = followed ? comm_of(MPI_COMM_WORLD) : NULL;
+    bool followed = mpi_tracing;
+    struct communicator *world = followed ? communicator_find(MPI_COMM_WORLD) : NULL;
     if (followed)
-        note(EVENT_finalise, world && ranks_all_traced() ? world->line : 0, SITE);
+        event_record(EVENT_finalise, world && ranks_all_traced() ? world->line : 0, SITE);
     if (followed)
-        note_waits(EVENT_finalise);
-    following = false;
+        mpi_event_wait_begin(EVENT_finalise);
+    mpi_tracing = false;
     int e = PMPI_Finalize();
     if (followed) {
-        note_goes_on(EVENT_finalise);
-        note(EVENT_finalised, 0, SITE);
+        mpi_event_wait_end(EVENT_finalise);
+        event_record(EVENT_finalised, 0, SITE);
     }
     return e;
 }

@@ -13,7 +13,7 @@ static struct rank {
 } *ranks;
 static int rank_count;
 
-uint64_t job(void) { return mix(ranks[0].identity[0], ranks[0].identity[1]); }
+uint64_t rank_job_key(void) { return key_mix(ranks[0].identity[0], ranks[0].identity[1]); }
 
 bool rank_traced(int world)
 {
@@ -25,16 +25,16 @@ poet_line_t rank_line(int world)
 {
     if (!rank_traced(world))
         return 0;
-    lock();
+    tracing_state_lock();
     bool opened = ranks[world].line;
-    unlock();
+    tracing_state_unlock();
     if (!opened) {
         char name[32];
         snprintf(name, sizeof name, "rank %d", world);
-        poet_line_t line = poet_line_of("rank", name, ranks[world].identity);
-        lock();
+        poet_line_t line = poet_line_by_identity("rank", name, ranks[world].identity);
+        tracing_state_lock();
         ranks[world].line = line;
-        unlock();
+        tracing_state_unlock();
     }
     return ranks[world].line;
 }
@@ -45,8 +45,8 @@ void ranks_exchange(poet_line_t line, int own)
     if (!poet_identity(line, identity))
         identity[0] = identity[1] = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-    ranks = take((size_t)rank_count, sizeof *ranks);
-    uint64_t *all = take((size_t)rank_count, sizeof identity);
+    ranks = tracing_state_alloc((size_t)rank_count, sizeof *ranks);
+    uint64_t *all = tracing_state_alloc((size_t)rank_count, sizeof identity);
     PMPI_Allgather(identity, sizeof identity, MPI_BYTE, all, sizeof identity, MPI_BYTE,
                    MPI_COMM_WORLD);
     for (int i = 0; i < rank_count; i++) {
@@ -54,7 +54,7 @@ void ranks_exchange(poet_line_t line, int own)
         ranks[i].identity[1] = all[2 * i + 1];
     }
     ranks[own].line = line;
-    give(all);
+    tracing_state_free(all);
 }
 
 int ranks_count(void) { return rank_count; }

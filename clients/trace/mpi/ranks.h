@@ -19,7 +19,7 @@ bool ranks_all_traced(void);
 poet_line_t rank_line(int world);
 bool rank_traced(int world);
 /* A number of this MPI_COMM_WORLD alone. */
-uint64_t job(void);
+uint64_t rank_job_key(void);
 
 #pragma GCC visibility pop
 #endif

@@ -9,60 +9,60 @@
 #include <string.h>
 
 #define BUCKETS 1024u
-static struct request *table[BUCKETS];
+static struct mpi_request *table[BUCKETS];
 
-static struct request **bucket_of(MPI_Request handle)
+static struct mpi_request **mpi_request_bucket(MPI_Request handle)
 {
     uint64_t bits = 0;
     memcpy(&bits, &handle, sizeof handle < sizeof bits ? sizeof handle : sizeof bits);
-    return &table[mix(bits, 7) % BUCKETS];
+    return &table[key_mix(bits, 7) % BUCKETS];
 }
 
-struct request *request_new(struct comm *comm, int peer, int tag)
+struct mpi_request *mpi_request_new(struct communicator *comm, int peer, int tag)
 {
-    struct request *r = take(1, sizeof *r);
+    struct mpi_request *r = tracing_state_alloc(1, sizeof *r);
     r->comm = comm;
     r->peer = peer;
     r->tag = tag;
     return r;
 }
 
-void request_keep(struct request *r, MPI_Request handle)
+void mpi_request_keep(struct mpi_request *r, MPI_Request handle)
 {
-    struct request **bucket = bucket_of(handle);
+    struct mpi_request **bucket = mpi_request_bucket(handle);
     r->handle = handle;
     r->known = true;
     r->next = *bucket;
     *bucket = r;
 }
 
-struct request *request_of(MPI_Request handle)
+struct mpi_request *mpi_request_find(MPI_Request handle)
 {
-    struct request *r = *bucket_of(handle);
+    struct mpi_request *r = *mpi_request_bucket(handle);
     while (r && (r->handle != handle || r->taken))
         r = r->next;
     return r;
 }
 
-static void leave(struct request *r)
+static void mpi_request_unlink(struct mpi_request *r)
 {
-    struct request **at = bucket_of(r->handle);
+    struct mpi_request **at = mpi_request_bucket(r->handle);
     while (r->known && *at && *at != r)
         at = &(*at)->next;
     if (r->known && *at)
         *at = r->next;
 }
 
-void request_rename(struct request *r, MPI_Request handle)
+void mpi_request_rename(struct mpi_request *r, MPI_Request handle)
 {
-    leave(r);
-    request_keep(r, handle);
+    mpi_request_unlink(r);
+    mpi_request_keep(r, handle);
 }
 
-void request_forget(struct request *r)
+void mpi_request_forget(struct mpi_request *r)
 {
-    leave(r);
-    plan_free(r->plan);
-    prepare_free(r->prepared);
-    give(r);
+    mpi_request_unlink(r);
+    collective_plan_free(r->plan);
+    persistent_recv_free(r->prepared);
+    tracing_state_free(r);
 }

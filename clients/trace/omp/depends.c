@@ -8,30 +8,30 @@
 #define BUCKETS 64u
 #define BEFORE_MOST 4000u
 
-struct list { /* of keys */
+struct depends_list { /* of keys */
     uint64_t *keys;
     uint32_t count, room;
 };
 
 /* Tasks that do alike with a place one after the other are a group: readers, or members of a set; a writer is one by
  * itself.  Who is in a group comes after all of the group before it. */
-struct place {
+struct depends_place {
     const void *address;
-    struct place *next;
-    struct list before, group;
+    struct depends_place *next;
+    struct depends_list before, group;
     enum dependence how;
 };
 
-struct depends {
-    struct place *buckets[BUCKETS];
+struct task_dependences {
+    struct depends_place *buckets[BUCKETS];
 };
 
-struct depends *depends_new(void) { return calloc(1, sizeof(struct depends)); }
+struct task_dependences *task_depends_new(void) { return calloc(1, sizeof(struct task_dependences)); }
 
-void depends_forget(struct depends *d)
+void task_depends_forget(struct task_dependences *d)
 {
     for (unsigned i = 0; d && i < BUCKETS; i++) {
-        for (struct place *p = d->buckets[i], *next; p; p = next) {
+        for (struct depends_place *p = d->buckets[i], *next; p; p = next) {
             next = p->next;
             free(p->before.keys);
             free(p->group.keys);
@@ -41,15 +41,15 @@ void depends_forget(struct depends *d)
     }
 }
 
-void depends_free(struct depends *d)
+void task_depends_free(struct task_dependences *d)
 {
-    depends_forget(d);
+    task_depends_forget(d);
     free(d);
 }
 
-static struct place *find(struct depends *d, const void *address)
+static struct depends_place *task_depends_find(struct task_dependences *d, const void *address)
 {
-    struct place **at = &d->buckets[mix((uintptr_t)address, 0) % BUCKETS], *p = *at;
+    struct depends_place **at = &d->buckets[key_mix((uintptr_t)address, 0) % BUCKETS], *p = *at;
     while (p && p->address != address)
         p = p->next;
     if (p)
@@ -57,12 +57,12 @@ static struct place *find(struct depends *d, const void *address)
     p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    *p = (struct place){.address = address, .next = *at};
+    *p = (struct depends_place){.address = address, .next = *at};
     return *at = p;
 }
 
 /* Adds one that is not 0 and not the task itself; the list has room for one more afterwards, too. */
-static bool add(uint64_t **list, uint32_t *count, uint64_t key, uint64_t task)
+static bool task_depends_add_key(uint64_t **list, uint32_t *count, uint64_t key, uint64_t task)
 {
     if (!key || key == task)
         return true;
@@ -81,7 +81,7 @@ static bool add(uint64_t **list, uint32_t *count, uint64_t key, uint64_t task)
     return true;
 }
 
-static bool join(struct list *group, uint64_t task)
+static bool task_depends_join_group(struct depends_list *group, uint64_t task)
 {
     if (group->count == group->room) {
         uint32_t room = group->room ? 2 * group->room : 4;
@@ -95,31 +95,31 @@ static bool join(struct list *group, uint64_t task)
     return true;
 }
 
-static void next_group(struct place *p, enum dependence how)
+static void task_depends_next_group(struct depends_place *p, enum dependence how)
 {
-    struct list was = p->before;
+    struct depends_list was = p->before;
     p->before = p->group;
     p->group = was;
     p->group.count = 0;
     p->how = how;
 }
 
-bool depends_on(struct depends *d, const void *address, enum dependence how, uint64_t task,
+bool task_depends_add(struct task_dependences *d, const void *address, enum dependence how, uint64_t task,
                 uint64_t **before, uint32_t *count)
 {
-    struct place *p = d ? find(d, address) : NULL;
+    struct depends_place *p = d ? task_depends_find(d, address) : NULL;
     if (!p)
         return false;
     bool alone = task && p->group.count == 1 && p->group.keys[0] == task;
     bool joins = p->group.count && p->how == how && how != DEPEND_WRITES;
-    const struct list *earlier = joins ? &p->before : &p->group;
+    const struct depends_list *earlier = joins ? &p->before : &p->group;
     bool all = true;
     for (uint32_t i = 0; i < earlier->count; i++)
-        all &= add(before, count, earlier->keys[i], task);
+        all &= task_depends_add_key(before, count, earlier->keys[i], task);
     if (!task || (alone && how == DEPEND_READS))
         return all;
     if (!joins && p->group.count)
-        next_group(p, how);
+        task_depends_next_group(p, how);
     p->how = how;
-    return join(&p->group, task) && all;
+    return task_depends_join_group(&p->group, task) && all;
 }

@@ -11,12 +11,12 @@ static const char *const names[EVENT_COUNT] = {
 #undef T
 };
 
-poet_type_t event_type(enum event event)
+poet_type_t event_type(enum omp_event event)
 {
     static _Atomic poet_type_t types[EVENT_COUNT];
     static _Atomic bool described;
     poet_type_t type = atomic_load_explicit(&types[event], memory_order_relaxed);
-    if (type || !events_high())
+    if (type || !omp_event_key_high())
         return type;
     if (!atomic_exchange(&described, true))
         poet_environment("omp");
@@ -25,51 +25,51 @@ poet_type_t event_type(enum event event)
     return type;
 }
 
-uint64_t events_high(void)
+uint64_t omp_event_key_high(void)
 {
     uint64_t identity[2];
-    poet_line_t here = poet_here();
+    poet_line_t here = poet_current_line();
     if (!here || !poet_identity(here, identity))
         return 0;
-    return mix(identity[0], 0x706d6f2e74656f70u) | 1;
+    return key_mix(identity[0], 0x706d6f2e74656f70u) | 1;
 }
 
-static poet_event_t record(poet_record_t r, enum event type)
+static poet_event_t omp_event_write(poet_record_t r, enum omp_event type)
 {
     r.type = event_type(type);
     return r.type ? poet_record(&r) : (poet_event_t){0};
 }
 
-bool note(enum event type, poet_line_t about, unsigned doubt, const void *site)
+bool event_record(enum omp_event type, poet_line_t about, unsigned doubt, const void *site)
 {
-    return record((poet_record_t){.about = about, .flags = doubt, .site = site}, type).line;
+    return omp_event_write((poet_record_t){.about = about, .flags = doubt, .site = site}, type).line;
 }
 
-poet_event_t note_sent(enum event type, poet_line_t about, uint64_t low, const void *site)
+poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low, const void *site)
 {
-    return record((poet_record_t){.about = about,
+    return omp_event_write((poet_record_t){.about = about,
                                   .flags = POET_SEND,
                                   .site = site,
-                                  .high = events_high(),
+                                  .high = omp_event_key_high(),
                                   .low = &low,
                                   .keys = 1},
                   type);
 }
 
-bool note_send(enum event type, poet_line_t about, uint64_t low, const void *site)
+bool event_record_send(enum omp_event type, poet_line_t about, uint64_t low, const void *site)
 {
-    return note_sent(type, about, low, site).line;
+    return omp_event_record_sent(type, about, low, site).line;
 }
 
-bool note_receive(enum event type, poet_line_t about, const uint64_t *low, size_t count,
+bool event_record_receive(enum omp_event type, poet_line_t about, const uint64_t *low, size_t count,
                   unsigned doubt, const void *site)
 {
-    bool recorded = count || note(type, about, doubt, site);
+    bool recorded = count || event_record(type, about, doubt, site);
     for (size_t at = 0; at < count; at += KEYS_MOST)
-        recorded = record((poet_record_t){.about = about,
+        recorded = omp_event_write((poet_record_t){.about = about,
                                           .flags = POET_RECEIVE | doubt,
                                           .site = site,
-                                          .high = events_high(),
+                                          .high = omp_event_key_high(),
                                           .low = low + at,
                                           .keys = count - at < KEYS_MOST ? count - at : KEYS_MOST},
                           type)
@@ -77,13 +77,13 @@ bool note_receive(enum event type, poet_line_t about, const uint64_t *low, size_
     return recorded;
 }
 
-bool note_meeting(enum event type, poet_line_t about, uint64_t low, uint32_t members,
+bool event_record_group(enum omp_event type, poet_line_t about, uint64_t low, uint32_t members,
                   unsigned doubt, const void *site)
 {
-    return record((poet_record_t){.about = about,
+    return omp_event_write((poet_record_t){.about = about,
                                   .flags = POET_MEET | doubt,
                                   .site = site,
-                                  .high = events_high(),
+                                  .high = omp_event_key_high(),
                                   .low = &low,
                                   .keys = 1,
                                   .count = members},

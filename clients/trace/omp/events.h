@@ -17,7 +17,7 @@
     T(ordered) T(turn) T(over) T(sink) T(chosen) T(not_chosen) T(chunk) T(nothing) T(asks)              \
     T(stop) T(stopped)                                                                               \
     T(petition) T(enter) T(entered) T(leave) T(left) T(refused)
-enum event {
+enum omp_event {
 #define T(name) EVENT_##name,
     EVENTS(T)
 #undef T
@@ -28,19 +28,19 @@ enum event {
 #define KEYS_MOST 4096u /* of one receive */
 
 /* What all keys of this process have in common, and no other process of the run has; 0: it is not recorded. */
-uint64_t events_high(void);
+uint64_t omp_event_key_high(void);
 
 /* Each is an event where the thread is; site: the call's.  Whether it was recorded.  doubt: 0 or POET_DOUBT_... */
-bool note(enum event type, poet_line_t about, unsigned doubt, const void *site);
-poet_event_t note_sent(enum event type, poet_line_t about, uint64_t low, const void *site);
-bool note_send(enum event type, poet_line_t about, uint64_t low, const void *site);
+bool event_record(enum omp_event type, poet_line_t about, unsigned doubt, const void *site);
+poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low, const void *site);
+bool event_record_send(enum omp_event type, poet_line_t about, uint64_t low, const void *site);
 /* As many events as the keys need; without any it is an event without a message. */
-bool note_receive(enum event type, poet_line_t about, const uint64_t *low, size_t count,
+bool event_record_receive(enum omp_event type, poet_line_t about, const uint64_t *low, size_t count,
                   unsigned doubt, const void *site);
-bool note_meeting(enum event type, poet_line_t about, uint64_t low, uint32_t members,
+bool event_record_group(enum omp_event type, poet_line_t about, uint64_t low, uint32_t members,
                   unsigned doubt, const void *site);
 
-poet_type_t event_type(enum event type);
+poet_type_t event_type(enum omp_event type);
 
 #pragma GCC visibility pop
 #endif

@@ -6,73 +6,73 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-static __thread struct frame *now __attribute__((tls_model("initial-exec")));
-static __thread struct frame outside __attribute__((tls_model("initial-exec"))); /* of every team */
+static __thread struct task_frame *now __attribute__((tls_model("initial-exec")));
+static __thread struct task_frame outside __attribute__((tls_model("initial-exec"))); /* of every team */
 
 static __thread bool pooled __attribute__((tls_model("initial-exec"))); /* a worker of the runtime */
 
 /* Does it wait where it is, or is it a worker that is in no team? */
-static void say_whether_it_rests(void)
+static void task_frame_report_rest(void)
 {
     poet_rests(now ? now->waits : pooled || outside.waits);
 }
 
-void frame_pooled(void) { pooled = true; }
+void task_frame_set_pooled(void) { pooled = true; }
 
-struct frame *frame_here(void)
+struct task_frame *task_frame_current(void)
 {
     if (now)
         return now;
     if (!outside.id)
-        outside.id = frame_unique();
+        outside.id = task_frame_unique();
     return &outside;
 }
 
-uint64_t frame_unique(void)
+uint64_t task_frame_unique(void)
 {
     static _Atomic uint64_t frames;
-    return mix(atomic_fetch_add(&frames, 1) + 1, 0x656d617266u);
+    return key_mix(atomic_fetch_add(&frames, 1) + 1, 0x656d617266u);
 }
 
-struct frame *frame_begin(struct frame *frame, uint64_t id, struct group *group)
+struct task_frame *task_frame_begin(struct task_frame *frame, uint64_t id, struct task_group *group)
 {
-    struct frame *outer = now;
-    *frame = (struct frame){.id = id, .group = group};
+    struct task_frame *outer = now;
+    *frame = (struct task_frame){.id = id, .group = group};
     now = frame;
-    say_whether_it_rests();
+    task_frame_report_rest();
     return outer;
 }
 
-void frame_end(struct frame *frame, struct frame *outer)
+void task_frame_end(struct task_frame *frame, struct task_frame *outer)
 {
-    depends_free(frame->depends);
+    task_depends_free(frame->depends);
     frame->depends = NULL;
     now = outer;
-    say_whether_it_rests();
+    task_frame_report_rest();
 }
 
-void frame_waits(enum event by, poet_line_t line, const void *site)
+void task_frame_wait_begin(enum omp_event by, poet_line_t line, const void *site)
 {
-    struct frame *f = frame_here();
+    struct task_frame *f = task_frame_current();
     f->waits = true;
     f->waits_by = by;
     f->waits_for = line;
     f->waits_at = site;
-    say_whether_it_rests();
+    task_frame_report_rest();
 }
 
-void frame_goes_on(void)
+void task_frame_wait_end(void)
 {
-    frame_here()->waits = false;
-    say_whether_it_rests();
+    task_frame_current()->waits = false;
+    task_frame_report_rest();
 }
 
-bool frame_is_waiting(enum event by) { return frame_here()->waits && frame_here()->waits_by == by; }
+bool task_frame_is_waiting(enum omp_event by) { return task_frame_current()->waits && task_frame_current()->waits_by == by; }
 
-struct frame *frame_resume(struct frame *frame)
+struct task_frame *task_frame_resume(struct task_frame *frame)
 {
-    struct frame *before = now;
+    struct task_frame *before = now;
     now = frame;
-    say_whether_it_rests();
+    task_frame_report_rest();
     return before;
 }

@@ -10,32 +10,32 @@
 
 #pragma GCC visibility push(hidden)
 
-struct group; /* a taskgroup */
+struct task_group; /* a taskgroup */
 
 /* What makes tasks, and waits for them, on one thread. */
-struct frame {
+struct task_frame {
     uint64_t id;
     uint32_t made, awaited; /* children; those of them that were waited for */
-    struct group *group;
-    struct depends *depends;
+    struct task_group *group;
+    struct task_dependences *depends;
     bool doubtful; /* a child ends when somebody says so, out of sight */
-    enum event waits_by; /* where it waits, and may run others meanwhile, */
+    enum omp_event waits_by; /* where it waits, and may run others meanwhile, */
     bool waits; /*   if it does */
     poet_line_t waits_for;
     const void *waits_at;
 };
 
-struct frame *frame_here(void); /* the one that the calling thread is in; never NULL */
-uint64_t frame_unique(void); /* an id for a frame that is no task's */
-/* The calling thread is in it, till frame_end(), with what frame_begin() gave. */
-struct frame *frame_begin(struct frame *frame, uint64_t id, struct group *group);
-void frame_end(struct frame *frame, struct frame *outer);
-void frame_waits(enum event by, poet_line_t line, const void *site); /* here, from now on */
-void frame_goes_on(void);
-bool frame_is_waiting(enum event by);
-void frame_pooled(void); /* the calling thread is a worker of the runtime: it rests where it is in none */
+struct task_frame *task_frame_current(void); /* the one that the calling thread is in; never NULL */
+uint64_t task_frame_unique(void); /* an id for a frame that is no task's */
+/* The calling thread is in it, till task_frame_end(), with what task_frame_begin() gave. */
+struct task_frame *task_frame_begin(struct task_frame *frame, uint64_t id, struct task_group *group);
+void task_frame_end(struct task_frame *frame, struct task_frame *outer);
+void task_frame_wait_begin(enum omp_event by, poet_line_t line, const void *site); /* here, from now on */
+void task_frame_wait_end(void);
+bool task_frame_is_waiting(enum omp_event by);
+void task_frame_set_pooled(void); /* the calling thread is a worker of the runtime: it rests where it is in none */
 /* The thread goes on in another one that had begun; gives the one that it was in. */
-struct frame *frame_resume(struct frame *frame);
+struct task_frame *task_frame_resume(struct task_frame *frame);
 
 #pragma GCC visibility pop
 #endif

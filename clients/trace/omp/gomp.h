@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 /* The member that a call from `site` is of; NULL: none that is followed here. */
-static inline struct member *gomp_member(const void *site)
+static inline struct team_member *gomp_current_member(const void *site)
 {
-    struct member *m = member_now();
-    return m && !real_is_llvm(site) ? m : NULL;
+    struct team_member *m = member_current();
+    return m && !omp_runtime_is_llvm(site) ? m : NULL;
 }
 
 /* Reductions by tasks, NULL: none, which the runtime finds by the task that it knows to be running: none may be held, then. */
 static inline uintptr_t *gomp_reduces(uintptr_t *reductions)
 {
     if (reductions)
-        held_apart();
+        task_replay_release_team();
     return reductions;
 }
 

@@ -5,20 +5,20 @@
 #include <stddef.h>
 
 /* Right before such a call, and right after it. */
-static void reach(struct member *m, const void *site)
+static void gomp_barrier_arrive(struct team_member *m, const void *site)
 {
     if (!m)
         return;
-    barrier_reach(m, site);
-    held_await_team();
+    team_barrier_arrive(m, site);
+    task_replay_await_team();
 }
 
-static void through(struct member *m, bool cancelled, const void *site)
+static void gomp_barrier_pass(struct team_member *m, bool cancelled, const void *site)
 {
     if (!m)
         return;
-    barrier_through(m, cancelled, site);
-    held_go_on();
+    team_barrier_pass(m, cancelled, site);
+    task_replay_resume();
 }
 
 /* A call in which all wait for all. */
@@ -27,11 +27,11 @@ static void through(struct member *m, bool cancelled, const void *site)
     API void name(void)                                                                            \
     {                                                                                              \
         void (*call)(void) = REAL(name, SITE, void, (void));                                       \
-        struct member *m = gomp_member(SITE);                                                      \
-        reach(m, SITE);                                                                            \
+        struct team_member *m = gomp_current_member(SITE);                                                      \
+        gomp_barrier_arrive(m, SITE);                                                                            \
         if (call)                                                                                  \
             call();                                                                                \
-        through(m, false, SITE);                                                                   \
+        gomp_barrier_pass(m, false, SITE);                                                                   \
         if (m)                                                                                     \
             m->loops += ends_loop;                                                                 \
     }
@@ -45,10 +45,10 @@ BARRIER(GOMP_sections_end, 0)
     API bool name(void)                                                                            \
     {                                                                                              \
         bool (*call)(void) = REAL(name, SITE, bool, (void));                                       \
-        struct member *m = gomp_member(SITE);                                                      \
-        reach(m, SITE);                                                                            \
+        struct team_member *m = gomp_current_member(SITE);                                                      \
+        gomp_barrier_arrive(m, SITE);                                                                            \
         bool cancelled = call && call();                                                           \
-        through(m, cancelled, SITE);                                                               \
+        gomp_barrier_pass(m, cancelled, SITE);                                                               \
         if (m)                                                                                     \
             m->loops += ends_loop;                                                                 \
         return cancelled;                                                                          \
@@ -62,7 +62,7 @@ API void GOMP_loop_end_nowait(void);
 API void GOMP_loop_end_nowait(void)
 {
     void (*call)(void) = REAL(GOMP_loop_end_nowait, SITE, void, (void));
-    struct member *m = gomp_member(SITE);
+    struct team_member *m = gomp_current_member(SITE);
     if (call)
         call();
     if (m)
@@ -74,16 +74,16 @@ API void GOMP_workshare_task_reduction_unregister(bool cancelled);
 API void GOMP_workshare_task_reduction_unregister(bool cancelled)
 {
     void (*call)(bool) = REAL(GOMP_workshare_task_reduction_unregister, SITE, void, (bool));
-    struct member *m = cancelled ? NULL : gomp_member(SITE);
-    reach(m, SITE);
+    struct team_member *m = cancelled ? NULL : gomp_current_member(SITE);
+    gomp_barrier_arrive(m, SITE);
     if (call)
         call(cancelled);
-    through(m, false, SITE);
+    gomp_barrier_pass(m, false, SITE);
 }
 
 /* single with copyprivate: the one that is chosen gets NULL at once, and waits for the others as it gives what is to
  * be copied; the others wait for it here. */
-static bool comes_first(struct member *m)
+static bool gomp_barrier_is_first(struct team_member *m)
 {
     bool first = m->copies++ == m->team->copies;
     m->team->copies += first;
@@ -94,23 +94,23 @@ API void *GOMP_single_copy_start(void);
 API void *GOMP_single_copy_start(void)
 {
     void *(*call)(void) = REAL(GOMP_single_copy_start, SITE, void *, (void));
-    struct member *m = gomp_member(SITE);
-    bool waits = m && !m->team->cancellable, asked = share_asks(m, SHARE_SINGLE);
-    if (asked && comes_first(m)) { /* (for whom the call does not wait) */
+    struct team_member *m = gomp_current_member(SITE);
+    bool waits = m && !m->team->cancellable, asked = worksharing_begin(m, WORKSHARING_SINGLE);
+    if (asked && gomp_barrier_is_first(m)) { /* (for whom the call does not wait) */
         void *none = call ? call() : NULL;
-        share_got(m, true, SHARE_SINGLE, true, SITE);
+        worksharing_end(m, true, WORKSHARING_SINGLE, true, SITE);
         return none;
     }
-    share_got(m, asked, SHARE_SINGLE, false, SITE);
+    worksharing_end(m, asked, WORKSHARING_SINGLE, false, SITE);
     if (waits)
-        reach(m, SITE);
+        gomp_barrier_arrive(m, SITE);
     void *copied = call ? call() : NULL;
     if (waits && copied)
-        through(m, false, SITE);
+        gomp_barrier_pass(m, false, SITE);
     else if (waits)
-        barrier_not_yet(m, SITE);
+        team_barrier_retry(m, SITE);
     else if (m)
-        note(EVENT_through, m->team->line, POET_DOUBT_THREAD, SITE);
+        event_record(EVENT_through, m->team->line, POET_DOUBT_THREAD, SITE);
     return copied;
 }
 
@@ -118,25 +118,25 @@ API void GOMP_single_copy_end(void *data);
 API void GOMP_single_copy_end(void *data)
 {
     void (*call)(void *) = REAL(GOMP_single_copy_end, SITE, void, (void *));
-    struct member *m = gomp_member(SITE);
+    struct team_member *m = gomp_current_member(SITE);
     bool waits = m && !m->team->cancellable;
     if (waits)
-        reach(m, SITE);
+        gomp_barrier_arrive(m, SITE);
     if (call)
         call(data);
     if (waits)
-        through(m, false, SITE);
+        gomp_barrier_pass(m, false, SITE);
     else if (m)
-        note(EVENT_through, m->team->line, POET_DOUBT_THREAD, SITE);
+        event_record(EVENT_through, m->team->line, POET_DOUBT_THREAD, SITE);
 }
 
 /* ---- cancellation ---- */
 
-static bool stopped(bool is, const void *site)
+static bool gomp_barrier_record_stopped(bool is, const void *site)
 {
-    struct member *m = gomp_member(site);
+    struct team_member *m = gomp_current_member(site);
     if (m && is)
-        note(EVENT_stopped, m->team->line, POET_DOUBT_THREAD, site);
+        event_record(EVENT_stopped, m->team->line, POET_DOUBT_THREAD, site);
     return is;
 }
 
@@ -144,15 +144,15 @@ API bool GOMP_cancel(int what, bool wanted);
 API bool GOMP_cancel(int what, bool wanted)
 {
     bool (*call)(int, bool) = REAL(GOMP_cancel, SITE, bool, (int, bool));
-    struct member *m = gomp_member(SITE);
+    struct team_member *m = gomp_current_member(SITE);
     if (m && wanted && m->team->cancellable)
-        note(EVENT_stop, m->team->line, 0, SITE);
-    return stopped(call && call(what, wanted), SITE);
+        event_record(EVENT_stop, m->team->line, 0, SITE);
+    return gomp_barrier_record_stopped(call && call(what, wanted), SITE);
 }
 
 API bool GOMP_cancellation_point(int what);
 API bool GOMP_cancellation_point(int what)
 {
     bool (*call)(int) = REAL(GOMP_cancellation_point, SITE, bool, (int));
-    return stopped(call && call(what), SITE);
+    return gomp_barrier_record_stopped(call && call(what), SITE);
 }

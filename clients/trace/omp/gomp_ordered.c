@@ -10,22 +10,22 @@ API void GOMP_ordered_start(void);
 API void GOMP_ordered_start(void)
 {
     void (*call)(void) = REAL(GOMP_ordered_start, SITE, void, (void));
-    struct member *m = gomp_member(SITE);
+    struct team_member *m = gomp_current_member(SITE);
     if (m)
-        ordered_asks(m, SITE);
+        ordered_section_request(m, SITE);
     if (call)
         call();
     if (m)
-        ordered_begins(m, SITE);
+        ordered_section_begin(m, SITE);
 }
 
 API void GOMP_ordered_end(void);
 API void GOMP_ordered_end(void)
 {
     void (*call)(void) = REAL(GOMP_ordered_end, SITE, void, (void));
-    struct member *m = gomp_member(SITE);
+    struct team_member *m = gomp_current_member(SITE);
     if (m)
-        ordered_ends(m, SITE);
+        ordered_section_end(m, SITE);
     if (call)
         call();
 }
@@ -44,7 +44,7 @@ static __thread unsigned dimensions __attribute__((tls_model("initial-exec")));
         bool (*call)(unsigned, long *, PARAMETERS parameters) =                                    \
             REAL(name, SITE, bool, (unsigned, long *, PARAMETERS parameters));                     \
         dimensions = count;                                                                        \
-        return SHARE(gomp_member(SITE), SHARE_CHUNK, got,                                          \
+        return SHARE(gomp_current_member(SITE), WORKSHARING_CHUNK, got,                                          \
                      call && call(count, counts, GIVEN given));                                    \
     }
 #define PARAMETERS(...) __VA_ARGS__
@@ -62,7 +62,7 @@ API void GOMP_doacross_wait(long first, ...);
 API void GOMP_doacross_wait(long first, ...)
 {
     void (*call)(long, ...) = REAL(GOMP_doacross_wait, SITE, void, (long, ...));
-    struct member *m = gomp_member(SITE);
+    struct team_member *m = gomp_current_member(SITE);
     long n[DIMENSIONS_MOST] = {first};
     va_list ap;
     va_start(ap, first);
@@ -73,5 +73,5 @@ API void GOMP_doacross_wait(long first, ...)
         call(n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12], n[13],
              n[14], n[15]);
     if (m)
-        note(EVENT_sink, m->team->line, POET_DOUBT_THREAD, SITE);
+        event_record(EVENT_sink, m->team->line, POET_DOUBT_THREAD, SITE);
 }

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-struct region {
+struct gomp_region {
     void *reductions; /* of tasks: the first thing that libgomp looks for, where there are some */
     struct team team;
     void (*body)(void *);
@@ -14,41 +14,41 @@ struct region {
     const void *site;
 };
 
-static void wait_for_others(const void *site)
+static void gomp_parallel_wait_for_members(const void *site)
 {
     void (*barrier)(void) = REAL(GOMP_barrier, site, void, (void));
-    held_await_team();
+    task_replay_await_team();
     barrier();
 }
 
 /* In each member. */
-static void run(void *data)
+static void gomp_parallel_run_member(void *data)
 {
-    struct region *r = data;
-    struct member m;
+    struct gomp_region *r = data;
+    struct team_member m;
     int (*size)(void) = REAL(omp_get_num_threads, r->site, int, (void));
     int (*number)(void) = REAL(omp_get_thread_num, r->site, int, (void));
     member_begin(&m, &r->team, (uint32_t)size(), (uint32_t)number());
     r->body(r->data);
-    member_over(&m, wait_for_others, r->site);
+    member_over(&m, gomp_parallel_wait_for_members, r->site);
     member_end(&m);
 }
 
-static bool can_follow(const void *site)
+static bool gomp_parallel_can_trace(const void *site)
 {
-    return real_call(REAL_GOMP_barrier, site) && real_call(REAL_omp_get_num_threads, site) &&
-           real_call(REAL_omp_get_thread_num, site) && !real_is_llvm(site);
+    return omp_runtime_function(REAL_GOMP_barrier, site) && omp_runtime_function(REAL_omp_get_num_threads, site) &&
+           omp_runtime_function(REAL_omp_get_thread_num, site) && !omp_runtime_is_llvm(site);
 }
 
-static void begin(struct region *r, void (*body)(void *), void *data, const void *site)
+static void gomp_parallel_begin(struct gomp_region *r, void (*body)(void *), void *data, const void *site)
 {
     int (*cancellation)(void) = REAL(omp_get_cancellation, site, int, (void));
-    *r = (struct region){.body = body, .data = data, .site = site};
+    *r = (struct gomp_region){.body = body, .data = data, .site = site};
     team_begin(&r->team, (const void *)(uintptr_t)body, cancellation && cancellation(), site);
 }
 
 /* By its tasks, which are the runtime's affair, then (held.h). */
-static void *reductions_of(struct team *team, void *data)
+static void *gomp_parallel_reductions(struct team *team, void *data)
 {
     atomic_store(&team->apart, true);
     return *(void **)data;
@@ -61,13 +61,13 @@ static void *reductions_of(struct team *team, void *data)
     {                                                                                              \
         type (*call)(void (*)(void *), void *, unsigned PARAMETERS parameters) =                   \
             (type(*)(void (*)(void *), void *, unsigned PARAMETERS parameters))(                   \
-                uintptr_t)real_call(REAL_##name, SITE);                                            \
-        struct region r;                                                                           \
-        if (!call || !can_follow(SITE))                                                            \
+                uintptr_t)omp_runtime_function(REAL_##name, SITE);                                            \
+        struct gomp_region r;                                                                           \
+        if (!call || !gomp_parallel_can_trace(SITE))                                                            \
             return call ? call(body, data, threads GIVEN given) : (type)(body(data), 0);           \
-        begin(&r, body, data, SITE);                                                               \
+        gomp_parallel_begin(&r, body, data, SITE);                                                               \
         r.reductions = first;                                                                      \
-        before call(run, &r, threads GIVEN given);                                                 \
+        before call(gomp_parallel_run_member, &r, threads GIVEN given);                                                 \
         team_end(&r.team, SITE);                                                                   \
         after;                                                                                     \
     }
@@ -75,7 +75,7 @@ static void *reductions_of(struct team *team, void *data)
 #define GIVEN(...) , ##__VA_ARGS__
 
 PARALLEL(void, GOMP_parallel, NULL, , (unsigned flags), (flags), )
-PARALLEL(unsigned, GOMP_parallel_reductions, reductions_of(&r.team, data), unsigned result =,
+PARALLEL(unsigned, GOMP_parallel_reductions, gomp_parallel_reductions(&r.team, data), unsigned result =,
          (unsigned flags), (flags), return result)
 PARALLEL(void, GOMP_parallel_sections, NULL, , (unsigned count, unsigned flags), (count, flags), )
 
@@ -101,7 +101,7 @@ API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads)
 {
     void (*call)(void (*)(void *), void *, unsigned) =
         REAL(GOMP_parallel_start, SITE, void, (void (*)(void *), void *, unsigned));
-    poet_unseen("parallel regions that a compiler before gcc 4.9 made (OpenMP)");
+    poet_untraced("parallel regions that a compiler before gcc 4.9 made (OpenMP)");
     if (call)
         call(body, data, threads);
 }

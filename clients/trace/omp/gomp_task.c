@@ -20,7 +20,7 @@
 
 /* What a task gets instead of its own data, which follow it.  libgomp writes to the first words itself: of a task of a
  * loop where it begins and ends, of a detached one its event; the third one it may read. */
-struct carried {
+struct gomp_carried_task {
     uint64_t words[2];
     uintptr_t reductions;
     void (*body)(void *);
@@ -31,49 +31,49 @@ struct carried {
     bool detached;
     unsigned flags;
     const void *site;
-    struct held *held; /* of a copy for libgomp: ours, which is held instead; NULL: there is none */
-    struct task task;
+    struct held_task *held; /* of a copy for libgomp: ours, which is held instead; NULL: there is none */
+    struct omp_task task;
 };
 
-static long header_bytes(const struct carried *c)
+static long gomp_task_header_bytes(const struct gomp_carried_task *c)
 {
     return ((long)sizeof *c + c->align - 1) & ~(c->align - 1);
 }
 
-static void *data_of(struct carried *c) { return (char *)c + header_bytes(c); }
+static void *gomp_task_data(struct gomp_carried_task *c) { return (char *)c + gomp_task_header_bytes(c); }
 
 /* Of a loop every copy is a task. */
-static void copy(void *to, void *from)
+static void gomp_task_copy(void *to, void *from)
 {
-    struct carried *t = to, *f = from;
+    struct gomp_carried_task *t = to, *f = from;
     *t = *f;
     if (f->of_loop) {
-        task_make(&t->task, false);
-        task_spawn(&t->task, f->site);
+        omp_task_make(&t->task, false);
+        omp_task_spawn(&t->task, f->site);
     }
     if (f->detached && f->data)
         memcpy(f->data, f->words, sizeof(void *));
     if (f->copy)
-        f->copy(data_of(t), f->data);
+        f->copy(gomp_task_data(t), f->data);
     else if (f->size > 0)
-        memcpy(data_of(t), f->data, (size_t)f->size);
+        memcpy(gomp_task_data(t), f->data, (size_t)f->size);
 }
 
-static void run(void *data)
+static void gomp_task_run(void *data)
 {
-    struct carried *c = data;
-    struct frame frame;
+    struct gomp_carried_task *c = data;
+    struct task_frame frame;
     const void *body = (const void *)(uintptr_t)c->body;
-    memcpy(data_of(c), c->words, c->of_loop);
-    struct frame *outer = task_run(&c->task, &frame, body);
-    c->body(data_of(c));
-    task_ran(&c->task, &frame, outer, body);
+    memcpy(gomp_task_data(c), c->words, c->of_loop);
+    struct task_frame *outer = omp_task_run_begin(&c->task, &frame, body);
+    c->body(gomp_task_data(c));
+    omp_task_run_end(&c->task, &frame, outer, body);
 }
 
-static void carry(struct carried *c, void (*body)(void *), void *data,
+static void gomp_task_init(struct gomp_carried_task *c, void (*body)(void *), void *data,
                   void (*copies)(void *, void *), long size, long align)
 {
-    *c = (struct carried){
+    *c = (struct gomp_carried_task){
         .body = body, .copy = copies, .data = data, .size = size, .align = align > 16 ? align : 16};
 }
 
@@ -82,10 +82,10 @@ static void carry(struct carried *c, void (*body)(void *), void *data,
 /* How an object says it that was made for depend(depobj): a place, and one of these. */
 enum { OBJECT_IN = 1, OBJECT_MUTEX = 4, OBJECT_INOUTSET = 5 };
 
-static void depend_by_object(struct task *task, void *const *object)
+static void gomp_task_depend_by_object(struct omp_task *task, void *const *object)
 {
     uintptr_t how = (uintptr_t)object[1];
-    task_depends(task, object[0],
+    omp_task_depends(task, object[0],
                  how == OBJECT_IN      ? DEPEND_READS
                  : how <= OBJECT_MUTEX ? DEPEND_WRITES
                                        : DEPEND_IN_SET,
@@ -94,7 +94,7 @@ static void depend_by_object(struct task *task, void *const *object)
 
 /* Two forms: how many, how many of them are written, and the places; or 0, how many in all, how many are written,
  * written one at a time, and read, and the places, and then objects. */
-static void depend(struct task *task, void *const *list)
+static void gomp_task_add_depends(struct omp_task *task, void *const *list)
 {
     uintptr_t count = (uintptr_t)list[0], written = (uintptr_t)list[1], read = count;
     void *const *places = list + 2;
@@ -106,9 +106,9 @@ static void depend(struct task *task, void *const *list)
     }
     for (uintptr_t i = 0; i < count; i++)
         if (i < read)
-            task_depends(task, places[i], i < written ? DEPEND_WRITES : DEPEND_READS, false);
+            omp_task_depends(task, places[i], i < written ? DEPEND_WRITES : DEPEND_READS, false);
         else
-            depend_by_object(task, places[i]);
+            gomp_task_depend_by_object(task, places[i]);
 }
 
 /* ---- held ---- */
@@ -117,54 +117,54 @@ typedef void task_call(void (*)(void *), void *, void (*)(void *, void *), long,
                        unsigned, void **, int, void *);
 
 /* Right before what is carried. */
-static long held_bytes(const struct carried *c)
+static long gomp_task_held_bytes(const struct gomp_carried_task *c)
 {
-    return ((long)sizeof(struct held) + c->align - 1) & ~(c->align - 1);
+    return ((long)sizeof(struct held_task) + c->align - 1) & ~(c->align - 1);
 }
 
-static void call_held(struct held *held)
+static void gomp_task_call_held(struct held_task *held)
 {
-    struct carried *c = (struct carried *)((char *)held->task - offsetof(struct carried, task));
-    task_call *call = (task_call *)(uintptr_t)real_call(REAL_GOMP_task, c->site);
-    call(run, c, NULL, 0, 1, false, c->flags & FLAGS_OF_RUN, NULL, 0, NULL);
+    struct gomp_carried_task *c = (struct gomp_carried_task *)((char *)held->task - offsetof(struct gomp_carried_task, task));
+    task_call *call = (task_call *)(uintptr_t)omp_runtime_function(REAL_GOMP_task, c->site);
+    call(gomp_task_run, c, NULL, 0, 1, false, c->flags & FLAGS_OF_RUN, NULL, 0, NULL);
 }
 
 /* A copy of it; NULL: there is no memory. */
-static struct held *keep(struct carried *c)
+static struct held_task *gomp_task_copy_to_held(struct gomp_carried_task *c)
 {
-    size_t bytes = (size_t)(held_bytes(c) + header_bytes(c) + c->size + c->align - 1);
-    struct held *held = aligned_alloc((size_t)c->align, bytes & ~((size_t)c->align - 1));
-    struct carried *own = held ? (void *)((char *)held + held_bytes(c)) : NULL;
+    size_t bytes = (size_t)(gomp_task_held_bytes(c) + gomp_task_header_bytes(c) + c->size + c->align - 1);
+    struct held_task *held = aligned_alloc((size_t)c->align, bytes & ~((size_t)c->align - 1));
+    struct gomp_carried_task *own = held ? (void *)((char *)held + gomp_task_held_bytes(c)) : NULL;
     if (!held)
         return NULL;
-    copy(own, c);
-    *held = (struct held){.task = &own->task, .call = call_held};
+    gomp_task_copy(own, c);
+    *held = (struct held_task){.task = &own->task, .call = gomp_task_call_held};
     return held;
 }
 
 /* Of a loop: libgomp runs each at once, as it believes. */
-static void copy_held(void *to, void *from)
+static void gomp_task_copy_held(void *to, void *from)
 {
-    struct held *held = keep(from);
+    struct held_task *held = gomp_task_copy_to_held(from);
     if (!held)
-        copy(to, from);
-    ((struct carried *)to)->held = held;
+        gomp_task_copy(to, from);
+    ((struct gomp_carried_task *)to)->held = held;
 }
 
-static void hold(void *data)
+static void gomp_task_hold(void *data)
 {
-    struct carried *c = data, *own;
+    struct gomp_carried_task *c = data, *own;
     if (!c->held) {
-        run(c);
+        gomp_task_run(c);
         return;
     }
-    own = (struct carried *)((char *)c->held->task - offsetof(struct carried, task));
+    own = (struct gomp_carried_task *)((char *)c->held->task - offsetof(struct gomp_carried_task, task));
     memcpy(own->words, c->words, sizeof own->words);
-    if (held_is_next(&own->task)) {
-        run(own);
+    if (task_replay_is_next(&own->task)) {
+        gomp_task_run(own);
         free(c->held);
     } else {
-        held_add(c->held);
+        task_replay_add(c->held);
     }
 }
 
@@ -172,24 +172,24 @@ static void hold(void *data)
 
 /* Told, and held, if it is `wanted`, unless it was run right here (*deferred is false, then), perhaps behind others that it is after.
  * Whether it is held. */
-static bool is_held(struct carried *c, bool wanted, bool *deferred, const void *site)
+static bool gomp_task_is_held(struct gomp_carried_task *c, bool wanted, bool *deferred, const void *site)
 {
-    task_spawn(&c->task, site);
-    bool holds = *deferred && wanted && !real_is_final(site), here = holds && held_any_is_next();
-    struct held *held = holds && !here ? keep(c) : NULL;
+    omp_task_spawn(&c->task, site);
+    bool holds = *deferred && wanted && !omp_runtime_in_final_task(site), here = holds && task_replay_any_is_next();
+    struct held_task *held = holds && !here ? gomp_task_copy_to_held(c) : NULL;
     *deferred = *deferred && !here;
     if (held)
-        held_add(held);
+        task_replay_add(held);
     else
-        held_await_before(&c->task);
+        task_replay_await_before(&c->task);
     return held != NULL;
 }
 
 /* LLVM's runtime tells of such tasks itself, and gives them out as it likes. */
-static void begin_llvm(const void *site)
+static void gomp_task_begin_llvm(const void *site)
 {
-    tool_spawns(site);
-    held_apart();
+    ompt_tool_begin_task(site);
+    task_replay_release_team();
 }
 
 API task_call GOMP_task;
@@ -197,34 +197,34 @@ API void GOMP_task(void (*body)(void *), void *data, void (*copies)(void *, void
                    long align, bool deferred, unsigned flags, void **depends, int priority,
                    void *detach)
 {
-    task_call *call = (task_call *)(uintptr_t)real_call(REAL_GOMP_task, SITE);
-    struct carried c;
+    task_call *call = (task_call *)(uintptr_t)omp_runtime_function(REAL_GOMP_task, SITE);
+    struct gomp_carried_task c;
     if (!call)
         return;
-    if (!events_high() || real_is_llvm(SITE)) {
-        begin_llvm(SITE);
+    if (!omp_event_key_high() || omp_runtime_is_llvm(SITE)) {
+        gomp_task_begin_llvm(SITE);
         call(body, data, copies, size, align, deferred, flags, depends, priority, detach);
-        tool_spawns(NULL);
+        ompt_tool_begin_task(NULL);
         return;
     }
-    carry(&c, body, data, copies, size, align);
+    gomp_task_init(&c, body, data, copies, size, align);
     c.detached = flags & FLAG_DETACHED;
     c.flags = flags;
     c.site = SITE;
-    task_make(&c.task, c.detached);
+    omp_task_make(&c.task, c.detached);
     if (flags & FLAG_DEPENDS)
-        depend(&c.task, depends);
+        gomp_task_add_depends(&c.task, depends);
     if (c.detached || c.task.doubtful)
-        held_apart();
-    if (!is_held(&c, held_wanted(), &deferred, SITE))
-        call(run, &c, copy, header_bytes(&c) + size, c.align, deferred, flags, depends, priority,
+        task_replay_release_team();
+    if (!gomp_task_is_held(&c, task_replay_wanted(), &deferred, SITE))
+        call(gomp_task_run, &c, gomp_task_copy, gomp_task_header_bytes(&c) + size, c.align, deferred, flags, depends, priority,
              detach);
 }
 
 /* ---- a loop of tasks ---- */
 
 /* Gives the flags for libgomp: we begin the group ourselves, unless it is one of reductions, and run what is to be run. */
-static unsigned loop_begin(struct carried *c, unsigned flags, size_t number_bytes, const void *site)
+static unsigned gomp_task_loop_begin(struct gomp_carried_task *c, unsigned flags, size_t number_bytes, const void *site)
 {
     void (*start)(void) = REAL(GOMP_taskgroup_start, site, void, (void));
     c->of_loop = 2 * number_bytes;
@@ -233,7 +233,7 @@ static unsigned loop_begin(struct carried *c, unsigned flags, size_t number_byte
     if (c->size >= (long)(sizeof c->words + sizeof c->reductions))
         memcpy(&c->reductions, (char *)c->data + sizeof c->words, sizeof c->reductions);
     if (flags & FLAG_REDUCES)
-        held_apart();
+        task_replay_release_team();
     if (!(flags & FLAG_NO_GROUP))
         taskgroup_begin();
     if (flags & FLAG_REDUCES && !(flags & FLAG_NO_GROUP))
@@ -244,23 +244,23 @@ static unsigned loop_begin(struct carried *c, unsigned flags, size_t number_byte
     return flags | FLAG_NO_GROUP;
 }
 
-static void loop_end(unsigned flags, const void *site)
+static void gomp_task_loop_end(unsigned flags, const void *site)
 {
     void (*end)(void) = REAL(GOMP_taskgroup_end, site, void, (void));
     if (flags & FLAG_NO_GROUP)
         return;
     if (!(flags & FLAG_REDUCES)) {
         taskgroup_waits(true, site);
-        held_await_group();
+        task_replay_await_group();
     }
     if (!(flags & FLAG_REDUCES) && end)
         end();
     taskgroup_end(true, site);
 }
 
-static bool loop_is_held(unsigned flags, const void *site)
+static bool gomp_task_loop_is_held(unsigned flags, const void *site)
 {
-    return flags & FLAG_DEFERRED && held_wanted() && !real_is_final(site);
+    return flags & FLAG_DEFERRED && task_replay_wanted() && !omp_runtime_in_final_task(site);
 }
 
 #define TASK_LOOP(name, number)                                                                    \
@@ -271,22 +271,22 @@ static bool loop_is_held(unsigned flags, const void *site)
                   long align, unsigned flags, unsigned long tasks, int priority, number start,     \
                   number end, number step)                                                         \
     {                                                                                              \
-        name##_call *call = (name##_call *)(uintptr_t)real_call(REAL_##name, SITE);                \
-        struct carried c;                                                                          \
+        name##_call *call = (name##_call *)(uintptr_t)omp_runtime_function(REAL_##name, SITE);                \
+        struct gomp_carried_task c;                                                                          \
         if (!call)                                                                                 \
             return;                                                                                \
-        if (!events_high() || real_is_llvm(SITE) || sizeof(long) < 8) {                            \
-            begin_llvm(SITE);                                                                      \
+        if (!omp_event_key_high() || omp_runtime_is_llvm(SITE) || sizeof(long) < 8) {                            \
+            gomp_task_begin_llvm(SITE);                                                                      \
             call(body, data, copies, size, align, flags, tasks, priority, start, end, step);       \
-            tool_spawns(NULL);                                                                     \
+            ompt_tool_begin_task(NULL);                                                                     \
             return;                                                                                \
         }                                                                                          \
-        carry(&c, body, data, copies, size, align);                                                \
-        unsigned given = loop_begin(&c, flags, sizeof start, SITE);                                \
-        bool holds = loop_is_held(flags, SITE);                                                    \
-        call(holds ? hold : run, &c, holds ? copy_held : copy, header_bytes(&c) + size, c.align,   \
+        gomp_task_init(&c, body, data, copies, size, align);                                                \
+        unsigned given = gomp_task_loop_begin(&c, flags, sizeof start, SITE);                                \
+        bool holds = gomp_task_loop_is_held(flags, SITE);                                                    \
+        call(holds ? gomp_task_hold : gomp_task_run, &c, holds ? gomp_task_copy_held : gomp_task_copy, gomp_task_header_bytes(&c) + size, c.align,   \
              holds ? given & ~FLAG_DEFERRED : given, tasks, priority, start, end, step);           \
-        loop_end(flags, SITE);                                                                     \
+        gomp_task_loop_end(flags, SITE);                                                                     \
     }
 TASK_LOOP(GOMP_taskloop, long)
 TASK_LOOP(GOMP_taskloop_ull, unsigned long long)
@@ -297,9 +297,9 @@ API void GOMP_taskwait(void);
 API void GOMP_taskwait(void)
 {
     void (*call)(void) = REAL(GOMP_taskwait, SITE, void, (void));
-    bool waits = !real_is_llvm(SITE) && taskwait_begin(SITE);
+    bool waits = !omp_runtime_is_llvm(SITE) && taskwait_begin(SITE);
     if (waits)
-        held_await_children();
+        task_replay_await_children();
     if (call)
         call();
     if (waits)
@@ -310,13 +310,13 @@ API void GOMP_taskwait_depend(void **depends);
 API void GOMP_taskwait_depend(void **depends)
 {
     void (*call)(void **) = REAL(GOMP_taskwait_depend, SITE, void, (void **));
-    struct task like;
-    bool waits = events_high() && !real_is_llvm(SITE) && taskwait_like(&like);
+    struct omp_task like;
+    bool waits = omp_event_key_high() && !omp_runtime_is_llvm(SITE) && taskwait_like(&like);
     if (waits)
-        depend(&like, depends);
+        gomp_task_add_depends(&like, depends);
     if (waits) {
         taskwait_for_begin(SITE);
-        held_await_before(&like);
+        task_replay_await_before(&like);
     }
     if (call)
         call(depends);
@@ -328,7 +328,7 @@ API void GOMP_taskgroup_start(void);
 API void GOMP_taskgroup_start(void)
 {
     void (*call)(void) = REAL(GOMP_taskgroup_start, SITE, void, (void));
-    if (!real_is_llvm(SITE))
+    if (!omp_runtime_is_llvm(SITE))
         taskgroup_begin();
     if (call)
         call();
@@ -338,12 +338,12 @@ API void GOMP_taskgroup_end(void);
 API void GOMP_taskgroup_end(void)
 {
     void (*call)(void) = REAL(GOMP_taskgroup_end, SITE, void, (void));
-    bool waits = !real_is_llvm(SITE) && taskgroup_waits(false, SITE);
+    bool waits = !omp_runtime_is_llvm(SITE) && taskgroup_waits(false, SITE);
     if (waits)
-        held_await_group();
+        task_replay_await_group();
     if (call)
         call();
-    if (!real_is_llvm(SITE))
+    if (!omp_runtime_is_llvm(SITE))
         taskgroup_end(waits, SITE);
 }
 

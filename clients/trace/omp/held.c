@@ -19,126 +19,126 @@
 #define LOOK_MS 20u
 
 /* Those that have not ended, in the order in which they were made: for whoever has `busy`. */
-static struct held *first, **last = &first;
-static atomic_flag busy = ATOMIC_FLAG_INIT;
+static struct held_task *task_replay_first, **task_replay_last = &task_replay_first;
+static atomic_flag task_replay_busy = ATOMIC_FLAG_INIT;
 static _Atomic uint32_t count, changes; /* how many; of them all (futex) */
-static _Atomic bool impatient; /* nobody waits any more for what was run next */
+static _Atomic bool task_replay_timed_out; /* nobody waits any more for what was run next */
 
-static bool repeats; /* set at the start and never changed */
+static bool task_replay_active; /* set at the start and never changed */
 
 /* A child has none of its parent's threads, which would run them. */
-static void forget(void)
+static void task_replay_forked(void)
 {
-    first = NULL;
-    last = &first;
+    task_replay_first = NULL;
+    task_replay_last = &task_replay_first;
     atomic_store(&count, 0);
-    atomic_flag_clear(&busy);
+    atomic_flag_clear(&task_replay_busy);
 }
 
-__attribute__((constructor)) static void look(void)
+__attribute__((constructor)) static void task_replay_init(void)
 {
     const char *script = getenv("POET_REPLAY");
-    repeats = script && *script && pthread_atfork(NULL, NULL, forget) == 0;
+    task_replay_active = script && *script && pthread_atfork(NULL, NULL, task_replay_forked) == 0;
 }
 
-static void begin(void)
+static void task_replay_lock(void)
 {
-    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+    while (atomic_flag_test_and_set_explicit(&task_replay_busy, memory_order_acquire))
         sched_yield();
 }
 
-static void end(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
+static void task_replay_unlock(void) { atomic_flag_clear_explicit(&task_replay_busy, memory_order_release); }
 
-static void tell_change(void)
+static void task_replay_notify(void)
 {
     atomic_fetch_add(&changes, 1);
     syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-void held_apart(void)
+void task_replay_release_team(void)
 {
-    const struct member *m = member_now();
+    const struct team_member *m = member_current();
     if (m)
         atomic_store(&m->team->apart, true);
 }
 
-bool held_wanted(void)
+bool task_replay_wanted(void)
 {
-    const struct member *m = repeats ? member_now() : NULL;
+    const struct team_member *m = task_replay_active ? member_current() : NULL;
     const struct team *t = m ? m->team : NULL;
     return t && t->followed && !t->cancellable && atomic_load(&t->size) > 1 &&
            !atomic_load_explicit(&t->apart, memory_order_relaxed) &&
-           !atomic_load_explicit(&impatient, memory_order_relaxed) &&
-           poet_next(event_type(EVENT_run), 0, 0) >= 0;
+           !atomic_load_explicit(&task_replay_timed_out, memory_order_relaxed) &&
+           poet_replay_peek(event_type(EVENT_run), 0, 0) >= 0;
 }
 
-bool held_concerns(void)
+bool task_replay_is_needed(void)
 {
-    return repeats && (atomic_load_explicit(&count, memory_order_relaxed) || held_wanted());
+    return task_replay_active && (atomic_load_explicit(&count, memory_order_relaxed) || task_replay_wanted());
 }
 
-void held_add(struct held *h)
+void task_replay_add(struct held_task *h)
 {
     int saved = errno;
-    h->maker = frame_here()->id;
-    h->team = member_now()->team;
+    h->maker = task_frame_current()->id;
+    h->team = member_current()->team;
     h->runs = false;
     h->next = NULL;
-    begin();
-    *last = h;
-    last = &h->next;
+    task_replay_lock();
+    *task_replay_last = h;
+    task_replay_last = &h->next;
     atomic_fetch_add(&count, 1);
-    end();
-    tell_change();
+    task_replay_unlock();
+    task_replay_notify();
     errno = saved;
 }
 
-static void remove_it(struct held *h)
+static void task_replay_remove(struct held_task *h)
 {
-    struct held **at = &first;
-    begin();
+    struct held_task **at = &task_replay_first;
+    task_replay_lock();
     while (*at != h)
         at = &(*at)->next;
     *at = h->next;
-    if (last == &h->next)
-        last = at;
+    if (task_replay_last == &h->next)
+        task_replay_last = at;
     atomic_fetch_sub(&count, 1);
-    end();
-    tell_change();
+    task_replay_unlock();
+    task_replay_notify();
 }
 
-static void run(struct held *h)
+static void task_replay_run(struct held_task *h)
 {
     h->call(h);
-    remove_it(h);
+    task_replay_remove(h);
     free(h);
 }
 
 /* ---- which ---- */
 
-static bool is_same(poet_event_t a, poet_event_t b)
+static bool task_replay_is_same(poet_event_t a, poet_event_t b)
 {
     return a.line == b.line && a.number == b.number;
 }
 
-bool held_any_is_next(void) { return repeats && poet_next(event_type(EVENT_run), 0, 0) == 1; }
+bool task_replay_any_is_next(void) { return task_replay_active && poet_replay_peek(event_type(EVENT_run), 0, 0) == 1; }
 
-bool held_is_next(const struct task *task)
+bool task_replay_is_next(const struct omp_task *task)
 {
     poet_event_t from;
-    return repeats && task->spawn.line && poet_next_from(event_type(EVENT_run), &from) > 0 &&
-           is_same(from, task->spawn);
+    return task_replay_active && task->spawn.line && poet_replay_peek_sender(event_type(EVENT_run), &from) > 0 &&
+           task_replay_is_same(from, task->spawn);
 }
 
 /* What a thread waits for. */
-struct aim {
+struct task_replay_target {
     enum { CHILDREN, GROUP, BEFORE, ONLY, TEAM, NOTHING } of;
     const struct team *team;
-    const struct frame *frame;
-    const struct task *task; /* BEFORE, and ONLY: this one; ONLY: whatever is next */
+    const struct task_frame *frame;
+    const struct omp_task *task; /* BEFORE, and ONLY: this one; ONLY: whatever is next */
 };
 
-static bool is_awaited(const struct aim *aim, const struct held *h)
+static bool task_replay_is_awaited(const struct task_replay_target *aim, const struct held_task *h)
 {
     switch (aim->of) {
     case CHILDREN:
@@ -147,7 +147,7 @@ static bool is_awaited(const struct aim *aim, const struct held *h)
         return aim->frame->group && h->task->group == aim->frame->group;
     case BEFORE:
     case ONLY:
-        return h->maker == aim->frame->id && task_is_after(aim->task, h->task);
+        return h->maker == aim->frame->id && omp_task_is_after(aim->task, h->task);
     case TEAM:
         return h->team == aim->team && !h->runs;
     default:
@@ -155,30 +155,30 @@ static bool is_awaited(const struct aim *aim, const struct held *h)
     }
 }
 
-static bool awaits_any(const struct aim *aim)
+static bool task_replay_awaits_any(const struct task_replay_target *aim)
 {
-    const struct held *h = first;
-    while (h && !is_awaited(aim, h))
+    const struct held_task *h = task_replay_first;
+    while (h && !task_replay_is_awaited(aim, h))
         h = h->next;
     return h != NULL;
 }
 
-static bool is_ready(const struct held *h)
+static bool task_replay_is_ready(const struct held_task *h)
 {
-    const struct held *other = h->task->before ? first : NULL;
-    while (other && (other == h || !task_is_after(h->task, other->task)))
+    const struct held_task *other = h->task->before ? task_replay_first : NULL;
+    while (other && (other == h || !omp_task_is_after(h->task, other->task)))
         other = other->next;
     return other == NULL;
 }
 
 /* That one; NULL: any that helps.  What a child of a task is after, that task has made, too. */
-static struct held *find(const struct aim *aim, const poet_event_t *spawn)
+static struct held_task *task_replay_find(const struct task_replay_target *aim, const poet_event_t *spawn)
 {
-    struct held *h = first;
+    struct held_task *h = task_replay_first;
     while (h && (h->runs || h->team != aim->team ||
-                 !(spawn ? is_same(h->task->spawn, *spawn)
-                         : is_awaited(aim, h) || h->maker == aim->frame->id) ||
-                 !is_ready(h)))
+                 !(spawn ? task_replay_is_same(h->task->spawn, *spawn)
+                         : task_replay_is_awaited(aim, h) || h->maker == aim->frame->id) ||
+                 !task_replay_is_ready(h)))
         h = h->next;
     return h;
 }
@@ -186,27 +186,27 @@ static struct held *find(const struct aim *aim, const poet_event_t *spawn)
 /* ---- waiting ---- */
 
 /* How long nothing has changed. */
-struct patience {
+struct task_replay_timeout {
     uint32_t seen;
     uint64_t since_ms;
 };
 
-static uint64_t now_ms(void)
+static uint64_t task_replay_now_ms(void)
 {
     struct timespec ts = {0};
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
     return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-static void wait_for_change(struct patience *p, uint32_t seen, bool bounded)
+static void task_replay_wait_for_change(struct task_replay_timeout *p, uint32_t seen, bool bounded)
 {
     int saved = errno;
-    unsigned most_ms = bounded ? poet_patience() : UINT_MAX;
-    uint64_t now = now_ms();
+    unsigned most_ms = bounded ? poet_replay_timeout_ms() : UINT_MAX;
+    uint64_t now = task_replay_now_ms();
     if (!p->since_ms || p->seen != seen)
-        *p = (struct patience){seen, now};
+        *p = (struct task_replay_timeout){seen, now};
     if (most_ms != UINT_MAX && now - p->since_ms > most_ms)
-        atomic_store(&impatient, true);
+        atomic_store(&task_replay_timed_out, true);
     else
         syscall(SYS_futex, &changes, FUTEX_WAIT_PRIVATE, seen,
                 &(struct timespec){0, LOOK_MS * 1000000}, NULL, 0);
@@ -214,46 +214,46 @@ static void wait_for_change(struct patience *p, uint32_t seen, bool bounded)
 }
 
 /* Whose turn it is to be run here: 1: that of *spawn; 0: nobody's; -1: anybody's. */
-static int whose_turn(const struct aim *aim, poet_event_t *spawn)
+static int task_replay_whose_turn(const struct task_replay_target *aim, poet_event_t *spawn)
 {
-    bool freely = atomic_load(&impatient) || atomic_load(&aim->team->apart);
-    int next = freely ? -1 : poet_next_from(event_type(EVENT_run), spawn);
-    bool own = next > 0 && aim->of == BEFORE && is_same(*spawn, aim->task->spawn);
+    bool freely = atomic_load(&task_replay_timed_out) || atomic_load(&aim->team->apart);
+    int next = freely ? -1 : poet_replay_peek_sender(event_type(EVENT_run), spawn);
+    bool own = next > 0 && aim->of == BEFORE && task_replay_is_same(*spawn, aim->task->spawn);
     return own ? 0 : next;
 }
 
-static void await(struct aim aim)
+static void task_replay_await(struct task_replay_target aim)
 {
-    struct patience patience = {0};
-    if (!held_concerns() || !member_now())
+    struct task_replay_timeout patience = {0};
+    if (!task_replay_is_needed() || !member_current())
         return;
-    aim.team = member_now()->team;
-    aim.frame = frame_here();
+    aim.team = member_current()->team;
+    aim.frame = task_frame_current();
     for (;;) {
         uint32_t seen = atomic_load(&changes);
         poet_event_t spawn;
-        int turn = whose_turn(&aim, &spawn);
-        begin();
-        bool waits = awaits_any(&aim);
-        struct held *h = turn ? find(&aim, turn > 0 ? &spawn : NULL) : NULL;
+        int turn = task_replay_whose_turn(&aim, &spawn);
+        task_replay_lock();
+        bool waits = task_replay_awaits_any(&aim);
+        struct held_task *h = turn ? task_replay_find(&aim, turn > 0 ? &spawn : NULL) : NULL;
         if (h)
             h->runs = true;
-        end();
+        task_replay_unlock();
         if (h)
-            run(h);
+            task_replay_run(h);
         else if (!waits && (turn <= 0 || aim.of == ONLY))
             return;
         else
-            wait_for_change(&patience, seen, turn >= 0);
+            task_replay_wait_for_change(&patience, seen, turn >= 0);
     }
 }
 
-void held_await_children(void) { await((struct aim){.of = CHILDREN}); }
-void held_await_group(void) { await((struct aim){.of = GROUP}); }
-void held_await_before(const struct task *task)
+void task_replay_await_children(void) { task_replay_await((struct task_replay_target){.of = CHILDREN}); }
+void task_replay_await_group(void) { task_replay_await((struct task_replay_target){.of = GROUP}); }
+void task_replay_await_before(const struct omp_task *task)
 {
-    await((struct aim){.of = task->doubtful ? CHILDREN : BEFORE, .task = task});
+    task_replay_await((struct task_replay_target){.of = task->doubtful ? CHILDREN : BEFORE, .task = task});
 }
-void held_end_before(const struct task *task) { await((struct aim){.of = ONLY, .task = task}); }
-void held_await_team(void) { await((struct aim){.of = TEAM}); }
-void held_go_on(void) { await((struct aim){.of = NOTHING}); }
+void task_replay_end_before(const struct omp_task *task) { task_replay_await((struct task_replay_target){.of = ONLY, .task = task}); }
+void task_replay_await_team(void) { task_replay_await((struct task_replay_target){.of = TEAM}); }
+void task_replay_resume(void) { task_replay_await((struct task_replay_target){.of = NOTHING}); }

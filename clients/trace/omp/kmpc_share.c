@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct source source; /* where a call stands, as clang says it */
+typedef struct session source; /* where a call stands, as clang says it */
 
 /* Schedules as clang and LLVM's runtime number them; an ordered loop's are larger by ORDERED. */
 #define DYNAMIC 35
@@ -18,12 +18,12 @@ typedef struct source source; /* where a call stands, as clang says it */
 
 /* Which iterations threads steal from each other depends on when each comes to the loop, which
  * is no event: where chunks are recorded the schedule is a monotonic one, without stealing. */
-static int without_stealing(int schedule, int64_t *chunk, const void *site)
+static int kmpc_worksharing_without_stealing(int schedule, int64_t *chunk, const void *site)
 {
-    struct member *m = member_now();
+    struct team_member *m = member_current();
     int plain = schedule & ~(MONOTONIC | NONMONOTONIC), kind = 0, most = 0;
     int ordered = plain == DYNAMIC + ORDERED || plain == RUNTIME + ORDERED ? ORDERED : 0;
-    if (!share_is_told(m))
+    if (!worksharing_is_recorded(m))
         return schedule;
     if (plain == DYNAMIC + ordered)
         return plain | MONOTONIC;
@@ -47,7 +47,7 @@ static int without_stealing(int schedule, int64_t *chunk, const void *site)
             REAL(__kmpc_dispatch_init_##suffix, SITE, void,                                        \
                  (source *, int32_t, int, type, type, step, step));                                \
         int64_t most = chunk;                                                                      \
-        schedule = without_stealing(schedule, &most, SITE);                                        \
+        schedule = kmpc_worksharing_without_stealing(schedule, &most, SITE);                                        \
         if (call)                                                                                  \
             call(at, thread, schedule, lower, upper, stride, (step)most);                          \
     }                                                                                              \
@@ -59,7 +59,7 @@ static int without_stealing(int schedule, int64_t *chunk, const void *site)
         int (*call)(source *, int32_t, int32_t *, type *, type *, step *) =                        \
             REAL(__kmpc_dispatch_next_##suffix, SITE, int,                                         \
                  (source *, int32_t, int32_t *, type *, type *, step *));                          \
-        return SHARE(member_now(), SHARE_CHUNK, got != 0,                                          \
+        return SHARE(member_current(), WORKSHARING_CHUNK, got != 0,                                          \
                      call ? call(at, thread, last, lower, upper, stride) : 0);                     \
     }
 LOOP(4, int32_t, int32_t)
@@ -71,5 +71,5 @@ API int32_t __kmpc_single(source *at, int32_t thread);
 API int32_t __kmpc_single(source *at, int32_t thread)
 {
     int32_t (*call)(source *, int32_t) = REAL(__kmpc_single, SITE, int32_t, (source *, int32_t));
-    return SHARE(member_now(), SHARE_SINGLE, got != 0, call ? call(at, thread) : 0);
+    return SHARE(member_current(), WORKSHARING_SINGLE, got != 0, call ? call(at, thread) : 0);
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct source source; /* where a call stands, as clang says it */
+typedef struct session source; /* where a call stands, as clang says it */
 typedef int32_t routine(int32_t thread, void *task);
 struct of_runtime { /* what a task of the runtime begins with */
     void *shared;
@@ -36,13 +36,13 @@ API make_call __kmpc_omp_task_alloc;
 API struct of_runtime *__kmpc_omp_task_alloc(source *at, int32_t thread, int32_t flags,
                                              size_t bytes, size_t shared_bytes, routine *body)
 {
-    make_call *call = (make_call *)(uintptr_t)real_call(REAL___kmpc_omp_task_alloc, SITE);
+    make_call *call = (make_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task_alloc, SITE);
     bool simple = (flags & (TIED | PROXY | DETACHED)) == TIED;
     if (!call)
         return NULL;
     if (!simple)
-        held_apart();
-    bool holds = simple && held_wanted() && !real_is_final(SITE);
+        task_replay_release_team();
+    bool holds = simple && task_replay_wanted() && !omp_runtime_in_final_task(SITE);
     if (holds)
         flags |= NOT_PUT_OFF;
     struct of_runtime *task = call(at, thread, flags, bytes, shared_bytes, body);
@@ -53,38 +53,38 @@ API struct of_runtime *__kmpc_omp_task_alloc(source *at, int32_t thread, int32_t
 /* ---- held ---- */
 
 struct held_here {
-    struct held held;
-    struct task task; /* as it was made: the tool's is gone once it has run */
-    struct kept *kept;
+    struct held_task held;
+    struct omp_task task; /* as it was made: the tool's is gone once it has run */
+    struct ompt_task_data *kept;
     source *at;
     struct of_runtime *given;
     task_call *call;
     int32_t (*number)(source *at);
 };
 
-static void call_held(struct held *held)
+static void kmpc_task_call_held(struct held_task *held)
 {
     struct held_here *h = (struct held_here *)held;
-    tool_hands(h->kept);
+    ompt_tool_hand_over(h->kept);
     h->call(h->at, h->number(h->at), h->given);
 }
 
 /* A task that was told; false: it is run right here. */
-static bool hold(struct kept *kept, source *at, struct of_runtime *task, const void *site)
+static bool kmpc_task_hold(struct ompt_task_data *kept, source *at, struct of_runtime *task, const void *site)
 {
-    struct held_here *h = held_is_next(tool_task(kept)) ? NULL : malloc(sizeof *h);
+    struct held_here *h = task_replay_is_next(ompt_tool_task(kept)) ? NULL : malloc(sizeof *h);
     if (!h)
         return false;
     *h = (struct held_here){
-        .held = {.task = &h->task, .call = call_held},
-        .task = *tool_task(kept),
+        .held = {.task = &h->task, .call = kmpc_task_call_held},
+        .task = *ompt_tool_task(kept),
         .kept = kept,
         .at = at,
         .given = task,
-        .call = (task_call *)(uintptr_t)real_call(REAL___kmpc_omp_task, site),
+        .call = (task_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task, site),
         .number = REAL(__kmpc_global_thread_num, site, int32_t, (source *)),
     };
-    held_add(&h->held);
+    task_replay_add(&h->held);
     return true;
 }
 
@@ -100,52 +100,52 @@ struct all_depending {
     const struct depending *list, *more;
 };
 
-static void depend(struct task *task, const struct depending *list, int32_t count)
+static void kmpc_task_add_depends(struct omp_task *task, const struct depending *list, int32_t count)
 {
     for (int32_t i = 0; i < count; i++)
-        tool_depends(task, list[i].place,
+        ompt_tool_depends(task, list[i].place,
                      list[i].how & 3   ? list[i].how & 3
                      : list[i].how & 4 ? 4
                                        : 5);
 }
 
-static void depend_all(struct task *task, const struct all_depending *d)
+static void kmpc_task_add_all_depends(struct omp_task *task, const struct all_depending *d)
 {
-    depend(task, d->list, d->count);
-    depend(task, d->more, d->more_count);
+    kmpc_task_add_depends(task, d->list, d->count);
+    kmpc_task_add_depends(task, d->more, d->more_count);
 }
 
 /* Of one that the runtime is to get, or was waited for: until what it depends on that is held has ended. */
-static void await_held(const struct all_depending *d)
+static void kmpc_task_await_held(const struct all_depending *d)
 {
-    struct task like = {0};
-    if (!held_concerns())
+    struct omp_task like = {0};
+    if (!task_replay_is_needed())
         return;
-    depend_all(&like, d);
-    held_end_before(&like);
+    kmpc_task_add_all_depends(&like, d);
+    task_replay_end_before(&like);
     free(like.before);
 }
 
-static struct kept *make(struct of_runtime *task, const struct all_depending *d, const void *site)
+static struct ompt_task_data *kmpc_task_create(struct of_runtime *task, const struct all_depending *d, const void *site)
 {
-    struct kept *kept = made.task == task ? tool_makes(site) : NULL;
+    struct ompt_task_data *kept = made.task == task ? ompt_tool_create_task(site) : NULL;
     made.task = NULL;
     if (kept)
-        depend_all(tool_task(kept), d);
+        kmpc_task_add_all_depends(ompt_tool_task(kept), d);
     return kept;
 }
 
 API task_call __kmpc_omp_task;
 API int32_t __kmpc_omp_task(source *at, int32_t thread, struct of_runtime *task)
 {
-    task_call *call = (task_call *)(uintptr_t)real_call(REAL___kmpc_omp_task, SITE);
-    struct kept *kept = make(task, &(struct all_depending){0}, SITE);
-    if (!call || (kept && hold(kept, at, task, SITE)))
+    task_call *call = (task_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task, SITE);
+    struct ompt_task_data *kept = kmpc_task_create(task, &(struct all_depending){0}, SITE);
+    if (!call || (kept && kmpc_task_hold(kept, at, task, SITE)))
         return 0;
-    tool_hands(kept);
-    tool_spawns(SITE);
+    ompt_tool_hand_over(kept);
+    ompt_tool_begin_task(SITE);
     int32_t result = call(at, thread, task);
-    tool_spawns(NULL);
+    ompt_tool_begin_task(NULL);
     return result;
 }
 
@@ -158,23 +158,23 @@ API int32_t __kmpc_omp_task_with_deps(source *at, int32_t thread, struct of_runt
                                       int32_t more_count, const struct depending *more)
 {
     task_with_call *call =
-        (task_with_call *)(uintptr_t)real_call(REAL___kmpc_omp_task_with_deps, SITE);
-    task_call *run = (task_call *)(uintptr_t)real_call(REAL___kmpc_omp_task, SITE);
+        (task_with_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task_with_deps, SITE);
+    task_call *run = (task_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task, SITE);
     struct all_depending d = {count, more_count, list, more};
-    struct kept *kept = run ? make(task, &d, SITE) : NULL;
-    if (kept && tool_task(kept)->doubtful)
-        held_apart();
-    else if (!call || (kept && hold(kept, at, task, SITE)))
+    struct ompt_task_data *kept = run ? kmpc_task_create(task, &d, SITE) : NULL;
+    if (kept && ompt_tool_task(kept)->doubtful)
+        task_replay_release_team();
+    else if (!call || (kept && kmpc_task_hold(kept, at, task, SITE)))
         return 0;
     if (kept)
-        held_await_before(tool_task(kept));
+        task_replay_await_before(ompt_tool_task(kept));
     else
-        await_held(&d);
-    tool_hands(kept);
-    tool_spawns(SITE);
+        kmpc_task_await_held(&d);
+    ompt_tool_hand_over(kept);
+    ompt_tool_begin_task(SITE);
     int32_t result =
         kept ? run(at, thread, task) : call(at, thread, task, count, list, more_count, more);
-    tool_spawns(NULL);
+    ompt_tool_begin_task(NULL);
     return result;
 }
 
@@ -186,12 +186,12 @@ API void __kmpc_omp_wait_deps(source *at, int32_t thread, int32_t count,
                               const struct depending *list, int32_t more_count,
                               const struct depending *more)
 {
-    wait_call *call = (wait_call *)(uintptr_t)real_call(REAL___kmpc_omp_wait_deps, SITE);
-    tool_spawns(SITE);
+    wait_call *call = (wait_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_wait_deps, SITE);
+    ompt_tool_begin_task(SITE);
     if (call)
         call(at, thread, count, list, more_count, more);
-    tool_spawns(NULL);
-    await_held(&(struct all_depending){count, more_count, list, more});
+    ompt_tool_begin_task(NULL);
+    kmpc_task_await_held(&(struct all_depending){count, more_count, list, more});
 }
 
 API int32_t __kmpc_omp_taskyield(source *at, int32_t thread, int end);
@@ -199,7 +199,7 @@ API int32_t __kmpc_omp_taskyield(source *at, int32_t thread, int end)
 {
     int32_t (*call)(source *, int32_t, int) =
         REAL(__kmpc_omp_taskyield, SITE, int32_t, (source *, int32_t, int));
-    held_go_on();
+    task_replay_resume();
     return call ? call(at, thread, end) : 0;
 }
 
@@ -217,9 +217,9 @@ struct loop {
 };
 
 /* As the runtime does it; false: it makes so many that it has tasks make them. */
-static bool divide(struct loop *l, int how, uint64_t said)
+static bool kmpc_task_split_loop(struct loop *l, int how, uint64_t said)
 {
-    const struct member *m = member_now();
+    const struct team_member *m = member_current();
     uint64_t from = *l->first, to = *l->last, most = 10 * (uint64_t)atomic_load(&m->team->size);
     l->count =
         l->step > 0 ? (to - from) / (uint64_t)l->step + 1 : (from - to) / (uint64_t)-l->step + 1;
@@ -228,10 +228,10 @@ static bool divide(struct loop *l, int how, uint64_t said)
     return l->count > 0 && l->tasks <= (most < 256 ? most : 256);
 }
 
-static struct of_runtime *copy_pattern(const struct loop *l, uint64_t from, uint64_t to,
+static struct of_runtime *kmpc_task_copy_pattern(const struct loop *l, uint64_t from, uint64_t to,
                                        bool is_last)
 {
-    make_call *create = (make_call *)(uintptr_t)real_call(REAL___kmpc_omp_task_alloc, l->site);
+    make_call *create = (make_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task_alloc, l->site);
     const struct made *p = &l->pattern;
     struct of_runtime *task =
         create(l->at, l->thread, p->flags, p->bytes, p->shared_bytes, p->body);
@@ -247,46 +247,46 @@ static struct of_runtime *copy_pattern(const struct loop *l, uint64_t from, uint
     return task;
 }
 
-static void hold_part(const struct loop *l, struct of_runtime *task)
+static void kmpc_task_hold_part(const struct loop *l, struct of_runtime *task)
 {
-    task_call *call = (task_call *)(uintptr_t)real_call(REAL___kmpc_omp_task, l->site);
-    struct kept *kept = tool_makes(l->site);
-    if (kept && hold(kept, l->at, task, l->site))
+    task_call *call = (task_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task, l->site);
+    struct ompt_task_data *kept = ompt_tool_create_task(l->site);
+    if (kept && kmpc_task_hold(kept, l->at, task, l->site))
         return;
-    tool_hands(kept);
+    ompt_tool_hand_over(kept);
     call(l->at, l->thread, task);
 }
 
-static int32_t nothing(int32_t thread, void *task) { return 0; }
+static int32_t kmpc_task_empty_body(int32_t thread, void *task) { return 0; }
 
 /* The runtime is done with the pattern: it runs it, as far as it knows. */
-static void drop_pattern(const struct loop *l)
+static void kmpc_task_drop_pattern(const struct loop *l)
 {
-    task_call *call = (task_call *)(uintptr_t)real_call(REAL___kmpc_omp_task, l->site);
-    l->pattern.task->body = nothing;
-    tool_hides();
+    task_call *call = (task_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task, l->site);
+    l->pattern.task->body = kmpc_task_empty_body;
+    ompt_tool_hide_task();
     call(l->at, l->thread, l->pattern.task);
 }
 
-static void hold_parts(const struct loop *l)
+static void kmpc_task_hold_parts(const struct loop *l)
 {
     uint64_t each = l->count / l->tasks, larger = l->count % l->tasks, from = *l->first;
     for (uint64_t i = 0; i < l->tasks; i++) {
         uint64_t size = each + (i < larger), to = from + (size - 1) * (uint64_t)l->step;
-        hold_part(l, copy_pattern(l, from, to, i + 1 == l->tasks));
+        kmpc_task_hold_part(l, kmpc_task_copy_pattern(l, from, to, i + 1 == l->tasks));
         from = to + (uint64_t)l->step;
     }
-    drop_pattern(l);
+    kmpc_task_drop_pattern(l);
 }
 
 /* In a group of its own, unless it has none. */
-static void hold_loop(const struct loop *l, int no_group)
+static void kmpc_task_hold_loop(const struct loop *l, int no_group)
 {
     void (*begin)(source *, int32_t) = REAL(__kmpc_taskgroup, l->site, void, (source *, int32_t));
     void (*end)(source *, int32_t) = REAL(__kmpc_end_taskgroup, l->site, void, (source *, int32_t));
     if (!no_group)
         begin(l->at, l->thread);
-    hold_parts(l);
+    kmpc_task_hold_parts(l);
     if (!no_group)
         end(l->at, l->thread);
 }
@@ -299,7 +299,7 @@ API void __kmpc_taskloop(source *at, int32_t thread, struct of_runtime *pattern,
                          uint64_t *first, uint64_t *last, int64_t step, int no_group, int how,
                          uint64_t said, void *copy)
 {
-    loop_call *call = (loop_call *)(uintptr_t)real_call(REAL___kmpc_taskloop, SITE);
+    loop_call *call = (loop_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_taskloop, SITE);
     struct loop l = {.at = at,
                      .site = SITE,
                      .thread = thread,
@@ -308,16 +308,16 @@ API void __kmpc_taskloop(source *at, int32_t thread, struct of_runtime *pattern,
                      .last = last,
                      .step = step,
                      .copy = (void (*)(void *, const void *, int32_t))(uintptr_t)copy};
-    bool holds = made.task == pattern && deferred && held_wanted();
+    bool holds = made.task == pattern && deferred && task_replay_wanted();
     made.task = NULL;
-    if (holds && divide(&l, how, said)) {
-        hold_loop(&l, no_group);
+    if (holds && kmpc_task_split_loop(&l, how, said)) {
+        kmpc_task_hold_loop(&l, no_group);
         return;
     }
     if (holds)
-        held_apart();
-    const void *before = tool_loops(SITE);
+        task_replay_release_team();
+    const void *before = ompt_tool_begin_loop(SITE);
     if (call)
         call(at, thread, pattern, deferred, first, last, step, no_group, how, said, copy);
-    tool_loops(before);
+    ompt_tool_begin_loop(before);
 }

@@ -12,44 +12,44 @@
 #define BUCKETS 1024u
 
 static const char *const kinds[] = {
-    [LINE_REGION] = "region", [LINE_CRITICAL] = "critical", [LINE_LOCK] = "lock"};
+    [OMP_OBJECT_REGION] = "region", [OMP_OBJECT_CRITICAL] = "critical", [OMP_OBJECT_LOCK] = "lock"};
 
-struct entry { /* stays, once made; an object that comes to the address later takes it over */
+struct omp_object_entry { /* stays, once made; an object that comes to the address later takes it over */
     const void *object;
-    enum line_kind kind;
-    struct entry *next;
+    enum omp_object_kind kind;
+    struct omp_object_entry *next;
     _Atomic uint64_t high; /* of the life in which its line was opened */
     _Atomic poet_line_t line;
     _Atomic unsigned inside; /* who has come to it and not gone */
     unsigned depth;
 };
-static struct entry *_Atomic buckets[BUCKETS];
+static struct omp_object_entry *_Atomic buckets[BUCKETS];
 
-static struct entry *_Atomic *bucket(enum line_kind kind, const void *object)
+static struct omp_object_entry *_Atomic *omp_object_bucket(enum omp_object_kind kind, const void *object)
 {
-    return &buckets[mix((uintptr_t)object, kind) % BUCKETS];
+    return &buckets[key_mix((uintptr_t)object, kind) % BUCKETS];
 }
 
-static struct entry *find(enum line_kind kind, const void *object)
+static struct omp_object_entry *omp_object_find(enum omp_object_kind kind, const void *object)
 {
-    struct entry *e = atomic_load_explicit(bucket(kind, object), memory_order_acquire);
+    struct omp_object_entry *e = atomic_load_explicit(omp_object_bucket(kind, object), memory_order_acquire);
     while (e && (e->object != object || e->kind != kind))
         e = e->next;
     return e;
 }
 
 /* Two at once for one object: both look again, so that one of them finds the other's. */
-static struct entry *make(enum line_kind kind, const void *object)
+static struct omp_object_entry *omp_object_create(enum omp_object_kind kind, const void *object)
 {
-    struct entry *_Atomic *at = bucket(kind, object);
-    struct entry *new = calloc(1, sizeof *new), *found = NULL;
+    struct omp_object_entry *_Atomic *at = omp_object_bucket(kind, object);
+    struct omp_object_entry *new = calloc(1, sizeof *new), *found = NULL;
     if (!new)
         return NULL;
     new->object = object;
     new->kind = kind;
     new->next = atomic_load(at);
     do {
-        found = find(kind, object);
+        found = omp_object_find(kind, object);
     } while (!found && !atomic_compare_exchange_weak(at, &new->next, new));
     if (found)
         free(new);
@@ -60,7 +60,7 @@ static struct entry *make(enum line_kind kind, const void *object)
 #define LOOKS_MOST 10000u
 
 /* One thread opens it, the others wait for that, but not for ever: after a fork nobody is there who opens it. */
-static poet_line_t open(struct entry *e, uint64_t high, const char *name, const void *site)
+static poet_line_t omp_object_open(struct omp_object_entry *e, uint64_t high, const char *name, const void *site)
 {
     for (unsigned looks = 0;; looks++) {
         uint64_t before = atomic_load_explicit(&e->high, memory_order_acquire);
@@ -80,21 +80,21 @@ static poet_line_t open(struct entry *e, uint64_t high, const char *name, const 
     return line;
 }
 
-poet_line_t line_of(enum line_kind kind, const void *object, const char *name, const void *site)
+poet_line_t omp_object_line(enum omp_object_kind kind, const void *object, const char *name, const void *site)
 {
-    uint64_t high = events_high();
+    uint64_t high = omp_event_key_high();
     int saved = errno;
-    struct entry *e = high ? find(kind, object) : NULL;
+    struct omp_object_entry *e = high ? omp_object_find(kind, object) : NULL;
     if (high && !e)
-        e = make(kind, object);
-    poet_line_t line = e ? open(e, high, name, site) : 0;
+        e = omp_object_create(kind, object);
+    poet_line_t line = e ? omp_object_open(e, high, name, site) : 0;
     errno = saved;
     return line;
 }
 
-void line_forget(enum line_kind kind, const void *object)
+void omp_object_forget(enum omp_object_kind kind, const void *object)
 {
-    struct entry *e = find(kind, object);
+    struct omp_object_entry *e = omp_object_find(kind, object);
     if (e) {
         e->depth = 0;
         atomic_store(&e->inside, 0);
@@ -102,36 +102,36 @@ void line_forget(enum line_kind kind, const void *object)
     }
 }
 
-bool line_comes(enum line_kind kind, const void *object)
+bool omp_object_arrive(enum omp_object_kind kind, const void *object)
 {
-    struct entry *e = find(kind, object);
+    struct omp_object_entry *e = omp_object_find(kind, object);
     return e && atomic_fetch_add(&e->inside, 1) > 0;
 }
 
 /* Who came before it had a line was not counted. */
-void line_goes(enum line_kind kind, const void *object)
+void omp_object_depart(enum omp_object_kind kind, const void *object)
 {
-    struct entry *e = find(kind, object);
+    struct omp_object_entry *e = omp_object_find(kind, object);
     unsigned inside = e ? atomic_load(&e->inside) : 0;
     while (inside && !atomic_compare_exchange_weak(&e->inside, &inside, inside - 1))
         ;
 }
 
-void line_enter(poet_line_t line, const void *site)
+void omp_object_enter(poet_line_t line, const void *site)
 {
     if (line)
         poet_enter_at(line, event_type(EVENT_enter), event_type(EVENT_entered), site);
 }
 
-void line_leave(enum line_kind kind, const void *object, const void *site)
+void omp_object_leave(enum omp_object_kind kind, const void *object, const void *site)
 {
-    poet_line_t line = line_of(kind, object, "", site);
+    poet_line_t line = omp_object_line(kind, object, "", site);
     if (line)
         poet_leave_at(line, event_type(EVENT_leave), event_type(EVENT_left), site);
 }
 
-unsigned *line_depth(enum line_kind kind, const void *object)
+unsigned *omp_object_depth(enum omp_object_kind kind, const void *object)
 {
-    struct entry *e = find(kind, object);
+    struct omp_object_entry *e = omp_object_find(kind, object);
     return e ? &e->depth : NULL;
 }

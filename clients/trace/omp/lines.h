@@ -9,19 +9,19 @@
 
 #pragma GCC visibility push(hidden)
 
-enum line_kind { LINE_REGION, LINE_CRITICAL, LINE_LOCK };
+enum omp_object_kind { OMP_OBJECT_REGION, OMP_OBJECT_CRITICAL, OMP_OBJECT_LOCK };
 /* That of the object at an address; a new one if there is none yet.  0: it is not recorded, or there is no memory. */
-poet_line_t line_of(enum line_kind kind, const void *object, const char *name, const void *site);
+poet_line_t omp_object_line(enum omp_object_kind kind, const void *object, const char *name, const void *site);
 /* The object is gone, or another one: its line is not found any more. */
-void line_forget(enum line_kind kind, const void *object);
+void omp_object_forget(enum omp_object_kind kind, const void *object);
 /* One more comes to it; whether somebody else has come who has not gone. */
-bool line_comes(enum line_kind kind, const void *object);
-void line_goes(enum line_kind kind, const void *object);
+bool omp_object_arrive(enum omp_object_kind kind, const void *object);
+void omp_object_depart(enum omp_object_kind kind, const void *object);
 /* The thread goes into a line that is not 0, after it has got what that stands for; and out of it, before it gives it back. */
-void line_enter(poet_line_t line, const void *site);
-void line_leave(enum line_kind kind, const void *object, const void *site);
+void omp_object_enter(poet_line_t line, const void *site);
+void omp_object_leave(enum omp_object_kind kind, const void *object, const void *site);
 /* How often its holder has entered it, for locks that nest; its holder alone may touch it.  NULL: none yet. */
-unsigned *line_depth(enum line_kind kind, const void *object);
+unsigned *omp_object_depth(enum omp_object_kind kind, const void *object);
 
 #pragma GCC visibility pop
 #endif

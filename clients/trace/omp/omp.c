@@ -14,14 +14,14 @@ API extern const char poet_omp_follows[];
 const char poet_omp_follows[] = "omp";
 
 /* What orders, and is not stood before: told where the program calls it. */
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void omp_tracer_begin(void)
 {
     static const char *const devices[] = {"GOMP_target_ext",           "GOMP_target",
                                           "__tgt_target_mapper",       "__tgt_target_kernel",
                                           "__tgt_target_teams_mapper", NULL};
     static const char *const doacross[] = {"GOMP_doacross_ull_wait", NULL};
     if (poet_imports(devices))
-        poet_unseen("what OpenMP runs on devices (target)");
+        poet_untraced("what OpenMP runs on devices (target)");
     if (poet_imports(doacross))
-        poet_unseen("ordered loops over unsigned numbers with depend(sink) (OpenMP)");
+        poet_untraced("ordered loops over unsigned numbers with depend(sink) (OpenMP)");
 }

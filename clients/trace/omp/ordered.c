@@ -5,13 +5,13 @@
 
 #include <sched.h>
 
-static uint64_t key(const struct member *m, uint64_t section)
+static uint64_t ordered_section_key(const struct team_member *m, uint64_t section)
 {
-    return mix(mix(m->team->id, m->loops), mix(section, 0x6465726564726fu));
+    return key_mix(key_mix(m->team->id, m->loops), key_mix(section, 0x6465726564726fu));
 }
 
 /* The number of the calling section in its loop, from 1 on; 0: it is not known, too many loops are under way. */
-static uint64_t count(const struct member *m)
+static uint64_t ordered_section_count(const struct team_member *m)
 {
     struct team *t = m->team;
     struct ordered *o = &t->ordered[m->loops % ORDERED_LOOPS];
@@ -24,36 +24,36 @@ static uint64_t count(const struct member *m)
     return number;
 }
 
-static uint64_t number_now(const struct member *m)
+static uint64_t ordered_section_number(const struct team_member *m)
 {
     const struct ordered *o = &m->team->ordered[m->loops % ORDERED_LOOPS];
     return o->loop == m->loops + 1 ? o->sections : 0;
 }
 
-static bool is_told(const struct member *m)
+static bool ordered_section_is_recorded(const struct team_member *m)
 {
     return m && m->team->followed && atomic_load(&m->team->size) > 1;
 }
 
-void ordered_asks(struct member *m, const void *site)
+void ordered_section_request(struct team_member *m, const void *site)
 {
-    if (is_told(m))
-        note(EVENT_ordered, m->team->line, 0, site);
+    if (ordered_section_is_recorded(m))
+        event_record(EVENT_ordered, m->team->line, 0, site);
 }
 
-void ordered_begins(struct member *m, const void *site)
+void ordered_section_begin(struct team_member *m, const void *site)
 {
-    uint64_t number = is_told(m) ? count(m) : 1, before = key(m, number - 1);
-    if (!is_told(m))
+    uint64_t number = ordered_section_is_recorded(m) ? ordered_section_count(m) : 1, before = ordered_section_key(m, number - 1);
+    if (!ordered_section_is_recorded(m))
         return;
     bool whole = number && !atomic_load(&m->team->doubtful);
-    note_receive(EVENT_turn, m->team->line, &before, whole && number > 1,
+    event_record_receive(EVENT_turn, m->team->line, &before, whole && number > 1,
                  whole ? 0 : POET_DOUBT_THREAD, site);
 }
 
-void ordered_ends(struct member *m, const void *site)
+void ordered_section_end(struct team_member *m, const void *site)
 {
-    uint64_t number = is_told(m) ? number_now(m) : 0;
-    if (is_told(m) && !(number && note_send(EVENT_over, m->team->line, key(m, number), site)))
+    uint64_t number = ordered_section_is_recorded(m) ? ordered_section_number(m) : 0;
+    if (ordered_section_is_recorded(m) && !(number && event_record_send(EVENT_over, m->team->line, ordered_section_key(m, number), site)))
         atomic_store(&m->team->doubtful, true); /* who comes next cannot be after it */
 }

@@ -18,43 +18,43 @@ static const char *const names[REAL_COUNT] = {
 };
 
 /* The runtimes that callers of one module use. */
-struct runtime {
+struct omp_runtime {
     void *calls[REAL_COUNT];
     bool gomp_is_llvm; /* GOMP_parallel is the one that LLVM's runtime has, too */
     struct link_map *module; /* NULL: everybody's, since it is in the global scope */
-    struct runtime *next;
+    struct omp_runtime *next;
 };
 
-static struct runtime *_Atomic global;
-static struct runtime
+static struct omp_runtime *_Atomic global;
+static struct omp_runtime
     *_Atomic locals; /* those that were opened out of the global scope; they stay */
 
-static const void *module_of(const void *address)
+static const void *omp_runtime_module(const void *address)
 {
     Dl_info info;
     return address && dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
 /* RTLD_NEXT is what stands behind this library. */
-static struct runtime *look_up(void *handle)
+static struct omp_runtime *omp_runtime_look_up(void *handle)
 {
-    struct runtime *r = calloc(1, sizeof *r);
+    struct omp_runtime *r = calloc(1, sizeof *r);
     for (int i = 0; r && i < REAL_COUNT; i++)
         r->calls[i] = next_in(handle, names[i]);
     if (r)
         r->gomp_is_llvm =
             r->calls[REAL___kmpc_fork_call] &&
-            module_of(r->calls[REAL_GOMP_parallel]) == module_of(r->calls[REAL___kmpc_fork_call]);
+            omp_runtime_module(r->calls[REAL_GOMP_parallel]) == omp_runtime_module(r->calls[REAL___kmpc_fork_call]);
     return r;
 }
 
 /* Not any more once some module has one of its own, which then stays that. */
-static struct runtime *find_global(void)
+static struct omp_runtime *omp_runtime_find_global(void)
 {
     if (atomic_load(&locals) ||
         (!next_in(RTLD_NEXT, "GOMP_parallel") && !next_in(RTLD_NEXT, "__kmpc_fork_call")))
         return NULL;
-    struct runtime *none = NULL, *found = look_up(RTLD_NEXT);
+    struct omp_runtime *none = NULL, *found = omp_runtime_look_up(RTLD_NEXT);
     if (found && !atomic_compare_exchange_strong(&global, &none, found)) {
         free(found);
         found = none;
@@ -65,21 +65,21 @@ static struct runtime *find_global(void)
 /* ---- opened later, out of the global scope: by what calls it ---- */
 
 #define KNOWN 256u
-struct known {
+struct omp_known_caller {
     const void *site;
-    const struct runtime *runtime;
+    const struct omp_runtime *runtime;
 };
-static struct known *_Atomic known[KNOWN]; /* what is there stays: others may look at it */
+static struct omp_known_caller *_Atomic known[KNOWN]; /* what is there stays: others may look at it */
 
-static struct runtime *open_local(struct link_map *map)
+static struct omp_runtime *omp_runtime_open_local(struct link_map *map)
 {
     void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    struct runtime *r = handle ? look_up(handle) : NULL;
+    struct omp_runtime *r = handle ? omp_runtime_look_up(handle) : NULL;
     if (r &&
-        module_of(r->calls[REAL_GOMP_parallel]) == module_of(names)) { /* it was linked without */
+        omp_runtime_module(r->calls[REAL_GOMP_parallel]) == omp_runtime_module(names)) { /* it was linked without */
         void *gomp = dlopen("libgomp.so.1", RTLD_LAZY);
         free(r);
-        r = gomp ? look_up(gomp) : NULL;
+        r = gomp ? omp_runtime_look_up(gomp) : NULL;
     }
     if (handle)
         dlclose(handle); /* who calls us keeps it */
@@ -92,55 +92,55 @@ static struct runtime *open_local(struct link_map *map)
     return r;
 }
 
-static struct runtime *of_module(const void *site)
+static struct omp_runtime *omp_runtime_for_module(const void *site)
 {
     Dl_info info;
     struct link_map *map = NULL;
     if (!dladdr1(site, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
         return NULL;
-    struct runtime *r = atomic_load(&locals);
+    struct omp_runtime *r = atomic_load(&locals);
     while (r && r->module != map)
         r = r->next;
-    return r ? r : open_local(map);
+    return r ? r : omp_runtime_open_local(map);
 }
 
-static const struct runtime *find_local(const void *site)
+static const struct omp_runtime *omp_runtime_find_local(const void *site)
 {
-    struct known *_Atomic *at = &known[((uintptr_t)site >> 2) % KNOWN];
-    struct known *k = atomic_load_explicit(at, memory_order_acquire), *none = NULL;
+    struct omp_known_caller *_Atomic *at = &known[((uintptr_t)site >> 2) % KNOWN];
+    struct omp_known_caller *k = atomic_load_explicit(at, memory_order_acquire), *none = NULL;
     if (k && k->site == site)
         return k->runtime;
-    const struct runtime *r = of_module(site);
-    struct known *new = r && !k ? malloc(sizeof *new) : NULL;
+    const struct omp_runtime *r = omp_runtime_for_module(site);
+    struct omp_known_caller *new = r && !k ? malloc(sizeof *new) : NULL;
     if (new) {
-        *new = (struct known){site, r};
+        *new = (struct omp_known_caller){site, r};
         if (!atomic_compare_exchange_strong(at, &none, new))
             free(new);
     }
     return r;
 }
 
-static const struct runtime *runtime_of(const void *site)
+static const struct omp_runtime *omp_runtime_get(const void *site)
 {
-    const struct runtime *r = atomic_load_explicit(&global, memory_order_acquire);
+    const struct omp_runtime *r = atomic_load_explicit(&global, memory_order_acquire);
     if (r)
         return r;
     int saved = errno;
-    r = find_global();
+    r = omp_runtime_find_global();
     if (!r)
-        r = find_local(site);
+        r = omp_runtime_find_local(site);
     errno = saved;
     return r;
 }
 
-void *real_call(enum real_call call, const void *site)
+void *omp_runtime_function(enum real_call call, const void *site)
 {
-    const struct runtime *r = runtime_of(site);
+    const struct omp_runtime *r = omp_runtime_get(site);
     return r ? r->calls[call] : NULL;
 }
 
-bool real_is_llvm(const void *site)
+bool omp_runtime_is_llvm(const void *site)
 {
-    const struct runtime *r = runtime_of(site);
+    const struct omp_runtime *r = omp_runtime_get(site);
     return r && r->gomp_is_llvm;
 }

@@ -73,16 +73,16 @@ enum real_call {
 };
 
 /* What the caller at `site` would have reached without us; NULL: nothing, there is no runtime. */
-void *real_call(enum real_call call, const void *site);
+void *omp_runtime_function(enum real_call call, const void *site);
 /* Is the runtime that the caller at `site` uses LLVM's, which tells us by itself what it does? */
-bool real_is_llvm(const void *site);
+bool omp_runtime_is_llvm(const void *site);
 
 /* real(GOMP_barrier, site, void, (void))(): its pointer. */
 #define REAL(name, site, result, parameters)                                                       \
-    ((result(*) parameters)(uintptr_t)real_call(REAL_##name, site))
+    ((result(*) parameters)(uintptr_t)omp_runtime_function(REAL_##name, site))
 
 /* Tasks that the calling one makes are run at once. */
-static inline bool real_is_final(const void *site)
+static inline bool omp_runtime_in_final_task(const void *site)
 {
     int (*final)(void) = REAL(omp_in_final, site, int, (void));
     return final && final();

@@ -16,9 +16,9 @@
 #pragma GCC visibility push(hidden)
 
 /* A task that was made. */
-struct task {
+struct omp_task {
     uint64_t id;
-    struct group *group;
+    struct task_group *group;
     uint64_t *before; /* the ends of those that it depends on, from malloc; freed when it runs */
     uint32_t before_count;
     poet_event_t spawn; /* line 0: it was not recorded */
@@ -26,27 +26,27 @@ struct task {
 };
 
 /* A child of the one that the thread is in, that depends on nothing yet.  spawn: tells it. */
-void task_make(struct task *task, bool detached);
+void omp_task_make(struct omp_task *task, bool detached);
 /* unclear: it may come after more than that. */
-void task_depends(struct task *task, const void *place, enum dependence how, bool unclear);
-void task_spawn(struct task *task, const void *site);
+void omp_task_depends(struct omp_task *task, const void *place, enum dependence how, bool unclear);
+void omp_task_spawn(struct omp_task *task, const void *site);
 /* It runs here, in `frame`. */
-struct frame *task_run(struct task *task, struct frame *frame, const void *body);
-void task_ran(const struct task *task, struct frame *frame, struct frame *outer, const void *body);
+struct task_frame *omp_task_run_begin(struct omp_task *task, struct task_frame *frame, const void *body);
+void omp_task_run_end(const struct omp_task *task, struct task_frame *frame, struct task_frame *outer, const void *body);
 
 /* Of others of the same maker: is it after that one's end? */
-bool task_is_after(const struct task *task, const struct task *other);
+bool omp_task_is_after(const struct omp_task *task, const struct omp_task *other);
 
 /* An end is out of sight: whoever waits for tasks from now on cannot say for which. */
-void tasks_untold(void);
+void omp_tasks_set_untraced(void);
 
 /* Waiting for children; whether there is anything to tell, and afterwards. */
 bool taskwait_begin(const void *site);
 void taskwait_end(const void *site);
 /* For those alone that a task would depend on that is like this one, which is none. */
-bool taskwait_like(struct task *like);
+bool taskwait_like(struct omp_task *like);
 void taskwait_for_begin(const void *site);
-void taskwait_for_end(struct task *like, const void *site);
+void taskwait_for_end(struct omp_task *like, const void *site);
 
 void taskgroup_begin(void);
 /* false: there are no tasks in it, unless `anyway`. */

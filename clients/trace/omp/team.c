@@ -20,16 +20,16 @@
 #define UNMET_NEVER UINT64_MAX
 #define SPINS 4000u /* looks before a member sleeps, where each has a processor */
 
-static __thread struct member *mine __attribute__((tls_model("initial-exec")));
+static __thread struct team_member *mine __attribute__((tls_model("initial-exec")));
 static __thread bool named __attribute__((tls_model("initial-exec")));
 
-struct member *member_now(void) { return mine; }
-const void *thread_own(void) { return &mine; }
+struct team_member *member_current(void) { return mine; }
+const void *team_thread_address(void) { return &mine; }
 
 enum { KEY_BEGIN = 1, KEY_DONE, KEY_BARRIER, KEY_REACHED };
-static uint64_t key(const struct team *t, unsigned what, uint64_t a, uint64_t b)
+static uint64_t team_key(const struct team *t, unsigned what, uint64_t a, uint64_t b)
 {
-    return mix(mix(mix(t->id, what), a), b);
+    return key_mix(key_mix(key_mix(t->id, what), a), b);
 }
 
 /* ---- a region ---- */
@@ -39,15 +39,15 @@ void team_begin(struct team *team, const void *body, bool cancellable, const voi
     static _Atomic uint64_t teams;
     int saved = errno;
     *team = (struct team){.id = atomic_fetch_add(&teams, 1) + 1,
-                          .master = thread_own(),
+                          .master = team_thread_address(),
                           .site = site,
                           .body = body,
                           .nested = mine != NULL,
                           .of = mine ? mine->number : 0,
                           .cancellable = cancellable,
                           .ordering = ATOMIC_FLAG_INIT};
-    team->line = line_of(LINE_REGION, body, "", site);
-    team->followed = note_send(EVENT_region, team->line, key(team, KEY_BEGIN, 0, 0), site);
+    team->line = omp_object_line(OMP_OBJECT_REGION, body, "", site);
+    team->followed = event_record_send(EVENT_region, team->line, team_key(team, KEY_BEGIN, 0, 0), site);
     atomic_init(&team->unmet, team->followed ? UNMET_NEVER : 0);
     atomic_init(&team->fewest, UINT64_MAX);
     errno = saved;
@@ -61,10 +61,10 @@ void team_end(struct team *team, const void *site)
     bool doubtful = atomic_load(&team->doubtful) || atomic_load(&team->later) || done > KEYS_MOST;
     uint64_t *keys = done && done <= KEYS_MOST ? malloc(done * sizeof *keys) : NULL;
     for (uint32_t i = 0; keys && i < done; i++)
-        keys[i] = key(team, KEY_DONE, i, 0);
+        keys[i] = team_key(team, KEY_DONE, i, 0);
     doubtful |= done && !keys;
     doubtful |= !team->followed || atomic_load(&team->uneven);
-    note_receive(EVENT_region_end, team->line, keys, keys ? done : 0,
+    event_record_receive(EVENT_region_end, team->line, keys, keys ? done : 0,
                  doubtful ? POET_DOUBT_THREAD : 0, site);
     free(keys);
     errno = saved;
@@ -73,7 +73,7 @@ void team_end(struct team *team, const void *site)
 /* ---- its members ---- */
 
 /* A worker is called by its number in the first team that it is in, and that of who began that team. */
-static void name_thread(const struct member *m)
+static void team_name_thread(const struct team_member *m)
 {
     char name[64];
     if (named || m->number == 0)
@@ -86,22 +86,22 @@ static void name_thread(const struct member *m)
     poet_set_name(name);
 }
 
-void member_begin(struct member *m, struct team *team, uint32_t size, uint32_t number)
+void member_begin(struct team_member *m, struct team *team, uint32_t size, uint32_t number)
 {
     int saved = errno;
-    *m = (struct member){.team = team, .outer = mine, .number = number};
+    *m = (struct team_member){.team = team, .outer = mine, .number = number};
     atomic_store(&team->size, size);
     mine = m;
-    if (team->master != thread_own())
-        frame_pooled();
-    m->outer_frame = frame_begin(&m->frame, frame_unique(), NULL);
+    if (team->master != team_thread_address())
+        task_frame_set_pooled();
+    m->outer_frame = task_frame_begin(&m->frame, task_frame_unique(), NULL);
     bool recorded;
-    if (team->master == thread_own() || !team->followed) {
-        recorded = note(EVENT_part, team->line, team->followed ? 0 : POET_DOUBT_THREAD, team->body);
+    if (team->master == team_thread_address() || !team->followed) {
+        recorded = event_record(EVENT_part, team->line, team->followed ? 0 : POET_DOUBT_THREAD, team->body);
     } else {
-        name_thread(m); /* before: which part it plays in a run that is repeated is known by that */
-        recorded = note_receive(EVENT_part, team->line,
-                                (const uint64_t[]){key(team, KEY_BEGIN, 0, 0)}, 1, 0, team->body);
+        team_name_thread(m); /* before: which part it plays in a run that is repeated is known by that */
+        recorded = event_record_receive(EVENT_part, team->line,
+                                (const uint64_t[]){team_key(team, KEY_BEGIN, 0, 0)}, 1, 0, team->body);
     }
     if (!recorded)
         atomic_store(&team->unmet, 0);
@@ -109,11 +109,11 @@ void member_begin(struct member *m, struct team *team, uint32_t size, uint32_t n
 }
 
 /* By messages, where it does not meet the others. */
-static void tell_done(struct member *m)
+static void team_record_done(struct team_member *m)
 {
     struct team *t = m->team;
     uint32_t i = atomic_fetch_add(&t->done, 1);
-    if (!note_send(EVENT_done, t->line, key(t, KEY_DONE, i, 0), t->body))
+    if (!event_record_send(EVENT_done, t->line, team_key(t, KEY_DONE, i, 0), t->body))
         atomic_store(&t->doubtful, true);
     if (atomic_load(&t->tasks))
         atomic_store(&t->later, true);
@@ -149,7 +149,7 @@ static void team_compare(struct team *t)
         team_changed(t);
 }
 
-static void team_comes(struct team *t, uint64_t barrier)
+static void team_note_arrival(struct team *t, uint64_t barrier)
 {
     uint64_t came = atomic_load(&t->came);
     while (came < barrier && !atomic_compare_exchange_weak(&t->came, &came, barrier))
@@ -159,10 +159,10 @@ static void team_comes(struct team *t, uint64_t barrier)
 
 /* ---- barriers ---- */
 
-static bool meets(const struct member *m) { return m && atomic_load(&m->team->size) > 1; }
+static bool team_has_barrier(const struct team_member *m) { return m && atomic_load(&m->team->size) > 1; }
 
 /* Before the barrier: who comes back from it knows who was not recorded when it came. */
-static void not_recorded(struct member *m)
+static void team_set_not_recorded(struct team_member *m)
 {
     uint64_t unmet = atomic_load(&m->team->unmet);
     while (unmet > m->barriers &&
@@ -170,92 +170,92 @@ static void not_recorded(struct member *m)
         ;
 }
 
-static uint64_t reached(const struct member *m, uint32_t number)
+static uint64_t team_reached_key(const struct team_member *m, uint32_t number)
 {
-    return key(m->team, KEY_REACHED, m->barriers, number);
+    return team_key(m->team, KEY_REACHED, m->barriers, number);
 }
 
-static void ask(struct member *m, const void *site)
+static void team_record_arrival(struct team_member *m, const void *site)
 {
     m->barriers++;
     bool recorded = m->team->cancellable
-                        ? note_send(EVENT_reach, m->team->line, reached(m, m->number), site)
-                        : note(EVENT_reach, m->team->line, 0, site);
+                        ? event_record_send(EVENT_reach, m->team->line, team_reached_key(m, m->number), site)
+                        : event_record(EVENT_reach, m->team->line, 0, site);
     if (!recorded)
-        not_recorded(m);
-    frame_waits(EVENT_reach, m->team->line, site);
+        team_set_not_recorded(m);
+    task_frame_wait_begin(EVENT_reach, m->team->line, site);
     m->inside = true;
     m->inside_at = site;
 }
 
-void barrier_reach(struct member *m, const void *site)
+void team_barrier_arrive(struct team_member *m, const void *site)
 {
     int saved = errno;
-    if (!meets(m))
+    if (!team_has_barrier(m))
         return;
-    ask(m, site);
-    team_comes(m->team, m->barriers);
+    team_record_arrival(m, site);
+    team_note_arrival(m->team, m->barriers);
     errno = saved;
 }
 
 /* Where some may not pass: after all who came.  What tasks did that they ran in there is not told. */
-static void follow_all(struct member *m, bool known, const void *site)
+static void team_follow_all(struct team_member *m, bool known, const void *site)
 {
     uint32_t count = 0, size = atomic_load(&m->team->size);
     uint64_t *keys = known && size <= KEYS_MOST ? malloc(size * sizeof *keys) : NULL;
     for (uint32_t i = 0; keys && i < size; i++)
         if (i != m->number)
-            keys[count++] = reached(m, i);
-    note_receive(EVENT_through, m->team->line, keys, count,
+            keys[count++] = team_reached_key(m, i);
+    event_record_receive(EVENT_through, m->team->line, keys, count,
                  !keys || atomic_load(&m->team->tasks) ? POET_DOUBT_THREAD : 0, site);
     free(keys);
 }
 
-static void somebody_passed(struct team *t, uint64_t barrier)
+static void team_any_passed(struct team *t, uint64_t barrier)
 {
     uint64_t before = atomic_load(&t->passed);
     while (before < barrier && !atomic_compare_exchange_weak(&t->passed, &before, barrier))
         ;
 }
 
-void barrier_late(struct member *m)
+void team_barrier_late(struct team_member *m)
 {
     if (m && m->inside && atomic_load(&m->team->passed) >= m->barriers)
-        barrier_through(m, false, m->inside_at);
+        team_barrier_pass(m, false, m->inside_at);
 }
 
-void barrier_through(struct member *m, bool cancelled, const void *site)
+void team_barrier_pass(struct team_member *m, bool cancelled, const void *site)
 {
     int saved = errno;
-    if (!meets(m) || !m->inside)
+    if (!team_has_barrier(m) || !m->inside)
         return;
     struct team *t = m->team;
     uint32_t size = atomic_load(&t->size);
     bool known = m->barriers < atomic_load(&t->unmet) && size <= GROUP_MOST;
     m->inside = false;
-    frame_goes_on();
+    task_frame_wait_end();
     if (!cancelled)
-        somebody_passed(t, m->barriers);
+        team_any_passed(t, m->barriers);
     if (cancelled)
-        note(EVENT_stopped, t->line, POET_DOUBT_THREAD, site);
+        event_record(EVENT_stopped, t->line, POET_DOUBT_THREAD, site);
     else if (t->cancellable)
-        follow_all(m, known, site);
+        team_follow_all(m, known, site);
     else if (known)
-        note_meeting(EVENT_through, t->line, key(t, KEY_BARRIER, m->barriers, 0), size,
+        event_record_group(EVENT_through, t->line, team_key(t, KEY_BARRIER, m->barriers, 0), size,
                      atomic_load(&t->doubtful) ? POET_DOUBT_THREAD : 0, site);
     else
-        note(EVENT_through, t->line, POET_DOUBT_THREAD, site);
+        event_record(EVENT_through, t->line, POET_DOUBT_THREAD, site);
     errno = saved;
 }
 
-void barrier_not_yet(struct member *m, const void *site)
+void team_barrier_retry(struct team_member *m, const void *site)
 {
-    if (!meets(m))
+    if (!team_has_barrier(m))
         return;
     m->barriers--;
     m->inside = false;
-    frame_goes_on();
-    note(EVENT_chosen, m->team->line, 0, site);
+    task_frame_wait_end();
+    event_record(EVENT_chosen, m->team->line, 0, site);
 }
 
 /* ---- the end of a region ---- */
@@ -271,18 +271,18 @@ static void team_over(struct team *t, uint64_t barriers)
 }
 
 /* Once all have come none of them makes a task: all members find the same. */
-enum end { END_OPEN, END_UNEVEN, END_TASKS, END_MET };
-static enum end team_end_state(struct team *t)
+enum team_end_kind { TEAM_END_OPEN, TEAM_END_UNEVEN, TEAM_END_TASKS, TEAM_END_MET };
+static enum team_end_kind team_end_state(struct team *t)
 {
     bool all = atomic_load(&t->over) >= atomic_load(&t->size);
     if (atomic_load(&t->uneven))
-        return END_UNEVEN;
+        return TEAM_END_UNEVEN;
     if (atomic_load(&t->tasks))
-        return END_TASKS;
-    return all ? END_MET : END_OPEN;
+        return TEAM_END_TASKS;
+    return all ? TEAM_END_MET : TEAM_END_OPEN;
 }
 
-static unsigned looks_of(const struct team *t)
+static unsigned team_spins(const struct team *t)
 {
     static _Atomic uint32_t processors;
     uint32_t n = atomic_load_explicit(&processors, memory_order_relaxed);
@@ -296,10 +296,10 @@ static unsigned looks_of(const struct team *t)
     return atomic_load(&t->size) <= n ? SPINS : 0;
 }
 
-static enum end team_await_end(struct team *t)
+static enum team_end_kind team_await_end(struct team *t)
 {
-    enum end end = team_end_state(t);
-    for (unsigned looks = end ? 0 : looks_of(t); !end && looks; looks--) {
+    enum team_end_kind end = team_end_state(t);
+    for (unsigned looks = end ? 0 : team_spins(t); !end && looks; looks--) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
@@ -317,34 +317,34 @@ static enum end team_await_end(struct team *t)
 }
 
 /* It stays in the runtime's own barrier at the end, to which the others will not come. */
-static void stay_uneven(struct member *m)
+static void team_stay_uneven(struct team_member *m)
 {
     m->inside = false;
-    frame_goes_on();
-    note(EVENT_uneven, m->team->line, 0, m->team->body);
-    frame_waits(EVENT_uneven, m->team->line, m->team->body);
+    task_frame_wait_end();
+    event_record(EVENT_uneven, m->team->line, 0, m->team->body);
+    task_frame_wait_begin(EVENT_uneven, m->team->line, m->team->body);
 }
 
-static void meet_at_end(struct member *m, void (*barrier)(const void *), const void *context)
+static void team_meet_at_end(struct team_member *m, void (*barrier)(const void *), const void *context)
 {
     struct team *t = m->team;
     uint64_t passed = m->barriers;
-    ask(m, t->body);
+    team_record_arrival(m, t->body);
     team_over(t, passed);
-    enum end end = team_await_end(t);
-    if (end == END_UNEVEN) {
-        stay_uneven(m);
+    enum team_end_kind end = team_await_end(t);
+    if (end == TEAM_END_UNEVEN) {
+        team_stay_uneven(m);
         return;
     }
-    if (end == END_TASKS)
+    if (end == TEAM_END_TASKS)
         barrier(context);
-    barrier_through(m, false, t->body);
+    team_barrier_pass(m, false, t->body);
 }
 
-void member_over(struct member *m, void (*barrier)(const void *context), const void *context)
+void member_over(struct team_member *m, void (*barrier)(const void *context), const void *context)
 {
     struct team *t = m->team;
-    bool is_master = t->master == thread_own();
+    bool is_master = t->master == team_thread_address();
     int saved = errno;
     if (m->over)
         return;
@@ -352,22 +352,22 @@ void member_over(struct member *m, void (*barrier)(const void *context), const v
     if (!t->followed || atomic_load(&t->size) < 2) {
         ;
     } else if (barrier && !t->cancellable) {
-        meet_at_end(m, barrier, context);
+        team_meet_at_end(m, barrier, context);
     } else if (is_master) {
-        note(EVENT_reach, t->line, 0, t->body);
-        frame_waits(EVENT_reach, t->line, t->body);
+        event_record(EVENT_reach, t->line, 0, t->body);
+        task_frame_wait_begin(EVENT_reach, t->line, t->body);
     } else {
-        tell_done(m);
+        team_record_done(m);
     }
-    if (t->followed && !is_master && !frame_is_waiting(EVENT_uneven)) {
-        note(EVENT_idle, t->line, 0, t->body);
-        frame_waits(EVENT_idle, t->line, t->body);
+    if (t->followed && !is_master && !task_frame_is_waiting(EVENT_uneven)) {
+        event_record(EVENT_idle, t->line, 0, t->body);
+        task_frame_wait_begin(EVENT_idle, t->line, t->body);
     }
     errno = saved;
 }
 
-void member_end(struct member *m)
+void member_end(struct team_member *m)
 {
     mine = m->outer;
-    frame_end(&m->frame, m->outer_frame);
+    task_frame_end(&m->frame, m->outer_frame);
 }

@@ -53,11 +53,11 @@ struct team {
 };
 
 /* What one thread is in a team. */
-struct member {
+struct team_member {
     struct team *team;
-    struct member *outer; /* in which the team lies */
-    struct frame frame;   /* of its implicit task */
-    struct frame *outer_frame;
+    struct team_member *outer; /* in which the team lies */
+    struct task_frame frame;   /* of its implicit task */
+    struct task_frame *outer_frame;
     uint64_t barriers, loops; /* that it has come to the end of */
     uint64_t copies; /* blocks of `single copyprivate` that it has come to */
     uint32_t number;
@@ -67,8 +67,8 @@ struct member {
 };
 
 /* The member that the calling thread is; NULL: of no team that is known. */
-struct member *member_now(void);
-const void *thread_own(void); /* something that each thread has of its own */
+struct team_member *member_current(void);
+const void *team_thread_address(void); /* something that each thread has of its own */
 
 /* The master's: before the region, and after it. */
 void team_begin(struct team *team, const void *body, bool cancellable, const void *site);
@@ -78,17 +78,17 @@ void team_makes_tasks(struct team *team);
 
 /* A thread takes part in a team of `size` as number `number`, until it has done its part.  There it
  * waits for the others: with `barrier` where it may have to run tasks meanwhile; NULL: not. */
-void member_begin(struct member *member, struct team *team, uint32_t size, uint32_t number);
-void member_over(struct member *member, void (*barrier)(const void *context), const void *context);
-void member_end(struct member *member);
+void member_begin(struct team_member *member, struct team *team, uint32_t size, uint32_t number);
+void member_over(struct team_member *member, void (*barrier)(const void *context), const void *context);
+void member_end(struct team_member *member);
 
 /* A barrier, explicit or at the end of a construct: right before, and right after it. */
-void barrier_reach(struct member *member, const void *site);
-void barrier_through(struct member *member, bool cancelled, const void *site);
+void team_barrier_arrive(struct team_member *member, const void *site);
+void team_barrier_pass(struct team_member *member, bool cancelled, const void *site);
 /* Who is still in a barrier that others have passed may run tasks that these made since: before it does that, it is
  * through as well. */
-void barrier_late(struct member *member);
-void barrier_not_yet(struct member *member,
+void team_barrier_late(struct team_member *member);
+void team_barrier_retry(struct team_member *member,
                      const void *site); /* it was let go on at once, to come again */
 
 #pragma GCC visibility pop

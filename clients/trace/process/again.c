@@ -11,48 +11,48 @@
 #define PATIENCE_NS 1000000000u
 
 /* (types are asked for where something is told, and no sooner: the first time describes the environment) */
-bool again_plays(void) { return poet_next(0, 0, 0) >= 0; }
+bool ipc_replay_is_active(void) { return poet_replay_peek(0, 0, 0) >= 0; }
 
-int again_next(enum event event, const struct stream *s) { return again_ahead(event, s, 0); }
+int ipc_replay_next_is(enum ipc_event event, const struct ipc_stream *s) { return ipc_replay_peek(event, s, 0); }
 
-int again_ahead(enum event event, const struct stream *s, unsigned ahead)
+int ipc_replay_peek(enum ipc_event event, const struct ipc_stream *s, unsigned ahead)
 {
-    return again_plays() ? poet_next(event_type(event), s ? s->key : 0, ahead) : -1;
+    return ipc_replay_is_active() ? poet_replay_peek(event_type(event), s ? s->key : 0, ahead) : -1;
 }
 
-void again_takes(enum event event, const struct stream *s)
+void ipc_replay_commit(enum ipc_event event, const struct ipc_stream *s)
 {
-    if (again_plays())
-        poet_takes(event_type(event), s->key);
+    if (ipc_replay_is_active())
+        poet_replay_commit(event_type(event), s->key);
 }
 
-bool again_waits(enum event event, const struct stream *s, bool now)
+bool ipc_replay_must_wait(enum ipc_event event, const struct ipc_stream *s, bool now)
 {
-    int is = again_next(event, s);
+    int is = ipc_replay_next_is(event, s);
     return is < 0 ? now : is;
 }
 
-size_t again_moves(enum event event, const struct stream *s, poet_line_t line, size_t bytes)
+size_t ipc_replay_byte_count(enum ipc_event event, const struct ipc_stream *s, poet_line_t line, size_t bytes)
 {
     uint32_t got = 0;
-    if (again_next(event, s) <= 0)
+    if (ipc_replay_next_is(event, s) <= 0)
         return bytes;
-    if (poet_asked(event_type(event), &got, NULL) && got && got < bytes)
+    if (poet_replay_result(event_type(event), &got, NULL) && got && got < bytes)
         bytes = got;
-    poet_turn(line, event_type(event));
+    poet_replay_wait_turn(line, event_type(event));
     return bytes;
 }
 
 /* Since when a thread has been told so without anything else. */
 static __thread uint64_t nothing_since __attribute__((tls_model("initial-exec")));
 
-bool again_finds_nothing(const struct stream *s)
+bool ipc_replay_finds_nothing(const struct ipc_stream *s)
 {
     unsigned tries = 0;
-    while (again_tries(again_next(READ, s) == 2, &tries)) {
+    while (ipc_replay_retry(ipc_replay_next_is(READ, s) == 2, &tries)) {
         /* who wrote is about to tell so */
     }
-    if (again_next(READ, s) != 0 || again_next(ENDED, s) != 0) {
+    if (ipc_replay_next_is(READ, s) != 0 || ipc_replay_next_is(ENDED, s) != 0) {
         nothing_since = 0;
         return false;
     }
@@ -61,15 +61,15 @@ bool again_finds_nothing(const struct stream *s)
     return now - nothing_since < PATIENCE_NS;
 }
 
-bool again_tries(bool expected, unsigned *tries)
+bool ipc_replay_retry(bool expected, unsigned *tries)
 {
     if (!expected || (*tries)++ >= TRIES)
         return false;
-    again_rest();
+    ipc_replay_nap();
     return true;
 }
 
-void again_rest(void)
+void ipc_replay_nap(void)
 {
     int saved = errno;
     syscall(SYS_nanosleep, &(struct timespec){0, 1000000}, NULL);

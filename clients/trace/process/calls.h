@@ -6,10 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-void calls_forked(void); /* in the child: the thread that forked writes nothing there */
+void byte_calls_forked(void); /* in the child: the thread that forked writes nothing there */
 /* In a signal handler: records what is written and read already, before the call that writes
  * has come back.  False: it cannot be told whether that is recorded yet. */
-bool calls_interrupted(void);
+bool byte_calls_interrupted(void);
 
 #pragma GCC visibility pop
 #endif

@@ -39,51 +39,51 @@ REAL(void, _exit, (int))
 REAL(void, _Exit, (int))
 
 /* True: it is one of another machine, of which more is to be told when it is closed. */
-static bool shut(int fd, const struct stat *st, struct far *far, const void *site)
+static bool fd_close_shut(int fd, const struct stat *st, struct tcp_peer *far, const void *site)
 {
-    struct end end = end_of_status(fd, st, true);
-    if (end.kind == END_FAR && far_find(fd, &end, far)) {
-        far_shut(fd, far, site);
+    struct fd_end end = fd_end_of_status(fd, st, true);
+    if (end.kind == FD_END_TCP && tcp_peer_find(fd, &end, far)) {
+        tcp_peer_shut(fd, far, site);
         return true;
     }
-    if (end.kind == END_STREAM) {
-        struct stream s = stream_find(end.key);
+    if (end.kind == FD_END_STREAM) {
+        struct ipc_stream s = stream_find(end.key);
         stream_shut(&s, site);
     }
     return false;
 }
 
-static bool closing_one(int fd, struct far *far, const void *site)
+static bool fd_close_end_one(int fd, struct tcp_peer *far, const void *site)
 {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
         return false;
-    bool is_far = end_writes(fd, &st) && shut(fd, &st, far, site);
-    locks_closing(fd, &st, site);
+    bool is_far = fd_end_writes(fd, &st) && fd_close_shut(fd, &st, far, site);
+    file_locks_closing(fd, &st, site);
     return is_far;
 }
 
-static void closing(int fd, const void *site)
+static void fd_close_end(int fd, const void *site)
 {
-    struct far far;
-    closing_one(fd, &far, site);
+    struct tcp_peer far;
+    fd_close_end_one(fd, &far, site);
 }
 
 /* Before the call, since others may find out at once; and what is to be told behind it. */
-static bool close_quietly(int fd, struct far *far, const void *site)
+static bool fd_close_quietly(int fd, struct tcp_peer *far, const void *site)
 {
     bool is_far = false;
-    if (looks(site) && is_own_process())
-        QUIETLY(is_far = closing_one(fd, far, site));
+    if (ipc_entry_is_traced(site) && ipc_entry_is_own_process())
+        QUIETLY(is_far = fd_close_end_one(fd, far, site));
     return is_far;
 }
 
 #define CLOSE(fd, result, call)                                                                    \
-    struct far far;                                                                                \
-    bool is_far = close_quietly(fd, &far, SITE);                                                   \
+    struct tcp_peer far;                                                                                \
+    bool is_far = fd_close_quietly(fd, &far, SITE);                                                   \
     result e = call;                                                                               \
     if (is_far)                                                                                    \
-        QUIETLY(far_closed(&far));                                                                 \
+        QUIETLY(tcp_peer_closed(&far));                                                                 \
     return e
 
 API int close(int fd)
@@ -93,71 +93,71 @@ API int close(int fd)
 }
 
 /* A pipe that becomes standard input is read by C's stdio perhaps, which nobody sees. */
-static void becomes(int from, int to)
+static void fd_close_check_stdin(int from, int to)
 {
     if (to == STDIN_FILENO && poet_recorded() &&
-        stream_find(end_find(from, false).key).state != STREAM_UNKNOWN)
-        poet_unseen("what C's stdio reads from a pipe or socket");
+        stream_find(fd_end_find(from, false).key).state != STREAM_UNKNOWN)
+        poet_untraced("what C's stdio reads from a pipe or socket");
 }
 
-static bool replacing(int from, int to, struct far *far, const void *site)
+static bool fd_close_replace(int from, int to, struct tcp_peer *far, const void *site)
 {
     bool is_far = false;
-    if (from == to || !looks(site) || !is_own_process() || fcntl(from, F_GETFD) < 0)
+    if (from == to || !ipc_entry_is_traced(site) || !ipc_entry_is_own_process() || fcntl(from, F_GETFD) < 0)
         return false;
-    QUIETLY(is_far = closing_one(to, far, site));
-    QUIETLY(becomes(from, to));
+    QUIETLY(is_far = fd_close_end_one(to, far, site));
+    QUIETLY(fd_close_check_stdin(from, to));
     return is_far;
 }
 
 /* far: what `to` was until then, NULL: nothing of which more is to be told. */
-static int duplicated(int from, int to, const struct far *far)
+static int fd_close_duplicated(int from, int to, const struct tcp_peer *far)
 {
     if (far)
-        QUIETLY(far_closed(far));
-    if (to >= 0 && to != from && !inside && is_own_process())
-        QUIETLY(locks_duplicated(from, to));
+        QUIETLY(tcp_peer_closed(far));
+    if (to >= 0 && to != from && !ipc_inside_library && ipc_entry_is_own_process())
+        QUIETLY(file_locks_duplicated(from, to));
     return to;
 }
 
 API int dup(int fd)
 {
     find_dup();
-    return duplicated(fd, real_dup(fd), NULL);
+    return fd_close_duplicated(fd, real_dup(fd), NULL);
 }
 
 API int dup2(int from, int to)
 {
-    struct far far;
+    struct tcp_peer far;
     find_dup2();
-    bool is_far = replacing(from, to, &far, SITE);
-    return duplicated(from, real_dup2(from, to), is_far ? &far : NULL);
+    bool is_far = fd_close_replace(from, to, &far, SITE);
+    return fd_close_duplicated(from, real_dup2(from, to), is_far ? &far : NULL);
 }
 
 API int dup3(int from, int to, int flags)
 {
-    struct far far;
+    struct tcp_peer far;
     find_dup3();
-    bool is_far = replacing(from, to, &far, SITE);
-    return duplicated(from, real_dup3(from, to, flags), is_far ? &far : NULL);
+    bool is_far = fd_close_replace(from, to, &far, SITE);
+    return fd_close_duplicated(from, real_dup3(from, to, flags), is_far ? &far : NULL);
 }
 
-static bool shutting(int fd, struct far *far, const void *site)
+static bool fd_close_shutdown(int fd, struct tcp_peer *far, const void *site)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && shut(fd, &st, far, site);
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && fd_close_shut(fd, &st, far, site);
 }
 
 API int shutdown(int fd, int how)
 {
-    struct far far;
+    struct tcp_peer far;
     bool is_far = false;
     find_shutdown();
-    if (how != SHUT_RD && looks(SITE) && is_own_process())
-        QUIETLY(is_far = shutting(fd, &far, SITE));
+    if (how != SHUT_RD && ipc_entry_is_traced(SITE) && ipc_entry_is_own_process())
+        QUIETLY(is_far = fd_close_shutdown(fd, &far, SITE));
     int e = real_shutdown(fd, how);
     if (is_far && e == 0)
-        QUIETLY(far_shut_down(&far));
+        QUIETLY(tcp_peer_shut_down(&far));
     return e;
 }
 
@@ -175,7 +175,7 @@ API int pclose(FILE *f)
 
 /* ---- many at once ---- */
 
-struct entry { /* getdents64(2) */
+struct directory_entry { /* getdents64(2) */
     uint64_t inode;
     int64_t offset;
     unsigned short bytes;
@@ -186,25 +186,25 @@ struct entry { /* getdents64(2) */
 /* What becomes of each: it is closed in this thread's order; or it is not known when, or whether. */
 typedef void fate(int fd, const void *site);
 
-static void leaving(int fd, const void *site)
+static void fd_close_leave(int fd, const void *site)
 {
     struct stat st;
     (void)site;
-    if (fstat(fd, &st) != 0 || !end_writes(fd, &st))
+    if (fstat(fd, &st) != 0 || !fd_end_writes(fd, &st))
         return;
-    struct stream s = stream_find(end_of_status(fd, &st, true).key);
+    struct ipc_stream s = stream_find(fd_end_of_status(fd, &st, true).key);
     stream_left(&s);
 }
 
 /* Without opendir, which allocates: _exit may be called by a signal handler. */
-static void each_open(fate *met, unsigned first, unsigned last, bool executing, const void *site)
+static void fd_close_each_open(fate *met, unsigned first, unsigned last, bool executing, const void *site)
 {
-    _Alignas(struct entry) char buffer[1024];
+    _Alignas(struct directory_entry) char buffer[1024];
     int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (long n;
          directory >= 0 && (n = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0;)
         for (long at = 0; at < n;) {
-            const struct entry *e = (const void *)(buffer + at);
+            const struct directory_entry *e = (const void *)(buffer + at);
             at += e->bytes;
             int fd = atoi(e->name);
             if (*e->name != '.' && fd != directory && (unsigned)fd >= first &&
@@ -216,34 +216,34 @@ static void each_open(fate *met, unsigned first, unsigned last, bool executing, 
 }
 
 /* What others may have, too, beside this process. */
-static void inherited(int fd, const void *site)
+static void fd_close_inherited(int fd, const void *site)
 {
     struct stat st;
     (void)site;
     if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
-        far_forked();
+        tcp_peer_forked();
 }
 
-void closing_begin(void) { each_open(inherited, 0, ~0u, false, NULL); }
+void fd_close_init(void) { fd_close_each_open(fd_close_inherited, 0, ~0u, false, NULL); }
 
-static void closing_all(unsigned first, unsigned last, const void *site)
+static void fd_close_end_range(unsigned first, unsigned last, const void *site)
 {
-    each_open(closing, first, last, false, site);
+    fd_close_each_open(fd_close_end, first, last, false, site);
 }
 
 API int close_range(unsigned first, unsigned last, int flags)
 {
     find_close_range();
-    if (!(flags & 4 /* CLOSE_RANGE_CLOEXEC */) && looks(SITE) && is_own_process())
-        QUIETLY(closing_all(first, last, SITE));
+    if (!(flags & 4 /* CLOSE_RANGE_CLOEXEC */) && ipc_entry_is_traced(SITE) && ipc_entry_is_own_process())
+        QUIETLY(fd_close_end_range(first, last, SITE));
     return real_close_range(first, last, flags);
 }
 
 API void closefrom(int first)
 {
     find_closefrom();
-    if (looks(SITE) && is_own_process())
-        QUIETLY(closing_all(first > 0 ? (unsigned)first : 0, ~0u, SITE));
+    if (ipc_entry_is_traced(SITE) && ipc_entry_is_own_process())
+        QUIETLY(fd_close_end_range(first > 0 ? (unsigned)first : 0, ~0u, SITE));
     real_closefrom(first);
 }
 
@@ -251,24 +251,24 @@ API void closefrom(int first)
  *
  * libpoet stands before these calls, too, and before us. */
 
-static const void *entry(void) { return (const void *)getauxval(AT_ENTRY); }
+static const void *fd_close_entry_site(void) { return (const void *)getauxval(AT_ENTRY); }
 
-static bool is_told(void) { return !inside && is_own_process() && poet_recorded(); }
+static bool fd_close_is_recorded(void) { return !ipc_inside_library && ipc_entry_is_own_process() && poet_recorded(); }
 
-static void ends(int fd, const void *site)
+static void fd_close_exit_one(int fd, const void *site)
 {
-    struct far far;
-    if (closing_one(fd, &far, site))
-        far_exits(&far);
+    struct tcp_peer far;
+    if (fd_close_end_one(fd, &far, site))
+        tcp_peer_exits(&far);
 }
 
-static void ending(void)
+static void fd_close_exit_all(void)
 {
-    each_open(ends, 0, ~0u, false, entry());
-    locks_end(entry());
+    fd_close_each_open(fd_close_exit_one, 0, ~0u, false, fd_close_entry_site());
+    file_locks_end(fd_close_entry_site());
 }
 
-static bool is_alone(void)
+static bool fd_close_is_single_threaded(void)
 {
     struct stat st;
     return stat("/proc/self/task", &st) == 0 && st.st_nlink <= 3;
@@ -276,66 +276,66 @@ static bool is_alone(void)
 
 /* What it does not hand on.  Where it fails they stay open: a thread that is alone tells their closing again,
  * later; but of several another one may close them in an order of its own, so that nothing can be told. */
-static void executing(void)
+static void fd_close_before_exec(void)
 {
-    if (is_told())
-        QUIETLY(each_open(is_alone() ? closing : leaving, 0, ~0u, true, entry()));
+    if (fd_close_is_recorded())
+        QUIETLY(fd_close_each_open(fd_close_is_single_threaded() ? fd_close_end : fd_close_leave, 0, ~0u, true, fd_close_entry_site()));
 }
 
 /* A child that has recorded nothing: it has no event that others could come after. */
-static void leaving_all(void)
+static void fd_close_leave_all(void)
 {
     if (poet_counter(1, false))
-        each_open(leaving, 0, ~0u, false, NULL);
+        fd_close_each_open(fd_close_leave, 0, ~0u, false, NULL);
 }
 
 API int execve(const char *path, char *const *arguments, char *const *environment)
 {
     find_execve();
-    executing();
+    fd_close_before_exec();
     return real_execve(path, arguments, environment);
 }
 
 API int execv(const char *path, char *const *arguments)
 {
     find_execv();
-    executing();
+    fd_close_before_exec();
     return real_execv(path, arguments);
 }
 
 API int execvp(const char *file, char *const *arguments)
 {
     find_execvp();
-    executing();
+    fd_close_before_exec();
     return real_execvp(file, arguments);
 }
 
 API int execvpe(const char *file, char *const *arguments, char *const *environment)
 {
     find_execvpe();
-    executing();
+    fd_close_before_exec();
     return real_execvpe(file, arguments, environment);
 }
 
 API int fexecve(int fd, char *const *arguments, char *const *environment)
 {
     find_fexecve();
-    executing();
+    fd_close_before_exec();
     return real_fexecve(fd, arguments, environment);
 }
 
-static void end_at_once(void)
+static void fd_close_exit_at_once(void)
 {
-    if (is_told())
-        QUIETLY(ending());
-    else if (!inside && is_own_process())
-        QUIETLY(leaving_all());
+    if (fd_close_is_recorded())
+        QUIETLY(fd_close_exit_all());
+    else if (!ipc_inside_library && ipc_entry_is_own_process())
+        QUIETLY(fd_close_leave_all());
 }
 
 API _Noreturn void _exit(int status)
 {
     find__exit();
-    end_at_once();
+    fd_close_exit_at_once();
     real__exit(status);
     __builtin_unreachable();
 }
@@ -343,10 +343,10 @@ API _Noreturn void _exit(int status)
 API _Noreturn void _Exit(int status)
 {
     find__Exit();
-    end_at_once();
+    fd_close_exit_at_once();
     real__Exit(status);
     __builtin_unreachable();
 }
 
 /* Before libpoet's, which this one needs. */
-__attribute__((destructor)) static void stop(void) { end_at_once(); }
+__attribute__((destructor)) static void fd_close_stop(void) { fd_close_exit_at_once(); }

@@ -4,7 +4,7 @@
 
 #pragma GCC visibility push(hidden)
 
-void closing_begin(void); /* looks at what this program was given */
+void fd_close_init(void); /* looks at what this program was given */
 
 #pragma GCC visibility pop
 #endif

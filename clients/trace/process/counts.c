@@ -19,7 +19,7 @@
 enum { EVENTFD = 0x65766664, UNTOLD };
 
 /* The id as /proc says it; false: it is none. */
-static bool id_of(int fd, uint64_t *id)
+static bool eventfd_counter_id(int fd, uint64_t *id)
 {
     char path[48], text[512];
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
@@ -33,47 +33,47 @@ static bool id_of(int fd, uint64_t *id)
     return at != NULL;
 }
 
-uint64_t count_key(int fd)
+uint64_t eventfd_counter_key(int fd)
 {
     uint64_t id;
-    if (!id_of(fd, &id))
+    if (!eventfd_counter_id(fd, &id))
         return 0;
-    const uint64_t *made = poet_counter(mix(EVENTFD, id), false);
+    const uint64_t *made = poet_counter(key_mix(EVENTFD, id), false);
     if (!made || !LOAD(made))
-        poet_unseen("an eventfd that was not seen from its beginning");
-    return made && LOAD(made) ? mix(mix(EVENTFD, id), LOAD(made)) : 0;
+        poet_untraced("an eventfd that was not seen from its beginning");
+    return made && LOAD(made) ? key_mix(key_mix(EVENTFD, id), LOAD(made)) : 0;
 }
 
-void count_made(int fd)
+void eventfd_counter_created(int fd)
 {
     uint64_t id;
-    uint64_t *made = id_of(fd, &id) ? poet_counter(mix(EVENTFD, id), true) : NULL;
+    uint64_t *made = eventfd_counter_id(fd, &id) ? poet_counter(key_mix(EVENTFD, id), true) : NULL;
     if (made)
         __atomic_fetch_add(made, 1, __ATOMIC_SEQ_CST);
     else
-        poet_unseen("eventfds");
+        poet_untraced("eventfds");
 }
 
 /* A thread that is not recorded: what it gives is before what is taken all the same. */
-void count_add(uint64_t key, const void *site)
+void eventfd_counter_add(uint64_t key, const void *site)
 {
-    if (poet_here())
-        event_pair(ADD, ADDED, event_line(LINE_EVENTFD, key, ""), 0, site);
+    if (poet_current_line())
+        ipc_event_pair(ADD, ADDED, ipc_event_line(IPC_OBJECT_EVENTFD, key, ""), 0, site);
     else
-        poet_counter(mix(key, UNTOLD), true);
+        poet_counter(key_mix(key, UNTOLD), true);
 }
 
-static unsigned doubt(uint64_t key)
+static unsigned eventfd_counter_doubt(uint64_t key)
 {
-    return poet_counter(mix(key, UNTOLD), false) ? POET_DOUBT_THREAD : 0;
+    return poet_counter(key_mix(key, UNTOLD), false) ? POET_DOUBT_THREAD : 0;
 }
 
-void count_took(uint64_t key, const void *site)
+void eventfd_counter_taken(uint64_t key, const void *site)
 {
-    event_pair(TAKE, DRAINED, event_line(LINE_EVENTFD, key, ""), doubt(key), site);
+    ipc_event_pair(TAKE, DRAINED, ipc_event_line(IPC_OBJECT_EVENTFD, key, ""), eventfd_counter_doubt(key), site);
 }
 
-void count_seen(uint64_t key, const void *site)
+void eventfd_counter_seen(uint64_t key, const void *site)
 {
-    event_pair(SEE, SEEN, event_line(LINE_EVENTFD, key, ""), doubt(key), site);
+    ipc_event_pair(SEE, SEEN, ipc_event_line(IPC_OBJECT_EVENTFD, key, ""), eventfd_counter_doubt(key), site);
 }

@@ -6,11 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-uint64_t count_key(int fd); /* 0: none that was seen from its beginning */
-void count_made(int fd);
-void count_add(uint64_t key, const void *site);  /* before, */
-void count_took(uint64_t key, const void *site); /* and after the call */
-void count_seen(uint64_t key, const void *site); /* there is something to be taken */
+uint64_t eventfd_counter_key(int fd); /* 0: none that was seen from its beginning */
+void eventfd_counter_created(int fd);
+void eventfd_counter_add(uint64_t key, const void *site);  /* before, */
+void eventfd_counter_taken(uint64_t key, const void *site); /* and after the call */
+void eventfd_counter_seen(uint64_t key, const void *site); /* there is something to be taken */
 
 #pragma GCC visibility pop
 #endif

@@ -11,22 +11,22 @@
 
 #pragma GCC visibility push(hidden)
 
-enum end_kind { END_NONE, END_STREAM, END_EVENTFD, END_FAR };
-struct end {
-    enum end_kind kind;
+enum fd_end_kind { FD_END_NONE, FD_END_STREAM, FD_END_EVENTFD, FD_END_TCP };
+struct fd_end {
+    enum fd_end_kind kind;
     uint64_t key; /* of a stream, an eventfd; else 0 */
-    poet_place_t here, there; /* of END_FAR (far.h); ports 0: not known any more */
+    poet_place_t here, there; /* of FD_END_TCP (far.h); ports 0: not known any more */
 };
-struct end end_find(int fd, bool out);
-struct end end_of_status(int fd, const struct stat *st, bool out); /* of streams alone */
-bool end_writes(int fd, const struct stat *st); /* its closing may be the end of a stream */
-void ends_pipe(const int fds[2]);
-void ends_fifo(int fd); /* a file was opened: if it is one */
-void ends_socketpair(const int fds[2]);
-void ends_listen(int fd);
-void ends_connecting(int fd, const struct sockaddr *to, socklen_t size); /* before, */
-void ends_connected(int fd, const struct sockaddr *to, bool done); /* and after */
-void ends_accepted(int listener, int fd);
+struct fd_end fd_end_find(int fd, bool out);
+struct fd_end fd_end_of_status(int fd, const struct stat *st, bool out); /* of streams alone */
+bool fd_end_writes(int fd, const struct stat *st); /* its closing may be the end of a stream */
+void fd_end_pipe(const int fds[2]);
+void fd_end_fifo(int fd); /* a file was opened: if it is one */
+void fd_end_socketpair(const int fds[2]);
+void fd_end_listen(int fd);
+void fd_end_connecting(int fd, const struct sockaddr *to, socklen_t size); /* before, */
+void fd_end_connected(int fd, const struct sockaddr *to, bool done); /* and after */
+void fd_end_accepted(int listener, int fd);
 
 #pragma GCC visibility pop
 #endif

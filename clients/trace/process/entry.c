@@ -11,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-__thread bool inside __attribute__((tls_model("initial-exec")));
+__thread bool ipc_inside_library __attribute__((tls_model("initial-exec")));
 static uintptr_t ours_start, ours_end; /* libpoet's code: its calls are none of the program's */
-static pid_t process;
-static bool shut; /* nothing is looked at */
+static pid_t ipc_process;
+static bool ipc_is_shut; /* nothing is looked at */
 
-static int find_ours(struct dl_phdr_info *info, size_t size, void *context)
+static int ipc_entry_find_libpoet(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t wanted = (uintptr_t)context;
     (void)size;
@@ -32,40 +32,40 @@ static int find_ours(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-bool is_shut(void) { return LOAD(&shut); }
+bool ipc_entry_is_shut(void) { return LOAD(&ipc_is_shut); }
 
-void *next(const char *name)
+void *ipc_entry_next_call(const char *name)
 {
-    bool was = inside;
-    inside = true;
+    bool was = ipc_inside_library;
+    ipc_inside_library = true;
     void *call = next_call(name);
-    inside = was;
+    ipc_inside_library = was;
     return call;
 }
 
-bool looks(const void *site)
+bool ipc_entry_is_traced(const void *site)
 {
-    if (inside || LOAD(&shut))
+    if (ipc_inside_library || LOAD(&ipc_is_shut))
         return false;
     if (!LOAD(&ours_end)) {
         int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-        inside = true;
-        *(void **)&iterate = next("dl_iterate_phdr"); /* a runtime may define its own */
-        iterate(find_ours, (void *)(uintptr_t)poet_record);
-        inside = false;
+        ipc_inside_library = true;
+        *(void **)&iterate = ipc_entry_next_call("dl_iterate_phdr"); /* a runtime may define its own */
+        iterate(ipc_entry_find_libpoet, (void *)(uintptr_t)poet_record);
+        ipc_inside_library = false;
     }
     return !((uintptr_t)site >= ours_start && (uintptr_t)site < ours_end);
 }
 
-bool is_own_process(void) { return !LOAD(&shut) && (!process || getpid() == process); }
+bool ipc_entry_is_own_process(void) { return !LOAD(&ipc_is_shut) && (!ipc_process || getpid() == ipc_process); }
 
-void entry_begin(void) { process = getpid(); }
+void ipc_entry_begin(void) { ipc_process = getpid(); }
 
 /* libpoet calls them before the thread, or the process, forbids itself system calls. */
 API void poet_process_quiet(bool quiet);
 API void poet_process_shut(bool all);
-API void poet_process_quiet(bool quiet) { inside = quiet; }
-void poet_process_shut(bool all) { STORE(&shut, all); }
+API void poet_process_quiet(bool quiet) { ipc_inside_library = quiet; }
+void poet_process_shut(bool all) { STORE(&ipc_is_shut, all); }
 
 #define SHUT_STEP_NS 1000000u
 
@@ -74,7 +74,7 @@ uint64_t now_ns(void)
 {
     static uint64_t looks_shut;
     struct timespec now;
-    if (is_shut())
+    if (ipc_entry_is_shut())
         return __atomic_add_fetch(&looks_shut, SHUT_STEP_NS, __ATOMIC_RELAXED);
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC,
             &now); /* (the C library's may read a forbidden counter) */

@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum event {
+enum ipc_event {
     WRITE,
     READ,
     FULL,
@@ -37,17 +37,17 @@ enum event {
     UNLOCKED_SHARED, /* file locks */
     EVENTS
 };
-enum line_kind { LINE_STREAM, LINE_FARSTREAM, LINE_QUEUE, LINE_EVENTFD, LINE_FILELOCK };
+enum ipc_object_kind { IPC_OBJECT_STREAM, IPC_OBJECT_TCP_STREAM, IPC_OBJECT_QUEUE, IPC_OBJECT_EVENTFD, IPC_OBJECT_FILE_LOCK };
 
-poet_type_t event_type(enum event event);
-poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name); /* 0: not recorded */
-poet_line_t event_line_known(uint64_t key); /* the same, if it was asked for lately; else 0 */
+poet_type_t event_type(enum ipc_event event);
+poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key, const char *name); /* 0: not recorded */
+poet_line_t ipc_event_line_known(uint64_t key); /* the same, if it was asked for lately; else 0 */
 poet_line_t
-event_line_elsewhere(const uint64_t identity[2]); /* of a thread, perhaps of another process */
-void event_about(enum event event, poet_line_t about, unsigned doubt, const void *site);
-void event_pair(enum event here, enum event there, poet_line_t line, unsigned doubt,
+ipc_event_line_remote(const uint64_t identity[2]); /* of a thread, perhaps of another process */
+void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site);
+void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,
                 const void *site);
-void events_forked(void);
+void ipc_event_forked(void);
 
 #pragma GCC visibility pop
 #endif

@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-struct far {
+struct tcp_peer {
     uint64_t *flags; /* FAR_..., writers << 8, generation << 32; NULL: it is not followed */
     uint64_t *written,
         *read; /* bytes: told, also as those that no event wrote; as far as it is known */
@@ -23,21 +23,21 @@ struct far {
     bool again; /* its addresses and ports were another connection's before */
 };
 
-bool far_find(int fd, const struct end *end, struct far *far); /* false: it is not followed */
-void far_enter(struct far *far); /* a call that writes is under way */
-void far_leave(const struct far *far); /* it moved nothing, or nobody will know what */
-void far_wrote(int fd, const struct far *far, size_t bytes, size_t asked, const void *site);
-void far_has_read(int fd, const struct far *far, size_t bytes, size_t asked, const void *site);
-void far_looked(int fd, const struct far *far, const void *site); /* poll, MSG_PEEK */
-void far_ended(const struct far *far, enum event found, const void *site); /* as stream_ended */
-poet_line_t far_line(const struct far *far, bool out);
+bool tcp_peer_find(int fd, const struct fd_end *end, struct tcp_peer *far); /* false: it is not followed */
+void tcp_peer_enter(struct tcp_peer *far); /* a call that writes is under way */
+void tcp_peer_leave(const struct tcp_peer *far); /* it moved nothing, or nobody will know what */
+void tcp_peer_record_written(int fd, const struct tcp_peer *far, size_t bytes, size_t asked, const void *site);
+void tcp_peer_record_read(int fd, const struct tcp_peer *far, size_t bytes, size_t asked, const void *site);
+void tcp_peer_looked(int fd, const struct tcp_peer *far, const void *site); /* poll, MSG_PEEK */
+void tcp_peer_ended(const struct tcp_peer *far, enum ipc_event found, const void *site); /* as stream_ended */
+poet_line_t tcp_peer_line(const struct tcp_peer *far, bool out);
 
 /* An end that writes is about to be closed; and it was. */
-void far_shut(int fd, const struct far *far, const void *site);
-void far_closed(const struct far *far);
-void far_shut_down(const struct far *far); /* for all who have it */
-void far_exits(const struct far *far); /* with its process */
-void far_forked(void);
+void tcp_peer_shut(int fd, const struct tcp_peer *far, const void *site);
+void tcp_peer_closed(const struct tcp_peer *far);
+void tcp_peer_shut_down(const struct tcp_peer *far); /* for all who have it */
+void tcp_peer_exits(const struct tcp_peer *far); /* with its process */
+void tcp_peer_forked(void);
 
 #pragma GCC visibility pop
 #endif

@@ -29,10 +29,10 @@ REAL(int, fcntl, (int, int, ...))
 REAL(int, fcntl64, (int, int, ...))
 
 /* Whose it is: of an open file, asked for by flock; of the process; of an open file, by fcntl. */
-enum owner { NOBODY, OF_FLOCK, OF_PROCESS, OF_FILE };
+enum file_lock_owner { NOBODY, OF_FLOCK, OF_PROCESS, OF_FILE };
 
-struct lock {
-    enum owner owner;
+struct file_lock {
+    enum file_lock_owner owner;
     int fd;
     uint64_t device, inode, start, end; /* end: the first byte that is not locked */
     uint64_t born; /* ns: when the file was made, 0 not known; a later one may get its inode number */
@@ -49,120 +49,120 @@ enum { LOCK_KEY = 0x6c6f636b, STATE_KEY, RANGES_KEY, TAKEN_KEY };
 /* ---- what this process holds ---- */
 
 #define MOST_HELD 256u
-static struct lock held[MOST_HELD];
+static struct file_lock file_lock_table[MOST_HELD];
 static unsigned held_count; /* up to the last one in use */
-static char busy;
+static char file_lock_table_busy;
 
 /* Held for a few instructions.  A nap leaves the processor also to threads of lower priority. */
-static void take(void)
+static void file_lock_table_lock(void)
 {
-    for (unsigned tries = 1; __atomic_test_and_set(&busy, __ATOMIC_ACQUIRE); tries++)
+    for (unsigned tries = 1; __atomic_test_and_set(&file_lock_table_busy, __ATOMIC_ACQUIRE); tries++)
         if (tries % 64 == 0)
             syscall(SYS_nanosleep, &(struct timespec){0, 50000}, NULL); /* no cancellation point */
 }
-static void give(void) { __atomic_clear(&busy, __ATOMIC_RELEASE); }
+static void file_lock_table_unlock(void) { __atomic_clear(&file_lock_table_busy, __ATOMIC_RELEASE); }
 
-static void hold(struct lock lock)
+static void file_lock_add(struct file_lock lock)
 {
     static uint64_t groups;
     unsigned at = 0;
     if (!lock.group)
         lock.group = __atomic_add_fetch(&groups, 1, __ATOMIC_RELAXED);
-    take();
-    while (at < MOST_HELD && held[at].owner)
+    file_lock_table_lock();
+    while (at < MOST_HELD && file_lock_table[at].owner)
         at++;
     if (at < MOST_HELD)
-        held[at] = lock;
+        file_lock_table[at] = lock;
     held_count = at < MOST_HELD && at >= held_count ? at + 1 : held_count;
-    give();
+    file_lock_table_unlock();
     if (at == MOST_HELD)
-        poet_unseen("more than 256 file locks held at once");
+        poet_untraced("more than 256 file locks held at once");
 }
 
-typedef bool choice(const struct lock *held, const struct lock *wanted);
+typedef bool choice(const struct file_lock *held, const struct file_lock *wanted);
 
 /* Takes out the next one from *at on; false: there is no more. */
-static bool pick(unsigned *at, choice *fits, const struct lock *wanted, struct lock *found,
+static bool file_lock_pop(unsigned *at, choice *fits, const struct file_lock *wanted, struct file_lock *found,
                  bool remove)
 {
     bool any = false;
     if (!LOAD(&held_count))
         return false;
-    take();
+    file_lock_table_lock();
     for (; !any && *at < held_count; ++*at) {
-        any = held[*at].owner && fits(&held[*at], wanted);
+        any = file_lock_table[*at].owner && fits(&file_lock_table[*at], wanted);
         if (any) {
-            *found = held[*at];
-            held[*at].owner = remove ? NOBODY : held[*at].owner;
+            *found = file_lock_table[*at];
+            file_lock_table[*at].owner = remove ? NOBODY : file_lock_table[*at].owner;
         }
     }
-    give();
+    file_lock_table_unlock();
     return any;
 }
 
-static bool same_file(const struct lock *a, const struct lock *b)
+static bool file_lock_same_file(const struct file_lock *a, const struct file_lock *b)
 {
     return a->device == b->device && a->inode == b->inode;
 }
-static bool same_owner(const struct lock *a, const struct lock *b)
+static bool file_lock_same_owner(const struct file_lock *a, const struct file_lock *b)
 {
-    return a->owner == b->owner && same_file(a, b) && (a->owner == OF_PROCESS || a->fd == b->fd);
+    return a->owner == b->owner && file_lock_same_file(a, b) && (a->owner == OF_PROCESS || a->fd == b->fd);
 }
-static bool overlaps(const struct lock *a, const struct lock *b)
+static bool file_lock_overlaps(const struct file_lock *a, const struct file_lock *b)
 {
-    return same_owner(a, b) && a->start < b->end && b->start < a->end;
+    return file_lock_same_owner(a, b) && a->start < b->end && b->start < a->end;
 }
-static bool same_range(const struct lock *a, const struct lock *b)
+static bool file_lock_same_range(const struct file_lock *a, const struct file_lock *b)
 {
-    return same_owner(a, b) && a->start == b->start && a->end == b->end;
+    return file_lock_same_owner(a, b) && a->start == b->start && a->end == b->end;
 }
-static bool same_group(const struct lock *a, const struct lock *b)
+static bool file_lock_same_group(const struct file_lock *a, const struct file_lock *b)
 {
     return a->owner == b->owner && a->group == b->group;
 }
-static bool by_descriptor(const struct lock *a, const struct lock *b)
+static bool file_lock_by_descriptor(const struct file_lock *a, const struct file_lock *b)
 {
     return a->owner != OF_PROCESS && a->fd == b->fd;
 }
-static bool lost_by_closing(const struct lock *a, const struct lock *b)
+static bool file_lock_lost_by_close(const struct file_lock *a, const struct file_lock *b)
 {
-    return a->owner == OF_PROCESS ? same_file(a, b) : a->fd == b->fd;
+    return a->owner == OF_PROCESS ? file_lock_same_file(a, b) : a->fd == b->fd;
 }
-static bool whichever(const struct lock *a, const struct lock *b)
+static bool file_lock_any(const struct file_lock *a, const struct file_lock *b)
 {
     return a->owner != NOBODY && b;
 }
-static bool of_process(const struct lock *a, const struct lock *b)
+static bool file_lock_of_process(const struct file_lock *a, const struct file_lock *b)
 {
     return a->owner == OF_PROCESS && b;
 }
 
 /* ---- what is told ---- */
 
-static uint64_t key_of_file(uint64_t what, const struct lock *l)
+static uint64_t file_lock_file_key(uint64_t what, const struct file_lock *l)
 {
-    return mix(mix(mix(what, l->device), l->inode), l->born);
+    return key_mix(key_mix(key_mix(what, l->device), l->inode), l->born);
 }
 
-static uint64_t key_of(const struct lock *l)
+static uint64_t file_lock_key(const struct file_lock *l)
 {
-    return mix(mix(key_of_file(mix(LOCK_KEY, l->owner == OF_FLOCK), l), l->start), l->end);
+    return key_mix(key_mix(file_lock_file_key(key_mix(LOCK_KEY, l->owner == OF_FLOCK), l), l->start), l->end);
 }
 
-static poet_line_t line_of(const struct lock *l, int fd)
+static poet_line_t file_lock_line(const struct file_lock *l, int fd)
 {
     char link[48], path[256];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t n = fd >= 0 ? readlink(link, path, sizeof path - 1) : 0;
     path[n > 0 ? n : 0] = 0;
-    return event_line(LINE_FILELOCK, key_of(l), path);
+    return ipc_event_line(IPC_OBJECT_FILE_LOCK, file_lock_key(l), path);
 }
 
 /* Ranges that may overlap order each other in ways that are not told. */
-static unsigned doubt_of_ranges(const struct lock *l)
+static unsigned file_lock_range_doubt(const struct file_lock *l)
 {
-    uint64_t *ranges = poet_counter(key_of_file(RANGES_KEY, l), true), none = 0;
-    uint64_t mine = mix(l->start, l->end) | 1;
+    uint64_t *ranges = poet_counter(file_lock_file_key(RANGES_KEY, l), true), none = 0;
+    uint64_t mine = key_mix(l->start, l->end) | 1;
     if (l->owner == OF_FLOCK || !ranges ||
         __atomic_compare_exchange_n(ranges, &none, mine, false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST) ||
@@ -173,9 +173,9 @@ static unsigned doubt_of_ranges(const struct lock *l)
 }
 
 /* Whoever held it last was killed, or executed another program: it was not told that it gave it back. */
-static unsigned doubt_of_holder(const struct lock *l)
+static unsigned file_lock_holder_doubt(const struct file_lock *l)
 {
-    uint64_t *state = poet_counter(mix(STATE_KEY, key_of(l)), true), before;
+    uint64_t *state = poet_counter(key_mix(STATE_KEY, file_lock_key(l)), true), before;
     if (!state)
         return POET_DOUBT_OBJECT;
     if (l->exclusive) {
@@ -188,31 +188,31 @@ static unsigned doubt_of_holder(const struct lock *l)
     return before & EXCLUSIVE ? POET_DOUBT_THREAD : 0;
 }
 
-static uint64_t *takings(const struct lock *l)
+static uint64_t *file_lock_acquire_counter(const struct file_lock *l)
 {
-    return poet_counter(mix(TAKEN_KEY, key_of(l)), true);
+    return poet_counter(key_mix(TAKEN_KEY, file_lock_key(l)), true);
 }
 
-static void tell_taken(struct lock *l, const void *site)
+static void file_lock_record_acquired(struct file_lock *l, const void *site)
 {
-    uint64_t *taken = takings(l);
+    uint64_t *taken = file_lock_acquire_counter(l);
     l->taken = taken ? __atomic_add_fetch(taken, 1, __ATOMIC_SEQ_CST) : 0;
-    unsigned doubt = doubt_of_ranges(l) | doubt_of_holder(l);
-    event_pair(LOCK, l->exclusive ? LOCKED : LOCKED_SHARED, line_of(l, l->fd), doubt, site);
+    unsigned doubt = file_lock_range_doubt(l) | file_lock_holder_doubt(l);
+    ipc_event_pair(LOCK, l->exclusive ? LOCKED : LOCKED_SHARED, file_lock_line(l, l->fd), doubt, site);
 }
 
 /* By a thread that is not recorded it is not told: whoever locks next finds that. */
-static void tell_given(const struct lock *l, const void *site)
+static void file_lock_record_released(const struct file_lock *l, const void *site)
 {
-    const uint64_t *taken = l->inherited ? takings(l) : NULL;
-    if (!poet_here())
+    const uint64_t *taken = l->inherited ? file_lock_acquire_counter(l) : NULL;
+    if (!poet_current_line())
         return;
     if (taken && LOAD(taken) != l->taken) { /* given back long ago, or shared with others */
-        poet_unseen("a file lock that a child has from its parent");
+        poet_untraced("a file lock that a child has from its parent");
         return;
     }
-    uint64_t *state = poet_counter(mix(STATE_KEY, key_of(l)), true);
-    event_pair(UNLOCK, l->exclusive ? UNLOCKED : UNLOCKED_SHARED, line_of(l, l->fd), 0, site);
+    uint64_t *state = poet_counter(key_mix(STATE_KEY, file_lock_key(l)), true);
+    ipc_event_pair(UNLOCK, l->exclusive ? UNLOCKED : UNLOCKED_SHARED, file_lock_line(l, l->fd), 0, site);
     uint64_t now = state ? LOAD(state) : 0;
     if (now && l->exclusive)
         __atomic_fetch_and(state, ~EXCLUSIVE, __ATOMIC_SEQ_CST);
@@ -222,117 +222,117 @@ static void tell_given(const struct lock *l, const void *site)
         ;
 }
 
-static unsigned give_back(choice *which, const struct lock *like, const void *site)
+static unsigned file_lock_release(choice *which, const struct file_lock *like, const void *site)
 {
-    struct lock found;
+    struct file_lock found;
     unsigned count = 0;
-    for (unsigned at = 0; pick(&at, which, like, &found, true); count++)
-        tell_given(&found, site);
+    for (unsigned at = 0; file_lock_pop(&at, which, like, &found, true); count++)
+        file_lock_record_released(&found, site);
     return count;
 }
 
-void locks_closing(int fd, const struct stat *st, const void *site)
+void file_locks_closing(int fd, const struct stat *st, const void *site)
 {
-    give_back(lost_by_closing, &(struct lock){.fd = fd, .device = st->st_dev, .inode = st->st_ino},
+    file_lock_release(file_lock_lost_by_close, &(struct file_lock){.fd = fd, .device = st->st_dev, .inode = st->st_ino},
               site);
 }
 
-void locks_end(const void *site) { give_back(whichever, &(struct lock){0}, site); }
+void file_locks_end(const void *site) { file_lock_release(file_lock_any, &(struct file_lock){0}, site); }
 
-void locks_duplicated(int from, int to)
+void file_locks_duplicated(int from, int to)
 {
-    struct lock found, like = {.fd = from};
+    struct file_lock found, like = {.fd = from};
     unsigned at = 0, count = held_count;
-    while (at < count && pick(&at, by_descriptor, &like, &found, false)) {
+    while (at < count && file_lock_pop(&at, file_lock_by_descriptor, &like, &found, false)) {
         found.fd = to;
-        hold(found);
+        file_lock_add(found);
     }
 }
 
 /* The child's are not those of its parent's process. */
-void locks_forked(void)
+void file_locks_forked(void)
 {
-    struct lock found;
-    give();
-    for (unsigned at = 0; pick(&at, of_process, &(struct lock){0}, &found, true);)
+    struct file_lock found;
+    file_lock_table_unlock();
+    for (unsigned at = 0; file_lock_pop(&at, file_lock_of_process, &(struct file_lock){0}, &found, true);)
         ;
     for (unsigned i = 0; i < held_count; i++)
-        held[i].inherited = true;
+        file_lock_table[i].inherited = true;
 }
 
 /* ---- taking and giving ---- */
 
 /* A lock that is asked for; what came of it. */
-struct asked {
-    struct lock lock, before; /* before: what it stands for from here on, if it had another mode */
+struct file_lock_request {
+    struct file_lock lock, before; /* before: what it stands for from here on, if it had another mode */
     bool looked, held, asks;
     const void *site;
 };
 
-static void ask(struct asked *a, bool may_wait)
+static void file_lock_begin_request(struct file_lock_request *a, bool may_wait)
 {
     unsigned at = 0;
-    struct lock same;
-    if (pick(&at, same_range, &a->lock, &same, false)) {
+    struct file_lock same;
+    if (file_lock_pop(&at, file_lock_same_range, &a->lock, &same, false)) {
         a->held = same.exclusive == a->lock.exclusive;
         a->before = same;
         if (!a->held)
-            tell_given(&same, a->site);
+            file_lock_record_released(&same, a->site);
     }
     at = 0;
-    if (!a->before.owner && pick(&at, overlaps, &a->lock, &same, false))
-        doubt_of_ranges(&a->lock);
+    if (!a->before.owner && file_lock_pop(&at, file_lock_overlaps, &a->lock, &same, false))
+        file_lock_range_doubt(&a->lock);
     a->asks = may_wait && !a->held;
     if (a->asks)
-        event_about(ASK, line_of(&a->lock, a->lock.fd), 0, a->site);
+        ipc_event_about(ASK, file_lock_line(&a->lock, a->lock.fd), 0, a->site);
 }
 
-static void asked_for(struct asked *a, int result)
+static void file_lock_end_request(struct file_lock_request *a, int result)
 {
     if (a->held)
         return;
     if (a->before.owner &&
         (result == 0 || a->lock.owner == OF_FLOCK)) { /* flock loses it in any case */
-        struct lock found;
+        struct file_lock found;
         a->lock.group = a->before.group;
-        for (unsigned at = 0; pick(&at, same_range, &a->lock, &found, true);)
+        for (unsigned at = 0; file_lock_pop(&at, file_lock_same_range, &a->lock, &found, true);)
             ;
     }
     if (result == 0) {
-        tell_taken(&a->lock, a->site);
-        hold(a->lock);
+        file_lock_record_acquired(&a->lock, a->site);
+        file_lock_add(a->lock);
     } else if (a->asks) {
-        event_about(DENIED, line_of(&a->lock, a->lock.fd), 0, a->site);
+        ipc_event_about(DENIED, file_lock_line(&a->lock, a->lock.fd), 0, a->site);
     }
 }
 
-static void give_flock(const struct lock *lock, const void *site)
+static void file_lock_release_flock(const struct file_lock *lock, const void *site)
 {
-    struct lock found;
+    struct file_lock found;
     unsigned at = 0;
-    if (!pick(&at, same_owner, lock, &found, true)) {
-        poet_unseen("a file lock given back by whom it was not seen to be taken");
+    if (!file_lock_pop(&at, file_lock_same_owner, lock, &found, true)) {
+        poet_untraced("a file lock given back by whom it was not seen to be taken");
         return;
     }
-    tell_given(&found, site);
-    for (at = 0; pick(&at, same_group, &found, &(struct lock){0}, true);)
+    file_lock_record_released(&found, site);
+    for (at = 0; file_lock_pop(&at, file_lock_same_group, &found, &(struct file_lock){0}, true);)
         ;
 }
 
-static void give_range(const struct lock *lock, const void *site)
+static void file_lock_release_range(const struct file_lock *lock, const void *site)
 {
-    struct lock found;
-    for (unsigned at = 0; pick(&at, overlaps, lock, &found, true);) {
-        tell_given(&found, site);
+    struct file_lock found;
+    for (unsigned at = 0; file_lock_pop(&at, file_lock_overlaps, lock, &found, true);) {
+        file_lock_record_released(&found, site);
         if (found.start < lock->start || found.end > lock->end) { /* a part of it stays */
-            doubt_of_ranges(lock);
-            hold(found);
+            file_lock_range_doubt(lock);
+            file_lock_add(found);
             at = MOST_HELD;
         }
     }
 }
 
-static bool file_of(int fd, struct lock *lock)
+static bool file_lock_file(int fd, struct file_lock *lock)
 {
     struct statx x;
     struct stat st;
@@ -354,27 +354,27 @@ static bool file_of(int fd, struct lock *lock)
 
 API int flock(int fd, int operation)
 {
-    struct asked a = {
+    struct file_lock_request a = {
         .lock = {.owner = OF_FLOCK, .end = WHOLE_END, .exclusive = operation & LOCK_EX},
         .site = SITE};
     find_flock();
-    a.looked = looks(a.site) && is_own_process();
+    a.looked = ipc_entry_is_traced(a.site) && ipc_entry_is_own_process();
     if (a.looked)
-        QUIETLY(a.looked = file_of(fd, &a.lock));
+        QUIETLY(a.looked = file_lock_file(fd, &a.lock));
     if (a.looked && operation & LOCK_UN)
-        QUIETLY(give_flock(&a.lock, a.site));
+        QUIETLY(file_lock_release_flock(&a.lock, a.site));
     a.looked &= !(operation & LOCK_UN);
     if (a.looked)
-        QUIETLY(ask(&a, !(operation & LOCK_NB)));
+        QUIETLY(file_lock_begin_request(&a, !(operation & LOCK_NB)));
     int e = real_flock(fd, operation);
     if (a.looked)
-        QUIETLY(asked_for(&a, e));
+        QUIETLY(file_lock_end_request(&a, e));
     return e;
 }
 
 /* ---- ranges ---- */
 
-static bool range_of(int fd, const struct flock *f, struct lock *lock)
+static bool file_lock_range(int fd, const struct flock *f, struct file_lock *lock)
 {
     struct stat st;
     off_t from = f->l_start;
@@ -393,34 +393,34 @@ static bool range_of(int fd, const struct flock *f, struct lock *lock)
 }
 
 /* Before the call. */
-static void begin_range(struct asked *a, int fd, const struct flock *f, enum owner owner,
+static void file_lock_begin_range(struct file_lock_request *a, int fd, const struct flock *f, enum file_lock_owner owner,
                         bool may_wait)
 {
-    a->lock = (struct lock){.owner = owner, .exclusive = f->l_type == F_WRLCK};
-    a->looked = file_of(fd, &a->lock) && range_of(fd, f, &a->lock);
+    a->lock = (struct file_lock){.owner = owner, .exclusive = f->l_type == F_WRLCK};
+    a->looked = file_lock_file(fd, &a->lock) && file_lock_range(fd, f, &a->lock);
     if (!a->looked)
         return;
     a->looked = f->l_type != F_UNLCK;
     if (a->looked)
-        ask(a, may_wait);
+        file_lock_begin_request(a, may_wait);
     else
-        give_range(&a->lock, a->site);
+        file_lock_release_range(&a->lock, a->site);
 }
 
-static int locking(int fd, int command, void *argument, const void *site,
+static int file_lock_call_fcntl(int fd, int command, void *argument, const void *site,
                    int (*real)(int, int, ...))
 {
-    struct asked a = {.site = site};
+    struct file_lock_request a = {.site = site};
     bool ofd = command == F_OFD_SETLK || command == F_OFD_SETLKW;
     bool waits = command == F_SETLKW || command == F_OFD_SETLKW;
     bool sets = ofd || waits || command == F_SETLK;
-    if (sets && argument && looks(site) && is_own_process())
-        QUIETLY(begin_range(&a, fd, argument, ofd ? OF_FILE : OF_PROCESS, waits));
+    if (sets && argument && ipc_entry_is_traced(site) && ipc_entry_is_own_process())
+        QUIETLY(file_lock_begin_range(&a, fd, argument, ofd ? OF_FILE : OF_PROCESS, waits));
     int e = real(fd, command, argument);
     if (a.looked)
-        QUIETLY(asked_for(&a, e));
-    if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && e >= 0 && !inside && is_own_process())
-        QUIETLY(locks_duplicated(fd, e));
+        QUIETLY(file_lock_end_request(&a, e));
+    if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && e >= 0 && !ipc_inside_library && ipc_entry_is_own_process())
+        QUIETLY(file_locks_duplicated(fd, e));
     return e;
 }
 
@@ -431,7 +431,7 @@ API int fcntl(int fd, int command, ...)
     void *argument = va_arg(ap, void *);
     va_end(ap);
     find_fcntl();
-    return locking(fd, command, argument, SITE, real_fcntl);
+    return file_lock_call_fcntl(fd, command, argument, SITE, real_fcntl);
 }
 
 API int fcntl64(int fd, int command, ...)
@@ -441,31 +441,31 @@ API int fcntl64(int fd, int command, ...)
     void *argument = va_arg(ap, void *);
     va_end(ap);
     find_fcntl64();
-    return locking(fd, command, argument, SITE, real_fcntl64);
+    return file_lock_call_fcntl(fd, command, argument, SITE, real_fcntl64);
 }
 
-static int lock_here(int fd, int command, off_t length, const void *site,
+static int file_lock_call_lockf(int fd, int command, off_t length, const void *site,
                      int (*real)(int, int, off_t))
 {
-    struct asked a = {.site = site};
+    struct file_lock_request a = {.site = site};
     struct flock f = {
         .l_type = command == F_ULOCK ? F_UNLCK : F_WRLCK, .l_whence = SEEK_CUR, .l_len = length};
-    if (command != F_TEST && looks(site) && is_own_process())
-        QUIETLY(begin_range(&a, fd, &f, OF_PROCESS, command == F_LOCK));
+    if (command != F_TEST && ipc_entry_is_traced(site) && ipc_entry_is_own_process())
+        QUIETLY(file_lock_begin_range(&a, fd, &f, OF_PROCESS, command == F_LOCK));
     int e = real(fd, command, length);
     if (a.looked)
-        QUIETLY(asked_for(&a, e));
+        QUIETLY(file_lock_end_request(&a, e));
     return e;
 }
 
 API int lockf(int fd, int command, off_t length)
 {
     find_lockf();
-    return lock_here(fd, command, length, SITE, real_lockf);
+    return file_lock_call_lockf(fd, command, length, SITE, real_lockf);
 }
 
 API int lockf64(int fd, int command, off64_t length)
 {
     find_lockf64();
-    return lock_here(fd, command, length, SITE, real_lockf64);
+    return file_lock_call_lockf(fd, command, length, SITE, real_lockf64);
 }

@@ -6,10 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-void locks_closing(int fd, const struct stat *st, const void *site);
-void locks_duplicated(int from, int to);
-void locks_end(const void *site); /* of the process */
-void locks_forked(void);
+void file_locks_closing(int fd, const struct stat *st, const void *site);
+void file_locks_duplicated(int from, int to);
+void file_locks_end(const void *site); /* of the process */
+void file_locks_forked(void);
 
 #pragma GCC visibility pop
 #endif

@@ -33,92 +33,92 @@ REAL(int, openat64, (int, const char *, int, ...))
 
 API int pipe2(int fds[2], int flags)
 {
-    bool look = looks(SITE);
+    bool look = ipc_entry_is_traced(SITE);
     find_pipe2();
     int e = real_pipe2(fds, flags);
     if (e == 0 && look)
-        QUIETLY(ends_pipe(fds));
+        QUIETLY(fd_end_pipe(fds));
     return e;
 }
 
 API int pipe(int fds[2])
 {
-    bool look = looks(SITE);
+    bool look = ipc_entry_is_traced(SITE);
     find_pipe();
     int e = real_pipe(fds);
     if (e == 0 && look)
-        QUIETLY(ends_pipe(fds));
+        QUIETLY(fd_end_pipe(fds));
     return e;
 }
 
 API int socketpair(int domain, int type, int protocol, int fds[2])
 {
-    bool look = looks(SITE) && domain == AF_UNIX && (type & 0xf) == SOCK_STREAM;
+    bool look = ipc_entry_is_traced(SITE) && domain == AF_UNIX && (type & 0xf) == SOCK_STREAM;
     find_socketpair();
     int e = real_socketpair(domain, type, protocol, fds);
     if (e == 0 && look)
-        QUIETLY(ends_socketpair(fds));
+        QUIETLY(fd_end_socketpair(fds));
     return e;
 }
 
 API int listen(int fd, int backlog)
 {
-    bool look = looks(SITE);
+    bool look = ipc_entry_is_traced(SITE);
     find_listen();
     int e = real_listen(fd, backlog);
     if (e == 0 && look)
-        QUIETLY(ends_listen(fd));
+        QUIETLY(fd_end_listen(fd));
     return e;
 }
 
 API int connect(int fd, const struct sockaddr *to, socklen_t size)
 {
-    bool look = looks(SITE) && to && size >= sizeof(sa_family_t);
+    bool look = ipc_entry_is_traced(SITE) && to && size >= sizeof(sa_family_t);
     if (look)
-        QUIETLY(ends_connecting(fd, to, size));
+        QUIETLY(fd_end_connecting(fd, to, size));
     find_connect();
     int e = real_connect(fd, to, size);
     if (look)
-        QUIETLY(ends_connected(fd, to, e == 0 || saved == EINPROGRESS));
+        QUIETLY(fd_end_connected(fd, to, e == 0 || saved == EINPROGRESS));
     return e;
 }
 
 API int accept4(int fd, struct sockaddr *from, socklen_t *size, int flags)
 {
-    bool look = looks(SITE);
+    bool look = ipc_entry_is_traced(SITE);
     find_accept4();
     int e = real_accept4(fd, from, size, flags);
     if (e >= 0 && look)
-        QUIETLY(ends_accepted(fd, e));
+        QUIETLY(fd_end_accepted(fd, e));
     return e;
 }
 
 API int accept(int fd, struct sockaddr *from, socklen_t *size)
 {
-    bool look = looks(SITE);
+    bool look = ipc_entry_is_traced(SITE);
     find_accept();
     int e = real_accept(fd, from, size);
     if (e >= 0 && look)
-        QUIETLY(ends_accepted(fd, e));
+        QUIETLY(fd_end_accepted(fd, e));
     return e;
 }
 
 API int eventfd(unsigned value, int flags)
 {
-    bool look = looks(SITE);
+    bool look = ipc_entry_is_traced(SITE);
     find_eventfd();
     int fd = real_eventfd(value, flags);
     if (fd >= 0 && look)
-        QUIETLY(count_made(fd));
+        QUIETLY(eventfd_counter_created(fd));
     return fd;
 }
 
 /* ---- FIFOs ---- */
 
-static int opened(int fd, bool look)
+static int fd_creation_opened(int fd, bool look)
 {
     if (fd >= 0 && look)
-        QUIETLY(ends_fifo(fd));
+        QUIETLY(fd_end_fifo(fd));
     return fd;
 }
 
@@ -134,28 +134,28 @@ API int open(const char *path, int flags, ...)
 {
     MODE(mode, flags);
     find_open();
-    return opened(real_open(path, flags, mode), looks(SITE));
+    return fd_creation_opened(real_open(path, flags, mode), ipc_entry_is_traced(SITE));
 }
 
 API int open64(const char *path, int flags, ...)
 {
     MODE(mode, flags);
     find_open64();
-    return opened(real_open64(path, flags, mode), looks(SITE));
+    return fd_creation_opened(real_open64(path, flags, mode), ipc_entry_is_traced(SITE));
 }
 
 API int openat(int at, const char *path, int flags, ...)
 {
     MODE(mode, flags);
     find_openat();
-    return opened(real_openat(at, path, flags, mode), looks(SITE));
+    return fd_creation_opened(real_openat(at, path, flags, mode), ipc_entry_is_traced(SITE));
 }
 
 API int openat64(int at, const char *path, int flags, ...)
 {
     MODE(mode, flags);
     find_openat64();
-    return opened(real_openat64(at, path, flags, mode), looks(SITE));
+    return fd_creation_opened(real_openat64(at, path, flags, mode), ipc_entry_is_traced(SITE));
 }
 
 /* As compilers with -D_FORTIFY_SOURCE call them. */
@@ -163,25 +163,25 @@ API int __open_2(const char *path, int flags);
 API int __open_2(const char *path, int flags)
 {
     find_open();
-    return opened(real_open(path, flags), looks(SITE));
+    return fd_creation_opened(real_open(path, flags), ipc_entry_is_traced(SITE));
 }
 API int __open64_2(const char *path, int flags);
 API int __open64_2(const char *path, int flags)
 {
     find_open64();
-    return opened(real_open64(path, flags), looks(SITE));
+    return fd_creation_opened(real_open64(path, flags), ipc_entry_is_traced(SITE));
 }
 
 /* What stdio does with them is not seen. */
-static FILE *opened_file(FILE *f, bool look)
+static FILE *fd_creation_opened_file(FILE *f, bool look)
 {
     struct stat st;
     if (!f || !look)
         return f;
     QUIETLY({
         if (fileno(f) >= 0 && fstat(fileno(f), &st) == 0 && S_ISFIFO(st.st_mode)) {
-            ends_fifo(fileno(f));
-            poet_unseen("what C's stdio reads from a FIFO");
+            fd_end_fifo(fileno(f));
+            poet_untraced("what C's stdio reads from a FIFO");
         }
     });
     return f;
@@ -190,11 +190,11 @@ static FILE *opened_file(FILE *f, bool look)
 API FILE *fopen(const char *path, const char *mode)
 {
     find_fopen();
-    return opened_file(real_fopen(path, mode), looks(SITE));
+    return fd_creation_opened_file(real_fopen(path, mode), ipc_entry_is_traced(SITE));
 }
 
 API FILE *fopen64(const char *path, const char *mode)
 {
     find_fopen64();
-    return opened_file(real_fopen64(path, mode), looks(SITE));
+    return fd_creation_opened_file(real_fopen64(path, mode), ipc_entry_is_traced(SITE));
 }

@@ -15,15 +15,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { NAMED_LISTENER = 20, NAMED_END, NAMED_STREAM };
+enum { UNIX_NAME_LISTENER = 20, UNIX_NAME_END, UNIX_NAME_STREAM };
 
-static uint64_t way(uint64_t inode, bool to_listener)
+static uint64_t unix_name_direction_key(uint64_t inode, bool to_listener)
 {
-    return mix(mix(NAMED_STREAM, inode), to_listener);
+    return key_mix(key_mix(UNIX_NAME_STREAM, inode), to_listener);
 }
 
 /* The file that stands for it, or its abstract name; 0: none. */
-static uint64_t name_of(const struct sockaddr *at, socklen_t size)
+static uint64_t unix_name_get(const struct sockaddr *at, socklen_t size)
 {
     const struct sockaddr_un *un = (const void *)at;
     char path[sizeof un->sun_path + 1] = "";
@@ -35,66 +35,66 @@ static uint64_t name_of(const struct sockaddr *at, socklen_t size)
         return 0;
     memcpy(path, un->sun_path, length);
     if (*path)
-        return stat(path, &st) == 0 ? mix(mix(NAMED_LISTENER, st.st_dev), st.st_ino) : 0;
-    uint64_t key = NAMED_LISTENER;
+        return stat(path, &st) == 0 ? key_mix(key_mix(UNIX_NAME_LISTENER, st.st_dev), st.st_ino) : 0;
+    uint64_t key = UNIX_NAME_LISTENER;
     for (size_t i = 1; i < length; i++)
-        key = mix(key, (unsigned char)path[i]);
+        key = key_mix(key, (unsigned char)path[i]);
     return key;
 }
 
-static void set_end(int fd, uint64_t inode, bool connects)
+static void unix_name_set_end(int fd, uint64_t inode, bool connects)
 {
     uint64_t cookie;
-    uint64_t *end = cookie_of(fd, &cookie) ? poet_counter(mix(NAMED_END, cookie), true) : NULL;
+    uint64_t *end = socket_cookie(fd, &cookie) ? poet_counter(key_mix(UNIX_NAME_END, cookie), true) : NULL;
     if (end)
         STORE(end, inode << 1 | connects);
 }
 
-uint64_t named_end(uint64_t cookie, bool out)
+uint64_t unix_name_end(uint64_t cookie, bool out)
 {
-    const uint64_t *end = poet_counter(mix(NAMED_END, cookie), false);
+    const uint64_t *end = poet_counter(key_mix(UNIX_NAME_END, cookie), false);
     uint64_t is = end ? LOAD(end) : 0;
-    return is ? way(is >> 1, (is & 1) == (out ? 1 : 0)) : 0;
+    return is ? unix_name_direction_key(is >> 1, (is & 1) == (out ? 1 : 0)) : 0;
 }
 
-void named_listen(const struct sockaddr *at, socklen_t size)
+void unix_name_listen(const struct sockaddr *at, socklen_t size)
 {
-    uint64_t key = name_of(at, size);
+    uint64_t key = unix_name_get(at, size);
     uint64_t *there = key ? poet_counter(key, true) : NULL;
     if (there)
         STORE(there, 1);
 }
 
-static bool is_ours(const struct sockaddr *at, socklen_t size)
+static bool unix_name_is_own(const struct sockaddr *at, socklen_t size)
 {
-    uint64_t key = name_of(at, size);
+    uint64_t key = unix_name_get(at, size);
     return key && poet_counter(key, false);
 }
 
-static uint64_t inode_of(int fd)
+static uint64_t unix_name_inode(int fd)
 {
     struct stat st;
     return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
 /* Before the other side can write. */
-void named_connecting(int fd, const struct sockaddr *to, socklen_t size)
+void unix_name_connecting(int fd, const struct sockaddr *to, socklen_t size)
 {
-    uint64_t inode = is_ours(to, size) ? inode_of(fd) : 0;
+    uint64_t inode = unix_name_is_own(to, size) ? unix_name_inode(fd) : 0;
     if (!inode)
         return;
-    stream_make(way(inode, true));
-    stream_make(way(inode, false));
-    set_end(fd, inode, true);
+    stream_make(unix_name_direction_key(inode, true));
+    stream_make(unix_name_direction_key(inode, false));
+    unix_name_set_end(fd, inode, true);
 }
 
-void named_accepted(const struct sockaddr *at, socklen_t size, int fd)
+void unix_name_accepted(const struct sockaddr *at, socklen_t size, int fd)
 {
-    if (!is_ours(at, size))
+    if (!unix_name_is_own(at, size))
         return;
-    uint64_t inode = peer_of(inode_of(fd));
+    uint64_t inode = socket_peer(unix_name_inode(fd));
     if (inode)
-        set_end(fd, inode, false);
+        unix_name_set_end(fd, inode, false);
     else
-        poet_unseen("Unix sockets by name, whose peers the kernel does not tell");
+        poet_untraced("Unix sockets by name, whose peers the kernel does not tell");
 }

@@ -8,10 +8,10 @@
 
 #pragma GCC visibility push(hidden)
 
-uint64_t named_end(uint64_t cookie, bool out); /* the stream; 0: none */
-void named_listen(const struct sockaddr *at, socklen_t size);
-void named_connecting(int fd, const struct sockaddr *to, socklen_t size);
-void named_accepted(const struct sockaddr *at, socklen_t size, int fd);
+uint64_t unix_name_end(uint64_t cookie, bool out); /* the stream; 0: none */
+void unix_name_listen(const struct sockaddr *at, socklen_t size);
+void unix_name_connecting(int fd, const struct sockaddr *to, socklen_t size);
+void unix_name_accepted(const struct sockaddr *at, socklen_t size, int fd);
 
 #pragma GCC visibility pop
 #endif

@@ -31,21 +31,21 @@ const char poet_process_follows[] = "process";
 
 /* ---- a fork ---- */
 
-static void forked(void)
+static void ipc_tracer_forked(void)
 {
-    entry_begin();
-    inside = false;
-    events_forked();
-    calls_forked();
-    queues_forked();
-    locks_forked();
+    ipc_entry_begin();
+    ipc_inside_library = false;
+    ipc_event_forked();
+    byte_calls_forked();
+    mqueues_forked();
+    file_locks_forked();
 }
 
 /* libpoet calls them where no handlers run. */
 API void poet_process_forking(void);
 API void poet_process_forked(void);
-void poet_process_forking(void) { far_forked(); }
-void poet_process_forked(void) { forked(); }
+void poet_process_forking(void) { tcp_peer_forked(); }
+void poet_process_forked(void) { ipc_tracer_forked(); }
 
 /* ---- a signal ---- */
 
@@ -53,12 +53,12 @@ void poet_process_forked(void) { forked(); }
  * be read, and the signal be sent by the reader, before the call that wrote it has come back: so
  * much of it is recorded first.  False: the handler is not to be recorded. */
 API bool poet_process_interrupted(void);
-bool poet_process_interrupted(void) { return calls_interrupted() && queues_interrupted(); }
+bool poet_process_interrupted(void) { return byte_calls_interrupted() && mqueues_interrupted(); }
 
 /* ---- the beginning ---- */
 
 /* What a program that was executed gets as its standard input may be a stream of the run. */
-static void look_at_input(void)
+static void ipc_tracer_check_stdin(void)
 {
     static const char *const names[] = {"fgets",          "fgets_unlocked",
                                         "fread",          "fread_unlocked",
@@ -71,17 +71,17 @@ static void look_at_input(void)
                                         "__isoc23_scanf", "__isoc23_fscanf",
                                         "__uflow",        "__fgets_chk",
                                         "__fread_chk",    NULL};
-    if (stream_find(end_find(STDIN_FILENO, false).key).state != STREAM_UNKNOWN &&
+    if (stream_find(fd_end_find(STDIN_FILENO, false).key).state != STREAM_UNKNOWN &&
         poet_imports(names))
-        poet_unseen("what C's stdio reads from a pipe or socket");
+        poet_untraced("what C's stdio reads from a pipe or socket");
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void ipc_tracer_begin(void)
 {
-    entry_begin();
-    QUIETLY(look_at_input());
+    ipc_entry_begin();
+    QUIETLY(ipc_tracer_check_stdin());
     if (poet_recorded() && !poet_counter(1, true))
-        poet_unseen("pipes, sockets, queues and file locks: the server is on another machine");
-    closing_begin();
-    pthread_atfork(far_forked, NULL, forked);
+        poet_untraced("pipes, sockets, queues and file locks: the server is on another machine");
+    fd_close_init();
+    pthread_atfork(tcp_peer_forked, NULL, ipc_tracer_forked);
 }

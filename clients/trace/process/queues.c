@@ -30,7 +30,7 @@ REAL(int, mq_notify, (mqd_t, const struct sigevent *))
 enum { QUEUE = 0x6d71, NEXT, PLACES };
 #define MOST 64u /* messages that are in the queue at once */
 
-struct queue {
+struct mqueue {
     uint64_t key;
     uint64_t *sent; /* serial numbers given */
     poet_line_t waits_in;
@@ -39,78 +39,78 @@ struct queue {
 };
 
 /* A place in the list holds what the message is, or 0. */
-static uint64_t *place(const struct queue *q, uint64_t serial)
+static uint64_t *mqueue_slot(const struct mqueue *q, uint64_t serial)
 {
-    return poet_counter(mix(q->key, PLACES + serial % MOST), true);
+    return poet_counter(key_mix(q->key, PLACES + serial % MOST), true);
 }
 
-static uint64_t digest(const char *text, size_t bytes, unsigned priority)
+static uint64_t mqueue_digest(const char *text, size_t bytes, unsigned priority)
 {
-    uint64_t h = mix(QUEUE + priority, bytes);
+    uint64_t h = key_mix(QUEUE + priority, bytes);
     for (size_t i = 0; i < bytes; i++)
         h = (h ^ (unsigned char)text[i]) * 0x100000001b3u; /* FNV-1a (Fowler, Noll and Vo) */
     return h | 1;
 }
 
-static void begin(struct queue *q, mqd_t mqd, short events, const void *site)
+static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, const void *site)
 {
     struct stat st;
-    *q = (struct queue){.site = site};
-    if (!looks(site) || !is_own_process())
+    *q = (struct mqueue){.site = site};
+    if (!ipc_entry_is_traced(site) || !ipc_entry_is_own_process())
         return;
     int saved = errno;
-    inside = true;
+    ipc_inside_library = true;
     if (fstat(mqd, &st) == 0) {
-        q->key = mix(mix(QUEUE ^ poet_machine(), st.st_dev), st.st_ino);
-        q->sent = poet_counter(mix(q->key, NEXT), true);
+        q->key = key_mix(key_mix(QUEUE ^ poet_host_id(), st.st_dev), st.st_ino);
+        q->sent = poet_counter(key_mix(q->key, NEXT), true);
     }
     struct pollfd p = {.fd = mqd, .events = events};
-    q->waits = q->sent && !(fcntl(mqd, F_GETFL) & O_NONBLOCK) && ask_poll(&p, 1, 0) == 0;
+    q->waits = q->sent && !(fcntl(mqd, F_GETFL) & O_NONBLOCK) && poll_result_query(&p, 1, 0) == 0;
     if (q->waits && events == POLLOUT)
-        poet_unseen("a write that had to wait for room until somebody read");
+        poet_untraced("a write that had to wait for room until somebody read");
     if (q->waits)
-        event_about(events == POLLOUT ? FULL : EMPTY, event_line(LINE_QUEUE, q->key, ""), 0, site);
-    inside = false;
+        ipc_event_about(events == POLLOUT ? FULL : EMPTY, ipc_event_line(IPC_OBJECT_QUEUE, q->key, ""), 0, site);
+    ipc_inside_library = false;
     errno = saved;
 }
 
 /* ---- sending ---- */
 
-struct sending {
-    struct queue queue;
+struct mqueue_sending {
+    struct mqueue queue;
     uint64_t serial, is;
     bool told, telling; /* it is recorded, or that is under way */
 };
 
 /* What a thread is sending.  A value, not a place on the stack, which a handler may leave by a
  * jump. */
-static __thread struct sending sending __attribute__((tls_model("initial-exec")));
+static __thread struct mqueue_sending mqueue_current_send __attribute__((tls_model("initial-exec")));
 
 /* It can be received as soon as it is sent: its place is filled in before. */
-static void begin_sending(struct sending *s, mqd_t mqd, const char *text, size_t bytes,
+static void mqueue_begin_send(struct mqueue_sending *s, mqd_t mqd, const char *text, size_t bytes,
                           unsigned priority, const void *site)
 {
-    struct queue queue;
-    begin(&queue, mqd, POLLOUT, site);
-    *s = (struct sending){.queue = queue};
-    if (!queue.sent || !poet_here()) { /* a thread that is not recorded */
+    struct mqueue queue;
+    mqueue_begin(&queue, mqd, POLLOUT, site);
+    *s = (struct mqueue_sending){.queue = queue};
+    if (!queue.sent || !poet_current_line()) { /* a thread that is not recorded */
         s->queue.sent = NULL;
         return;
     }
-    inside = true;
-    s->is = digest(text, bytes, priority);
+    ipc_inside_library = true;
+    s->is = mqueue_digest(text, bytes, priority);
     s->serial = __atomic_add_fetch(s->queue.sent, 1, __ATOMIC_SEQ_CST);
-    uint64_t *at = place(&s->queue, s->serial);
+    uint64_t *at = mqueue_slot(&s->queue, s->serial);
     if (at)
         STORE(at, s->is);
-    inside = false;
+    ipc_inside_library = false;
 }
 
-static void record_sent(struct sending *s)
+static void mqueue_record_sent(struct mqueue_sending *s)
 {
     if (!s->told)
         poet_record(&(poet_record_t){.type = event_type(SENT),
-                                     .about = event_line(LINE_QUEUE, s->queue.key, ""),
+                                     .about = ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""),
                                      .flags = POET_SEND,
                                      .site = s->queue.site,
                                      .high = s->queue.key,
@@ -119,56 +119,56 @@ static void record_sent(struct sending *s)
     s->told = true;
 }
 
-void queues_forked(void) { sending = (struct sending){.told = false}; }
+void mqueues_forked(void) { mqueue_current_send = (struct mqueue_sending){.told = false}; }
 
-bool queues_interrupted(void)
+bool mqueues_interrupted(void)
 {
-    struct sending *s = &sending;
+    struct mqueue_sending *s = &mqueue_current_send;
     if (!s->queue.sent || s->told)
         return true;
     if (s->telling)
         return false;
-    bool was_inside = inside;
-    inside = true;
-    const uint64_t *at = place(&s->queue, s->serial);
+    bool was_inside = ipc_inside_library;
+    ipc_inside_library = true;
+    const uint64_t *at = mqueue_slot(&s->queue, s->serial);
     if (at && LOAD(at) != s->is)
-        record_sent(s);
-    inside = was_inside;
+        mqueue_record_sent(s);
+    ipc_inside_library = was_inside;
     return true;
 }
 
-static void end_sending(struct sending *s, int e)
+static void mqueue_end_send(struct mqueue_sending *s, int e)
 {
     s->telling = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint64_t *at = s->queue.sent ? place(&s->queue, s->serial) : NULL;
+    uint64_t *at = s->queue.sent ? mqueue_slot(&s->queue, s->serial) : NULL;
     if (!at)
         return;
     if (e == 0)
-        record_sent(s);
+        mqueue_record_sent(s);
     else
         __atomic_compare_exchange_n(at, &s->is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (e != 0 && s->queue.waits)
-        event_about(WOKEN, event_line(LINE_QUEUE, s->queue.key, ""), 0, s->queue.site);
+        ipc_event_about(WOKEN, ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""), 0, s->queue.site);
 }
 
-static void leave_sending(const struct sending *outer, int e)
+static void mqueue_leave_send(const struct mqueue_sending *outer, int e)
 {
-    QUIETLY(end_sending(&sending, e));
+    QUIETLY(mqueue_end_send(&mqueue_current_send, e));
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    sending = *outer;
+    mqueue_current_send = *outer;
 }
 
-static void sending_cancelled(void *p) { leave_sending(p, -1); }
+static void mqueue_send_cancelled(void *p) { mqueue_leave_send(p, -1); }
 
 #define SEND(mqd, text, bytes, priority, call)                                                     \
-    struct sending outer = sending; /* a handler may have interrupted that */                      \
+    struct mqueue_sending outer = mqueue_current_send; /* a handler may have interrupted that */                      \
     int e;                                                                                         \
-    begin_sending(&sending, mqd, text, bytes, priority, SITE);                                     \
-    pthread_cleanup_push(sending_cancelled, &outer);                                               \
+    mqueue_begin_send(&mqueue_current_send, mqd, text, bytes, priority, SITE);                                     \
+    pthread_cleanup_push(mqueue_send_cancelled, &outer);                                               \
     e = call;                                                                                      \
     pthread_cleanup_pop(0);                                                                        \
-    leave_sending(&outer, e);                                                                      \
+    mqueue_leave_send(&outer, e);                                                                      \
     return e
 
 API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)
@@ -187,12 +187,12 @@ API int mq_timedsend(mqd_t mqd, const char *text, size_t bytes, unsigned priorit
 /* ---- receiving ---- */
 
 /* The one message in the list that is like this; 0: there is none, or several. */
-static uint64_t find_sent(const struct queue *q, uint64_t is)
+static uint64_t mqueue_find_sent(const struct mqueue *q, uint64_t is)
 {
     uint64_t newest = LOAD(q->sent), found = 0;
     uint64_t *at = NULL;
     for (uint64_t serial = newest; serial > 0 && newest - serial < MOST; serial--) {
-        uint64_t *here = place(q, serial);
+        uint64_t *here = mqueue_slot(q, serial);
         if (!here || LOAD(here) != is)
             continue;
         if (found)
@@ -207,29 +207,29 @@ static uint64_t find_sent(const struct queue *q, uint64_t is)
 }
 
 /* Of several that are alike the oldest goes, though it may have been another: they stay as many as there are. */
-static void forget_one(const struct queue *q, uint64_t is)
+static void mqueue_forget_one(const struct mqueue *q, uint64_t is)
 {
     uint64_t newest = LOAD(q->sent), first = newest < MOST ? 1 : newest - MOST + 1;
     for (uint64_t serial = first; serial <= newest; serial++) {
-        uint64_t *here = place(q, serial), there = is;
+        uint64_t *here = mqueue_slot(q, serial), there = is;
         if (here &&
             __atomic_compare_exchange_n(here, &there, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             return;
     }
 }
 
-static void end_receiving(const struct queue *q, const char *text, ssize_t n, unsigned priority)
+static void mqueue_end_receive(const struct mqueue *q, const char *text, ssize_t n, unsigned priority)
 {
     if (!q->sent || (n < 0 && !q->waits))
         return;
-    poet_line_t line = event_line(LINE_QUEUE, q->key, "");
+    poet_line_t line = ipc_event_line(IPC_OBJECT_QUEUE, q->key, "");
     if (n < 0) {
-        event_about(WOKEN, line, 0, q->site);
+        ipc_event_about(WOKEN, line, 0, q->site);
         return;
     }
-    uint64_t is = digest(text, (size_t)n, priority), serial = find_sent(q, is);
+    uint64_t is = mqueue_digest(text, (size_t)n, priority), serial = mqueue_find_sent(q, is);
     if (!serial)
-        forget_one(q, is);
+        mqueue_forget_one(q, is);
     poet_record(&(poet_record_t){.type = event_type(RECEIVED),
                                  .about = line,
                                  .site = q->site,
@@ -240,13 +240,13 @@ static void end_receiving(const struct queue *q, const char *text, ssize_t n, un
 }
 
 #define RECEIVE(mqd, text, priority, call)                                                         \
-    struct queue q;                                                                                \
+    struct mqueue q;                                                                                \
     unsigned given = 0;                                                                            \
-    begin(&q, mqd, POLLIN, SITE);                                                                  \
+    mqueue_begin(&q, mqd, POLLIN, SITE);                                                                  \
     ssize_t n = call;                                                                              \
     if (n >= 0 && (priority))                                                                      \
         *(priority) = given;                                                                       \
-    QUIETLY(end_receiving(&q, text, n, given));                                                    \
+    QUIETLY(mqueue_end_receive(&q, text, n, given));                                                    \
     return n
 
 API ssize_t mq_receive(mqd_t mqd, char *text, size_t bytes, unsigned *priority)
@@ -265,7 +265,7 @@ API ssize_t mq_timedreceive(mqd_t mqd, char *text, size_t bytes, unsigned *prior
 API int mq_notify(mqd_t mqd, const struct sigevent *event)
 {
     find_mq_notify();
-    if (event && looks(SITE))
-        QUIETLY(poet_unseen("mq_notify"));
+    if (event && ipc_entry_is_traced(SITE))
+        QUIETLY(poet_untraced("mq_notify"));
     return real_mq_notify(mqd, event);
 }

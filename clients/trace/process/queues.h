@@ -6,10 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-void queues_forked(void); /* in the child: the thread that forked sends nothing there */
+void mqueues_forked(void); /* in the child: the thread that forked sends nothing there */
 /* In a signal handler: records a message that is sent and received already.  False: it cannot
  * be told whether that is recorded yet. */
-bool queues_interrupted(void);
+bool mqueues_interrupted(void);
 
 #pragma GCC visibility pop
 #endif

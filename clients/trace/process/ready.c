@@ -26,16 +26,16 @@ REAL(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *))
 REAL(int, pselect, (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *))
 
 /* The C library's: a runtime may define its own. */
-int ask_poll(struct pollfd *fds, nfds_t count, int timeout)
+int poll_result_query(struct pollfd *fds, nfds_t count, int timeout)
 {
     find_poll();
     return real_poll(fds, count, timeout);
 }
 
-static bool has_ended(int fd)
+static bool poll_result_has_ended(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN | POLLRDHUP};
-    return ask_poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLRDHUP);
+    return poll_result_query(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLRDHUP);
 }
 
 #define READY (POLLIN | POLLHUP | POLLRDHUP | POLLRDNORM)
@@ -44,7 +44,7 @@ static bool has_ended(int fd)
 
 /* The event of who wrote the first byte that is there, if nobody has read since the call began.  Who writes
  * tells it just after. */
-static bool find_write(const struct stream *s, uint64_t began, poet_event_t *event)
+static bool poll_result_find_write(const struct ipc_stream *s, uint64_t began, poet_event_t *event)
 {
     uint64_t from = LOAD(s->read), begin = now_ns();
     while (LOAD(s->written) <= from && LOAD(s->flags) / STREAM_WRITER & 0xff &&
@@ -56,17 +56,17 @@ static bool find_write(const struct stream *s, uint64_t began, poet_event_t *eve
 }
 
 /* Who looked comes after the first write that was not read, where that is known. */
-static void tell_there(const struct stream *s, uint64_t began, const void *site)
+static void poll_result_record_available(const struct ipc_stream *s, uint64_t began, const void *site)
 {
     poet_event_t event;
     unsigned tries = 0;
-    if (again_next(READABLE, s) == 1)
-        poet_turn(stream_line(s), event_type(READABLE));
-    again_takes(READABLE, s);
-    int known = poet_next_after(event_type(READABLE)); /* in a run that is repeated */
-    bool found = known != 0 && find_write(s, began, &event);
-    while (!found && tries < LOOKS_AGAIN && again_tries(known == 1, &tries))
-        found = find_write(s, began, &event);
+    if (ipc_replay_next_is(READABLE, s) == 1)
+        poet_replay_wait_turn(stream_line(s), event_type(READABLE));
+    ipc_replay_commit(READABLE, s);
+    int known = poet_replay_peek_after(event_type(READABLE)); /* in a run that is repeated */
+    bool found = known != 0 && poll_result_find_write(s, began, &event);
+    while (!found && tries < LOOKS_AGAIN && ipc_replay_retry(known == 1, &tries))
+        found = poll_result_find_write(s, began, &event);
     if (found) {
         poet_record(&(poet_record_t){.type = event_type(READABLE),
                                      .about = stream_line(s),
@@ -77,44 +77,44 @@ static void tell_there(const struct stream *s, uint64_t began, const void *site)
                                      .keys = 1});
         return;
     }
-    event_about(READABLE, stream_line(s), 0, site);
-    poet_unseen("what poll, select and MSG_PEEK say of a stream before it is read");
+    ipc_event_about(READABLE, stream_line(s), 0, site);
+    poet_untraced("what poll, select and MSG_PEEK say of a stream before it is read");
 }
 
-void stream_looked(int fd, const struct stream *s, uint64_t began, const void *site)
+void stream_polled(int fd, const struct ipc_stream *s, uint64_t began, const void *site)
 {
     int there = 0;
     if (ioctl(fd, FIONREAD, &there) != 0)
         return;
-    if (there == 0 && has_ended(fd))
+    if (there == 0 && poll_result_has_ended(fd))
         stream_ended(s, HANGUP, site);
     else if (there > 0 && s->state == STREAM_FOLLOWED)
-        tell_there(s, began, site);
+        poll_result_record_available(s, began, site);
     else
-        poet_unseen("what poll, select and MSG_PEEK say of a stream before it is read");
+        poet_untraced("what poll, select and MSG_PEEK say of a stream before it is read");
 }
 
-static void ready(int fd, uint64_t began, const void *site)
+static void poll_result_fd_ready(int fd, uint64_t began, const void *site)
 {
-    struct end end = end_find(fd, false);
-    if (end.kind == END_STREAM) {
-        struct stream s = stream_find(end.key);
+    struct fd_end end = fd_end_find(fd, false);
+    if (end.kind == FD_END_STREAM) {
+        struct ipc_stream s = stream_find(end.key);
         if (s.state != STREAM_UNKNOWN)
-            stream_looked(fd, &s, began, site);
-    } else if (end.kind == END_EVENTFD) {
-        count_seen(end.key, site);
-    } else if (end.kind == END_FAR) {
-        struct far far;
-        if (far_find(fd, &end, &far))
-            far_looked(fd, &far, site);
+            stream_polled(fd, &s, began, site);
+    } else if (end.kind == FD_END_EVENTFD) {
+        eventfd_counter_seen(end.key, site);
+    } else if (end.kind == FD_END_TCP) {
+        struct tcp_peer far;
+        if (tcp_peer_find(fd, &end, &far))
+            tcp_peer_looked(fd, &far, site);
     }
 }
 
-static void polled(const struct pollfd *fds, nfds_t count, uint64_t began, const void *site)
+static void poll_result_record_polled(const struct pollfd *fds, nfds_t count, uint64_t began, const void *site)
 {
     for (nfds_t i = 0; i < count; i++)
         if (fds[i].fd >= 0 && fds[i].revents & READY)
-            ready(fds[i].fd, began, site);
+            poll_result_fd_ready(fds[i].fd, began, site);
 }
 
 /* ---- in a run that is repeated ---- */
@@ -126,52 +126,52 @@ static void polled(const struct pollfd *fds, nfds_t count, uint64_t began, const
 #define AHEAD_MOST 31u
 
 struct foreseen {
-    enum end_kind kind; /* NONE: nothing is told of it */
+    enum fd_end_kind kind; /* NONE: nothing is told of it */
     bool heard; /* the thread's next events are, that it was found ready */
 };
 
-static struct foreseen look_at(const struct pollfd *p, unsigned ahead)
+static struct foreseen poll_result_predict_fd(const struct pollfd *p, unsigned ahead)
 {
-    struct end end = p->fd >= 0 && p->events & READY ? end_find(p->fd, false) : (struct end){0};
+    struct fd_end end = p->fd >= 0 && p->events & READY ? fd_end_find(p->fd, false) : (struct fd_end){0};
     struct foreseen f = {.kind = end.kind};
-    if (end.kind == END_EVENTFD)
-        f.heard = again_ahead(SEE, NULL, ahead) == 1;
-    if (end.kind == END_FAR)
-        f.kind = END_NONE;
-    if (end.kind != END_STREAM)
+    if (end.kind == FD_END_EVENTFD)
+        f.heard = ipc_replay_peek(SEE, NULL, ahead) == 1;
+    if (end.kind == FD_END_TCP)
+        f.kind = FD_END_NONE;
+    if (end.kind != FD_END_STREAM)
         return f;
-    struct stream s = stream_find(end.key);
+    struct ipc_stream s = stream_find(end.key);
     if (s.state == STREAM_FOLLOWED)
-        f.heard = again_ahead(READABLE, &s, ahead) == 1 || again_ahead(HANGUP, &s, ahead) == 1;
+        f.heard = ipc_replay_peek(READABLE, &s, ahead) == 1 || ipc_replay_peek(HANGUP, &s, ahead) == 1;
     else
-        f.kind = END_NONE;
+        f.kind = FD_END_NONE;
     return f;
 }
 
-static void foresee(const struct pollfd *fds, nfds_t count, struct foreseen *seen)
+static void poll_result_predict(const struct pollfd *fds, nfds_t count, struct foreseen *seen)
 {
     unsigned ahead = 0;
     for (nfds_t i = 0; i < count; i++) {
-        seen[i] = look_at(&fds[i], ahead);
+        seen[i] = poll_result_predict_fd(&fds[i], ahead);
         ahead += seen[i].heard && ahead < AHEAD_MOST;
     }
 }
 
 /* Until that is ready which it heard of then. */
-static void await_found(const struct pollfd *fds, nfds_t count, const struct foreseen *seen)
+static void poll_result_await_found(const struct pollfd *fds, nfds_t count, const struct foreseen *seen)
 {
     for (nfds_t i = 0; i < count; i++)
         if (seen[i].heard)
-            ask_poll(&(struct pollfd){.fd = fds[i].fd, .events = fds[i].events}, 1,
+            poll_result_query(&(struct pollfd){.fd = fds[i].fd, .events = fds[i].events}, 1,
                      HIDDEN_NS / 1000000);
 }
 
 /* What it did not hear of then; how many descriptors have nothing else to say. */
-static int hide(struct pollfd *fds, nfds_t count, const struct foreseen *seen)
+static int poll_result_hide(struct pollfd *fds, nfds_t count, const struct foreseen *seen)
 {
     int hidden = 0;
     for (nfds_t i = 0; i < count; i++) {
-        if (seen[i].kind == END_NONE || seen[i].heard || !(fds[i].revents & READY))
+        if (seen[i].kind == FD_END_NONE || seen[i].heard || !(fds[i].revents & READY))
             continue;
         fds[i].revents &= (short)~READY;
         hidden += !fds[i].revents;
@@ -180,31 +180,31 @@ static int hide(struct pollfd *fds, nfds_t count, const struct foreseen *seen)
 }
 
 /* timeout: in nanoseconds, -1: for ever. */
-static int poll_again(struct pollfd *fds, nfds_t count, int64_t timeout, const sigset_t *mask)
+static int poll_result_replay_poll(struct pollfd *fds, nfds_t count, int64_t timeout, const sigset_t *mask)
 {
     struct timespec wanted = {timeout / 1000000000, timeout % 1000000000};
     struct foreseen seen[FORESEEN_MOST];
     uint64_t begin = now_ns();
     bool steered = count <= FORESEEN_MOST;
     if (steered)
-        QUIETLY(foresee(fds, count, seen); await_found(fds, count, seen));
+        QUIETLY(poll_result_predict(fds, count, seen); poll_result_await_found(fds, count, seen));
     for (;;) {
         int hidden = 0, n = real_ppoll(fds, count, timeout < 0 ? NULL : &wanted, mask);
         if (n > 0 && steered && now_ns() - begin < HIDDEN_NS)
-            QUIETLY(foresee(fds, count, seen); hidden = hide(fds, count, seen));
+            QUIETLY(poll_result_predict(fds, count, seen); hidden = poll_result_hide(fds, count, seen));
         if (n <= 0 || n > hidden || (timeout >= 0 && now_ns() - begin >= (uint64_t)timeout))
             return n - hidden;
-        again_rest();
+        ipc_replay_nap();
     }
 }
 
-static int64_t ns_of(const struct timespec *time)
+static int64_t poll_result_to_ns(const struct timespec *time)
 {
     return !time ? -1 : (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
 /* By poll, where its descriptors are so many that it can. */
-static nfds_t list(int count, const fd_set *sets[3], struct pollfd *fds)
+static nfds_t poll_result_list_sets(int count, const fd_set *sets[3], struct pollfd *fds)
 {
     static const short events[] = {POLLIN, POLLOUT, POLLPRI};
     nfds_t n = 0;
@@ -221,7 +221,7 @@ static nfds_t list(int count, const fd_set *sets[3], struct pollfd *fds)
 }
 
 /* What poll found, as select says it (select(2)). */
-static int tell_sets(const struct pollfd *fds, nfds_t n, int count, fd_set *sets[3])
+static int poll_result_fill_sets(const struct pollfd *fds, nfds_t n, int count, fd_set *sets[3])
 {
     static const short found[] = {POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR,
                                   POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR, POLLPRI};
@@ -243,43 +243,43 @@ static int tell_sets(const struct pollfd *fds, nfds_t n, int count, fd_set *sets
 }
 
 /* False: there are too many, or one of them is not open. */
-static bool select_again(int count, fd_set *sets[3], const struct timespec *timeout,
+static bool poll_result_replay_select(int count, fd_set *sets[3], const struct timespec *timeout,
                          const sigset_t *mask, int *n)
 {
     struct pollfd fds[FORESEEN_MOST];
     nfds_t many =
-        count <= FD_SETSIZE ? list(count, (const fd_set *[3]){sets[0], sets[1], sets[2]}, fds) : 0;
+        count <= FD_SETSIZE ? poll_result_list_sets(count, (const fd_set *[3]){sets[0], sets[1], sets[2]}, fds) : 0;
     if (!many)
         return false;
     find_ppoll();
-    *n = poll_again(fds, many, ns_of(timeout), mask);
+    *n = poll_result_replay_poll(fds, many, poll_result_to_ns(timeout), mask);
     for (nfds_t i = 0; i < many; i++)
         if (*n > 0 && fds[i].revents & POLLNVAL)
             return false;
     if (*n >= 0)
-        *n = tell_sets(fds, many, count, sets);
+        *n = poll_result_fill_sets(fds, many, count, sets);
     return true;
 }
 
-static bool repeated(const void *site) { return looks(site) && again_plays(); }
+static bool poll_result_is_replayed(const void *site) { return ipc_entry_is_traced(site) && ipc_replay_is_active(); }
 
 /* ---- the calls ---- */
 
-static int do_poll(struct pollfd *fds, nfds_t count, int timeout, const void *site)
+static int poll_result_poll(struct pollfd *fds, nfds_t count, int timeout, const void *site)
 {
-    if (!repeated(site))
+    if (!poll_result_is_replayed(site))
         return real_poll(fds, count, timeout);
     find_ppoll();
-    return poll_again(fds, count, timeout < 0 ? -1 : (int64_t)timeout * 1000000, NULL);
+    return poll_result_replay_poll(fds, count, timeout < 0 ? -1 : (int64_t)timeout * 1000000, NULL);
 }
 
 API int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
     find_poll();
     uint64_t began = now_ns();
-    int n = do_poll(fds, count, timeout, SITE);
-    if (n > 0 && looks(SITE))
-        QUIETLY(polled(fds, count, began, SITE));
+    int n = poll_result_poll(fds, count, timeout, SITE);
+    if (n > 0 && ipc_entry_is_traced(SITE))
+        QUIETLY(poll_result_record_polled(fds, count, began, SITE));
     return n;
 }
 
@@ -288,10 +288,10 @@ API int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 {
     find_ppoll();
     uint64_t began = now_ns();
-    int n = repeated(SITE) ? poll_again(fds, count, ns_of(timeout), mask)
+    int n = poll_result_is_replayed(SITE) ? poll_result_replay_poll(fds, count, poll_result_to_ns(timeout), mask)
                            : real_ppoll(fds, count, timeout, mask);
-    if (n > 0 && looks(SITE))
-        QUIETLY(polled(fds, count, began, SITE));
+    if (n > 0 && ipc_entry_is_traced(SITE))
+        QUIETLY(poll_result_record_polled(fds, count, began, SITE));
     return n;
 }
 
@@ -302,17 +302,17 @@ API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
     if (room / sizeof *fds < count) /* so does the C library, whose check this is */
         abort();
     uint64_t began = now_ns();
-    int n = do_poll(fds, count, timeout, SITE);
-    if (n > 0 && looks(SITE))
-        QUIETLY(polled(fds, count, began, SITE));
+    int n = poll_result_poll(fds, count, timeout, SITE);
+    if (n > 0 && ipc_entry_is_traced(SITE))
+        QUIETLY(poll_result_record_polled(fds, count, began, SITE));
     return n;
 }
 
-static void selected(int count, const fd_set *in, uint64_t began, const void *site)
+static void poll_result_record_selected(int count, const fd_set *in, uint64_t began, const void *site)
 {
     for (int fd = 0; fd < count && fd < FD_SETSIZE; fd++)
         if (FD_ISSET(fd, in))
-            ready(fd, began, site);
+            poll_result_fd_ready(fd, began, site);
 }
 
 API int select(int count, fd_set *in, fd_set *out, fd_set *special, struct timeval *timeout)
@@ -321,11 +321,11 @@ API int select(int count, fd_set *in, fd_set *out, fd_set *special, struct timev
     uint64_t began = now_ns();
     struct timespec wanted = {timeout ? timeout->tv_sec : 0, timeout ? timeout->tv_usec * 1000 : 0};
     int n;
-    if (!repeated(SITE) ||
-        !select_again(count, (fd_set *[3]){in, out, special}, timeout ? &wanted : NULL, NULL, &n))
+    if (!poll_result_is_replayed(SITE) ||
+        !poll_result_replay_select(count, (fd_set *[3]){in, out, special}, timeout ? &wanted : NULL, NULL, &n))
         n = real_select(count, in, out, special, timeout);
-    if (n > 0 && in && looks(SITE))
-        QUIETLY(selected(count, in, began, SITE));
+    if (n > 0 && in && ipc_entry_is_traced(SITE))
+        QUIETLY(poll_result_record_selected(count, in, began, SITE));
     return n;
 }
 
@@ -335,9 +335,9 @@ API int pselect(int count, fd_set *in, fd_set *out, fd_set *special, const struc
     find_pselect();
     uint64_t began = now_ns();
     int n;
-    if (!repeated(SITE) || !select_again(count, (fd_set *[3]){in, out, special}, timeout, mask, &n))
+    if (!poll_result_is_replayed(SITE) || !poll_result_replay_select(count, (fd_set *[3]){in, out, special}, timeout, mask, &n))
         n = real_pselect(count, in, out, special, timeout, mask);
-    if (n > 0 && in && looks(SITE))
-        QUIETLY(selected(count, in, began, SITE));
+    if (n > 0 && in && ipc_entry_is_traced(SITE))
+        QUIETLY(poll_result_record_selected(count, in, began, SITE));
     return n;
 }

@@ -9,10 +9,10 @@
 
 #pragma GCC visibility push(hidden)
 
-int ask_poll(struct pollfd *fds, nfds_t count, int timeout);
+int poll_result_query(struct pollfd *fds, nfds_t count, int timeout);
 
 /* A call that began then (now_ns) has found that there is something to be read, or the end. */
-void stream_looked(int fd, const struct stream *stream, uint64_t began, const void *site);
+void stream_polled(int fd, const struct ipc_stream *stream, uint64_t began, const void *site);
 
 #pragma GCC visibility pop
 #endif

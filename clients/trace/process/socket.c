@@ -20,7 +20,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-bool cookie_of(int fd, uint64_t *cookie)
+bool socket_cookie(int fd, uint64_t *cookie)
 {
     socklen_t size = sizeof *cookie;
     return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &size) == 0;
@@ -28,7 +28,7 @@ bool cookie_of(int fd, uint64_t *cookie)
 
 /* ---- who the peer is (sock_diag(7)) ---- */
 
-static uint64_t peer_in(const struct nlmsghdr *h)
+static uint64_t socket_peer_in_table(const struct nlmsghdr *h)
 {
     const struct unix_diag_msg *m = NLMSG_DATA(h);
     int left = (int)(h->nlmsg_len - NLMSG_LENGTH(sizeof *m));
@@ -43,7 +43,7 @@ static uint64_t peer_in(const struct nlmsghdr *h)
     return 0;
 }
 
-static ssize_t ask_kernel(const void *ask, size_t size, void *answer, size_t room)
+static ssize_t socket_query_kernel(const void *ask, size_t size, void *answer, size_t room)
 {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
@@ -56,7 +56,7 @@ static ssize_t ask_kernel(const void *ask, size_t size, void *answer, size_t roo
     return n;
 }
 
-uint64_t peer_of(uint64_t inode)
+uint64_t socket_peer(uint64_t inode)
 {
     struct {
         struct nlmsghdr h;
@@ -69,9 +69,9 @@ uint64_t peer_of(uint64_t inode)
          .udiag_show = UDIAG_SHOW_PEER,
          .udiag_cookie = {~0u, ~0u}}};
     _Alignas(struct nlmsghdr) char answer[1024];
-    ssize_t n = ask_kernel(&ask, sizeof ask, answer, sizeof answer);
+    ssize_t n = socket_query_kernel(&ask, sizeof ask, answer, sizeof answer);
     const struct nlmsghdr *h = (const void *)answer;
-    return n >= (ssize_t)sizeof *h && NLMSG_OK(h, (size_t)n) ? peer_in(h) : 0;
+    return n >= (ssize_t)sizeof *h && NLMSG_OK(h, (size_t)n) ? socket_peer_in_table(h) : 0;
 }
 
 /* ---- how far a TCP connection is (tcp(7)) ---- */
@@ -88,7 +88,7 @@ enum { /* of linux/tcp.h's machine, which the headers for programs do not name *
 };
 
 /* False: the kernel is older than 4.19. */
-static bool look(int fd, struct tcp_info *info)
+static bool socket_read_tcp_info(int fd, struct tcp_info *info)
 {
     socklen_t size = sizeof *info;
     return getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &size) == 0 &&
@@ -119,7 +119,7 @@ bool socket_written(int fd, bool syn, uint64_t least, uint64_t *bytes)
     uint64_t before = UINT64_MAX;
     for (unsigned i = 0; i < TRIES; i++) {
         int waits = 0;
-        if (ioctl(fd, SIOCOUTQ, &waits) != 0 || !look(fd, &info) || info.tcpi_state == STATE_CLOSE)
+        if (ioctl(fd, SIOCOUTQ, &waits) != 0 || !socket_read_tcp_info(fd, &info) || info.tcpi_state == STATE_CLOSE)
             return false;
         *bytes = info.tcpi_bytes_acked + (uint64_t)waits - syn - end_written(&info);
         if (*bytes == least || info.tcpi_bytes_acked == before)
@@ -133,7 +133,7 @@ int socket_counts_syn(int fd)
 {
     struct tcp_info info;
     uint64_t bytes;
-    if (!look(fd, &info) || !socket_written(fd, false, 0, &bytes) || !look(fd, &info))
+    if (!socket_read_tcp_info(fd, &info) || !socket_written(fd, false, 0, &bytes) || !socket_read_tcp_info(fd, &info))
         return -1;
     uint64_t sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes,
              fin = info.tcpi_notsent_bytes ? end_written(&info) : 0;
@@ -146,7 +146,7 @@ bool socket_read(int fd, uint64_t least, uint64_t *bytes)
     uint64_t before = UINT64_MAX;
     for (unsigned i = 0; i < TRIES; i++) {
         int there = 0;
-        if (ioctl(fd, FIONREAD, &there) != 0 || !look(fd, &info))
+        if (ioctl(fd, FIONREAD, &there) != 0 || !socket_read_tcp_info(fd, &info))
             return false;
         *bytes = info.tcpi_bytes_received - (uint64_t)there - end_read(&info);
         if (info.tcpi_state == STATE_CLOSE && *bytes == least + 1)
@@ -162,12 +162,12 @@ bool socket_has_ended(int fd)
 {
     struct tcp_info info;
     int there = 0;
-    return look(fd, &info) && end_read(&info) && ioctl(fd, FIONREAD, &there) == 0 && there == 0;
+    return socket_read_tcp_info(fd, &info) && end_read(&info) && ioctl(fd, FIONREAD, &there) == 0 && there == 0;
 }
 
 /* ---- whether others have it (sock_diag(7)) ---- */
 
-static void put_place(const poet_place_t *p, bool four, __be32 address[4])
+static void encode_place(const poet_place_t *p, bool four, __be32 address[4])
 {
     uint64_t both[2] = {htobe64(p->high), htobe64(p->low)};
     memcpy(address, both, sizeof both);
@@ -191,9 +191,9 @@ int socket_is_open(uint64_t cookie, const poet_place_t *here, const poet_place_t
                 .idiag_dport = htons(there->port),
                 .idiag_cookie = {(uint32_t)cookie, (uint32_t)(cookie >> 32)}}}};
     _Alignas(struct nlmsghdr) char answer[1024];
-    put_place(here, is_four(here), ask.r.id.idiag_src);
-    put_place(there, is_four(here), ask.r.id.idiag_dst);
-    ssize_t n = ask_kernel(&ask, sizeof ask, answer, sizeof answer);
+    encode_place(here, is_four(here), ask.r.id.idiag_src);
+    encode_place(there, is_four(here), ask.r.id.idiag_dst);
+    ssize_t n = socket_query_kernel(&ask, sizeof ask, answer, sizeof answer);
     const struct nlmsghdr *h = (const void *)answer;
     if (n < (ssize_t)sizeof *h || !NLMSG_OK(h, (size_t)n))
         return -1;

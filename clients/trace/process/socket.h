@@ -9,9 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-bool cookie_of(int fd, uint64_t *cookie); /* no other socket has it; false: it is no socket */
+bool socket_cookie(int fd, uint64_t *cookie); /* no other socket has it; false: it is no socket */
 /* By inodes: who the peer of a Unix socket is; 0: not known. */
-uint64_t peer_of(uint64_t inode);
+uint64_t socket_peer(uint64_t inode);
 
 /* Of a TCP connection, how many bytes were written and read since its begin: at least so many, as the caller knows.  False:
  * it cannot be said.  syn: whether what is acknowledged counts one that is no byte, as socket_counts_syn says once (-1: not

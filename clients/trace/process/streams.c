@@ -8,44 +8,44 @@
 
 #include <unistd.h>
 
-static struct stream numbers(uint64_t key, bool make)
+static struct ipc_stream stream_map_counters(uint64_t key, bool make)
 {
-    struct stream s = {.flags = key ? poet_counter(mix(key, 1), make) : NULL};
+    struct ipc_stream s = {.flags = key ? poet_counter(key_mix(key, 1), make) : NULL};
     if (!s.flags) {
         if (key && make)
-            poet_unseen(
+            poet_untraced(
                 "pipes and sockets for which there is no room in memory that processes share");
         return s;
     }
-    s.written = poet_counter(mix(key, 2), true);
-    s.claimed = poet_counter(mix(key, 3), true);
-    s.read = poet_counter(mix(key, 4), true);
-    s.changed = poet_counter(mix(key, 5), true);
-    s.ends = poet_counter(mix(key, 6), true);
-    s.event = poet_counter(mix(key, 7), true);
-    s.life = poet_counter(mix(key, 8), true);
-    s.begun = poet_counter(mix(key, 9), true);
+    s.written = poet_counter(key_mix(key, 2), true);
+    s.claimed = poet_counter(key_mix(key, 3), true);
+    s.read = poet_counter(key_mix(key, 4), true);
+    s.changed = poet_counter(key_mix(key, 5), true);
+    s.ends = poet_counter(key_mix(key, 6), true);
+    s.event = poet_counter(key_mix(key, 7), true);
+    s.life = poet_counter(key_mix(key, 8), true);
+    s.begun = poet_counter(key_mix(key, 9), true);
     if (s.written && s.claimed && s.read && s.changed && s.ends && s.event && s.life &&
         s.begun) /* another one may have had the same name */
-        s.key = mix(mix(key, poet_machine()), LOAD(s.flags) / STREAM_GENERATION);
+        s.key = key_mix(key_mix(key, poet_host_id()), LOAD(s.flags) / STREAM_GENERATION);
     else
-        poet_unseen("pipes and sockets for which there is no room in memory that processes share");
+        poet_untraced("pipes and sockets for which there is no room in memory that processes share");
     return s;
 }
 
-struct stream stream_find(uint64_t key)
+struct ipc_stream stream_find(uint64_t key)
 {
-    struct stream s = numbers(key, false);
+    struct ipc_stream s = stream_map_counters(key, false);
     if (s.key)
         s.state = LOAD(s.flags) & STREAM_BROKEN ? STREAM_LOST
-                  : LOAD(s.flags) & STREAM_BORN ? STREAM_FOLLOWED
+                  : LOAD(s.flags) & STREAM_CREATED ? STREAM_FOLLOWED
                                                 : STREAM_UNKNOWN;
     return s;
 }
 
 void stream_make(uint64_t key)
 {
-    struct stream s = numbers(key, true);
+    struct ipc_stream s = stream_map_counters(key, true);
     if (!s.key)
         return;
     STORE(s.written, 0);
@@ -54,16 +54,16 @@ void stream_make(uint64_t key)
     STORE(s.changed, 0);
     STORE(s.ends, 0);
     STORE(s.event, 0);
-    STORE(s.flags, (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_BORN);
+    STORE(s.flags, (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_CREATED);
 }
 
 /* Several processes may come here at once, each with an end of its own.  What was in it is gone once nobody
  * has it open: the positions then go on behind it. */
 void stream_open(uint64_t key, bool empty)
 {
-    struct stream s = numbers(key, true);
+    struct ipc_stream s = stream_map_counters(key, true);
     uint64_t none = 0;
-    if (!s.key || __atomic_compare_exchange_n(s.flags, &none, empty ? STREAM_BORN : STREAM_BROKEN,
+    if (!s.key || __atomic_compare_exchange_n(s.flags, &none, empty ? STREAM_CREATED : STREAM_BROKEN,
                                               false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
     uint64_t read = LOAD(s.read), written = LOAD(s.written);
@@ -75,12 +75,12 @@ void stream_open(uint64_t key, bool empty)
 
 void stream_never(uint64_t key)
 {
-    uint64_t *flags = poet_counter(mix(key, 1), true);
+    uint64_t *flags = poet_counter(key_mix(key, 1), true);
     if (flags)
         __atomic_fetch_or(flags, STREAM_BROKEN, __ATOMIC_SEQ_CST);
 }
 
-void stream_break(struct stream *s, const char *why)
+void stream_break(struct ipc_stream *s, const char *why)
 {
     uint64_t before = __atomic_fetch_or(s->flags, STREAM_BROKEN, __ATOMIC_SEQ_CST);
     if (!(before & STREAM_BROKEN))
@@ -88,7 +88,7 @@ void stream_break(struct stream *s, const char *why)
     s->state = STREAM_LOST;
 }
 
-bool stream_enter(struct stream *s, uint64_t side)
+bool stream_enter(struct ipc_stream *s, uint64_t side)
 {
     uint64_t before = __atomic_fetch_add(s->flags, side, __ATOMIC_SEQ_CST);
     if (before / side & 0xff) {
@@ -100,12 +100,12 @@ bool stream_enter(struct stream *s, uint64_t side)
     return true;
 }
 
-void stream_leave(struct stream *s, uint64_t side)
+void stream_leave(struct ipc_stream *s, uint64_t side)
 {
     __atomic_fetch_sub(s->flags, side, __ATOMIC_SEQ_CST);
 }
 
-poet_line_t stream_line(const struct stream *s) { return event_line(LINE_STREAM, s->key, ""); }
+poet_line_t stream_line(const struct ipc_stream *s) { return ipc_event_line(IPC_OBJECT_STREAM, s->key, ""); }
 
 #define SHUT_KEY 5u
 #define MOST_SHUT 64u
@@ -115,7 +115,7 @@ poet_line_t stream_line(const struct stream *s) { return event_line(LINE_STREAM,
 #define LINE_BITS 24
 
 /* The one writer that there is.  What it claims stays as it is. */
-void stream_wrote(const struct stream *s, poet_event_t event, uint64_t from, size_t bytes)
+void stream_wrote(const struct ipc_stream *s, poet_event_t event, uint64_t from, size_t bytes)
 {
     uint64_t identity[2];
     bool told = event.line && poet_identity(event.line, identity);
@@ -126,20 +126,20 @@ void stream_wrote(const struct stream *s, poet_event_t event, uint64_t from, siz
     STORE(s->written, from + bytes);
 }
 
-bool stream_last_write(const struct stream *s, uint64_t byte, poet_event_t *event)
+bool stream_last_write(const struct ipc_stream *s, uint64_t byte, poet_event_t *event)
 {
     uint64_t end = LOAD(s->written), is = LOAD(s->event), life = LOAD(s->life),
              begun = LOAD(s->begun);
     if (!is || byte < begun || byte >= end || is != LOAD(s->event) || end != LOAD(s->written))
         return false;
     uint64_t identity[2] = {life, is & ((1u << LINE_BITS) - 1)};
-    *event = (poet_event_t){event_line_elsewhere(identity), is >> LINE_BITS};
+    *event = (poet_event_t){ipc_event_line_remote(identity), is >> LINE_BITS};
     return event->line != 0;
 }
 
 /* ---- its end ---- */
 
-void stream_written_by(const struct stream *s, uint32_t process)
+void stream_written_by(const struct ipc_stream *s, uint32_t process)
 {
     uint64_t ends = LOAD(s->ends);
     while (ends >> 32 != process &&
@@ -149,34 +149,34 @@ void stream_written_by(const struct stream *s, uint32_t process)
 }
 
 /* A message to whoever finds the end, which nobody can before all who may write have closed. */
-void stream_shut(const struct stream *s, const void *site)
+void stream_shut(const struct ipc_stream *s, const void *site)
 {
     if (s->state == STREAM_UNKNOWN || !poet_recorded())
         return;
     poet_line_t line = stream_line(s);
     if (!line)
         return;
-    again_takes(SHUT, s);
+    ipc_replay_commit(SHUT, s);
     uint64_t ends = __atomic_add_fetch(s->ends, 1, __ATOMIC_SEQ_CST), low = (uint32_t)ends;
     poet_record(&(poet_record_t){.type = event_type(SHUT),
                                  .about = line,
                                  .site = site,
                                  .flags = POET_SEND,
-                                 .high = mix(s->key, SHUT_KEY),
+                                 .high = key_mix(s->key, SHUT_KEY),
                                  .low = &low,
                                  .keys = 1});
     if (ends >> 32 == (uint32_t)getpid())
         stream_written_by(s, 0);
 }
 
-void stream_left(const struct stream *s)
+void stream_left(const struct ipc_stream *s)
 {
     if (s->state != STREAM_UNKNOWN)
         __atomic_fetch_or(s->flags, STREAM_LEFT, __ATOMIC_SEQ_CST);
 }
 
 /* Every closing that was told by now is before it: none of them can still be to come. */
-void stream_ended(const struct stream *s, enum event found, const void *site)
+void stream_ended(const struct ipc_stream *s, enum ipc_event found, const void *site)
 {
     uint64_t low[MOST_SHUT], ends = LOAD(s->ends), count = (uint32_t)ends;
     size_t keys = count < MOST_SHUT ? (size_t)count : MOST_SHUT;
@@ -185,12 +185,12 @@ void stream_ended(const struct stream *s, enum event found, const void *site)
                                                                                 : 0;
     for (size_t i = 0; i < keys; i++)
         low[i] = count - i;
-    again_takes(found, s);
+    ipc_replay_commit(found, s);
     poet_record(&(poet_record_t){.type = event_type(found),
                                  .about = stream_line(s),
                                  .site = site,
                                  .flags = (keys ? POET_RECEIVE : 0u) | doubt,
-                                 .high = mix(s->key, SHUT_KEY),
+                                 .high = key_mix(s->key, SHUT_KEY),
                                  .low = low,
                                  .keys = keys});
 }

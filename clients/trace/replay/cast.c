@@ -13,47 +13,47 @@
 #include <string.h>
 #include <unistd.h>
 
-bool replays, replays_far, replays_near;
+bool replay_active, replay_with_remote, replay_without_remote;
 
 /* ---- types ---- */
 
-_Atomic uint16_t cast_types[LIMIT_TYPES];
-uint8_t cast_ours[LIMIT_TYPES];
+_Atomic uint16_t schedule_map_types[LIMIT_TYPES];
+uint8_t schedule_map_own_types[LIMIT_TYPES];
 
-static const char *script_name(uint16_t type)
+static const char *schedule_map_name(uint16_t type)
 {
-    return (const char *)script + script->types_at + type * SCRIPT_NAME_BYTES;
+    return (const char *)shared_schedule + shared_schedule->types_at + type * SCHEDULE_NAME_BYTES;
 }
 
-static uint16_t find_type(const char *name)
+static uint16_t schedule_map_look_up_type(const char *name)
 {
-    for (uint32_t i = 0; name && i < script->type_count; i++)
-        if (strncmp(script_name((uint16_t)i), name, SCRIPT_NAME_BYTES - 1) == 0)
+    for (uint32_t i = 0; name && i < shared_schedule->type_count; i++)
+        if (strncmp(schedule_map_name((uint16_t)i), name, SCHEDULE_NAME_BYTES - 1) == 0)
             return (uint16_t)i;
     return SCRIPT_NO_TYPE;
 }
 
-uint16_t cast_find(uint16_t type)
+uint16_t schedule_map_find_type(uint16_t type)
 {
-    uint16_t found = find_type(codes_name(type)),
+    uint16_t found = schedule_map_look_up_type(type_code_name(type)),
              of = found == SCRIPT_NO_TYPE ? SCRIPT_NO_TYPE : (uint16_t)(found + 1);
-    atomic_store_explicit(&cast_types[type], of, memory_order_relaxed);
+    atomic_store_explicit(&schedule_map_types[type], of, memory_order_relaxed);
     return of;
 }
 
 /* ---- lines ---- */
 
-uint64_t cast_process;
+uint64_t schedule_map_process;
 
-static void count_process(void) { cast_process = atomic_fetch_add(&script->processes, 1) + 1; }
+static void schedule_map_count_process(void) { schedule_map_process = atomic_fetch_add(&shared_schedule->processes, 1) + 1; }
 
-static uint64_t here(uint32_t code) { return cast_process << 32 | code; }
+static uint64_t schedule_map_bound_here(uint32_t code) { return schedule_map_process << 32 | code; }
 
 /* One that is none of the script yet. */
-bool cast_binds(struct line *line, uint32_t as)
+bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
 {
-    uint64_t me = here(atomic_load_explicit(&line->index, memory_order_relaxed)), nobody = 0;
-    struct script_line *of = script_line(as);
+    uint64_t me = schedule_map_bound_here(atomic_load_explicit(&line->index, memory_order_relaxed)), nobody = 0;
+    struct schedule_line *of = shared_schedule_line(as);
     bool ours = atomic_compare_exchange_strong(&of->bound, &nobody, me) || nobody == me;
     if (!ours && !atomic_load(&line->far)) /* of several processes: another one was there first */
         return false;
@@ -64,12 +64,12 @@ bool cast_binds(struct line *line, uint32_t as)
 /* ---- the part of a thread ---- */
 
 /* One that was not created by a recorded call is known by its name; of several the one that began first. */
-static uint32_t find_stranger(const struct thread *t, uint16_t named)
+static uint32_t schedule_map_find_foreign(const struct traced_thread *t, uint16_t named)
 {
-    const uint32_t *order = (const void *)((const char *)script + script->order_at);
-    for (uint64_t i = 0; i < script->event_count; i++) {
-        const struct script_line *line = script_line(order[i]);
-        if (line->named == named && !atomic_load(&line->bound) && cast_takes(t->own, order[i]))
+    const uint32_t *order = (const void *)((const char *)shared_schedule + shared_schedule->order_at);
+    for (uint64_t i = 0; i < shared_schedule->event_count; i++) {
+        const struct schedule_line *line = shared_schedule_line(order[i]);
+        if (line->named == named && !atomic_load(&line->bound) && schedule_map_accept_line(t->own, order[i]))
             return order[i];
     }
     return 0;
@@ -80,87 +80,87 @@ static uint32_t find_stranger(const struct thread *t, uint16_t named)
 static __thread uint32_t born __attribute__((tls_model("initial-exec")));
 static uint32_t came_from; /* 0: nobody knows */
 
-void replay_born(uint64_t message) { came_from = (uint32_t)message; }
+void replay_program_begin(uint64_t message) { came_from = (uint32_t)message; }
 
-static uint32_t find_claimed(void)
+static uint32_t schedule_map_find_claimed(void)
 {
-    for (uint32_t i = 1; came_from && i <= script->line_count; i++)
-        if (atomic_load_explicit(&script_line(i)->claimed, memory_order_relaxed) == came_from)
+    for (uint32_t i = 1; came_from && i <= shared_schedule->line_count; i++)
+        if (atomic_load_explicit(&shared_schedule_line(i)->claimed, memory_order_relaxed) == came_from)
             return i;
     return 0;
 }
 
-static bool begins_with(struct line *own, uint32_t as) { return as && cast_takes(own, as); }
+static bool schedule_map_begins_with(struct trace_line *own, uint32_t as) { return as && schedule_map_accept_line(own, as); }
 
 /* Is about to make a process, or another program of this one. */
-void cast_bear(const struct script_event *e, uint64_t message)
+void schedule_map_new_process(const struct schedule_event *e, uint64_t message)
 {
-    if (cast_type(e) == TYPE_FORK)
+    if (schedule_map_own_type(e) == TYPE_FORK)
         born = e->about;
     if (e->about)
-        atomic_store(&script_line(e->about)->claimed, (uint32_t)message);
+        atomic_store(&shared_schedule_line(e->about)->claimed, (uint32_t)message);
 }
 
-void cast_seek(struct thread *t)
+void schedule_map_find_thread(struct traced_thread *t)
 {
-    struct part *p = &t->part;
+    struct thread_schedule *p = &t->part;
     uint16_t named = t->task ? t->task->named : t->named;
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
     if (!as && born) /* a child: its lines are others than those of its parent */
-        count_process();
-    if (!as && begins_with(t->own, born))
+        schedule_map_count_process();
+    if (!as && schedule_map_begins_with(t->own, born))
         as = born;
-    else if (!as && begins_with(t->own, find_claimed()))
-        as = find_claimed();
-    else if (!as && begins_with(t->own, script->main))
-        as = script->main;
+    else if (!as && schedule_map_begins_with(t->own, schedule_map_find_claimed()))
+        as = schedule_map_find_claimed();
+    else if (!as && schedule_map_begins_with(t->own, shared_schedule->main))
+        as = shared_schedule->main;
     else if (!as && named)
-        as = find_stranger(t, named);
-    struct script_line *line = script_line(as);
+        as = schedule_map_find_foreign(t, named);
+    struct schedule_line *line = shared_schedule_line(as);
     if (!as || !line->count)
         return;
     p->line = line;
-    p->events = script_events(line);
+    p->events = shared_schedule_events(line);
     p->count = line->count;
     p->next = p->met = 0;
-    stop_meet(line);
+    replay_stop_check(line);
 }
 
-void part_named(struct thread *t, uint16_t named)
+void thread_schedule_named(struct traced_thread *t, uint16_t named)
 {
-    struct part *p = &t->part;
-    uint32_t as = p->sought && !p->line && script_plays() ? find_stranger(t, named) : 0;
-    if (!as || script_line(as)->count < p->before)
+    struct thread_schedule *p = &t->part;
+    uint32_t as = p->sought && !p->line && shared_schedule_is_active() ? schedule_map_find_foreign(t, named) : 0;
+    if (!as || shared_schedule_line(as)->count < p->before)
         return;
-    p->line = script_line(as);
-    p->events = script_events(p->line);
+    p->line = shared_schedule_line(as);
+    p->events = shared_schedule_events(p->line);
     p->count = p->line->count;
     p->next = p->before;
-    atomic_fetch_sub(&script->more, p->records); /* which it has, then */
-    stop_meet(p->line);
+    atomic_fetch_sub(&shared_schedule->more, p->records); /* which it has, then */
+    replay_stop_check(p->line);
     atomic_store(&p->line->at, p->next);
-    turn_come(as, (uint32_t)atomic_load(&t->own->number), false);
+    replay_ticket_set_reached(as, (uint32_t)atomic_load(&t->own->number), false);
 }
 
 /* 0: it is none of the script, as far as is known. */
-uint32_t cast_line(uint32_t code)
+uint32_t schedule_map_line(uint32_t code)
 {
-    for (uint32_t i = 1; code && i <= script->line_count; i++)
-        if (cast_code(i) == code)
+    for (uint32_t i = 1; code && i <= shared_schedule->line_count; i++)
+        if (schedule_map_code(i) == code)
             return i;
     return 0;
 }
 
-void cast_differ(const struct part *p, uint16_t type, uint32_t line)
+void schedule_map_diverge(const struct thread_schedule *p, uint16_t type, uint32_t line)
 {
-    struct script_end end = {.why = SCRIPT_OTHER,
-                             .thread = (uint32_t)(p->line - script_line(0)),
+    struct schedule_end end = {.why = SCHEDULE_END_OTHER_EVENT,
+                             .thread = (uint32_t)(p->line - shared_schedule_line(0)),
                              .event = p->next,
                              .line = line};
-    const char *name = codes_name(type);
+    const char *name = type_code_name(type);
     strncpy(end.did, name ? name : "", sizeof end.did - 1);
-    script_leave(&end);
+    shared_schedule_abandon(&end);
 }
 
 /* ---- the beginning ---- */
@@ -168,23 +168,23 @@ void cast_differ(const struct part *p, uint16_t type, uint32_t line)
 void replay_begin(void)
 {
     const char *path = environment_get("POET_REPLAY"), *wrong;
-    replays = steer_begin();
+    replay_active = hold_point_begin();
     if (!path || !*path)
         return;
-    script = reading_open(path, &wrong);
-    if (!script) {
-        say_once("POET_REPLAY: %s: %s: the program runs freely", path, wrong);
+    shared_schedule = schedule_file_open(path, &wrong);
+    if (!shared_schedule) {
+        stderr_log_print_once("POET_REPLAY: %s: %s: the program runs freely", path, wrong);
         return;
     }
-    count_process();
-    stop_begin();
+    schedule_map_count_process();
+    replay_stop_begin();
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
-        uint16_t type = find_type(codes_name((uint16_t)i));
+        uint16_t type = schedule_map_look_up_type(type_code_name((uint16_t)i));
         if (type < LIMIT_TYPES)
-            cast_ours[type] = (uint8_t)i;
+            schedule_map_own_types[type] = (uint8_t)i;
     }
-    atomic_store(&cast_types[TYPE_NONE], SCRIPT_NO_TYPE);
-    replays_far = script->far;
-    replays_near = !replays_far;
-    replays = true;
+    atomic_store(&schedule_map_types[TYPE_NONE], SCRIPT_NO_TYPE);
+    replay_with_remote = shared_schedule->far;
+    replay_without_remote = !replay_with_remote;
+    replay_active = true;
 }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct script_head *map(const char *path, uint64_t *bytes)
+static struct schedule_head *schedule_file_map(const char *path, uint64_t *bytes)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     struct stat st;
@@ -24,11 +24,11 @@ static struct script_head *map(const char *path, uint64_t *bytes)
     return s == MAP_FAILED ? NULL : s;
 }
 
-struct script_head *reading_open(const char *path, const char **wrong)
+struct schedule_head *schedule_file_open(const char *path, const char **wrong)
 {
     uint64_t bytes = 0;
-    struct script_head *s = map(path, &bytes);
-    *wrong = s ? script_look(s, bytes) : strerror(errno);
+    struct schedule_head *s = schedule_file_map(path, &bytes);
+    *wrong = s ? schedule_validate_file(s, bytes) : strerror(errno);
     if (s && *wrong)
         munmap(s, bytes);
     return *wrong ? NULL : s;

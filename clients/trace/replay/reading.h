@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 /* NULL: there is none that can be played, and `wrong` says why. */
-struct script_head *reading_open(const char *path, const char **wrong);
+struct schedule_head *schedule_file_open(const char *path, const char **wrong);
 
 #pragma GCC visibility pop
 #endif

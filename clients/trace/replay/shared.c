@@ -1,3 +1,3 @@
 #include "clients/trace/replay/shared.h"
 
-struct script_head *script;
+struct schedule_head *shared_schedule;

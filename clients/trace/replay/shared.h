@@ -9,23 +9,23 @@
 
 #pragma GCC visibility push(hidden)
 
-extern struct script_head *script; /* NULL: none */
+extern struct schedule_head *shared_schedule; /* NULL: none */
 
-static inline bool script_plays(void)
+static inline bool shared_schedule_is_active(void)
 {
-    return script && atomic_load_explicit(&script->state, memory_order_relaxed) == SCRIPT_PLAYS;
+    return shared_schedule && atomic_load_explicit(&shared_schedule->state, memory_order_relaxed) == SCHEDULE_ACTIVE;
 }
 
 /* What is beyond the last one is line 0. */
-static inline struct script_line *script_line(uint32_t line)
+static inline struct schedule_line *shared_schedule_line(uint32_t line)
 {
-    struct script_line *all = (void *)((char *)script + script->lines_at);
-    return &all[line <= script->line_count ? line : 0];
+    struct schedule_line *all = (void *)((char *)shared_schedule + shared_schedule->lines_at);
+    return &all[line <= shared_schedule->line_count ? line : 0];
 }
 
-static inline const struct script_event *script_events(const struct script_line *thread)
+static inline const struct schedule_event *shared_schedule_events(const struct schedule_line *thread)
 {
-    const struct script_event *all = (const void *)((char *)script + script->events_at);
+    const struct schedule_event *all = (const void *)((char *)shared_schedule + shared_schedule->events_at);
     return all + thread->first;
 }
 

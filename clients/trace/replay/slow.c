@@ -12,7 +12,7 @@
 #define FILE_BYTES 256u
 
 /* (proc(5); bare calls: nobody is to hear of these) */
-static bool read_file(uint32_t process, uint32_t id, const char *name, char text[FILE_BYTES])
+static bool cpu_time_read_file(uint32_t process, uint32_t id, const char *name, char text[FILE_BYTES])
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%u/task/%u/%s", process, id, name);
@@ -25,34 +25,34 @@ static bool read_file(uint32_t process, uint32_t id, const char *name, char text
 }
 
 /* Its name, in parentheses, may have any in it. */
-static bool is_running(const char *stat)
+static bool cpu_time_is_running(const char *stat)
 {
     const char *name_end = strrchr(stat, ')');
     return name_end && strncmp(name_end, ") R", 3) == 0;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t cpu_time_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static uint64_t used(struct slow *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns)
+static uint64_t cpu_time_since(struct cpu_time_sample *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns)
 {
     char text[FILE_BYTES];
     unsigned long long ran, queued;
-    struct slow before = *slow;
-    if (!read_file(process, id, "schedstat", text) ||
-        sscanf(text, "%llu %llu", &ran, &queued) != 2 || !read_file(process, id, "stat", text))
+    struct cpu_time_sample before = *slow;
+    if (!cpu_time_read_file(process, id, "schedstat", text) ||
+        sscanf(text, "%llu %llu", &ran, &queued) != 2 || !cpu_time_read_file(process, id, "stat", text))
         return elapsed_ns;
-    *slow = (struct slow){process, id, ran, queued};
+    *slow = (struct cpu_time_sample){process, id, ran, queued};
     if (before.process != process || before.id != id)
         return elapsed_ns;
-    if (is_running(text)) /* (its processor, of a virtual machine, may not run) */
-        return least(elapsed_ns, ran - before.ran_ns);
-    return elapsed_ns - least(elapsed_ns, queued - before.queued_ns);
+    if (cpu_time_is_running(text)) /* (its processor, of a virtual machine, may not run) */
+        return cpu_time_min(elapsed_ns, ran - before.ran_ns);
+    return elapsed_ns - cpu_time_min(elapsed_ns, queued - before.queued_ns);
 }
 
-uint64_t slow_used(struct slow *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns)
+uint64_t cpu_time_used(struct cpu_time_sample *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns)
 {
     int saved = errno;
-    uint64_t is = used(slow, process, id, elapsed_ns);
+    uint64_t is = cpu_time_since(slow, process, id, elapsed_ns);
     errno = saved;
     return is;
 }

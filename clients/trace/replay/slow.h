@@ -6,13 +6,13 @@
 
 #pragma GCC visibility push(hidden)
 
-struct slow { /* a thread, as it was looked at last; zeroes: it was not */
+struct cpu_time_sample { /* a thread, as it was looked at last; zeroes: it was not */
     uint32_t process, id;
     uint64_t ran_ns, queued_ns;
 };
 
 /* Of what went by since then, all of it where that is not known.  Errno stays. */
-uint64_t slow_used(struct slow *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns);
+uint64_t cpu_time_used(struct cpu_time_sample *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns);
 
 #pragma GCC visibility pop
 #endif

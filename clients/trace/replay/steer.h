@@ -11,18 +11,18 @@
 
 #pragma GCC visibility push(hidden)
 
-struct thread;
+struct traced_thread;
 struct record;
-struct line;
+struct trace_line;
 
-extern bool steers; /* set at the start and never changed */
+extern bool hold_points_active; /* set at the start and never changed */
 
-bool steer_begin(void); /* reads POET_STEER */
+bool hold_point_begin(void); /* reads POET_STEER */
 /* Before a thread asks for a lock. */
-void steer_lock(struct thread *thread, const struct line *line, uintptr_t site);
+void hold_point_before_lock(struct traced_thread *thread, const struct trace_line *line, uintptr_t site);
 /* Before a record takes its numbers, and afterwards. */
-void steer_meet(struct thread *thread, const struct record *record);
-void steer_met(void);
+void hold_point_before_event(struct traced_thread *thread, const struct record *record);
+void hold_point_after_event(void);
 
 #pragma GCC visibility pop
 #endif

@@ -10,36 +10,36 @@
 
 #pragma GCC visibility push(hidden)
 
-static inline bool turn_has_come(const struct script_line *line, uint32_t number)
+static inline bool replay_ticket_is_reached(const struct schedule_line *line, uint32_t number)
 {
     return (int32_t)(atomic_load(&line->done) - number) >= 0;
 }
 
-bool turn_wait_for(struct script_line *me, struct script_line *line, uint32_t number);
+bool replay_ticket_wait_for(struct schedule_line *me, struct schedule_line *line, uint32_t number);
 /* Until `line` has come to `number`; me: the thread that waits.  False: the script was left. */
-static inline bool turn_wait(struct script_line *me, uint32_t line, uint32_t number)
+static inline bool replay_ticket_wait(struct schedule_line *me, uint32_t line, uint32_t number)
 {
-    struct script_line *l = script_line(line);
-    return LIKELY(turn_has_come(l, number)) || turn_wait_for(me, l, number);
+    struct schedule_line *l = shared_schedule_line(line);
+    return LIKELY(replay_ticket_is_reached(l, number)) || replay_ticket_wait_for(me, l, number);
 }
 /* Those who wait for what it has come to since `before`. */
-void turn_wake(struct script_line *line, uint32_t before, uint32_t number);
+void replay_ticket_wake(struct schedule_line *line, uint32_t before, uint32_t number);
 /* It has; quietly: nearly nobody waits for that, and who begins to just now sees it only when he looks the next time. */
-static inline void turn_come(uint32_t line, uint32_t number, bool quietly)
+static inline void replay_ticket_set_reached(uint32_t line, uint32_t number, bool quietly)
 {
-    struct script_line *l = script_line(line);
+    struct schedule_line *l = shared_schedule_line(line);
     if (LIKELY(quietly && !atomic_load_explicit(&l->waiting, memory_order_relaxed))) {
         atomic_store_explicit(&l->done, number, memory_order_release);
         return;
     }
     uint32_t before = atomic_exchange(&l->done, number);
     if (!LIKELY(!atomic_load(&l->waiting)))
-        turn_wake(l, before, number);
+        replay_ticket_wake(l, before, number);
 }
 /* So long a thread is waited for at most, until it comes to its next event. */
-unsigned turn_patience_ms(const struct script_line *thread);
+unsigned replay_ticket_patience_ms(const struct schedule_line *thread);
 /* The script is left, unless it was: *end says why. */
-void script_leave(const struct script_end *end);
+void shared_schedule_abandon(const struct schedule_end *end);
 
 #pragma GCC visibility pop
 #endif

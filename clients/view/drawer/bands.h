@@ -13,13 +13,13 @@
 
 struct view;
 
-void bands_draw(struct view *view, cairo_t *cr, int width);
-bool bands_wanted(const struct view *view); /* is the picture placed by time? */
-bool bands_busy(const struct view *view); /* are they asked for, or about to be? */
-GtkWidget *bands_widget(struct view *view);
-void bands_take(struct view *view, enum news news);
-void bands_clear(struct view *view); /* another run */
+void band_rows_draw(struct view *view, cairo_t *cr, int width);
+bool band_rows_are_shown(const struct view *view); /* is the picture placed by time? */
+bool band_rows_are_busy(const struct view *view); /* are they asked for, or about to be? */
+GtkWidget *band_rows_widget(struct view *view);
+void band_rows_on_notification(struct view *view, enum notification news);
+void band_rows_clear(struct view *view); /* another run */
 /* "row 3 T:main ready 0.010 running 0.200 ..." shares of the width by states; for tests. */
-void bands_print(struct view *view, FILE *f);
+void band_rows_print(struct view *view, FILE *f);
 
 #endif

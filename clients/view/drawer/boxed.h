@@ -13,22 +13,22 @@
 #include <stdio.h>
 
 struct view;
-struct boxed;
+struct icicle_widget;
 
-struct boxed_ears {
+struct icicle_callbacks {
     void (*selected)(struct view *view, int row); /* of the table; -1: none, or all */
 };
 
-struct boxed *boxed_new(struct view *view, const struct boxed_ears *ears);
-GtkWidget *boxed_widget(struct boxed *boxed);
-void boxed_show(struct boxed *boxed, const struct shown_table *table); /* borrowed until the next */
-void boxed_find(struct boxed *boxed, const char *text); /* "": all are alike */
-void boxed_select(struct boxed *boxed, int row); /* of the table; nobody is told */
-void boxed_enter(struct boxed *boxed); /* into the selected one */
-bool boxed_up(struct boxed *boxed); /* false: all of it is seen already */
+struct icicle_widget *icicle_view_new(struct view *view, const struct icicle_callbacks *ears);
+GtkWidget *icicle_view_widget(struct icicle_widget *boxed);
+void icicle_view_show(struct icicle_widget *boxed, const struct result_table *table); /* borrowed until the next */
+void icicle_view_highlight(struct icicle_widget *boxed, const char *text); /* "": all are alike */
+void icicle_view_select(struct icicle_widget *boxed, int row); /* of the table; nobody is told */
+void icicle_view_enter(struct icicle_widget *boxed); /* into the selected one */
+bool icicle_view_go_up(struct icicle_widget *boxed); /* false: all of it is seen already */
 /* A line each: depth, share of the width in 1/1000, path, amount, * before the selected one; for tests. */
-void boxed_print(struct boxed *boxed, FILE *f);
+void icicle_view_print(struct icicle_widget *boxed, FILE *f);
 /* As seen, with all that lies below; NULL, or what went wrong. */
-const char *boxed_write(struct boxed *boxed, const struct page_options *options, const char *file);
+const char *icicle_view_write(struct icicle_widget *boxed, const struct document_options *options, const char *file);
 
 #endif

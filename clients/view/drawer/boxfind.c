@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-GPtrArray *boxfind_names(const struct boxes *b, uint32_t node)
+GPtrArray *icicle_search_path_names(const struct icicle_layout *b, uint32_t node)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     for (uint32_t i = node; node < b->count && i; i = b->nodes[i].parent)
@@ -10,31 +10,31 @@ GPtrArray *boxfind_names(const struct boxes *b, uint32_t node)
     return names;
 }
 
-static uint32_t child_called(const struct boxes *b, uint32_t node, const char *name)
+static uint32_t child_called(const struct icicle_layout *b, uint32_t node, const char *name)
 {
     for (uint32_t i = node + 1; i < b->nodes[node].end; i = b->nodes[i].end)
         if (strcmp(b->nodes[i].name, name) == 0)
             return i;
-    return BOXFIND_NONE;
+    return ICICLE_SEARCH_NONE;
 }
 
-uint32_t boxfind_node(const struct boxes *b, GPtrArray *names, bool exact)
+uint32_t icicle_search_find_node(const struct icicle_layout *b, GPtrArray *names, bool exact)
 {
     uint32_t node = 0;
     for (guint i = 0; b->count && i < names->len; i++) {
         uint32_t child = child_called(b, node, names->pdata[i]);
-        if (child == BOXFIND_NONE)
-            return exact ? BOXFIND_NONE : node;
+        if (child == ICICLE_SEARCH_NONE)
+            return exact ? ICICLE_SEARCH_NONE : node;
         node = child;
     }
-    return b->count || !exact ? node : BOXFIND_NONE;
+    return b->count || !exact ? node : ICICLE_SEARCH_NONE;
 }
 
-uint32_t boxfind_beside(const struct boxes *b, uint32_t node, int way)
+uint32_t icicle_search_sibling(const struct icicle_layout *b, uint32_t node, int way)
 {
-    uint32_t parent = b->nodes[node].parent, before = BOXFIND_NONE;
+    uint32_t parent = b->nodes[node].parent, before = ICICLE_SEARCH_NONE;
     if (parent == UINT32_MAX)
-        return BOXFIND_NONE;
+        return ICICLE_SEARCH_NONE;
     for (uint32_t i = parent + 1; i < b->nodes[parent].end; i = b->nodes[i].end) {
         if (way < 0 && i == node)
             return before;
@@ -42,10 +42,10 @@ uint32_t boxfind_beside(const struct boxes *b, uint32_t node, int way)
             return i;
         before = i;
     }
-    return BOXFIND_NONE;
+    return ICICLE_SEARCH_NONE;
 }
 
-bool *boxfind_text(const struct boxes *b, const char *text)
+bool *icicle_search_match_text(const struct icicle_layout *b, const char *text)
 {
     if (!*text || !b->count)
         return NULL;

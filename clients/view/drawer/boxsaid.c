@@ -3,23 +3,23 @@
 #include <glib.h>
 #include <stdlib.h>
 
-static void add_figure(GString *s, const struct shown_table *t, const struct table_names *names,
+static void add_figure(GString *s, const struct result_table *t, const struct table_names *names,
                        uint32_t row, const char *name, const char *before, const char *after)
 {
-    uint32_t column = table_find(t, name);
-    const struct table_cell *cell = column < t->column_count ? &table_cells(t, row)[column] : NULL;
+    uint32_t column = result_table_find_column(t, name);
+    const struct table_cell *cell = column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
     if (!cell || cell->is == CELL_NULL)
         return;
-    char *said = table_say(names, &t->columns[column], cell);
+    char *said = result_table_cell_text(names, &t->columns[column], cell);
     g_string_append_printf(s, "%s%s%s", before, said, after);
     free(said);
 }
 
-char *boxsaid_node(const struct boxes *b, uint32_t node, const struct shown_table *t,
+char *icicle_tooltip_text(const struct icicle_layout *b, uint32_t node, const struct result_table *t,
                    const struct table_names *names)
 {
     uint32_t row = b->nodes[node].row;
-    char *path = boxes_path(b, node);
+    char *path = icicle_layout_path(b, node);
     GString *s = g_string_new(path);
     g_string_append(s, ": ");
     free(path);
@@ -35,13 +35,13 @@ char *boxsaid_node(const struct boxes *b, uint32_t node, const struct shown_tabl
     return g_strchomp(g_string_free(s, FALSE));
 }
 
-void boxsaid_print(const struct boxes *b, const struct boxes_places *places, uint32_t top,
+void icicle_tooltip_print(const struct icicle_layout *b, const struct icicle_boxes *places, uint32_t top,
                    uint32_t selected, const bool *found, FILE *f)
 {
     int64_t all = b->count ? b->nodes[top].size : 0;
     for (uint32_t i = 0; all && i < places->count; i++) {
-        const struct boxes_placed *p = &places->items[i];
-        char *path = boxes_path(b, p->node);
+        const struct icicle_box *p = &places->items[i];
+        char *path = icicle_layout_path(b, p->node);
         fprintf(f, "%s%u\t%.0f\t%s", p->node == selected && !p->smaller ? "*" : "", p->depth,
                 1000 * (double)p->size / (double)all, path);
         if (p->smaller)

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has(const struct table_names *names, const struct shown_table *t, uint32_t row,
+static bool call_filter_name_contains(const struct table_names *names, const struct result_table *t, uint32_t row,
                 uint32_t scope, const char *text)
 {
-    char *name = table_say(names, &t->columns[scope], &table_cells(t, row)[scope]),
+    char *name = result_table_cell_text(names, &t->columns[scope], &result_table_cells(t, row)[scope]),
          *folded = g_utf8_casefold(name, -1);
     bool is = strstr(folded, text) != NULL;
     g_free(folded);
@@ -15,10 +15,10 @@ static bool has(const struct table_names *names, const struct shown_table *t, ui
     return is;
 }
 
-bool *callfilter_rows(const struct shown_table *t, const struct table_names *names,
+bool *call_filter_rows(const struct result_table *t, const struct table_names *names,
                       const char *text)
 {
-    uint32_t scope = table_find(t, "scope"), above[UINT8_MAX + 1] = {0};
+    uint32_t scope = result_table_find_column(t, "scope"), above[UINT8_MAX + 1] = {0};
     if (!*text || scope == t->column_count)
         return NULL;
     bool *kept = g_new0(bool, t->row_count + 1);
@@ -26,7 +26,7 @@ bool *callfilter_rows(const struct shown_table *t, const struct table_names *nam
     int inside = -1; /* the depth of a row that has it */
     for (uint32_t i = 0; i < t->row_count; i++) {
         int depth = t->rows[i].depth;
-        bool is = has(names, t, i, scope, folded);
+        bool is = call_filter_name_contains(names, t, i, scope, folded);
         above[depth] = i;
         if (inside < 0 || depth <= inside)
             inside = is ? depth : -1;

@@ -8,7 +8,7 @@
 
 /* By row: it has the text in its name, in any case, or one that it lies in has, or one below it; NULL: all are wanted.  To
  * be freed by g_free. */
-bool *callfilter_rows(const struct shown_table *table, const struct table_names *names,
+bool *call_filter_rows(const struct result_table *table, const struct table_names *names,
                       const char *text);
 
 #endif

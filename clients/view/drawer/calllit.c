@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A line of it; false: the row says nothing that there are times of. */
-static bool add(GString *lit, const struct table_cell *scope)
+static bool call_highlight_append_scope(GString *lit, const struct table_cell *scope)
 {
     if (scope->is == CELL_LINE)
         g_string_append_printf(lit, "\nline %u", scope->line);
@@ -19,19 +19,19 @@ static bool add(GString *lit, const struct table_cell *scope)
     return true;
 }
 
-char *calllit_of(const struct table_names *names, const struct shown_table *t, int row)
+char *call_highlight_of_row(const struct table_names *names, const struct result_table *t, int row)
 {
-    uint32_t column = table_find(t, "scope");
+    uint32_t column = result_table_find_column(t, "scope");
     if (row < 0 || row >= (int)t->row_count || column == t->column_count)
         return NULL;
-    char *name = table_say(names, &t->columns[column], &table_cells(t, (uint32_t)row)[column]);
+    char *name = result_table_cell_text(names, &t->columns[column], &result_table_cells(t, (uint32_t)row)[column]);
     GString *lit = g_string_new(name);
-    bool good = table_cells(t, (uint32_t)row)[column].is != CELL_LINE;
+    bool good = result_table_cells(t, (uint32_t)row)[column].is != CELL_LINE;
     free(name);
     for (int i = row; i >= 0 && good; i--) {
         if (i < row && t->rows[i].depth >= t->rows[row].depth)
             continue;
-        good = add(lit, &table_cells(t, (uint32_t)i)[column]);
+        good = call_highlight_append_scope(lit, &result_table_cells(t, (uint32_t)i)[column]);
         row = i;
         if (!t->rows[i].depth)
             break;
@@ -39,7 +39,7 @@ char *calllit_of(const struct table_names *names, const struct shown_table *t, i
     return g_string_free(lit, !good);
 }
 
-struct table_place calllit_place(const char *lit)
+struct table_place call_highlight_function(const char *lit)
 {
     const char *at = lit ? strchr(lit, '\n') : NULL;
     char *end;

@@ -3,24 +3,24 @@
 #include "clients/view/parts/tabled.h"
 #include "clients/view/picture/view.h"
 
-void callrange_ask(struct callrange *range, struct view *view, struct table_request *r)
+void call_range_prepare(struct call_range *range, struct view *view, struct table_request *r)
 {
-    const struct place *place = &view->camera.place;
-    const struct shown_event *one = stage_event(&view->stage, place->selected),
-                             *other = place->second.line ? stage_event(&view->stage, place->second)
+    const struct view_state *place = &view->viewport.place;
+    const struct event_info *one = scene_cache_find_event(&view->scene_cache, place->selected),
+                             *other = place->second.line ? scene_cache_find_event(&view->scene_cache, place->second)
                                                          : NULL;
-    *range = (struct callrange){place->selected, place->second};
+    *range = (struct call_range){place->selected, place->second};
     if (!one || !other || one->time_ns == other->time_ns)
         return;
     bool turned = other->time_ns < one->time_ns;
     r->from = (struct table_end){.is = TABLE_AT_EVENT, .event = turned ? other->at : one->at};
     r->to = (struct table_end){.is = TABLE_AT_EVENT, .event = turned ? one->at : other->at};
-    tabled_option(r, "coarse", "1");
+    table_model_set_option(r, "coarse", "1");
 }
 
-bool callrange_is_another(const struct callrange *range, const struct view *view)
+bool call_range_has_changed(const struct call_range *range, const struct view *view)
 {
-    const struct place *place = &view->camera.place;
-    return !ref_equal(range->second, place->second) ||
-           (place->second.line && !ref_equal(range->selected, place->selected));
+    const struct view_state *place = &view->viewport.place;
+    return !event_id_equal(range->second, place->second) ||
+           (place->second.line && !event_id_equal(range->selected, place->selected));
 }

@@ -6,13 +6,13 @@
 
 struct view;
 
-struct callrange {
-    struct ref selected, second; /* when it was asked; line 0: none */
+struct call_range {
+    struct event_id selected, second; /* when it was asked; line 0: none */
 };
 
 /* From one to the other in the order of their times, as near as is known; where there are not two, or they are not in the
  * picture, the whole run. */
-void callrange_ask(struct callrange *range, struct view *view, struct table_request *request);
-bool callrange_is_another(const struct callrange *range, const struct view *view);
+void call_range_prepare(struct call_range *range, struct view *view, struct table_request *request);
+bool call_range_has_changed(const struct call_range *range, const struct view *view);
 
 #endif

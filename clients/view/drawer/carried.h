@@ -10,21 +10,21 @@
 #include <stdio.h>
 
 struct view;
-struct carried_rows;
+struct placement_bands;
 
 /* As long as the view.  told: other rows are here. */
-struct carried_rows *carried_new(struct view *view, void (*told)(void *user));
-void carried_ask(struct carried_rows *rows, int64_t from_ns, int64_t to_ns);
-bool carried_asked(const struct carried_rows *rows); /* is it under way? */
-void carried_clear(struct carried_rows *rows); /* another run */
+struct placement_bands *placement_bands_new(struct view *view, void (*told)(void *user));
+void placement_bands_request(struct placement_bands *rows, int64_t from_ns, int64_t to_ns);
+bool placement_bands_is_pending(const struct placement_bands *rows); /* is it under way? */
+void placement_bands_clear(struct placement_bands *rows); /* another run */
 
-int carried_count(const struct carried_rows *rows);
+int placement_bands_count(const struct placement_bands *rows);
 /* The n-th row, which is row_px high and begins at y. */
-void carried_draw(const struct carried_rows *rows, cairo_t *cr, int n, double y, double row_px,
+void placement_bands_draw(const struct placement_bands *rows, cairo_t *cr, int n, double y, double row_px,
                   double band_px, int width);
 /* What is said of what the n-th row has at x; NULL nothing.  New memory. */
-char *carried_say(const struct carried_rows *rows, int n, double x);
+char *placement_bands_describe(const struct placement_bands *rows, int n, double x);
 /* "processor P0 of c0: 5 stays, 0.280 ms" for tests. */
-void carried_print(const struct carried_rows *rows, FILE *f);
+void placement_bands_print(const struct placement_bands *rows, FILE *f);
 
 #endif

@@ -25,7 +25,7 @@ static GtkWidget *label_of(const struct table_column *column)
     return label;
 }
 
-void cell_widen(GtkListItem *item, const struct table_column *column, glong chars)
+void grid_cell_widen(GtkListItem *item, const struct table_column *column, glong chars)
 {
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
     bool wide = column->kind == TABLE_STEP || column->kind == TABLE_PLACE;
@@ -36,7 +36,7 @@ void cell_widen(GtkListItem *item, const struct table_column *column, glong char
     gtk_label_set_max_width_chars(GTK_LABEL(label), MAX(most, wide ? 48 : 24));
 }
 
-void cell_setup(GtkListItem *item, const struct table_column *column, bool first)
+void grid_cell_setup(GtkListItem *item, const struct table_column *column, bool first)
 {
     GtkWidget *label = label_of(column), *child = label;
     if (first) {
@@ -47,7 +47,7 @@ void cell_setup(GtkListItem *item, const struct table_column *column, bool first
     g_object_set_data(G_OBJECT(item), "label", label);
 }
 
-void cell_bind(GtkListItem *item, bool deep)
+void grid_cell_bind(GtkListItem *item, bool deep)
 {
     GtkWidget *child = gtk_list_item_get_child(item);
     if (!GTK_IS_TREE_EXPANDER(child))
@@ -56,7 +56,7 @@ void cell_bind(GtkListItem *item, bool deep)
     gtk_tree_expander_set_indent_for_icon(GTK_TREE_EXPANDER(child), deep);
 }
 
-void cell_fill(GtkListItem *item, const char *text)
+void grid_cell_fill(GtkListItem *item, const char *text)
 {
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(label)), text) == 0)
@@ -65,7 +65,7 @@ void cell_fill(GtkListItem *item, const char *text)
     gtk_widget_set_tooltip_text(label, gtk_label_get_ellipsize(GTK_LABEL(label)) ? text : NULL);
 }
 
-void cell_words(GtkListItem *item)
+void grid_cell_set_sentences(GtkListItem *item)
 {
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
@@ -73,14 +73,14 @@ void cell_words(GtkListItem *item)
     gtk_label_set_max_width_chars(GTK_LABEL(label), 160);
 }
 
-void cell_code(GtkListItem *item)
+void grid_cell_set_code(GtkListItem *item)
 {
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
     gtk_widget_add_css_class(label, "monospace");
-    cell_words(item);
+    grid_cell_set_sentences(item);
 }
 
-void cell_shade(GtkListItem *item, double grey)
+void grid_cell_set_shade(GtkListItem *item, double grey)
 {
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
     PangoAttrList *list = pango_attr_list_new();
@@ -94,7 +94,7 @@ void cell_shade(GtkListItem *item, double grey)
 
 #define BAR_CHARS 6
 
-void cell_bar(GtkListItem *item, double part)
+void grid_cell_set_bar(GtkListItem *item, double part)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
@@ -110,27 +110,27 @@ void cell_bar(GtkListItem *item, double part)
     g_string_free(s, TRUE);
 }
 
-bool cell_is_number(const struct table_cell *cell)
+bool grid_cell_is_number(const struct table_cell *cell)
 {
     return cell->is == CELL_NUMBER || cell->is == CELL_REAL;
 }
 
-static double value(const struct table_cell *cell)
+static double grid_cell_number_value(const struct table_cell *cell)
 {
     return cell->is == CELL_NUMBER ? (double)cell->number
            : cell->is == CELL_REAL ? cell->real
                                    : -G_MAXDOUBLE;
 }
 
-int cell_compare(const struct table_cell *a, const struct table_cell *b)
+int grid_cell_compare(const struct table_cell *a, const struct table_cell *b)
 {
-    double x = value(a), y = value(b);
+    double x = grid_cell_number_value(a), y = grid_cell_number_value(b);
     return x < y ? -1 : x > y;
 }
 
 static guint64 place_key(struct table_place place) { return place.address * 31 + place.process; }
 
-guint64 cell_key(const struct table_cell *cell, unsigned kind)
+guint64 grid_cell_key(const struct table_cell *cell, unsigned kind)
 {
     if (is_figure(kind))
         return 0;

@@ -23,14 +23,14 @@ struct grid_column {
 #define GRID_WORDS 16u /* sentences */
 
 /* Set by the grid: view, widget (a GtkColumnView), wanted, and the table, each time there is another one. */
-struct columns {
+struct grid_columns {
     struct view *view;
     GtkWidget *widget;
     const struct grid_column *wanted; /* NULL: all */
     const unsigned *styles; /* of those; NULL: plain */
-    const struct shown_table *table;
+    const struct result_table *table;
     bool deep; /* rows of it have others below them */
-    struct shown { /* of the table, and what stands in for it; column_count: nothing */
+    struct grid_shown_column { /* of the table, and what stands in for it; column_count: nothing */
         uint32_t column, other;
         unsigned style;
         glong chars; /* of its longest text, as far as that was looked at */
@@ -40,9 +40,9 @@ struct columns {
 };
 
 /* Of the first table; those of the next are the same. */
-void columns_make(struct columns *columns);
+void grid_columns_make(struct grid_columns *columns);
 /* What stands in a row of the table, in the n-th column that is shown; new memory. */
-char *columns_say(struct columns *columns, uint32_t row, uint32_t shown);
-void columns_resort(struct columns *columns); /* rows stay, figures have changed */
+char *grid_columns_text(struct grid_columns *columns, uint32_t row, uint32_t shown);
+void grid_columns_resort(struct grid_columns *columns); /* rows stay, figures have changed */
 
 #endif

@@ -24,12 +24,12 @@
 #define LEFT_PX 64 /* where nothing else says where it begins */
 #define LINES_MOST 64u
 
-struct curvebox {
+struct metric_curve {
     struct view *view;
     GtkWidget *area;
-    enum curve_group group;
-    struct inquiry asking;
-    struct shown_curves told;
+    enum series_group group;
+    struct request_slot asking;
+    struct time_series_set told;
     char *first, *meter, *program; /* first: until one is chosen */
     uint32_t thread;
     gint64 asked_us;
@@ -40,105 +40,105 @@ struct curvebox {
 /* ---- which time is where ---- */
 
 /* Is it drawn on the axis of the picture, and from far away or from near? */
-static bool is_near(const struct view *view) { return bands_wanted(view); }
+static bool is_near(const struct view *view) { return band_rows_are_shown(view); }
 
-static bool is_far(const struct view *view)
+static bool metric_curve_is_overview(const struct view *view)
 {
-    const struct place *p = &view->camera.place;
+    const struct view_state *p = &view->viewport.place;
     return p->far && p->column_ns > 0 && p->far_to > p->far_from;
 }
 
-static void range_of(const struct curvebox *b, int64_t *from, int64_t *to)
+static void range_of(const struct metric_curve *b, int64_t *from, int64_t *to)
 {
-    const struct axis *axis = is_near(b->view) ? axis_of(b->view) : NULL;
+    const struct time_axis *axis = is_near(b->view) ? time_axis_of(b->view) : NULL;
     *from = *to = 0; /* all of it */
     if (axis)
-        axis_span(axis, from, to);
-    if (is_far(b->view)) {
-        *from = (int64_t)b->view->camera.place.far_from;
-        *to = (int64_t)b->view->camera.place.far_to;
+        time_axis_span(axis, from, to);
+    if (metric_curve_is_overview(b->view)) {
+        *from = (int64_t)b->view->viewport.place.far_from;
+        *to = (int64_t)b->view->viewport.place.far_to;
     }
 }
 
-static double left_px(const struct curvebox *b)
+static double left_px(const struct metric_curve *b)
 {
-    return is_near(b->view) || is_far(b->view) ? camera_names_px(&b->view->camera) : LEFT_PX;
+    return is_near(b->view) || metric_curve_is_overview(b->view) ? viewport_names_px(&b->view->viewport) : LEFT_PX;
 }
 
-static double right_px(const struct curvebox *b)
+static double right_px(const struct metric_curve *b)
 {
-    int width = (int)(gtk_widget_get_width(b->area) / b->view->camera.unit_px);
-    return is_near(b->view)  ? MIN(width, (int)camera_along_px(&b->view->camera))
-           : is_far(b->view) ? left_px(b) + far_width_px(b->view)
+    int width = (int)(gtk_widget_get_width(b->area) / b->view->viewport.unit_px);
+    return is_near(b->view)  ? MIN(width, (int)viewport_along_px(&b->view->viewport))
+           : metric_curve_is_overview(b->view) ? left_px(b) + overview_width_px(b->view)
                              : width - 16;
 }
 
-static double x_at(const struct curvebox *b, int64_t ns)
+static double x_at(const struct metric_curve *b, int64_t ns)
 {
-    const struct shown_curves *t = &b->told;
-    const struct axis *axis = is_near(b->view) ? axis_of(b->view) : NULL;
+    const struct time_series_set *t = &b->told;
+    const struct time_axis *axis = is_near(b->view) ? time_axis_of(b->view) : NULL;
     double from = (double)t->from, to = (double)t->to, left = left_px(b);
     if (axis)
-        return axis_screen_x(b->view, axis_x_pt(axis, ns));
-    if (is_far(b->view)) {
-        from = b->view->camera.place.far_from;
-        to = b->view->camera.place.far_to;
+        return time_axis_screen_x(b->view, time_axis_x_pt(axis, ns));
+    if (metric_curve_is_overview(b->view)) {
+        from = b->view->viewport.place.far_from;
+        to = b->view->viewport.place.far_to;
     }
     return left + ((double)ns - from) / (to - from) * (right_px(b) - left);
 }
 
 static double x_of(void *context, uint32_t pixel)
 {
-    const struct curvebox *b = context;
-    const struct shown_curves *t = &b->told;
+    const struct metric_curve *b = context;
+    const struct time_series_set *t = &b->told;
     return x_at(b, t->from + (int64_t)((double)(t->to - t->from) * pixel / t->pixels));
 }
 
 /* ---- asking ---- */
 
-static void take(void *user, const struct answer *answer)
+static void metric_curve_receive(void *user, const struct response_chunk *answer)
 {
-    struct curvebox *b = user;
-    struct shown_curves told = {0};
-    if (answer->part != PART_CURVE)
+    struct metric_curve *b = user;
+    struct time_series_set told = {0};
+    if (answer->part != RESPONSE_TIME_SERIES)
         return;
-    get_curves(answer->in, &told);
-    if (!in_done(answer->in)) {
-        shown_curves_free(&told);
+    decode_time_series(answer->in, &told);
+    if (!decoder_finish(answer->in)) {
+        time_series_free(&told);
         return;
     }
-    shown_curves_free(&b->told);
+    time_series_free(&b->told);
     b->told = told;
     gtk_widget_queue_draw(b->area);
 }
 
-static void ask(struct curvebox *b)
+static void metric_curve_request(struct metric_curve *b)
 {
-    struct out body = {0};
+    struct encoder body = {0};
     int width = (int)(right_px(b) - left_px(b));
-    struct curve_request r = {.pixels = (uint32_t)CLAMP(width, 16, 20000),
+    struct series_request r = {.pixels = (uint32_t)CLAMP(width, 16, 20000),
                               .groups = (uint8_t)b->group,
                               .meter = b->meter ? b->meter : b->first,
                               .threads = b->thread != 0,
                               .lines = &b->thread,
                               .line_count = b->thread != 0};
     range_of(b, &r.from, &r.to);
-    put_curve_request(&body, &r);
+    encode_series_request(&body, &r);
     b->stale = false;
     b->asked_us = g_get_monotonic_time();
-    inquiry_ask(&b->view->link, &b->asking, ASK_CURVE, &body, take, b);
+    request_slot_send(&b->view->server_link, &b->asking, REQUEST_TIME_SERIES, &body, metric_curve_receive, b);
 }
 
 static gboolean on_soon(gpointer data);
 
-static void ask_soon(struct curvebox *b)
+static void metric_curve_request_soon(struct metric_curve *b)
 {
     gint64 since = g_get_monotonic_time() - b->asked_us;
-    const struct link *link = &b->view->link;
+    const struct server_link *link = &b->view->server_link;
     if (!b->stale || b->soon || !link->connected || !link->has_run)
         return;
-    if (since >= EVERY_US && !inquiry_runs(link, &b->asking))
-        ask(b);
+    if (since >= EVERY_US && !request_slot_is_running(link, &b->asking))
+        metric_curve_request(b);
     else
         b->soon =
             g_timeout_add((guint)(CLAMP(EVERY_US - since, 10000, EVERY_US) / 1000), on_soon, b);
@@ -146,18 +146,18 @@ static void ask_soon(struct curvebox *b)
 
 static gboolean on_soon(gpointer data)
 {
-    struct curvebox *b = data;
+    struct metric_curve *b = data;
     b->soon = 0;
-    ask_soon(b);
+    metric_curve_request_soon(b);
     return G_SOURCE_REMOVE;
 }
 
-bool curvebox_busy(const struct curvebox *b)
+bool metric_curve_is_busy(const struct metric_curve *b)
 {
-    return b->soon || inquiry_runs(&b->view->link, &b->asking);
+    return b->soon || request_slot_is_running(&b->view->server_link, &b->asking);
 }
 
-void curvebox_choose(struct curvebox *b, const char *program, uint32_t thread, const char *meter)
+void metric_curve_choose(struct metric_curve *b, const char *program, uint32_t thread, const char *meter)
 {
     g_free(b->program);
     g_free(b->meter);
@@ -166,23 +166,23 @@ void curvebox_choose(struct curvebox *b, const char *program, uint32_t thread, c
     b->thread = thread;
     b->stale = true;
     b->asked_us = 0; /* now */
-    ask_soon(b);
+    metric_curve_request_soon(b);
 }
 
-void curvebox_take(struct curvebox *b, enum news news)
+void metric_curve_on_notification(struct metric_curve *b, enum notification news)
 {
-    b->stale |= news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET ||
-                news == NEWS_SHOWN || news == NEWS_SEEN;
-    ask_soon(b);
-    if (news == NEWS_PICTURE || news == NEWS_SEEN || news == NEWS_LOOK || news == NEWS_SETTINGS ||
-        news == NEWS_PLACE)
+    b->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET ||
+                news == NOTIFY_TAB_SHOWN || news == NOTIFY_VISIBLE_PART;
+    metric_curve_request_soon(b);
+    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART || news == NOTIFY_LOOK || news == NOTIFY_SETTINGS ||
+        news == NOTIFY_PLACE)
         gtk_widget_queue_draw(b->area);
 }
 
-void curvebox_clear(struct curvebox *b)
+void metric_curve_clear(struct metric_curve *b)
 {
-    inquiry_cancel(&b->view->link, &b->asking);
-    shown_curves_free(&b->told);
+    request_slot_cancel(&b->view->server_link, &b->asking);
+    time_series_free(&b->told);
     g_clear_pointer(&b->meter, g_free);
     g_clear_pointer(&b->program, g_free);
     b->thread = 0;
@@ -192,12 +192,12 @@ void curvebox_clear(struct curvebox *b)
 /* ---- drawing ---- */
 
 /* Those that are chosen, as a panel; its lines are the caller's to free. */
-static struct curve_panel panel_of(struct curvebox *b)
+static struct curve_panel panel_of(struct metric_curve *b)
 {
     struct curve_panel p = {.pixels = b->told.pixels,
                             .lines = g_new0(struct curve_line, LINES_MOST)};
     for (uint32_t i = 0; i < b->told.count && p.line_count < LINES_MOST; i++) {
-        const struct shown_curve *c = &b->told.items[i];
+        const struct time_series *c = &b->told.items[i];
         bool other = b->program && *b->program && strcmp(c->program, b->program) != 0;
         if (other || (p.name && (strcmp(p.name, c->name) != 0 || p.grows != c->grows)))
             continue;
@@ -205,7 +205,7 @@ static struct curve_panel panel_of(struct curvebox *b)
         p.unit = c->unit;
         p.grows = c->grows;
         p.lines[p.line_count] =
-            (struct curve_line){c->thread ? book_label(the_book(b->view), c->thread) : c->program,
+            (struct curve_line){c->thread ? metadata_label(view_metadata(b->view), c->thread) : c->program,
                                 c->pixels, c->scale, MIN(p.line_count, CURVE_LOOKS)};
         p.line_count++;
     }
@@ -214,98 +214,98 @@ static struct curve_panel panel_of(struct curvebox *b)
     return p;
 }
 
-static double say(cairo_t *cr, double x, double light, bool dark, const char *text, bool bold)
+static double metric_curve_draw_text(cairo_t *cr, double x, double light, bool dark, const char *text, bool bold)
 {
     double v = dark ? 1 - light : light;
     cairo_set_source_rgb(cr, v, v, v);
-    lettering_show(cr, x, 2, text, 9, bold);
-    return x + lettering_width(NULL, text, 9, bold) + 8;
+    text_cache_show(cr, x, 2, text, 9, bold);
+    return x + text_cache_width(NULL, text, 9, bold) + 8;
 }
 
 /* Its name, its unit, whose it is. */
 static void draw_head(cairo_t *cr, const struct curve_panel *p, const struct curve_ruler *r,
                       double x, double right, struct curve_look look)
 {
-    x = say(cr, x, 0.15, look.dark, p->name, true);
+    x = metric_curve_draw_text(cr, x, 0.15, look.dark, p->name, true);
     if (*r->unit)
-        x = say(cr, x, 0.35, look.dark, r->unit, false);
+        x = metric_curve_draw_text(cr, x, 0.35, look.dark, r->unit, false);
     for (uint32_t i = 0; i < p->line_count && x + 40 < right; i++) {
-        curve_sample(cr, p->lines[i].look, x + 6, 8, 16, look);
-        x = say(cr, x + 26, 0.3, look.dark, p->lines[i].name, false);
+        curve_panel_sample(cr, p->lines[i].look, x + 6, 8, 16, look);
+        x = metric_curve_draw_text(cr, x + 26, 0.3, look.dark, p->lines[i].name, false);
     }
 }
 
 /* Times, where the picture has no ruler that says them. */
-static void draw_times(const struct curvebox *b, cairo_t *cr, cairo_rectangle_t box, bool dark)
+static void draw_times(const struct metric_curve *b, cairo_t *cr, cairo_rectangle_t box, bool dark)
 {
-    const struct shown_curves *t = &b->told;
+    const struct time_series_set *t = &b->told;
     int64_t step =
-        timed_round((int64_t)((double)(t->to - t->from) * 100 / fmax(box.width, 100)) + 1);
+        time_columns_round((int64_t)((double)(t->to - t->from) * 100 / fmax(box.width, 100)) + 1);
     for (int64_t at = t->from / step * step; at <= t->to; at += step) {
         char text[40];
         double x = x_at(b, at), v = dark ? 0.75 : 0.35;
         if (at < t->from)
             continue;
-        timed_print(at, step, text, sizeof text);
+        time_columns_print(at, step, text, sizeof text);
         cairo_set_source_rgb(cr, v, v, v);
-        double wide = lettering_width(NULL, text, 8, false);
+        double wide = text_cache_width(NULL, text, 8, false);
         if (x + wide / 2 < box.x + box.width + 14)
-            lettering_show(cr, x - wide / 2, box.y + box.height + 2, text, 8, false);
+            text_cache_show(cr, x - wide / 2, box.y + box.height + 2, text, 8, false);
     }
 }
 
 /* Is anything known of a pixel?  Of what grows one telling says nothing. */
-static bool has_course(const struct curve_panel *p)
+static bool metric_curve_has_points(const struct curve_panel *p)
 {
     for (uint32_t i = 0; i < p->line_count; i++)
         for (uint32_t k = 0; k < p->pixels; k++)
-            if (p->lines[i].pixels[k].known != CURVE_NOTHING)
+            if (p->lines[i].pixels[k].known != SERIES_NOTHING)
                 return true;
     return false;
 }
 
-static void draw_nothing(struct curvebox *b, const struct curve_panel *p, cairo_t *cr, bool dark)
+static void draw_nothing(struct metric_curve *b, const struct curve_panel *p, cairo_t *cr, bool dark)
 {
     const char *said = b->told.pixels == 0 ? "Looking at what was told..."
                        : p->line_count     ? "It was told too rarely to say how it went over time."
                        : b->meter          ? "Nothing was told of this over time."
                                            : "Nothing was told over time.";
-    say(cr, left_px(b), 0.4, dark, said, false);
+    metric_curve_draw_text(cr, left_px(b), 0.4, dark, said, false);
 }
 
-static void draw_curves(struct curvebox *b, cairo_t *cr, int height, struct curve_look look)
+static void draw_curves(struct metric_curve *b, cairo_t *cr, int height, struct curve_look look)
 {
     struct curve_panel p = panel_of(b);
-    bool own = !is_near(b->view) && !is_far(b->view);
+    bool own = !is_near(b->view) && !metric_curve_is_overview(b->view);
     double left = left_px(b), right = right_px(b);
     cairo_rectangle_t box = {left, TOP_PX, right - left,
                              height - TOP_PX - (own ? BELOW_PX + 3 : 5)};
-    if (!has_course(&p) || box.width < 20 || box.height < 10) {
+    if (!metric_curve_has_points(&p) || box.width < 20 || box.height < 10) {
         draw_nothing(b, &p, cr, look.dark);
         g_free(p.lines);
         return;
     }
     look.width = box.width;
-    struct curve_ruler r = curve_ruler(&p, box.height);
+    struct curve_ruler r = curve_panel_ruler(&p, box.height);
     draw_head(cr, &p, &r, left, right, look);
-    curve_plot_ruler(cr, &r, box, look, 8);
+    curve_panel_plot_ruler(cr, &r, box, look, 8);
     if (own)
         draw_times(b, cr, box, look.dark);
     cairo_save(cr);
     cairo_rectangle(cr, box.x, box.y - 2, box.width, box.height + 4);
     cairo_clip(cr);
-    curve_plot(cr, &p, &r, box, x_of, b, look);
+    curve_panel_plot(cr, &p, &r, box, x_of, b, look);
     cairo_restore(cr);
     g_free(p.lines);
 }
 
-static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void metric_curve_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
-    struct curvebox *b = data;
-    struct paint_theme theme = settings_theme(&b->view->settings);
+    struct metric_curve *b = data;
+    struct paint_theme theme = viewer_settings_theme(&b->view->viewer_settings);
     (void)area;
     letters_scale(b->view, cr, &width, &height);
-    paint_background(cr, &theme);
+    painter_fill_background(cr, &theme);
     draw_curves(b, cr, height, (struct curve_look){.grey = theme.grey, .dark = theme.dark});
 }
 
@@ -314,24 +314,24 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
 static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip,
                            gpointer data)
 {
-    struct curvebox *b = data;
+    struct metric_curve *b = data;
     struct curve_panel p = panel_of(b);
-    struct curve_ruler r = curve_ruler(&p, HEIGHT_PX);
+    struct curve_ruler r = curve_panel_ruler(&p, HEIGHT_PX);
     GString *text = g_string_new(NULL);
     uint32_t pixel = 0;
     (void)widget;
     (void)y;
-    x = (int)(x / b->view->camera.unit_px);
+    x = (int)(x / b->view->viewport.unit_px);
     while (pixel + 1 < p.pixels && x_of(b, pixel + 1) <= x)
         pixel++;
     for (uint32_t i = 0; !keyboard && x >= left_px(b) && i < p.line_count && i < 12; i++) {
-        const struct curve_pixel *c = &p.lines[i].pixels[pixel];
+        const struct series_pixel *c = &p.lines[i].pixels[pixel];
         char value[60];
-        if (c->known == CURVE_NOTHING)
+        if (c->known == SERIES_NOTHING)
             continue;
-        curve_value(&r, curve_shown(&r, &p.lines[i], c->mean), value, sizeof value);
+        curve_panel_value(&r, curve_panel_shown(&r, &p.lines[i], c->mean), value, sizeof value);
         g_string_append_printf(text, "%s%s: %s%s", text->len ? "\n" : "", p.lines[i].name, value,
-                               c->known == CURVE_TOLD ? "" : " (as told before)");
+                               c->known == SERIES_RECORDED ? "" : " (as told before)");
     }
     g_free(p.lines);
     bool said = text->len > 0;
@@ -340,22 +340,22 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     return said;
 }
 
-void curvebox_print(struct curvebox *b, FILE *f)
+void metric_curve_print(struct metric_curve *b, FILE *f)
 {
     struct curve_panel p = panel_of(b);
-    struct curve_ruler r = curve_ruler(&p, HEIGHT_PX);
+    struct curve_ruler r = curve_panel_ruler(&p, HEIGHT_PX);
     for (uint32_t i = 0; i < p.line_count; i++) {
-        const struct curve_pixel *pixels = p.lines[i].pixels;
+        const struct series_pixel *pixels = p.lines[i].pixels;
         uint32_t known = 0, told = 0, first = p.pixels;
         int64_t most = 0;
         for (uint32_t k = 0; k < p.pixels; k++) {
-            known += pixels[k].known != CURVE_NOTHING;
-            told += pixels[k].known == CURVE_TOLD;
-            first = pixels[k].known != CURVE_NOTHING && first == p.pixels ? k : first;
+            known += pixels[k].known != SERIES_NOTHING;
+            told += pixels[k].known == SERIES_RECORDED;
+            first = pixels[k].known != SERIES_NOTHING && first == p.pixels ? k : first;
             most = MAX(most, pixels[k].most);
         }
         char value[60];
-        curve_value(&r, curve_shown(&r, &p.lines[i], most), value, sizeof value);
+        curve_panel_value(&r, curve_panel_shown(&r, &p.lines[i], most), value, sizeof value);
         fprintf(f, "curve %s of %s most %s known %u told %u from x %.1f to %.1f\n", p.name,
                 p.lines[i].name, value, known, told, x_of(b, first), x_of(b, p.pixels));
     }
@@ -366,32 +366,32 @@ void curvebox_print(struct curvebox *b, FILE *f)
 
 static void on_destroy(GtkWidget *widget, gpointer data)
 {
-    struct curvebox *b = data;
+    struct metric_curve *b = data;
     (void)widget;
     if (b->soon)
         g_source_remove(b->soon);
     b->soon = 0;
-    curvebox_clear(b);
+    metric_curve_clear(b);
 }
 
 static void free_box(gpointer data)
 {
-    struct curvebox *b = data;
+    struct metric_curve *b = data;
     g_free(b->first);
     g_free(b);
 }
 
-struct curvebox *curvebox_new(struct view *view, enum curve_group group, const char *name,
+struct metric_curve *metric_curve_new(struct view *view, enum series_group group, const char *name,
                               const char *meter)
 {
-    struct curvebox *b = g_new0(struct curvebox, 1);
-    *b = (struct curvebox){.view = view,
+    struct metric_curve *b = g_new0(struct metric_curve, 1);
+    *b = (struct metric_curve){.view = view,
                            .area = gtk_drawing_area_new(),
                            .group = group,
                            .first = g_strdup(meter),
                            .stale = true};
     gtk_widget_set_size_request(b->area, -1, letters_px(view, HEIGHT_PX));
-    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), draw, b, NULL);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), metric_curve_draw_area, b, NULL);
     gtk_widget_set_has_tooltip(b->area, TRUE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
                                    -1);
@@ -401,4 +401,4 @@ struct curvebox *curvebox_new(struct view *view, enum curve_group group, const c
     return b;
 }
 
-GtkWidget *curvebox_widget(struct curvebox *b) { return b->area; }
+GtkWidget *metric_curve_widget(struct metric_curve *b) { return b->area; }

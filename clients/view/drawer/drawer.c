@@ -11,120 +11,120 @@
 enum { PAGE_COUNT = 0 PAGES(COUNT_PAGE) };
 
 #define ROW(name) &page_##name,
-static const struct page *const pages[] = {PAGES(ROW)};
+static const struct tab *const analysis_pane_tabs[] = {PAGES(ROW)};
 
-struct drawer {
+struct analysis_pane {
     GtkWidget *paned, *box, *stack;
-    struct paged *paged[PAGE_COUNT];
+    struct tab_instance *paged[PAGE_COUNT];
     bool placed; /* it is as high as it was the last time */
 };
 
-struct paged *drawer_page(struct view *view)
+struct tab_instance *analysis_pane_current_tab(struct view *view)
 {
-    struct drawer *d = view->drawer;
+    struct analysis_pane *d = view->analysis_pane;
     const char *name = gtk_stack_get_visible_child_name(GTK_STACK(d->stack));
     for (size_t i = 0; i < PAGE_COUNT; i++)
-        if (g_strcmp0(pages[i]->name, name) == 0)
+        if (g_strcmp0(analysis_pane_tabs[i]->name, name) == 0)
             return d->paged[i];
     return d->paged[0];
 }
 
-void drawer_tell(struct view *view, enum news news)
+void analysis_pane_notify(struct view *view, enum notification news)
 {
-    struct drawer *d = view->drawer;
-    if (news == NEWS_SETTINGS && view->settings.drawer != gtk_widget_get_visible(d->box)) {
-        gtk_widget_set_visible(d->box, view->settings.drawer);
-        if (view->settings.drawer)
-            page_tell(drawer_page(view), NEWS_SHOWN, true);
+    struct analysis_pane *d = view->analysis_pane;
+    if (news == NOTIFY_SETTINGS && view->viewer_settings.drawer != gtk_widget_get_visible(d->box)) {
+        gtk_widget_set_visible(d->box, view->viewer_settings.drawer);
+        if (view->viewer_settings.drawer)
+            tab_notify(analysis_pane_current_tab(view), NOTIFY_TAB_SHOWN, true);
     }
     for (size_t i = 0; i < PAGE_COUNT; i++)
-        page_tell(d->paged[i], news, view->settings.drawer && d->paged[i] == drawer_page(view));
+        tab_notify(d->paged[i], news, view->viewer_settings.drawer && d->paged[i] == analysis_pane_current_tab(view));
 }
 
-void drawer_clear(struct view *view)
+void analysis_pane_clear(struct view *view)
 {
-    marked_clear(&view->marked);
+    highlights_clear(&view->highlights);
     for (size_t i = 0; i < PAGE_COUNT; i++)
-        page_clear(view->drawer->paged[i]);
+        tab_clear(view->analysis_pane->paged[i]);
 }
 
 /* ---- opening and closing ---- */
 
-static void set(struct view *view, bool open)
+static void analysis_pane_set_open(struct view *view, bool open)
 {
-    if (view->settings.drawer == open)
+    if (view->viewer_settings.drawer == open)
         return;
-    view->settings.drawer = open;
+    view->viewer_settings.drawer = open;
     if (!open) {
-        marked_clear(&view->marked);
-        news_tell(&view->news, NEWS_HITS);
+        highlights_clear(&view->highlights);
+        notify_listener(&view->listener, NOTIFY_HITS);
     }
-    news_tell(&view->news, NEWS_SETTINGS);
+    notify_listener(&view->listener, NOTIFY_SETTINGS);
 }
 
-void drawer_open(struct view *view, const char *page)
+void analysis_pane_open(struct view *view, const char *page)
 {
     if (page)
-        gtk_stack_set_visible_child_name(GTK_STACK(view->drawer->stack), page);
-    set(view, true);
-    drawer_focus(view);
+        gtk_stack_set_visible_child_name(GTK_STACK(view->analysis_pane->stack), page);
+    analysis_pane_set_open(view, true);
+    analysis_pane_focus(view);
 }
 
-void drawer_focus(struct view *view) { page_focus(drawer_page(view)); }
+void analysis_pane_focus(struct view *view) { tab_focus(analysis_pane_current_tab(view)); }
 
-void drawer_close(struct view *view)
+void analysis_pane_close(struct view *view)
 {
-    bool had = drawer_has_focus(view);
-    set(view, false);
+    bool had = analysis_pane_has_focus(view);
+    analysis_pane_set_open(view, false);
     if (had)
         gtk_widget_grab_focus(view->canvas);
 }
 
-bool drawer_has_focus(struct view *view)
+bool analysis_pane_has_focus(struct view *view)
 {
     GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
-    return at && gtk_widget_is_ancestor(at, view->drawer->box);
+    return at && gtk_widget_is_ancestor(at, view->analysis_pane->box);
 }
 
-bool drawer_busy(struct view *view)
+bool analysis_pane_is_busy(struct view *view)
 {
-    return view->settings.drawer && (page_busy(drawer_page(view)) || bands_busy(view) ||
-                                     figured_busy(view, page_of(drawer_page(view))->name));
+    return view->viewer_settings.drawer && (tab_is_busy(analysis_pane_current_tab(view)) || band_rows_are_busy(view) ||
+                                     metric_page_is_busy(view, tab_definition(analysis_pane_current_tab(view))->name));
 }
 
 /* ---- making it ---- */
 
-static void on_page(GObject *object, GParamSpec *spec, gpointer data)
+static void analysis_pane_on_tab(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
     const char *name = gtk_stack_get_visible_child_name(GTK_STACK(object));
     (void)spec;
-    if (!name || !view->settings.drawer)
+    if (!name || !view->viewer_settings.drawer)
         return;
-    g_free(view->settings.drawer_page);
-    view->settings.drawer_page = g_strdup(name);
-    page_tell(drawer_page(view), NEWS_SHOWN, true);
+    g_free(view->viewer_settings.drawer_page);
+    view->viewer_settings.drawer_page = g_strdup(name);
+    tab_notify(analysis_pane_current_tab(view), NOTIFY_TAB_SHOWN, true);
 }
 
 /* Its height is kept, not that of the picture above it. */
-static void on_room(GObject *object, GParamSpec *spec, gpointer data)
+static void analysis_pane_on_height(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
-    struct drawer *d = view->drawer;
+    struct analysis_pane *d = view->analysis_pane;
     int all = gtk_widget_get_height(d->paned); /* of picture and drawer together */
     (void)spec;
     if (d->placed || !gtk_widget_get_visible(d->box) || all < 2 * HEIGHT_LEAST || all > 20000)
         return;
     d->placed = true;
-    gtk_paned_set_position(GTK_PANED(object), MAX(all - view->settings.drawer_px, all / 2));
+    gtk_paned_set_position(GTK_PANED(object), MAX(all - view->viewer_settings.drawer_px, all / 2));
 }
 
 static void on_dragged(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
     (void)spec;
-    if (view->drawer->placed && gtk_widget_get_visible(view->drawer->box))
-        view->settings.drawer_px = MAX(gtk_widget_get_height(view->drawer->paned) -
+    if (view->analysis_pane->placed && gtk_widget_get_visible(view->analysis_pane->box))
+        view->viewer_settings.drawer_px = MAX(gtk_widget_get_height(view->analysis_pane->paned) -
                                            gtk_paned_get_position(GTK_PANED(object)),
                                        HEIGHT_LEAST);
 }
@@ -132,7 +132,7 @@ static void on_dragged(GObject *object, GParamSpec *spec, gpointer data)
 static void on_close(GtkButton *button, gpointer data)
 {
     (void)button;
-    drawer_close(data);
+    analysis_pane_close(data);
 }
 
 static GtkWidget *head_new(struct view *view, GtkWidget *stack)
@@ -159,20 +159,20 @@ static GtkWidget *head_new(struct view *view, GtkWidget *stack)
     return head;
 }
 
-static void add_pages(struct view *view, struct drawer *d)
+static void add_pages(struct view *view, struct analysis_pane *d)
 {
     for (size_t i = 0; i < PAGE_COUNT; i++) {
-        d->paged[i] = page_new(view, pages[i]);
-        gtk_stack_add_titled(GTK_STACK(d->stack), page_widget(d->paged[i]), pages[i]->name,
-                             pages[i]->title);
+        d->paged[i] = tab_new(view, analysis_pane_tabs[i]);
+        gtk_stack_add_titled(GTK_STACK(d->stack), tab_widget(d->paged[i]), analysis_pane_tabs[i]->name,
+                             analysis_pane_tabs[i]->title);
     }
-    const char *last = view->settings.drawer_page;
+    const char *last = view->viewer_settings.drawer_page;
     if (last && gtk_stack_get_child_by_name(GTK_STACK(d->stack), last))
         gtk_stack_set_visible_child_name(GTK_STACK(d->stack), last);
 }
 
 /* Before those of GTK's that divide a window, for which F6 is another one's turn. */
-static void take_key(struct view *view)
+static void analysis_pane_on_key(struct view *view)
 {
     GtkEventController *keys = gtk_shortcut_controller_new();
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
@@ -182,9 +182,9 @@ static void take_key(struct view *view)
     gtk_widget_add_controller(view->window, keys);
 }
 
-GtkWidget *drawer_new(struct view *view, GtkWidget *picture)
+GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture)
 {
-    struct drawer *d = view->drawer = g_new0(struct drawer, 1);
+    struct analysis_pane *d = view->analysis_pane = g_new0(struct analysis_pane, 1);
     d->paned = gtk_paned_new(GTK_ORIENTATION_VERTICAL);
     d->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     d->stack = gtk_stack_new();
@@ -198,9 +198,9 @@ GtkWidget *drawer_new(struct view *view, GtkWidget *picture)
     gtk_paned_set_resize_end_child(GTK_PANED(d->paned), FALSE);
     gtk_paned_set_shrink_end_child(GTK_PANED(d->paned), FALSE);
     gtk_paned_set_shrink_start_child(GTK_PANED(d->paned), FALSE);
-    take_key(view);
-    g_signal_connect(d->stack, "notify::visible-child-name", G_CALLBACK(on_page), view);
-    g_signal_connect(d->paned, "notify::max-position", G_CALLBACK(on_room), view);
+    analysis_pane_on_key(view);
+    g_signal_connect(d->stack, "notify::visible-child-name", G_CALLBACK(analysis_pane_on_tab), view);
+    g_signal_connect(d->paned, "notify::max-position", G_CALLBACK(analysis_pane_on_height), view);
     g_signal_connect(d->paned, "notify::position", G_CALLBACK(on_dragged), view);
     return d->paned;
 }

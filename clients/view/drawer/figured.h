@@ -6,14 +6,14 @@
 #include "clients/view/drawer/page.h"
 
 /* Which of them; each has a curve of its own. */
-enum figured { FIGURED_MEMORY, FIGURED_RESOURCES, FIGURED_METERS, FIGUREDS };
+enum metric_page { METRIC_PAGE_MEMORY, METRIC_PAGE_USAGE, METRIC_PAGE_METRICS, METRIC_PAGES };
 
-GtkWidget *figured_above(struct view *view, enum figured page);
+GtkWidget *metric_page_curve_above(struct view *view, enum metric_page page);
 /* By the row's program, thread and meter. */
-void figured_select(struct view *view, enum figured page, const struct shown_table *table, int row);
-void figured_take(struct view *view, enum figured page, enum news news);
-void figured_clear(struct view *view, enum figured page);
-bool figured_busy(struct view *view, const char *page); /* is the page's curve asked for? */
-void figured_print(struct view *view, const char *page, FILE *f); /* for tests */
+void metric_page_select(struct view *view, enum metric_page page, const struct result_table *table, int row);
+void metric_page_on_notification(struct view *view, enum metric_page page, enum notification news);
+void metric_page_clear(struct view *view, enum metric_page page);
+bool metric_page_is_busy(struct view *view, const char *page); /* is the page's curve asked for? */
+void metric_page_print(struct view *view, const char *page, FILE *f); /* for tests */
 
 #endif

@@ -9,17 +9,17 @@
 #include <stdio.h>
 
 struct view;
-struct graphed;
+struct callgraph_view;
 
 /* selected: a row of the table; -1: none. */
-struct graphed *graphed_new(struct view *view, void (*selected)(struct view *view, int row));
-GtkWidget *graphed_widget(struct graphed *graphed);
+struct callgraph_view *callgraph_view_new(struct view *view, void (*selected)(struct view *view, int row));
+GtkWidget *callgraph_view_widget(struct callgraph_view *graphed);
 /* A table of calls with the option `graph`; not kept. */
-void graphed_show(struct graphed *graphed, const struct shown_table *table);
-void graphed_select(struct graphed *graphed, int row); /* of the table; nobody is told */
+void callgraph_view_show(struct callgraph_view *graphed, const struct result_table *table);
+void callgraph_view_select(struct callgraph_view *graphed, int row); /* of the table; nobody is told */
 /* A line each: name, what it took, * before the selected one; then arrows: from, to, how often; for tests. */
-void graphed_print(struct graphed *graphed, FILE *f);
-const char *graphed_write(struct graphed *graphed, const struct page_options *options,
+void callgraph_view_print(struct callgraph_view *graphed, FILE *f);
+const char *callgraph_view_write(struct callgraph_view *graphed, const struct document_options *options,
                           const char *file);
 
 #endif

@@ -10,9 +10,9 @@
 
 struct grid {
     struct view *view;
-    const struct grid_ears *ears;
+    const struct grid_callbacks *ears;
     void *user;
-    struct columns columns;
+    struct grid_columns columns;
     GtkWidget *scrolled, *widget;
     GListStore *store;
     GtkTreeListModel *tree;
@@ -73,7 +73,7 @@ static gboolean on_restore(gpointer data)
 }
 
 /* Those that are shut, by their keys. */
-static GHashTable *shut_rows(struct grid *g)
+static GHashTable *grid_collapsed_rows(struct grid *g)
 {
     GHashTable *shut = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     for (guint i = 0; i < row_count(g); i++) {
@@ -86,7 +86,7 @@ static GHashTable *shut_rows(struct grid *g)
     return shut;
 }
 
-static void shut_again(struct grid *g, GHashTable *shut)
+static void grid_collapse_rows(struct grid *g, GHashTable *shut)
 {
     for (guint i = 0; g_hash_table_size(shut) && i < row_count(g); i++) {
         DrawerRow *row = row_at(g, i);
@@ -108,17 +108,17 @@ static void select_key(struct grid *g, guint64 key)
     gtk_single_selection_set_selected(g->selection, GTK_INVALID_LIST_POSITION);
 }
 
-static void replace(struct grid *g, GPtrArray *rows)
+static void grid_replace_rows(struct grid *g, GPtrArray *rows)
 {
     guint at = gtk_single_selection_get_selected(g->selection);
     bool had = at != GTK_INVALID_LIST_POSITION;
     guint64 key = had ? row_at(g, at)->key : 0;
-    GHashTable *shut = shut_rows(g);
+    GHashTable *shut = grid_collapsed_rows(g);
     g->scroll = gtk_adjustment_get_value(
         gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(g->scrolled)));
     g_list_store_splice(g->store, 0, g_list_model_get_n_items(G_LIST_MODEL(g->store)), rows->pdata,
                         rows->len);
-    shut_again(g, shut);
+    grid_collapse_rows(g, shut);
     g_hash_table_unref(shut);
     if (had)
         select_key(g, key);
@@ -130,7 +130,7 @@ static void replace(struct grid *g, GPtrArray *rows)
 
 /* ---- showing ---- */
 
-static bool is_deep(const struct shown_table *table)
+static bool is_deep(const struct result_table *table)
 {
     for (uint32_t i = 0; i < table->row_count; i++)
         if (table->rows[i].depth)
@@ -138,23 +138,23 @@ static bool is_deep(const struct shown_table *table)
     return false;
 }
 
-void grid_show(struct grid *g, const struct shown_table *table)
+void grid_show(struct grid *g, const struct result_table *table)
 {
-    GPtrArray *rows = tree_make(table);
+    GPtrArray *rows = row_tree_make(table);
     GListStore *fresh = g_list_store_new(DRAWER_TYPE_ROW);
     g_list_store_splice(fresh, 0, 0, rows->pdata, rows->len);
     g->quiet = true;
     g->columns.deep = is_deep(table);
     guint number = 0;
-    if (g->columns.table && tree_same(G_LIST_MODEL(g->store), G_LIST_MODEL(fresh))) {
+    if (g->columns.table && row_tree_same(G_LIST_MODEL(g->store), G_LIST_MODEL(fresh))) {
         g->columns.table = table;
-        tree_renumber(G_LIST_MODEL(g->store), &number);
-        columns_resort(&g->columns);
+        row_tree_renumber(G_LIST_MODEL(g->store), &number);
+        grid_columns_resort(&g->columns);
     } else {
         g->columns.table = table;
-        columns_make(&g->columns);
+        grid_columns_make(&g->columns);
         gtk_tree_list_model_set_autoexpand(g->tree, table->row_count <= OPEN_MOST);
-        replace(g, rows);
+        grid_replace_rows(g, rows);
     }
     g->quiet = false;
     g_object_unref(fresh);
@@ -163,11 +163,11 @@ void grid_show(struct grid *g, const struct shown_table *table)
         grid_focus(g);
 }
 
-void grid_again(struct grid *g)
+void grid_refresh(struct grid *g)
 {
     guint number = 0;
     if (g->columns.table)
-        tree_renumber(G_LIST_MODEL(g->store), &number);
+        row_tree_renumber(G_LIST_MODEL(g->store), &number);
 }
 
 void grid_select(struct grid *g, int row)
@@ -322,13 +322,13 @@ static void build_models(struct grid *g)
 }
 
 struct grid *grid_new(struct view *view, const char *name, const struct grid_column *columns,
-                      const struct grid_ears *ears, void *user)
+                      const struct grid_callbacks *ears, void *user)
 {
     struct grid *g = g_new0(struct grid, 1);
     *g = (struct grid){.ears = ears, .user = user};
     g->scrolled = gtk_scrolled_window_new();
     g->widget = gtk_column_view_new(NULL);
-    g->columns = (struct columns){.view = view, .widget = g->widget, .wanted = columns};
+    g->columns = (struct grid_columns){.view = view, .widget = g->widget, .wanted = columns};
     gtk_column_view_set_show_column_separators(GTK_COLUMN_VIEW(g->widget), TRUE);
     gtk_widget_add_css_class(g->widget, "data-table");
     gtk_accessible_update_property(GTK_ACCESSIBLE(g->widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
@@ -361,7 +361,7 @@ void grid_print(struct grid *g, FILE *f)
         bool is = gtk_single_selection_get_selected(g->selection) == at;
         fprintf(f, "%s%u", is ? "*" : "", g->columns.table->rows[row->row].depth);
         for (uint32_t i = 0; i < g->columns.shown_count; i++) {
-            char *text = columns_say(&g->columns, row->row, i);
+            char *text = grid_columns_text(&g->columns, row->row, i);
             fprintf(f, "\t%s", text);
             free(text);
         }

@@ -13,7 +13,7 @@
 struct view;
 struct grid;
 
-struct grid_ears {
+struct grid_callbacks {
     void (*selected)(void *user, int row); /* of the table; -1: none any more */
     void (*activated)(void *user, int row); /* Enter, or a double click */
     void (*pointed)(void *user, int row); /* Ctrl and a click */
@@ -22,11 +22,11 @@ struct grid_ears {
 /* name: as assistive technologies say it.  columns: constants, a name of NULL ends them; NULL: all of the table that are
  * no details.  Freed with its widget. */
 struct grid *grid_new(struct view *view, const char *name, const struct grid_column *columns,
-                      const struct grid_ears *ears, void *user);
+                      const struct grid_callbacks *ears, void *user);
 void grid_style(struct grid *grid, const unsigned *styles); /* by its columns, constants */
 GtkWidget *grid_widget(struct grid *grid);
-void grid_show(struct grid *grid, const struct shown_table *table); /* borrowed until the next */
-void grid_again(struct grid *grid); /* lines have other names */
+void grid_show(struct grid *grid, const struct result_table *table); /* borrowed until the next */
+void grid_refresh(struct grid *grid); /* lines have other names */
 int grid_selected(const struct grid *grid); /* a row of the table; -1: none */
 void grid_select(struct grid *grid, int row);
 void grid_reveal(struct grid *grid, int row); /* selects it, telling nobody, and scrolls to it */

@@ -10,113 +10,113 @@
 
 #include <string.h>
 
-struct linehits {
+struct source_hits {
     struct view *view;
-    struct inquiry listing, searching;
+    struct request_slot listing, searching;
     char *path; /* wanted; NULL: nothing is */
     int first, last;
-    struct asked_site *sites; /* all of the run's, as they were then */
+    struct search_site *sites; /* all of the run's, as they were then */
     uint32_t site_count;
 };
 
-struct linehits *linehits_new(struct view *view)
+struct source_hits *source_hits_new(struct view *view)
 {
-    struct linehits *h = g_new0(struct linehits, 1);
+    struct source_hits *h = g_new0(struct source_hits, 1);
     h->view = view;
     return h;
 }
 
 /* (The link has gone by then.) */
-void linehits_free(struct linehits *h)
+void source_hits_free(struct source_hits *h)
 {
     g_free(h->path);
     g_free(h->sites);
     g_free(h);
 }
 
-static bool is_wanted(const struct linehits *h, const struct asked_site *at)
+static bool is_wanted(const struct source_hits *h, const struct search_site *at)
 {
-    struct site_is site = sites_outer(h->view->link.sites, at->process, at->address);
+    struct symbol_location site = symbolize_outer(h->view->server_link.sites, at->process, at->address);
     return site.line >= MIN(h->first, h->last) && site.line <= MAX(h->first, h->last) &&
            strcmp(site.path, h->path) == 0;
 }
 
-static void take_found(void *user, const struct answer *answer)
+static void source_hits_receive_hits(void *user, const struct response_chunk *answer)
 {
-    struct linehits *h = user;
-    struct shown_found found;
-    if (answer->part != PART_FOUND)
+    struct source_hits *h = user;
+    struct search_result found;
+    if (answer->part != RESPONSE_FOUND)
         return;
-    get_found(answer->in, &found);
-    struct ref *events = g_new(struct ref, found.hit_count + 1);
+    decode_search_result(answer->in, &found);
+    struct event_id *events = g_new(struct event_id, found.hit_count + 1);
     for (uint32_t i = 0; i < found.hit_count; i++)
         events[i] = found.hits[i].at;
-    if (in_done(answer->in) && h->path && found.hit_count) {
-        marked_add(&h->view->marked, events, found.hit_count);
-        news_tell(&h->view->news, NEWS_HITS);
+    if (decoder_finish(answer->in) && h->path && found.hit_count) {
+        highlights_add(&h->view->highlights, events, found.hit_count);
+        notify_listener(&h->view->listener, NOTIFY_HITS);
     }
     g_free(events);
-    shown_found_free(&found);
+    search_result_free(&found);
 }
 
-static void search(struct linehits *h)
+static void source_hits_search_events(struct source_hits *h)
 {
     struct search_request r = {.limit = LIMIT_HITS, .text = (char *)(guintptr) ""};
-    struct out body = {0};
-    r.sites = g_new(struct asked_site, h->site_count + 1);
+    struct encoder body = {0};
+    r.sites = g_new(struct search_site, h->site_count + 1);
     for (uint32_t i = 0; i < h->site_count; i++)
         if (is_wanted(h, &h->sites[i]))
             r.sites[r.site_count++] = h->sites[i];
     if (r.site_count) {
-        put_search_request(&body, &r);
-        inquiry_ask(&h->view->link, &h->searching, ASK_SEARCH, &body, take_found, h);
+        encode_search_request(&body, &r);
+        request_slot_send(&h->view->server_link, &h->searching, REQUEST_SEARCH, &body, source_hits_receive_hits, h);
     }
     g_free(r.sites);
 }
 
-static void take_sites(void *user, const struct answer *answer)
+static void source_hits_receive_sites(void *user, const struct response_chunk *answer)
 {
-    struct linehits *h = user;
-    struct in *in = answer->in;
-    if (answer->part != PART_SITES)
+    struct source_hits *h = user;
+    struct decoder *in = answer->in;
+    if (answer->part != RESPONSE_SITES)
         return;
-    uint32_t n = get_count(in, 12);
+    uint32_t n = decode_count(in, 12);
     g_free(h->sites);
-    h->sites = g_new(struct asked_site, n + 1);
+    h->sites = g_new(struct search_site, n + 1);
     for (h->site_count = 0; h->site_count < n; h->site_count++) {
-        h->sites[h->site_count].process = get_u32(in);
-        h->sites[h->site_count].address = get_u64(in);
+        h->sites[h->site_count].process = decode_u32(in);
+        h->sites[h->site_count].address = decode_u64(in);
     }
     if (h->path)
-        search(h);
+        source_hits_search_events(h);
 }
 
-void linehits_cancel(struct linehits *h)
+void source_hits_cancel(struct source_hits *h)
 {
-    inquiry_cancel(&h->view->link, &h->searching);
+    request_slot_cancel(&h->view->server_link, &h->searching);
     g_clear_pointer(&h->path, g_free);
 }
 
 /* A run that grows may have further places each time. */
-void linehits_mark(struct linehits *h, const char *path, int first, int last)
+void source_hits_mark(struct source_hits *h, const char *path, int first, int last)
 {
-    linehits_cancel(h);
+    source_hits_cancel(h);
     h->path = g_strdup(path);
     h->first = first;
     h->last = last;
-    if (!inquiry_runs(&h->view->link, &h->listing))
-        inquiry_ask(&h->view->link, &h->listing, ASK_SITES, NULL, take_sites, h);
+    if (!request_slot_is_running(&h->view->server_link, &h->listing))
+        request_slot_send(&h->view->server_link, &h->listing, REQUEST_SITES, NULL, source_hits_receive_sites, h);
 }
 
-void linehits_clear(struct linehits *h)
+void source_hits_clear(struct source_hits *h)
 {
-    linehits_cancel(h);
-    inquiry_cancel(&h->view->link, &h->listing);
+    source_hits_cancel(h);
+    request_slot_cancel(&h->view->server_link, &h->listing);
     g_clear_pointer(&h->sites, g_free);
     h->site_count = 0;
 }
 
-bool linehits_busy(const struct linehits *h)
+bool source_hits_are_busy(const struct source_hits *h)
 {
-    return inquiry_runs(&h->view->link, &h->listing) || inquiry_runs(&h->view->link, &h->searching);
+    return request_slot_is_running(&h->view->server_link, &h->listing) || request_slot_is_running(&h->view->server_link, &h->searching);
 }

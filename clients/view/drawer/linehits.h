@@ -5,14 +5,14 @@
 #include <stdbool.h>
 
 struct view;
-struct linehits;
+struct source_hits;
 
-struct linehits *linehits_new(struct view *view);
-void linehits_free(struct linehits *hits); /* what it asked for is not answered any more */
+struct source_hits *source_hits_new(struct view *view);
+void source_hits_free(struct source_hits *hits); /* what it asked for is not answered any more */
 /* Marks them, besides what is marked, as they are found.  Those of what was wanted before are not any more. */
-void linehits_mark(struct linehits *hits, const char *path, int first, int last);
-void linehits_cancel(struct linehits *hits);
-void linehits_clear(struct linehits *hits); /* another run */
-bool linehits_busy(const struct linehits *hits);
+void source_hits_mark(struct source_hits *hits, const char *path, int first, int last);
+void source_hits_cancel(struct source_hits *hits);
+void source_hits_clear(struct source_hits *hits); /* another run */
+bool source_hits_are_busy(const struct source_hits *hits);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* The rows of a finding are one row, and those below it. */
-static uint32_t end_of(const struct shown_table *t, uint32_t head)
+static uint32_t end_of(const struct result_table *t, uint32_t head)
 {
     uint32_t end = head + 1;
     while (end < t->row_count && t->rows[end].depth)
@@ -15,20 +15,20 @@ static uint32_t end_of(const struct shown_table *t, uint32_t head)
     return end;
 }
 
-static void mark_row(struct view *view, const struct shown_table *t, uint32_t row)
+static void mark_row(struct view *view, const struct result_table *t, uint32_t row)
 {
     static const char *const events[] = {"event", "then_event"};
     for (size_t i = 0; i < G_N_ELEMENTS(events); i++) {
-        uint32_t column = table_find(t, events[i]);
+        uint32_t column = result_table_find_column(t, events[i]);
         const struct table_cell *cell =
-            column < t->column_count ? &table_cells(t, row)[column] : NULL;
+            column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
         if (cell && cell->is == CELL_EVENT)
-            marked_add(&view->marked, &cell->event, 1);
+            highlights_add(&view->highlights, &cell->event, 1);
     }
 }
 
 /* Of a finding the events of all who take part, of one of them its own. */
-static void chosen(struct view *view, const struct shown_table *t, int row)
+static void findings_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     if (row < 0)
         return;
@@ -38,10 +38,10 @@ static void chosen(struct view *view, const struct shown_table *t, int row)
 }
 
 /* What is said in words stands in one column, instead of the parts of which it was made. */
-static void remake(struct view *view, struct shown_table *t)
+static void findings_reword_table(struct view *view, struct result_table *t)
 {
-    struct table_names names = {the_book(view), view->link.sites};
-    uint32_t said = table_find(t, "kind");
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    uint32_t said = result_table_find_column(t, "kind");
     char *kind = NULL;
     if (t->problem || said == t->column_count)
         return;
@@ -49,12 +49,12 @@ static void remake(struct view *view, struct shown_table *t)
         char *text;
         if (!t->rows[i].depth) {
             g_free(kind);
-            kind = g_strdup(otherwise_kind(t, i));
-            text = otherwise_finding(t, i);
+            kind = g_strdup(finding_text_kind(t, i));
+            text = finding_text_summary(t, i);
         } else {
-            text = otherwise_part(&names, t, i, kind ? kind : "");
+            text = finding_text_participant(&names, t, i, kind ? kind : "");
         }
-        struct table_cell *cell = &table_cells(t, i)[said];
+        struct table_cell *cell = &result_table_cells(t, i)[said];
         if (cell->is == CELL_TEXT)
             free(cell->text);
         *cell = (struct table_cell){.is = CELL_TEXT, .text = text};
@@ -62,21 +62,21 @@ static void remake(struct view *view, struct shown_table *t)
     g_free(kind);
 }
 
-static const struct grid_column columns[] = {
+static const struct grid_column findings_shown_columns[] = {
     {"number", NULL, NULL}, {"kind", NULL, NULL}, {"event", NULL, NULL}, {0}};
-static const unsigned styles[] = {0, GRID_WORDS, GRID_BLANK};
+static const unsigned findings_column_styles[] = {0, GRID_WORDS, GRID_BLANK};
 
-const struct page page_maybe = {
+const struct tab page_maybe = {
     .name = "maybe",
     .title = "Maybe",
-    .what = "maybe",
-    .by = "",
-    .nothing = "Nothing was found that could have been otherwise.",
-    .about =
+    .preset = "maybe",
+    .row_kind = "",
+    .empty_text = "Nothing was found that could have been otherwise.",
+    .tooltip =
         "What else the run could have done: locks that could be a deadlock, calls that nobody would hear, what only "
         "luck has put in this order.  poet provoke makes it happen",
-    .columns = columns,
-    .styles = styles,
-    .chosen = chosen,
-    .remake = remake,
+    .columns = findings_shown_columns,
+    .styles = findings_column_styles,
+    .on_row_selected = findings_on_row_selected,
+    .rewrite = findings_reword_table,
 };

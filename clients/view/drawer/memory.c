@@ -4,31 +4,31 @@
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
 
-static GtkWidget *above(struct view *view) { return figured_above(view, FIGURED_MEMORY); }
+static GtkWidget *memory_tab_curve_widget(struct view *view) { return metric_page_curve_above(view, METRIC_PAGE_MEMORY); }
 
-static void selected(struct view *view, const struct shown_table *t, int row)
+static void memory_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
-    figured_select(view, FIGURED_MEMORY, t, row);
-    struct ref before = row < 0 ? (struct ref){0} : t->rows[row].event;
+    metric_page_select(view, METRIC_PAGE_MEMORY, t, row);
+    struct event_id before = row < 0 ? (struct event_id){0} : t->rows[row].event;
     if (before.line) /* its thread's last event before it was taken */
-        jump_to_event(view, before, NO_POSITION);
+        go_to_event(view, before, NO_POSITION);
 }
 
-static void take(struct view *view, enum news news) { figured_take(view, FIGURED_MEMORY, news); }
-static void clear(struct view *view) { figured_clear(view, FIGURED_MEMORY); }
+static void memory_tab_on_notification(struct view *view, enum notification news) { metric_page_on_notification(view, METRIC_PAGE_MEMORY, news); }
+static void memory_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_MEMORY); }
 
-const struct page page_memory = {
+const struct tab page_memory = {
     .name = "memory",
     .title = "Memory",
-    .what = "memory",
-    .by = "",
-    .nothing = "Nothing is known of its heap: start it with poet record -m memory.",
-    .none = "All that it took itself was given back.",
-    .about =
+    .preset = "memory",
+    .row_kind = "",
+    .empty_text = "Nothing is known of its heap: start it with poet record -m memory.",
+    .no_rows_text = "All that it took itself was given back.",
+    .tooltip =
         "What was taken from the heap and never given back, by place and thread; a row leads to the "
         "event before its first block",
-    .above = above,
-    .selected = selected,
-    .take = take,
-    .clear = clear,
+    .header = memory_tab_curve_widget,
+    .selected = memory_tab_on_row_selected,
+    .on_notification = memory_tab_on_notification,
+    .clear = memory_tab_clear_curve,
 };

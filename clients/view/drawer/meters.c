@@ -2,25 +2,25 @@
 #include "clients/view/drawer/figured.h"
 #include "clients/view/drawer/pages.h"
 
-static GtkWidget *above(struct view *view) { return figured_above(view, FIGURED_METERS); }
+static GtkWidget *metrics_tab_curve_widget(struct view *view) { return metric_page_curve_above(view, METRIC_PAGE_METRICS); }
 
-static void selected(struct view *view, const struct shown_table *t, int row)
+static void metrics_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
-    figured_select(view, FIGURED_METERS, t, row);
+    metric_page_select(view, METRIC_PAGE_METRICS, t, row);
 }
 
-static void take(struct view *view, enum news news) { figured_take(view, FIGURED_METERS, news); }
-static void clear(struct view *view) { figured_clear(view, FIGURED_METERS); }
+static void metrics_tab_on_notification(struct view *view, enum notification news) { metric_page_on_notification(view, METRIC_PAGE_METRICS, news); }
+static void metrics_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_METRICS); }
 
-const struct page page_meters = {
+const struct tab page_meters = {
     .name = "meters",
     .title = "Meters",
-    .what = "meters",
-    .by = "",
-    .nothing = "No meter is known: poet.h and docs/config.md tell how to have some.",
-    .about = "What meters counted and timed over the events",
-    .above = above,
-    .selected = selected,
-    .take = take,
-    .clear = clear,
+    .preset = "meters",
+    .row_kind = "",
+    .empty_text = "No meter is known: poet.h and docs/config.md tell how to have some.",
+    .tooltip = "What meters counted and timed over the events",
+    .header = metrics_tab_curve_widget,
+    .selected = metrics_tab_on_row_selected,
+    .on_notification = metrics_tab_on_notification,
+    .clear = metrics_tab_clear_curve,
 };

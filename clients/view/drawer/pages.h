@@ -6,7 +6,7 @@
 
 #define PAGES(X)                                                                                   \
     X(states) X(waits) X(path) X(calls) X(source) X(memory) X(resources) X(meters) X(maybe)
-#define PAGE_DECLARE(name) extern const struct page page_##name;
+#define PAGE_DECLARE(name) extern const struct tab page_##name;
 PAGES(PAGE_DECLARE)
 
 #endif

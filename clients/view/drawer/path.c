@@ -3,19 +3,19 @@
 #include "clients/view/picture/thick.h"
 
 /* All stretches of the path that are this step. */
-static void selected(struct view *view, const struct shown_table *t, int row)
+static void path_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
-    uint32_t step = table_find(t, "step");
+    uint32_t step = result_table_find_column(t, "step");
     if (row >= 0 && step < t->column_count)
-        thick_mark(view, &table_cells(t, (uint32_t)row)[step]);
+        path_overlay_mark_step(view, &result_table_cells(t, (uint32_t)row)[step]);
 }
 
-const struct page page_path = {
+const struct tab page_path = {
     .name = "path",
     .title = "Path",
-    .what = "path",
-    .by = "",
-    .nothing = "No path is known yet.",
-    .about = "The critical path: which steps decided how long the run took",
-    .selected = selected,
+    .preset = "path",
+    .row_kind = "",
+    .empty_text = "No path is known yet.",
+    .tooltip = "The critical path: which steps decided how long the run took",
+    .selected = path_tab_on_row_selected,
 };

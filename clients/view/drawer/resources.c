@@ -2,26 +2,26 @@
 #include "clients/view/drawer/figured.h"
 #include "clients/view/drawer/pages.h"
 
-static GtkWidget *above(struct view *view) { return figured_above(view, FIGURED_RESOURCES); }
+static GtkWidget *usage_tab_curve_widget(struct view *view) { return metric_page_curve_above(view, METRIC_PAGE_USAGE); }
 
-static void selected(struct view *view, const struct shown_table *t, int row)
+static void usage_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
-    figured_select(view, FIGURED_RESOURCES, t, row);
+    metric_page_select(view, METRIC_PAGE_USAGE, t, row);
 }
 
-static void take(struct view *view, enum news news) { figured_take(view, FIGURED_RESOURCES, news); }
-static void clear(struct view *view) { figured_clear(view, FIGURED_RESOURCES); }
+static void usage_tab_on_notification(struct view *view, enum notification news) { metric_page_on_notification(view, METRIC_PAGE_USAGE, news); }
+static void usage_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_USAGE); }
 
-const struct page page_resources = {
+const struct tab page_resources = {
     .name = "resources",
     .title = "Resources",
-    .what = "usage",
-    .by = "thread",
-    .nothing =
+    .preset = "usage",
+    .row_kind = "thread",
+    .empty_text =
         "Nothing was said of it: only programs on the server's machine, told over a Unix socket, are looked at.",
-    .about = "What the operating system says: processor time, memory, input and output",
-    .above = above,
-    .selected = selected,
-    .take = take,
-    .clear = clear,
+    .tooltip = "What the operating system says: processor time, memory, input and output",
+    .header = usage_tab_curve_widget,
+    .selected = usage_tab_on_row_selected,
+    .on_notification = usage_tab_on_notification,
+    .clear = usage_tab_clear_curve,
 };

@@ -2,7 +2,7 @@
 
 G_DEFINE_TYPE(DrawerRow, drawer_row, G_TYPE_OBJECT)
 
-static guint changed;
+static guint grid_row_changed_signal;
 
 static void drawer_row_finalize(GObject *object)
 {
@@ -13,7 +13,7 @@ static void drawer_row_finalize(GObject *object)
 static void drawer_row_class_init(DrawerRowClass *class)
 {
     G_OBJECT_CLASS(class)->finalize = drawer_row_finalize;
-    changed = g_signal_new("changed", DRAWER_TYPE_ROW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+    grid_row_changed_signal = g_signal_new("changed", DRAWER_TYPE_ROW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                            G_TYPE_NONE, 0);
 }
 
@@ -35,4 +35,4 @@ void drawer_row_add(DrawerRow *row, DrawerRow *below)
     g_object_unref(below);
 }
 
-void drawer_row_changed(DrawerRow *row) { g_signal_emit(row, changed, 0); }
+void drawer_row_changed(DrawerRow *row) { g_signal_emit(row, grid_row_changed_signal, 0); }

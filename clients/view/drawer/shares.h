@@ -10,11 +10,11 @@
 
 struct view;
 
-bool shares_wanted(const struct view *view); /* is the picture one of strips? */
-GtkWidget *shares_widget(struct view *view);
-void shares_take(struct view *view, enum news news);
-void shares_draw(struct view *view, cairo_t *cr, int width_px);
+bool overview_states_are_shown(const struct view *view); /* is the picture one of strips? */
+GtkWidget *overview_states_widget(struct view *view);
+void overview_states_on_notification(struct view *view, enum notification news);
+void overview_states_draw(struct view *view, cairo_t *cr, int width_px);
 /* "row 3 T:main start 0.0 ready 0.1 ...": pixels by state, as bands.h has them; for tests. */
-void shares_print(struct view *view, FILE *f);
+void overview_states_print(struct view *view, FILE *f);
 
 #endif

@@ -19,27 +19,27 @@
 #include <string.h>
 
 /* Kept with the window. */
-struct sourced {
+struct source_tab {
     struct view *view;
     GtkWidget *box;
-    struct sourcehead head;
+    struct source_header head;
     struct grid *grid;
-    struct costs costs;
-    struct shown_table table; /* the lines that are shown */
-    struct written written; /* the file that is shown */
+    struct line_costs costs;
+    struct result_table table; /* the lines that are shown */
+    struct source_file_text written; /* the file that is shown */
     char *path; /* of it, as debug information has it; NULL: none yet */
     struct table_place wanted; /* its line is to be seen; address 0: none */
-    struct ref revealed; /* the event whose line was brought to be seen last */
-    struct linehits *hits;
+    struct event_id revealed; /* the event whose line was brought to be seen last */
+    struct source_hits *hits;
     bool fresh; /* the file was not shown before */
 };
 
-static struct sourced *sourced_of(struct view *view)
+static struct source_tab *source_tab_state(struct view *view)
 {
     return g_object_get_data(G_OBJECT(view->window), "page source");
 }
 
-static const struct costs_file *file_of(const struct sourced *s)
+static const struct line_costs_file *file_of(const struct source_tab *s)
 {
     for (uint32_t i = 0; s->path && i < s->costs.file_count; i++)
         if (strcmp(s->costs.files[i].path, s->path) == 0)
@@ -47,167 +47,167 @@ static const struct costs_file *file_of(const struct sourced *s)
     return NULL;
 }
 
-static void say(struct sourced *s)
+static void source_tab_show_file_state(struct source_tab *s)
 {
-    sourcehead_about(&s->head, file_of(s), &s->written, (int64_t)the_book(s->view)->run.wall_ns);
+    source_header_show_file_state(&s->head, file_of(s), &s->written, (int64_t)view_metadata(s->view)->run.wall_ns);
 }
 
 /* ---- showing ---- */
 
-static void show_lines(struct sourced *s)
+static void show_lines(struct source_tab *s)
 {
-    struct shown_table before = s->table;
-    const struct costs_file *file = file_of(s);
-    struct lined_wanted wanted = {.all = true};
-    s->table = (struct shown_table){0};
+    struct result_table before = s->table;
+    const struct line_costs_file *file = file_of(s);
+    struct annotated_source_options wanted = {.all = true};
+    s->table = (struct result_table){0};
     if (file)
-        lined_lines(&s->table, &s->costs, file, &s->written, &wanted);
+        annotated_source_lines(&s->table, &s->costs, file, &s->written, &wanted);
     grid_show(s->grid, &s->table);
-    shown_table_free(&before);
+    result_table_free(&before);
     if (s->fresh) /* what weighs most is seen first */
-        grid_seek(s->grid, sourcerows_heaviest(&s->table));
+        grid_seek(s->grid, source_rows_find_heaviest(&s->table));
     s->fresh = false;
     if (grid_selected(s->grid) < 0)
-        say(s);
+        source_tab_show_file_state(s);
 }
 
-static void choose(struct sourced *s, const char *path)
+static void source_tab_select_file(struct source_tab *s, const char *path)
 {
     if (s->path && strcmp(s->path, path) == 0)
         return;
     g_free(s->path);
     s->path = g_strdup(path);
     s->fresh = true;
-    written_free(&s->written);
-    written_around(&s->written, path);
+    source_files_free(&s->written);
+    source_files_excerpt(&s->written, path);
 }
 
-static void list_files(struct sourced *s)
+static void list_files(struct source_tab *s)
 {
-    const struct costs_file *file = file_of(s);
-    sourcehead_files(&s->head, &s->costs, file ? (uint32_t)(file - s->costs.files) : 0);
+    const struct line_costs_file *file = file_of(s);
+    source_header_show_files(&s->head, &s->costs, file ? (uint32_t)(file - s->costs.files) : 0);
 }
 
 /* What was called on the lines of a number, and waited for. */
-static void say_line(struct sourced *s, int first, int last)
+static void source_tab_show_line_status(struct source_tab *s, int first, int last)
 {
-    const struct costs_file *file = file_of(s);
-    struct table_names names = {the_book(s->view), s->view->link.sites};
+    const struct line_costs_file *file = file_of(s);
+    struct table_names names = {view_metadata(s->view), s->view->server_link.sites};
     for (uint32_t i = 0; file && i < file->line_count; i++) {
-        const struct costs_line *line = &file->lines[i];
+        const struct line_costs_line *line = &file->lines[i];
         if (line->first != first || line->last != last || line->from)
             continue;
-        char *text = linesaid(&names, &s->costs, line);
+        char *text = line_text_make(&names, &s->costs, line);
         if (*text)
-            sourcehead_say(&s->head, text);
+            source_header_show_message(&s->head, text);
         free(text);
     }
 }
 
 /* What somebody wants to see, if it is a line of a file that is there. */
-static void reveal(struct sourced *s)
+static void source_tab_reveal_wanted(struct source_tab *s)
 {
     struct table_place at = s->wanted;
     if (!at.address || !s->costs.file_count)
         return;
-    struct site_is site = sites_outer(s->view->link.sites, at.process, at.address);
+    struct symbol_location site = symbolize_outer(s->view->server_link.sites, at.process, at.address);
     char *path = g_strdup(site.path);
     int number = site.line;
     bool several;
     s->wanted = (struct table_place){0};
-    if (*path && number > 0 && costs_find(&s->costs, path, &several)) {
+    if (*path && number > 0 && line_costs_find(&s->costs, path, &several)) {
         bool other = g_strcmp0(s->path, path) != 0;
-        choose(s, path);
+        source_tab_select_file(s, path);
         if (other) {
             list_files(s);
             show_lines(s);
         }
-        grid_reveal(s->grid, sourcerows_line(&s->table, number));
-        say(s);
-        say_line(s, number, number);
+        grid_reveal(s->grid, source_rows_find_line(&s->table, number));
+        source_tab_show_file_state(s);
+        source_tab_show_line_status(s, number, number);
     }
     g_free(path);
 }
 
-static void told(struct view *view, const struct shown_table *t)
+static void source_tab_on_table(struct view *view, const struct result_table *t)
 {
-    struct sourced *s = sourced_of(view);
-    struct table_names names = {the_book(view), view->link.sites};
-    costs_free(&s->costs);
-    if (!t->row_count || !costs_make(&s->costs, &names, t))
-        s->costs = (struct costs){0};
+    struct source_tab *s = source_tab_state(view);
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    line_costs_free(&s->costs);
+    if (!t->row_count || !line_costs_make(&s->costs, &names, t))
+        s->costs = (struct line_costs){0};
     if (s->costs.file_count && !file_of(s))
-        choose(s, s->costs.files[0].path);
+        source_tab_select_file(s, s->costs.files[0].path);
     list_files(s);
     show_lines(s);
-    reveal(s);
+    source_tab_reveal_wanted(s);
 }
 
-static GtkWidget *instead(struct view *view)
+static GtkWidget *source_tab_replacement_widget(struct view *view)
 {
-    struct sourced *s = sourced_of(view);
+    struct source_tab *s = source_tab_state(view);
     return s->costs.file_count ? s->box : NULL;
 }
 
 /* ---- what is chosen ---- */
 
-static void mark_line(struct sourced *s, int row)
+static void mark_line(struct source_tab *s, int row)
 {
-    const struct table_cell *cells = table_cells(&s->table, (uint32_t)row),
-                            *first = &cells[table_find(&s->table, "line")],
-                            *last = &cells[table_find(&s->table, "last")];
+    const struct table_cell *cells = result_table_cells(&s->table, (uint32_t)row),
+                            *first = &cells[result_table_find_column(&s->table, "line")],
+                            *last = &cells[result_table_find_column(&s->table, "last")];
     if (first->is != CELL_NUMBER || !s->path || !*s->path)
         return;
     last = last->is == CELL_NUMBER ? last : first;
-    linehits_mark(s->hits, s->path, (int)first->number, (int)last->number);
-    say_line(s, (int)first->number, (int)last->number);
+    source_hits_mark(s->hits, s->path, (int)first->number, (int)last->number);
+    source_tab_show_line_status(s, (int)first->number, (int)last->number);
 }
 
 static void on_selected(void *user, int row)
 {
-    struct sourced *s = user;
+    struct source_tab *s = user;
     struct view *view = s->view;
-    linehits_cancel(s->hits);
-    say(s);
+    source_hits_cancel(s->hits);
+    source_tab_show_file_state(s);
     if (row < 0) {
-        marked_clear(&view->marked);
+        highlights_clear(&view->highlights);
     } else {
         const struct table_row *r = &s->table.rows[row];
-        marked_set(&view->marked, &r->event, 1, r->lines, r->line_count);
+        highlights_set(&view->highlights, &r->event, 1, r->lines, r->line_count);
         mark_line(s, row);
     }
-    news_tell(&view->news, NEWS_HITS);
+    notify_listener(&view->listener, NOTIFY_HITS);
 }
 
 static void on_activated(void *user, int row)
 {
-    struct sourced *s = user;
+    struct source_tab *s = user;
     const struct table_cell *cell =
-        &table_cells(&s->table, (uint32_t)row)[table_find(&s->table, "line")];
+        &result_table_cells(&s->table, (uint32_t)row)[result_table_find_column(&s->table, "line")];
     char *path = s->written.problem ? NULL : g_canonicalize_filename(s->written.path, NULL);
     if (path && cell->is == CELL_NUMBER)
-        editor_open(s->view, path, (int)cell->number);
+        source_editor_open(s->view, path, (int)cell->number);
     else
-        status_say(&s->view->status, "Its source is not here");
+        status_line_show(&s->view->status_line, "Its source is not here");
     g_free(path);
 }
 
 static void on_pointed(void *user, int row)
 {
-    struct sourced *s = user;
-    struct ref at = row >= 0 ? s->table.rows[row].event : (struct ref){0};
+    struct source_tab *s = user;
+    struct event_id at = row >= 0 ? s->table.rows[row].event : (struct event_id){0};
     if (at.line)
-        jump_to_event(s->view, at, NO_POSITION);
+        go_to_event(s->view, at, NO_POSITION);
 }
 
-static const struct grid_ears ears = {on_selected, on_activated, on_pointed};
+static const struct grid_callbacks source_tab_grid_callbacks = {on_selected, on_activated, on_pointed};
 
 static void on_file(void *user, uint32_t at)
 {
-    struct sourced *s = user;
+    struct source_tab *s = user;
     if (at >= s->costs.file_count)
         return;
-    choose(s, s->costs.files[at].path);
+    source_tab_select_file(s, s->costs.files[at].path);
     show_lines(s);
 }
 
@@ -216,100 +216,100 @@ static void on_file(void *user, uint32_t at)
 /* From the line behind the selected one on, and around. */
 static void on_find(void *user, const char *text)
 {
-    struct sourced *s = user;
-    int row = sourcerows_text(&s->table, (uint32_t)(grid_selected(s->grid) + 1), text);
+    struct source_tab *s = user;
+    int row = source_rows_find_text(&s->table, (uint32_t)(grid_selected(s->grid) + 1), text);
     if (row >= 0) {
         grid_reveal(s->grid, row);
         on_selected(s, row);
     } else if (*text) {
-        status_say(&s->view->status, "No line of this file has that");
+        status_line_show(&s->view->status_line, "No line of this file has that");
     }
 }
 
-bool source_find(struct view *view)
+bool source_tab_find(struct view *view)
 {
-    struct sourced *s = sourced_of(view);
+    struct source_tab *s = source_tab_state(view);
     GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
     if (!s || !at || !gtk_widget_is_ancestor(at, s->box))
         return false;
     return gtk_widget_grab_focus(s->head.entry);
 }
 
-static void on_left(void *user) { grid_focus(((struct sourced *)user)->grid); }
+static void on_left(void *user) { grid_focus(((struct source_tab *)user)->grid); }
 
 /* ---- news ---- */
 
-void source_reveal(struct view *view, struct table_place place)
+void source_tab_reveal(struct view *view, struct table_place place)
 {
-    struct sourced *s = sourced_of(view);
+    struct source_tab *s = source_tab_state(view);
     s->wanted = place;
-    reveal(s);
+    source_tab_reveal_wanted(s);
 }
 
 /* Once for each event that is selected: then it is the reader's. */
-static void take(struct view *view, enum news news)
+static void source_tab_on_notification(struct view *view, enum notification news)
 {
-    struct sourced *s = sourced_of(view);
-    struct ref selected = view->camera.place.selected;
-    const struct shown_event *e = stage_event(&view->stage, selected);
+    struct source_tab *s = source_tab_state(view);
+    struct event_id selected = view->viewport.place.selected;
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
     (void)news;
     if (!selected.line)
         s->revealed = selected;
-    if (ref_equal(selected, s->revealed) || !e)
+    if (event_id_equal(selected, s->revealed) || !e)
         return;
     s->revealed = selected;
     if (e->site)
-        source_reveal(view, (struct table_place){e->process, e->site});
+        source_tab_reveal(view, (struct table_place){e->process, e->site});
 }
 
-static void clear(struct view *view)
+static void source_tab_clear_source(struct view *view)
 {
-    struct sourced *s = sourced_of(view);
-    linehits_clear(s->hits);
+    struct source_tab *s = source_tab_state(view);
+    source_hits_clear(s->hits);
     s->wanted = (struct table_place){0};
     g_clear_pointer(&s->path, g_free);
-    written_free(&s->written);
+    source_files_free(&s->written);
 }
 
 static bool select_row(struct view *view, int row)
 {
-    struct sourced *s = sourced_of(view);
+    struct source_tab *s = source_tab_state(view);
     if (row < (int)s->table.row_count)
         grid_select(s->grid, row);
     return true;
 }
 
-static bool enter(struct view *view)
+static bool source_tab_activate_row(struct view *view)
 {
-    struct sourced *s = sourced_of(view);
+    struct source_tab *s = source_tab_state(view);
     if (grid_selected(s->grid) >= 0)
         on_activated(s, grid_selected(s->grid));
     return true;
 }
 
-static bool focus(struct view *view)
+static bool source_tab_focus_grid(struct view *view)
 {
-    grid_focus(sourced_of(view)->grid);
+    grid_focus(source_tab_state(view)->grid);
     return true;
 }
 
-static bool print(struct view *view, FILE *f)
+static bool source_tab_print_lines(struct view *view, FILE *f)
 {
-    struct sourced *s = sourced_of(view);
+    struct source_tab *s = source_tab_state(view);
     if (!s->table.column_count)
         return false;
     grid_print(s->grid, f);
     return true;
 }
 
-static bool save(struct view *view, const struct page_options *options, const char *file,
+static bool source_tab_write_file(struct view *view, const struct document_options *options, const char *file,
                  const char **why)
 {
-    struct sourced *s = sourced_of(view);
-    struct table_names names = {the_book(view), view->link.sites};
+    struct source_tab *s = source_tab_state(view);
+    struct table_names names = {view_metadata(view), view->server_link.sites};
     if (!s->table.column_count)
         return false;
-    *why = sourcerows_write(&s->table, &names, options, file);
+    *why = source_rows_write(&s->table, &names, options, file);
     return true;
 }
 
@@ -322,7 +322,7 @@ static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
     const char *text = g_variant_get_string(parameter, NULL);
     uint32_t process = (uint32_t)strtoul(text, &end, 16);
     (void)action;
-    source_reveal(data, (struct table_place){process, *end ? strtoull(end + 1, NULL, 16) : 0});
+    source_tab_reveal(data, (struct table_place){process, *end ? strtoull(end + 1, NULL, 16) : 0});
     gtk_widget_activate_action(((struct view *)data)->window, "win.show-source", NULL);
 }
 
@@ -336,27 +336,27 @@ static void add_action(struct view *view)
 
 static void free_sourced(gpointer data)
 {
-    struct sourced *s = data;
-    costs_free(&s->costs);
-    shown_table_free(&s->table);
-    written_free(&s->written);
+    struct source_tab *s = data;
+    line_costs_free(&s->costs);
+    result_table_free(&s->table);
+    source_files_free(&s->written);
     g_free(s->path);
-    linehits_free(s->hits);
+    source_hits_free(s->hits);
     g_object_unref(s->box);
     g_free(s);
 }
 
 /* (Nothing stands above; it is where the page is made.) */
-static GtkWidget *above(struct view *view)
+static GtkWidget *source_tab_create(struct view *view)
 {
-    struct sourced *s = g_new0(struct sourced, 1);
+    struct source_tab *s = g_new0(struct source_tab, 1);
     s->view = view;
-    s->hits = linehits_new(view);
-    s->grid = grid_new(view, "Source", sourcerows_columns, &ears, s);
-    grid_style(s->grid, sourcerows_styles);
+    s->hits = source_hits_new(view);
+    s->grid = grid_new(view, "Source", source_rows_columns, &source_tab_grid_callbacks, s);
+    grid_style(s->grid, source_rows_styles);
     s->box = g_object_ref_sink(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
-    s->head = (struct sourcehead){.chosen = on_file, .sought = on_find, .left = on_left, .user = s};
-    sourcehead_build(&s->head);
+    s->head = (struct source_header){.chosen = on_file, .sought = on_find, .left = on_left, .user = s};
+    source_header_build(&s->head);
     gtk_box_append(GTK_BOX(s->box), s->head.box);
     gtk_box_append(GTK_BOX(s->box), grid_widget(s->grid));
     g_object_set_data_full(G_OBJECT(view->window), "page source", s, free_sourced);
@@ -364,21 +364,21 @@ static GtkWidget *above(struct view *view)
     return gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
 }
 
-const struct page page_source = {
+const struct tab page_source = {
     .name = "source",
     .title = "Source",
-    .what = "source",
-    .by = "",
-    .nothing = "Nothing is known of places of the code yet.",
-    .about = "What each line of the source took, waited, and made others wait",
-    .above = above,
-    .instead = instead,
-    .take = take,
-    .clear = clear,
-    .told = told,
+    .preset = "source",
+    .row_kind = "",
+    .empty_text = "Nothing is known of places of the code yet.",
+    .tooltip = "What each line of the source took, waited, and made others wait",
+    .header = source_tab_create,
+    .replacement = source_tab_replacement_widget,
+    .on_notification = source_tab_on_notification,
+    .clear = source_tab_clear_source,
+    .on_table = source_tab_on_table,
     .select = select_row,
-    .enter = enter,
-    .focus = focus,
-    .print = print,
-    .write = save,
+    .enter = source_tab_activate_row,
+    .focus = source_tab_focus_grid,
+    .print = source_tab_print_lines,
+    .write = source_tab_write_file,
 };

@@ -9,8 +9,8 @@
 struct view;
 
 /* The line of a place is to be seen there, once it is known. */
-void source_reveal(struct view *view, struct table_place place);
+void source_tab_reveal(struct view *view, struct table_place place);
 /* Ctrl+F: a part of a line is looked for.  False: the page has not the focus. */
-bool source_find(struct view *view);
+bool source_tab_find(struct view *view);
 
 #endif

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sourcehead_say(struct sourcehead *h, const char *text)
+void source_header_show_message(struct source_header *h, const char *text)
 {
     gtk_label_set_text(GTK_LABEL(h->said), text);
     gtk_widget_set_tooltip_text(h->said, *text ? text : NULL);
 }
 
-void sourcehead_about(struct sourcehead *h, const struct costs_file *file,
-                      const struct written *written, int64_t began_ns)
+void source_header_show_file_state(struct source_header *h, const struct line_costs_file *file,
+                      const struct source_file_text *written, int64_t began_ns)
 {
     char *text = NULL;
     if (file && !*file->path)
@@ -21,20 +21,20 @@ void sourcehead_about(struct sourcehead *h, const struct costs_file *file,
         text = g_strdup_printf("Its text: %s", written->problem);
     else if (file && written->changed_ns > began_ns)
         text = g_strdup("It has changed since the run began: its lines may be others");
-    sourcehead_say(h, text ? text : "");
+    source_header_show_message(h, text ? text : "");
     g_free(text);
 }
 
-static char *name_of(const struct costs *costs, const struct costs_file *file)
+static char *name_of(const struct line_costs *costs, const struct line_costs_file *file)
 {
-    char *path = lined_path(costs_path(file)), *base = g_path_get_basename(path);
-    char *name = g_strdup_printf("%s — %.1f %%", base, 100 * costs_share(costs, &file->figures));
+    char *path = annotated_source_path(line_costs_path(file)), *base = g_path_get_basename(path);
+    char *name = g_strdup_printf("%s — %.1f %%", base, 100 * line_costs_share(costs, &file->figures));
     g_free(base);
     free(path);
     return name;
 }
 
-static bool are_same(struct sourcehead *h, char **names, uint32_t count)
+static bool are_same(struct source_header *h, char **names, uint32_t count)
 {
     bool same = g_list_model_get_n_items(G_LIST_MODEL(h->names)) == count;
     for (guint i = 0; same && i < count; i++)
@@ -42,7 +42,7 @@ static bool are_same(struct sourcehead *h, char **names, uint32_t count)
     return same;
 }
 
-void sourcehead_files(struct sourcehead *h, const struct costs *costs, uint32_t at)
+void source_header_show_files(struct source_header *h, const struct line_costs *costs, uint32_t at)
 {
     char **names = g_new0(char *, costs->file_count + 1);
     for (uint32_t i = 0; i < costs->file_count; i++)
@@ -61,7 +61,7 @@ void sourcehead_files(struct sourcehead *h, const struct costs *costs, uint32_t 
 
 static void on_file(GObject *object, GParamSpec *spec, gpointer data)
 {
-    struct sourcehead *h = data;
+    struct source_header *h = data;
     guint at = gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
     (void)spec;
     if (!h->quiet && at != GTK_INVALID_LIST_POSITION)
@@ -70,23 +70,23 @@ static void on_file(GObject *object, GParamSpec *spec, gpointer data)
 
 static void on_find(GtkWidget *entry, gpointer data)
 {
-    struct sourcehead *h = data;
+    struct source_header *h = data;
     h->sought(h->user, gtk_editable_get_text(GTK_EDITABLE(entry)));
 }
 
 static void on_stop(GtkWidget *entry, gpointer data)
 {
-    struct sourcehead *h = data;
+    struct source_header *h = data;
     (void)entry;
     h->left(h->user);
 }
 
-static void name(GtkWidget *widget, const char *text)
+static void source_header_set_label(GtkWidget *widget, const char *text)
 {
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
 }
 
-void sourcehead_build(struct sourcehead *h)
+void source_header_build(struct source_header *h)
 {
     h->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     h->names = gtk_string_list_new(NULL);
@@ -97,8 +97,8 @@ void sourcehead_build(struct sourcehead *h)
     gtk_label_set_ellipsize(GTK_LABEL(h->said), PANGO_ELLIPSIZE_END);
     gtk_widget_add_css_class(h->said, "dim-label");
     gtk_widget_set_hexpand(h->said, TRUE);
-    name(h->files, "Files by their shares");
-    name(h->entry, "Find in this file (Ctrl+F)");
+    source_header_set_label(h->files, "Files by their shares");
+    source_header_set_label(h->entry, "Find in this file (Ctrl+F)");
     gtk_widget_set_tooltip_text(h->entry, "Find in this file (Ctrl+F; Enter: the next one)");
     g_object_set(h->box, "margin-start", 8, "margin-end", 8, "margin-top", 4, "margin-bottom", 4,
                  NULL);

@@ -7,7 +7,7 @@
 
 #include <gtk/gtk.h>
 
-struct sourcehead {
+struct source_header {
     GtkWidget *box, *entry;
     void (*chosen)(void *user, uint32_t file); /* by its place among the files */
     void (*sought)(void *user, const char *text); /* Enter */
@@ -19,12 +19,12 @@ struct sourcehead {
 };
 
 /* With the callbacks and the user set. */
-void sourcehead_build(struct sourcehead *head);
+void source_header_build(struct source_header *head);
 /* "worker.c — 41.2 %": what weighs most stands first; at: the chosen one. */
-void sourcehead_files(struct sourcehead *head, const struct costs *costs, uint32_t at);
-void sourcehead_say(struct sourcehead *head, const char *text);
+void source_header_show_files(struct source_header *head, const struct line_costs *costs, uint32_t at);
+void source_header_show_message(struct source_header *head, const char *text);
 /* The same, of the file itself: that it is gone, or another one by now. */
-void sourcehead_about(struct sourcehead *head, const struct costs_file *file,
-                      const struct written *written, int64_t began_ns);
+void source_header_show_file_state(struct source_header *head, const struct line_costs_file *file,
+                      const struct source_file_text *written, int64_t began_ns);
 
 #endif

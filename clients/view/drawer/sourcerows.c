@@ -7,13 +7,13 @@
 #include <string.h>
 
 /* What was done on the way there, or after it, stands above and below it, in brackets. */
-int sourcerows_line(const struct shown_table *t, int number)
+int source_rows_find_line(const struct result_table *t, int number)
 {
-    uint32_t line = table_find(t, "line"), last = table_find(t, "last"),
-             text = table_find(t, "text");
+    uint32_t line = result_table_find_column(t, "line"), last = result_table_find_column(t, "last"),
+             text = result_table_find_column(t, "text");
     int found = -1;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        const struct table_cell *cells = table_cells(t, i);
+        const struct table_cell *cells = result_table_cells(t, i);
         if (cells[line].is != CELL_NUMBER || cells[line].number != number ||
             cells[last].is != CELL_NULL)
             continue;
@@ -24,13 +24,13 @@ int sourcerows_line(const struct shown_table *t, int number)
     return found;
 }
 
-int sourcerows_heaviest(const struct shown_table *t)
+int source_rows_find_heaviest(const struct result_table *t)
 {
-    uint32_t share = table_find(t, "share");
+    uint32_t share = result_table_find_column(t, "share");
     double most = 0;
     int row = -1;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        const struct table_cell *cell = &table_cells(t, i)[share];
+        const struct table_cell *cell = &result_table_cells(t, i)[share];
         if (cell->is != CELL_REAL || cell->real <= most)
             continue;
         most = cell->real;
@@ -39,19 +39,19 @@ int sourcerows_heaviest(const struct shown_table *t)
     return row;
 }
 
-static bool has_text(const struct shown_table *t, uint32_t row, uint32_t column, const char *text)
+static bool has_text(const struct result_table *t, uint32_t row, uint32_t column, const char *text)
 {
-    const struct table_cell *cell = &table_cells(t, row)[column];
+    const struct table_cell *cell = &result_table_cells(t, row)[column];
     char *line = cell->is == CELL_TEXT ? g_utf8_casefold(cell->text, -1) : g_strdup("");
     bool has = strstr(line, text) != NULL;
     g_free(line);
     return has;
 }
 
-int sourcerows_text(const struct shown_table *t, uint32_t from, const char *text)
+int source_rows_find_text(const struct result_table *t, uint32_t from, const char *text)
 {
     char *folded = g_utf8_casefold(text, -1);
-    uint32_t column = table_find(t, "text"), i = 0;
+    uint32_t column = result_table_find_column(t, "text"), i = 0;
     while (i < t->row_count && !has_text(t, (from + i) % t->row_count, column, folded))
         i++;
     bool found = *folded && i < t->row_count;
@@ -60,12 +60,12 @@ int sourcerows_text(const struct shown_table *t, uint32_t from, const char *text
 }
 
 /* What people read stands first, then what weighs. */
-const struct grid_column sourcerows_columns[] = {
+const struct grid_column source_rows_columns[] = {
     {"share", NULL, " "},    {"line", "last", NULL},   {"text", NULL, NULL},
     {"made_ns", NULL, NULL}, {"self_ns", NULL, NULL},  {"waited_ns", NULL, NULL},
     {"path_ns", NULL, NULL}, {"total_ns", NULL, NULL}, {"calls", NULL, NULL},
     {"share", NULL, NULL},   {"ran_ns", NULL, NULL},   {0}};
-const unsigned sourcerows_styles[] = {GRID_BAR,
+const unsigned source_rows_styles[] = {GRID_BAR,
                                       GRID_BLANK | GRID_SHADED,
                                       GRID_BLANK | GRID_CODE,
                                       GRID_BLANK,
@@ -77,12 +77,12 @@ const unsigned sourcerows_styles[] = {GRID_BAR,
                                       GRID_BLANK,
                                       GRID_BLANK};
 
-const char *sourcerows_write(const struct shown_table *t, const struct table_names *names,
-                             const struct page_options *options, const char *file)
+const char *source_rows_write(const struct result_table *t, const struct table_names *names,
+                             const struct document_options *options, const char *file)
 {
-    struct sheet sheet = {0};
-    lined_words(&sheet, names, t);
-    const char *why = render_table_write(&sheet, 1, options, file);
-    sheet_free(&sheet);
+    struct text_table sheet = {0};
+    annotated_words_write(&sheet, names, t);
+    const char *why = table_page_write(&sheet, 1, options, file);
+    text_table_free(&sheet);
     return why;
 }

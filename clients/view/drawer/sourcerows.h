@@ -8,15 +8,15 @@
 #include "render/page.h"
 #include "wire/table.h"
 
-extern const struct grid_column sourcerows_columns[];
-extern const unsigned sourcerows_styles[]; /* of each of them */
+extern const struct grid_column source_rows_columns[];
+extern const unsigned source_rows_styles[]; /* of each of them */
 
-int sourcerows_line(const struct shown_table *table, int number);
-int sourcerows_heaviest(const struct shown_table *table);
+int source_rows_find_line(const struct result_table *table, int number);
+int source_rows_find_heaviest(const struct result_table *table);
 /* The first with a text in it, in whatever case, from a row on and around. */
-int sourcerows_text(const struct shown_table *table, uint32_t from, const char *text);
+int source_rows_find_text(const struct result_table *table, uint32_t from, const char *text);
 /* As poet source writes it; NULL, or what went wrong. */
-const char *sourcerows_write(const struct shown_table *table, const struct table_names *names,
-                             const struct page_options *options, const char *file);
+const char *source_rows_write(const struct result_table *table, const struct table_names *names,
+                             const struct document_options *options, const char *file);
 
 #endif

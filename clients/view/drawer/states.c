@@ -5,27 +5,27 @@
 #include "clients/view/picture/view.h"
 
 /* It stays in its place, but for the table. */
-static GtkWidget *instead(struct view *view)
+static GtkWidget *states_tab_replacement_widget(struct view *view)
 {
-    return shares_wanted(view)  ? shares_widget(view)
-           : bands_wanted(view) ? bands_widget(view)
+    return overview_states_are_shown(view)  ? overview_states_widget(view)
+           : band_rows_are_shown(view) ? band_rows_widget(view)
                                 : NULL;
 }
 
-static void take(struct view *view, enum news news)
+static void states_tab_on_notification(struct view *view, enum notification news)
 {
-    bands_take(view, news);
-    shares_take(view, news);
+    band_rows_on_notification(view, news);
+    overview_states_on_notification(view, news);
 }
 
-const struct page page_states = {
+const struct tab page_states = {
     .name = "states",
     .title = "States",
-    .what = "states",
-    .by = "",
-    .nothing = "No thread is known yet.",
-    .about = "How each thread spent its life: ready, running, blocked",
-    .instead = instead,
-    .take = take,
-    .clear = bands_clear,
+    .preset = "states",
+    .row_kind = "",
+    .empty_text = "No thread is known yet.",
+    .tooltip = "How each thread spent its life: ready, running, blocked",
+    .replacement = states_tab_replacement_widget,
+    .on_notification = states_tab_on_notification,
+    .clear = band_rows_clear,
 };

@@ -4,22 +4,22 @@
 #include "clients/view/drawer/row.h"
 
 /* A row is known again by what it is about, not by its figures: but for the number of a line of a file. */
-static guint64 key_of(const struct shown_table *t, uint32_t row, guint64 above, uint32_t line)
+static guint64 key_of(const struct result_table *t, uint32_t row, guint64 above, uint32_t line)
 {
-    const struct table_cell *cells = table_cells(t, row);
+    const struct table_cell *cells = result_table_cells(t, row);
     guint64 key = above * 31 + t->rows[row].depth + 1;
     for (uint32_t i = 0; i < t->column_count; i++)
-        key = key * 1099511628211u + cell_key(&cells[i], t->columns[i].kind);
+        key = key * 1099511628211u + grid_cell_key(&cells[i], t->columns[i].kind);
     if (line < t->column_count && cells[line].is == CELL_NUMBER)
         key = key * 1099511628211u + (guint64)cells[line].number;
     return key;
 }
 
-GPtrArray *tree_make(const struct shown_table *t)
+GPtrArray *row_tree_make(const struct result_table *t)
 {
     GPtrArray *roots = g_ptr_array_new_with_free_func(g_object_unref);
     DrawerRow *last[256] = {NULL};
-    uint32_t line = table_find(t, "line");
+    uint32_t line = result_table_find_column(t, "line");
     for (uint32_t i = 0; i < t->row_count; i++) {
         unsigned depth = t->rows[i].depth;
         while (depth && !last[depth - 1])
@@ -37,26 +37,26 @@ GPtrArray *tree_make(const struct shown_table *t)
     return roots;
 }
 
-bool tree_same(GListModel *old, GListModel *new)
+bool row_tree_same(GListModel *old, GListModel *new)
 {
     guint n = old ? g_list_model_get_n_items(old) : 0;
     bool same = n == (new ? g_list_model_get_n_items(new) : 0);
     for (guint i = 0; same && i < n; i++) {
         DrawerRow *a = g_list_model_get_item(old, i), *b = g_list_model_get_item(new, i);
-        same = a->key == b->key && tree_same(G_LIST_MODEL(a->below), G_LIST_MODEL(b->below));
+        same = a->key == b->key && row_tree_same(G_LIST_MODEL(a->below), G_LIST_MODEL(b->below));
         g_object_unref(a);
         g_object_unref(b);
     }
     return same;
 }
 
-void tree_renumber(GListModel *rows, guint *number)
+void row_tree_renumber(GListModel *rows, guint *number)
 {
     for (guint i = 0; rows && i < g_list_model_get_n_items(rows); i++) {
         DrawerRow *row = g_list_model_get_item(rows, i);
         row->row = (*number)++;
         drawer_row_changed(row);
-        tree_renumber(G_LIST_MODEL(row->below), number);
+        row_tree_renumber(G_LIST_MODEL(row->below), number);
         g_object_unref(row);
     }
 }

@@ -7,10 +7,10 @@
 #include <gio/gio.h>
 
 /* Those of depth 0, with the others below them, as DrawerRow; the caller's. */
-GPtrArray *tree_make(const struct shown_table *table);
+GPtrArray *row_tree_make(const struct result_table *table);
 /* Are they about the same, one after the other, whatever their figures?  NULL: there are none. */
-bool tree_same(GListModel *rows, GListModel *others);
+bool row_tree_same(GListModel *rows, GListModel *others);
 /* Numbers them anew, from *number on, and tells each that it has changed. */
-void tree_renumber(GListModel *rows, guint *number);
+void row_tree_renumber(GListModel *rows, guint *number);
 
 #endif

@@ -11,17 +11,17 @@
 #define WAITS_MOST 5000u /* the longest, among which those of a row are looked for */
 
 /* Kept with the label. */
-struct single {
+struct waits_tab {
     struct view *view;
     GtkWidget *label, *button, *box;
-    struct tabled waits; /* each for itself */
+    struct table_model waits; /* each for itself */
     /* what the selected row has in common, as it said it */
     struct table_place where;
     char *type, *kind; /* of the wait; of what it was for; NULL: it does not say */
     bool wanted; /* its events are to be marked */
 };
 
-static struct single *single_of(struct view *view)
+static struct waits_tab *waits_tab_state(struct view *view)
 {
     return g_object_get_data(G_OBJECT(view->window), "single waits");
 }
@@ -37,21 +37,21 @@ static bool is_kind(struct view *view, const struct table_cell *cell, const char
 {
     if (cell->is != CELL_LINE)
         return !kind;
-    const struct target_kind *is = book_kind(the_book(view), cell->line);
+    const struct target_line_type *is = metadata_line_type(view_metadata(view), cell->line);
     return kind && is && strcmp(is->name, kind) == 0;
 }
 
-static void mark(struct view *view, struct single *s)
+static void waits_tab_mark_waits(struct view *view, struct waits_tab *s)
 {
-    const struct shown_table *t = &s->waits.table;
-    uint32_t where = table_find(t, "where"), type = table_find(t, "type"),
-             what = table_find(t, "for"), until = table_find(t, "until"), n = t->column_count;
+    const struct result_table *t = &s->waits.table;
+    uint32_t where = result_table_find_column(t, "where"), type = result_table_find_column(t, "type"),
+             what = result_table_find_column(t, "for"), until = result_table_find_column(t, "until"), n = t->column_count;
     s->wanted = false;
     if (where == n || type == n || what == n || until == n)
         return;
-    GArray *events = g_array_new(FALSE, FALSE, sizeof(struct ref));
+    GArray *events = g_array_new(FALSE, FALSE, sizeof(struct event_id));
     for (uint32_t i = 0; i < t->row_count; i++) {
-        const struct table_cell *cells = table_cells(t, i);
+        const struct table_cell *cells = result_table_cells(t, i);
         struct table_place place =
             cells[where].is == CELL_PLACE ? cells[where].place : (struct table_place){0};
         if (t->rows[i].depth || place.address != s->where.address ||
@@ -62,88 +62,88 @@ static void mark(struct view *view, struct single *s)
         if (cells[until].is == CELL_EVENT)
             g_array_append_val(events, cells[until].event);
     }
-    marked_add(&view->marked, (struct ref *)(void *)events->data, events->len);
+    highlights_add(&view->highlights, (struct event_id *)(void *)events->data, events->len);
     g_array_free(events, TRUE);
-    news_tell(&view->news, NEWS_HITS);
+    notify_listener(&view->listener, NOTIFY_HITS);
 }
 
-static void on_told(void *user)
+static void waits_tab_on_table(void *user)
 {
-    struct single *s = user;
+    struct waits_tab *s = user;
     if (s->waits.fresh && s->wanted)
-        mark(s->view, s);
+        waits_tab_mark_waits(s->view, s);
     s->waits.fresh = false;
 }
 
-static void ask(struct single *s)
+static void waits_tab_request_waits(struct waits_tab *s)
 {
-    struct table_request request = tabled_request("waits", "wait");
+    struct table_request request = table_model_request("waits", "wait");
     request.top = WAITS_MOST;
     s->wanted = true;
-    tabled_ask(&s->waits, &request);
+    table_model_send(&s->waits, &request);
 }
 
-static char *text_of(const struct table_cell *cell)
+static char *text_view_of(const struct table_cell *cell)
 {
     return cell->is == CELL_TEXT ? g_strdup(cell->text) : NULL;
 }
 
-static void selected(struct view *view, const struct shown_table *t, int row)
+static void waits_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
-    struct single *s = single_of(view);
-    uint32_t where = table_find(t, "where"), type = table_find(t, "type"),
-             what = table_find(t, "for"), n = t->column_count;
+    struct waits_tab *s = waits_tab_state(view);
+    uint32_t where = result_table_find_column(t, "where"), type = result_table_find_column(t, "type"),
+             what = result_table_find_column(t, "for"), n = t->column_count;
     s->wanted = false;
     if (row < 0 || where == n || type == n || what == n)
         return;
-    const struct table_cell *cells = table_cells(t, (uint32_t)row);
+    const struct table_cell *cells = result_table_cells(t, (uint32_t)row);
     g_free(s->type);
     g_free(s->kind);
     s->where = cells[where].is == CELL_PLACE ? cells[where].place : (struct table_place){0};
-    s->type = text_of(&cells[type]);
-    s->kind = text_of(&cells[what]);
-    reason_ask(view, t->rows[row].event);
-    ask(s);
+    s->type = text_view_of(&cells[type]);
+    s->kind = text_view_of(&cells[what]);
+    wait_cause_request(view, t->rows[row].event);
+    waits_tab_request_waits(s);
 }
 
 /* ---- the sentence above ---- */
 
-static void say(struct view *view)
+static void waits_tab_show_cause(struct view *view)
 {
-    struct single *s = single_of(view);
-    const char *said = reason_said(view, NULL);
+    struct waits_tab *s = waits_tab_state(view);
+    const char *said = wait_cause_sentence(view, NULL);
     gtk_label_set_text(GTK_LABEL(s->label), said ? said : "");
     gtk_widget_set_tooltip_text(s->label, said);
     gtk_widget_set_visible(s->box, said != NULL);
 }
 
-static void take(struct view *view, enum news news)
+static void waits_tab_on_notification(struct view *view, enum notification news)
 {
-    if (news == NEWS_REASON || news == NEWS_SHOWN)
-        say(view);
+    if (news == NOTIFY_WAIT_CAUSE || news == NOTIFY_TAB_SHOWN)
+        waits_tab_show_cause(view);
 }
 
-static void clear(struct view *view)
+static void waits_tab_clear_waits(struct view *view)
 {
-    struct single *s = single_of(view);
-    tabled_clear(&s->waits);
+    struct waits_tab *s = waits_tab_state(view);
+    table_model_clear(&s->waits);
     s->wanted = false;
 }
 
 static void free_single(gpointer data)
 {
-    struct single *s = data;
+    struct waits_tab *s = data;
     g_free(s->type);
     g_free(s->kind);
-    shown_table_free(&s->waits.table);
+    result_table_free(&s->waits.table);
     g_free(s);
 }
 
-static GtkWidget *above(struct view *view)
+static GtkWidget *waits_tab_create_cause_box(struct view *view)
 {
-    struct single *s = g_new0(struct single, 1);
+    struct waits_tab *s = g_new0(struct waits_tab, 1);
     s->view = view;
-    s->waits = (struct tabled){.link = &view->link, .told = on_told, .user = s};
+    s->waits = (struct table_model){.link = &view->server_link, .on_table = waits_tab_on_table, .user = s};
     s->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     s->label = gtk_label_new("");
     s->button = gtk_button_new_with_label("To its cause");
@@ -165,7 +165,7 @@ static GtkWidget *above(struct view *view)
     return s->box;
 }
 
-static const struct grid_column columns[] = {{"waited_ns", "charge_ns", "waited, charged ms"},
+static const struct grid_column waits_tab_shown_columns[] = {{"waited_ns", "charge_ns", "waited, charged ms"},
                                              {"share", NULL, NULL},
                                              {"waits", NULL, NULL},
                                              {"where", "step", "where, and what was done"},
@@ -175,17 +175,17 @@ static const struct grid_column columns[] = {{"waited_ns", "charge_ns", "waited,
                                              {"released_by", NULL, NULL},
                                              {0}};
 
-const struct page page_waits = {
+const struct tab page_waits = {
     .name = "waits",
     .title = "Waits",
-    .what = "waits",
-    .by = "",
-    .nothing = "No thread has waited for another one.",
-    .about = "Where threads waited, and why so long",
-    .columns = columns,
-    .above = above,
-    .selected = selected,
-    .pointed = reason_go,
-    .take = take,
-    .clear = clear,
+    .preset = "waits",
+    .row_kind = "",
+    .empty_text = "No thread has waited for another one.",
+    .tooltip = "Where threads waited, and why so long",
+    .columns = waits_tab_shown_columns,
+    .header = waits_tab_create_cause_box,
+    .selected = waits_tab_on_row_selected,
+    .pointed = wait_cause_go_to,
+    .on_notification = waits_tab_on_notification,
+    .clear = waits_tab_clear_waits,
 };

@@ -11,7 +11,7 @@
 #define LINES_AROUND 3
 #define SOURCE_BYTES (8u << 20)
 
-static char *source_path(const struct site_is *site)
+static char *source_path(const struct symbol_location *site)
 {
     if (*site->path && g_file_test(site->path, G_FILE_TEST_IS_REGULAR))
         return g_canonicalize_filename(site->path,
@@ -23,10 +23,10 @@ static char *source_path(const struct site_is *site)
     return path;
 }
 
-void code_around(GString *s, const struct site_is *site)
+void code_panel_append_source(GString *s, const struct symbol_location *site)
 {
     char *path = source_path(site);
-    char *text = path && site->line > 0 ? regular_read(path, SOURCE_BYTES, NULL) : NULL;
+    char *text = path && site->line > 0 ? safe_open_read(path, SOURCE_BYTES, NULL) : NULL;
     if (!text) {
         g_free(path);
         return;
@@ -47,20 +47,20 @@ void code_around(GString *s, const struct site_is *site)
     g_free(path);
 }
 
-void code_edit(struct view *view)
+void code_panel_open_editor(struct view *view)
 {
-    const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
     if (!e || !e->site) {
-        status_say(&view->status, view->camera.place.selected.line
+        status_line_show(&view->status_line, view->viewport.place.selected.line
                                       ? "The selected event has no call site"
                                       : "Select an event first");
         return;
     }
-    struct site_is site = sites_call(view->link.sites, e->process, e->site);
+    struct symbol_location site = symbolize(view->server_link.sites, e->process, e->site);
     char *path = source_path(&site);
     if (path)
-        editor_open(view, path, site.line);
+        source_editor_open(view, path, site.line);
     else
-        status_say(&view->status, "%s: its source is not here", site.place);
+        status_line_show(&view->status_line, "%s: its source is not here", site.place);
     g_free(path);
 }

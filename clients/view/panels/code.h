@@ -10,8 +10,8 @@
 struct view;
 
 /* Appends the lines around it, as markup; nothing where its source is not here. */
-void code_around(GString *s, const struct site_is *site);
+void code_panel_append_source(GString *s, const struct symbol_location *site);
 /* The selected event's, in the editor; else the status line says why not. */
-void code_edit(struct view *view);
+void code_panel_open_editor(struct view *view);
 
 #endif

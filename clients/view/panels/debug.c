@@ -12,17 +12,17 @@
 /* NULL: the status line says why there is none. */
 static char *trace_of(struct view *view)
 {
-    char *trace = stops_trace(view);
+    char *trace = breakpoint_marks_trace_file(view);
     if (!trace)
-        status_say(&view->status, "The trace of this run is not a file here");
+        status_line_show(&view->status_line, "The trace of this run is not a file here");
     return trace;
 }
 
 static bool any_selected(struct view *view)
 {
-    if (!view->camera.place.selected.line)
-        status_say(&view->status, "Select an event first");
-    return view->camera.place.selected.line != 0;
+    if (!view->viewport.place.selected.line)
+        status_line_show(&view->status_line, "Select an event first");
+    return view->viewport.place.selected.line != 0;
 }
 
 /* $TERMINAL, which may have arguments, else Debian's; NULL: there is none.  What goes wrong the status line says. */
@@ -40,9 +40,9 @@ static char **find_terminal(struct view *view, const char *trace, const char *ev
     }
     g_strfreev(words);
     if (is_named)
-        status_say(&view->status, "$TERMINAL: %s: there is no such program", named);
+        status_line_show(&view->status_line, "$TERMINAL: %s: there is no such program", named);
     else
-        status_say(&view->status,
+        status_line_show(&view->status_line,
                    "There is no x-terminal-emulator: set $TERMINAL, or say in a terminal: "
                    "poet debug %s %s",
                    trace, event);
@@ -53,12 +53,12 @@ static char **find_terminal(struct view *view, const char *trace, const char *ev
 #define KEPT_OPEN                                                                                  \
     "\"$@\" || { printf '\\nIt ended with %s. Enter closes this window. ' $?; read -r _; }"
 
-static void start(struct view *view, char **terminal, char *trace, char *event)
+static void debug_panel_start_terminal(struct view *view, char **terminal, char *trace, char *event)
 {
     char poet[PATH_MAX];
     GError *error = NULL;
-    if (!installed_path("bin/poet", X_OK, poet, sizeof poet)) {
-        status_say(&view->status, "bin/poet: not installed");
+    if (!install_path_find("bin/poet", X_OK, poet, sizeof poet)) {
+        status_line_show(&view->status_line, "bin/poet: not installed");
         return;
     }
     /* (GNOME's takes one word after -e) */
@@ -72,64 +72,64 @@ static void start(struct view *view, char **terminal, char *trace, char *event)
         g_strv_builder_add(words, behind[i]);
     char **all = g_strv_builder_end(words);
     if (!g_spawn_async(NULL, all, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &error))
-        status_say(&view->status, "%s: %s", terminal[0], error->message);
+        status_line_show(&view->status_line, "%s: %s", terminal[0], error->message);
     else
-        status_say(&view->status, "The debugger goes to %s", event);
+        status_line_show(&view->status_line, "The debugger goes to %s", event);
     g_clear_error(&error);
     g_strfreev(all);
     g_strv_builder_unref(words);
 }
 
-void debug_here(struct view *view)
+void debug_panel_start(struct view *view)
 {
     char event[48];
     char *trace = any_selected(view) ? trace_of(view) : NULL;
-    ref_print(event, sizeof event, view->camera.place.selected);
+    event_id_print(event, sizeof event, view->viewport.place.selected);
     char **terminal = trace ? find_terminal(view, trace, event) : NULL;
     if (terminal)
-        start(view, terminal, trace, event);
+        debug_panel_start_terminal(view, terminal, trace, event);
     g_strfreev(terminal);
     g_free(trace);
 }
 
-static void toggle(struct view *view, const char *what)
+static void debug_panel_toggle_at(struct view *view, const char *what)
 {
     struct error error;
     bool set;
     char *trace = trace_of(view);
     if (!trace)
         return;
-    if (!breaks_toggle(trace, what, &set, &error))
-        status_say(&view->status, "%s", error.text);
+    if (!breakpoint_file_toggle(trace, what, &set, &error))
+        status_line_show(&view->status_line, "%s", error.text);
     else
-        status_say(&view->status, set ? "Breakpoint: %s" : "No breakpoint any more: %s", what);
-    stops_read(view);
+        status_line_show(&view->status_line, set ? "Breakpoint: %s" : "No breakpoint any more: %s", what);
+    breakpoint_marks_read(view);
     g_free(trace);
 }
 
-void debug_break(struct view *view)
+void debug_panel_toggle_breakpoint(struct view *view)
 {
     char event[48];
     if (!any_selected(view))
         return;
-    ref_print(event, sizeof event, view->camera.place.selected);
-    toggle(view, event);
+    event_id_print(event, sizeof event, view->viewport.place.selected);
+    debug_panel_toggle_at(view, event);
 }
 
-void debug_break_place(struct view *view)
+void debug_panel_toggle_place(struct view *view)
 {
     if (!any_selected(view))
         return;
-    const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
     if (!e || !e->site || !e->thread) {
-        status_say(&view->status, "The selected event has no call site");
+        status_line_show(&view->status_line, "The selected event has no call site");
         return;
     }
-    struct site_is site = sites_call(view->link.sites, e->process, e->site);
+    struct symbol_location site = symbolize(view->server_link.sites, e->process, e->site);
     char *quoted =
              strpbrk(site.place, " \t\"'\\") ? g_shell_quote(site.place) : g_strdup(site.place),
          *what = g_strdup_printf("%s thread %u", quoted, e->thread);
-    toggle(view, what);
+    debug_panel_toggle_at(view, what);
     g_free(what);
     g_free(quoted);
 }

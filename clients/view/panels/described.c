@@ -14,15 +14,15 @@
 
 /* ---- words ---- */
 
-static char *duration(int64_t ns)
+static char *event_details_duration_text(int64_t ns)
 {
     char s[32];
-    fate_duration(s, sizeof s, ns);
+    duration_text(s, sizeof s, ns);
     return g_strdup(s);
 }
 
 /* A row of the page: what it is, and what it says, which is markup. */
-static void add_markup(struct described *d, const char *name, const char *markup)
+static void add_markup(struct event_details *d, const char *name, const char *markup)
 {
     GtkWidget *left = gtk_label_new(name), *right = d->label(d->view);
     gtk_label_set_xalign(GTK_LABEL(left), 0);
@@ -34,7 +34,7 @@ static void add_markup(struct described *d, const char *name, const char *markup
     gtk_grid_attach(GTK_GRID(d->grid), right, 1, d->rows++, 1, 1);
 }
 
-static void add_field(struct described *d, const char *name, const char *value)
+static void add_field(struct event_details *d, const char *name, const char *value)
 {
     char *v = g_markup_escape_text(value, -1);
     add_markup(d, name, v);
@@ -71,13 +71,13 @@ static void add_function(GString *s, struct table_place place, const char *name)
 }
 
 /* By which calls it came to be made, where its thread measures them. */
-static void add_calls(struct described *d, const struct shown_event *e)
+static void add_calls(struct event_details *d, const struct event_info *e)
 {
-    const struct table_names names = {the_book(d->view), d->view->link.sites};
+    const struct table_names names = {view_metadata(d->view), d->view->server_link.sites};
     GString *s = g_string_new(NULL);
     for (uint32_t i = 0; i < e->call_count; i++) {
         struct table_place function = {e->process, e->calls[i]};
-        char *name = table_say_place(&names, function, "");
+        char *name = result_table_place_text(&names, function, "");
         g_string_append(s, i ? "\n" : "");
         add_function(s, function, name);
         free(name);
@@ -90,7 +90,7 @@ static void add_calls(struct described *d, const struct shown_event *e)
 #define REFS_SAID 20u
 
 /* Lines that only collect what comes before are nothing to people. */
-static void add_refs(struct described *d, const char *name, const struct ref *refs, uint32_t count)
+static void add_refs(struct event_details *d, const char *name, const struct event_id *refs, uint32_t count)
 {
     GString *s = g_string_new(NULL);
     uint32_t said = 0, seen = 0;
@@ -101,7 +101,7 @@ static void add_refs(struct described *d, const char *name, const struct ref *re
             continue;
         if (said++)
             g_string_append_c(s, '\n');
-        related_link(s, the_book(d->view), refs[i]);
+        event_relations_append_link(s, view_metadata(d->view), refs[i]);
     }
     if (seen > said)
         g_string_append_printf(s, "\nand %u more", seen - said);
@@ -112,7 +112,7 @@ static void add_refs(struct described *d, const char *name, const struct ref *re
 
 /* ---- the whole ---- */
 
-static const char *partners_are(const struct shown_event *e)
+static const char *partners_are(const struct event_info *e)
 {
     return e->relation == RELATION_RECEIVE ? "After the send"
            : e->relation == RELATION_SEND  ? "Before the receive"
@@ -120,25 +120,25 @@ static const char *partners_are(const struct shown_event *e)
 }
 
 /* "signals Q:more, at crawler.c:19, 3.71 ms" */
-static void describe_head(struct described *d, const struct shown_event *e)
+static void describe_head(struct event_details *d, const struct event_info *e)
 {
-    const struct book *book = the_book(d->view);
-    const struct target_event *look = book_look(book, e);
-    GString *s = g_string_new(look ? look->text : book_type(book, e->type));
+    const struct trace_metadata *book = view_metadata(d->view);
+    const struct target_event *look = event_style(book, e);
+    GString *s = g_string_new(look ? look->text : metadata_type_name(book, e->type));
     uint32_t what = e->about ? e->about : e->partner_count ? e->partners[0].line : 0;
     if (what && !(what & HIDDEN_LINE))
-        g_string_append_printf(s, " %s", book_label(book, what));
+        g_string_append_printf(s, " %s", metadata_label(book, what));
     if (e->unheard && look && look->unheard)
         g_string_append_printf(s, ", %s", look->unheard);
-    char *time = duration(e->time_ns), *what_markup = g_markup_escape_text(s->str, -1);
+    char *time = event_details_duration_text(e->time_ns), *what_markup = g_markup_escape_text(s->str, -1);
     GString *markup = g_string_new(NULL);
     g_string_append_printf(markup, "<b>%s", what_markup);
     if (e->site) {
-        struct site_is site = sites_call(d->view->link.sites, e->process, e->site);
+        struct symbol_location site = symbolize(d->view->server_link.sites, e->process, e->site);
         g_string_append(markup, ", at ");
         add_place(markup, (struct table_place){e->process, e->site}, site.place);
     }
-    g_string_append_printf(markup, ", %s%s</b>", time, say_state(e));
+    g_string_append_printf(markup, ", %s%s</b>", time, state_text(e));
     gtk_label_set_markup(GTK_LABEL(d->head), markup->str);
     g_string_free(markup, TRUE);
     g_free(what_markup);
@@ -146,14 +146,14 @@ static void describe_head(struct described *d, const struct shown_event *e)
     g_string_free(s, TRUE);
 }
 
-static void describe_times(struct described *d, const struct shown_event *e)
+static void describe_times(struct event_details *d, const struct event_info *e)
 {
     char *exact = g_strdup_printf("%.9g s", (double)e->time_ns / 1e9);
     add_field(d, "Time", exact);
     if (e->waited_ns > 0) {
-        char *waited = duration(e->waited_ns);
-        char *who = g_strdup_printf("%s, by %s", waited, book_label(the_book(d->view), e->thread));
-        const char *why = reason_said(d->view, &e->at);
+        char *waited = event_details_duration_text(e->waited_ns);
+        char *who = g_strdup_printf("%s, by %s", waited, metadata_label(view_metadata(d->view), e->thread));
+        const char *why = wait_cause_sentence(d->view, &e->at);
         add_field(d, "Waited", who);
         if (why)
             add_field(d, "Why", why);
@@ -161,7 +161,7 @@ static void describe_times(struct described *d, const struct shown_event *e)
         g_free(who);
     }
     if (e->since_ns > 0) {
-        char *since = duration(e->since_ns);
+        char *since = event_details_duration_text(e->since_ns);
         char *text = g_strdup_printf("%s since the event before it on its line", since);
         add_field(d, "Gap", text);
         g_free(since);
@@ -170,23 +170,23 @@ static void describe_times(struct described *d, const struct shown_event *e)
     g_free(exact);
 }
 
-void described_fill(struct described *d, const struct shown_event *e)
+void event_details_fill(struct event_details *d, const struct event_info *e)
 {
-    const struct book *book = the_book(d->view);
+    const struct trace_metadata *book = view_metadata(d->view);
     char at[48];
-    ref_print(at, sizeof at, e->at);
+    event_id_print(at, sizeof at, e->at);
     describe_head(d, e);
-    char *type = g_strdup_printf("%s, %s", book_type(book, e->type), at);
+    char *type = g_strdup_printf("%s, %s", metadata_type_name(book, e->type), at);
     add_field(d, "Event", type);
-    add_field(d, "Line", book_label(book, e->at.line));
+    add_field(d, "Line", metadata_label(book, e->at.line));
     if (e->thread && e->thread != e->at.line)
-        add_field(d, "By", book_label(book, e->thread));
-    ran_ask(&d->ran, e);
-    const char *ran = ran_said(&d->ran, e->at);
+        add_field(d, "By", metadata_label(book, e->thread));
+    event_placement_request(&d->ran, e);
+    const char *ran = event_placement_text(&d->ran, e->at);
     if (ran)
         add_field(d, "Ran on", ran);
     if (e->about)
-        add_field(d, "About", book_label(book, e->about));
+        add_field(d, "About", metadata_label(book, e->about));
     describe_times(d, e);
     add_refs(d, partners_are(e), e->partners, e->partner_count);
     if (e->partner_lost)
@@ -201,18 +201,18 @@ void described_fill(struct described *d, const struct shown_event *e)
         add_field(d, "Text", e->texts[i]);
     GString *source = g_string_new(NULL);
     if (e->site) {
-        struct site_is site = sites_call(d->view->link.sites, e->process, e->site);
+        struct symbol_location site = symbolize(d->view->server_link.sites, e->process, e->site);
         if (*site.function)
             add_field(d, "Function", site.function);
         add_calls(d, e);
-        code_around(source, &site);
+        code_panel_append_source(source, &site);
     }
     gtk_label_set_markup(GTK_LABEL(d->source), source->str);
     g_string_free(source, TRUE);
     g_free(type);
 }
 
-void described_empty(struct described *d)
+void event_details_clear(struct event_details *d)
 {
     GtkWidget *child;
     while ((child = gtk_widget_get_first_child(d->grid)))

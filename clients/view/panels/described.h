@@ -8,15 +8,15 @@
 
 struct view;
 
-struct described {
+struct event_details {
     struct view *view;
     GtkWidget *head, *grid, *source; /* two labels, and what stands between them */
     GtkWidget *(*label)(struct view *view); /* makes one that may have links in it */
-    struct ran ran; /* where its thread was */
+    struct event_placement ran; /* where its thread was */
     int rows; /* of the grid */
 };
 
-void described_fill(struct described *described, const struct shown_event *event);
-void described_empty(struct described *described);
+void event_details_fill(struct event_details *described, const struct event_info *event);
+void event_details_clear(struct event_details *described);
 
 #endif

@@ -18,10 +18,10 @@ static guint item_count(GListModel *model) { return POET_ROWS(model)->count; }
 static gpointer item_at(GListModel *model, guint index)
 {
     PoetRows *rows = POET_ROWS(model);
-    if (index >= rows->count || (rows->hits && index >= rows->view->finder.hit_count))
+    if (index >= rows->count || (rows->hits && index >= rows->view->search.hit_count))
         return NULL;
     PoetRow *row = g_object_new(POET_TYPE_ROW, NULL);
-    row->position = entries_position(rows, index);
+    row->position = event_rows_position(rows, index);
     return row;
 }
 
@@ -37,7 +37,7 @@ G_DEFINE_FINAL_TYPE_WITH_CODE(PoetRows, poet_rows, G_TYPE_OBJECT,
 
 static void free_entry(gpointer p)
 {
-    struct entry *e = p;
+    struct event_row_entry *e = p;
     for (size_t i = 0; i < CELLS; i++)
         g_free(e->cells[i]);
     g_free(e->text);
@@ -65,24 +65,24 @@ static void poet_rows_init(PoetRows *rows)
     rows->listing = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 }
 
-uint64_t entries_position(const PoetRows *rows, guint index)
+uint64_t event_rows_position(const PoetRows *rows, guint index)
 {
-    return rows->hits ? rows->view->finder.positions[index] : index;
+    return rows->hits ? rows->view->search.positions[index] : index;
 }
 
-bool entries_complete(const PoetRows *rows)
+bool event_rows_are_complete(const PoetRows *rows)
 {
     for (guint i = 0; i < rows->count; i++) {
-        uint64_t position = entries_position(rows, i);
+        uint64_t position = event_rows_position(rows, i);
         if (!g_hash_table_contains(rows->entries, &position))
             return false;
     }
     return true;
 }
 
-int entries_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b, enum cell cell)
+int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b, enum event_row_cell cell)
 {
-    const struct entry *x = g_hash_table_lookup(rows->entries, &a->position),
+    const struct event_row_entry *x = g_hash_table_lookup(rows->entries, &a->position),
                        *y = g_hash_table_lookup(rows->entries, &b->position);
     int order = 0;
     if (x && y && cell == CELL_TIME)

@@ -6,7 +6,7 @@
 
 #include <gtk/gtk.h>
 
-struct events;
+struct event_list;
 struct view;
 
 /* One row: a position. */
@@ -16,12 +16,12 @@ struct _PoetRow {
     GObject parent;
     uint64_t position;
 };
-enum cell { CELL_TIME, CELL_LINE, CELL_WHAT, CELL_ABOUT, CELL_SITE, CELLS };
+enum event_row_cell { CELL_TIME, CELL_LINE, CELL_WHAT, CELL_ABOUT, CELL_SITE, CELLS };
 
-struct entry {
+struct event_row_entry {
     char *cells[CELLS];
     char *text; /* all of it */
-    struct ref at;
+    struct event_id at;
     int64_t time_ns;
 };
 
@@ -30,7 +30,7 @@ G_DECLARE_FINAL_TYPE(PoetRows, poet_rows, POET, ROWS, GObject)
 struct _PoetRows {
     GObject parent;
     struct view *view;
-    struct events *events;
+    struct event_list *events;
     GHashTable *entries, *asked; /* by position; by page */
     GHashTable *listing; /* the position that a list was asked for from, by its question */
     guint count;
@@ -38,9 +38,9 @@ struct _PoetRows {
 };
 
 /* Is all that it shows here? */
-bool entries_complete(const PoetRows *rows);
-uint64_t entries_position(const PoetRows *rows, guint index); /* as the model counts */
+bool event_rows_are_complete(const PoetRows *rows);
+uint64_t event_rows_position(const PoetRows *rows, guint index); /* as the model counts */
 /* Of two rows, by a column; in the order of the recording, where that is the same. */
-int entries_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b, enum cell cell);
+int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b, enum event_row_cell cell);
 
 #endif

@@ -28,12 +28,12 @@
 /* Buttons above it; whether there is anything for some of them to go to is asked for. */
 enum { PARTNER, CAUSE, EFFECT, EDITOR, BUTTONS };
 
-struct details {
-    struct described is;
+struct event_panel {
+    struct event_details is;
     GtkWidget *hint, *counts, *count_on, *relation, *event_buttons;
     GtkWidget *buttons[BUTTONS];
-    struct inquiry asked[BUTTONS]; /* is there a cause, an effect? */
-    struct ref asked_of;
+    struct request_slot asked[BUTTONS]; /* is there a cause, an effect? */
+    struct event_id asked_of;
     guint idle;
 };
 
@@ -41,80 +41,80 @@ static GtkWidget *new_label(struct view *view);
 
 /* ---- is there anything to go to? ---- */
 
-static void take_found(struct details *state, int button, const struct answer *answer)
+static void event_panel_on_neighbor(struct event_panel *state, int button, const struct response_chunk *answer)
 {
-    struct shown_found found;
-    if (answer->part != PART_FOUND)
+    struct search_result found;
+    if (answer->part != RESPONSE_FOUND)
         return;
-    get_found(answer->in, &found);
+    decode_search_result(answer->in, &found);
     gtk_widget_set_sensitive(state->buttons[button], found.hit_count > 0);
-    shown_found_free(&found);
+    search_result_free(&found);
 }
 
-static void take_cause(void *state, const struct answer *answer)
+static void event_panel_on_cause(void *state, const struct response_chunk *answer)
 {
-    take_found(state, CAUSE, answer);
+    event_panel_on_neighbor(state, CAUSE, answer);
 }
 
-static void take_effect(void *state, const struct answer *answer)
+static void event_panel_on_effect(void *state, const struct response_chunk *answer)
 {
-    take_found(state, EFFECT, answer);
+    event_panel_on_neighbor(state, EFFECT, answer);
 }
 
-static void ask_step(struct view *view, struct details *state, int button, enum asked_step step,
+static void event_panel_request_neighbor(struct view *view, struct event_panel *state, int button, enum neighbor_step step,
                      source_take *take)
 {
-    struct out body = {0};
-    put_ref(&body, view->camera.place.selected);
-    put_u8(&body, (uint8_t)step);
-    inquiry_ask(&view->link, &state->asked[button], ASK_STEP, &body, take, state);
+    struct encoder body = {0};
+    encode_event_id(&body, view->viewport.place.selected);
+    encode_u8(&body, (uint8_t)step);
+    request_slot_send(&view->server_link, &state->asked[button], REQUEST_NEIGHBOR, &body, take, state);
 }
 
-static void update_buttons(struct view *view, struct details *state, const struct shown_event *e)
+static void update_buttons(struct view *view, struct event_panel *state, const struct event_info *e)
 {
-    struct ref selected = view->camera.place.selected;
+    struct event_id selected = view->viewport.place.selected;
     bool partner = e && e->partner_count && !(e->partners[0].line & HIDDEN_LINE);
     gtk_widget_set_visible(state->event_buttons, selected.line != 0);
     gtk_widget_set_sensitive(state->buttons[PARTNER], partner);
     gtk_widget_set_sensitive(state->buttons[EDITOR], e && e->site);
-    if (ref_equal(selected, state->asked_of))
+    if (event_id_equal(selected, state->asked_of))
         return;
     state->asked_of = selected;
     if (!selected.line)
         return;
-    ask_step(view, state, CAUSE, STEP_CAUSE, take_cause);
-    ask_step(view, state, EFFECT, STEP_EFFECT, take_effect);
+    event_panel_request_neighbor(view, state, CAUSE, STEP_CAUSE, event_panel_on_cause);
+    event_panel_request_neighbor(view, state, EFFECT, STEP_EFFECT, event_panel_on_effect);
 }
 
-static void tell_relation(struct view *view, struct details *state);
+static void event_panel_show_relation(struct view *view, struct event_panel *state);
 
-static void refresh(struct view *view, struct details *state)
+static void event_panel_refresh_details(struct view *view, struct event_panel *state)
 {
-    struct ref selected = view->camera.place.selected;
-    const struct shown_event *e = stage_event(&view->stage, selected);
+    struct event_id selected = view->viewport.place.selected;
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
     gtk_widget_set_visible(state->hint, !selected.line);
     if (e || !selected.line)
-        described_empty(&state->is);
+        event_details_clear(&state->is);
     if (e) {
-        described_fill(&state->is, e);
-        char *said = say_event(the_book(view), e);
+        event_details_fill(&state->is, e);
+        char *said = event_text(view_metadata(view), e);
         gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas),
                                        GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, said, -1);
         g_free(said);
     }
     update_buttons(view, state, e);
-    tell_relation(view, state);
+    event_panel_show_relation(view, state);
 }
 
-static void tell_counts(struct view *view, struct details *state)
+static void event_panel_show_counts(struct view *view, struct event_panel *state)
 {
-    const struct shown_count *c = &view->ties.count;
-    bool selected = view->camera.place.selected.line != 0;
-    bool known = selected && ref_equal(c->at, view->camera.place.selected);
-    bool counting = view->ties.counts_on;
+    const struct relation_counts *c = &view->selection_relations.count;
+    bool selected = view->viewport.place.selected.line != 0;
+    bool known = selected && event_id_equal(c->at, view->viewport.place.selected);
+    bool counting = view->selection_relations.counts_on;
     char *text = !selected  ? g_strdup("")
                  : !known   ? g_strdup("<small>counting…</small>")
-                 : c->known ? related_counts(c, counting)
+                 : c->known ? event_relations_counts_text(c, counting)
                             : g_strdup("<small>not in the order</small>");
     gtk_label_set_markup(GTK_LABEL(state->counts), text);
     gtk_widget_set_visible(state->counts, *text != 0);
@@ -127,17 +127,17 @@ static void on_count_on(GtkButton *button, gpointer data)
 {
     struct view *view = data;
     (void)button;
-    if (view->ties.counts_on)
-        ties_count_stop(&view->ties);
+    if (view->selection_relations.counts_on)
+        selection_relations_stop_count(&view->selection_relations);
     else
-        ties_count(&view->ties, view->camera.place.selected, true);
-    tell_counts(view, panel_state(view, &panel_event));
+        selection_relations_count(&view->selection_relations, view->viewport.place.selected, true);
+    event_panel_show_counts(view, panel_state(view, &panel_event));
 }
 
-static void tell_relation(struct view *view, struct details *state)
+static void event_panel_show_relation(struct view *view, struct event_panel *state)
 {
-    char *text = related_text(view);
-    tell_counts(view, state);
+    char *text = event_relations_text(view);
+    event_panel_show_counts(view, state);
     gtk_widget_set_visible(state->relation, text != NULL);
     if (text)
         gtk_label_set_markup(GTK_LABEL(state->relation), text);
@@ -146,48 +146,48 @@ static void tell_relation(struct view *view, struct details *state)
 
 static gboolean on_idle(gpointer data)
 {
-    struct details *state = panel_state(data, &panel_event);
+    struct event_panel *state = panel_state(data, &panel_event);
     state->idle = 0;
-    refresh(data, state);
+    event_panel_refresh_details(data, state);
     return G_SOURCE_REMOVE;
 }
 
 /* The picture comes first: to look up a source may take a while. */
 static void refresh_later(struct view *view)
 {
-    struct details *state = panel_state(view, &panel_event);
+    struct event_panel *state = panel_state(view, &panel_event);
     if (!state->idle)
         state->idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, view, NULL);
 }
 
-static void take(struct view *view, enum news news)
+static void event_panel_on_notification(struct view *view, enum notification news)
 {
-    if (news == NEWS_SELECTED || news == NEWS_PICTURE || news == NEWS_REASON)
+    if (news == NOTIFY_SELECTION || news == NOTIFY_DIAGRAM || news == NOTIFY_WAIT_CAUSE)
         refresh_later(view);
-    else if (news == NEWS_RELATED)
-        tell_relation(view, panel_state(view, &panel_event));
+    else if (news == NOTIFY_SELECTION_RELATIONS)
+        event_panel_show_relation(view, panel_state(view, &panel_event));
 }
 
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
 {
-    struct ref at;
+    struct event_id at;
     /* These pages are the drawer's. */
     if (g_str_has_prefix(uri, "function:"))
         return gtk_widget_activate_action(GTK_WIDGET(label), "win.calls-function", "s", uri + 9);
     if (g_str_has_prefix(uri, "place:"))
         return gtk_widget_activate_action(GTK_WIDGET(label), "win.source-line", "s", uri + 6);
-    if (!g_str_has_prefix(uri, "event:") || !ref_parse(uri + 6, &at))
+    if (!g_str_has_prefix(uri, "event:") || !event_id_parse(uri + 6, &at))
         return FALSE;
     struct view *view = data;
-    struct ref second = view->camera.place.second, selected = view->camera.place.selected;
-    const struct scene_mark *m = stage_mark(&view->stage, at);
-    if (second.line && m && camera_sees(&view->camera, m))
+    struct event_id second = view->viewport.place.second, selected = view->viewport.place.selected;
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, at);
+    if (second.line && m && viewport_sees(&view->viewport, m))
         return TRUE; /* it is seen already, and the question stays */
-    jump_to_event(view, at, NO_POSITION);
+    go_to_event(view, at, NO_POSITION);
     if (second.line) { /* look at it, but go on asking */
-        view->camera.place.selected = selected;
-        view->camera.place.second = second;
-        ties_ask(&view->ties, view->camera.place.selected, view->camera.place.second);
+        view->viewport.place.selected = selected;
+        view->viewport.place.second = second;
+        selection_relations_request(&view->selection_relations, view->viewport.place.selected, view->viewport.place.second);
         refresh_later(view);
     }
     return TRUE;
@@ -217,12 +217,12 @@ static GtkWidget *scrolled_along(GtkWidget *widget)
 
 static void on_destroy(GtkWidget *widget, gpointer data)
 {
-    struct details *state = data;
+    struct event_panel *state = data;
     (void)widget;
     if (state->idle)
         g_source_remove(state->idle);
     state->idle = 0;
-    ran_clear(&state->is.ran);
+    event_placement_clear(&state->is.ran);
 }
 
 static void on_button(GtkButton *button, gpointer data)
@@ -241,7 +241,7 @@ static GtkWidget *button_for(struct view *view, const char *const *words)
     return button;
 }
 
-static GtkWidget *build(struct view *view)
+static GtkWidget *event_panel_create(struct view *view)
 {
     static const char *const buttons[BUTTONS][3] = {
         {"Partner", "win.partner", "Select its partner (Enter)"},
@@ -252,9 +252,9 @@ static GtkWidget *build(struct view *view)
               *scrolled = gtk_scrolled_window_new();
     g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
                  NULL);
-    struct details *state = g_new0(struct details, 1);
-    state->is = (struct described){
-        .view = view, .label = new_label, .ran = {.view = view, .told = refresh_later}};
+    struct event_panel *state = g_new0(struct event_panel, 1);
+    state->is = (struct event_details){
+        .view = view, .label = new_label, .ran = {.view = view, .on_table = refresh_later}};
     panel_keep(view, &panel_event, state);
     g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
     state->event_buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
@@ -292,18 +292,18 @@ static GtkWidget *build(struct view *view)
     return scrolled;
 }
 
-bool event_busy(struct view *view)
+bool event_panel_is_busy(struct view *view)
 {
-    const struct details *state = panel_state(view, &panel_event);
+    const struct event_panel *state = panel_state(view, &panel_event);
     return state && state->idle;
 }
 
-static void clear(struct view *view)
+static void event_panel_clear_details(struct view *view)
 {
-    struct details *state = panel_state(view, &panel_event);
-    state->asked_of = (struct ref){0, 0};
-    ran_clear(&state->is.ran);
-    described_empty(&state->is);
+    struct event_panel *state = panel_state(view, &panel_event);
+    state->asked_of = (struct event_id){0, 0};
+    event_placement_clear(&state->is.ran);
+    event_details_clear(&state->is);
 }
 
-const struct panel panel_event = {"event", "Event", build, take, clear};
+const struct panel panel_event = {"event", "Event", event_panel_create, event_panel_on_notification, event_panel_clear_details};

@@ -6,6 +6,6 @@
 
 struct view;
 
-bool event_busy(struct view *view); /* is it about to say something else? */
+bool event_panel_is_busy(struct view *view); /* is it about to say something else? */
 
 #endif

@@ -21,12 +21,12 @@
 #define PAGES_KEPT 64u
 #define SORTED_MOST 4096u /* all of them are asked for, then */
 
-struct events {
+struct event_list {
     struct view *view;
     GListModel *model; /* PoetRows */
     GtkWidget *list;
     GPtrArray *labels; /* that stand in the rows that are seen */
-    struct sorting sorting;
+    struct list_sorting sorting;
     bool moving; /* we choose ourselves */
     guint refresh, later;
 };
@@ -34,28 +34,28 @@ struct events {
 /* ---- the view of it ---- */
 
 /* What a label stands for: a position, and a column of the table. */
-struct place_of_label {
+struct label_position {
     uint64_t position;
-    enum cell cell;
+    enum event_row_cell cell;
 };
 
 static void show_entry(PoetRows *rows, GtkWidget *label)
 {
-    const struct place_of_label *p = g_object_get_data(G_OBJECT(label), "place");
-    const struct entry *e = p ? g_hash_table_lookup(rows->entries, &p->position) : NULL;
+    const struct label_position *p = g_object_get_data(G_OBJECT(label), "place");
+    const struct event_row_entry *e = p ? g_hash_table_lookup(rows->entries, &p->position) : NULL;
     const char *text = e ? e->cells[p->cell] : NULL;
     gtk_label_set_text(GTK_LABEL(label), text ? text : "");
     gtk_widget_set_tooltip_text(label, e ? e->text : NULL);
 }
 
-static void keep(PoetRows *rows, uint64_t position, struct entry *e)
+static void event_list_store_entry(PoetRows *rows, uint64_t position, struct event_row_entry *e)
 {
     g_hash_table_insert(rows->entries, g_memdup2(&position, sizeof position), e);
 }
 
-static void take_list(void *user, const struct answer *answer);
+static void event_list_receive_page(void *user, const struct response_chunk *answer);
 
-static void fetch(PoetRows *rows, uint64_t position)
+static void event_list_fetch_page(PoetRows *rows, uint64_t position)
 {
     uint64_t page = rows->hits ? position : position / PAGE;
     if (g_hash_table_contains(rows->entries, &position) ||
@@ -67,10 +67,10 @@ static void fetch(PoetRows *rows, uint64_t position)
     }
     g_hash_table_add(rows->asked, g_memdup2(&page, sizeof page));
     uint64_t from = rows->hits ? position : page * PAGE;
-    struct out body = {0};
-    put_u64(&body, from);
-    put_u32(&body, rows->hits ? 1 : PAGE);
-    uint32_t id = link_ask(&rows->view->link, ASK_LIST, &body, take_list, rows->events);
+    struct encoder body = {0};
+    encode_u64(&body, from);
+    encode_u32(&body, rows->hits ? 1 : PAGE);
+    uint32_t id = server_link_request(&rows->view->server_link, REQUEST_LOG_RANGE, &body, event_list_receive_page, rows->events);
     g_hash_table_insert(rows->listing, GUINT_TO_POINTER(id), g_memdup2(&from, sizeof from));
 }
 
@@ -88,20 +88,20 @@ static void on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpoin
 
 static void on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     PoetRow *row = gtk_list_item_get_item(item);
     GtkWidget *label = gtk_list_item_get_child(item);
-    struct place_of_label place = {
-        row->position, (enum cell)GPOINTER_TO_INT(g_object_get_data(G_OBJECT(factory), "cell"))};
+    struct label_position place = {
+        row->position, (enum event_row_cell)GPOINTER_TO_INT(g_object_get_data(G_OBJECT(factory), "cell"))};
     g_object_set_data_full(G_OBJECT(label), "place", g_memdup2(&place, sizeof place), g_free);
     g_ptr_array_add(events->labels, label);
     show_entry(POET_ROWS(events->model), label);
-    fetch(POET_ROWS(events->model), row->position);
+    event_list_fetch_page(POET_ROWS(events->model), row->position);
 }
 
 static void on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     (void)factory;
     g_ptr_array_remove_fast(events->labels, gtk_list_item_get_child(item));
 }
@@ -112,57 +112,57 @@ static void on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpoi
 static void fetch_all(PoetRows *rows)
 {
     for (guint i = 0; i < rows->count && rows->count <= SORTED_MOST; i += rows->hits ? 1 : PAGE)
-        fetch(rows, entries_position(rows, i));
+        event_list_fetch_page(rows, event_rows_position(rows, i));
 }
 
 static void on_sorter(GtkSorter *sorter, GtkSorterChange change, gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     (void)sorter;
     (void)change;
-    if (sorting_is_on(&events->sorting))
+    if (list_sorting_is_on(&events->sorting))
         fetch_all(POET_ROWS(events->model));
 }
 
 /* data: the column, which knows the rest. */
-static int compare(gconstpointer a, gconstpointer b, gpointer data)
+static int event_list_compare_rows(gconstpointer a, gconstpointer b, gpointer data)
 {
-    enum cell cell = (enum cell)GPOINTER_TO_INT(g_object_get_data(data, "cell"));
-    return entries_compare(g_object_get_data(data, "rows"), a, b, cell);
+    enum event_row_cell cell = (enum event_row_cell)GPOINTER_TO_INT(g_object_get_data(data, "cell"));
+    return event_rows_compare(g_object_get_data(data, "rows"), a, b, cell);
 }
 
 static gboolean on_refresh(gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     events->refresh = 0;
-    if (sorting_is_on(&events->sorting) && entries_complete(POET_ROWS(events->model)))
-        sorting_again(&events->sorting);
+    if (list_sorting_is_on(&events->sorting) && event_rows_are_complete(POET_ROWS(events->model)))
+        list_sorting_refresh(&events->sorting);
     for (guint i = 0; i < events->labels->len; i++)
         show_entry(POET_ROWS(events->model), g_ptr_array_index(events->labels, i));
     return G_SOURCE_REMOVE;
 }
 
 /* What happened, with what was said there: "text “step 14”". */
-static char *what_of(const struct book *book, const struct shown_event *e)
+static char *event_list_type_text(const struct trace_metadata *book, const struct event_info *e)
 {
-    GString *s = g_string_new(book_type(book, e->type));
-    g_string_append(s, say_state(e));
+    GString *s = g_string_new(metadata_type_name(book, e->type));
+    g_string_append(s, state_text(e));
     for (uint32_t i = 0; i < e->text_count; i++)
         g_string_append_printf(s, " “%s”", e->texts[i]);
     return g_string_free(s, FALSE);
 }
 
-static struct entry *entry_of(struct view *view, const struct shown_event *e)
+static struct event_row_entry *entry_of(struct view *view, const struct event_info *e)
 {
-    const struct book *book = the_book(view);
-    struct entry *entry = g_new0(struct entry, 1);
-    char *said = say_event(book, e);
+    const struct trace_metadata *book = view_metadata(view);
+    struct event_row_entry *entry = g_new0(struct event_row_entry, 1);
+    char *said = event_text(book, e);
     entry->cells[CELL_TIME] = g_strdup_printf("%.3f", (double)e->time_ns / 1e6);
-    entry->cells[CELL_LINE] = g_strdup(book_label(book, e->at.line));
-    entry->cells[CELL_WHAT] = what_of(book, e);
-    entry->cells[CELL_ABOUT] = g_strdup(e->about ? book_label(book, e->about) : "");
+    entry->cells[CELL_LINE] = g_strdup(metadata_label(book, e->at.line));
+    entry->cells[CELL_WHAT] = event_list_type_text(book, e);
+    entry->cells[CELL_ABOUT] = g_strdup(e->about ? metadata_label(book, e->about) : "");
     entry->cells[CELL_SITE] =
-        g_strdup(e->site ? sites_call(view->link.sites, e->process, e->site).place : "");
+        g_strdup(e->site ? symbolize(view->server_link.sites, e->process, e->site).place : "");
     entry->text = g_strdup(said);
     entry->at = e->at;
     entry->time_ns = e->time_ns;
@@ -170,14 +170,14 @@ static struct entry *entry_of(struct view *view, const struct shown_event *e)
     return entry;
 }
 
-static void add_event(struct events *events, struct in *in)
+static void add_event(struct event_list *events, struct decoder *in)
 {
     PoetRows *rows = POET_ROWS(events->model);
-    struct shown_event event;
-    get_event(in, &event);
-    if (in_done(in))
-        keep(rows, event.position, entry_of(events->view, &event));
-    shown_event_free(&event);
+    struct event_info event;
+    decode_event_info(in, &event);
+    if (decoder_finish(in))
+        event_list_store_entry(rows, event.position, entry_of(events->view, &event));
+    event_info_free(&event);
     if (!events->refresh)
         events->refresh = g_idle_add(on_refresh, events);
 }
@@ -187,31 +187,31 @@ static void fill_list(PoetRows *rows, uint64_t from, uint64_t end)
 {
     for (uint64_t p = from; p < end && p - from < 4 * PAGE && !rows->hits; p++)
         if (!g_hash_table_contains(rows->entries, &p)) {
-            struct entry *e = g_new0(struct entry, 1);
+            struct event_row_entry *e = g_new0(struct event_row_entry, 1);
             e->cells[CELL_WHAT] = g_strdup("·");
-            keep(rows, p, e);
+            event_list_store_entry(rows, p, e);
         }
 }
 
-static void take_list(void *user, const struct answer *answer)
+static void event_list_receive_page(void *user, const struct response_chunk *answer)
 {
-    struct events *events = user;
+    struct event_list *events = user;
     PoetRows *rows = POET_ROWS(events->model);
     const uint64_t *from = g_hash_table_lookup(rows->listing, GUINT_TO_POINTER(answer->id));
-    if (answer->part == PART_EVENT)
+    if (answer->part == RESPONSE_EVENT)
         add_event(events, answer->in);
-    if (answer->part == PART_LISTED && from)
-        fill_list(rows, *from, get_u64(answer->in));
+    if (answer->part == RESPONSE_LOG_POSITION && from)
+        fill_list(rows, *from, decode_u64(answer->in));
     if (answer->last)
         g_hash_table_remove(rows->listing, GUINT_TO_POINTER(answer->id));
 }
 
-void events_count(struct events *events)
+void event_list_update_count(struct event_list *events)
 {
     PoetRows *rows = POET_ROWS(events->model);
-    const struct finder *finder = &events->view->finder;
-    bool hits = finder_wants(finder);
-    guint count = hits ? finder->hit_count : (guint)MIN(events->view->link.count, G_MAXUINT / 2);
+    const struct viewer_search *finder = &events->view->search;
+    bool hits = search_is_active(finder);
+    guint count = hits ? finder->hit_count : (guint)MIN(events->view->server_link.count, G_MAXUINT / 2);
     if (hits == rows->hits && count == rows->count && (!hits || !count))
         return;
     if (!gtk_widget_get_mapped(events->list) && !hits && rows->count && !rows->hits)
@@ -220,16 +220,16 @@ void events_count(struct events *events)
     bool grows = !hits && !rows->hits && count >= before;
     rows->hits = hits;
     rows->count = count;
-    sorting_allow(&events->sorting, count <= SORTED_MOST);
+    list_sorting_allow(&events->sorting, count <= SORTED_MOST);
     if (hits)
         g_hash_table_remove_all(rows->asked);
     g_list_model_items_changed(G_LIST_MODEL(rows), grows ? before : 0, grows ? 0 : before,
                                grows ? count - before : count);
-    if (sorting_is_on(&events->sorting))
+    if (list_sorting_is_on(&events->sorting))
         fetch_all(rows);
 }
 
-void events_clear(struct events *events)
+void event_list_clear(struct event_list *events)
 {
     PoetRows *rows = POET_ROWS(events->model);
     guint before = rows->count;
@@ -239,16 +239,16 @@ void events_clear(struct events *events)
     rows->count = 0;
     rows->hits = false;
     g_list_model_items_changed(G_LIST_MODEL(rows), 0, before, 0);
-    events_count(events);
+    event_list_update_count(events);
 }
 
-static GtkSingleSelection *selection_of(const struct events *events)
+static GtkSingleSelection *selection_of(const struct event_list *events)
 {
     return GTK_SINGLE_SELECTION(gtk_column_view_get_model(GTK_COLUMN_VIEW(events->list)));
 }
 
 /* The position of what stands there; NO_POSITION: nothing does. */
-static uint64_t position_at(const struct events *events, guint index)
+static uint64_t position_at(const struct event_list *events, guint index)
 {
     PoetRow *row = g_list_model_get_item(G_LIST_MODEL(selection_of(events)), index);
     uint64_t position = row ? row->position : NO_POSITION;
@@ -257,17 +257,17 @@ static uint64_t position_at(const struct events *events, guint index)
 }
 
 /* Where that event stands in the table, sorted or not; the count, if it is not there. */
-static guint index_of(const struct events *events, uint64_t position)
+static guint index_of(const struct event_list *events, uint64_t position)
 {
     PoetRows *rows = POET_ROWS(events->model);
-    bool moved = rows->hits || sorting_is_on(&events->sorting);
+    bool moved = rows->hits || list_sorting_is_on(&events->sorting);
     guint index = moved ? 0 : (guint)MIN(position, rows->count);
     while (moved && index < rows->count && position_at(events, index) != position)
         index++;
     return index;
 }
 
-void events_show(struct events *events, uint64_t position)
+void event_list_show(struct event_list *events, uint64_t position)
 {
     PoetRows *rows = POET_ROWS(events->model);
     guint index = index_of(events, position);
@@ -280,27 +280,27 @@ void events_show(struct events *events, uint64_t position)
     events->moving = false;
 }
 
-void events_select(struct events *events)
+void event_list_select(struct event_list *events)
 {
     const struct scene_mark *m =
-        stage_mark(&events->view->stage, events->view->camera.place.selected);
+        scene_cache_find_mark(&events->view->scene_cache, events->view->viewport.place.selected);
     if (m && m->event->position != NO_POSITION && gtk_widget_get_mapped(events->list))
-        events_show(events, m->event->position);
+        event_list_show(events, m->event->position);
 }
 
 static void on_activate(GtkColumnView *list, guint index, gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     PoetRows *rows = POET_ROWS(events->model);
     uint64_t position = position_at(events, index);
-    const struct entry *e = g_hash_table_lookup(rows->entries, &position);
+    const struct event_row_entry *e = g_hash_table_lookup(rows->entries, &position);
     (void)list;
     if (e && e->at.line)
-        jump_to_event(events->view, e->at, position);
+        go_to_event(events->view, e->at, position);
 }
 
 /* By an arrow key, or a click: then the picture follows. */
-static bool is_focused(const struct events *events)
+static bool is_focused(const struct event_list *events)
 {
     GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(events->view->window));
     return at && gtk_widget_is_ancestor(at, events->list);
@@ -308,7 +308,7 @@ static bool is_focused(const struct events *events)
 
 static void on_selected(GtkSingleSelection *selection, GParamSpec *spec, gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     guint index = gtk_single_selection_get_selected(selection);
     (void)spec;
     if (!events->moving && index != GTK_INVALID_LIST_POSITION && is_focused(events))
@@ -317,17 +317,17 @@ static void on_selected(GtkSingleSelection *selection, GParamSpec *spec, gpointe
 
 static gboolean on_later(gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     events->later = 0;
-    events_count(events);
-    events_select(events);
+    event_list_update_count(events);
+    event_list_select(events);
     return G_SOURCE_REMOVE;
 }
 
 /* It has its size then. */
 static void on_map(GtkWidget *widget, gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     (void)widget;
     if (!events->later)
         events->later = g_idle_add(on_later, events);
@@ -335,17 +335,17 @@ static void on_map(GtkWidget *widget, gpointer data)
 
 static void on_destroy(GtkWidget *widget, gpointer data)
 {
-    struct events *events = data;
+    struct event_list *events = data;
     (void)widget;
     if (events->later)
         g_source_remove(events->later);
     if (events->refresh)
         g_source_remove(events->refresh);
     events->later = events->refresh = 0;
-    sorting_free(&events->sorting);
+    list_sorting_free(&events->sorting);
 }
 
-static void add_columns(struct events *events)
+static void add_columns(struct event_list *events)
 {
     static const struct {
         const char *title;
@@ -369,14 +369,14 @@ static void add_columns(struct events *events)
         gtk_column_view_append_column(GTK_COLUMN_VIEW(events->list), column);
         g_object_set_data(G_OBJECT(column), "cell", GINT_TO_POINTER(i));
         g_object_set_data(G_OBJECT(column), "rows", events->model);
-        sorting_add(&events->sorting, column, compare, column);
+        list_sorting_add(&events->sorting, column, event_list_compare_rows, column);
         g_object_unref(column);
     }
 }
 
-struct events *events_new(struct view *view, GtkWidget **widget)
+struct event_list *event_list_new(struct view *view, GtkWidget **widget)
 {
-    struct events *events = g_new0(struct events, 1);
+    struct event_list *events = g_new0(struct event_list, 1);
     PoetRows *rows = g_object_new(POET_TYPE_ROWS, NULL);
     GtkWidget *scrolled = gtk_scrolled_window_new(),
               *hint = gtk_label_new("Too many to be sorted: find some of them (Ctrl+F).");
@@ -386,9 +386,9 @@ struct events *events_new(struct view *view, GtkWidget **widget)
     events->model = G_LIST_MODEL(rows);
     events->labels = g_ptr_array_new();
     events->list = gtk_column_view_new(NULL);
-    events->sorting = (struct sorting){.list = GTK_COLUMN_VIEW(events->list), .hint = hint};
+    events->sorting = (struct list_sorting){.list = GTK_COLUMN_VIEW(events->list), .hint = hint};
     GtkSingleSelection *selection =
-        gtk_single_selection_new(sorting_model(&events->sorting, g_object_ref(events->model)));
+        gtk_single_selection_new(list_sorting_model(&events->sorting, g_object_ref(events->model)));
     gtk_single_selection_set_autoselect(selection, FALSE);
     gtk_single_selection_set_can_unselect(selection, TRUE);
     g_signal_connect(selection, "notify::selected", G_CALLBACK(on_selected), events);

@@ -7,13 +7,13 @@
 
 struct view;
 
-struct events;
+struct event_list;
 
 /* *widget: to be shown.  Lives as long as the window. */
-struct events *events_new(struct view *view, GtkWidget **widget);
-void events_count(struct events *events); /* the log has grown, or there are other hits */
-void events_show(struct events *events, uint64_t position); /* selects that row */
-void events_select(struct events *events); /* the selected event, in the list */
-void events_clear(struct events *events); /* another run */
+struct event_list *event_list_new(struct view *view, GtkWidget **widget);
+void event_list_update_count(struct event_list *events); /* the log has grown, or there are other hits */
+void event_list_show(struct event_list *events, uint64_t position); /* selects that row */
+void event_list_select(struct event_list *events); /* the selected event, in the list */
+void event_list_clear(struct event_list *events); /* another run */
 
 #endif

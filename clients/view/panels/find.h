@@ -4,13 +4,13 @@
 
 struct view;
 
-void find_text(struct view *view, const char *text); /* as if it was entered */
-void find_focus(struct view *view);
-void find_site(struct view *view);  /* all that was called where the selected event was */
-void find_leave(
+void search_panel_text(struct view *view, const char *text); /* as if it was entered */
+void search_panel_focus(struct view *view);
+void search_panel_site(struct view *view);  /* all that was called where the selected event was */
+void search_panel_leave(
     struct view *view); /* nothing is looked for any more; its words stay in the entry */
 /* From the selected event, else from what is seen: 1 the next hit, -1 the one before, 0 the next
  * or this. */
-void find_next(struct view *view, int step);
+void search_panel_next(struct view *view, int step);
 
 #endif

@@ -7,14 +7,14 @@
 
 static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer data)
 {
-    struct ref at;
+    struct event_id at;
     const char *event = g_object_get_data(G_OBJECT(row), "event");
     (void)list;
-    if (event && ref_parse(event, &at))
-        jump_to_event(data, at, NO_POSITION);
+    if (event && event_id_parse(event, &at))
+        go_to_event(data, at, NO_POSITION);
 }
 
-void list_add(GtkWidget *list, const char *markup, struct ref at)
+void row_list_add(GtkWidget *list, const char *markup, struct event_id at)
 {
     GtkWidget *label = gtk_label_new(NULL), *row = gtk_list_box_row_new();
     char text[48];
@@ -26,21 +26,21 @@ void list_add(GtkWidget *list, const char *markup, struct ref at)
                  NULL);
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), label);
     if (at.line) {
-        ref_print(text, sizeof text, at);
+        event_id_print(text, sizeof text, at);
         g_object_set_data_full(G_OBJECT(row), "event", g_strdup(text), g_free);
     }
     gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), at.line != 0);
     gtk_list_box_append(GTK_LIST_BOX(list), row);
 }
 
-void list_empty(GtkWidget *list)
+void row_list_clear(GtkWidget *list)
 {
     GtkWidget *row;
     while ((row = gtk_widget_get_first_child(list)) && GTK_IS_LIST_BOX_ROW(row))
         gtk_list_box_remove(GTK_LIST_BOX(list), row);
 }
 
-GtkWidget *list_new(struct view *view, GtkWidget **list, const char *nothing)
+GtkWidget *row_list_new(struct view *view, GtkWidget **list, const char *nothing)
 {
     GtkWidget *scrolled = gtk_scrolled_window_new(), *label = gtk_label_new(nothing);
     *list = gtk_list_box_new();

@@ -9,8 +9,8 @@
 struct view;
 
 /* *list: the list itself, within what is returned; nothing: what is said while it is empty. */
-GtkWidget *list_new(struct view *view, GtkWidget **list, const char *nothing);
-void list_add(GtkWidget *list, const char *markup, struct ref at); /* at line 0: it leads nowhere */
-void list_empty(GtkWidget *list);
+GtkWidget *row_list_new(struct view *view, GtkWidget **list, const char *nothing);
+void row_list_add(GtkWidget *list, const char *markup, struct event_id at); /* at line 0: it leads nowhere */
+void row_list_clear(GtkWidget *list);
 
 #endif

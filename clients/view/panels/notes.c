@@ -13,34 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct noting {
+struct notes_panel {
     GtkWidget *list;
 };
 
 /* ---- keeping ---- */
 
 /* Where it is kept, if that is not where it belongs. */
-static void tell(struct view *view, enum notes_kept kept, const struct error *error)
+static void notes_panel_report_location(struct view *view, enum notes_kept kept, const struct error *error)
 {
-    const char *file = notes_file(&view->noted.notes);
+    const char *file = note_file_file(&view->run_notes.notes);
     if (kept == NOTES_REFUSED)
-        status_trouble(&view->status, NULL, "The note has not changed: %s", error->text);
+        status_line_show_problem(&view->status_line, NULL, "The note has not changed: %s", error->text);
     else if (kept == NOTES_NOWHERE)
-        status_trouble(&view->status, NULL, "The note is kept only while this window is open: %s",
+        status_line_show_problem(&view->status_line, NULL, "The note is kept only while this window is open: %s",
                        error->text);
     else if (kept == NOTES_ELSEWHERE && file)
-        status_say(&view->status, "Nothing can be written beside the trace: kept in %s", file);
+        status_line_show(&view->status_line, "Nothing can be written beside the trace: kept in %s", file);
     else
-        status_say(&view->status, file ? "Kept in %s" : "No notes are left%s", file ? file : "");
+        status_line_show(&view->status_line, file ? "Kept in %s" : "No notes are left%s", file ? file : "");
 }
 
-void notes_keep(struct view *view, struct ref at, const char *text)
+void notes_panel_set_note(struct view *view, struct event_id at, const char *text)
 {
     struct error error;
-    enum notes_kept kept = noted_set(&view->noted, at, text, &error);
-    tell(view, kept, &error);
-    picture_rebuild(view);
-    news_tell(&view->news, NEWS_NOTES);
+    enum notes_kept kept = run_notes_set(&view->run_notes, at, text, &error);
+    notes_panel_report_location(view, kept, &error);
+    diagram_view_rebuild(view);
+    notify_listener(&view->listener, NOTIFY_NOTES);
 }
 
 /* ---- the list ---- */
@@ -48,18 +48,18 @@ void notes_keep(struct view *view, struct ref at, const char *text)
 static void on_edit(GtkButton *button, gpointer data)
 {
     struct view *view = data;
-    struct ref at;
-    if (!ref_parse(g_object_get_data(G_OBJECT(button), "event"), &at))
+    struct event_id at;
+    if (!event_id_parse(g_object_get_data(G_OBJECT(button), "event"), &at))
         return;
-    jump_to_event(view, at, NO_POSITION);
+    go_to_event(view, at, NO_POSITION);
     gtk_widget_activate_action(view->window, "win.note", NULL); /* which asks for its words */
 }
 
 static void on_delete(GtkButton *button, gpointer data)
 {
-    struct ref at;
-    if (ref_parse(g_object_get_data(G_OBJECT(button), "event"), &at))
-        notes_keep(data, at, NULL);
+    struct event_id at;
+    if (event_id_parse(g_object_get_data(G_OBJECT(button), "event"), &at))
+        notes_panel_set_note(data, at, NULL);
 }
 
 static GtkWidget *small_button(struct view *view, const char *icon, const char *tooltip,
@@ -83,7 +83,7 @@ static void add_buttons(struct view *view, GtkWidget *list, uint32_t i)
     GtkListBoxRow *row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(list), (int)i);
     GtkWidget *words = g_object_ref(gtk_list_box_row_get_child(row)),
               *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-    ref_print(event, sizeof event, view->noted.notes.items[i].at);
+    event_id_print(event, sizeof event, view->run_notes.notes.items[i].at);
     gtk_list_box_row_set_child(row, NULL);
     gtk_widget_set_hexpand(words, TRUE);
     gtk_box_append(GTK_BOX(box), words);
@@ -97,35 +97,35 @@ static void add_buttons(struct view *view, GtkWidget *list, uint32_t i)
 
 static void show_notes(struct view *view)
 {
-    const struct noting *state = panel_state(view, &panel_notes);
-    const struct notes *notes = &view->noted.notes;
-    list_empty(state->list);
+    const struct notes_panel *state = panel_state(view, &panel_notes);
+    const struct note_file *notes = &view->run_notes.notes;
+    row_list_clear(state->list);
     for (uint32_t i = 0; i < notes->count; i++) {
         char event[48];
-        ref_print(event, sizeof event, notes->items[i].at);
-        const char *line = book_line(the_book(view), notes->items[i].at.line)
-                               ? book_label(the_book(view), notes->items[i].at.line)
+        event_id_print(event, sizeof event, notes->items[i].at);
+        const char *line = metadata_line(view_metadata(view), notes->items[i].at.line)
+                               ? metadata_label(view_metadata(view), notes->items[i].at.line)
                                : "";
         char *text = g_markup_printf_escaped("<b>%u</b>  %s\n<small>%s  %s</small>", i + 1,
                                              notes->items[i].text, event, line);
-        list_add(state->list, text, notes->items[i].at);
+        row_list_add(state->list, text, notes->items[i].at);
         add_buttons(view, state->list, i);
         g_free(text);
     }
 }
 
-bool notes_go(struct view *view, uint64_t number)
+bool notes_panel_go_to(struct view *view, uint64_t number)
 {
-    const struct notes *notes = &view->noted.notes;
+    const struct note_file *notes = &view->run_notes.notes;
     if (!number || number > notes->count)
         return false;
-    jump_to_event(view, notes->items[number - 1].at, view->noted.moments[number - 1].position);
+    go_to_event(view, notes->items[number - 1].at, view->run_notes.moments[number - 1].position);
     return true;
 }
 
-bool notes_ends(const struct view *view, struct ref ends[2])
+bool notes_panel_first_and_last(const struct view *view, struct event_id ends[2])
 {
-    const struct noted *n = &view->noted;
+    const struct run_notes *n = &view->run_notes;
     uint32_t first = UINT32_MAX, last = UINT32_MAX;
     for (uint32_t i = 0; i < n->notes.count; i++) {
         if (n->moments[i].position == NO_POSITION)
@@ -142,17 +142,17 @@ bool notes_ends(const struct view *view, struct ref ends[2])
     return true;
 }
 
-static void take(struct view *view, enum news news)
+static void notes_panel_on_notification(struct view *view, enum notification news)
 {
-    if (news == NEWS_NOTES)
+    if (news == NOTIFY_NOTES)
         show_notes(view);
 }
 
-static GtkWidget *build(struct view *view)
+static GtkWidget *notes_panel_create(struct view *view)
 {
-    struct noting *state = g_new0(struct noting, 1);
+    struct notes_panel *state = g_new0(struct notes_panel, 1);
     panel_keep(view, &panel_notes, state);
-    return list_new(view, &state->list, "Ctrl+D writes a note at the selected event.");
+    return row_list_new(view, &state->list, "Ctrl+D writes a note at the selected event.");
 }
 
-const struct panel panel_notes = {"notes", "Notes", build, take, NULL};
+const struct panel panel_notes = {"notes", "Notes", notes_panel_create, notes_panel_on_notification, NULL};

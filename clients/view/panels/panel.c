@@ -16,9 +16,9 @@ void *panel_state(const struct view *view, const struct panel *panel)
 void panel_show(struct view *view, const char *name)
 {
     gtk_stack_set_visible_child_name(GTK_STACK(view->panels), name);
-    if (!view->settings.panel) {
-        view->settings.panel = true;
-        news_tell(&view->news, NEWS_SETTINGS);
+    if (!view->viewer_settings.panel) {
+        view->viewer_settings.panel = true;
+        notify_listener(&view->listener, NOTIFY_SETTINGS);
     }
 }
 

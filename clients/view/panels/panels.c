@@ -6,11 +6,11 @@
 #define ROW(name) &panel_##name,
 static const struct panel *const panels[] = {PANELS(ROW)};
 
-void panels_tell(struct view *view, enum news news)
+void panels_notify(struct view *view, enum notification news)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
-        if (panels[i]->take)
-            panels[i]->take(view, news);
+        if (panels[i]->on_notification)
+            panels[i]->on_notification(view, news);
 }
 
 void panels_clear(struct view *view)
@@ -20,13 +20,13 @@ void panels_clear(struct view *view)
             panels[i]->clear(view);
 }
 
-static void on_page(GObject *object, GParamSpec *spec, gpointer data)
+static void panels_on_page_shown(GObject *object, GParamSpec *spec, gpointer data)
 {
     const char *page = gtk_stack_get_visible_child_name(GTK_STACK(object));
     (void)spec;
     for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
-        if (g_strcmp0(page, panels[i]->name) == 0 && panels[i]->take)
-            panels[i]->take(data, NEWS_SHOWN);
+        if (g_strcmp0(page, panels[i]->name) == 0 && panels[i]->on_notification)
+            panels[i]->on_notification(data, NOTIFY_TAB_SHOWN);
 }
 
 GtkWidget *panels_new(struct view *view)
@@ -37,7 +37,7 @@ GtkWidget *panels_new(struct view *view)
     for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
         gtk_stack_add_titled(GTK_STACK(stack), panels[i]->build(view), panels[i]->name,
                              panels[i]->title);
-    g_signal_connect(stack, "notify::visible-child-name", G_CALLBACK(on_page), view);
+    g_signal_connect(stack, "notify::visible-child-name", G_CALLBACK(panels_on_page_shown), view);
     GtkWidget *switcher = gtk_stack_switcher_new();
     gtk_widget_add_css_class(switcher, "pages");
     gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), GTK_STACK(stack));

@@ -8,44 +8,44 @@
 /* Of larger runs nobody who only clicks asks for what takes a look at all of it, but for who has opened the drawer. */
 #define EVENTS_MOST 1000000u
 
-static void on_told(void *user)
+static void event_placement_on_table(void *user)
 {
-    struct ran *r = user;
+    struct event_placement *r = user;
     if (!r->spells.fresh)
         return;
     r->spells.fresh = false;
-    r->told(r->view);
+    r->on_table(r->view);
 }
 
-void ran_clear(struct ran *r)
+void event_placement_clear(struct event_placement *r)
 {
-    tabled_clear(&r->spells);
-    r->of = (struct ref){0};
+    table_model_clear(&r->spells);
+    r->of = (struct event_id){0};
 }
 
 /* What it did up to the event, and what from then on: one of both ran. */
-void ran_ask(struct ran *r, const struct shown_event *e)
+void event_placement_request(struct event_placement *r, const struct event_info *e)
 {
     struct view *view = r->view;
-    if (ref_equal(r->of, e->at))
+    if (event_id_equal(r->of, e->at))
         return;
-    ran_clear(r);
-    if (!e->thread || !view->link.connected || !view->link.has_run ||
-        (!view->settings.drawer && view->link.count > EVENTS_MOST))
+    event_placement_clear(r);
+    if (!e->thread || !view->server_link.connected || !view->server_link.has_run ||
+        (!view->viewer_settings.drawer && view->server_link.count > EVENTS_MOST))
         return;
     r->of = e->at;
-    r->spells.link = &view->link;
-    r->spells.told = on_told;
+    r->spells.link = &view->server_link;
+    r->spells.on_table = event_placement_on_table;
     r->spells.user = r;
-    struct table_request request = tabled_request("spells", "");
+    struct table_request request = table_model_request("spells", "");
     request.from = (struct table_end){.is = TABLE_AT_NS, .at = e->time_ns - 1};
     request.to = (struct table_end){.is = TABLE_AT_NS, .at = e->time_ns + 1};
     request.lines = g_new(uint32_t, 1);
     request.lines[request.line_count++] = e->thread;
-    tabled_ask(&r->spells, &request);
+    table_model_send(&r->spells, &request);
 }
 
-static int column_of(const struct shown_table *t, const char *name)
+static int column_of(const struct result_table *t, const char *name)
 {
     for (uint32_t i = 0; i < t->column_count; i++)
         if (strcmp(t->columns[i].name, name) == 0)
@@ -54,13 +54,13 @@ static int column_of(const struct shown_table *t, const char *name)
 }
 
 /* Where it came to another one just then, neither is said. */
-const char *ran_said(const struct ran *r, struct ref at)
+const char *event_placement_text(const struct event_placement *r, struct event_id at)
 {
-    const struct shown_table *t = &r->spells.table;
-    int on = ref_equal(r->of, at) && !t->problem ? column_of(t, "processor") : -1;
+    const struct result_table *t = &r->spells.table;
+    int on = event_id_equal(r->of, at) && !t->problem ? column_of(t, "processor") : -1;
     const char *said = NULL;
     for (uint32_t i = 0; on >= 0 && i < t->row_count; i++) {
-        const struct table_cell *cell = &table_cells(t, i)[on];
+        const struct table_cell *cell = &result_table_cells(t, i)[on];
         const char *here = cell->is == CELL_TEXT ? cell->text : NULL;
         if (said && here && strcmp(said, here) != 0)
             return NULL;

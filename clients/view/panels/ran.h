@@ -8,16 +8,16 @@
 struct view;
 
 /* Zero-initialised. */
-struct ran {
+struct event_placement {
     struct view *view;
-    struct tabled spells; /* of the thread, about the moment of the event */
-    struct ref of; /* the event that was asked about; line 0: none */
-    void (*told)(struct view *view); /* it may be known now */
+    struct table_model spells; /* of the thread, about the moment of the event */
+    struct event_id of; /* the event that was asked about; line 0: none */
+    void (*on_table)(struct view *view); /* it may be known now */
 };
 
-void ran_ask(struct ran *ran, const struct shown_event *event);
+void event_placement_request(struct event_placement *ran, const struct event_info *event);
 /* "P1 of cluster c0", of the table; NULL: not known, or not known yet. */
-const char *ran_said(const struct ran *ran, struct ref at);
-void ran_clear(struct ran *ran);
+const char *event_placement_text(const struct event_placement *ran, struct event_id at);
+void event_placement_clear(struct event_placement *ran);
 
 #endif

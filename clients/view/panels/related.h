@@ -12,11 +12,11 @@
 struct view;
 
 /* Appends the event's name, which leads to it, and its line. */
-void related_link(GString *s, const struct book *book, struct ref at);
+void event_relations_append_link(GString *s, const struct trace_metadata *book, struct event_id at);
 /* counting: it goes on. */
-char *related_counts(const struct shown_count *count, bool counting);
+char *event_relations_counts_text(const struct relation_counts *count, bool counting);
 /* How the two that are selected stand to each other, what lies between them, and the way from one to the other;
  * NULL: there are not two. */
-char *related_text(struct view *view);
+char *event_relations_text(struct view *view);
 
 #endif

@@ -7,7 +7,7 @@
 #define SORTING_COLUMNS 8u
 
 /* Zero-initialised but for list and hint. */
-struct sorting {
+struct list_sorting {
     GtkColumnView *list; /* borrowed */
     GtkWidget *hint; /* is seen while it cannot be sorted; borrowed */
     GtkColumnViewColumn *columns[SORTING_COLUMNS]; /* of the list, as the sorters are its */
@@ -17,13 +17,13 @@ struct sorting {
 };
 
 /* Rows are compared by `compare` where they are sorted by that column. */
-void sorting_add(struct sorting *sorting, GtkColumnViewColumn *column, GCompareDataFunc compare,
+void list_sorting_add(struct list_sorting *sorting, GtkColumnViewColumn *column, GCompareDataFunc compare,
                  gpointer data);
 /* What the list shows of a model: the same, as it is sorted.  Takes the model. */
-GListModel *sorting_model(struct sorting *sorting, GListModel *model);
-void sorting_allow(struct sorting *sorting, bool able); /* no: it is unsorted, too */
-bool sorting_is_on(const struct sorting *sorting);
-void sorting_again(struct sorting *sorting); /* rows say something else now */
-void sorting_free(struct sorting *sorting);
+GListModel *list_sorting_model(struct list_sorting *sorting, GListModel *model);
+void list_sorting_allow(struct list_sorting *sorting, bool able); /* no: it is unsorted, too */
+bool list_sorting_is_on(const struct list_sorting *sorting);
+void list_sorting_refresh(struct list_sorting *sorting); /* rows say something else now */
+void list_sorting_free(struct list_sorting *sorting);
 
 #endif

@@ -10,21 +10,21 @@
 
 #include <stdlib.h>
 
-struct words {
+struct text_panel {
     GtkWidget *view;
 };
 
-static int by_column(const void *a, const void *b)
+static int text_panel_compare_columns(const void *a, const void *b)
 {
-    const struct shown_event *x = *(const struct shown_event *const *)a,
-                             *y = *(const struct shown_event *const *)b;
+    const struct event_info *x = *(const struct event_info *const *)a,
+                             *y = *(const struct event_info *const *)b;
     if (x->column != y->column)
         return x->column < y->column ? -1 : 1;
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
 /* How an event stands to the selected one. */
-static const char *standing(const struct view *view, const struct shown_event *e)
+static const char *text_panel_relation_text(const struct view *view, const struct event_info *e)
 {
     static const char *const words[] = {"",
                                         " [before the selected one]",
@@ -32,38 +32,38 @@ static const char *standing(const struct view *view, const struct shown_event *e
                                         " [concurrent with the selected one]",
                                         " [one point with the selected one]",
                                         " [may stand either way to the selected one]"};
-    if (!view->stage.coloured)
+    if (!view->scene_cache.coloured)
         return "";
-    if (ref_equal(e->at, view->camera.place.selected))
+    if (event_id_equal(e->at, view->viewport.place.selected))
         return " [selected]";
     return e->stands < G_N_ELEMENTS(words) ? words[e->stands] : "";
 }
 
 /* Who, what, before whom, for those who read rather than look. */
-static void refresh(struct view *view)
+static void text_panel_refresh_text(struct view *view)
 {
-    GtkWidget *words = ((struct words *)panel_state(view, &panel_text))->view;
+    GtkWidget *words = ((struct text_panel *)panel_state(view, &panel_text))->view;
     if (!gtk_widget_get_mapped(words))
         return;
-    const struct shown_window *w = &view->stage.window;
-    const struct shown_event **events = g_new(const struct shown_event *, w->event_count + 1);
-    double left = camera_left_pt(&view->camera), right = left + camera_width_pt(&view->camera);
+    const struct window_info *w = &view->scene_cache.window;
+    const struct event_info **events = g_new(const struct event_info *, w->event_count + 1);
+    double left = viewport_left_pt(&view->viewport), right = left + viewport_width_pt(&view->viewport);
     uint32_t count = 0;
-    const struct scene *s = view->stage.scene;
+    const struct scene *s = view->scene_cache.scene;
     for (uint32_t i = 0; s && i < s->mark_count; i++)
         if (s->marks[i].x_pt >= left && s->marks[i].x_pt <= right && count < w->event_count)
             events[count++] = s->marks[i].event;
     if (count)
-        qsort(events, count, sizeof *events, by_column);
+        qsort(events, count, sizeof *events, text_panel_compare_columns);
     GString *text = g_string_new(NULL);
     for (uint32_t i = 0; i < count; i++) {
-        char *said = say_event(the_book(view), events[i]);
+        char *said = event_text(view_metadata(view), events[i]);
         bool same = i && events[i]->column == events[i - 1]->column;
         g_string_append_printf(text, "%s%s%s\n",
                                same ? "  beside it, "
                                : i  ? "then "
                                     : "",
-                               said, standing(view, events[i]));
+                               said, text_panel_relation_text(view, events[i]));
         g_free(said);
     }
     gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(words)), text->str, -1);
@@ -74,19 +74,19 @@ static void refresh(struct view *view)
 static void on_text_mapped(GtkWidget *widget, gpointer data)
 {
     (void)widget;
-    refresh(data);
+    text_panel_refresh_text(data);
 }
 
-static void take(struct view *view, enum news news)
+static void text_panel_on_notification(struct view *view, enum notification news)
 {
-    if (news == NEWS_PICTURE || news == NEWS_STANDS)
-        refresh(view);
+    if (news == NOTIFY_DIAGRAM || news == NOTIFY_EVENT_RELATIONS)
+        text_panel_refresh_text(view);
 }
 
-static GtkWidget *build(struct view *view)
+static GtkWidget *text_panel_create(struct view *view)
 {
     GtkWidget *scrolled = gtk_scrolled_window_new(), *words = gtk_text_view_new();
-    struct words *state = g_new0(struct words, 1);
+    struct text_panel *state = g_new0(struct text_panel, 1);
     panel_keep(view, &panel_text, state);
     state->view = words;
     gtk_text_view_set_editable(GTK_TEXT_VIEW(words), FALSE);
@@ -102,4 +102,4 @@ static GtkWidget *build(struct view *view)
     return scrolled;
 }
 
-const struct panel panel_text = {"text", "Text", build, take, NULL};
+const struct panel panel_text = {"text", "Text", text_panel_create, text_panel_on_notification, NULL};

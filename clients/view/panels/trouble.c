@@ -15,65 +15,65 @@
 
 #include <stdlib.h>
 
-struct troubles {
+struct problems_panel {
     GtkWidget *list;
-    struct inquiry asked;
+    struct request_slot asked;
 };
 
-static void add_trouble(GtkWidget *list, struct in *in)
+static void problems_panel_add_problem(GtkWidget *list, struct decoder *in)
 {
-    struct shown_trouble t = {.at = get_ref(in)};
+    struct inconsistency_info t = {.at = decode_event_id(in)};
     char at[48], with[48];
-    t.with = get_ref(in);
-    t.why = get_name(in, LIMIT_TEXT_BYTES);
-    ref_print(at, sizeof at, t.at);
-    ref_print(with, sizeof with, t.with);
+    t.with = decode_event_id(in);
+    t.why = decode_name(in, LIMIT_TEXT_BYTES);
+    event_id_print(at, sizeof at, t.at);
+    event_id_print(with, sizeof with, t.with);
     char *text = g_markup_printf_escaped("<b>contradiction</b> %s: %s%s%s", at, t.why ? t.why : "",
                                          t.with.line ? ", with " : "", t.with.line ? with : "");
     if (!in->error)
-        list_add(list, text, t.at);
+        row_list_add(list, text, t.at);
     g_free(text);
     free(t.why);
 }
 
-static void add_pending(struct view *view, GtkWidget *list, struct in *in)
+static void add_pending(struct view *view, GtkWidget *list, struct decoder *in)
 {
-    struct shown_event event;
-    get_event(in, &event);
-    if (in_done(in)) {
-        char *said = say_event(the_book(view), &event),
+    struct event_info event;
+    decode_event_info(in, &event);
+    if (decoder_finish(in)) {
+        char *said = event_text(view_metadata(view), &event),
              *text = g_markup_printf_escaped("<b>pending</b> %s", said);
-        list_add(list, text, event.at);
+        row_list_add(list, text, event.at);
         g_free(text);
         g_free(said);
     }
-    shown_event_free(&event);
+    event_info_free(&event);
 }
 
-static void take_troubles(void *user, const struct answer *answer)
+static void problems_panel_receive_problems(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    struct troubles *state = panel_state(view, &panel_trouble);
-    if (answer->part == PART_STAT)
-        list_empty(state->list);
-    else if (answer->part == PART_TROUBLE)
-        add_trouble(state->list, answer->in);
-    else if (answer->part == PART_EVENT)
+    struct problems_panel *state = panel_state(view, &panel_trouble);
+    if (answer->part == RESPONSE_STAT)
+        row_list_clear(state->list);
+    else if (answer->part == RESPONSE_INCONSISTENCY)
+        problems_panel_add_problem(state->list, answer->in);
+    else if (answer->part == RESPONSE_EVENT)
         add_pending(view, state->list, answer->in);
 }
 
-static void take(struct view *view, enum news news)
+static void problems_panel_on_notification(struct view *view, enum notification news)
 {
-    struct troubles *state = panel_state(view, &panel_trouble);
-    if (news == NEWS_SHOWN)
-        inquiry_ask(&view->link, &state->asked, ASK_STAT, NULL, take_troubles, view);
+    struct problems_panel *state = panel_state(view, &panel_trouble);
+    if (news == NOTIFY_TAB_SHOWN)
+        request_slot_send(&view->server_link, &state->asked, REQUEST_STAT, NULL, problems_panel_receive_problems, view);
 }
 
-static GtkWidget *build(struct view *view)
+static GtkWidget *problems_panel_create(struct view *view)
 {
-    struct troubles *state = g_new0(struct troubles, 1);
+    struct problems_panel *state = g_new0(struct problems_panel, 1);
     panel_keep(view, &panel_trouble, state);
-    return list_new(view, &state->list, "Nothing is pending, and no event contradicts the others.");
+    return row_list_new(view, &state->list, "Nothing is pending, and no event contradicts the others.");
 }
 
-const struct panel panel_trouble = {"trouble", "Trouble", build, take, NULL};
+const struct panel panel_trouble = {"trouble", "Trouble", problems_panel_create, problems_panel_on_notification, NULL};

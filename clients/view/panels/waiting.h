@@ -7,16 +7,16 @@
 struct view;
 
 /* The event that waits longest; NULL: none. */
-const struct shown_event *waiting_oldest(struct view *view);
+const struct event_info *blocked_panel_oldest(struct view *view);
 
 /* The worst that is known of those who wait, and how many they are: in a live run, those who wait long. */
-enum waiting_worst {
-    WAITING_NOBODY,
-    WAITING_SOME,
-    WAITING_PERHAPS, /* a hang, as far as is seen */
-    WAITING_HANG,
-    WAITING_DEADLOCK
+enum blocked_worst {
+    BLOCKED_NONE,
+    BLOCKED_SOME,
+    BLOCKED_LIKELY_HANG, /* a hang, as far as is seen */
+    BLOCKED_HANG,
+    BLOCKED_DEADLOCK
 };
-enum waiting_worst waiting_worst(struct view *view, unsigned *count);
+enum blocked_worst blocked_panel_worst(struct view *view, unsigned *count);
 
 #endif

@@ -1,6 +1,6 @@
 #include "clients/view/parts/button.h"
 
-GtkWidget *button_new(const char *icon, const char *action, const char *tooltip)
+GtkWidget *icon_button_new(const char *icon, const char *action, const char *tooltip)
 {
     GtkWidget *b = gtk_button_new_from_icon_name(icon);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(b), action);

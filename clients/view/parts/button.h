@@ -4,6 +4,6 @@
 
 #include <gtk/gtk.h>
 
-GtkWidget *button_new(const char *icon, const char *action, const char *tooltip);
+GtkWidget *icon_button_new(const char *icon, const char *action, const char *tooltip);
 
 #endif

@@ -11,98 +11,98 @@
 
 /* ---- the screen ---- */
 
-bool camera_vertical(const struct camera *camera)
+bool viewport_vertical(const struct viewport *camera)
 {
     return camera->settings->look.vertical && !camera->place.far;
 }
 
-double camera_along_px(const struct camera *camera)
+double viewport_along_px(const struct viewport *camera)
 {
-    return camera_vertical(camera) ? camera->height_px : camera->width_px;
+    return viewport_vertical(camera) ? camera->height_px : camera->width_px;
 }
 
-double camera_across_px(const struct camera *camera)
+double viewport_across_px(const struct viewport *camera)
 {
-    return camera_vertical(camera) ? camera->width_px : camera->height_px;
+    return viewport_vertical(camera) ? camera->width_px : camera->height_px;
 }
 
-double camera_row_pt(const struct camera *camera)
+double viewport_row_pt(const struct viewport *camera)
 {
-    const struct scene *s = camera->stage->scene;
-    bool vertical = camera_vertical(camera);
+    const struct scene *s = camera->scene_cache->scene;
+    bool vertical = viewport_vertical(camera);
     if (camera->place.far)
-        return CLAMP((camera_across_px(camera) - FAR_ROOM_PX) / MAX(camera->stage->row_total, 1),
+        return CLAMP((viewport_across_px(camera) - FAR_ROOM_PX) / MAX(camera->scene_cache->row_total, 1),
                      FAR_ROW_LEAST_PX, 2 * SCENE_ROW_PT);
     if (s && s->vertical == vertical)
         return s->row_pt;
     return vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
 }
 
-double camera_good_row_pt(const struct camera *camera, uint32_t rows)
+double viewport_max_row_pt(const struct viewport *camera, uint32_t rows)
 {
-    double least = camera_vertical(camera) ? SCENE_LANE_PT : SCENE_ROW_PT;
-    double above = camera->stage->scene ? camera->stage->scene->top_pt : 0;
-    double good = (camera_across_px(camera) / camera->place.zoom - above - 4) / MAX(rows, 1);
+    double least = viewport_vertical(camera) ? SCENE_LANE_PT : SCENE_ROW_PT;
+    double above = camera->scene_cache->scene ? camera->scene_cache->scene->top_pt : 0;
+    double good = (viewport_across_px(camera) / camera->place.zoom - above - 4) / MAX(rows, 1);
     return CLAMP(good, least, 2 * least);
 }
 
-double camera_line_pt(const struct camera *camera)
+double viewport_line_pt(const struct viewport *camera)
 {
-    return camera_vertical(camera) && camera->stage->scene ? camera->stage->scene->line_pt
-                                                           : camera_row_pt(camera) / 2;
+    return viewport_vertical(camera) && camera->scene_cache->scene ? camera->scene_cache->scene->line_pt
+                                                           : viewport_row_pt(camera) / 2;
 }
 
-double camera_names_px(const struct camera *camera)
+double viewport_names_px(const struct viewport *camera)
 {
-    double width = camera_along_px(camera);
-    if (camera_vertical(camera))
-        return SCENE_NAME_PT * 2.6 * MIN(camera->place.zoom, 1.6) + CAMERA_GAP_PX;
+    double width = viewport_along_px(camera);
+    if (viewport_vertical(camera))
+        return SCENE_NAME_PT * 2.6 * MIN(camera->place.zoom, 1.6) + VIEWPORT_GAP_PX;
     double zoom = camera->place.far ? 1 : MIN(camera->place.zoom, 1.6); /* of the letters */
-    double own = camera->stage->scene ? camera->stage->scene->names_pt * zoom : 140;
+    double own = camera->scene_cache->scene ? camera->scene_cache->scene->names_pt * zoom : 140;
     double names = camera->settings->names_px ? camera->settings->names_px : MIN(own, width * 0.3);
-    return MIN(names, width * 0.6) + CAMERA_GAP_PX;
+    return MIN(names, width * 0.6) + VIEWPORT_GAP_PX;
 }
 
-double camera_width_pt(const struct camera *camera)
+double viewport_width_pt(const struct viewport *camera)
 {
-    double px = camera_along_px(camera) - camera_names_px(camera);
+    double px = viewport_along_px(camera) - viewport_names_px(camera);
     return MAX(px, 40) / camera->place.zoom;
 }
 
-uint32_t camera_columns(const struct camera *camera)
+uint32_t viewport_columns(const struct viewport *camera)
 {
-    double columns = camera_width_pt(camera) / SCENE_COLUMN_PT + 1;
+    double columns = viewport_width_pt(camera) / SCENE_COLUMN_PT + 1;
     return (uint32_t)CLAMP(columns, 4, 4000);
 }
 
-double camera_height_pt(const struct camera *camera)
+double viewport_height_pt(const struct viewport *camera)
 {
-    const struct scene *s = camera->stage->scene;
+    const struct scene *s = camera->scene_cache->scene;
     if (camera->place.far)
-        return FAR_ROOM_PX + camera->stage->row_total * camera_row_pt(camera);
-    return s ? s->top_pt + camera->stage->row_total * camera_row_pt(camera) + 4 : 0;
+        return FAR_ROOM_PX + camera->scene_cache->row_total * viewport_row_pt(camera);
+    return s ? s->top_pt + camera->scene_cache->row_total * viewport_row_pt(camera) + 4 : 0;
 }
 
-double camera_page_pt(const struct camera *camera)
+double viewport_page_pt(const struct viewport *camera)
 {
-    return camera_across_px(camera) / (camera->place.far ? 1 : camera->place.zoom);
+    return viewport_across_px(camera) / (camera->place.far ? 1 : camera->place.zoom);
 }
 
-double camera_band_px(const struct camera *camera)
+double viewport_band_px(const struct viewport *camera)
 {
-    const struct stage *stage = camera->stage;
+    const struct scene_cache *stage = camera->scene_cache;
     if (!stage->pinned || !stage->scene)
         return 0;
-    return (stage->scene->top_pt + stage->pinned * camera_row_pt(camera)) * camera->place.zoom;
+    return (stage->scene->top_pt + stage->pinned * viewport_row_pt(camera)) * camera->place.zoom;
 }
 
 /* From the canvas to the scene, across the lines. */
-static double scene_y_pt(const struct camera *camera, double y_px)
+static double scene_y_pt(const struct viewport *camera, double y_px)
 {
     double y = y_px / camera->place.zoom;
-    if (y_px < camera_band_px(camera))
+    if (y_px < viewport_band_px(camera))
         return y;
-    return y + camera->place.rise_pt - camera->stage->row_base * camera_row_pt(camera);
+    return y + camera->place.rise_pt - camera->scene_cache->row_base * viewport_row_pt(camera);
 }
 
 /* ---- along the lines ---- */
@@ -126,9 +126,9 @@ static uint32_t column_at(const struct scene *s, int64_t number)
     return low;
 }
 
-double camera_left_pt(const struct camera *camera)
+double viewport_left_pt(const struct viewport *camera)
 {
-    const struct scene *s = camera->stage->scene;
+    const struct scene *s = camera->scene_cache->scene;
     if (!s || !s->column_count)
         return s ? s->names_pt : 0;
     const struct scene_column *first = &s->columns[0], *last = &s->columns[s->column_count - 1];
@@ -142,10 +142,10 @@ double camera_left_pt(const struct camera *camera)
     return column_left(&s->columns[column_at(s, from)]) + camera->place.shift_pt;
 }
 
-void camera_set_left_pt(struct camera *camera, double x)
+void viewport_set_left_pt(struct viewport *camera, double x)
 {
-    const struct scene *s = camera->stage->scene;
-    struct place *p = &camera->place;
+    const struct scene *s = camera->scene_cache->scene;
+    struct view_state *p = &camera->place;
     if (!s || !s->column_count)
         return;
     double begin = column_left(&s->columns[0]);
@@ -180,92 +180,92 @@ static double scene_end(const struct scene *s)
     return last->x_pt + last->right_pt + 10;
 }
 
-double camera_run_pt(const struct camera *camera)
+double viewport_run_pt(const struct viewport *camera)
 {
-    const struct scene *s = camera->stage->scene;
+    const struct scene *s = camera->scene_cache->scene;
     return s ? scene_end(s) - scene_begin(s) : 0;
 }
 
-double camera_clamped_pt(const struct camera *camera, double left)
+double viewport_clamped_pt(const struct viewport *camera, double left)
 {
-    const struct scene *s = camera->stage->scene;
-    const struct shown_window *w = &camera->stage->window;
-    double width = camera_width_pt(camera), begin = scene_begin(s), end = scene_end(s);
+    const struct scene *s = camera->scene_cache->scene;
+    const struct window_info *w = &camera->scene_cache->window;
+    double width = viewport_width_pt(camera), begin = scene_begin(s), end = scene_end(s);
     double least = w->more_left ? begin - width : begin;
     double most = w->more_right ? end : end - width;
     return CLAMP(left, least, MAX(least, most));
 }
 
-bool camera_needs_more(const struct camera *camera)
+bool viewport_needs_more(const struct viewport *camera)
 {
-    const struct scene *s = camera->stage->scene;
-    const struct shown_window *w = &camera->stage->window;
-    double left = camera_left_pt(camera), width = camera_width_pt(camera), room = width / 2;
+    const struct scene *s = camera->scene_cache->scene;
+    const struct window_info *w = &camera->scene_cache->window;
+    double left = viewport_left_pt(camera), width = viewport_width_pt(camera), room = width / 2;
     return (w->more_left && left < scene_begin(s) + room) ||
            (w->more_right && left + width > scene_end(s) - room);
 }
 
-double camera_end_pt(const struct camera *camera)
+double viewport_end_pt(const struct viewport *camera)
 {
-    return MAX(scene_end(camera->stage->scene) - camera_width_pt(camera),
-               scene_begin(camera->stage->scene));
+    return MAX(scene_end(camera->scene_cache->scene) - viewport_width_pt(camera),
+               scene_begin(camera->scene_cache->scene));
 }
 
 /* ---- what is where ---- */
 
-double camera_x_px(const struct camera *camera, const struct scene_mark *mark)
+double viewport_x_px(const struct viewport *camera, const struct scene_mark *mark)
 {
-    return camera_names_px(camera) + (mark->x_pt - camera_left_pt(camera)) * camera->place.zoom;
+    return viewport_names_px(camera) + (mark->x_pt - viewport_left_pt(camera)) * camera->place.zoom;
 }
 
-double camera_y_px(const struct camera *camera, uint32_t row)
+double viewport_y_px(const struct viewport *camera, uint32_t row)
 {
-    const struct scene *s = camera->stage->scene;
-    double scrolled = camera->stage->row_base * camera_row_pt(camera) - camera->place.rise_pt;
-    return (s->rows[row].y_pt + (row < camera->stage->pinned ? 0 : scrolled)) * camera->place.zoom;
+    const struct scene *s = camera->scene_cache->scene;
+    double scrolled = camera->scene_cache->row_base * viewport_row_pt(camera) - camera->place.rise_pt;
+    return (s->rows[row].y_pt + (row < camera->scene_cache->pinned ? 0 : scrolled)) * camera->place.zoom;
 }
 
-int camera_row_at(const struct camera *camera, double y_px)
+int viewport_row_at(const struct viewport *camera, double y_px)
 {
-    const struct scene *s = camera->stage->scene;
+    const struct scene *s = camera->scene_cache->scene;
     if (!s)
         return -1;
-    double row = floor((scene_y_pt(camera, y_px) - s->top_pt) / camera_row_pt(camera));
+    double row = floor((scene_y_pt(camera, y_px) - s->top_pt) / viewport_row_pt(camera));
     return row < 0 || row >= s->row_count ? -1 : (int)row;
 }
 
-const struct scene_mark *camera_hit(const struct camera *camera, double x_px, double y_px)
+const struct scene_mark *viewport_hit(const struct viewport *camera, double x_px, double y_px)
 {
-    const struct stage *stage = camera->stage;
-    double names = camera_names_px(camera), zoom = camera->place.zoom;
+    const struct scene_cache *stage = camera->scene_cache;
+    double names = viewport_names_px(camera), zoom = camera->place.zoom;
     if (!stage->scene || x_px < names)
         return NULL;
-    return scene_hit(stage->scene, (x_px - names) / zoom + camera_left_pt(camera),
+    return scene_hit(stage->scene, (x_px - names) / zoom + viewport_left_pt(camera),
                      scene_y_pt(camera, y_px), 9);
 }
 
-const struct scene_link *camera_hit_link(const struct camera *camera, double x_px, double y_px)
+const struct scene_link *viewport_hit_link(const struct viewport *camera, double x_px, double y_px)
 {
-    const struct stage *stage = camera->stage;
-    double names = camera_names_px(camera), zoom = camera->place.zoom;
+    const struct scene_cache *stage = camera->scene_cache;
+    double names = viewport_names_px(camera), zoom = camera->place.zoom;
     if (!stage->scene || x_px < names)
         return NULL;
-    return scene_hit_link(stage->scene, (x_px - names) / zoom + camera_left_pt(camera),
+    return scene_hit_link(stage->scene, (x_px - names) / zoom + viewport_left_pt(camera),
                           scene_y_pt(camera, y_px), 4);
 }
 
-bool camera_sees(const struct camera *camera, const struct scene_mark *m)
+bool viewport_sees(const struct viewport *camera, const struct scene_mark *m)
 {
-    double x = camera_x_px(camera, m), y = camera_y_px(camera, m->row);
-    double least = m->row < camera->stage->pinned ? 0 : camera_band_px(camera);
-    return x >= camera_names_px(camera) && x <= camera_along_px(camera) && y >= least &&
-           y <= camera_across_px(camera);
+    double x = viewport_x_px(camera, m), y = viewport_y_px(camera, m->row);
+    double least = m->row < camera->scene_cache->pinned ? 0 : viewport_band_px(camera);
+    return x >= viewport_names_px(camera) && x <= viewport_along_px(camera) && y >= least &&
+           y <= viewport_across_px(camera);
 }
 
-void camera_positions(const struct camera *camera, uint64_t *first, uint64_t *last)
+void viewport_positions(const struct viewport *camera, uint64_t *first, uint64_t *last)
 {
-    const struct scene *s = camera->stage->scene;
-    double left = camera_left_pt(camera), right = left + camera_width_pt(camera);
+    const struct scene *s = camera->scene_cache->scene;
+    double left = viewport_left_pt(camera), right = left + viewport_width_pt(camera);
     *first = UINT64_MAX;
     *last = 0;
     for (uint32_t i = 0; s && i < s->mark_count; i++) {
@@ -280,21 +280,21 @@ void camera_positions(const struct camera *camera, uint64_t *first, uint64_t *la
         *first = *last = camera->place.position;
 }
 
-const struct scene_mark *camera_middle(const struct camera *camera)
+const struct scene_mark *viewport_middle(const struct viewport *camera)
 {
-    const struct scene *s = camera->stage->scene;
+    const struct scene *s = camera->scene_cache->scene;
     if (!s)
         return NULL;
-    double y = scene_y_pt(camera, camera_across_px(camera) / 2.0);
-    return scene_hit(s, camera_left_pt(camera) + camera_width_pt(camera) / 2, MIN(y, s->bottom_pt),
+    double y = scene_y_pt(camera, viewport_across_px(camera) / 2.0);
+    return scene_hit(s, viewport_left_pt(camera) + viewport_width_pt(camera) / 2, MIN(y, s->bottom_pt),
                      1e6);
 }
 
 /* The time at a place of the scene. */
-static int64_t time_at(const struct camera *camera, double x_pt)
+static int64_t time_at(const struct viewport *camera, double x_pt)
 {
-    const struct scene *s = camera->stage->scene;
-    const struct shown_window *w = &camera->stage->window;
+    const struct scene *s = camera->scene_cache->scene;
+    const struct window_info *w = &camera->scene_cache->window;
     int64_t column = (int64_t)camera->place.column_ns;
     uint32_t low = 0, high = s->column_count;
     while (low < high) {
@@ -308,14 +308,14 @@ static int64_t time_at(const struct camera *camera, double x_pt)
     return w->time_ns + (s->columns[low ? low - 1 : 0].column + (int64_t)behind) * column;
 }
 
-void camera_times(const struct camera *camera, int64_t *from_ns, int64_t *to_ns)
+void viewport_times(const struct viewport *camera, int64_t *from_ns, int64_t *to_ns)
 {
-    const struct scene *s = camera->stage->scene;
-    double left = camera_left_pt(camera);
+    const struct scene *s = camera->scene_cache->scene;
+    double left = viewport_left_pt(camera);
     *from_ns = *to_ns = 0;
     if (!s || !s->column_count)
         return;
     *from_ns = time_at(camera, left);
-    *to_ns = time_at(camera, left + camera_width_pt(camera));
+    *to_ns = time_at(camera, left + viewport_width_pt(camera));
     *to_ns = MAX(*to_ns, *from_ns + (int64_t)camera->place.column_ns);
 }

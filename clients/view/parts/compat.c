@@ -3,7 +3,7 @@
 #define ASKED "compat-asked"
 
 /* A dialog that is open: freed when it has ended. */
-struct asked {
+struct compat_dialog {
     GtkWindow *parent; /* bears it as ASKED; NULL: destroyed */
     void (*answer)(void *user, const char *path);
     void *user;
@@ -28,35 +28,35 @@ static GFile *working_directory(void)
     return directory;
 }
 
-static struct asked *asked_new(const struct compat_file *file,
+static struct compat_dialog *compat_dialog_new_state(const struct compat_file *file,
                                void (*answer)(void *user, const char *path), void *user)
 {
-    struct asked *asked = g_new0(struct asked, 1);
-    *asked = (struct asked){.parent = file->parent, .answer = answer, .user = user};
+    struct compat_dialog *asked = g_new0(struct compat_dialog, 1);
+    *asked = (struct compat_dialog){.parent = file->parent, .answer = answer, .user = user};
     g_object_set_data(G_OBJECT(file->parent), ASKED, asked);
     return asked;
 }
 
-static void asked_detach(struct asked *asked)
+static void compat_dialog_detach(struct compat_dialog *asked)
 {
     g_signal_handler_disconnect(asked->parent, asked->parent_gone);
     g_object_set_data(G_OBJECT(asked->parent), ASKED, NULL);
     asked->parent = NULL;
 }
 
-static void asked_free(struct asked *asked)
+static void compat_dialog_free(struct compat_dialog *asked)
 {
     g_object_unref(asked->dialog);
     g_free(asked);
 }
 
-static void asked_answer(struct asked *asked, GFile *file)
+static void compat_dialog_answer(struct compat_dialog *asked, GFile *file)
 {
-    struct asked was = *asked;
+    struct compat_dialog was = *asked;
     char *path = file ? g_file_get_path(file) : NULL;
     if (asked->parent)
-        asked_detach(asked);
-    asked_free(asked);
+        compat_dialog_detach(asked);
+    compat_dialog_free(asked);
     if (was.parent)
         was.answer(was.user, path);
     g_free(path);
@@ -129,11 +129,11 @@ void compat_show_file(GtkWindow *parent, const char *path)
 
 static void on_parent_gone(GtkWidget *parent, gpointer data)
 {
-    struct asked *asked = data;
+    struct compat_dialog *asked = data;
     (void)parent;
-    asked_detach(asked);
+    compat_dialog_detach(asked);
     gtk_native_dialog_destroy(GTK_NATIVE_DIALOG(asked->dialog));
-    asked_free(asked);
+    compat_dialog_free(asked);
 }
 
 static void on_response(GtkNativeDialog *dialog, int response, gpointer data)
@@ -141,7 +141,7 @@ static void on_response(GtkNativeDialog *dialog, int response, gpointer data)
     GFile *file = response == GTK_RESPONSE_ACCEPT
                       ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
                       : NULL;
-    asked_answer(data, file);
+    compat_dialog_answer(data, file);
     g_clear_object(&file);
 }
 
@@ -153,7 +153,7 @@ static void add_folder(GtkFileChooser *dialog, const char *path)
     g_object_unref(folder);
 }
 
-static void dialog_show(const struct compat_file *file, struct asked *asked)
+static void dialog_show(const struct compat_file *file, struct compat_dialog *asked)
 {
     GtkFileChooserNative *native = gtk_file_chooser_native_new(
         file->title, file->parent,
@@ -187,12 +187,12 @@ void compat_show_file(GtkWindow *parent, const char *path)
 
 #endif
 
-void compat_ask_file(const struct compat_file *file, void (*answer)(void *user, const char *path),
+void compat_choose_file(const struct compat_file *file, void (*answer)(void *user, const char *path),
                      void *user)
 {
     if (g_object_get_data(G_OBJECT(file->parent), ASKED))
         return;
-    struct asked *asked = asked_new(file, answer, user);
+    struct compat_dialog *asked = compat_dialog_new_state(file, answer, user);
     asked->parent_gone =
         g_signal_connect(file->parent, "destroy", G_CALLBACK(on_parent_gone), asked);
     dialog_show(file, asked);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* What is to be said of it; text: ours from now on. */
-static void sum_up(struct finder *f, char *text)
+static void search_update_summary(struct viewer_search *f, char *text)
 {
     g_free(f->summary);
     f->summary = text;
@@ -20,19 +20,19 @@ static void sum_up(struct finder *f, char *text)
 
 /* ---- names here ---- */
 
-struct pattern {
+struct search_pattern {
     const char *plain;
     pcre2_code *code;
     pcre2_match_data *match;
     pcre2_match_context *limits;
 };
 
-static bool begin_pattern(struct finder *f, struct pattern *p, const char *text, bool expression)
+static bool begin_pattern(struct viewer_search *f, struct search_pattern *p, const char *text, bool expression)
 {
     int error;
     PCRE2_SIZE at;
     PCRE2_UCHAR why[200];
-    *p = (struct pattern){.plain = text};
+    *p = (struct search_pattern){.plain = text};
     if (!expression)
         return true;
     p->code =
@@ -40,7 +40,7 @@ static bool begin_pattern(struct finder *f, struct pattern *p, const char *text,
                       PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_CASELESS, &error, &at, NULL);
     if (!p->code) {
         pcre2_get_error_message(error, why, sizeof why);
-        sum_up(f, g_strdup_printf("At character %zu: %s", at + 1, (char *)why));
+        search_update_summary(f, g_strdup_printf("At character %zu: %s", at + 1, (char *)why));
         return false;
     }
     p->match = pcre2_match_data_create(1, NULL);
@@ -49,14 +49,14 @@ static bool begin_pattern(struct finder *f, struct pattern *p, const char *text,
     return true;
 }
 
-static void end_pattern(struct pattern *p)
+static void end_pattern(struct search_pattern *p)
 {
     pcre2_code_free(p->code);
     pcre2_match_data_free(p->match);
     pcre2_match_context_free(p->limits);
 }
 
-static bool matches(const struct pattern *p, const char *text)
+static bool search_pattern_matches(const struct search_pattern *p, const char *text)
 {
     if (p->code)
         return pcre2_match(p->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0, p->match,
@@ -68,31 +68,31 @@ static bool matches(const struct pattern *p, const char *text)
     return found;
 }
 
-static void add_types(struct finder *f, const struct pattern *p, struct search_request *r)
+static void add_types(struct viewer_search *f, const struct search_pattern *p, struct search_request *r)
 {
-    const struct book *book = link_book(f->link);
+    const struct trace_metadata *book = server_link_metadata(f->link);
     r->types = g_new(uint32_t, book->type_count + 1);
     for (uint32_t i = 1; i <= book->type_count; i++)
-        if (matches(p, book_type(book, i)))
+        if (search_pattern_matches(p, metadata_type_name(book, i)))
             r->types[r->type_count++] = i;
 }
 
-static void add_lines(struct finder *f, const struct pattern *p, struct search_request *r)
+static void add_lines(struct viewer_search *f, const struct search_pattern *p, struct search_request *r)
 {
-    const struct book *book = link_book(f->link);
+    const struct trace_metadata *book = server_link_metadata(f->link);
     r->lines = g_new(uint32_t, book->line_count + 1);
     for (uint32_t i = 1; i <= book->line_count; i++)
-        if (book_line(book, i) && matches(p, book_label(book, i)))
+        if (metadata_line(book, i) && search_pattern_matches(p, metadata_label(book, i)))
             r->lines[r->line_count++] = i;
 }
 
-static void add_sites(struct finder *f, const struct pattern *p, struct search_request *r)
+static void add_sites(struct viewer_search *f, const struct search_pattern *p, struct search_request *r)
 {
-    r->sites = g_new(struct asked_site, f->site_count + 1);
+    r->sites = g_new(struct search_site, f->site_count + 1);
     for (uint32_t i = 0; i < f->site_count; i++) {
-        struct site_is site = sites_call(f->link->sites, f->sites[i].process, f->sites[i].address);
+        struct symbol_location site = symbolize(f->link->sites, f->sites[i].process, f->sites[i].address);
         char *words = g_strdup_printf("%s %s", site.function, site.place);
-        if (matches(p, words))
+        if (search_pattern_matches(p, words))
             r->sites[r->site_count++] = f->sites[i];
         g_free(words);
     }
@@ -100,7 +100,7 @@ static void add_sites(struct finder *f, const struct pattern *p, struct search_r
 
 /* ---- asking ---- */
 
-static void forget(struct finder *f)
+static void search_reset_hits(struct viewer_search *f)
 {
     g_clear_pointer(&f->hits, g_free);
     g_clear_pointer(&f->positions, g_free);
@@ -108,12 +108,12 @@ static void forget(struct finder *f)
     f->hit_count = 0;
     f->count = f->looked = 0;
     f->running = f->near_known = f->jump = false;
-    f->near = (struct ref){0, 0};
+    f->near = (struct event_id){0, 0};
 }
 
-void finder_clear(struct finder *f)
+void search_clear(struct viewer_search *f)
 {
-    forget(f);
+    search_reset_hits(f);
     g_clear_pointer(&f->sites, g_free);
     f->site_count = 0;
     f->sites_here = false;
@@ -121,11 +121,11 @@ void finder_clear(struct finder *f)
     g_clear_pointer(&f->search.text, g_free);
 }
 
-bool finder_wants(const struct finder *f) { return f->search.text && *f->search.text; }
+bool search_is_active(const struct viewer_search *f) { return f->search.text && *f->search.text; }
 
-bool finder_vain(const struct finder *f)
+bool search_found_nothing(const struct viewer_search *f)
 {
-    return finder_wants(f) && f->summary && !f->running && !f->count;
+    return search_is_active(f) && f->summary && !f->running && !f->count;
 }
 
 static bool empty_of(const struct search_request *r)
@@ -133,113 +133,113 @@ static bool empty_of(const struct search_request *r)
     return !r->type_count && !r->line_count && !r->site_count && !*r->text;
 }
 
-static void take_found(void *user, const struct answer *answer);
-static void take_near(void *user, const struct answer *answer);
+static void search_receive_hits(void *user, const struct response_chunk *answer);
+static void search_receive_nearest(void *user, const struct response_chunk *answer);
 
 /* The first one from where the search begins, which may be long before all are counted. */
-static void ask_near(struct finder *f, const struct search_request *all)
+static void search_request_nearest(struct viewer_search *f, const struct search_request *all)
 {
     struct search_request r = *all;
-    struct out body = {0};
+    struct encoder body = {0};
     r.from = f->search.from;
     r.limit = 1;
     r.count = false;
-    put_search_request(&body, &r);
-    inquiry_ask(f->link, &f->nearing, ASK_SEARCH, &body, take_near, f);
+    encode_search_request(&body, &r);
+    request_slot_send(f->link, &f->nearing, REQUEST_SEARCH, &body, search_receive_nearest, f);
 }
 
-static void ask(struct finder *f, const struct pattern *p)
+static void search_send_request(struct viewer_search *f, const struct search_pattern *p)
 {
-    const struct finder_search *s = &f->search;
-    struct search_request r = {.any = s->where == FINDER_ANYWHERE,
+    const struct search_query *s = &f->search;
+    struct search_request r = {.any = s->where == SEARCH_ANYWHERE,
                                .count = true,
                                .expression = s->expression,
                                .limit = LIMIT_HITS,
                                .text = (char *)(guintptr) ""};
-    struct out body = {0};
-    if (r.any || s->where == FINDER_TYPES)
+    struct encoder body = {0};
+    if (r.any || s->where == SEARCH_TYPES)
         add_types(f, p, &r);
-    if (r.any || s->where == FINDER_LINES)
+    if (r.any || s->where == SEARCH_LINES)
         add_lines(f, p, &r);
-    if (r.any || s->where == FINDER_SITES)
+    if (r.any || s->where == SEARCH_SITES)
         add_sites(f, p, &r);
-    if (r.any || s->where == FINDER_TEXTS)
+    if (r.any || s->where == SEARCH_TEXTS)
         r.text = s->text;
     if (empty_of(&r)) {
-        sum_up(f, g_strdup("No hits"));
+        search_update_summary(f, g_strdup("No hits"));
     } else {
         f->running = f->jump = true;
-        put_search_request(&body, &r);
-        inquiry_ask(f->link, &f->searching, ASK_SEARCH, &body, take_found, f);
-        ask_near(f, &r);
+        encode_search_request(&body, &r);
+        request_slot_send(f->link, &f->searching, REQUEST_SEARCH, &body, search_receive_hits, f);
+        search_request_nearest(f, &r);
     }
     g_free(r.types);
     g_free(r.lines);
     g_free(r.sites);
 }
 
-static void take_sites(void *user, const struct answer *answer);
+static void search_receive_sites(void *user, const struct response_chunk *answer);
 
-static void start(struct finder *f)
+static void search_restart(struct viewer_search *f)
 {
-    bool sites = f->search.where == FINDER_ANYWHERE || f->search.where == FINDER_SITES;
-    struct pattern p;
-    forget(f);
-    sum_up(f, NULL);
-    inquiry_cancel(f->link, &f->searching);
-    inquiry_cancel(f->link, &f->nearing);
-    if (!finder_wants(f) || !f->link->has_run)
+    bool sites = f->search.where == SEARCH_ANYWHERE || f->search.where == SEARCH_SITES;
+    struct search_pattern p;
+    search_reset_hits(f);
+    search_update_summary(f, NULL);
+    request_slot_cancel(f->link, &f->searching);
+    request_slot_cancel(f->link, &f->nearing);
+    if (!search_is_active(f) || !f->link->has_run)
         return;
     if (sites && !f->sites_here) {
-        if (!inquiry_runs(f->link, &f->listing_sites))
-            inquiry_ask(f->link, &f->listing_sites, ASK_SITES, NULL, take_sites, f);
+        if (!request_slot_is_running(f->link, &f->listing_sites))
+            request_slot_send(f->link, &f->listing_sites, REQUEST_SITES, NULL, search_receive_sites, f);
         return; /* it goes on when they are here */
     }
     if (!begin_pattern(f, &p, f->search.text, f->search.expression))
         return;
-    ask(f, &p);
+    search_send_request(f, &p);
     end_pattern(&p);
 }
 
-void finder_start(struct finder *f, const char *text, enum finder_where where, bool expression,
+void search_start(struct viewer_search *f, const char *text, enum search_scope where, bool expression,
                   uint64_t from)
 {
     char *copy = g_strdup(text);
     g_free(f->search.text);
-    f->search = (struct finder_search){copy, where, expression, from};
-    start(f);
-    news_tell(f->news, NEWS_HITS);
+    f->search = (struct search_query){copy, where, expression, from};
+    search_restart(f);
+    notify_listener(f->news, NOTIFY_HITS);
 }
 
-static void take_sites(void *user, const struct answer *answer)
+static void search_receive_sites(void *user, const struct response_chunk *answer)
 {
-    struct finder *f = user;
-    struct in *in = answer->in;
-    if (answer->part != PART_SITES)
+    struct viewer_search *f = user;
+    struct decoder *in = answer->in;
+    if (answer->part != RESPONSE_SITES)
         return;
-    uint32_t n = get_count(in, 12);
+    uint32_t n = decode_count(in, 12);
     g_free(f->sites);
-    f->sites = g_new(struct asked_site, n + 1);
+    f->sites = g_new(struct search_site, n + 1);
     for (f->site_count = 0; f->site_count < n; f->site_count++) {
-        f->sites[f->site_count].process = get_u32(in);
-        f->sites[f->site_count].address = get_u64(in);
+        f->sites[f->site_count].process = decode_u32(in);
+        f->sites[f->site_count].address = decode_u64(in);
     }
     f->sites_here = true;
-    start(f);
-    news_tell(f->news, NEWS_HITS);
+    search_restart(f);
+    notify_listener(f->news, NOTIFY_HITS);
 }
 
 /* ---- hits ---- */
 
-static int by_ref(const void *a, const void *b)
+static int search_compare_ref(const void *a, const void *b)
 {
-    const struct ref *x = a, *y = b;
+    const struct event_id *x = a, *y = b;
     if (x->line != y->line)
         return x->line < y->line ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static char *words_of(const struct finder *f)
+static char *search_progress_text(const struct viewer_search *f)
 {
     uint64_t all = f->link->count;
     if (f->running)
@@ -252,59 +252,59 @@ static char *words_of(const struct finder *f)
                            (unsigned long long)f->count, f->hit_count);
 }
 
-static void add_hits(struct finder *f, const struct shown_found *found)
+static void add_hits(struct viewer_search *f, const struct search_result *found)
 {
     uint32_t n = f->hit_count + found->hit_count;
-    f->hits = g_renew(struct ref, f->hits, n + 1);
-    f->by_position = g_renew(struct ref, f->by_position, n + 1);
+    f->hits = g_renew(struct event_id, f->hits, n + 1);
+    f->by_position = g_renew(struct event_id, f->by_position, n + 1);
     f->positions = g_renew(uint64_t, f->positions, n + 1);
     for (uint32_t i = 0; i < found->hit_count; i++) {
         f->by_position[f->hit_count] = f->hits[f->hit_count] = found->hits[i].at;
         f->positions[f->hit_count++] = found->hits[i].position;
     }
     if (found->hit_count)
-        qsort(f->hits, f->hit_count, sizeof *f->hits, by_ref);
+        qsort(f->hits, f->hit_count, sizeof *f->hits, search_compare_ref);
     f->count = found->count;
     f->looked = found->looked;
     f->running = !found->done;
-    sum_up(f, found->problem && *found->problem ? g_strdup(found->problem) : words_of(f));
-    news_tell(f->news, NEWS_HITS);
+    search_update_summary(f, found->problem && *found->problem ? g_strdup(found->problem) : search_progress_text(f));
+    notify_listener(f->news, NOTIFY_HITS);
 }
 
-static void take_near(void *user, const struct answer *answer)
+static void search_receive_nearest(void *user, const struct response_chunk *answer)
 {
-    struct finder *f = user;
-    struct shown_found found;
-    if (answer->part != PART_FOUND)
+    struct viewer_search *f = user;
+    struct search_result found;
+    if (answer->part != RESPONSE_FOUND)
         return;
-    get_found(answer->in, &found);
-    bool good = in_done(answer->in);
+    decode_search_result(answer->in, &found);
+    bool good = decoder_finish(answer->in);
     if (good && found.hit_count && !f->near_known) {
         f->near = found.hits[0].at;
         f->near_position = found.hits[0].position;
         f->near_known = true;
     }
     f->near_known |= good && found.done;
-    shown_found_free(&found);
+    search_result_free(&found);
     if (f->near_known)
-        news_tell(f->news, NEWS_HITS);
+        notify_listener(f->news, NOTIFY_HITS);
 }
 
-static void take_found(void *user, const struct answer *answer)
+static void search_receive_hits(void *user, const struct response_chunk *answer)
 {
-    struct finder *f = user;
-    struct shown_found found;
-    if (answer->part != PART_FOUND) {
+    struct viewer_search *f = user;
+    struct search_result found;
+    if (answer->part != RESPONSE_FOUND) {
         f->running = false;
         return;
     }
-    get_found(answer->in, &found);
-    if (in_done(answer->in))
+    decode_search_result(answer->in, &found);
+    if (decoder_finish(answer->in))
         add_hits(f, &found);
-    shown_found_free(&found);
+    search_result_free(&found);
 }
 
-uint32_t finder_from(const struct finder *f, uint64_t position, int step)
+uint32_t search_hit_from(const struct viewer_search *f, uint64_t position, int step)
 {
     uint32_t i = 0;
     while (i < f->hit_count && f->positions[i] < position)

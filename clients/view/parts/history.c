@@ -13,26 +13,26 @@ static bool is_small(const char *what)
            strcmp(what, "time") == 0;
 }
 
-static void push(struct place **stack, uint32_t *count, const struct place *place)
+static void history_push_place(struct view_state **stack, uint32_t *count, const struct view_state *place)
 {
     if (*count == PLACES_MOST) {
-        place_free(&(*stack)[0]);
+        view_state_free(&(*stack)[0]);
         memmove(*stack, *stack + 1, (PLACES_MOST - 1) * sizeof **stack);
         --*count;
     }
-    *stack = g_renew(struct place, *stack, *count + 1);
-    (*stack)[*count] = (struct place){0};
-    place_copy(&(*stack)[(*count)++], place);
+    *stack = g_renew(struct view_state, *stack, *count + 1);
+    (*stack)[*count] = (struct view_state){0};
+    view_state_copy(&(*stack)[(*count)++], place);
 }
 
-static void empty(struct place **stack, uint32_t *count)
+static void history_free_places(struct view_state **stack, uint32_t *count)
 {
     while (*count)
-        place_free(&(*stack)[--*count]);
+        view_state_free(&(*stack)[--*count]);
     g_clear_pointer(stack, g_free);
 }
 
-void history_mark(struct history *h, const char *what)
+void history_mark(struct view_history *h, const char *what)
 {
     gint64 now = g_get_monotonic_time();
     bool same = h->last && is_small(what) && g_strcmp0(h->last, what) == 0 &&
@@ -41,39 +41,39 @@ void history_mark(struct history *h, const char *what)
     h->last_us = now;
     if (same && h->back_count)
         return;
-    if (!h->back_count || !place_equal(&h->back[h->back_count - 1], h->place))
-        push(&h->back, &h->back_count, h->place);
-    empty(&h->forth, &h->forth_count);
-    news_tell(h->news, NEWS_SWITCHES);
+    if (!h->back_count || !view_state_equal(&h->back[h->back_count - 1], h->place))
+        history_push_place(&h->back, &h->back_count, h->place);
+    history_free_places(&h->forth, &h->forth_count);
+    notify_listener(h->news, NOTIFY_ACTIONS);
 }
 
-static void go(struct history *h, struct place **from, uint32_t *from_count, struct place **to,
+static void history_restore(struct view_history *h, struct view_state **from, uint32_t *from_count, struct view_state **to,
                uint32_t *to_count)
 {
     if (!*from_count)
         return;
-    push(to, to_count, h->place);
-    place_copy(h->place, &(*from)[--*from_count]);
-    place_free(&(*from)[*from_count]);
+    history_push_place(to, to_count, h->place);
+    view_state_copy(h->place, &(*from)[--*from_count]);
+    view_state_free(&(*from)[*from_count]);
     h->last = NULL;
-    news_tell(h->news, NEWS_RESTORED);
+    notify_listener(h->news, NOTIFY_RESTORED);
 }
 
-void history_undo(struct history *h)
+void history_undo(struct view_history *h)
 {
-    while (h->back_count && place_equal(&h->back[h->back_count - 1], h->place))
-        place_free(&h->back[--h->back_count]);
-    go(h, &h->back, &h->back_count, &h->forth, &h->forth_count);
+    while (h->back_count && view_state_equal(&h->back[h->back_count - 1], h->place))
+        view_state_free(&h->back[--h->back_count]);
+    history_restore(h, &h->back, &h->back_count, &h->forth, &h->forth_count);
 }
 
-void history_redo(struct history *h)
+void history_redo(struct view_history *h)
 {
-    go(h, &h->forth, &h->forth_count, &h->back, &h->back_count);
+    history_restore(h, &h->forth, &h->forth_count, &h->back, &h->back_count);
 }
 
-void history_clear(struct history *h)
+void history_clear(struct view_history *h)
 {
-    empty(&h->back, &h->back_count);
-    empty(&h->forth, &h->forth_count);
+    history_free_places(&h->back, &h->back_count);
+    history_free_places(&h->forth, &h->forth_count);
     h->last = NULL;
 }

@@ -7,20 +7,20 @@
 
 #include <glib.h>
 
-struct history {
+struct view_history {
     /* borrowed, filled by the window */
-    struct place *place;
+    struct view_state *place;
     const struct listener *news;
     uint32_t back_count, forth_count; /* places that can be undone, and done again */
     /* private */
-    struct place *back, *forth;
+    struct view_state *back, *forth;
     const char *last; /* what was done last, so that many small steps are one */
     gint64 last_us;
 };
 
-void history_mark(struct history *history, const char *what); /* before a change of the place */
-void history_undo(struct history *history); /* tells NEWS_RESTORED */
-void history_redo(struct history *history);
-void history_clear(struct history *history);
+void history_mark(struct view_history *history, const char *what); /* before a change of the place */
+void history_undo(struct view_history *history); /* tells NOTIFY_RESTORED */
+void history_redo(struct view_history *history);
+void history_clear(struct view_history *history);
 
 #endif

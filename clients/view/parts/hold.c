@@ -7,28 +7,28 @@
 
 #include <stdlib.h>
 
-void hold_leave_follow(struct camera *camera)
+void scroll_anchor_leave_follow(struct viewport *camera)
 {
-    struct place *p = &camera->place;
+    struct view_state *p = &camera->place;
     if (!p->follow)
         return;
     place_leave_end(p);
-    news_tell(camera->news, NEWS_SWITCHES);
+    notify_listener(camera->listener, NOTIFY_ACTIONS);
 }
 
-void hold_forget_moves(struct place *p)
+void scroll_anchor_forget_moves(struct view_state *p)
 {
     free(p->moves);
     p->moves = NULL;
     p->move_count = 0;
 }
 
-void hold_anchor(struct camera *camera, struct ref at, double x_px)
+void scroll_anchor_at_event(struct viewport *camera, struct event_id at, double x_px)
 {
-    struct place *p = &camera->place;
-    double columns = (x_px - camera_names_px(camera)) / p->zoom / SCENE_COLUMN_PT;
-    hold_leave_follow(camera);
-    hold_forget_moves(p);
+    struct view_state *p = &camera->place;
+    double columns = (x_px - viewport_names_px(camera)) / p->zoom / SCENE_COLUMN_PT;
+    scroll_anchor_leave_follow(camera);
+    scroll_anchor_forget_moves(p);
     p->anchor = ANCHOR_EVENT;
     p->event = at;
     p->from = -(int32_t)CLAMP(columns, 0, 100000);
@@ -37,54 +37,54 @@ void hold_anchor(struct camera *camera, struct ref at, double x_px)
 }
 
 /* In the middle of the columns. */
-static double middle_px(const struct camera *camera)
+static double middle_px(const struct viewport *camera)
 {
-    double names = camera_names_px(camera);
-    return names + (camera_along_px(camera) - names) / 2;
+    double names = viewport_names_px(camera);
+    return names + (viewport_along_px(camera) - names) / 2;
 }
 
-void hold_event(struct camera *camera, struct ref event, uint64_t position)
+void scroll_anchor_set_event(struct viewport *camera, struct event_id event, uint64_t position)
 {
     double x = middle_px(camera);
-    camera->hold = (struct hold){true, event, position, x, 0};
-    hold_anchor(camera, event, x);
+    camera->anchor = (struct scroll_anchor){true, event, position, x, 0};
+    scroll_anchor_at_event(camera, event, x);
 }
 
-void hold_position(struct camera *camera, uint64_t position)
+void scroll_anchor_set_position(struct viewport *camera, uint64_t position)
 {
     double x = middle_px(camera);
-    hold_anchor(camera, (struct ref){0, 0}, x);
+    scroll_anchor_at_event(camera, (struct event_id){0, 0}, x);
     camera->place.anchor = ANCHOR_POSITION;
     camera->place.position = position;
-    camera->hold = (struct hold){true, {0, 0}, position, x, -1};
+    camera->anchor = (struct scroll_anchor){true, {0, 0}, position, x, -1};
 }
 
-void hold_time(struct camera *camera, int64_t ns)
+void scroll_anchor_set_time(struct viewport *camera, int64_t ns)
 {
-    hold_anchor(camera, (struct ref){0, 0}, middle_px(camera));
+    scroll_anchor_at_event(camera, (struct event_id){0, 0}, middle_px(camera));
     camera->place.anchor = ANCHOR_TIME;
     camera->place.time_ns = ns;
 }
 
-void hold_keep_selected(struct camera *camera)
+void scroll_anchor_keep_selected(struct viewport *camera)
 {
-    const struct scene_mark *m = stage_mark(camera->stage, camera->place.selected);
-    if (!m || !camera_sees(camera, m))
-        m = camera_middle(camera);
+    const struct scene_mark *m = scene_cache_find_mark(camera->scene_cache, camera->place.selected);
+    if (!m || !viewport_sees(camera, m))
+        m = viewport_middle(camera);
     if (!m || camera->place.follow)
         return;
-    double x = camera_x_px(camera, m);
-    camera->hold = (struct hold){true, m->event->at, m->event->position, x, -1};
-    hold_anchor(camera, m->event->at, x);
+    double x = viewport_x_px(camera, m);
+    camera->anchor = (struct scroll_anchor){true, m->event->at, m->event->position, x, -1};
+    scroll_anchor_at_event(camera, m->event->at, x);
 }
 
 /* ---- a window came ---- */
 
-static void apply_hold(struct camera *camera)
+static void scroll_anchor_apply(struct viewport *camera)
 {
-    const struct hold *h = &camera->hold;
-    const struct scene *s = camera->stage->scene;
-    const struct scene_mark *m = stage_mark(camera->stage, h->event);
+    const struct scroll_anchor *h = &camera->anchor;
+    const struct scene *s = camera->scene_cache->scene;
+    const struct scene_mark *m = scene_cache_find_mark(camera->scene_cache, h->event);
     for (uint32_t i = 0; !m && !h->event.line && i < s->mark_count; i++) {
         uint64_t at = s->marks[i].event->position;
         if (at >= h->position && at != NO_POSITION)
@@ -94,30 +94,30 @@ static void apply_hold(struct camera *camera)
         if (s->marks[i].event->position >= h->position &&
             s->marks[i].event->position < m->event->position)
             m = &s->marks[i];
-    camera->hold.active = false;
+    camera->anchor.active = false;
     if (!m)
         return;
-    camera_set_left_pt(camera, m->x_pt - (h->x_px - camera_names_px(camera)) / camera->place.zoom);
+    viewport_set_left_pt(camera, m->x_pt - (h->x_px - viewport_names_px(camera)) / camera->place.zoom);
     if (h->y_px < 0)
         return;
-    double y = camera_y_px(camera, m->row), height = camera_across_px(camera);
-    double least = camera_band_px(camera);
-    if (m->row >= camera->stage->pinned && (y < least + 20 || y > height - 20))
+    double y = viewport_y_px(camera, m->row), height = viewport_across_px(camera);
+    double least = viewport_band_px(camera);
+    if (m->row >= camera->scene_cache->pinned && (y < least + 20 || y > height - 20))
         camera->place.rise_pt =
             MAX(0, camera->place.rise_pt + (y - (least + height) / 2) / camera->place.zoom);
 }
 
-void hold_settle(struct camera *camera)
+void scroll_anchor_settle(struct viewport *camera)
 {
-    const struct scene *s = camera->stage->scene;
-    struct place *p = &camera->place;
-    if (camera->hold.active)
-        apply_hold(camera);
+    const struct scene *s = camera->scene_cache->scene;
+    struct view_state *p = &camera->place;
+    if (camera->anchor.active)
+        scroll_anchor_apply(camera);
     if (p->follow) {
-        camera_set_left_pt(camera, camera_end_pt(camera));
+        viewport_set_left_pt(camera, viewport_end_pt(camera));
     } else if (s->column_count) {
-        double left = camera_left_pt(camera), good = camera_clamped_pt(camera, left);
+        double left = viewport_left_pt(camera), good = viewport_clamped_pt(camera, left);
         if (good != left)
-            camera_set_left_pt(camera, good);
+            viewport_set_left_pt(camera, good);
     }
 }

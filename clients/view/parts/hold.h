@@ -7,16 +7,16 @@
 
 #include "clients/view/parts/camera.h"
 
-void hold_leave_follow(struct camera *camera); /* the place stays where it is as the run grows */
-void hold_forget_moves(struct place *place);   /* of single lines */
+void scroll_anchor_leave_follow(struct viewport *camera); /* the place stays where it is as the run grows */
+void scroll_anchor_forget_moves(struct view_state *place);   /* of single lines */
 /* The event becomes the anchor, near x_px. */
-void hold_anchor(struct camera *camera, struct ref event, double x_px);
+void scroll_anchor_at_event(struct viewport *camera, struct event_id event, double x_px);
 /* Holds them in the middle; position: of the event in the log, or NO_POSITION. */
-void hold_event(struct camera *camera, struct ref event, uint64_t position);
-void hold_position(struct camera *camera, uint64_t position);
-void hold_time(struct camera *camera, int64_t ns);
+void scroll_anchor_set_event(struct viewport *camera, struct event_id event, uint64_t position);
+void scroll_anchor_set_position(struct viewport *camera, uint64_t position);
+void scroll_anchor_set_time(struct viewport *camera, int64_t ns);
 /* The picture will change around the selected event, or whatever is in the middle. */
-void hold_keep_selected(struct camera *camera);
-void hold_settle(struct camera *camera); /* a window came: holds, follows, ends */
+void scroll_anchor_keep_selected(struct viewport *camera);
+void scroll_anchor_settle(struct viewport *camera); /* a window came: holds, follows, ends */
 
 #endif

@@ -5,57 +5,57 @@
 
 #include <stdlib.h>
 
-void inquiry_ask(struct link *link, struct inquiry *inquiry, enum ask what, struct out *body,
+void request_slot_send(struct server_link *link, struct request_slot *inquiry, enum request_type what, struct encoder *body,
                  source_take *take, void *user)
 {
-    inquiry_cancel(link, inquiry);
-    inquiry->id = link_ask(link, what, body, take, user);
+    request_slot_cancel(link, inquiry);
+    inquiry->id = server_link_request(link, what, body, take, user);
 }
 
-bool inquiry_runs(const struct link *link, const struct inquiry *inquiry)
+bool request_slot_is_running(const struct server_link *link, const struct request_slot *inquiry)
 {
-    return link->connected && source_asks(&link->source, inquiry->id);
+    return link->connected && session_request_is_open(&link->source, inquiry->id);
 }
 
-bool inquiry_may(struct link *link, struct inquiry *inquiry)
+bool request_slot_try_acquire(struct server_link *link, struct request_slot *inquiry)
 {
-    inquiry->again = inquiry_runs(link, inquiry);
+    inquiry->again = request_slot_is_running(link, inquiry);
     return !inquiry->again && link->connected && link->has_run;
 }
 
-bool inquiry_again(struct inquiry *inquiry, const struct answer *answer)
+bool request_slot_resend_needed(struct request_slot *inquiry, const struct response_chunk *answer)
 {
     bool again = answer->last && inquiry->again;
     inquiry->again &= !again;
     return again;
 }
 
-void inquiry_cancel(struct link *link, struct inquiry *inquiry)
+void request_slot_cancel(struct server_link *link, struct request_slot *inquiry)
 {
-    if (inquiry_runs(link, inquiry))
-        source_cancel(&link->source, inquiry->id);
-    *inquiry = (struct inquiry){0};
+    if (request_slot_is_running(link, inquiry))
+        session_cancel_request(&link->source, inquiry->id);
+    *inquiry = (struct request_slot){0};
 }
 
 /* ---- windows ---- */
 
-void inquiry_window(struct link *link, struct inquiry *inquiry, struct window_request *request,
+void request_slot_request_window(struct server_link *link, struct request_slot *inquiry, struct window_request *request,
                     source_take *take, void *user)
 {
-    struct out body = {0};
-    put_window_request(&body, request);
+    struct encoder body = {0};
+    encode_window_request(&body, request);
     free(request->rows);
     free(request->joined);
-    inquiry_ask(link, inquiry, ASK_WINDOW, &body, take, user);
+    request_slot_send(link, inquiry, REQUEST_WINDOW, &body, take, user);
 }
 
-bool inquiry_window_read(const struct answer *answer, struct shown_window *window)
+bool request_slot_read_window(const struct response_chunk *answer, struct window_info *window)
 {
-    if (answer->part != PART_WINDOW)
+    if (answer->part != RESPONSE_WINDOW)
         return false;
-    get_window(answer->in, window);
-    if (in_done(answer->in))
+    decode_window(answer->in, window);
+    if (decoder_finish(answer->in))
         return true;
-    shown_window_free(window);
+    window_info_free(window);
     return false;
 }

@@ -10,26 +10,26 @@
 #include "wire/placed.h"
 #include "wire/shown.h"
 
-struct inquiry {
+struct request_slot {
     uint32_t id;
     bool again;
 };
 
 /* Asks; frees body.  One that is under way is not wanted any more.  The answer goes to `take`,
  * with `user`. */
-void inquiry_ask(struct link *link, struct inquiry *inquiry, enum ask what, struct out *body,
+void request_slot_send(struct server_link *link, struct request_slot *inquiry, enum request_type what, struct encoder *body,
                  source_take *take, void *user);
-bool inquiry_runs(const struct link *link, const struct inquiry *inquiry); /* is it under way? */
-/* May it be asked now?  If it is under way it is asked again afterwards: inquiry_again says so,
+bool request_slot_is_running(const struct server_link *link, const struct request_slot *inquiry); /* is it under way? */
+/* May it be asked now?  If it is under way it is asked again afterwards: request_slot_resend_needed says so,
  * once. */
-bool inquiry_may(struct link *link, struct inquiry *inquiry);
-bool inquiry_again(struct inquiry *inquiry, const struct answer *answer);
-void inquiry_cancel(struct link *link, struct inquiry *inquiry);
+bool request_slot_try_acquire(struct server_link *link, struct request_slot *inquiry);
+bool request_slot_resend_needed(struct request_slot *inquiry, const struct response_chunk *answer);
+void request_slot_cancel(struct server_link *link, struct request_slot *inquiry);
 
 /* Asks for a window; frees what request has of its own. */
-void inquiry_window(struct link *link, struct inquiry *inquiry, struct window_request *request,
+void request_slot_request_window(struct server_link *link, struct request_slot *inquiry, struct window_request *request,
                     source_take *take, void *user);
 /* A part of its answer.  False: there is no window in it. */
-bool inquiry_window_read(const struct answer *answer, struct shown_window *window);
+bool request_slot_read_window(const struct response_chunk *answer, struct window_info *window);
 
 #endif

@@ -12,7 +12,7 @@
 #include <gio/gio.h>
 #include <stdbool.h>
 
-struct link_ears {
+struct server_link_callbacks {
     void (*opening)(void *user, const char *what); /* NULL: the default endpoint */
     void (*opened)(void *user, const char *what);
     void (*failed)(void *user, const char *why); /* it could not be opened; the one before stays */
@@ -21,22 +21,22 @@ struct link_ears {
     void (*run)(void *user); /* another run is told of from now on */
     void (*newer)(void *user,
                   const char *name); /* there is a newer one; the one that is told of stays */
-    void (*grown)(void *user); /* the run has more events, or other programs */
-    void (*came)(void *user); /* a message, which is not taken yet */
+    void (*updated)(void *user); /* the run has more events, or other programs */
+    void (*message)(void *user); /* a message, which is not taken yet */
 };
 
-struct link {
-    const struct link_ears *ears;
+struct server_link {
+    const struct server_link_callbacks *callbacks;
     void *user; /* of the ears */
-    struct source source;
+    struct session source;
     bool connected, has_run, opening;
-    char *what; /* as it was asked for; NULL: the default endpoint */
+    char *source_name; /* as it was asked for; NULL: the default endpoint */
     bool newest; /* the newest run was selected, whichever it is */
     uint64_t count; /* events in the log */
     uint64_t behind_ns; /* how far the order is behind what programs have told */
-    struct sites *sites; /* of the run; NULL without a connection */
+    struct symbolizer *sites; /* of the run; NULL without a connection */
     /* private */
-    uint32_t named; /* lines that label_lines has named */
+    uint32_t named; /* lines that line_labels_assign has named */
     uint64_t labelled; /* generation of the book when it did */
     guint watch, more; /* more: messages that came and wait for their turn */
     uint32_t last_id; /* of the questions on earlier connections */
@@ -45,19 +45,19 @@ struct link {
 };
 
 /* NULL: the default endpoint; goes on by itself. */
-void link_open(struct link *link, const char *what);
-void link_give_up(struct link *link); /* opening */
-void link_close(struct link *link);
-void link_select(struct link *link, const char *run); /* empty: the newest */
-void link_feed(struct link *link,
+void server_link_open(struct server_link *link, const char *what);
+void server_link_give_up(struct server_link *link); /* opening */
+void server_link_close(struct server_link *link);
+void server_link_select(struct server_link *link, const char *run); /* empty: the newest */
+void server_link_set_feed(struct server_link *link,
                enum feed feed); /* does a newer run take the place of this one? */
 /* Frees body; NULL: it is empty.  The parts of the answer go to `take`, with `user`.  0: there
  * is no connection. */
-uint32_t link_ask(struct link *link, enum ask what, struct out *body, source_take *take,
+uint32_t server_link_request(struct server_link *link, enum request_type what, struct encoder *body, source_take *take,
                   void *user);
-void link_name(struct link *link, enum labels labels); /* lines that are new in the book */
-void link_name_again(struct link *link, enum labels labels); /* all */
+void server_link_name_lines(struct server_link *link, enum labels labels); /* lines that are new in the book */
+void server_link_rename_all_lines(struct server_link *link, enum labels labels); /* all */
 
-static inline struct book *link_book(struct link *link) { return &link->source.book; }
+static inline struct trace_metadata *server_link_metadata(struct server_link *link) { return &link->source.book; }
 
 #endif

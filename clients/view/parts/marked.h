@@ -9,18 +9,18 @@
 #include <stdint.h>
 
 /* Zeroed: nothing is marked. */
-struct marked {
-    struct ref *events; /* sorted by line and number, each once */
+struct highlights {
+    struct event_id *events; /* sorted by line and number, each once */
     uint32_t event_count;
     uint32_t *lines;
     uint32_t line_count;
 };
 
-/* Copies; events at line 0 are none.  Whoever marks tells NEWS_HITS. */
-void marked_set(struct marked *marked, const struct ref *events, uint32_t event_count,
+/* Copies; events at line 0 are none.  Whoever marks tells NOTIFY_HITS. */
+void highlights_set(struct highlights *marked, const struct event_id *events, uint32_t event_count,
                 const uint32_t *lines, uint32_t line_count);
-void marked_add(struct marked *marked, const struct ref *events, uint32_t count);
-bool marked_line(const struct marked *marked, uint32_t line);
-void marked_clear(struct marked *marked);
+void highlights_add(struct highlights *marked, const struct event_id *events, uint32_t count);
+bool highlights_has_line(const struct highlights *marked, uint32_t line);
+void highlights_clear(struct highlights *marked);
 
 #endif

@@ -5,38 +5,38 @@
 #ifndef CLIENTS_VIEW_PARTS_NEWS_H
 #define CLIENTS_VIEW_PARTS_NEWS_H
 
-enum news {
+enum notification {
     /* what is known */
-    NEWS_SHOWN,    /* told to one panel alone: its page is looked at now */
-    NEWS_SELECTED, /* another event is selected, or none */
-    NEWS_PICTURE,  /* there is another picture, or other names in it */
-    NEWS_STANDS,   /* how what is seen stands to the selected event is known */
-    NEWS_RELATED, /* how the selected events stand to each other and to all others is known better */
-    NEWS_HITS, /* the finder has other hits, or has got further */
-    NEWS_NOTES, /* others are written at events, or it is known better where they are */
-    NEWS_REASON, /* why a wait took so long is known, or another one is asked about */
-    NEWS_GROWN, /* the log is longer */
-    NEWS_WAITS, /* who waits is known anew */
-    NEWS_QUIET, /* a run has begun to be shown, or has stopped growing */
+    NOTIFY_TAB_SHOWN,    /* told to one panel alone: its page is looked at now */
+    NOTIFY_SELECTION, /* another event is selected, or none */
+    NOTIFY_DIAGRAM,  /* there is another picture, or other names in it */
+    NOTIFY_EVENT_RELATIONS,   /* how what is seen stands to the selected event is known */
+    NOTIFY_SELECTION_RELATIONS, /* how the selected events stand to each other and to all others is known better */
+    NOTIFY_HITS, /* the finder has other hits, or has got further */
+    NOTIFY_NOTES, /* others are written at events, or it is known better where they are */
+    NOTIFY_WAIT_CAUSE, /* why a wait took so long is known, or another one is asked about */
+    NOTIFY_RUN_UPDATED, /* the log is longer */
+    NOTIFY_WAITS, /* who waits is known anew */
+    NOTIFY_QUIET, /* a run has begun to be shown, or has stopped growing */
     /* what is wanted */
-    NEWS_PLACE, /* another place is to be seen: what it shows is to be asked for */
-    NEWS_ROWS, /* the same, of other lines or by another time: the map is another one, too */
-    NEWS_RESTORED, /* a place of before is back, with what was selected there */
-    NEWS_SEEN, /* another part of the scene is seen */
-    NEWS_LOOK, /* the same scene looks different now */
-    NEWS_SWITCHES, /* what is switched on, or what can be done, has changed */
-    NEWS_SETTINGS, /* a setting has changed */
+    NOTIFY_PLACE, /* another place is to be seen: what it shows is to be asked for */
+    NOTIFY_ROWS, /* the same, of other lines or by another time: the map is another one, too */
+    NOTIFY_RESTORED, /* a place of before is back, with what was selected there */
+    NOTIFY_VISIBLE_PART, /* another part of the scene is seen */
+    NOTIFY_LOOK, /* the same scene looks different now */
+    NOTIFY_ACTIONS, /* what is switched on, or what can be done, has changed */
+    NOTIFY_SETTINGS, /* a setting has changed */
 };
 
 /* Who hears of them. */
 struct listener {
-    void (*take)(void *user, enum news news);
+    void (*on_notification)(void *user, enum notification news);
     void *user;
 };
 
-static inline void news_tell(const struct listener *to, enum news what)
+static inline void notify_listener(const struct listener *to, enum notification what)
 {
-    to->take(to->user, what);
+    to->on_notification(to->user, what);
 }
 
 #endif

@@ -10,26 +10,26 @@
 
 /* ---- where they are: asked one after the other ---- */
 
-static void ask_next(struct noted *noted);
+static void run_notes_request_next(struct run_notes *noted);
 
-static void take_window(void *user, const struct answer *answer)
+static void run_notes_receive_window(void *user, const struct response_chunk *answer)
 {
-    struct noted *noted = user;
-    struct shown_window window;
-    if (!inquiry_window_read(answer, &window))
+    struct run_notes *noted = user;
+    struct window_info window;
+    if (!request_slot_read_window(answer, &window))
         return;
-    struct ref at = noted->notes.items[noted->asks].at;
+    struct event_id at = noted->notes.items[noted->asked_index].at;
     for (uint32_t i = 0; i < window.event_count; i++)
-        if (ref_equal(window.events[i].at, at)) {
-            noted->moments[noted->asks].position = window.events[i].position;
-            noted->moments[noted->asks].time_ns = window.events[i].time_ns;
+        if (event_id_equal(window.events[i].at, at)) {
+            noted->moments[noted->asked_index].position = window.events[i].position;
+            noted->moments[noted->asked_index].time_ns = window.events[i].time_ns;
         }
-    shown_window_free(&window);
-    news_tell(noted->news, NEWS_NOTES);
-    ask_next(noted);
+    window_info_free(&window);
+    notify_listener(noted->news, NOTIFY_NOTES);
+    run_notes_request_next(noted);
 }
 
-static void ask_next(struct noted *noted)
+static void run_notes_request_next(struct run_notes *noted)
 {
     uint32_t i = 0;
     while (i < noted->notes.count && noted->moments[i].asked)
@@ -42,45 +42,45 @@ static void ask_next(struct noted *noted)
     request.rows[0] = noted->notes.items[i].at.line;
     request.joined = g_new0(uint8_t, 1);
     noted->moments[i].asked = true;
-    noted->asks = i;
-    inquiry_window(noted->link, &noted->asking, &request, take_window, noted);
+    noted->asked_index = i;
+    request_slot_request_window(noted->link, &noted->slot, &request, run_notes_receive_window, noted);
 }
 
 /* All anew: there are few, and they have moved in the list. */
-static void place_all(struct noted *noted)
+static void place_all(struct run_notes *noted)
 {
-    inquiry_cancel(noted->link, &noted->asking);
-    noted->moments = g_renew(struct moment_of_note, noted->moments, noted->notes.count + 1);
+    request_slot_cancel(noted->link, &noted->slot);
+    noted->moments = g_renew(struct note_moment, noted->moments, noted->notes.count + 1);
     noted->scene = g_renew(struct scene_noted, noted->scene, noted->notes.count + 1);
     for (uint32_t i = 0; i < noted->notes.count; i++) {
-        noted->moments[i] = (struct moment_of_note){.position = NO_POSITION};
+        noted->moments[i] = (struct note_moment){.position = NO_POSITION};
         noted->scene[i] =
             (struct scene_noted){noted->notes.items[i].at, noted->notes.items[i].text};
     }
-    ask_next(noted);
+    run_notes_request_next(noted);
 }
 
 /* ---- what is written ---- */
 
-bool noted_open(struct noted *noted, struct error *error)
+bool run_notes_open(struct run_notes *noted, struct error *error)
 {
-    noted_close(noted);
-    bool ok = notes_open(&noted->notes, &noted->link->source, error);
+    run_notes_close(noted);
+    bool ok = note_file_open(&noted->notes, &noted->link->source, error);
     place_all(noted);
     return ok;
 }
 
-void noted_close(struct noted *noted)
+void run_notes_close(struct run_notes *noted)
 {
-    inquiry_cancel(noted->link, &noted->asking);
-    notes_free(&noted->notes);
+    request_slot_cancel(noted->link, &noted->slot);
+    note_file_free(&noted->notes);
     g_clear_pointer(&noted->moments, g_free);
     g_clear_pointer(&noted->scene, g_free);
 }
 
-enum notes_kept noted_set(struct noted *noted, struct ref at, const char *text, struct error *error)
+enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text, struct error *error)
 {
-    enum notes_kept kept = notes_set(&noted->notes, at, text, error);
+    enum notes_kept kept = note_file_set(&noted->notes, at, text, error);
     place_all(noted);
     return kept;
 }

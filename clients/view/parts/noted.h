@@ -7,25 +7,25 @@
 #include "clients/view/parts/news.h"
 #include "render/scene.h"
 
-struct noted {
-    struct link *link; /* borrowed, as the next */
-    const struct listener *news; /* told NEWS_NOTES */
-    struct notes notes;
+struct run_notes {
+    struct server_link *link; /* borrowed, as the next */
+    const struct listener *news; /* told NOTIFY_NOTES */
+    struct note_file notes;
     struct scene_noted *scene; /* the same, for a scene */
-    struct moment_of_note {
+    struct note_moment {
         uint64_t position; /* in the log; NO_POSITION: not known, or there is no such event */
         int64_t time_ns;
         bool asked;
     } *moments;
     /* private */
-    struct inquiry asking;
-    uint32_t asks; /* index of the one that is asked about */
+    struct request_slot slot;
+    uint32_t asked_index; /* index of the one that is asked about */
 };
 
 /* Of another run.  False with one line in `error`: its notes are damaged. */
-bool noted_open(struct noted *noted, struct error *error);
-void noted_close(struct noted *noted);
-enum notes_kept noted_set(struct noted *noted, struct ref at, const char *text,
-                          struct error *error); /* as notes_set() */
+bool run_notes_open(struct run_notes *noted, struct error *error);
+void run_notes_close(struct run_notes *noted);
+enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,
+                          struct error *error); /* as note_file_set() */
 
 #endif

@@ -10,7 +10,7 @@ static char *file_name(void)
     return g_build_filename(g_get_user_config_dir(), "poet", "view.conf", NULL);
 }
 
-static bool flag(GKeyFile *file, const char *key, bool otherwise)
+static bool settings_read_flag(GKeyFile *file, const char *key, bool otherwise)
 {
     GError *error = NULL;
     gboolean v = g_key_file_get_boolean(file, GROUP, key, &error);
@@ -19,7 +19,7 @@ static bool flag(GKeyFile *file, const char *key, bool otherwise)
     return value;
 }
 
-static int number(GKeyFile *file, const char *key, int least, int most, int otherwise)
+static int settings_read_number(GKeyFile *file, const char *key, int least, int most, int otherwise)
 {
     GError *error = NULL;
     int v = g_key_file_get_integer(file, GROUP, key, &error);
@@ -28,42 +28,42 @@ static int number(GKeyFile *file, const char *key, int least, int most, int othe
     return v;
 }
 
-void settings_load(struct settings *s)
+void viewer_settings_load(struct viewer_settings *s)
 {
     GKeyFile *file = g_key_file_new();
     char *name = file_name();
     g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* none there: as at first */
-    *s = (struct settings){.tint = flag(file, "tint", true),
-                           .reselect = flag(file, "reselect", true),
-                           .busy_rows = flag(file, "busy_rows", false),
-                           .panel = flag(file, "panel", true),
-                           .map = flag(file, "map", true),
-                           .drawer = flag(file, "drawer", false),
-                           .path = flag(file, "critical_path", false),
-                           .tints = flag(file, "tint_waits", false),
-                           .drawer_px = number(file, "drawer_height", 60, 4000, 220),
+    *s = (struct viewer_settings){.tint = settings_read_flag(file, "tint", true),
+                           .reselect = settings_read_flag(file, "reselect", true),
+                           .busy_rows = settings_read_flag(file, "busy_rows", false),
+                           .panel = settings_read_flag(file, "panel", true),
+                           .map = settings_read_flag(file, "map", true),
+                           .drawer = settings_read_flag(file, "drawer", false),
+                           .path = settings_read_flag(file, "critical_path", false),
+                           .tints = settings_read_flag(file, "tint_waits", false),
+                           .drawer_px = settings_read_number(file, "drawer_height", 60, 4000, 220),
                            .drawer_page = g_key_file_get_string(file, GROUP, "drawer_page", NULL),
                            .dark_follows = !g_key_file_has_key(file, GROUP, "dark", NULL),
-                           .names_px = number(file, "names", 40, 900, 0),
-                           .width_px = number(file, "width", 300, 20000, 1200),
-                           .height_px = number(file, "height", 200, 20000, 720),
-                           .maximized = flag(file, "maximized", false),
+                           .names_px = settings_read_number(file, "names", 40, 900, 0),
+                           .width_px = settings_read_number(file, "width", 300, 20000, 1200),
+                           .height_px = settings_read_number(file, "height", 200, 20000, 720),
+                           .maximized = settings_read_flag(file, "maximized", false),
                            .editor = g_key_file_get_string(file, GROUP, "editor", NULL),
                            .recent = g_key_file_get_string_list(file, GROUP, "recent", NULL, NULL)};
-    s->look.dark = flag(file, "dark", false);
-    s->look.grey = flag(file, "grey", false);
-    s->look.hairlines = flag(file, "hairlines", false);
-    s->look.legend = flag(file, "legend", true);
-    s->look.squeeze = flag(file, "squeeze", true);
-    s->look.vertical = flag(file, "vertical", false);
-    s->look.no_order = !flag(file, "order_arrows", true);
-    s->look.labels = (enum labels)number(file, "labels", 0, LABELS_ADDRESS, LABELS_NAME);
-    s->look.threshold_ns = (int64_t)number(file, "threshold_us", 0, 1000000000, 0) * 1000;
+    s->look.dark = settings_read_flag(file, "dark", false);
+    s->look.grey = settings_read_flag(file, "grey", false);
+    s->look.hairlines = settings_read_flag(file, "hairlines", false);
+    s->look.legend = settings_read_flag(file, "legend", true);
+    s->look.squeeze = settings_read_flag(file, "squeeze", true);
+    s->look.vertical = settings_read_flag(file, "vertical", false);
+    s->look.no_order = !settings_read_flag(file, "order_arrows", true);
+    s->look.labels = (enum labels)settings_read_number(file, "labels", 0, LABELS_ADDRESS, LABELS_NAME);
+    s->look.threshold_ns = (int64_t)settings_read_number(file, "threshold_us", 0, 1000000000, 0) * 1000;
     g_key_file_free(file);
     g_free(name);
 }
 
-void settings_save(const struct settings *s)
+void viewer_settings_save(const struct viewer_settings *s)
 {
     GKeyFile *file = g_key_file_new();
     char *name = file_name(), *directory = g_path_get_dirname(name);
@@ -104,7 +104,7 @@ void settings_save(const struct settings *s)
     g_free(name);
 }
 
-void settings_remember(struct settings *s, const char *what)
+void viewer_settings_remember(struct viewer_settings *s, const char *what)
 {
     if (!what || g_strcmp0(what, "latest") == 0)
         return;
@@ -120,7 +120,7 @@ void settings_remember(struct settings *s, const char *what)
     s->recent = (char **)g_ptr_array_free(list, FALSE);
 }
 
-struct paint_theme settings_theme(const struct settings *s)
+struct paint_theme viewer_settings_theme(const struct viewer_settings *s)
 {
     return (struct paint_theme){.grey = s->look.grey,
                                 .dark = s->look.dark,

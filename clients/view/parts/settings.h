@@ -1,5 +1,5 @@
 /* What is kept between two uses, in $XDG_CONFIG_HOME/poet/view.conf.  Whoever changes one tells
- * NEWS_SETTINGS. */
+ * NOTIFY_SETTINGS. */
 #ifndef CLIENTS_VIEW_PARTS_SETTINGS_H
 #define CLIENTS_VIEW_PARTS_SETTINGS_H
 
@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-struct settings {
-    struct look look;
+struct viewer_settings {
+    struct view_style look;
     bool tint; /* every fourth row */
     bool reselect; /* an event that is scrolled away hands over to the next one of its line */
     bool busy_rows;  /* rows with nothing in view are left out */
@@ -25,10 +25,10 @@ struct settings {
     char **recent; /* sources that were opened before, the latest first; NULL: none */
 };
 
-void settings_load(struct settings *settings); /* what cannot be read is as at first */
-void settings_save(const struct settings *settings);
+void viewer_settings_load(struct viewer_settings *settings); /* what cannot be read is as at first */
+void viewer_settings_save(const struct viewer_settings *settings);
 /* Puts a source before all others that were opened.  NULL and `latest` are not kept. */
-void settings_remember(struct settings *settings, const char *source);
-struct paint_theme settings_theme(const struct settings *settings);
+void viewer_settings_remember(struct viewer_settings *settings, const char *source);
+struct paint_theme viewer_settings_theme(const struct viewer_settings *settings);
 
 #endif

@@ -2,30 +2,30 @@
 #include "wire/placed.h"
 #include "wire/shown.h"
 
-const struct scene_mark *stage_mark(const struct stage *stage, struct ref at)
+const struct scene_mark *scene_cache_find_mark(const struct scene_cache *stage, struct event_id at)
 {
     const struct scene *s = stage->scene;
     for (uint32_t i = 0; s && at.line && i < s->mark_count; i++)
-        if (ref_equal(s->marks[i].event->at, at))
+        if (event_id_equal(s->marks[i].event->at, at))
             return &s->marks[i];
     return NULL;
 }
 
-const struct shown_event *stage_event(const struct stage *stage, struct ref at)
+const struct event_info *scene_cache_find_event(const struct scene_cache *stage, struct event_id at)
 {
-    const struct shown_window *w = &stage->window;
+    const struct window_info *w = &stage->window;
     for (uint32_t i = 0; i < w->event_count; i++)
-        if (ref_equal(w->events[i].at, at))
+        if (event_id_equal(w->events[i].at, at))
             return &w->events[i];
     for (uint32_t i = 0; i < w->pending_count; i++)
-        if (ref_equal(w->pending[i].at, at))
+        if (event_id_equal(w->pending[i].at, at))
             return &w->pending[i];
     return NULL;
 }
 
-void stage_stale(struct stage *stage) { stage->serial++; }
+void scene_cache_invalidate(struct scene_cache *stage) { stage->serial++; }
 
-bool stage_build(struct stage *stage, const struct book *book, const struct scene_options *options)
+bool scene_cache_build(struct scene_cache *stage, const struct trace_metadata *book, const struct scene_options *options)
 {
     scene_free(stage->scene);
     stage->scene = scene_build(&stage->window, book, options);
@@ -33,12 +33,12 @@ bool stage_build(struct stage *stage, const struct book *book, const struct scen
     return stage->scene != NULL;
 }
 
-void stage_free(struct stage *stage)
+void scene_cache_free(struct scene_cache *stage)
 {
     for (unsigned i = 0; i < TILES; i++)
         if (stage->tiles[i].surface)
             cairo_surface_destroy(stage->tiles[i].surface);
-    shown_window_free(&stage->window);
+    window_info_free(&stage->window);
     scene_free(stage->scene);
-    *stage = (struct stage){.serial = stage->serial + 1};
+    *stage = (struct scene_cache){.serial = stage->serial + 1};
 }

@@ -16,8 +16,8 @@
 #define TILES 32
 #define TILE_PX 256
 
-struct stage {
-    struct shown_window window;
+struct scene_cache {
+    struct window_info window;
     struct scene *scene; /* NULL: there is none */
     uint32_t row_base, row_total; /* rows above those in the scene, rows in all */
     uint32_t
@@ -35,12 +35,12 @@ struct stage {
 };
 
 /* Makes the scene of the window.  False: there is none. */
-bool stage_build(struct stage *stage, const struct book *book, const struct scene_options *options);
-void stage_free(struct stage *stage); /* empties it */
+bool scene_cache_build(struct scene_cache *stage, const struct trace_metadata *book, const struct scene_options *options);
+void scene_cache_free(struct scene_cache *stage); /* empties it */
 /* The same scene looks different now: its tiles do not fit any more. */
-void stage_stale(struct stage *stage);
-const struct scene_mark *stage_mark(const struct stage *stage, struct ref at); /* NULL: not there */
+void scene_cache_invalidate(struct scene_cache *stage);
+const struct scene_mark *scene_cache_find_mark(const struct scene_cache *stage, struct event_id at); /* NULL: not there */
 /* Of pending ones, too; NULL: it is not here. */
-const struct shown_event *stage_event(const struct stage *stage, struct ref at);
+const struct event_info *scene_cache_find_event(const struct scene_cache *stage, struct event_id at);
 
 #endif

@@ -7,7 +7,7 @@
 #define BEHIND_NS 1000000000u /* what an order may be behind without a word */
 
 /* What was said last; and how far the order is behind, as long as it is. */
-static void show_said(struct status *status)
+static void status_line_show_text(struct status_line *status)
 {
     const char *said = status->said ? status->said : "";
     char *text = status->behind_ns < BEHIND_NS
@@ -19,39 +19,39 @@ static void show_said(struct status *status)
     g_free(text);
 }
 
-void status_say(struct status *status, const char *format, ...)
+void status_line_show(struct status_line *status, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
     g_free(status->said);
     status->said = g_strdup_vprintf(format, ap);
     va_end(ap);
-    show_said(status);
+    status_line_show_text(status);
 }
 
-void status_while(struct status *status, bool so, const char *text)
+void status_while(struct status_line *status, bool so, const char *text)
 {
     bool said = g_strcmp0(status->said, text) == 0;
     if (so && !said)
-        status_say(status, "%s", text);
+        status_line_show(status, "%s", text);
     else if (!so && said)
-        status_say(status, "%s", "");
+        status_line_show(status, "%s", "");
 }
 
-const char *status_text(const struct status *status)
+const char *status_line_text(const struct status_line *status)
 {
     return gtk_label_get_text(GTK_LABEL(status->label));
 }
 
-void status_behind(struct status *status, uint64_t ns)
+void status_line_show_lag(struct status_line *status, uint64_t ns)
 {
     uint64_t before = status->behind_ns;
     status->behind_ns = ns;
     if (before >= BEHIND_NS || ns >= BEHIND_NS)
-        show_said(status);
+        status_line_show_text(status);
 }
 
-void status_end(struct status *status)
+void status_line_free(struct status_line *status)
 {
     g_clear_pointer(&status->said, g_free);
     g_clear_pointer(&status->what, g_free);
@@ -60,7 +60,7 @@ void status_end(struct status *status)
 /* In words, once a second: whatever moves has the window drawn at every frame. */
 static gboolean on_second(gpointer data)
 {
-    struct status *status = data;
+    struct status_line *status = data;
     gint64 seconds = (g_get_monotonic_time() - status->since_us) / G_USEC_PER_SEC;
     char *text =
         seconds ? g_strdup_printf("%s, %d s", status->what, (int)seconds) : g_strdup(status->what);
@@ -69,7 +69,7 @@ static gboolean on_second(gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-static void begin_counting(struct status *status, const char *what)
+static void begin_counting(struct status_line *status, const char *what)
 {
     status->what = g_strdup(what);
     status->since_us = g_get_monotonic_time();
@@ -77,7 +77,7 @@ static void begin_counting(struct status *status, const char *what)
     on_second(status);
 }
 
-static void end_counting(struct status *status)
+static void end_counting(struct status_line *status)
 {
     if (status->ticking)
         g_source_remove(status->ticking);
@@ -85,7 +85,7 @@ static void end_counting(struct status *status)
     g_clear_pointer(&status->what, g_free);
 }
 
-void status_busy(struct status *status, const char *what, double share)
+void status_line_show_progress(struct status_line *status, const char *what, double share)
 {
     end_counting(status);
     gtk_widget_set_visible(status->busy, what != NULL);
@@ -101,14 +101,14 @@ void status_busy(struct status *status, const char *what, double share)
 
 static void on_cancel(GtkButton *button, gpointer data)
 {
-    struct status *status = data;
+    struct status_line *status = data;
     (void)button;
     status->cancel(status->user);
-    status_busy(status, NULL, 0);
-    status_say(status, "Cancelled");
+    status_line_show_progress(status, NULL, 0);
+    status_line_show(status, "Cancelled");
 }
 
-GtkWidget *status_line_new(struct status *status, GtkWidget *beside)
+GtkWidget *status_line_line_new(struct status_line *status, GtkWidget *beside)
 {
     GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10),
               *cancel = gtk_button_new_with_label("Cancel");
@@ -141,7 +141,7 @@ GtkWidget *status_line_new(struct status *status, GtkWidget *beside)
 
 /* ---- the banner ---- */
 
-static void show_banner(struct status *status, const char *button, const char *text, bool offers)
+static void show_banner(struct status_line *status, const char *button, const char *text, bool offers)
 {
     status->offers = offers;
     gtk_label_set_text(GTK_LABEL(status->banner_text), text);
@@ -152,29 +152,29 @@ static void show_banner(struct status *status, const char *button, const char *t
     gtk_widget_set_visible(status->banner, TRUE);
 }
 
-void status_trouble(struct status *status, const char *button, const char *format, ...)
+void status_line_show_problem(struct status_line *status, const char *button, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
     char *text = g_strdup_vprintf(format, ap);
     va_end(ap);
     show_banner(status, button, text, false);
-    status_say(status, "%s", text);
+    status_line_show(status, "%s", text);
     g_free(text);
 }
 
-void status_offer(struct status *status, const char *button, const char *text)
+void status_line_offer(struct status_line *status, const char *button, const char *text)
 {
     show_banner(status, button, text, true);
 }
 
-void status_no_trouble(struct status *status) { gtk_widget_set_visible(status->banner, FALSE); }
+void status_line_hide_banner(struct status_line *status) { gtk_widget_set_visible(status->banner, FALSE); }
 
 static void on_banner(GtkButton *button, gpointer data)
 {
-    struct status *status = data;
+    struct status_line *status = data;
     (void)button;
-    status_no_trouble(status);
+    status_line_hide_banner(status);
     if (status->offers)
         status->accept(status->user);
     else
@@ -184,10 +184,10 @@ static void on_banner(GtkButton *button, gpointer data)
 static void on_banner_close(GtkButton *button, gpointer data)
 {
     (void)button;
-    status_no_trouble(data);
+    status_line_hide_banner(data);
 }
 
-GtkWidget *status_banner_new(struct status *status)
+GtkWidget *status_line_new_banner(struct status_line *status)
 {
     GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
     status->banner = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);

@@ -8,152 +8,152 @@
 
 #define CLICK_MS 100u /* what the counts of a click may cost the server */
 
-static void take_order(void *user, const struct answer *answer)
+static void relations_receive_order(void *user, const struct response_chunk *answer)
 {
-    struct ties *ties = user;
-    if (answer->part != PART_ORDER)
+    struct selection_relations *ties = user;
+    if (answer->part != RESPONSE_ORDER)
         return;
-    ties->related = (int8_t)(get_u8(answer->in) - 1);
-    ties->reasons = get_u32(answer->in);
-    news_tell(ties->news, NEWS_RELATED);
+    ties->related = (int8_t)(decode_u8(answer->in) - 1);
+    ties->reasons = decode_u32(answer->in);
+    notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
 }
 
-static void free_chain(struct ties *ties)
+static void free_chain(struct selection_relations *ties)
 {
     for (uint32_t i = 0; i < ties->chain_count; i++)
-        shown_event_free(&ties->events[i]);
+        event_info_free(&ties->events[i]);
     g_clear_pointer(&ties->chain, g_free);
     g_clear_pointer(&ties->events, g_free);
     ties->chain_count = ties->chain_room = 0;
 }
 
-void ties_clear(struct ties *ties)
+void selection_relations_clear(struct selection_relations *ties)
 {
     free_chain(ties);
     ties->related = -1;
     ties->reasons = 0;
-    ties->count = (struct shown_count){0};
-    shown_span_free(&ties->span);
+    ties->count = (struct relation_counts){0};
+    between_info_free(&ties->span);
 }
 
-static void begin_chain(struct ties *ties, uint32_t length)
+static void begin_chain(struct selection_relations *ties, uint32_t length)
 {
     if (!length)
         return;
     free_chain(ties);
-    ties->chain = g_new0(struct ref, length);
-    ties->events = g_new0(struct shown_event, length);
+    ties->chain = g_new0(struct event_id, length);
+    ties->events = g_new0(struct event_info, length);
     ties->chain_room = length;
 }
 
-static void add_to_chain(struct ties *ties, struct in *in)
+static void add_to_chain(struct selection_relations *ties, struct decoder *in)
 {
-    struct shown_event event;
-    get_event(in, &event);
-    if (in_done(in) && ties->chain_count < ties->chain_room) {
+    struct event_info event;
+    decode_event_info(in, &event);
+    if (decoder_finish(in) && ties->chain_count < ties->chain_room) {
         ties->chain[ties->chain_count] = event.at;
         ties->events[ties->chain_count++] = event;
     } else {
-        shown_event_free(&event);
+        event_info_free(&event);
     }
 }
 
-static void take_chain(void *user, const struct answer *answer)
+static void relations_receive_chain(void *user, const struct response_chunk *answer)
 {
-    struct ties *ties = user;
-    if (answer->part == PART_CHAIN) {
-        get_u8(answer->in);
-        begin_chain(ties, get_count(answer->in, 12));
+    struct selection_relations *ties = user;
+    if (answer->part == RESPONSE_CHAIN) {
+        decode_u8(answer->in);
+        begin_chain(ties, decode_count(answer->in, 12));
     }
-    if (answer->part == PART_EVENT) {
+    if (answer->part == RESPONSE_EVENT) {
         add_to_chain(ties, answer->in);
-        news_tell(ties->news, NEWS_LOOK);
+        notify_listener(ties->news, NOTIFY_LOOK);
     }
-    news_tell(ties->news, NEWS_RELATED);
+    notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
 }
 
-static void take_span(void *user, const struct answer *answer)
+static void relations_receive_between(void *user, const struct response_chunk *answer)
 {
-    struct ties *ties = user;
-    if (answer->part != PART_SPAN)
+    struct selection_relations *ties = user;
+    if (answer->part != RESPONSE_BETWEEN)
         return;
-    shown_span_free(&ties->span);
-    get_span(answer->in, &ties->span);
-    news_tell(ties->news, NEWS_RELATED);
+    between_info_free(&ties->span);
+    decode_between(answer->in, &ties->span);
+    notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
 }
 
-static void ask_span(struct ties *ties, struct ref from, struct ref to)
+static void relations_request_between(struct selection_relations *ties, struct event_id from, struct event_id to)
 {
-    struct out body = {0};
-    put_ref(&body, from);
-    put_ref(&body, to);
-    put_u32(&body, CLICK_MS);
-    inquiry_ask(ties->link, &ties->spanning, ASK_SPAN, &body, take_span, ties);
+    struct encoder body = {0};
+    encode_event_id(&body, from);
+    encode_event_id(&body, to);
+    encode_u32(&body, CLICK_MS);
+    request_slot_send(ties->link, &ties->spanning, REQUEST_BETWEEN, &body, relations_receive_between, ties);
 }
 
 /* The chain is asked for in either direction: it may go either way. */
-void ties_ask(struct ties *ties, struct ref selected, struct ref second)
+void selection_relations_request(struct selection_relations *ties, struct event_id selected, struct event_id second)
 {
-    struct ref ends[2] = {selected, second};
-    struct out body = {0};
-    inquiry_cancel(ties->link, &ties->ordering);
-    inquiry_cancel(ties->link, &ties->chaining[0]);
-    inquiry_cancel(ties->link, &ties->chaining[1]);
-    inquiry_cancel(ties->link, &ties->spanning);
-    shown_span_free(&ties->span);
+    struct event_id ends[2] = {selected, second};
+    struct encoder body = {0};
+    request_slot_cancel(ties->link, &ties->ordering);
+    request_slot_cancel(ties->link, &ties->chaining[0]);
+    request_slot_cancel(ties->link, &ties->chaining[1]);
+    request_slot_cancel(ties->link, &ties->spanning);
+    between_info_free(&ties->span);
     if (!ends[0].line || !ends[1].line)
         return;
-    put_ref(&body, ends[0]);
-    put_ref(&body, ends[1]);
+    encode_event_id(&body, ends[0]);
+    encode_event_id(&body, ends[1]);
     free_chain(ties);
-    news_tell(ties->news, NEWS_LOOK);
-    ask_span(ties, selected, second);
-    inquiry_ask(ties->link, &ties->ordering, ASK_ORDER, &body, take_order, ties);
+    notify_listener(ties->news, NOTIFY_LOOK);
+    relations_request_between(ties, selected, second);
+    request_slot_send(ties->link, &ties->ordering, REQUEST_ORDER, &body, relations_receive_order, ties);
     for (int way = 0; way < 2; way++) {
-        body = (struct out){0};
-        put_ref(&body, ends[way]);
-        put_ref(&body, ends[!way]);
-        inquiry_ask(ties->link, &ties->chaining[way], ASK_WHY, &body, take_chain, ties);
+        body = (struct encoder){0};
+        encode_event_id(&body, ends[way]);
+        encode_event_id(&body, ends[!way]);
+        request_slot_send(ties->link, &ties->chaining[way], REQUEST_CAUSAL_CHAIN, &body, relations_receive_chain, ties);
     }
 }
 
-static void take_count(void *user, const struct answer *answer)
+static void relations_receive_count(void *user, const struct response_chunk *answer)
 {
-    struct ties *ties = user;
-    if (answer->part == PART_COUNT)
-        get_count_is(answer->in, &ties->count);
+    struct selection_relations *ties = user;
+    if (answer->part == RESPONSE_COUNT)
+        decode_relation_counts(answer->in, &ties->count);
     ties->counts_on &= !answer->last;
-    news_tell(ties->news, NEWS_RELATED);
+    notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
 }
 
-void ties_count(struct ties *ties, struct ref selected, bool on)
+void selection_relations_count(struct selection_relations *ties, struct event_id selected, bool on)
 {
-    struct out body = {0};
-    ties_count_stop(ties);
+    struct encoder body = {0};
+    selection_relations_stop_count(ties);
     if (!selected.line)
         return;
     ties->counts_on = on;
-    put_ref(&body, selected);
-    put_u32(&body, on ? 0 : CLICK_MS);
-    inquiry_ask(ties->link, &ties->counting, ASK_COUNT, &body, take_count, ties);
+    encode_event_id(&body, selected);
+    encode_u32(&body, on ? 0 : CLICK_MS);
+    request_slot_send(ties->link, &ties->counting, REQUEST_COUNT, &body, relations_receive_count, ties);
 }
 
-void ties_count_stop(struct ties *ties)
+void selection_relations_stop_count(struct selection_relations *ties)
 {
-    inquiry_cancel(ties->link, &ties->counting);
+    request_slot_cancel(ties->link, &ties->counting);
     ties->counts_on = false;
 }
 
-bool ties_stuck(struct ties *ties, const struct ref *pairs, uint32_t count)
+bool selection_relations_set_deadlock(struct selection_relations *ties, const struct event_id *pairs, uint32_t count)
 {
     bool same = count == ties->stuck_count;
     for (uint32_t i = 0; same && i < count; i++)
-        same = ref_equal(pairs[i], ties->stuck[i]);
+        same = event_id_equal(pairs[i], ties->stuck[i]);
     if (same)
         return false;
     g_free(ties->stuck);
     ties->stuck = count ? g_memdup2(pairs, count * sizeof *pairs) : NULL;
     ties->stuck_count = count;
-    news_tell(ties->news, NEWS_LOOK);
+    notify_listener(ties->news, NOTIFY_LOOK);
     return true;
 }

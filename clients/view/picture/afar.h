@@ -11,12 +11,12 @@
 
 struct view;
 
-void afar_draw(struct view *view, cairo_t *cr, int height_px);
-/* As strips_say, with the kinds of waits and the path where they are drawn; the caller's. */
-char *afar_say(struct view *view, double x_px, double y_px);
-void afar_take(struct view *view, enum news news);
-bool afar_busy(struct view *view); /* is some of it asked for, or about to be? */
-void afar_clear(struct view *view); /* another run */
-void afar_print(struct view *view, FILE *f); /* for tests */
+void overview_overlay_draw(struct view *view, cairo_t *cr, int height_px);
+/* As bands_view_describe, with the kinds of waits and the path where they are drawn; the caller's. */
+char *overview_overlay_describe(struct view *view, double x_px, double y_px);
+void overview_overlay_on_notification(struct view *view, enum notification news);
+bool overview_overlay_is_busy(struct view *view); /* is some of it asked for, or about to be? */
+void overview_overlay_clear(struct view *view); /* another run */
+void overview_overlay_print(struct view *view, FILE *f); /* for tests */
 
 #endif

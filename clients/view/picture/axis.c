@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-struct axis {
-    struct times times;
+struct time_axis {
+    struct scene_times times;
     const struct scene_mark **marks; /* by line and number */
     uint32_t mark_count;
     bool made;
@@ -15,91 +15,91 @@ struct axis {
     uint64_t serial; /*   which may be gone: another may lie in its place */
 };
 
-static int compare(struct ref a, struct ref b)
+static int time_axis_compare_ref(struct event_id a, struct event_id b)
 {
     if (a.line != b.line)
         return a.line < b.line ? -1 : 1;
     return a.number < b.number ? -1 : a.number > b.number;
 }
 
-static int by_event(const void *a, const void *b)
+static int time_axis_compare_event(const void *a, const void *b)
 {
     const struct scene_mark *const *x = a, *const *y = b;
-    return compare((*x)->event->at, (*y)->event->at);
+    return time_axis_compare_ref((*x)->event->at, (*y)->event->at);
 }
 
-static void empty(struct axis *a)
+static void time_axis_free_marks(struct time_axis *a)
 {
-    times_free(&a->times);
+    scene_times_free(&a->times);
     g_free(a->marks);
-    *a = (struct axis){0};
+    *a = (struct time_axis){0};
 }
 
-static void make(struct axis *a, const struct scene *s)
+static void time_axis_build(struct time_axis *a, const struct scene *s)
 {
-    empty(a);
-    times_make(&a->times, s);
+    time_axis_free_marks(a);
+    scene_times_make(&a->times, s);
     a->marks = g_new(const struct scene_mark *, s->mark_count + 1);
     for (uint32_t i = 0; i < s->mark_count; i++)
         if (s->marks[i].state != EVENT_PENDING)
             a->marks[a->mark_count++] = &s->marks[i];
-    qsort(a->marks, a->mark_count, sizeof *a->marks, by_event);
+    qsort(a->marks, a->mark_count, sizeof *a->marks, time_axis_compare_event);
     a->made = true;
 }
 
-const struct axis *axis_of(struct view *view)
+const struct time_axis *time_axis_of(struct view *view)
 {
-    if (!view->stage.scene || view->camera.place.far)
+    if (!view->scene_cache.scene || view->viewport.place.far)
         return NULL;
-    if (!view->axis)
-        view->axis = g_new0(struct axis, 1);
-    struct axis *a = view->axis;
-    if (!a->made || a->of != view->stage.scene || a->serial != view->stage.serial) {
-        make(a, view->stage.scene);
-        a->of = view->stage.scene;
-        a->serial = view->stage.serial;
+    if (!view->time_axis)
+        view->time_axis = g_new0(struct time_axis, 1);
+    struct time_axis *a = view->time_axis;
+    if (!a->made || a->of != view->scene_cache.scene || a->serial != view->scene_cache.serial) {
+        time_axis_build(a, view->scene_cache.scene);
+        a->of = view->scene_cache.scene;
+        a->serial = view->scene_cache.serial;
     }
     return a;
 }
 
-void axis_stale(struct view *view)
+void time_axis_invalidate(struct view *view)
 {
-    if (view->axis)
-        empty(view->axis);
+    if (view->time_axis)
+        time_axis_free_marks(view->time_axis);
 }
 
-double axis_x_pt(const struct axis *a, int64_t ns) { return times_x(&a->times, ns); }
+double time_axis_x_pt(const struct time_axis *a, int64_t ns) { return scene_times_x(&a->times, ns); }
 
-void axis_span(const struct axis *a, int64_t *from_ns, int64_t *to_ns)
+void time_axis_span(const struct time_axis *a, int64_t *from_ns, int64_t *to_ns)
 {
-    times_span(&a->times, from_ns, to_ns);
+    scene_times_span(&a->times, from_ns, to_ns);
 }
 
-const struct scene_mark *axis_mark(const struct axis *a, struct ref at)
+const struct scene_mark *time_axis_find_mark(const struct time_axis *a, struct event_id at)
 {
     uint32_t low = 0, high = a->mark_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (compare(a->marks[middle]->event->at, at) < 0)
+        if (time_axis_compare_ref(a->marks[middle]->event->at, at) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    bool is = low < a->mark_count && ref_equal(a->marks[low]->event->at, at);
+    bool is = low < a->mark_count && event_id_equal(a->marks[low]->event->at, at);
     return is ? a->marks[low] : NULL;
 }
 
-int axis_row(struct view *view, uint32_t line)
+int time_axis_row_of_line(struct view *view, uint32_t line)
 {
-    const struct scene *s = view->stage.scene;
+    const struct scene *s = view->scene_cache.scene;
     for (uint32_t i = 0; i < s->row_count; i++)
         if (s->rows[i].line == line)
             return (int)i;
     return -1;
 }
 
-double axis_screen_x(struct view *view, double x_pt)
+double time_axis_screen_x(struct view *view, double x_pt)
 {
-    return camera_names_px(&view->camera) +
-           (x_pt - camera_left_pt(&view->camera)) * view->camera.place.zoom;
+    return viewport_names_px(&view->viewport) +
+           (x_pt - viewport_left_pt(&view->viewport)) * view->viewport.place.zoom;
 }

@@ -5,52 +5,52 @@
 #include "clients/view/parts/news.h"
 #include "clients/view/picture/view.h"
 
-static gboolean orient(gpointer data)
+static gboolean row_scrollbar_update_orientation(gpointer data)
 {
     struct view *view = data;
-    view->bar.orienting = 0;
-    GtkOrientation now = gtk_orientable_get_orientation(GTK_ORIENTABLE(view->bar.widget));
-    bool turned = camera_vertical(&view->camera);
+    view->row_scrollbar.orienting = 0;
+    GtkOrientation now = gtk_orientable_get_orientation(GTK_ORIENTABLE(view->row_scrollbar.widget));
+    bool turned = viewport_vertical(&view->viewport);
     if (turned == (now == GTK_ORIENTATION_HORIZONTAL))
         return G_SOURCE_REMOVE;
-    g_object_ref(view->bar.widget);
-    gtk_grid_remove(GTK_GRID(view->bar.grid), view->bar.widget);
-    gtk_orientable_set_orientation(GTK_ORIENTABLE(view->bar.widget),
+    g_object_ref(view->row_scrollbar.widget);
+    gtk_grid_remove(GTK_GRID(view->row_scrollbar.grid), view->row_scrollbar.widget);
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(view->row_scrollbar.widget),
                                    turned ? GTK_ORIENTATION_HORIZONTAL : GTK_ORIENTATION_VERTICAL);
-    gtk_grid_attach(GTK_GRID(view->bar.grid), view->bar.widget, !turned, turned, 1, 1);
-    g_object_unref(view->bar.widget);
+    gtk_grid_attach(GTK_GRID(view->row_scrollbar.grid), view->row_scrollbar.widget, !turned, turned, 1, 1);
+    g_object_unref(view->row_scrollbar.widget);
     return G_SOURCE_REMOVE;
 }
 
-void bar_update(struct view *view)
+void row_scrollbar_update(struct view *view)
 {
-    double height = camera_height_pt(&view->camera), page = camera_page_pt(&view->camera);
-    view->bar.moving = true;
-    view->camera.place.rise_pt = CLAMP(view->camera.place.rise_pt, 0, MAX(0, height - page));
-    gtk_adjustment_configure(view->bar.at, view->camera.place.rise_pt, 0, MAX(height, page),
-                             camera_row_pt(&view->camera), page, page);
-    if (!view->bar.orienting)
-        view->bar.orienting = g_idle_add(orient, view); /* not while sizes are given out */
-    gtk_widget_set_opacity(view->bar.widget,
+    double height = viewport_height_pt(&view->viewport), page = viewport_page_pt(&view->viewport);
+    view->row_scrollbar.moving = true;
+    view->viewport.place.rise_pt = CLAMP(view->viewport.place.rise_pt, 0, MAX(0, height - page));
+    gtk_adjustment_configure(view->row_scrollbar.at, view->viewport.place.rise_pt, 0, MAX(height, page),
+                             viewport_row_pt(&view->viewport), page, page);
+    if (!view->row_scrollbar.orienting)
+        view->row_scrollbar.orienting = g_idle_add(row_scrollbar_update_orientation, view); /* not while sizes are given out */
+    gtk_widget_set_opacity(view->row_scrollbar.widget,
                            height > page + 1); /* it keeps its room: the picture must not move */
-    view->bar.moving = false;
+    view->row_scrollbar.moving = false;
 }
 
 static void on_down(GtkAdjustment *adjustment, gpointer data)
 {
     struct view *view = data;
-    if (view->bar.moving)
+    if (view->row_scrollbar.moving)
         return;
     history_mark(&view->history, "rows");
-    view->camera.place.rise_pt = gtk_adjustment_get_value(adjustment);
-    if (view->stage.row_total > view->stage.window.row_count)
-        news_tell(&view->news, NEWS_PLACE);
-    news_tell(&view->news, NEWS_SEEN);
+    view->viewport.place.rise_pt = gtk_adjustment_get_value(adjustment);
+    if (view->scene_cache.row_total > view->scene_cache.window.row_count)
+        notify_listener(&view->listener, NOTIFY_PLACE);
+    notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
 }
 
-GtkWidget *bar_new(struct view *view)
+GtkWidget *row_scrollbar_new(struct view *view)
 {
-    struct bar *bar = &view->bar;
+    struct row_scrollbar *bar = &view->row_scrollbar;
     bar->grid = gtk_grid_new();
     bar->at = gtk_adjustment_new(0, 0, 1, 26, 100, 1);
     g_signal_connect(bar->at, "value-changed", G_CALLBACK(on_down), view);
@@ -60,11 +60,11 @@ GtkWidget *bar_new(struct view *view)
     return bar->grid;
 }
 
-void bar_to(struct view *view, double rise_pt) { gtk_adjustment_set_value(view->bar.at, rise_pt); }
+void row_scrollbar_scroll_to(struct view *view, double rise_pt) { gtk_adjustment_set_value(view->row_scrollbar.at, rise_pt); }
 
-void bar_stop(struct view *view)
+void row_scrollbar_stop(struct view *view)
 {
-    if (view->bar.orienting)
-        g_source_remove(view->bar.orienting);
-    view->bar.orienting = 0;
+    if (view->row_scrollbar.orienting)
+        g_source_remove(view->row_scrollbar.orienting);
+    view->row_scrollbar.orienting = 0;
 }

@@ -20,66 +20,66 @@
 
 struct paint_selection canvas_selection(const struct view *view)
 {
-    const struct place *p = &view->camera.place;
+    const struct view_state *p = &view->viewport.place;
     return (struct paint_selection){
         .selected = p->selected,
         .second = p->second,
-        .stands = p->stands && p->selected.line && view->stage.coloured,
+        .stands = p->stands && p->selected.line && view->scene_cache.coloured,
         .past = !(p->hide & HIDE_PAST),
         .future = !(p->hide & HIDE_FUTURE),
         .concurrent = !(p->hide & HIDE_CONCURRENT),
-        .found = view->finder.hits,
-        .found_count = view->finder.hit_count,
-        .marked = view->marked.events,
-        .marked_count = view->marked.event_count,
-        .stops = view->stops.events,
-        .stop_count = view->stops.event_count,
-        .chain = view->ties.chain,
-        .chain_count = view->ties.chain_count,
-        .stuck = view->ties.stuck,
-        .stuck_count = view->ties.stuck_count,
+        .found = view->search.hits,
+        .found_count = view->search.hit_count,
+        .marked = view->highlights.events,
+        .marked_count = view->highlights.event_count,
+        .stops = view->breakpoint_marks.events,
+        .stop_count = view->breakpoint_marks.event_count,
+        .chain = view->selection_relations.chain,
+        .chain_count = view->selection_relations.chain_count,
+        .stuck = view->selection_relations.stuck,
+        .stuck_count = view->selection_relations.stuck_count,
     };
 }
 
 /* What tiles are of: rows that scroll, or those that are pinned. */
-struct layer {
+struct canvas_layer {
     bool pinned;
     double above_pt; /* of the scene, at the top of the canvas */
     int height;
 };
 
-static bool fits(const struct view *view, const struct tile *t, int index,
-                 const struct layer *layer)
+static bool canvas_tile_is_valid(const struct view *view, const struct tile *t, int index,
+                 const struct canvas_layer *layer)
 {
-    return t->surface && t->index == index && t->serial == view->stage.serial &&
+    return t->surface && t->index == index && t->serial == view->scene_cache.serial &&
            t->pinned == layer->pinned && t->rise_pt == layer->above_pt &&
-           t->zoom == view->camera.place.zoom;
+           t->zoom == view->viewport.place.zoom;
 }
 
 /* The rows that are seen of a layer. */
-static void layer_rows(const struct view *view, const struct layer *layer, struct paint_part *part)
+static void layer_rows(const struct view *view, const struct canvas_layer *layer, struct paint_part *part)
 {
-    const struct scene *s = view->stage.scene;
-    double row_pt = camera_row_pt(&view->camera), high = layer->height / view->camera.place.zoom;
+    const struct scene *s = view->scene_cache.scene;
+    double row_pt = viewport_row_pt(&view->viewport), high = layer->height / view->viewport.place.zoom;
     double first = floor((layer->above_pt - s->top_pt) / row_pt),
            last = ceil((layer->above_pt + high - s->top_pt) / row_pt);
-    uint32_t pinned = view->stage.pinned;
+    uint32_t pinned = view->scene_cache.pinned;
     part->first_row = layer->pinned ? 0 : (uint32_t)CLAMP(first, pinned, s->row_count);
     part->last_row = layer->pinned ? pinned : (uint32_t)CLAMP(last, 0, s->row_count);
 }
 
-static int height_on_screen(const struct layer *layer, double scale)
+static int height_on_screen(const struct canvas_layer *layer, double scale)
 {
     return (int)ceil(layer->height * scale);
 }
 
 /* Scene pixels from index * TILE_PX on, at the zoom. */
-static void paint_tile(struct view *view, struct tile *t, int index, const struct layer *layer,
+static void paint_tile(struct view *view, struct tile *t, int index, const struct canvas_layer *layer,
                        double scale)
 {
-    const struct scene *s = view->stage.scene;
-    double zoom = view->camera.place.zoom, from = index * (double)TILE_PX / zoom;
-    struct paint_theme theme = settings_theme(&view->settings);
+    const struct scene *s = view->scene_cache.scene;
+    double zoom = view->viewport.place.zoom, from = index * (double)TILE_PX / zoom;
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     struct paint_selection selection = canvas_selection(view);
     struct paint_part part = {.from_pt = from, .to_pt = from + TILE_PX / zoom, .sticks = true};
     layer_rows(view, layer, &part);
@@ -89,24 +89,24 @@ static void paint_tile(struct view *view, struct tile *t, int index, const struc
                                             height_on_screen(layer, scale));
     cairo_surface_set_device_scale(t->surface, scale, scale);
     t->index = index;
-    t->serial = view->stage.serial;
+    t->serial = view->scene_cache.serial;
     t->rise_pt = layer->above_pt;
     t->pinned = layer->pinned;
     t->zoom = zoom;
     cairo_t *cr = cairo_create(t->surface);
-    paint_background(cr, &theme);
+    painter_fill_background(cr, &theme);
     cairo_scale(cr, zoom, zoom);
     cairo_translate(cr, -from, -layer->above_pt);
-    paint_scene(cr, s, &theme, &part, &selection);
+    scene_paint(cr, s, &theme, &part, &selection);
     cairo_destroy(cr);
 }
 
-static struct tile *tile(struct view *view, int index, const struct layer *layer, double scale)
+static struct tile *canvas_get_tile(struct view *view, int index, const struct canvas_layer *layer, double scale)
 {
-    struct stage *stage = &view->stage;
+    struct scene_cache *stage = &view->scene_cache;
     for (unsigned i = 0; i < TILES; i++) {
         struct tile *t = &stage->tiles[i];
-        if (fits(view, t, index, layer) &&
+        if (canvas_tile_is_valid(view, t, index, layer) &&
             cairo_image_surface_get_height(t->surface) == height_on_screen(layer, scale))
             return t;
     }
@@ -116,48 +116,48 @@ static struct tile *tile(struct view *view, int index, const struct layer *layer
 }
 
 /* Over the tiles: where words stand depends on where the left edge is. */
-static void draw_sticking(struct view *view, cairo_t *cr, const struct layer *layer, int width)
+static void canvas_draw_sticky_labels(struct view *view, cairo_t *cr, const struct canvas_layer *layer, int width)
 {
-    double zoom = view->camera.place.zoom, names = camera_names_px(&view->camera),
-           left = MAX(camera_left_pt(&view->camera), view->stage.scene->names_pt);
-    struct paint_theme theme = settings_theme(&view->settings);
+    double zoom = view->viewport.place.zoom, names = viewport_names_px(&view->viewport),
+           left = MAX(viewport_left_pt(&view->viewport), view->scene_cache.scene->names_pt);
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     struct paint_part part = {.from_pt = left, .to_pt = left + (width - names) / zoom};
     layer_rows(view, layer, &part);
     cairo_translate(cr, names, 0);
     cairo_scale(cr, zoom, zoom);
-    cairo_translate(cr, -camera_left_pt(&view->camera), -layer->above_pt);
-    paint_sticking(cr, view->stage.scene, &theme, &part);
+    cairo_translate(cr, -viewport_left_pt(&view->viewport), -layer->above_pt);
+    sticky_labels_paint(cr, view->scene_cache.scene, &theme, &part);
 }
 
-static void draw_layer(struct view *view, cairo_t *cr, int width, const struct layer *layer,
+static void draw_layer(struct view *view, cairo_t *cr, int width, const struct canvas_layer *layer,
                        double top_px)
 {
-    double names = camera_names_px(&view->camera),
-           left = camera_left_pt(&view->camera) * view->camera.place.zoom;
+    double names = viewport_names_px(&view->viewport),
+           left = viewport_left_pt(&view->viewport) * view->viewport.place.zoom;
     double begin =
-        view->stage.scene->names_pt * view->camera.place.zoom; /* nothing is left of it */
-    double scale = gtk_widget_get_scale_factor(view->canvas) * view->camera.unit_px;
+        view->scene_cache.scene->names_pt * view->viewport.place.zoom; /* nothing is left of it */
+    double scale = gtk_widget_get_scale_factor(view->canvas) * view->viewport.unit_px;
     int first = (int)floor(left / TILE_PX), last = (int)floor((left + width - names) / TILE_PX);
     cairo_save(cr);
     cairo_rectangle(cr, names + MAX(0, begin - left), top_px, width - names,
                     layer->height - top_px);
     cairo_clip(cr);
     for (int i = first; i <= last && i - first < TILES; i++) {
-        struct tile *t = tile(view, i, layer, scale);
+        struct tile *t = canvas_get_tile(view, i, layer, scale);
         double x = round((names + i * TILE_PX - left) * scale) / scale;
         cairo_set_source_surface(cr, t->surface, x, 0);
         cairo_paint(cr);
     }
-    draw_sticking(view, cr, layer, width);
+    canvas_draw_sticky_labels(view, cr, layer, width);
     cairo_restore(cr);
 }
 
 /* Those that are pinned stand over those that scroll. */
 static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
 {
-    double band = camera_band_px(&view->camera);
-    struct layer all = {.above_pt = view->camera.place.rise_pt -
-                                    view->stage.row_base * camera_row_pt(&view->camera),
+    double band = viewport_band_px(&view->viewport);
+    struct canvas_layer all = {.above_pt = view->viewport.place.rise_pt -
+                                    view->scene_cache.row_base * viewport_row_pt(&view->viewport),
                         .height = height},
                  pinned = {.pinned = true, .height = (int)ceil(MIN(band, height))};
     draw_layer(view, cr, width, &all, band);
@@ -189,7 +189,7 @@ static void draw_arrow(cairo_t *cr, double x, double y, int way)
 /* The arrows that scroll the line under the pointer, at the right of the names. */
 static void draw_line_arrows(struct view *view, cairo_t *cr, double names, int row)
 {
-    double y = camera_y_px(&view->camera, (uint32_t)row);
+    double y = viewport_y_px(&view->viewport, (uint32_t)row);
     cairo_set_source_rgb(cr, 0.45, 0.45, 0.5);
     draw_arrow(cr, names - 13, y - 0.5, -1);
     draw_arrow(cr, names - 4, y - 0.5, 1);
@@ -197,11 +197,11 @@ static void draw_line_arrows(struct view *view, cairo_t *cr, double names, int r
 
 static void draw_drop(struct view *view, cairo_t *cr, double names)
 {
-    int row = camera_row_at(&view->camera, view->pointer.y);
+    int row = viewport_row_at(&view->viewport, view->pointer.y);
     if (row < 0)
         return;
-    double y = camera_y_px(&view->camera, (uint32_t)row) -
-               camera_line_pt(&view->camera) * view->camera.place.zoom;
+    double y = viewport_y_px(&view->viewport, (uint32_t)row) -
+               viewport_line_pt(&view->viewport) * view->viewport.place.zoom;
     cairo_set_source_rgb(cr, 0.9, 0.62, 0);
     cairo_rectangle(cr, 0, y - 1, names, 2);
     cairo_fill(cr);
@@ -211,18 +211,18 @@ static void draw_drop(struct view *view, cairo_t *cr, double names)
 static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint32_t end,
                             double top_px, double height)
 {
-    const struct stage *stage = &view->stage;
-    struct paint_theme theme = settings_theme(&view->settings);
-    double names = camera_names_px(&view->camera), zoom = MIN(view->camera.place.zoom, 1.6);
+    const struct scene_cache *stage = &view->scene_cache;
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    double names = viewport_names_px(&view->viewport), zoom = MIN(view->viewport.place.zoom, 1.6);
     const struct scene *s = stage->scene;
     cairo_save(cr);
     cairo_rectangle(cr, 0, top_px, names, height - top_px);
     cairo_clip(cr);
-    paint_background(cr, &theme);
+    painter_fill_background(cr, &theme);
     for (uint32_t i = first; i < end; i++) {
-        double high = camera_row_pt(&view->camera) * view->camera.place.zoom;
-        double y = camera_y_px(&view->camera, i) + high / 2 -
-                   camera_line_pt(&view->camera) * view->camera.place.zoom;
+        double high = viewport_row_pt(&view->viewport) * view->viewport.place.zoom;
+        double y = viewport_y_px(&view->viewport, i) + high / 2 -
+                   viewport_line_pt(&view->viewport) * view->viewport.place.zoom;
         if (y < -high || y > height + high)
             continue;
         if (theme.tint && i % 4 == 0) {
@@ -230,30 +230,30 @@ static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
         }
-        if (seek_hit(view, s->rows[i].line) || marked_line(&view->marked, s->rows[i].line)) {
+        if (row_search_is_hit(view, s->rows[i].line) || highlights_has_line(&view->highlights, s->rows[i].line)) {
             cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.25);
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
         }
         if (i < stage->pinned)
-            draw_pin(cr, names - CAMERA_GAP_PX / 2.0, y);
-        if (view->camera.place.selected.line &&
-            s->rows[i].line == view->camera.place.selected.line) {
+            draw_pin(cr, names - VIEWPORT_GAP_PX / 2.0, y);
+        if (view->viewport.place.selected.line &&
+            s->rows[i].line == view->viewport.place.selected.line) {
             cairo_set_source_rgb(cr, 0.9, 0.62, 0);
             cairo_rectangle(cr, 0, y - high / 2, 3, high);
             cairo_fill(cr);
         }
     }
-    cairo_rectangle(cr, 0, top_px, names - CAMERA_GAP_PX, height - top_px);
+    cairo_rectangle(cr, 0, top_px, names - VIEWPORT_GAP_PX, height - top_px);
     cairo_clip(cr);
     for (uint32_t i = first; i < end; i++) {
-        double y = camera_y_px(&view->camera, i);
+        double y = viewport_y_px(&view->viewport, i);
         if (y < -200 || y > height + 200)
             continue;
         cairo_save(cr);
         cairo_translate(cr, 0, y);
         cairo_scale(cr, zoom, zoom);
-        paint_name(cr, s, i, &theme);
+        scene_paint_name(cr, s, i, &theme);
         cairo_restore(cr);
     }
     cairo_restore(cr);
@@ -261,9 +261,9 @@ static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint
 
 static void draw_names(struct view *view, cairo_t *cr, int width, int height)
 {
-    double names = camera_names_px(&view->camera), band = camera_band_px(&view->camera);
-    uint32_t pinned = view->stage.pinned;
-    draw_some_names(view, cr, pinned, view->stage.scene->row_count, band, height);
+    double names = viewport_names_px(&view->viewport), band = viewport_band_px(&view->viewport);
+    uint32_t pinned = view->scene_cache.pinned;
+    draw_some_names(view, cr, pinned, view->scene_cache.scene->row_count, band, height);
     draw_some_names(view, cr, 0, pinned, 0, MIN(band, height));
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
     cairo_rectangle(cr, names - 0.5, 0, 1, height);
@@ -272,7 +272,7 @@ static void draw_names(struct view *view, cairo_t *cr, int width, int height)
     cairo_rectangle(cr, 0, band - 1, width, band > 0 ? 2 : 0);
     cairo_fill(cr);
     int row = view->pointer.x >= 0 && view->pointer.x < names
-                  ? camera_row_at(&view->camera, view->pointer.y)
+                  ? viewport_row_at(&view->viewport, view->pointer.y)
                   : -1;
     if (view->pointer.drag.what == DRAG_ROW)
         draw_drop(view, cr, names);
@@ -284,38 +284,38 @@ static void draw_names(struct view *view, cairo_t *cr, int width, int height)
 
 static void draw_all(struct view *view, cairo_t *cr, int width, int height)
 {
-    struct paint_theme theme = settings_theme(&view->settings);
-    paint_background(cr, &theme);
-    if (camera_vertical(&view->camera)) {
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    painter_fill_background(cr, &theme);
+    if (viewport_vertical(&view->viewport)) {
         int across = width;
-        paint_turn(cr);
+        painter_rotate(cr);
         width = height;
         height = across;
     }
-    if (view->camera.place.far) {
-        strips_draw(view, cr, height);
-        afar_draw(view, cr, height);
+    if (view->viewport.place.far) {
+        bands_view_draw(view, cr, height);
+        overview_overlay_draw(view, cr, height);
         return;
     }
-    if (!view->stage.scene)
+    if (!view->scene_cache.scene)
         return;
     draw_columns(view, cr, width, height);
-    lit_draw(view, cr, width, height);
-    tint_draw(view, cr, width, height);
-    thick_draw(view, cr, width, height);
+    function_highlight_draw(view, cr, width, height);
+    wait_coloring_draw(view, cr, width, height);
+    path_overlay_draw(view, cr, width, height);
     draw_names(view, cr, width, height);
 }
 
 void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
 {
-    double unit = view->camera.unit_px;
+    double unit = view->viewport.unit_px;
     cairo_save(cr);
     cairo_scale(cr, unit, unit);
     draw_all(view, cr, (int)ceil(width / unit), (int)ceil(height / unit));
     cairo_restore(cr);
 }
 
-static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void canvas_on_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     (void)area;
     canvas_draw(data, cr, width, height);
@@ -323,10 +323,10 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
 
 void canvas_resized(struct view *view, int width, int height)
 {
-    view->camera.width_px = (int)(width / view->camera.unit_px);
-    view->camera.height_px = (int)(height / view->camera.unit_px);
-    bar_update(view);
-    news_tell(&view->news, NEWS_PLACE);
+    view->viewport.width_px = (int)(width / view->viewport.unit_px);
+    view->viewport.height_px = (int)(height / view->viewport.unit_px);
+    row_scrollbar_update(view);
+    notify_listener(&view->listener, NOTIFY_PLACE);
 }
 
 static void on_resize(GtkDrawingArea *area, int width, int height, gpointer data)
@@ -341,7 +341,7 @@ static GtkWidget *new_area(struct view *view)
     gtk_widget_set_hexpand(area, TRUE);
     gtk_widget_set_vexpand(area, TRUE);
     gtk_widget_set_focusable(area, TRUE);
-    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(area), draw, view, NULL);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(area), canvas_on_draw, view, NULL);
     g_signal_connect(area, "resize", G_CALLBACK(on_resize), view);
     gtk_accessible_update_property(GTK_ACCESSIBLE(area), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "The order of events; the Text panel tells it in words", -1);
@@ -351,7 +351,7 @@ static GtkWidget *new_area(struct view *view)
 GtkWidget *canvas_new(struct view *view)
 {
     view->canvas = new_area(view);
-    GtkWidget *grid = bar_new(view);
-    pointer_watch(view, view->canvas);
+    GtkWidget *grid = row_scrollbar_new(view);
+    pointer_input_watch(view, view->canvas);
     return grid;
 }

@@ -13,25 +13,25 @@
 #include <stdlib.h>
 
 /* When one of the two selected events was: it may be far from what is on the stage by now. */
-struct moment {
-    struct ref at;
+struct status_card_moment {
+    struct event_id at;
     int64_t time_ns;
 };
 
-struct card {
-    struct moment first, second;
+struct status_card {
+    struct status_card_moment first, second;
     char *said; /* last; NULL: nothing that still holds */
 };
 
-static struct card *card_of(struct view *view)
+static struct status_card *status_card_state(struct view *view)
 {
-    if (!view->card)
-        view->card = g_new0(struct card, 1);
-    return view->card;
+    if (!view->status_card)
+        view->status_card = g_new0(struct status_card, 1);
+    return view->status_card;
 }
 
 /* "5.5 ms": three digits are enough for people. */
-static char *duration(int64_t ns)
+static char *status_card_duration_text(int64_t ns)
 {
     static const struct {
         double ns;
@@ -46,32 +46,32 @@ static char *duration(int64_t ns)
 }
 
 /* The event, if anything that is here has it. */
-static const struct shown_event *known_event(const struct view *view, struct ref at)
+static const struct event_info *known_event(const struct view *view, struct event_id at)
 {
-    for (uint32_t i = 0; i < view->ties.chain_count; i++)
-        if (ref_equal(view->ties.events[i].at, at))
-            return &view->ties.events[i];
-    return stage_event(&view->stage, at);
+    for (uint32_t i = 0; i < view->selection_relations.chain_count; i++)
+        if (event_id_equal(view->selection_relations.events[i].at, at))
+            return &view->selection_relations.events[i];
+    return scene_cache_find_event(&view->scene_cache, at);
 }
 
 /* False: it is not known yet. */
-static bool learn(const struct view *view, struct moment *moment, struct ref at)
+static bool status_card_update_moment(const struct view *view, struct status_card_moment *moment, struct event_id at)
 {
-    const struct shown_event *e = known_event(view, at);
+    const struct event_info *e = known_event(view, at);
     if (e)
-        *moment = (struct moment){at, e->time_ns};
-    return ref_equal(moment->at, at);
+        *moment = (struct status_card_moment){at, e->time_ns};
+    return event_id_equal(moment->at, at);
 }
 
 /* "T:main: signal (1:5) about Q:more — 3.71 ms, crawler.c:19"; NULL: it is not known yet. */
-static char *say_one(struct view *view, struct ref at)
+static char *status_card_event_text(struct view *view, struct event_id at)
 {
-    const struct shown_event *e = stage_event(&view->stage, at);
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
     if (!e)
         return NULL;
-    char *said = say_event(the_book(view), e), *time = duration(e->time_ns);
-    const char *place = e->site ? sites_call(view->link.sites, e->process, e->site).place : "";
-    const char *why = reason_said(view, &at);
+    char *said = event_text(view_metadata(view), e), *time = status_card_duration_text(e->time_ns);
+    const char *place = e->site ? symbolize(view->server_link.sites, e->process, e->site).place : "";
+    const char *why = wait_cause_sentence(view, &at);
     char *text = g_strdup_printf("%s — %s%s%s%s%s", said, time, *place ? ", " : "", place,
                                  why ? "; " : "", why ? why : "");
     g_free(time);
@@ -80,62 +80,62 @@ static char *say_one(struct view *view, struct ref at)
 }
 
 /* "1:5 is before 7:29 — 5.5 ms, 3 steps" */
-static char *say_two(struct view *view)
+static char *status_card_pair_text(struct view *view)
 {
     static const char *const words[] = {"is before", "is after", "is concurrent with",
                                         "is the same point as", "may stand either way to"};
-    const struct place *p = &view->camera.place;
-    struct card *card = card_of(view);
-    int related = view->ties.related;
-    bool times = learn(view, &card->first, p->selected) & learn(view, &card->second, p->second);
+    const struct view_state *p = &view->viewport.place;
+    struct status_card *card = status_card_state(view);
+    int related = view->selection_relations.related;
+    bool times = status_card_update_moment(view, &card->first, p->selected) & status_card_update_moment(view, &card->second, p->second);
     char a[48], b[48];
     if (related < 0 || related > 4)
         return NULL;
-    ref_print(a, sizeof a, p->selected);
-    ref_print(b, sizeof b, p->second);
+    event_id_print(a, sizeof a, p->selected);
+    event_id_print(b, sizeof b, p->second);
     GString *s = g_string_new(NULL);
     g_string_append_printf(s, "%s %s %s", a, words[related], b);
     if (times && related != ORDER_SAME) {
-        char *between = duration(card->second.time_ns - card->first.time_ns);
+        char *between = status_card_duration_text(card->second.time_ns - card->first.time_ns);
         g_string_append_printf(s, " — %s", between);
         g_free(between);
     }
-    if (related <= ORDER_AFTER && view->ties.chain_count > 1)
-        g_string_append_printf(s, ", %u step%s", view->ties.chain_count - 1,
-                               view->ties.chain_count > 2 ? "s" : "");
+    if (related <= ORDER_AFTER && view->selection_relations.chain_count > 1)
+        g_string_append_printf(s, ", %u step%s", view->selection_relations.chain_count - 1,
+                               view->selection_relations.chain_count > 2 ? "s" : "");
     return g_string_free(s, FALSE);
 }
 
-void card_clear(struct view *view)
+void status_card_clear(struct view *view)
 {
-    g_clear_pointer(&card_of(view)->said, g_free);
-    status_say(&view->status, "%s", "");
+    g_clear_pointer(&status_card_state(view)->said, g_free);
+    status_line_show(&view->status_line, "%s", "");
 }
 
 /* Once each: what others say meanwhile is not talked over. */
-static void say(struct view *view)
+static void status_card_show_text(struct view *view)
 {
-    struct card *card = card_of(view);
-    const struct place *p = &view->camera.place;
-    char *text = p->second.line ? say_two(view) : say_one(view, p->selected);
+    struct status_card *card = status_card_state(view);
+    const struct view_state *p = &view->viewport.place;
+    char *text = p->second.line ? status_card_pair_text(view) : status_card_event_text(view, p->selected);
     if (text && g_strcmp0(text, card->said) != 0) {
         g_free(card->said);
         card->said = g_strdup(text);
-        status_say(&view->status, "%s", text);
+        status_line_show(&view->status_line, "%s", text);
     }
     g_free(text);
 }
 
-void card_take(struct view *view, enum news news)
+void status_card_on_notification(struct view *view, enum notification news)
 {
-    const struct place *p = &view->camera.place;
-    if (news != NEWS_SELECTED && news != NEWS_PICTURE && news != NEWS_RELATED &&
-        news != NEWS_REASON)
+    const struct view_state *p = &view->viewport.place;
+    if (news != NOTIFY_SELECTION && news != NOTIFY_DIAGRAM && news != NOTIFY_SELECTION_RELATIONS &&
+        news != NOTIFY_WAIT_CAUSE)
         return;
     if (p->selected.line) {
-        learn(view, &card_of(view)->first, p->selected);
-        say(view);
-    } else if (card_of(view)->said) {
-        card_clear(view);
+        status_card_update_moment(view, &status_card_state(view)->first, p->selected);
+        status_card_show_text(view);
+    } else if (status_card_state(view)->said) {
+        status_card_clear(view);
     }
 }

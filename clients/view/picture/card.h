@@ -6,7 +6,7 @@
 
 struct view;
 
-void card_take(struct view *view, enum news news);
-void card_clear(struct view *view); /* nothing is to be said of what was selected */
+void status_card_on_notification(struct view *view, enum notification news);
+void status_card_clear(struct view *view); /* nothing is to be said of what was selected */
 
 #endif

@@ -7,13 +7,13 @@
 
 struct view;
 
-enum cluster_rule { CLUSTER_BY_PROCESS, CLUSTER_BY_KIND, CLUSTER_BY_NAME, CLUSTER_BY_DESCRIPTION };
+enum line_group_rule { GROUP_BY_PROCESS, GROUP_BY_KIND, GROUP_BY_NAME, GROUP_BY_DESCRIPTION };
 
-void cluster_by(struct view *view, enum cluster_rule rule);
-void cluster_by_pattern(struct view *view, const char *pattern); /* as of fnmatch, on names */
-void cluster_default(struct view *view); /* those of the description, if it has any */
-void cluster_join(struct view *view, uint32_t line); /* with the row above */
-void cluster_split(struct view *view, uint32_t line);
-bool cluster_has(const struct view *view, uint32_t line); /* is it in one? */
+void line_groups_by(struct view *view, enum line_group_rule rule);
+void line_groups_by_pattern(struct view *view, const char *pattern); /* as of fnmatch, on names */
+void line_groups_use_default(struct view *view); /* those of the description, if it has any */
+void line_groups_join(struct view *view, uint32_t line); /* with the row above */
+void line_groups_split(struct view *view, uint32_t line);
+bool line_groups_contains(const struct view *view, uint32_t line); /* is it in one? */
 
 #endif

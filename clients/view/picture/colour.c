@@ -5,34 +5,34 @@
 #include "clients/view/parts/news.h"
 #include "clients/view/picture/view.h"
 
-static void go_on(struct view *view);
+static void relation_colors_continue_request(struct view *view);
 
-static void take_stands(void *user, const struct answer *answer)
+static void relation_colors_receive(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    stands_take(&view->colour.stands, answer);
+    relation_query_receive(&view->relation_colors.stands, answer);
     if (answer->last && !answer->in->error)
-        go_on(view);
+        relation_colors_continue_request(view);
 }
 
-static void go_on(struct view *view)
+static void relation_colors_continue_request(struct view *view)
 {
-    struct colour *colour = &view->colour;
-    struct out body = {0};
-    if (stands_ask(&colour->stands, view->camera.place.selected, &body)) {
-        inquiry_ask(&view->link, &colour->standing, ASK_STANDS, &body, take_stands, view);
+    struct relation_colors *colour = &view->relation_colors;
+    struct encoder body = {0};
+    if (relation_query_send(&colour->stands, view->viewport.place.selected, &body)) {
+        request_slot_send(&view->server_link, &colour->standing, REQUEST_RELATIONS, &body, relation_colors_receive, view);
         return;
     }
-    view->stage.coloured = true;
-    news_tell(&view->news, NEWS_LOOK);
-    news_tell(&view->news, NEWS_STANDS);
+    view->scene_cache.coloured = true;
+    notify_listener(&view->listener, NOTIFY_LOOK);
+    notify_listener(&view->listener, NOTIFY_EVENT_RELATIONS);
 }
 
-void colour_ask(struct view *view)
+void relation_colors_request(struct view *view)
 {
-    const struct place *p = &view->camera.place;
-    if (!view->link.connected || !view->stage.scene || !p->selected.line || !p->stands)
+    const struct view_state *p = &view->viewport.place;
+    if (!view->server_link.connected || !view->scene_cache.scene || !p->selected.line || !p->stands)
         return;
-    view->colour.stands = (struct stands){&view->stage.window, 0};
-    go_on(view);
+    view->relation_colors.stands = (struct event_relations){&view->scene_cache.window, 0};
+    relation_colors_continue_request(view);
 }

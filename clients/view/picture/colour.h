@@ -7,11 +7,11 @@
 
 struct view;
 
-struct colour {
-    struct inquiry standing;
-    struct stands stands; /* of the window's events, as far as it was told */
+struct relation_colors {
+    struct request_slot standing;
+    struct event_relations stands; /* of the window's events, as far as it was told */
 };
 
-void colour_ask(struct view *view);
+void relation_colors_request(struct view *view);
 
 #endif

@@ -6,7 +6,7 @@
 #include "render/scene.h"
 #include "wire/placed.h"
 
-static gboolean let_go(gpointer popover)
+static gboolean context_menu_free_popover(gpointer popover)
 {
     gtk_widget_unparent(GTK_WIDGET(popover));
     return G_SOURCE_REMOVE;
@@ -16,15 +16,15 @@ static void on_closed(GtkPopover *popover, gpointer data)
 {
     struct view *view = data;
     gtk_widget_grab_focus(view->canvas);
-    g_idle_add(let_go, popover); /* after its action */
+    g_idle_add(context_menu_free_popover, popover); /* after its action */
 }
 
-struct item {
+struct context_menu_item {
     const char *title, *action;
     const char *key; /* of several that do it, the one to be told; NULL: there is one, or none */
 };
 
-static void add(GMenu *menu, const struct item *items, size_t count, const char *target)
+static void context_menu_append_items(GMenu *menu, const struct context_menu_item *items, size_t count, const char *target)
 {
     for (size_t i = 0; i < count; i++) {
         char *action =
@@ -38,17 +38,17 @@ static void add(GMenu *menu, const struct item *items, size_t count, const char 
     }
 }
 
-static void add_section(GMenu *menu, const struct item *items, size_t count, const char *target)
+static void add_section(GMenu *menu, const struct context_menu_item *items, size_t count, const char *target)
 {
     GMenu *section = g_menu_new();
-    add(section, items, count, target);
+    context_menu_append_items(section, items, count, target);
     g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
     g_object_unref(section);
 }
 
-static void add_event(GMenu *menu, const struct shown_event *e)
+static void add_event(GMenu *menu, const struct event_info *e)
 {
-    static const struct item partner[] = {{"Go to the other end", "win.partner", "Return"}},
+    static const struct context_menu_item partner[] = {{"Go to the other end", "win.partner", "Return"}},
                              ways[] = {{"Go to its cause", "win.cause", NULL},
                                        {"Go to its effect", "win.effect", NULL}},
                              site[] = {{"Open the source", "win.editor", NULL},
@@ -61,8 +61,8 @@ static void add_event(GMenu *menu, const struct shown_event *e)
                                        {"Copy its number", "win.copy-id", NULL}};
     GMenu *go = g_menu_new();
     if (e->partner_count)
-        add(go, partner, G_N_ELEMENTS(partner), NULL);
-    add(go, ways, G_N_ELEMENTS(ways), NULL);
+        context_menu_append_items(go, partner, G_N_ELEMENTS(partner), NULL);
+    context_menu_append_items(go, ways, G_N_ELEMENTS(ways), NULL);
     g_menu_append_section(menu, NULL, G_MENU_MODEL(go));
     g_object_unref(go);
     if (e->site)
@@ -72,28 +72,28 @@ static void add_event(GMenu *menu, const struct shown_event *e)
 
 static void add_line(GMenu *menu, const struct view *view, uint32_t row)
 {
-    static const struct item moves[] = {{"Hide this line", "win.hide-line", NULL},
+    static const struct context_menu_item moves[] = {{"Hide this line", "win.hide-line", NULL},
                                         {"Move up", "win.line-up", NULL},
                                         {"Move down", "win.line-down", NULL}},
                              pin[] = {{"Pin on top", "win.pin-line", NULL}},
                              unpin[] = {{"Unpin", "win.pin-line", NULL}},
                              join[] = {{"Join with the row above", "win.join-line", NULL}},
                              split[] = {{"Open this cluster", "win.split-line", NULL}};
-    char *target = g_strdup_printf("%u", view->stage.scene->rows[row].line);
+    char *target = g_strdup_printf("%u", view->scene_cache.scene->rows[row].line);
     GMenu *clusters = g_menu_new();
-    add_section(menu, row < view->stage.pinned ? unpin : pin, 1, target);
+    add_section(menu, row < view->scene_cache.pinned ? unpin : pin, 1, target);
     add_section(menu, moves, G_N_ELEMENTS(moves), target);
     if (row > 0)
-        add(clusters, join, G_N_ELEMENTS(join), target);
-    if (view->stage.window.rows[row].member_count)
-        add(clusters, split, G_N_ELEMENTS(split), target);
+        context_menu_append_items(clusters, join, G_N_ELEMENTS(join), target);
+    if (view->scene_cache.window.rows[row].member_count)
+        context_menu_append_items(clusters, split, G_N_ELEMENTS(split), target);
     g_menu_append_section(menu, NULL, G_MENU_MODEL(clusters));
     g_object_unref(clusters);
     g_free(target);
 }
 
 /* GTK 4.8 measures it before its separators have their style, and would cut its last line off. */
-static gboolean fit(gpointer popover)
+static gboolean context_menu_fit_popover(gpointer popover)
 {
     gtk_widget_queue_resize(popover);
     if (gtk_widget_get_mapped(popover))
@@ -111,23 +111,23 @@ static void pop_up(struct view *view, GMenu *menu, double x, double y)
     g_signal_connect(popover, "closed", G_CALLBACK(on_closed), view);
     gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
     gtk_popover_popup(GTK_POPOVER(popover));
-    g_idle_add(fit, g_object_ref(popover));
+    g_idle_add(context_menu_fit_popover, g_object_ref(popover));
 }
 
-void context_menu(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
+void context_menu_show(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
-    static const struct item all[] = {{"Show all lines", "win.show-all", NULL}};
+    static const struct context_menu_item all[] = {{"Show all lines", "win.show-all", NULL}};
     struct view *view = data;
-    bool turned = camera_vertical(&view->camera), far = view->camera.place.far;
-    double unit = view->camera.unit_px, along = (turned ? y : x) / unit,
+    bool turned = viewport_vertical(&view->viewport), far = view->viewport.place.far;
+    double unit = view->viewport.unit_px, along = (turned ? y : x) / unit,
            across = (turned ? x : y) / unit;
-    const struct scene_mark *mark = far ? NULL : camera_hit(&view->camera, along, across);
-    int row = far ? -1 : camera_row_at(&view->camera, across);
+    const struct scene_mark *mark = far ? NULL : viewport_hit(&view->viewport, along, across);
+    int row = far ? -1 : viewport_row_at(&view->viewport, across);
     GMenu *menu = g_menu_new();
     (void)gesture;
     (void)presses;
     if (mark) {
-        select_event(view, mark->event->at, false);
+        selection_set(view, mark->event->at, false);
         add_event(menu, mark->event);
     } else if (row >= 0) {
         add_line(menu, view, (uint32_t)row);

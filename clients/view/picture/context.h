@@ -5,6 +5,6 @@
 #include <gtk/gtk.h>
 
 /* "pressed", of the canvas; data: the view. */
-void context_menu(GtkGestureClick *gesture, int presses, double x, double y, gpointer data);
+void context_menu_show(GtkGestureClick *gesture, int presses, double x, double y, gpointer data);
 
 #endif

@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct weight {
+struct crossing_weight {
     uint32_t row; /* of the scene */
     double at;
 };
 
-static int by_weight(const void *a, const void *b)
+static int crossing_reduction_compare_weight(const void *a, const void *b)
 {
-    double x = ((const struct weight *)a)->at, y = ((const struct weight *)b)->at;
+    double x = ((const struct crossing_weight *)a)->at, y = ((const struct crossing_weight *)b)->at;
     return x < y ? -1 : x > y;
 }
 
 /* Sweeps of the barycentre (Sugiyama, Tagawa and Toda 1981): each row goes to the mean place of
  * those that it exchanges arrows with in the picture. */
-static void sweep(const struct scene *s, struct weight *rows, uint32_t *place_of)
+static void crossing_reduction_reorder_sweep(const struct scene *s, struct crossing_weight *rows, uint32_t *place_of)
 {
     double *sum = g_new0(double, s->row_count), *n = g_new0(double, s->row_count);
     for (uint32_t i = 0; i < s->link_count; i++) {
@@ -37,15 +37,15 @@ static void sweep(const struct scene *s, struct weight *rows, uint32_t *place_of
         n[b]++;
     }
     for (uint32_t i = 0; i < s->row_count; i++)
-        rows[i] = (struct weight){i, n[i] > 0 ? (sum[i] / n[i] + place_of[i]) / 2 : place_of[i]};
-    qsort(rows, s->row_count, sizeof *rows, by_weight);
+        rows[i] = (struct crossing_weight){i, n[i] > 0 ? (sum[i] / n[i] + place_of[i]) / 2 : place_of[i]};
+    qsort(rows, s->row_count, sizeof *rows, crossing_reduction_compare_weight);
     for (uint32_t i = 0; i < s->row_count; i++)
         place_of[rows[i].row] = i;
     g_free(sum);
     g_free(n);
 }
 
-static double crossing(const struct scene *s, const uint32_t *place_of)
+static double crossing_reduction_arrow_length(const struct scene *s, const uint32_t *place_of)
 {
     double length = 0;
     for (uint32_t i = 0; i < s->link_count; i++) {
@@ -59,21 +59,21 @@ static double crossing(const struct scene *s, const uint32_t *place_of)
     return length;
 }
 
-void crossing_least(struct view *view)
+void crossing_reduction_run(struct view *view)
 {
-    const struct scene *s = view->stage.scene;
-    struct place *p = &view->camera.place;
-    if (!s || s->row_count < 3 || view->camera.place.far)
+    const struct scene *s = view->scene_cache.scene;
+    struct view_state *p = &view->viewport.place;
+    if (!s || s->row_count < 3 || view->viewport.place.far)
         return;
-    rows_begin(view, "order");
-    struct weight *rows = g_new(struct weight, s->row_count);
+    row_requests_begin(view, "order");
+    struct crossing_weight *rows = g_new(struct crossing_weight, s->row_count);
     uint32_t *place_of = g_new(uint32_t, s->row_count), *best = g_new(uint32_t, s->row_count);
     for (uint32_t i = 0; i < s->row_count; i++)
         best[i] = place_of[i] = i;
-    double least = crossing(s, best);
+    double least = crossing_reduction_arrow_length(s, best);
     for (int i = 0; i < 24; i++) {
-        sweep(s, rows, place_of);
-        double now = crossing(s, place_of);
+        crossing_reduction_reorder_sweep(s, rows, place_of);
+        double now = crossing_reduction_arrow_length(s, place_of);
         if (now < least) {
             least = now;
             memcpy(best, place_of, s->row_count * sizeof *best);
@@ -83,14 +83,14 @@ void crossing_least(struct view *view)
     for (uint32_t at = 0; at < s->row_count; at++)
         for (uint32_t i = 0; i < s->row_count; i++)
             if (best[i] == at) {
-                uint32_t from = rows_index(p, s->rows[i].line), end = rows_end(p, from);
+                uint32_t from = row_requests_index(p, s->rows[i].line), end = row_requests_end(p, from);
                 if (from >= to && from < p->row_count) {
-                    rows_carry(p, from, end, to);
+                    row_requests_move(p, from, end, to);
                     to += end - from;
                 }
             }
     g_free(rows);
     g_free(place_of);
     g_free(best);
-    rows_done(view);
+    row_requests_done(view);
 }

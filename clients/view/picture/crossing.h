@@ -4,6 +4,6 @@
 
 struct view;
 
-void crossing_least(struct view *view);
+void crossing_reduction_run(struct view *view);
 
 #endif

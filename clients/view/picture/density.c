@@ -11,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-double density_share(const struct shown_density *d, double at)
+double event_density_share(const struct density_info *d, double at)
 {
     return d->to > d->from ? (at - (double)d->from) / (double)(d->to - d->from) : 0;
 }
 
-static void shade(unsigned char *pixel, uint32_t count, uint32_t most, struct target_colour c,
+static void event_density_set_pixel(unsigned char *pixel, uint32_t count, uint32_t most, struct target_color c,
                   bool dark)
 {
-    double v = 0.2 + 0.8 * log(1.0 + count) / log(1.0 + most), ground = paint_brightness(dark);
+    double v = 0.2 + 0.8 * log(1.0 + count) / log(1.0 + most), ground = painter_brightness(dark);
     pixel[0] = (unsigned char)(255 * (ground + (c.blue - ground) * v));
     pixel[1] = (unsigned char)(255 * (ground + (c.green - ground) * v));
     pixel[2] = (unsigned char)(255 * (ground + (c.red - ground) * v));
 }
 
-void density_paint(cairo_t *cr, const struct shown_density *d, uint32_t row, struct target_colour c,
+void event_density_paint(cairo_t *cr, const struct density_info *d, uint32_t row, struct target_color c,
                    bool dark, double x, double y, double width, double height)
 {
     int stride = cairo_format_stride_for_width(CAIRO_FORMAT_RGB24, (int)d->pixels);
@@ -37,7 +37,7 @@ void density_paint(cairo_t *cr, const struct shown_density *d, uint32_t row, str
     memset(data, dark ? 33 : 255, (size_t)stride);
     for (uint32_t i = 0; i < d->pixels; i++)
         if (counts[i])
-            shade(data + 4 * i, counts[i], most, c, dark);
+            event_density_set_pixel(data + 4 * i, counts[i], most, c, dark);
     cairo_surface_t *image =
         cairo_image_surface_create_for_data(data, CAIRO_FORMAT_RGB24, (int)d->pixels, 1, stride);
     cairo_save(cr);
@@ -52,43 +52,43 @@ void density_paint(cairo_t *cr, const struct shown_density *d, uint32_t row, str
     g_free(data);
 }
 
-struct target_colour density_colour(const struct book *book, uint32_t line)
+struct target_color event_density_colour(const struct trace_metadata *book, uint32_t line)
 {
-    const struct target_kind *kind = book_kind(book, line);
-    return kind ? kind->colour : (struct target_colour){0.35, 0.35, 0.35};
+    const struct target_line_type *kind = metadata_line_type(book, line);
+    return kind ? kind->colour : (struct target_color){0.35, 0.35, 0.35};
 }
 
-bool density_read(const struct answer *answer, struct shown_density *density)
+bool event_density_read(const struct response_chunk *answer, struct density_info *density)
 {
-    if (answer->part != PART_DENSITY)
+    if (answer->part != RESPONSE_DENSITY)
         return false;
-    get_density(answer->in, density);
-    if (in_done(answer->in))
+    decode_density(answer->in, density);
+    if (decoder_finish(answer->in))
         return true;
-    shown_density_free(density);
+    density_info_free(density);
     return false;
 }
 
-bool density_rows(struct view *view, struct window_request *rows)
+bool event_density_rows(struct view *view, struct window_request *rows)
 {
-    place_request(&view->camera.place, rows);
-    if (rows_for_density(view, rows))
+    view_state_request(&view->viewport.place, rows);
+    if (row_requests_for_density(view, rows))
         return true;
     free(rows->rows);
     free(rows->joined);
     return false;
 }
 
-void density_ask(struct view *view, struct inquiry *inquiry, struct density_request *request,
+void event_density_request(struct view *view, struct request_slot *inquiry, struct density_request *request,
                  struct window_request *rows, source_take *take)
 {
-    struct out body = {0};
-    request->by_time = view->camera.place.column_ns > 0;
+    struct encoder body = {0};
+    request->by_time = view->viewport.place.column_ns > 0;
     request->rows = rows->rows;
     request->joined = rows->joined;
     request->row_count = rows->row_count;
-    put_density_request(&body, request);
+    encode_density_request(&body, request);
     free(rows->rows);
     free(rows->joined);
-    inquiry_ask(&view->link, inquiry, ASK_DENSITY, &body, take, view);
+    request_slot_send(&view->server_link, inquiry, REQUEST_DENSITY, &body, take, view);
 }

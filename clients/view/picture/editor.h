@@ -5,6 +5,6 @@
 struct view;
 
 /* path: absolute, so that it is no option of the editor's.  The status line says what goes wrong. */
-void editor_open(struct view *view, const char *path, int line);
+void source_editor_open(struct view *view, const char *path, int line);
 
 #endif

@@ -14,8 +14,8 @@
 #define EVERY_US 250000 /* of a run that grows */
 #define VEIL 0.6 /* how much paler the strips are below it */
 
-struct farlit {
-    struct tabled table;
+struct overview_highlight {
+    struct table_model table;
     char *of; /* what was asked about, */
     uint64_t serial; /* and for which strip; */
     int64_t from, to; /* its range, */
@@ -26,73 +26,73 @@ struct farlit {
     guint soon;
 };
 
-static void on_told(void *user)
+static void overview_highlight_on_table(void *user)
 {
     struct view *view = user;
-    if (!view->farlit->table.fresh)
+    if (!view->overview_highlight->table.fresh)
         return;
-    view->farlit->table.fresh = false;
-    g_clear_pointer(&view->farlit->shares, g_free);
+    view->overview_highlight->table.fresh = false;
+    g_clear_pointer(&view->overview_highlight->shares, g_free);
     gtk_widget_queue_draw(view->canvas);
 }
 
-static struct farlit *here(struct view *view)
+static struct overview_highlight *overview_highlight_state(struct view *view)
 {
-    if (!view->farlit) {
-        view->farlit = g_new0(struct farlit, 1);
-        view->farlit->table = (struct tabled){.link = &view->link, .told = on_told, .user = view};
+    if (!view->overview_highlight) {
+        view->overview_highlight = g_new0(struct overview_highlight, 1);
+        view->overview_highlight->table = (struct table_model){.link = &view->server_link, .on_table = overview_highlight_on_table, .user = view};
     }
-    return view->farlit;
+    return view->overview_highlight;
 }
 
 static bool is_wanted(const struct view *view)
 {
-    return lit_is(view) && view->camera.place.far && view->far.strip.row_count &&
-           view->far.strip.to > view->far.strip.from;
+    return function_highlight_is_shown(view) && view->viewport.place.far && view->overview.strip.row_count &&
+           view->overview.strip.to > view->overview.strip.from;
 }
 
 /* ---- asking ---- */
 
-static void ask(struct view *view, struct farlit *l)
+static void overview_highlight_request(struct view *view, struct overview_highlight *l)
 {
-    const struct shown_strip *s = &view->far.strip;
+    const struct state_bands *s = &view->overview.strip;
     const struct {
         const char *key;
         long long value;
     } options[] = {{"begin", s->from}, {"end", s->to}, {"pixels", s->pixels}};
-    struct table_request request = lit_request(view, s->by_time ? "time" : "order");
+    struct table_request request = function_highlight_request(view, s->by_time ? "time" : "order");
     for (unsigned i = 0; i < G_N_ELEMENTS(options); i++) {
         char text[24];
         g_snprintf(text, sizeof text, "%lld", options[i].value);
-        tabled_option(&request, options[i].key, text);
+        table_model_set_option(&request, options[i].key, text);
     }
     g_free(l->of);
-    l->of = g_strdup(view->camera.place.lit);
-    l->serial = view->far.serial;
+    l->of = g_strdup(view->viewport.place.lit);
+    l->serial = view->overview.serial;
     l->from = s->from;
     l->to = s->to;
     l->pixels = s->pixels;
     l->by_time = s->by_time;
-    l->table.here = false;
-    tabled_ask(&l->table, &request);
+    l->table.has_answer = false;
+    table_model_send(&l->table, &request);
 }
 
-static bool is_another(const struct view *view, const struct farlit *l)
+static bool overview_highlight_has_changed(const struct view *view, const struct overview_highlight *l)
 {
-    return g_strcmp0(l->of, view->camera.place.lit) != 0;
+    return g_strcmp0(l->of, view->viewport.place.lit) != 0;
 }
 
 static gboolean on_soon(gpointer data);
 
-static void ask_soon(struct view *view, struct farlit *l)
+static void overview_highlight_request_soon(struct view *view, struct overview_highlight *l)
 {
-    bool another = is_another(view, l);
+    bool another = overview_highlight_has_changed(view, l);
     gint64 since = g_get_monotonic_time() - l->table.asked_us;
-    if (!is_wanted(view) || l->soon || !(another || l->serial != view->far.serial) ||
-        !view->link.connected || !view->link.has_run)
+    if (!is_wanted(view) || l->soon || !(another || l->serial != view->overview.serial) ||
+        !view->server_link.connected || !view->server_link.has_run)
         return;
-    if (another || (since >= EVERY_US && !tabled_runs(&l->table)))
-        ask(view, l);
+    if (another || (since >= EVERY_US && !table_model_is_running(&l->table)))
+        overview_highlight_request(view, l);
     else
         l->soon = g_timeout_add(20, on_soon, view);
 }
@@ -100,34 +100,34 @@ static void ask_soon(struct view *view, struct farlit *l)
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->farlit->soon = 0;
-    ask_soon(view, view->farlit);
+    view->overview_highlight->soon = 0;
+    overview_highlight_request_soon(view, view->overview_highlight);
     return G_SOURCE_REMOVE;
 }
 
-void farlit_take(struct view *view, enum news news)
+void overview_highlight_on_notification(struct view *view, enum notification news)
 {
-    if (news == NEWS_PICTURE || news == NEWS_SEEN ||
-        news == NEWS_ROWS) /* there may be other rows */
-        g_clear_pointer(&here(view)->shares, g_free);
-    ask_soon(view, here(view));
+    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART ||
+        news == NOTIFY_ROWS) /* there may be other rows */
+        g_clear_pointer(&overview_highlight_state(view)->shares, g_free);
+    overview_highlight_request_soon(view, overview_highlight_state(view));
 }
 
-bool farlit_runs(struct view *view)
+bool overview_highlight_is_running(struct view *view)
 {
-    return is_wanted(view) && !here(view)->table.here && tabled_runs(&here(view)->table);
+    return is_wanted(view) && !overview_highlight_state(view)->table.has_answer && table_model_is_running(&overview_highlight_state(view)->table);
 }
 
-bool farlit_busy(struct view *view)
+bool overview_highlight_is_busy(struct view *view)
 {
-    struct farlit *l = here(view);
-    return is_wanted(view) && (tabled_runs(&l->table) || l->soon || is_another(view, l));
+    struct overview_highlight *l = overview_highlight_state(view);
+    return is_wanted(view) && (table_model_is_running(&l->table) || l->soon || overview_highlight_has_changed(view, l));
 }
 
-void farlit_clear(struct view *view)
+void overview_highlight_clear(struct view *view)
 {
-    struct farlit *l = here(view);
-    tabled_clear(&l->table);
+    struct overview_highlight *l = overview_highlight_state(view);
+    table_model_clear(&l->table);
     g_clear_pointer(&l->shares, g_free);
     g_clear_pointer(&l->of, g_free);
     if (l->soon)
@@ -137,7 +137,7 @@ void farlit_clear(struct view *view)
 
 /* ---- by row and pixel ---- */
 
-enum column { THREAD, FROM, UNTIL, SHARE, COLUMNS };
+enum overview_highlight_column { THREAD, FROM, UNTIL, SHARE, COLUMNS };
 
 /* How many lines a row stands for. */
 static uint32_t *count_lines(const GArray *row_of, uint32_t rows)
@@ -148,7 +148,7 @@ static uint32_t *count_lines(const GArray *row_of, uint32_t rows)
     return lines; /* by 1 + row */
 }
 
-static void add(struct farlit *l, const struct table_cell *c, const GArray *row_of,
+static void overview_highlight_add_share(struct overview_highlight *l, const struct table_cell *c, const GArray *row_of,
                 const uint32_t *lines)
 {
     if (c[THREAD].is != CELL_LINE || c[FROM].is != CELL_NUMBER || c[UNTIL].is != CELL_NUMBER ||
@@ -164,21 +164,21 @@ static void add(struct farlit *l, const struct table_cell *c, const GArray *row_
 }
 
 /* False: there is nothing to be drawn. */
-static bool make(struct view *view)
+static bool overview_highlight_build(struct view *view)
 {
-    struct farlit *l = here(view);
-    const struct shown_table *t = &l->table.table;
-    if (!is_wanted(view) || !l->table.here || is_another(view, l) ||
-        l->by_time != view->far.strip.by_time)
+    struct overview_highlight *l = overview_highlight_state(view);
+    const struct result_table *t = &l->table.table;
+    if (!is_wanted(view) || !l->table.has_answer || overview_highlight_has_changed(view, l) ||
+        l->by_time != view->overview.strip.by_time)
         return false;
     if (l->shares)
         return true;
-    GArray *row_of = far_rows_of_lines(view);
-    l->rows = view->far.strip.row_count;
+    GArray *row_of = overview_rows_of_lines(view);
+    l->rows = view->overview.strip.row_count;
     uint32_t *lines = count_lines(row_of, l->rows);
     l->shares = g_new0(float, (size_t)l->rows * l->pixels + 1);
     for (uint32_t i = 0; t->column_count >= COLUMNS && i < t->row_count; i++)
-        add(l, table_cells(t, i), row_of, lines);
+        overview_highlight_add_share(l, result_table_cells(t, i), row_of, lines);
     g_array_free(row_of, TRUE);
     g_free(lines);
     return true;
@@ -187,21 +187,21 @@ static bool make(struct view *view)
 /* ---- drawing ---- */
 
 /* Where a pixel of what was asked for is on the canvas. */
-static double x_of(struct view *view, const struct farlit *l, uint32_t pixel)
+static double x_of(struct view *view, const struct overview_highlight *l, uint32_t pixel)
 {
-    const struct shown_strip *s = &view->far.strip;
+    const struct state_bands *s = &view->overview.strip;
     double at = (double)l->from + (double)pixel * (double)(l->to - l->from) / l->pixels,
            share = (at - (double)s->from) / (double)(s->to - s->from);
-    return camera_names_px(&view->camera) + CLAMP(share, 0, 1) * far_width_px(view);
+    return viewport_names_px(&view->viewport) + CLAMP(share, 0, 1) * overview_width_px(view);
 }
 
 static void paint_row(struct view *view, cairo_t *cr, uint32_t row)
 {
-    struct paint_theme theme = settings_theme(&view->settings);
-    const struct farlit *l = view->farlit;
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    const struct overview_highlight *l = view->overview_highlight;
     const float *shares = l->shares + (size_t)row * l->pixels;
-    cairo_rectangle_t box = strips_box(view, row);
-    double ground = paint_brightness(theme.dark);
+    cairo_rectangle_t box = bands_view_row_box(view, row);
+    double ground = painter_brightness(theme.dark);
     cairo_set_source_rgba(cr, ground, ground, ground, VEIL);
     cairo_rectangle(cr, box.x, box.y, box.width, box.height);
     cairo_fill(cr);
@@ -211,33 +211,33 @@ static void paint_row(struct view *view, cairo_t *cr, uint32_t row)
         double x0 = round(x_of(view, l, i)), x1 = round(x_of(view, l, end));
         if (shares[i] < 0.002f || x1 <= x0)
             continue;
-        lit_colour(cr, MIN((double)shares[i], 1), true, &theme);
+        function_highlight_fill_color(cr, MIN((double)shares[i], 1), true, &theme);
         cairo_rectangle(cr, x0, box.y, x1 - x0, box.height);
         cairo_fill(cr);
     }
 }
 
-void farlit_draw(struct view *view, cairo_t *cr, int height)
+void overview_highlight_draw(struct view *view, cairo_t *cr, int height)
 {
-    if (!make(view))
+    if (!overview_highlight_build(view))
         return;
     cairo_save(cr);
-    cairo_rectangle(cr, 0, STRIPS_RULER_PX, camera_along_px(&view->camera),
-                    strips_bottom_px(view, height) - STRIPS_RULER_PX);
+    cairo_rectangle(cr, 0, BANDS_VIEW_RULER_PX, viewport_along_px(&view->viewport),
+                    bands_view_bottom_px(view, height) - BANDS_VIEW_RULER_PX);
     cairo_clip(cr);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
-    for (uint32_t row = 0; row < view->farlit->rows; row++)
-        if (strips_seen(view, row, height))
+    for (uint32_t row = 0; row < view->overview_highlight->rows; row++)
+        if (bands_view_is_visible(view, row, height))
             paint_row(view, cr, row);
     cairo_restore(cr);
 }
 
-double farlit_share(struct view *view, uint32_t row, double share)
+double overview_highlight_share(struct view *view, uint32_t row, double share)
 {
-    if (!make(view) || row >= view->farlit->rows)
+    if (!overview_highlight_build(view) || row >= view->overview_highlight->rows)
         return -1;
-    const struct farlit *l = view->farlit;
-    const struct shown_strip *s = &view->far.strip;
+    const struct overview_highlight *l = view->overview_highlight;
+    const struct state_bands *s = &view->overview.strip;
     double at = (double)s->from + share * (double)(s->to - s->from),
            pixel = (at - (double)l->from) / (double)(l->to - l->from) * l->pixels;
     return pixel >= 0 && pixel < l->pixels
@@ -245,15 +245,15 @@ double farlit_share(struct view *view, uint32_t row, double share)
                : -1;
 }
 
-void farlit_print(struct view *view, FILE *f)
+void overview_highlight_print(struct view *view, FILE *f)
 {
-    if (!make(view))
+    if (!overview_highlight_build(view))
         return;
-    for (uint32_t row = 0; row < view->farlit->rows; row++) {
+    for (uint32_t row = 0; row < view->overview_highlight->rows; row++) {
         double sum = 0;
-        for (uint32_t i = 0; i < view->farlit->pixels; i++)
-            sum += (double)view->farlit->shares[(size_t)row * view->farlit->pixels + i];
+        for (uint32_t i = 0; i < view->overview_highlight->pixels; i++)
+            sum += (double)view->overview_highlight->shares[(size_t)row * view->overview_highlight->pixels + i];
         if (sum > 0)
-            fprintf(f, "lit %u %.4f\n", row, sum / view->farlit->pixels);
+            fprintf(f, "lit %u %.4f\n", row, sum / view->overview_highlight->pixels);
     }
 }

@@ -5,13 +5,13 @@
 
 #define HIGH_PX 9
 
-void flags_draw(struct view *view, cairo_t *cr, const struct flags_span *span, double x_px,
+void note_flags_draw(struct view *view, cairo_t *cr, const struct note_flags_range *span, double x_px,
                 double width_px)
 {
-    const struct noted *noted = &view->noted;
+    const struct run_notes *noted = &view->run_notes;
     cairo_set_source_rgb(cr, 0.93, 0.26, 0.2);
     for (uint32_t i = 0; i < noted->notes.count && span->to > span->from; i++) {
-        const struct moment_of_note *m = &noted->moments[i];
+        const struct note_moment *m = &noted->moments[i];
         double at = span->by_time ? (double)m->time_ns : (double)m->position,
                x = x_px + (at - span->from) / (span->to - span->from) * width_px;
         if (m->position == NO_POSITION || x < x_px || x > x_px + width_px)

@@ -8,13 +8,13 @@
 struct view;
 
 /* What is seen: between two positions of the log, or two times. */
-struct flags_span {
+struct note_flags_range {
     bool by_time;
     double from, to;
 };
 
 /* Across pixels x_px to x_px + width_px, which stand for that. */
-void flags_draw(struct view *view, cairo_t *cr, const struct flags_span *span, double x_px,
+void note_flags_draw(struct view *view, cairo_t *cr, const struct note_flags_range *span, double x_px,
                 double width_px);
 
 #endif

@@ -7,7 +7,7 @@
 
 struct view;
 
-char *hover_event(struct view *view, const struct shown_event *event);
+char *tooltip_event_text(struct view *view, const struct event_info *event);
 /* What a line does between two marks; NULL: nothing worth a word. */
-char *hover_stretch(struct view *view, uint32_t row, double x_pt);
+char *tooltip_stretch_text(struct view *view, uint32_t row, double x_pt);
 #endif

@@ -17,7 +17,7 @@ static void find_used(const struct scene *s, bool *used)
         used[s->gaps[i].row] = true;
 }
 
-static uint32_t keep_used(struct shown_window *w, const bool *used)
+static uint32_t keep_used(struct window_info *w, const bool *used)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->row_count; i++) {
@@ -32,18 +32,18 @@ static uint32_t keep_used(struct shown_window *w, const bool *used)
 }
 
 /* Not of very many rows, which come in parts. */
-bool idle_drop(struct view *view)
+bool idle_rows_remove(struct view *view)
 {
-    struct stage *stage = &view->stage;
-    struct shown_window *w = &stage->window;
+    struct scene_cache *stage = &view->scene_cache;
+    struct window_info *w = &stage->window;
     const struct scene *s = stage->scene;
-    if (!view->settings.busy_rows || !s || s->row_count != w->row_count || stage->row_base ||
+    if (!view->viewer_settings.busy_rows || !s || s->row_count != w->row_count || stage->row_base ||
         stage->row_total > w->row_count)
         return false;
     bool *used = g_new0(bool, w->row_count + 1);
     find_used(s, used);
     for (uint32_t i = 0; i < w->row_count; i++)
-        used[i] |= rows_is_pinned(&view->camera.place, w->rows[i].line);
+        used[i] |= row_requests_is_pinned(&view->viewport.place, w->rows[i].line);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->row_count; i++)
         kept += used[i];

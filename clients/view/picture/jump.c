@@ -13,61 +13,61 @@
 
 #define AROUND_PX 60 /* a selected event is kept so far from the edges */
 
-static void reveal(struct view *view, const struct scene_mark *m)
+static void go_to_scroll_into_view(struct view *view, const struct scene_mark *m)
 {
-    double names = camera_names_px(&view->camera), width = camera_along_px(&view->camera),
-           height = camera_across_px(&view->camera);
-    double x = camera_x_px(&view->camera, m), y = camera_y_px(&view->camera, m->row), to = x;
+    double names = viewport_names_px(&view->viewport), width = viewport_along_px(&view->viewport),
+           height = viewport_across_px(&view->viewport);
+    double x = viewport_x_px(&view->viewport, m), y = viewport_y_px(&view->viewport, m->row), to = x;
     double room = MIN(AROUND_PX, (width - names) / 4);
     if (x < names + room)
         to = names + room;
     else if (x > width - room)
         to = width - room;
     if (to != x)
-        scroll_to(view, camera_left_pt(&view->camera) + (x - to) / view->camera.place.zoom);
-    double least = camera_band_px(&view->camera);
-    if (m->row >= view->stage.pinned && (y < least + 10 || y > height - 10))
-        bar_to(view,
-               view->camera.place.rise_pt + (y - (least + height) / 2) / view->camera.place.zoom);
+        scroll_to(view, viewport_left_pt(&view->viewport) + (x - to) / view->viewport.place.zoom);
+    double least = viewport_band_px(&view->viewport);
+    if (m->row >= view->scene_cache.pinned && (y < least + 10 || y > height - 10))
+        row_scrollbar_scroll_to(view,
+               view->viewport.place.rise_pt + (y - (least + height) / 2) / view->viewport.place.zoom);
 }
 
-static void go(struct view *view, struct ref at, uint64_t position, bool centre)
+static void go_to_select_and_show(struct view *view, struct event_id at, uint64_t position, bool centre)
 {
-    const struct scene_mark *m = view->camera.place.far ? NULL : stage_mark(&view->stage, at);
-    bool stays = m && (!centre || camera_sees(&view->camera, m));
-    view->picture.leaving = !stays;
-    select_event(view, at, false);
+    const struct scene_mark *m = view->viewport.place.far ? NULL : scene_cache_find_mark(&view->scene_cache, at);
+    bool stays = m && (!centre || viewport_sees(&view->viewport, m));
+    view->diagram_view.leaving = !stays;
+    selection_set(view, at, false);
     if (stays) {
-        reveal(view, m);
+        go_to_scroll_into_view(view, m);
         return;
     }
-    hold_event(&view->camera, at, position);
-    news_tell(&view->news, NEWS_PLACE);
-    news_tell(&view->news, NEWS_SWITCHES);
+    scroll_anchor_set_event(&view->viewport, at, position);
+    notify_listener(&view->listener, NOTIFY_PLACE);
+    notify_listener(&view->listener, NOTIFY_ACTIONS);
 }
 
-void jump_to_event(struct view *view, struct ref at, uint64_t position)
+void go_to_event(struct view *view, struct event_id at, uint64_t position)
 {
     history_mark(&view->history, "jump");
-    go(view, at, position, true);
+    go_to_select_and_show(view, at, position, true);
 }
 
-void jump_to_position(struct view *view, uint64_t position)
+void go_to_position(struct view *view, uint64_t position)
 {
     history_mark(&view->history, "position");
-    hold_position(&view->camera, position);
-    news_tell(&view->news, NEWS_PLACE);
-    news_tell(&view->news, NEWS_SWITCHES);
+    scroll_anchor_set_position(&view->viewport, position);
+    notify_listener(&view->listener, NOTIFY_PLACE);
+    notify_listener(&view->listener, NOTIFY_ACTIONS);
 }
 
-void jump_to_time(struct view *view, int64_t ns)
+void go_to_time(struct view *view, int64_t ns)
 {
     history_mark(&view->history, "time");
-    hold_time(&view->camera, ns);
-    news_tell(&view->news, NEWS_PLACE);
+    scroll_anchor_set_time(&view->viewport, ns);
+    notify_listener(&view->listener, NOTIFY_PLACE);
 }
 
-void jump_beside(struct view *view, struct ref at, uint64_t position)
+void go_to_neighbor(struct view *view, struct event_id at, uint64_t position)
 {
-    go(view, at, position, false);
+    go_to_select_and_show(view, at, position, false);
 }

@@ -11,7 +11,7 @@
 #define STANDING_PX 20
 
 /* From the first line of keys to the last, downwards. */
-static void extent(const struct scene *s, double *least, double *most)
+static void legend_bar_keys_extent(const struct scene *s, double *least, double *most)
 {
     *least = s->key_count ? 1e9 : 0;
     *most = 0;
@@ -23,7 +23,7 @@ static void extent(const struct scene *s, double *least, double *most)
 }
 
 /* What colours and bars say of how marks stand to the selected one. */
-static void draw_standing(GtkWidget *area, cairo_t *cr, int y)
+static void legend_bar_draw_relations(GtkWidget *area, cairo_t *cr, int y)
 {
     PangoLayout *layout = gtk_widget_create_pango_layout(area, NULL);
     pango_layout_set_markup(
@@ -37,34 +37,34 @@ static void draw_standing(GtkWidget *area, cairo_t *cr, int y)
     g_object_unref(layout);
 }
 
-static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void legend_bar_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     struct view *view = data;
-    struct paint_theme theme = settings_theme(&view->settings);
-    const struct scene *s = view->stage.scene;
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    const struct scene *s = view->scene_cache.scene;
     struct paint_part part = {.notes = true};
     double least, most;
-    paint_background(cr, &theme);
+    painter_fill_background(cr, &theme);
     if (!s)
         return;
     double ink = theme.dark ? 0.85 : 0.15;
     cairo_set_source_rgb(cr, ink, ink, ink);
-    if (view->stage.coloured)
-        draw_standing(GTK_WIDGET(area), cr, height - letters_px(view, STANDING_PX));
-    extent(s, &least, &most);
+    if (view->scene_cache.coloured)
+        legend_bar_draw_relations(GTK_WIDGET(area), cr, height - letters_px(view, STANDING_PX));
+    legend_bar_keys_extent(s, &least, &most);
     letters_scale(view, cr, &width, &height);
     cairo_scale(cr, SCALE, SCALE);
     cairo_translate(cr, 0, 10 - least);
     if (s->vertical)
-        paint_turn(cr);
-    paint_scene(cr, s, &theme, &part, NULL);
+        painter_rotate(cr);
+    scene_paint(cr, s, &theme, &part, NULL);
 }
 
 /* As high as it was while the picture was as wide: it does not move the picture. */
-static int highest(struct view *view, int height)
+static int legend_bar_max_height(struct view *view, int height)
 {
     GObject *legend = G_OBJECT(view->legend);
-    int wide = (int)camera_along_px(&view->camera), had = -1;
+    int wide = (int)viewport_along_px(&view->viewport), had = -1;
     if (GPOINTER_TO_INT(g_object_get_data(legend, "wide")) == wide)
         gtk_widget_get_size_request(view->legend, NULL, &had);
     g_object_set_data(legend, "wide", GINT_TO_POINTER(wide));
@@ -76,31 +76,31 @@ static int highest(struct view *view, int height)
 static bool has_room(const struct view *view)
 {
     int high = gtk_widget_get_height(view->window);
-    return !view->settings.drawer || high <= 0 || high >= letters_px(view, ROOM_PX);
+    return !view->viewer_settings.drawer || high <= 0 || high >= letters_px(view, ROOM_PX);
 }
 
-void legend_show(struct view *view)
+void legend_bar_show(struct view *view)
 {
-    bool on = view->settings.look.legend && !view->camera.place.far && /* bands have their own */
+    bool on = view->viewer_settings.look.legend && !view->viewport.place.far && /* bands have their own */
               has_room(view);
     if (on != gtk_widget_get_visible(view->legend)) {
         gtk_widget_set_visible(view->legend, on);
-        picture_rebuild(view); /* with its symbols, or without */
+        diagram_view_rebuild(view); /* with its symbols, or without */
     }
-    const struct scene *s = view->stage.scene;
+    const struct scene *s = view->scene_cache.scene;
     double least, most;
     if (on && s && s->key_count) {
-        extent(s, &least, &most);
+        legend_bar_keys_extent(s, &least, &most);
         int height = letters_px(view, (most - least + 20) * SCALE + STANDING_PX);
-        gtk_widget_set_size_request(view->legend, -1, highest(view, height));
+        gtk_widget_set_size_request(view->legend, -1, legend_bar_max_height(view, height));
     }
     gtk_widget_queue_draw(view->legend);
 }
 
-GtkWidget *legend_new(struct view *view)
+GtkWidget *legend_bar_new(struct view *view)
 {
     view->legend = gtk_drawing_area_new();
     gtk_widget_set_visible(view->legend, FALSE);
-    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->legend), draw, view, NULL);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->legend), legend_bar_draw_area, view, NULL);
     return view->legend;
 }

@@ -6,7 +6,7 @@
 
 struct view;
 
-GtkWidget *legend_new(struct view *view);
-void legend_show(struct view *view); /* or not, as the settings say */
+GtkWidget *legend_bar_new(struct view *view);
+void legend_bar_show(struct view *view); /* or not, as the settings say */
 
 #endif

@@ -34,14 +34,14 @@ static double unit_of(GtkSettings *settings)
 bool letters_update(struct view *view)
 {
     double unit = unit_of(gtk_widget_get_settings(view->window));
-    bool changed = unit != view->camera.unit_px;
-    view->camera.unit_px = unit;
+    bool changed = unit != view->viewport.unit_px;
+    view->viewport.unit_px = unit;
     return changed;
 }
 
 void letters_scale(const struct view *view, cairo_t *cr, int *width, int *height)
 {
-    double unit = view->camera.unit_px;
+    double unit = view->viewport.unit_px;
     cairo_scale(cr, unit, unit);
     *width = (int)ceil(*width / unit);
     *height = (int)ceil(*height / unit);
@@ -49,5 +49,5 @@ void letters_scale(const struct view *view, cairo_t *cr, int *width, int *height
 
 int letters_px(const struct view *view, double px)
 {
-    return (int)ceil(px * view->camera.unit_px);
+    return (int)ceil(px * view->viewport.unit_px);
 }

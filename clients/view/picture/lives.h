@@ -8,16 +8,16 @@
 
 struct view;
 
-void lives_take(struct view *view, enum news news);
-void lives_clear(struct view *view); /* another run */
+void measured_states_on_notification(struct view *view, enum notification news);
+void measured_states_clear(struct view *view); /* another run */
 /* Of the rows that are seen; NULL: it is not here, or not wanted.  Its range may be that of a moment ago. */
-const struct shown_strip *lives_of(struct view *view);
+const struct state_bands *measured_states_of(struct view *view);
 /* The pixel of it in which a pixel of the strips begins; -1: none. */
-int lives_pixel(const struct shown_strip *lives, const struct shown_strip *seen, uint32_t pixel);
+int measured_states_find_pixel(const struct state_bands *lives, const struct state_bands *seen, uint32_t pixel);
 /* Is it a row of threads? */
-bool lives_has(const struct shown_strip *lives, uint32_t row);
-const char *lives_problem(struct view *view); /* why it cannot be shown; NULL: it can */
-bool lives_busy(struct view *view); /* is it asked for, or about to be? */
-bool lives_runs(struct view *view); /* is it asked for, and nothing here yet? */
+bool measured_states_has_row(const struct state_bands *lives, uint32_t row);
+const char *measured_states_problem(struct view *view); /* why it cannot be shown; NULL: it can */
+bool measured_states_is_busy(struct view *view); /* is it asked for, or about to be? */
+bool measured_states_is_running(struct view *view); /* is it asked for, and nothing here yet? */
 
 #endif

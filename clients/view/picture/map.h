@@ -10,10 +10,10 @@
 
 struct view;
 
-struct map {
+struct overview_map {
     GtkWidget *widget;
-    struct inquiry asked;
-    struct shown_density density;
+    struct request_slot asked;
+    struct density_info density;
     bool by_time, asked_by_time; /* what is here, what was asked for */
     struct { /* the density as it was painted last; NULL: anew */
         cairo_surface_t *surface;
@@ -23,7 +23,7 @@ struct map {
     uint32_t *strip_of, line_count; /* by line, from 1; 0 it is in none */
 };
 
-GtkWidget *map_new(struct view *view);
-void map_ask(struct view *view);
+GtkWidget *overview_map_new(struct view *view);
+void overview_map_request(struct view *view);
 
 #endif

@@ -25,62 +25,62 @@
 /* ---- a scene of the window ---- */
 
 /* Where all rows fit, they grow into the room that is left. */
-static double good_row_pt(const struct view *view)
+static double diagram_view_row_height_pt(const struct view *view)
 {
-    const struct stage *stage = &view->stage;
-    return camera_good_row_pt(&view->camera, stage->row_base + stage->window.row_count);
+    const struct scene_cache *stage = &view->scene_cache;
+    return viewport_max_row_pt(&view->viewport, stage->row_base + stage->window.row_count);
 }
 
 static void count_pinned(struct view *view)
 {
-    const struct shown_window *w = &view->stage.window;
+    const struct window_info *w = &view->scene_cache.window;
     uint32_t n = 0;
-    while (n < w->row_count && rows_is_pinned(&view->camera.place, w->rows[n].line))
+    while (n < w->row_count && row_requests_is_pinned(&view->viewport.place, w->rows[n].line))
         n++;
-    view->stage.pinned = n;
+    view->scene_cache.pinned = n;
 }
 
-static bool build(struct view *view)
+static bool diagram_view_build_scene(struct view *view)
 {
-    const struct look *look = &view->settings.look;
-    struct scene_options options = {.measure = lettering_width,
+    const struct view_style *look = &view->viewer_settings.look;
+    struct scene_options options = {.measure = text_cache_width,
                                     .legend = look->legend,
                                     .order_arrows = !look->no_order,
-                                    .legend_width_pt = camera_along_px(&view->camera) / 1.25 - 20,
-                                    .vertical = camera_vertical(&view->camera),
-                                    .column_ns = view->camera.place.column_ns,
+                                    .legend_width_pt = viewport_along_px(&view->viewport) / 1.25 - 20,
+                                    .vertical = viewport_vertical(&view->viewport),
+                                    .column_ns = view->viewport.place.column_ns,
                                     .squeeze = look->squeeze,
                                     .threshold_ns = look->threshold_ns,
-                                    .noted = view->noted.scene,
-                                    .noted_count = view->noted.notes.count,
-                                    .row_pt = good_row_pt(view),
-                                    .stuck = view->ties.stuck,
-                                    .stuck_count = view->ties.stuck_count};
-    bool good = stage_build(&view->stage, the_book(view), &options);
-    if (good && idle_drop(view)) {
-        options.row_pt = good_row_pt(view);
-        good = stage_build(&view->stage, the_book(view), &options);
+                                    .noted = view->run_notes.scene,
+                                    .noted_count = view->run_notes.notes.count,
+                                    .row_pt = diagram_view_row_height_pt(view),
+                                    .stuck = view->selection_relations.stuck,
+                                    .stuck_count = view->selection_relations.stuck_count};
+    bool good = scene_cache_build(&view->scene_cache, view_metadata(view), &options);
+    if (good && idle_rows_remove(view)) {
+        options.row_pt = diagram_view_row_height_pt(view);
+        good = scene_cache_build(&view->scene_cache, view_metadata(view), &options);
     }
     count_pinned(view);
     return good;
 }
 
-void picture_rebuild(struct view *view)
+void diagram_view_rebuild(struct view *view)
 {
-    if (!view->stage.scene)
+    if (!view->scene_cache.scene)
         return;
-    build(view);
+    diagram_view_build_scene(view);
     gtk_widget_queue_draw(view->canvas);
 }
 
 /* From here on it is a fixed place, unless it is the end.  By time its columns are counted from a
  * time, which stays the same whatever rows are drawn: that of an event may be repaired otherwise
  * with other rows, and the run may begin before its first event in the log. */
-static void settle(struct view *view)
+static void diagram_view_fix_place(struct view *view)
 {
-    struct place *p = &view->camera.place;
-    p->position = view->stage.window.anchor;
-    p->time_ns = p->column_ns ? view->stage.window.time_ns : 0;
+    struct view_state *p = &view->viewport.place;
+    p->position = view->scene_cache.window.anchor;
+    p->time_ns = p->column_ns ? view->scene_cache.window.time_ns : 0;
     if (p->anchor != ANCHOR_END && !p->follow)
         p->anchor = p->column_ns ? ANCHOR_TIME : ANCHOR_POSITION;
 }
@@ -91,41 +91,41 @@ static void settle(struct view *view)
 
 void picture_tell_much(struct view *view)
 {
-    const struct place *p = &view->camera.place;
-    status_while(&view->status, view->stage.window.unresolved && p->column_ns && !p->far, TOO_MUCH);
+    const struct view_state *p = &view->viewport.place;
+    status_while(&view->status_line, view->scene_cache.window.unresolved && p->column_ns && !p->far, TOO_MUCH);
 }
 
 /* window: ours from now on. */
-static void show(struct view *view, struct shown_window *window)
+static void diagram_view_show_window(struct view *view, struct window_info *window)
 {
-    struct stage *stage = &view->stage;
-    inquiry_cancel(&view->link, &view->colour.standing);
-    shown_window_free(&stage->window);
+    struct scene_cache *stage = &view->scene_cache;
+    request_slot_cancel(&view->server_link, &view->relation_colors.standing);
+    window_info_free(&stage->window);
     stage->window = *window;
     stage->coloured = false;
-    if (!build(view))
+    if (!diagram_view_build_scene(view))
         return;
-    settle(view);
+    diagram_view_fix_place(view);
     if (!stage->row_total || stage->row_total < stage->window.row_count)
         stage->row_total = stage->row_base + stage->window.row_count;
-    hold_settle(&view->camera);
-    bar_update(view);
-    if (view->picture.fresh)
-        cluster_default(view);
-    view->picture.fresh = false;
-    news_tell(&view->news, NEWS_PICTURE);
+    scroll_anchor_settle(&view->viewport);
+    row_scrollbar_update(view);
+    if (view->diagram_view.fresh)
+        line_groups_use_default(view);
+    view->diagram_view.fresh = false;
+    notify_listener(&view->listener, NOTIFY_DIAGRAM);
     picture_tell_much(view);
 }
 
 /* ---- asking for it ---- */
 
 /* The window that is wanted now, with room on either side to scroll into. */
-static void want(struct view *view, struct window_request *request)
+static void diagram_view_fill_request(struct view *view, struct window_request *request)
 {
-    uint32_t columns = camera_columns(&view->camera), beside = columns;
-    const struct place *p = &view->camera.place;
-    place_request(p, request);
-    rows_for_request(view, request);
+    uint32_t columns = viewport_columns(&view->viewport), beside = columns;
+    const struct view_state *p = &view->viewport.place;
+    view_state_request(p, request);
+    row_requests_for_request(view, request);
     if (p->follow) {
         request->anchor = ANCHOR_END;
         request->move_count = 0;
@@ -148,8 +148,8 @@ static void ask(struct view *view);
  * elsewhere, and moved the place, is asked for once more there. */
 static bool ask_there(struct view *view)
 {
-    const struct place *p = &view->camera.place;
-    struct picture *picture = &view->picture;
+    const struct view_state *p = &view->viewport.place;
+    struct diagram_view *picture = &view->diagram_view;
     bool moved = p->from != picture->from || p->shift_pt != picture->shift_pt;
     if (!moved || !p->column_ns || p->far || p->follow || picture->rounds >= ROUNDS_MOST)
         return false;
@@ -158,41 +158,41 @@ static bool ask_there(struct view *view)
     return true;
 }
 
-static void take_window(void *user, const struct answer *answer)
+static void diagram_view_receive_window(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    struct shown_window window;
-    bool here = inquiry_window_read(answer, &window);
+    struct window_info window;
+    bool here = request_slot_read_window(answer, &window);
     if (here) {
-        struct hold hold = view->camera.hold;
-        view->picture.leaving = false;
-        rows_taken(view, &window);
-        show(view, &window);
-        if (window.unresolved && hold.event.line && !stage_mark(&view->stage, hold.event))
-            view->camera.hold = hold; /* it may be in what is still looked for */
+        struct scroll_anchor hold = view->viewport.anchor;
+        view->diagram_view.leaving = false;
+        row_requests_on_window(view, &window);
+        diagram_view_show_window(view, &window);
+        if (window.unresolved && hold.event.line && !scene_cache_find_mark(&view->scene_cache, hold.event))
+            view->viewport.anchor = hold; /* it may be in what is still looked for */
     }
-    if (inquiry_again(&view->picture.placing, answer))
-        picture_ask(view);
+    if (request_slot_resend_needed(&view->diagram_view.placing, answer))
+        diagram_view_request(view);
     else if (answer->last && !ask_there(view))
-        colour_ask(view);
-    picture_stays(view);
-    if (here && rows_by_events(view) && !view->map.density.row_count)
-        map_ask(view); /* of the lines that are known by now */
+        relation_colors_request(view);
+    diagram_view_keep_current(view);
+    if (here && row_requests_by_events(view) && !view->overview_map.density.row_count)
+        overview_map_request(view); /* of the lines that are known by now */
 }
 
-void picture_stays(struct view *view)
+void diagram_view_keep_current(struct view *view)
 {
-    if (!view->picture.leaving || inquiry_runs(&view->link, &view->picture.placing))
+    if (!view->diagram_view.leaving || request_slot_is_running(&view->server_link, &view->diagram_view.placing))
         return;
-    view->picture.leaving = false;
+    view->diagram_view.leaving = false;
     gtk_widget_queue_draw(view->canvas);
 }
 
-void picture_ask(struct view *view)
+void diagram_view_request(struct view *view)
 {
-    view->picture.rounds = 0;
-    if (view->camera.place.far)
-        far_ask(view);
+    view->diagram_view.rounds = 0;
+    if (view->viewport.place.far)
+        overview_request(view);
     else
         ask(view);
 }
@@ -200,13 +200,13 @@ void picture_ask(struct view *view)
 static void ask(struct view *view)
 {
     struct window_request request;
-    if (view->stage.scene && fabs(view->stage.scene->row_pt - good_row_pt(view)) > 0.01)
-        picture_rebuild(view); /* it is zoomed, or has another size */
-    if (!inquiry_may(&view->link, &view->picture.placing))
+    if (view->scene_cache.scene && fabs(view->scene_cache.scene->row_pt - diagram_view_row_height_pt(view)) > 0.01)
+        diagram_view_rebuild(view); /* it is zoomed, or has another size */
+    if (!request_slot_try_acquire(&view->server_link, &view->diagram_view.placing))
         return;
-    inquiry_cancel(&view->link, &view->colour.standing); /* of another picture */
-    want(view, &request);
-    view->picture.from = view->camera.place.from;
-    view->picture.shift_pt = view->camera.place.shift_pt;
-    inquiry_window(&view->link, &view->picture.placing, &request, take_window, view);
+    request_slot_cancel(&view->server_link, &view->relation_colors.standing); /* of another picture */
+    diagram_view_fill_request(view, &request);
+    view->diagram_view.from = view->viewport.place.from;
+    view->diagram_view.shift_pt = view->viewport.place.shift_pt;
+    request_slot_request_window(&view->server_link, &view->diagram_view.placing, &request, diagram_view_receive_window, view);
 }

@@ -7,8 +7,8 @@
 
 struct view;
 
-struct picture {
-    struct inquiry placing;
+struct diagram_view {
+    struct request_slot placing;
     int32_t from; /* of the place, when it was asked for */
     double shift_pt;
     unsigned rounds; /* so often it was asked for because the window had moved the place */
@@ -16,9 +16,9 @@ struct picture {
     bool leaving; /* one to jump to is coming: how this one looks is not worth a frame */
 };
 
-void picture_ask(struct view *view); /* densities, if the place is far */
-void picture_stays(struct view *view); /* if none is coming, it looks as it is to after all */
+void diagram_view_request(struct view *view); /* densities, if the place is far */
+void diagram_view_keep_current(struct view *view); /* if none is coming, it looks as it is to after all */
 void picture_tell_much(struct view *view); /* as long as a column of it holds too much */
-void picture_rebuild(struct view *view); /* with other names, symbols or times */
+void diagram_view_rebuild(struct view *view); /* with other names, symbols or times */
 
 #endif

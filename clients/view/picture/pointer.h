@@ -8,16 +8,16 @@
 
 struct view;
 
-struct pointer {
+struct pointer_input {
     double x, y; /* along and across the lines, in pixels; -1: outside */
-    struct drag {
-        enum { DRAG_NOTHING, DRAG_PICTURE, DRAG_NAMES, DRAG_ROW } what;
+    struct pointer_drag {
+        enum { DRAG_NOTHING, DRAG_DIAGRAM, DRAG_NAMES, DRAG_ROW } what;
         double x, y;
         uint32_t line; /* of the row */
     } drag;
     double pressed_px; /* along, where the picture was taken hold of */
 };
 
-void pointer_watch(struct view *view, GtkWidget *canvas);
+void pointer_input_watch(struct view *view, GtkWidget *canvas);
 
 #endif

@@ -12,103 +12,103 @@
 /* Of larger runs nobody who only clicks asks for what takes a look at all of it, but for who has opened the drawer. */
 #define EVENTS_MOST 1000000u
 
-struct reason {
-    struct tabled why;
-    struct ref of, cause; /* of: the event that was asked about; line 0: none */
+struct wait_cause {
+    struct table_model why;
+    struct event_id of, cause; /* of: the event that was asked about; line 0: none */
     char *said; /* NULL: not known (yet) */
     bool goes; /* to the cause, once it is known */
 };
 
-static void go(struct view *view, struct reason *r)
+static void wait_cause_go_to_cause(struct view *view, struct wait_cause *r)
 {
     r->goes = false;
     if (r->cause.line)
-        jump_to_event(view, r->cause, NO_POSITION);
+        go_to_event(view, r->cause, NO_POSITION);
     else
-        status_say(&view->status, "Nothing that is recorded ended this wait");
+        status_line_show(&view->status_line, "Nothing that is recorded ended this wait");
 }
 
-static void on_told(void *user)
+static void wait_cause_on_table(void *user)
 {
     struct view *view = user;
-    struct reason *r = view->reason;
-    struct table_names names = {the_book(view), view->link.sites};
+    struct wait_cause *r = view->wait_cause;
+    struct table_names names = {view_metadata(view), view->server_link.sites};
     if (!r->why.fresh)
         return;
     r->why.fresh = false;
     free(r->said);
-    r->said = r->why.table.problem ? NULL : sentence_of_wait(&names, &r->why.table, &r->cause);
-    news_tell(&view->news, NEWS_REASON);
+    r->said = r->why.table.problem ? NULL : wait_summary_text(&names, &r->why.table, &r->cause);
+    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
     if (r->goes)
-        go(view, r);
+        wait_cause_go_to_cause(view, r);
 }
 
-static struct reason *reason_of(struct view *view)
+static struct wait_cause *wait_cause_state(struct view *view)
 {
-    if (!view->reason) {
-        view->reason = g_new0(struct reason, 1);
-        view->reason->why = (struct tabled){.link = &view->link, .told = on_told, .user = view};
+    if (!view->wait_cause) {
+        view->wait_cause = g_new0(struct wait_cause, 1);
+        view->wait_cause->why = (struct table_model){.link = &view->server_link, .on_table = wait_cause_on_table, .user = view};
     }
-    return view->reason;
+    return view->wait_cause;
 }
 
-static void forget(struct view *view)
+static void wait_cause_reset(struct view *view)
 {
-    struct reason *r = reason_of(view);
-    tabled_clear(&r->why);
+    struct wait_cause *r = wait_cause_state(view);
+    table_model_clear(&r->why);
     free(r->said);
     r->said = NULL;
     r->goes = false;
-    r->of = r->cause = (struct ref){0};
+    r->of = r->cause = (struct event_id){0};
 }
 
-void reason_ask(struct view *view, struct ref at)
+void wait_cause_request(struct view *view, struct event_id at)
 {
-    struct reason *r = reason_of(view);
-    if (ref_equal(r->of, at) && at.line)
+    struct wait_cause *r = wait_cause_state(view);
+    if (event_id_equal(r->of, at) && at.line)
         return;
-    forget(view);
+    wait_cause_reset(view);
     r->of = at;
-    if (at.line && view->link.connected && view->link.has_run) {
+    if (at.line && view->server_link.connected && view->server_link.has_run) {
         char event[48];
-        struct table_request request = tabled_request("why", "");
-        ref_print(event, sizeof event, at);
-        tabled_option(&request, "event", event);
-        tabled_ask(&r->why, &request);
+        struct table_request request = table_model_request("why", "");
+        event_id_print(event, sizeof event, at);
+        table_model_set_option(&request, "event", event);
+        table_model_send(&r->why, &request);
     }
-    news_tell(&view->news, NEWS_REASON);
+    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
 }
 
-const char *reason_said(const struct view *view, const struct ref *at)
+const char *wait_cause_sentence(const struct view *view, const struct event_id *at)
 {
-    const struct reason *r = view->reason;
-    return r && (!at || ref_equal(*at, r->of)) ? r->said : NULL;
+    const struct wait_cause *r = view->wait_cause;
+    return r && (!at || event_id_equal(*at, r->of)) ? r->said : NULL;
 }
 
-void reason_go(struct view *view)
+void wait_cause_go_to(struct view *view)
 {
-    struct reason *r = reason_of(view);
+    struct wait_cause *r = wait_cause_state(view);
     if (!r->of.line)
-        status_say(&view->status, "Select a wait first");
+        status_line_show(&view->status_line, "Select a wait first");
     else if (r->said)
-        go(view, r);
+        wait_cause_go_to_cause(view, r);
     else
         r->goes = true;
 }
 
-void reason_take(struct view *view, enum news news)
+void wait_cause_on_notification(struct view *view, enum notification news)
 {
-    struct ref at = view->camera.place.selected;
-    if ((news != NEWS_SELECTED && news != NEWS_PICTURE) || !at.line)
+    struct event_id at = view->viewport.place.selected;
+    if ((news != NOTIFY_SELECTION && news != NOTIFY_DIAGRAM) || !at.line)
         return;
-    const struct shown_event *e = stage_event(&view->stage, at);
-    bool may = view->settings.drawer || view->link.count <= EVENTS_MOST;
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
+    bool may = view->viewer_settings.drawer || view->server_link.count <= EVENTS_MOST;
     if (e && e->waited_ns > 0 && may)
-        reason_ask(view, at);
+        wait_cause_request(view, at);
 }
 
-void reason_clear(struct view *view)
+void wait_cause_clear(struct view *view)
 {
-    forget(view);
-    news_tell(&view->news, NEWS_REASON);
+    wait_cause_reset(view);
+    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
 }

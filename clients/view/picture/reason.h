@@ -7,12 +7,12 @@
 
 struct view;
 
-/* The wait that begins or ends with this event; it is told by NEWS_REASON. */
-void reason_ask(struct view *view, struct ref at);
+/* The wait that begins or ends with this event; it is told by NOTIFY_WAIT_CAUSE. */
+void wait_cause_request(struct view *view, struct event_id at);
 /* The sentence that is known of this event, of any if at is NULL; NULL: none. */
-const char *reason_said(const struct view *view, const struct ref *at);
-void reason_go(struct view *view); /* to the event that ended the wait, as soon as it is known */
-void reason_take(struct view *view, enum news news);
-void reason_clear(struct view *view); /* another run */
+const char *wait_cause_sentence(const struct view *view, const struct event_id *at);
+void wait_cause_go_to(struct view *view); /* to the event that ended the wait, as soon as it is known */
+void wait_cause_on_notification(struct view *view, enum notification news);
+void wait_cause_clear(struct view *view); /* another run */
 
 #endif

@@ -14,7 +14,7 @@
 
 static bool is_shown(const struct view *view, uint32_t line)
 {
-    const struct shown_window *w = &view->stage.window;
+    const struct window_info *w = &view->scene_cache.window;
     for (uint32_t i = 0; i < w->row_count; i++) {
         if (w->rows[i].line == line)
             return true;
@@ -26,64 +26,64 @@ static bool is_shown(const struct view *view, uint32_t line)
 }
 
 /* Lines that nothing happened on are not worth a row. */
-static bool worth(struct view *view, uint32_t line)
+static bool row_requests_line_has_row(struct view *view, uint32_t line)
 {
-    const struct book_line *l = book_line(the_book(view), line);
-    return l && book_drawn(the_book(view), line) &&
-           (l->is.events || the_book(view)->run.connected || is_shown(view, line));
+    const struct line_metadata *l = metadata_line(view_metadata(view), line);
+    return l && metadata_line_is_visible(view_metadata(view), line) &&
+           (l->is.events || view_metadata(view)->run.connected || is_shown(view, line));
 }
 
-static void append(struct place *p, uint32_t line)
+static void row_requests_append_row(struct view_state *p, uint32_t line)
 {
-    p->rows = g_renew(struct place_row, p->rows, p->row_count + 1);
-    p->rows[p->row_count++] = (struct place_row){.line = line};
+    p->rows = g_renew(struct view_state_row, p->rows, p->row_count + 1);
+    p->rows[p->row_count++] = (struct view_state_row){.line = line};
 }
 
 /* Of very many lines the server knows, for all of them at once, which have something in a window. */
-bool rows_by_events(const struct view *view)
+bool row_requests_by_events(const struct view *view)
 {
-    const struct book *book = &view->link.source.book;
+    const struct trace_metadata *book = &view->server_link.source.book;
     bool busy =
-        view->settings.busy_rows && !view->camera.place.far && book->line_count > ROWS_AT_ONCE;
-    return (book->some || busy) && view->camera.place.row_count == 0;
+        view->viewer_settings.busy_rows && !view->viewport.place.far && book->line_count > ROWS_AT_ONCE;
+    return (book->some || busy) && view->viewport.place.row_count == 0;
 }
 
-void rows_taken(struct view *view, const struct shown_window *window)
+void row_requests_on_window(struct view *view, const struct window_info *window)
 {
-    if (rows_by_events(view))
-        view->stage.row_total = window->row_count;
+    if (row_requests_by_events(view))
+        view->scene_cache.row_total = window->row_count;
 }
 
 /* In the order in which they stand until somebody arranges them. */
-uint32_t *rows_all(struct view *view, uint32_t *count)
+uint32_t *row_requests_all(struct view *view, uint32_t *count)
 {
-    const struct book *book = the_book(view);
+    const struct trace_metadata *book = view_metadata(view);
     uint32_t *lines = g_new(uint32_t, book->line_count + 1);
     *count = 0;
     for (uint32_t line = 1; line <= book->line_count; line++)
-        if (worth(view, line))
+        if (row_requests_line_has_row(view, line))
             lines[(*count)++] = line;
-    book_sort(book, lines, *count);
+    metadata_sort_lines(book, lines, *count);
     return lines;
 }
 
-static void arrange(struct view *view)
+static void row_requests_init_place_rows(struct view *view)
 {
-    if (view->camera.place.row_count)
+    if (view->viewport.place.row_count)
         return;
-    if (rows_by_events(view)) {
-        const struct shown_window *w = &view->stage.window;
+    if (row_requests_by_events(view)) {
+        const struct window_info *w = &view->scene_cache.window;
         for (uint32_t i = 0; i < w->row_count; i++)
-            append(&view->camera.place, w->rows[i].line);
+            row_requests_append_row(&view->viewport.place, w->rows[i].line);
         return;
     }
-    uint32_t count, *lines = rows_all(view, &count);
+    uint32_t count, *lines = row_requests_all(view, &count);
     for (uint32_t i = 0; i < count; i++)
-        append(&view->camera.place, lines[i]);
+        row_requests_append_row(&view->viewport.place, lines[i]);
     g_free(lines);
 }
 
-uint32_t rows_index(const struct place *p, uint32_t line)
+uint32_t row_requests_index(const struct view_state *p, uint32_t line)
 {
     uint32_t i = 0;
     while (i < p->row_count && p->rows[i].line != line)
@@ -94,28 +94,28 @@ uint32_t rows_index(const struct place *p, uint32_t line)
 /* Lines that are new come last. */
 static void add_new(struct view *view)
 {
-    struct place *p = &view->camera.place;
-    if (p->row_count == 0 || the_book(view)->some)
+    struct view_state *p = &view->viewport.place;
+    if (p->row_count == 0 || view_metadata(view)->some)
         return;
-    for (uint32_t line = 1; line <= the_book(view)->line_count; line++)
-        if (worth(view, line) && rows_index(p, line) == p->row_count)
-            append(p, line);
+    for (uint32_t line = 1; line <= view_metadata(view)->line_count; line++)
+        if (row_requests_line_has_row(view, line) && row_requests_index(p, line) == p->row_count)
+            row_requests_append_row(p, line);
 }
 
-static void ask_for_all(struct view *view, struct window_request *r)
+static void row_requests_request_all(struct view *view, struct window_request *r)
 {
     g_free(r->rows);
-    r->rows = rows_all(view, &r->row_count);
+    r->rows = row_requests_all(view, &r->row_count);
     r->joined = g_realloc(r->joined, r->row_count + 1);
     memset(r->joined, 0, r->row_count + 1);
 }
 
 /* How many rows of the request are pinned ones, the first of them. */
-static uint32_t pinned_of(const struct place *p, const struct window_request *r, uint32_t *end)
+static uint32_t pinned_of(const struct view_state *p, const struct window_request *r, uint32_t *end)
 {
     uint32_t count = 0;
     for (*end = 0; *end < r->row_count; (*end)++) {
-        if (!rows_is_pinned(p, r->rows[*end]))
+        if (!row_requests_is_pinned(p, r->rows[*end]))
             break;
         count += !r->joined[*end];
     }
@@ -123,14 +123,14 @@ static uint32_t pinned_of(const struct place *p, const struct window_request *r,
 }
 
 /* Of very many rows only those that are seen and as many on either side, and those that are pinned. */
-static void cut(struct view *view, struct window_request *r)
+static void row_requests_limit_rows(struct view *view, struct window_request *r)
 {
     double page =
-        camera_across_px(&view->camera) / view->camera.place.zoom / camera_row_pt(&view->camera);
-    double top = view->camera.place.rise_pt / camera_row_pt(&view->camera);
+        viewport_across_px(&view->viewport) / view->viewport.place.zoom / viewport_row_pt(&view->viewport);
+    double top = view->viewport.place.rise_pt / viewport_row_pt(&view->viewport);
     uint32_t block = ROWS_AT_ONCE / 4, first = (uint32_t)MAX(top - page, 0) / block * block;
     uint32_t most = ((uint32_t)(3 * page) / block + 2) * block, row = 0, from = 0,
-             to = r->row_count, kept, pinned = pinned_of(&view->camera.place, r, &kept);
+             to = r->row_count, kept, pinned = pinned_of(&view->viewport.place, r, &kept);
     if (first <= pinned)
         first = kept = pinned = 0;
     for (uint32_t i = 0; i < r->row_count; i++) {
@@ -149,33 +149,33 @@ static void cut(struct view *view, struct window_request *r)
     memmove(r->rows + kept, r->rows + from, (to - from) * sizeof *r->rows);
     memmove(r->joined + kept, r->joined + from, to - from);
     r->row_count = kept + to - from;
-    view->stage.row_base = from ? first - pinned : 0;
+    view->scene_cache.row_base = from ? first - pinned : 0;
 }
 
-void rows_for_request(struct view *view, struct window_request *r)
+void row_requests_for_request(struct view *view, struct window_request *r)
 {
     uint32_t rows = 0;
     add_new(view);
-    view->stage.row_base = 0;
-    if (rows_by_events(view)) {
+    view->scene_cache.row_base = 0;
+    if (row_requests_by_events(view)) {
         r->most_rows = ROWS_AT_ONCE;
         return;
     }
     r->most_rows = LIMIT_LINES_TOLD; /* that there are more may not be known yet */
-    if (r->row_count == 0 && the_book(view)->line_count > ROWS_AT_ONCE)
-        ask_for_all(view, r);
+    if (r->row_count == 0 && view_metadata(view)->line_count > ROWS_AT_ONCE)
+        row_requests_request_all(view, r);
     for (uint32_t i = 0; i < r->row_count; i++)
         rows += i == 0 || !r->joined[i];
-    view->stage.row_total = rows;
+    view->scene_cache.row_total = rows;
     if (rows > ROWS_AT_ONCE)
-        cut(view, r);
+        row_requests_limit_rows(view, r);
 }
 
-bool rows_for_density(struct view *view, struct window_request *r)
+bool row_requests_for_density(struct view *view, struct window_request *r)
 {
-    const struct shown_window *w = &view->stage.window;
-    rows_for_request(view, r);
-    if (!rows_by_events(view))
+    const struct window_info *w = &view->scene_cache.window;
+    row_requests_for_request(view, r);
+    if (!row_requests_by_events(view))
         return true;
     r->rows = g_realloc(r->rows, (w->row_count + 1) * sizeof *r->rows);
     r->joined = g_realloc(r->joined, w->row_count + 1);
@@ -188,44 +188,44 @@ bool rows_for_density(struct view *view, struct window_request *r)
 
 /* ---- changes ---- */
 
-void rows_begin(struct view *view, const char *what)
+void row_requests_begin(struct view *view, const char *what)
 {
     history_mark(&view->history, what);
-    arrange(view);
-    if (!view->camera.place.far)
-        hold_keep_selected(&view->camera);
+    row_requests_init_place_rows(view);
+    if (!view->viewport.place.far)
+        scroll_anchor_keep_selected(&view->viewport);
 }
 
-void rows_done(struct view *view)
+void row_requests_done(struct view *view)
 {
-    place_pinned_first(&view->camera.place);
-    news_tell(&view->news, NEWS_ROWS);
+    view_state_pinned_first(&view->viewport.place);
+    notify_listener(&view->listener, NOTIFY_ROWS);
 }
 
-bool rows_is_pinned(const struct place *p, uint32_t line)
+bool row_requests_is_pinned(const struct view_state *p, uint32_t line)
 {
-    uint32_t at = rows_index(p, line);
+    uint32_t at = row_requests_index(p, line);
     return at < p->row_count && p->rows[at].pinned;
 }
 
-uint32_t rows_first(const struct place *p, uint32_t i)
+uint32_t row_requests_first(const struct view_state *p, uint32_t i)
 {
     while (i > 0 && p->rows[i].joins)
         i--;
     return i;
 }
 
-uint32_t rows_end(const struct place *p, uint32_t i)
+uint32_t row_requests_end(const struct view_state *p, uint32_t i)
 {
     for (i++; i < p->row_count && p->rows[i].joins;)
         i++;
     return i;
 }
 
-void rows_carry(struct place *p, uint32_t first, uint32_t end, uint32_t to)
+void row_requests_move(struct view_state *p, uint32_t first, uint32_t end, uint32_t to)
 {
     uint32_t n = end - first;
-    struct place_row *some = g_memdup2(p->rows + first, n * sizeof *some);
+    struct view_state_row *some = g_memdup2(p->rows + first, n * sizeof *some);
     memmove(p->rows + first, p->rows + end, (p->row_count - end) * sizeof *some);
     to = to > first ? to - n : to;
     memmove(p->rows + to + n, p->rows + to, (p->row_count - n - to) * sizeof *some);

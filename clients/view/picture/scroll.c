@@ -20,94 +20,94 @@ static gboolean on_reselect(gpointer data)
 {
     struct view *view = data;
     view->scroll.reselect = 0;
-    if (view->camera.place.far)
+    if (view->viewport.place.far)
         return G_SOURCE_REMOVE;
-    const struct scene *s = view->stage.scene;
-    const struct scene_mark *m = stage_mark(&view->stage, view->camera.place.selected),
+    const struct scene *s = view->scene_cache.scene;
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected),
                             *best = NULL;
-    if (!m || camera_sees(&view->camera, m) || view->camera.place.second.line)
+    if (!m || viewport_sees(&view->viewport, m) || view->viewport.place.second.line)
         return G_SOURCE_REMOVE;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *o = &s->marks[i];
-        if (o->row == m->row && camera_sees(&view->camera, o) &&
+        if (o->row == m->row && viewport_sees(&view->viewport, o) &&
             (!best || fabs(o->x_pt - m->x_pt) < fabs(best->x_pt - m->x_pt)))
             best = o;
     }
     if (best)
-        select_silently(view, best->event->at,
+        selection_set_silently(view, best->event->at,
                         false); /* not a change that anyone made: nothing to undo */
     return G_SOURCE_REMOVE;
 }
 
-static void moved(struct view *view)
+static void scroll_on_moved(struct view *view)
 {
-    if (view->settings.reselect && view->camera.place.selected.line && !view->scroll.reselect)
+    if (view->viewer_settings.reselect && view->viewport.place.selected.line && !view->scroll.reselect)
         view->scroll.reselect = g_timeout_add(300, on_reselect, view);
-    news_tell(&view->news, NEWS_SEEN);
-    if (camera_needs_more(&view->camera))
-        news_tell(&view->news, NEWS_PLACE);
+    notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
+    if (viewport_needs_more(&view->viewport))
+        notify_listener(&view->listener, NOTIFY_PLACE);
 }
 
 void scroll_to(struct view *view, double left_pt)
 {
-    hold_leave_follow(&view->camera);
-    camera_set_left_pt(&view->camera, camera_clamped_pt(&view->camera, left_pt));
-    moved(view);
+    scroll_anchor_leave_follow(&view->viewport);
+    viewport_set_left_pt(&view->viewport, viewport_clamped_pt(&view->viewport, left_pt));
+    scroll_on_moved(view);
 }
 
 void scroll_pan(struct view *view, double x_px, double y_px)
 {
-    struct place *p = &view->camera.place;
+    struct view_state *p = &view->viewport.place;
     if (p->far) {
-        far_pan(view, x_px);
-    } else if (view->stage.scene && x_px) {
-        double left = camera_left_pt(&view->camera),
-               wanted = camera_clamped_pt(&view->camera, left + x_px / p->zoom);
+        overview_pan(view, x_px);
+    } else if (view->scene_cache.scene && x_px) {
+        double left = viewport_left_pt(&view->viewport),
+               wanted = viewport_clamped_pt(&view->viewport, left + x_px / p->zoom);
         if (wanted != left) {
             history_mark(&view->history, "scroll");
             scroll_to(view, wanted);
         }
     }
     if (y_px)
-        bar_to(view, p->rise_pt + y_px / p->zoom);
+        row_scrollbar_scroll_to(view, p->rise_pt + y_px / p->zoom);
 }
 
 void scroll_page(struct view *view, int pages)
 {
     scroll_pan(view,
-               pages * 0.75 * (camera_along_px(&view->camera) - camera_names_px(&view->camera)), 0);
+               pages * 0.75 * (viewport_along_px(&view->viewport) - viewport_names_px(&view->viewport)), 0);
 }
 
 void scroll_start(struct view *view)
 {
-    struct place *p = &view->camera.place;
+    struct view_state *p = &view->viewport.place;
     history_mark(&view->history, "start");
-    hold_leave_follow(&view->camera);
-    hold_forget_moves(p);
+    scroll_anchor_leave_follow(&view->viewport);
+    scroll_anchor_forget_moves(p);
     p->anchor = ANCHOR_START;
     p->from = 0;
     p->shift_pt = 0;
     p->far = false;
-    news_tell(&view->news, NEWS_PLACE);
+    notify_listener(&view->listener, NOTIFY_PLACE);
 }
 
 void scroll_follow(struct view *view, bool follow)
 {
-    struct place *p = &view->camera.place;
-    if (follow == p->follow && !p->far && view->stage.scene)
+    struct view_state *p = &view->viewport.place;
+    if (follow == p->follow && !p->far && view->scene_cache.scene)
         return;
-    if (view->stage.scene)
+    if (view->scene_cache.scene)
         history_mark(&view->history, "follow");
     if (follow) {
-        hold_forget_moves(p);
+        scroll_anchor_forget_moves(p);
         p->follow = true;
         p->far = false;
         p->anchor = ANCHOR_END;
-        news_tell(&view->news, NEWS_PLACE);
+        notify_listener(&view->listener, NOTIFY_PLACE);
     } else {
-        hold_leave_follow(&view->camera);
+        scroll_anchor_leave_follow(&view->viewport);
     }
-    news_tell(&view->news, NEWS_SWITCHES);
+    notify_listener(&view->listener, NOTIFY_ACTIONS);
 }
 
 void scroll_stop(struct view *view)

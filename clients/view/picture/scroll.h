@@ -7,7 +7,7 @@
 
 struct view;
 
-struct scroll {
+struct scrolling {
     guint reselect; /* timer: the selected event has left the picture */
 };
 

@@ -7,46 +7,46 @@
 #include "clients/view/picture/colour.h"
 #include "clients/view/picture/view.h"
 
-void select_silently(struct view *view, struct ref at, bool second)
+void selection_set_silently(struct view *view, struct event_id at, bool second)
 {
-    struct place *p = &view->camera.place;
+    struct view_state *p = &view->viewport.place;
     if (second)
         p->second = at;
     else
         p->selected = at;
     if (!second)
-        p->second = (struct ref){0, 0};
-    ties_clear(&view->ties);
-    view->stage.coloured = false;
-    news_tell(&view->news, NEWS_LOOK);
-    news_tell(&view->news, NEWS_SELECTED);
-    ties_count(&view->ties, view->camera.place.selected, false);
-    ties_ask(&view->ties, view->camera.place.selected, view->camera.place.second);
+        p->second = (struct event_id){0, 0};
+    selection_relations_clear(&view->selection_relations);
+    view->scene_cache.coloured = false;
+    notify_listener(&view->listener, NOTIFY_LOOK);
+    notify_listener(&view->listener, NOTIFY_SELECTION);
+    selection_relations_count(&view->selection_relations, view->viewport.place.selected, false);
+    selection_relations_request(&view->selection_relations, view->viewport.place.selected, view->viewport.place.second);
     if (!at.line)
         return;
-    colour_ask(view);
+    relation_colors_request(view);
 }
 
-void select_event(struct view *view, struct ref at, bool second)
+void selection_set(struct view *view, struct event_id at, bool second)
 {
-    struct place *p = &view->camera.place;
+    struct view_state *p = &view->viewport.place;
     second = second && p->selected.line;
-    if (second ? ref_equal(p->second, at) : ref_equal(p->selected, at) && !p->second.line)
+    if (second ? event_id_equal(p->second, at) : event_id_equal(p->selected, at) && !p->second.line)
         return;
     history_mark(&view->history, "select");
-    select_silently(view, at, second);
+    selection_set_silently(view, at, second);
 }
 
-void select_restored(struct view *view)
+void selection_on_restored(struct view *view)
 {
-    const struct place *p = &view->camera.place;
-    view->camera.hold.active = false;
-    ties_clear(&view->ties);
-    news_tell(&view->news, NEWS_LOOK);
-    news_tell(&view->news, NEWS_PLACE);
-    ties_count(&view->ties, p->selected, false);
-    ties_ask(&view->ties, p->selected, p->second);
-    news_tell(&view->news, NEWS_SELECTED);
-    news_tell(&view->news, NEWS_SETTINGS);
-    news_tell(&view->news, NEWS_SWITCHES);
+    const struct view_state *p = &view->viewport.place;
+    view->viewport.anchor.active = false;
+    selection_relations_clear(&view->selection_relations);
+    notify_listener(&view->listener, NOTIFY_LOOK);
+    notify_listener(&view->listener, NOTIFY_PLACE);
+    selection_relations_count(&view->selection_relations, p->selected, false);
+    selection_relations_request(&view->selection_relations, p->selected, p->second);
+    notify_listener(&view->listener, NOTIFY_SELECTION);
+    notify_listener(&view->listener, NOTIFY_SETTINGS);
+    notify_listener(&view->listener, NOTIFY_ACTIONS);
 }

@@ -13,7 +13,7 @@
 #include "wire/shown.h"
 
 /* How many events of a line are left of a column. */
-static int64_t left_of(const struct shown_window *w, uint32_t line, uint64_t left, int32_t column)
+static int64_t line_slide_left_neighbor(const struct window_info *w, uint32_t line, uint64_t left, int32_t column)
 {
     int64_t n = (int64_t)left;
     for (uint32_t i = 0; i < w->event_count; i++)
@@ -21,23 +21,23 @@ static int64_t left_of(const struct shown_window *w, uint32_t line, uint64_t lef
     return n;
 }
 
-static void tell_edge(struct place *p, const struct shown_window *w, int32_t column)
+static void line_slide_report_edge(struct view_state *p, const struct window_info *w, int32_t column)
 {
     uint32_t count = 0, room = 1;
     for (uint32_t i = 0; i < w->row_count; i++)
         room += 1 + w->rows[i].member_count;
-    struct shown_move *moves = memory_zeroed(room, sizeof *moves);
+    struct layout_move *moves = xcalloc(room, sizeof *moves);
     for (uint32_t i = 0; i < w->row_count; i++) {
-        const struct shown_row *row = &w->rows[i];
+        const struct row_info *row = &w->rows[i];
         uint64_t own = row->left;
         for (uint32_t k = 0; k < row->member_count; k++) {
             own -= row->lefts[k];
-            moves[count++] = (struct shown_move){
-                row->members[k], true, left_of(w, row->members[k], row->lefts[k], column)};
+            moves[count++] = (struct layout_move){
+                row->members[k], true, line_slide_left_neighbor(w, row->members[k], row->lefts[k], column)};
         }
-        moves[count++] = (struct shown_move){row->line, true, left_of(w, row->line, own, column)};
+        moves[count++] = (struct layout_move){row->line, true, line_slide_left_neighbor(w, row->line, own, column)};
     }
-    hold_forget_moves(p);
+    scroll_anchor_forget_moves(p);
     p->moves = moves;
     p->move_count = count;
 }
@@ -46,15 +46,15 @@ static void tell_edge(struct place *p, const struct shown_window *w, int32_t col
  * of it.  That changes nothing in the picture (docs/order.md). */
 static void anchor_at_edge(struct view *view)
 {
-    struct place *p = &view->camera.place;
-    const struct shown_window *w = &view->stage.window;
-    int32_t columns = (int32_t)camera_columns(&view->camera),
+    struct view_state *p = &view->viewport.place;
+    const struct window_info *w = &view->scene_cache.window;
+    int32_t columns = (int32_t)viewport_columns(&view->viewport),
             edge = p->from > 0 ? p->from : p->from + columns;
     if (p->from <= 0 && edge >= 0)
         return; /* the anchor is in the picture */
     uint64_t position = p->from > 0 ? UINT64_MAX : 0;
     for (uint32_t i = 0; i < w->event_count; i++) {
-        const struct shown_event *e = &w->events[i];
+        const struct event_info *e = &w->events[i];
         if (p->from > 0 && e->column >= edge)
             position = MIN(position, e->position);
         else if (p->from <= 0 && e->column < edge)
@@ -62,31 +62,31 @@ static void anchor_at_edge(struct view *view)
     }
     if (position == UINT64_MAX)
         return;
-    tell_edge(p, w, edge);
+    line_slide_report_edge(p, w, edge);
     p->anchor = ANCHOR_POSITION;
     p->position = position;
     p->from -= edge;
 }
 
-void slide_line(struct view *view, uint32_t line, int events)
+void line_slide_shift(struct view *view, uint32_t line, int events)
 {
-    struct place *p = &view->camera.place;
-    if (!view->stage.scene || !line || p->far)
+    struct view_state *p = &view->viewport.place;
+    if (!view->scene_cache.scene || !line || p->far)
         return;
     if (p->column_ns) {
-        status_say(&view->status,
+        status_line_show(&view->status_line,
                    "By time each event has its place: no line is scrolled by itself");
         return;
     }
     if (p->fold) {
-        status_say(&view->status,
+        status_line_show(&view->status_line,
                    "Unfold the picture first: a folded line cannot be scrolled by itself");
         return;
     }
     history_mark(&view->history, "line");
-    hold_leave_follow(&view->camera);
+    scroll_anchor_leave_follow(&view->viewport);
     p->anchor = ANCHOR_POSITION;
     anchor_at_edge(view);
-    place_move(p, line, events);
-    news_tell(&view->news, NEWS_PLACE);
+    view_state_move(p, line, events);
+    notify_listener(&view->listener, NOTIFY_PLACE);
 }

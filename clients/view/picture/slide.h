@@ -6,6 +6,6 @@
 
 struct view;
 
-void slide_line(struct view *view, uint32_t line, int events);
+void line_slide_shift(struct view *view, uint32_t line, int events);
 
 #endif

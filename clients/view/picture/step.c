@@ -17,40 +17,40 @@
 #include <math.h>
 
 /* into: the line that it is on may be in a cluster, which is opened then. */
-static void stepped(struct view *view, const struct answer *answer, bool into)
+static void event_step_receive_neighbor(struct view *view, const struct response_chunk *answer, bool into)
 {
-    struct shown_found found;
-    if (answer->part != PART_FOUND)
+    struct search_result found;
+    if (answer->part != RESPONSE_FOUND)
         return;
-    get_found(answer->in, &found);
-    bool good = in_done(answer->in);
+    decode_search_result(answer->in, &found);
+    bool good = decoder_finish(answer->in);
     uint32_t line = found.hit_count ? found.hits[0].at.line : 0;
-    if (good && into && line && !stage_mark(&view->stage, found.hits[0].at) &&
-        cluster_has(view, line))
-        cluster_split(view, line);
+    if (good && into && line && !scene_cache_find_mark(&view->scene_cache, found.hits[0].at) &&
+        line_groups_contains(view, line))
+        line_groups_split(view, line);
     if (good && found.hit_count)
-        jump_beside(view, found.hits[0].at, found.hits[0].position);
+        go_to_neighbor(view, found.hits[0].at, found.hits[0].position);
     else if (good && found.done)
-        status_say(&view->status, "There is none that way");
-    shown_found_free(&found);
+        status_line_show(&view->status_line, "There is none that way");
+    search_result_free(&found);
 }
 
-static void take_step(void *view, const struct answer *answer) { stepped(view, answer, false); }
-static void take_recorded(void *view, const struct answer *answer) { stepped(view, answer, true); }
+static void event_step_receive(void *view, const struct response_chunk *answer) { event_step_receive_neighbor(view, answer, false); }
+static void event_step_receive_recorded(void *view, const struct response_chunk *answer) { event_step_receive_neighbor(view, answer, true); }
 
-void step_to(struct view *view, enum asked_step step)
+void event_step_to(struct view *view, enum neighbor_step step)
 {
-    struct out body = {0};
-    put_ref(&body, view->camera.place.selected);
-    put_u8(&body, (uint8_t)step);
-    inquiry_ask(&view->link, &view->step.asked, ASK_STEP, &body, take_step, view);
+    struct encoder body = {0};
+    encode_event_id(&body, view->viewport.place.selected);
+    encode_u8(&body, (uint8_t)step);
+    request_slot_send(&view->server_link, &view->event_step.asked, REQUEST_NEIGHBOR, &body, event_step_receive, view);
 }
 
 /* The next event of the log; shown: on a line that is. */
-static void ask_recorded(struct view *view, uint64_t from, bool back, bool shown)
+static void event_step_request_recorded(struct view *view, uint64_t from, bool back, bool shown)
 {
-    const struct shown_window *w = &view->stage.window;
-    struct out body = {0};
+    const struct window_info *w = &view->scene_cache.window;
+    struct encoder body = {0};
     struct search_request request = {
         .from = from, .backwards = back, .limit = 1, .text = (char *)(guintptr) ""};
     uint32_t lines = 0;
@@ -62,30 +62,30 @@ static void ask_recorded(struct view *view, uint64_t from, bool back, bool shown
         for (uint32_t k = 0; k < w->rows[i].member_count; k++)
             request.lines[request.line_count++] = w->rows[i].members[k];
     }
-    put_search_request(&body, &request);
+    encode_search_request(&body, &request);
     g_free(request.lines);
-    inquiry_ask(&view->link, &view->step.asked, ASK_SEARCH, &body, take_recorded, view);
+    request_slot_send(&view->server_link, &view->event_step.asked, REQUEST_SEARCH, &body, event_step_receive_recorded, view);
 }
 
 static bool choose_one(struct view *view)
 {
     const struct scene_mark *m =
-        view->camera.place.selected.line ? NULL : camera_middle(&view->camera);
+        view->viewport.place.selected.line ? NULL : viewport_middle(&view->viewport);
     if (m)
-        select_event(view, m->event->at, false);
-    return m || !view->camera.place.selected.line;
+        selection_set(view, m->event->at, false);
+    return m || !view->viewport.place.selected.line;
 }
 
-void step_along(struct view *view, int step)
+void event_step_along(struct view *view, int step)
 {
     if (!choose_one(view))
-        step_to(view, step < 0 ? STEP_LINE_BACK : STEP_LINE_ON);
+        event_step_to(view, step < 0 ? STEP_LINE_BACK : STEP_LINE_ON);
 }
 
-void step_across(struct view *view, int rows)
+void event_step_across(struct view *view, int rows)
 {
-    const struct scene *s = view->stage.scene;
-    const struct scene_mark *m = stage_mark(&view->stage, view->camera.place.selected),
+    const struct scene *s = view->scene_cache.scene;
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected),
                             *best = NULL;
     if (choose_one(view) || !m)
         return;
@@ -97,40 +97,40 @@ void step_across(struct view *view, int rows)
                 best = o;
         }
     if (best)
-        jump_beside(view, best->event->at, best->event->position);
+        go_to_neighbor(view, best->event->at, best->event->position);
 }
 
-void step_partner(struct view *view)
+void event_step_partner(struct view *view)
 {
-    const struct scene_mark *m = stage_mark(&view->stage, view->camera.place.selected);
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
     if (!m || !m->event->partner_count) {
-        status_say(&view->status, m ? "This event has no partner" : "No event is selected");
+        status_line_show(&view->status_line, m ? "This event has no partner" : "No event is selected");
         return;
     }
-    struct ref at = m->event->partners[0];
+    struct event_id at = m->event->partners[0];
     if (at.line & HIDDEN_LINE)
-        status_say(&view->status, "Its partner is on a line that is never drawn");
+        status_line_show(&view->status_line, "Its partner is on a line that is never drawn");
     else
-        jump_beside(view, at, NO_POSITION);
+        go_to_neighbor(view, at, NO_POSITION);
 }
 
 /* Are both ends of a pair, or members of a group: one step? */
-static bool same_point(const struct shown_event *a, const struct shown_event *b)
+static bool same_point(const struct event_info *a, const struct event_info *b)
 {
     if (a->group && a->group == b->group)
         return true;
     return a->relation == RELATION_SYNC && a->partner_count == 1 &&
-           ref_equal(a->partners[0], b->at);
+           event_id_equal(a->partners[0], b->at);
 }
 
 /* The next point on a line that is shown, in the order of the recording; over clusters and
  * folds, whose inner events are not drawn, and into what is opened. */
-void step_recorded(struct view *view, int step)
+void event_step_recorded(struct view *view, int step)
 {
-    const struct scene_mark *m = stage_mark(&view->stage, view->camera.place.selected);
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
     if (choose_one(view) || !m)
         return;
-    const struct scene *s = view->stage.scene;
+    const struct scene *s = view->scene_cache.scene;
     const struct scene_mark *best = NULL;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *o = &s->marks[i];
@@ -143,15 +143,15 @@ void step_recorded(struct view *view, int step)
             best = o;
     }
     if (best)
-        jump_beside(view, best->event->at, best->event->position);
+        go_to_neighbor(view, best->event->at, best->event->position);
     else if (m->event->position != NO_POSITION) /* beyond what is here */
-        ask_recorded(view, m->event->position + (step > 0), step < 0, true);
+        event_step_request_recorded(view, m->event->position + (step > 0), step < 0, true);
 }
 
-void step_recorded_into(struct view *view, int step)
+void event_step_recorded_into(struct view *view, int step)
 {
-    const struct scene_mark *m = stage_mark(&view->stage, view->camera.place.selected);
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
     if (choose_one(view) || !m || m->event->position == NO_POSITION)
         return;
-    ask_recorded(view, m->event->position + (step > 0), step < 0, false);
+    event_step_request_recorded(view, m->event->position + (step > 0), step < 0, false);
 }

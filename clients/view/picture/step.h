@@ -7,16 +7,16 @@
 
 struct view;
 
-struct step {
-    struct inquiry asked;
+struct event_step {
+    struct request_slot asked;
 };
 
-void step_along(struct view *view, int step); /* its line */
-void step_across(struct view *view, int rows); /* to the neighbouring line */
-void step_partner(struct view *view);
-void step_to(struct view *view, enum asked_step step);
+void event_step_along(struct view *view, int step); /* its line */
+void event_step_across(struct view *view, int rows); /* to the neighbouring line */
+void event_step_partner(struct view *view);
+void event_step_to(struct view *view, enum neighbor_step step);
 /* Along the recorded order, on lines that are shown. */
-void step_recorded(struct view *view, int step);
-void step_recorded_into(struct view *view, int step); /* into clusters, too: opens them */
+void event_step_recorded(struct view *view, int step);
+void event_step_recorded_into(struct view *view, int step); /* into clusters, too: opens them */
 
 #endif

@@ -9,17 +9,17 @@
 
 struct view;
 
-struct stops {
-    struct break_is *items;
+struct breakpoint_marks {
+    struct breakpoint_spec *items;
     uint32_t count;
-    struct ref *events; /* those in the picture, by line and number */
+    struct event_id *events; /* those in the picture, by line and number */
     uint32_t event_count;
 };
 
 /* The file of the run, as long as it is here, new memory of GLib's; or NULL. */
-char *stops_trace(struct view *view);
-void stops_read(struct view *view); /* another run, or other breakpoints */
-void stops_take(struct view *view, enum news news);
-void stops_free(struct view *view);
+char *breakpoint_marks_trace_file(struct view *view);
+void breakpoint_marks_read(struct view *view); /* another run, or other breakpoints */
+void breakpoint_marks_on_notification(struct view *view, enum notification news);
+void breakpoint_marks_free(struct view *view);
 
 #endif

@@ -12,14 +12,14 @@
 struct view;
 
 /* Sets it; opaque: 0 to 1. */
-void thick_colour(struct view *view, cairo_t *cr, double opaque);
-void thick_draw(struct view *view, cairo_t *cr, int width, int height);
-double thick_key_px(void); /* how wide the key is */
-void thick_take(struct view *view, enum news news);
-bool thick_busy(struct view *view); /* is what is seen of it not here yet? */
-void thick_clear(struct view *view); /* another run */
+void path_overlay_set_color(struct view *view, cairo_t *cr, double opaque);
+void path_overlay_draw(struct view *view, cairo_t *cr, int width, int height);
+double path_overlay_key_px(void); /* how wide the key is */
+void path_overlay_on_notification(struct view *view, enum notification news);
+bool path_overlay_is_busy(struct view *view); /* is what is seen of it not here yet? */
+void path_overlay_clear(struct view *view); /* another run */
 /* The events with which pieces end that are this step of the path are marked, once they are known. */
-void thick_mark(struct view *view, const struct table_cell *step);
-void thick_print(struct view *view, FILE *f); /* pieces and hops that are drawn; for tests */
+void path_overlay_mark_step(struct view *view, const struct table_cell *step);
+void path_overlay_print(struct view *view, FILE *f); /* pieces and hops that are drawn; for tests */
 
 #endif

@@ -7,15 +7,15 @@
 
 struct view;
 
-struct timescale {
+struct time_scale {
     GtkWidget *scale, *label;
     double before; /* the scale that was chosen last */
     bool moving;   /* we set it ourselves */
 };
 
-GtkWidget *timescale_new(struct view *view);
+GtkWidget *time_scale_new(struct view *view);
 /* scale: the logarithm, to the base 10, of the nanoseconds to a column; 0: by order. */
-void timescale_set(struct view *view, double scale);
-void timescale_show(struct view *view); /* the place's */
+void time_scale_set(struct view *view, double scale);
+void time_scale_show(struct view *view); /* the place's */
 
 #endif

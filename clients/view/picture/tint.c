@@ -17,70 +17,70 @@ static const struct class
     const char *name;
     double red, green, blue;
     bool hatched;
-} classes[TINT_CLASSES] = {{"meeting", 0, 0.45, 0.7, false},
+} classes[WAIT_COLORING_CLASSES] = {{"meeting", 0, 0.45, 0.7, false},
                            {"exclusion", 0.84, 0.37, 0, false},
                            {"timer", 0, 0.62, 0.45, false},
                            {"unexplained", 0.4, 0.4, 0.4, true}};
-enum { UNEXPLAINED = 3, CLASSES = TINT_CLASSES };
+enum { UNEXPLAINED = 3, CLASSES = WAIT_COLORING_CLASSES };
 
-struct wait {
+struct wait_coloring_wait {
     unsigned class;
     int row;
     double from_pt, to_pt;
 };
 
-struct tint {
-    struct tabled waits; /* of what is in the scene */
+struct wait_coloring {
+    struct table_model waits; /* of what is in the scene */
     GArray *drawn;
     bool made, stale;
     guint soon;
 };
 
-static void on_told(void *user)
+static void wait_coloring_on_table(void *user)
 {
     struct view *view = user;
-    if (!view->tint->waits.fresh)
+    if (!view->wait_coloring->waits.fresh)
         return;
-    view->tint->waits.fresh = view->tint->made = false;
+    view->wait_coloring->waits.fresh = view->wait_coloring->made = false;
     gtk_widget_queue_draw(view->canvas);
 }
 
-static struct tint *tint_of(struct view *view)
+static struct wait_coloring *wait_coloring_state(struct view *view)
 {
-    if (!view->tint) {
-        view->tint = g_new0(struct tint, 1);
-        view->tint->drawn = g_array_new(FALSE, FALSE, sizeof(struct wait));
-        view->tint->waits = (struct tabled){.link = &view->link, .told = on_told, .user = view};
+    if (!view->wait_coloring) {
+        view->wait_coloring = g_new0(struct wait_coloring, 1);
+        view->wait_coloring->drawn = g_array_new(FALSE, FALSE, sizeof(struct wait_coloring_wait));
+        view->wait_coloring->waits = (struct table_model){.link = &view->server_link, .on_table = wait_coloring_on_table, .user = view};
     }
-    return view->tint;
+    return view->wait_coloring;
 }
 
 /* ---- asking ---- */
 
-static void ask(struct view *view, struct tint *t)
+static void wait_coloring_request(struct view *view, struct wait_coloring *t)
 {
-    const struct axis *axis = axis_of(view);
+    const struct time_axis *axis = time_axis_of(view);
     int64_t from, to;
     if (!axis)
         return;
-    axis_span(axis, &from, &to);
-    struct table_request request = tabled_request("waits", "wait");
+    time_axis_span(axis, &from, &to);
+    struct table_request request = table_model_request("waits", "wait");
     request.top = WAITS_MOST;
     request.from = (struct table_end){.is = TABLE_AT_NS, .at = from};
     request.to = (struct table_end){.is = TABLE_AT_NS, .at = to};
     t->stale = false;
-    tabled_ask(&t->waits, &request);
+    table_model_send(&t->waits, &request);
 }
 
 static gboolean on_soon(gpointer data);
 
-static void ask_soon(struct view *view, struct tint *t)
+static void wait_coloring_request_soon(struct view *view, struct wait_coloring *t)
 {
     gint64 since = g_get_monotonic_time() - t->waits.asked_us;
-    if (!t->stale || t->soon || !view->link.connected || !view->link.has_run)
+    if (!t->stale || t->soon || !view->server_link.connected || !view->server_link.has_run)
         return;
-    if (since >= EVERY_US && !tabled_runs(&t->waits))
-        ask(view, t);
+    if (since >= EVERY_US && !table_model_is_running(&t->waits))
+        wait_coloring_request(view, t);
     else
         t->soon = g_timeout_add(EVERY_US / 1000, on_soon, view);
 }
@@ -88,25 +88,25 @@ static void ask_soon(struct view *view, struct tint *t)
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->tint->soon = 0;
-    ask_soon(view, view->tint);
+    view->wait_coloring->soon = 0;
+    wait_coloring_request_soon(view, view->wait_coloring);
     return G_SOURCE_REMOVE;
 }
 
-void tint_take(struct view *view, enum news news)
+void wait_coloring_on_notification(struct view *view, enum notification news)
 {
-    struct tint *t = tint_of(view);
-    if (news == NEWS_PICTURE)
+    struct wait_coloring *t = wait_coloring_state(view);
+    if (news == NOTIFY_DIAGRAM)
         t->made = false;
-    t->stale |= news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET;
-    if (view->settings.tints)
-        ask_soon(view, t);
+    t->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET;
+    if (view->viewer_settings.tints)
+        wait_coloring_request_soon(view, t);
 }
 
-void tint_clear(struct view *view)
+void wait_coloring_clear(struct view *view)
 {
-    struct tint *t = tint_of(view);
-    tabled_clear(&t->waits);
+    struct wait_coloring *t = wait_coloring_state(view);
+    table_model_clear(&t->waits);
     if (t->soon)
         g_source_remove(t->soon);
     t->soon = 0;
@@ -116,11 +116,11 @@ void tint_clear(struct view *view)
 
 /* ---- what of it is in the scene ---- */
 
-struct columns {
+struct wait_coloring_columns {
     uint32_t waited, thread, class, unexplained, from, until;
 };
 
-static unsigned class_of(const struct table_cell *cells, const struct columns *c)
+static unsigned class_of(const struct table_cell *cells, const struct wait_coloring_columns *c)
 {
     const struct table_cell *not = &cells[c->unexplained], *class = &cells[c->class];
     if (not ->is == CELL_NUMBER && not ->number > 0)
@@ -131,39 +131,39 @@ static unsigned class_of(const struct table_cell *cells, const struct columns *c
     return UNEXPLAINED;
 }
 
-static double x_of(const struct axis *axis, struct ref at, int64_t ns)
+static double x_of(const struct time_axis *axis, struct event_id at, int64_t ns)
 {
-    const struct scene_mark *m = at.line ? axis_mark(axis, at) : NULL;
-    return m ? m->x_pt : axis_x_pt(axis, ns);
+    const struct scene_mark *m = at.line ? time_axis_find_mark(axis, at) : NULL;
+    return m ? m->x_pt : time_axis_x_pt(axis, ns);
 }
 
-static void add(struct view *view, struct tint *t, const struct axis *axis, uint32_t row,
-                const struct columns *c)
+static void wait_coloring_add_wait(struct view *view, struct wait_coloring *t, const struct time_axis *axis, uint32_t row,
+                const struct wait_coloring_columns *c)
 {
-    const struct table_cell *cells = table_cells(&t->waits.table, row), *end = &cells[c->until];
+    const struct table_cell *cells = result_table_cells(&t->waits.table, row), *end = &cells[c->until];
     if (t->waits.table.rows[row].depth || cells[c->from].is != CELL_NUMBER ||
         cells[c->thread].is != CELL_LINE)
         return;
     int64_t from = cells[c->from].number, to = from + cells[c->waited].number;
-    struct ref until = end->is == CELL_EVENT ? end->event : (struct ref){0};
-    struct ref begin = t->waits.table.rows[row].event;
-    bool timed = view->camera.place.column_ns > 0, begins = begin.line && axis_mark(axis, begin),
-         ends = until.line && axis_mark(axis, until);
+    struct event_id until = end->is == CELL_EVENT ? end->event : (struct event_id){0};
+    struct event_id begin = t->waits.table.rows[row].event;
+    bool timed = view->viewport.place.column_ns > 0, begins = begin.line && time_axis_find_mark(axis, begin),
+         ends = until.line && time_axis_find_mark(axis, until);
     /* Placed by order, columns tell nothing of times: what is not seen is beyond the edge. */
-    struct wait w = {class_of(cells, c), axis_row(view, cells[c->thread].line),
+    struct wait_coloring_wait w = {class_of(cells, c), time_axis_row_of_line(view, cells[c->thread].line),
                      x_of(axis, begin, timed ? from : INT64_MIN),
                      x_of(axis, until, timed ? to : INT64_MAX)};
     if (w.row >= 0 && (timed || begins || ends))
         g_array_append_val(t->drawn, w);
 }
 
-static void make(struct view *view, struct tint *t)
+static void wait_coloring_build(struct view *view, struct wait_coloring *t)
 {
-    const struct axis *axis = axis_of(view);
-    const struct shown_table *table = &t->waits.table;
-    struct columns c = {table_find(table, "waited_ns"), table_find(table, "thread"),
-                        table_find(table, "class"),     table_find(table, "unexplained_ns"),
-                        table_find(table, "from_ns"),   table_find(table, "until")};
+    const struct time_axis *axis = time_axis_of(view);
+    const struct result_table *table = &t->waits.table;
+    struct wait_coloring_columns c = {result_table_find_column(table, "waited_ns"), result_table_find_column(table, "thread"),
+                        result_table_find_column(table, "class"),     result_table_find_column(table, "unexplained_ns"),
+                        result_table_find_column(table, "from_ns"),   result_table_find_column(table, "until")};
     uint32_t n = table->column_count;
     t->made = true;
     g_array_set_size(t->drawn, 0);
@@ -171,12 +171,12 @@ static void make(struct view *view, struct tint *t)
         c.from == n || c.until == n)
         return;
     for (uint32_t i = 0; i < table->row_count; i++)
-        add(view, t, axis, i, &c);
+        wait_coloring_add_wait(view, t, axis, i, &c);
 }
 
 /* ---- drawing ---- */
 
-static void fill(cairo_t *cr, const struct class *class, double x, double y, double wide,
+static void wait_coloring_fill_box(cairo_t *cr, const struct class *class, double x, double y, double wide,
                  double high, const struct paint_theme *theme)
 {
     if (theme->grey)
@@ -199,10 +199,10 @@ static void fill(cairo_t *cr, const struct class *class, double x, double y, dou
     cairo_restore(cr);
 }
 
-const char *tint_word(unsigned class) { return classes[class].name; }
+const char *wait_coloring_class_name(unsigned class) { return classes[class].name; }
 
 /* Lines from the lower left to the upper right, again and again. */
-static cairo_pattern_t *hatching(double ink, double ground)
+static cairo_pattern_t *wait_coloring_new_hatch_pattern(double ink, double ground)
 {
     cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 5, 5);
     cairo_t *cr = cairo_create(s);
@@ -223,14 +223,14 @@ static cairo_pattern_t *hatching(double ink, double ground)
 }
 
 /* Lighter than what runs, on a dark ground, too. */
-void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme)
+void wait_coloring_fill_class(cairo_t *cr, unsigned class, const struct paint_theme *theme)
 {
     const struct class *c = &classes[class];
     double grey = theme->dark ? 0.35 + 0.15 * class : 0.85 - 0.15 * class,
-           ground = paint_brightness(theme->dark), light = 0.27;
+           ground = painter_brightness(theme->dark), light = 0.27;
     if (c->hatched) {
         double v = theme->dark ? 0.75 : 0.4;
-        cairo_pattern_t *pattern = hatching(v, ground);
+        cairo_pattern_t *pattern = wait_coloring_new_hatch_pattern(v, ground);
         cairo_set_source(cr, pattern);
         cairo_pattern_destroy(pattern);
     } else if (theme->grey) {
@@ -242,81 +242,81 @@ void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme)
     cairo_fill(cr);
 }
 
-double tint_key(cairo_t *cr, double x, double y, const struct paint_theme *theme)
+double wait_coloring_draw_key(cairo_t *cr, double x, double y, const struct paint_theme *theme)
 {
     double ink = theme->dark ? 0.85 : 0.2;
     for (unsigned i = 0; i < CLASSES; i++) {
         cairo_rectangle(cr, x, y + 1, 12, 10);
-        tint_fill(cr, i, theme);
+        wait_coloring_fill_class(cr, i, theme);
         cairo_set_source_rgb(cr, ink, ink, ink);
-        lettering_show(cr, x + 17, y, classes[i].name, 9, false);
-        x += lettering_width(NULL, classes[i].name, 9, false) + 35;
+        text_cache_show(cr, x + 17, y, classes[i].name, 9, false);
+        x += text_cache_width(NULL, classes[i].name, 9, false) + 35;
     }
     return x;
 }
 
-static void draw_wait(struct view *view, cairo_t *cr, const struct wait *w, int width)
+static void draw_wait(struct view *view, cairo_t *cr, const struct wait_coloring_wait *w, int width)
 {
-    struct paint_theme theme = settings_theme(&view->settings);
-    double names = camera_names_px(&view->camera), y = camera_y_px(&view->camera, (uint32_t)w->row),
-           x0 = axis_screen_x(view, w->from_pt), x1 = axis_screen_x(view, w->to_pt);
-    double high = CLAMP(camera_row_pt(&view->camera) * view->camera.place.zoom * 0.5, 6, 18);
-    bool pinned = (uint32_t)w->row < view->stage.pinned;
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    double names = viewport_names_px(&view->viewport), y = viewport_y_px(&view->viewport, (uint32_t)w->row),
+           x0 = time_axis_screen_x(view, w->from_pt), x1 = time_axis_screen_x(view, w->to_pt);
+    double high = CLAMP(viewport_row_pt(&view->viewport) * view->viewport.place.zoom * 0.5, 6, 18);
+    bool pinned = (uint32_t)w->row < view->scene_cache.pinned;
     x0 = MAX(x0, names);
     x1 = MIN(x1, width);
-    if (x1 > x0 && (pinned || y >= camera_band_px(&view->camera)))
-        fill(cr, &classes[w->class], x0, y - high / 2, x1 - x0, high, &theme);
+    if (x1 > x0 && (pinned || y >= viewport_band_px(&view->viewport)))
+        wait_coloring_fill_box(cr, &classes[w->class], x0, y - high / 2, x1 - x0, high, &theme);
 }
 
 #define KEY_SIGN_PX 28 /* beside a word */
 
-double tint_key_px(void)
+double wait_coloring_key_px(void)
 {
     double wide = 8;
     for (unsigned i = 0; i < CLASSES; i++)
-        wide += lettering_width(NULL, classes[i].name, 8, false) + KEY_SIGN_PX;
+        wide += text_cache_width(NULL, classes[i].name, 8, false) + KEY_SIGN_PX;
     return wide;
 }
 
 /* What the tints stand for, in the corner. */
 static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
-    struct paint_theme theme = settings_theme(&view->settings);
-    double x = width - 8, ground = paint_brightness(theme.dark);
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    double x = width - 8, ground = painter_brightness(theme.dark);
     for (unsigned i = CLASSES; i-- > 0;) {
-        double wide = lettering_width(NULL, classes[i].name, 8, false) + KEY_SIGN_PX;
+        double wide = text_cache_width(NULL, classes[i].name, 8, false) + KEY_SIGN_PX;
         x -= wide;
         cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
         cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);
         cairo_fill(cr);
-        fill(cr, &classes[i], x, height - 15, 12, 10, &theme);
+        wait_coloring_fill_box(cr, &classes[i], x, height - 15, 12, 10, &theme);
         cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
-        lettering_show(cr, x + 16, height - 17, classes[i].name, 8, false);
+        text_cache_show(cr, x + 16, height - 17, classes[i].name, 8, false);
     }
 }
 
-void tint_draw(struct view *view, cairo_t *cr, int width, int height)
+void wait_coloring_draw(struct view *view, cairo_t *cr, int width, int height)
 {
-    struct tint *t = tint_of(view);
-    if (!view->settings.tints || !t->waits.here)
+    struct wait_coloring *t = wait_coloring_state(view);
+    if (!view->viewer_settings.tints || !t->waits.has_answer)
         return;
     if (!t->made)
-        make(view, t);
+        wait_coloring_build(view, t);
     for (guint i = 0; i < t->drawn->len; i++)
-        draw_wait(view, cr, &g_array_index(t->drawn, struct wait, i), width);
-    if (!camera_vertical(&view->camera))
+        draw_wait(view, cr, &g_array_index(t->drawn, struct wait_coloring_wait, i), width);
+    if (!viewport_vertical(&view->viewport))
         draw_key(view, cr, width, height);
 }
 
-void tint_print(struct view *view, FILE *f)
+void wait_coloring_print(struct view *view, FILE *f)
 {
-    struct tint *t = tint_of(view);
-    if (!view->settings.tints || !t->waits.here)
+    struct wait_coloring *t = wait_coloring_state(view);
+    if (!view->viewer_settings.tints || !t->waits.has_answer)
         return;
     if (!t->made)
-        make(view, t);
+        wait_coloring_build(view, t);
     for (guint i = 0; i < t->drawn->len; i++) {
-        const struct wait *w = &g_array_index(t->drawn, struct wait, i);
+        const struct wait_coloring_wait *w = &g_array_index(t->drawn, struct wait_coloring_wait, i);
         fprintf(f, "wait %s %d %.0f %.0f\n", classes[w->class].name, w->row, w->from_pt, w->to_pt);
     }
 }

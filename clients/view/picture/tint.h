@@ -12,17 +12,17 @@
 struct view;
 
 /* Classes, in their order: meeting, exclusion, timer, unexplained. */
-#define TINT_CLASSES 4u
-const char *tint_word(unsigned class); /* "meeting" */
+#define WAIT_COLORING_CLASSES 4u
+const char *wait_coloring_class_name(unsigned class); /* "meeting" */
 /* Fills the path, over the ground. */
-void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme);
+void wait_coloring_fill_class(cairo_t *cr, unsigned class, const struct paint_theme *theme);
 /* What the tints stand for, from there to the right; returns where it ends. */
-double tint_key(cairo_t *cr, double x_px, double y_px, const struct paint_theme *theme);
-void tint_draw(struct view *view, cairo_t *cr, int width, int height);
-double tint_key_px(void); /* how wide the key is that stands at the right of a picture from near */
-void tint_take(struct view *view, enum news news);
-void tint_clear(struct view *view); /* another run */
-void tint_print(struct view *view,
+double wait_coloring_draw_key(cairo_t *cr, double x_px, double y_px, const struct paint_theme *theme);
+void wait_coloring_draw(struct view *view, cairo_t *cr, int width, int height);
+double wait_coloring_key_px(void); /* how wide the key is that stands at the right of a picture from near */
+void wait_coloring_on_notification(struct view *view, enum notification news);
+void wait_coloring_clear(struct view *view); /* another run */
+void wait_coloring_print(struct view *view,
                 FILE *f); /* "wait meeting 3 120 180", class, row, from, to; for tests */
 
 #endif

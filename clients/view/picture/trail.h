@@ -13,14 +13,14 @@
 
 struct view;
 
-void trail_draw(struct view *view, cairo_t *cr, int height_px);
-void trail_take(struct view *view, enum news news);
-void trail_clear(struct view *view); /* another run */
-bool trail_busy(struct view *view); /* is it asked for, or about to be? */
-bool trail_runs(struct view *view); /* is it asked for, and nothing here yet? */
+void overview_path_draw(struct view *view, cairo_t *cr, int height_px);
+void overview_path_on_notification(struct view *view, enum notification news);
+void overview_path_clear(struct view *view); /* another run */
+bool overview_path_is_busy(struct view *view); /* is it asked for, or about to be? */
+bool overview_path_is_running(struct view *view); /* is it asked for, and nothing here yet? */
 /* Share of a pixel of a row that the path is on; 0 none. */
-double trail_share(struct view *view, uint32_t row, double share_of_width);
-double trail_hidden(struct view *view); /* the share of it that is on rows that are not there */
-void trail_print(struct view *view, FILE *f); /* rows, pixels and hops; for tests */
+double overview_path_share(struct view *view, uint32_t row, double share_of_width);
+double overview_path_hidden_share(struct view *view); /* the share of it that is on rows that are not there */
+void overview_path_print(struct view *view, FILE *f); /* rows, pixels and hops; for tests */
 
 #endif

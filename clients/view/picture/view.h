@@ -36,52 +36,52 @@
 #include "clients/view/picture/timescale.h"
 
 struct view {
-    struct listener news; /* told by all, taken by window.c */
-    struct settings settings;
-    struct link link;
-    struct stage stage;
-    struct camera camera;
-    struct history history;
-    struct ties ties;
-    struct finder finder;
-    struct noted noted;
-    struct marked marked;
-    struct picture picture;
-    struct colour colour;
-    struct far far;
-    struct map map;
-    struct bar bar;
-    struct pointer pointer;
-    struct scroll scroll;
-    struct step step;
-    struct stops stops;
-    struct timescale timescale;
-    struct status status;
+    struct listener listener; /* told by all, taken by window.c */
+    struct viewer_settings viewer_settings;
+    struct server_link server_link;
+    struct scene_cache scene_cache;
+    struct viewport viewport;
+    struct view_history history;
+    struct selection_relations selection_relations;
+    struct viewer_search search;
+    struct run_notes run_notes;
+    struct highlights highlights;
+    struct diagram_view diagram_view;
+    struct relation_colors relation_colors;
+    struct overview overview;
+    struct overview_map overview_map;
+    struct row_scrollbar row_scrollbar;
+    struct pointer_input pointer;
+    struct scrolling scroll;
+    struct event_step event_step;
+    struct breakpoint_marks breakpoint_marks;
+    struct time_scale time_scale;
+    struct status_line status_line;
     struct toast toast;
-    bool newer_waits; /* newer.c: there is a newer run, which was told but is not shown */
+    bool newer_run_pending; /* newer.c: there is a newer run, which was told but is not shown */
     GtkWidget *window, *canvas, *legend;
     /* of the files of these names, which alone know what is in there */
-    struct session *session;
-    struct patience *patience;
-    struct runs *runs;
-    struct header *header;
-    struct heard *heard;
-    struct welcome *welcome;
-    struct printing *printing;
-    struct fetch *fetch;
-    struct card *card;
-    struct seek *seek;
+    struct viewer_session *session;
+    struct progress_row *progress_row;
+    struct run_chooser *run_chooser;
+    struct header_bar *header;
+    struct remote_goto *remote_goto;
+    struct welcome_page *welcome_page;
+    struct view_print *view_print;
+    struct trace_download *trace_download;
+    struct status_card *status_card;
+    struct row_search *row_search;
     struct focus *focus;
-    struct drawer *drawer;
-    struct axis *axis;
-    struct reason *reason;
-    struct thick *thick;
-    struct tint *tint;
-    struct lives *lives;
-    struct trail *trail;
-    struct lit *lit;
-    struct farlit *farlit;
-    struct bands *bands;
+    struct analysis_pane *analysis_pane;
+    struct time_axis *time_axis;
+    struct wait_cause *wait_cause;
+    struct path_overlay *path_overlay;
+    struct wait_coloring *wait_coloring;
+    struct measured_states *measured_states;
+    struct overview_path *overview_path;
+    struct function_highlight *function_highlight;
+    struct overview_highlight *overview_highlight;
+    struct band_rows *band_rows;
     GMenu *recent; /* menu.c */
     GSubprocess *exporting; /* save.c */
     GtkWidget *stack; /* window.c, welcome.c: the picture or the page that is there instead */
@@ -89,6 +89,6 @@ struct view {
 };
 
 /* The book of the run. */
-static inline struct book *the_book(struct view *view) { return link_book(&view->link); }
+static inline struct trace_metadata *view_metadata(struct view *view) { return server_link_metadata(&view->server_link); }
 
 #endif

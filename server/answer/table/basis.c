@@ -7,51 +7,51 @@
 
 #define KEPT_MOST ((size_t)512 << 20) /* bytes of a graph that is kept */
 
-static void basis_free(struct basis *basis)
+static void basis_free(struct path_baseline *basis)
 {
     if (!basis)
         return;
-    graph_free(basis->graph);
-    path_free(&basis->path);
-    step_sums_free(&basis->sums);
+    activity_graph_free(basis->graph);
+    critical_path_free(&basis->path);
+    step_totals_free(&basis->sums);
     free(basis);
 }
 
-static bool same(const struct basis_of *a, const struct basis_of *b)
+static bool path_baseline_is_same(const struct basis_of *a, const struct basis_of *b)
 {
     return a->again == b->again && a->known == b->known && a->from_ns == b->from_ns &&
            a->to_ns == b->to_ns && a->at.line == b->at.line && a->at.number == b->at.number;
 }
 
-static void forget_changes(struct step_sums *sums)
+static void forget_changes(struct step_totals *sums)
 {
     for (uint32_t i = 0; i < sums->count; i++)
         sums->items[i].has_zero = false;
 }
 
-struct basis *basis_take(const struct table_view *view, struct ref at)
+struct path_baseline *path_baseline_acquire(const struct table_view *view, struct event_id at)
 {
     struct run *cache = (struct run *)(uintptr_t)view->run; /* nothing that is told of it changes */
-    struct basis *basis = cache->basis;
-    struct basis_of of = {measured_again(view->run), measured_position(view->run), view->from_ns,
+    struct path_baseline *basis = cache->basis;
+    struct basis_of of = {interval_cache_generation(view->run), interval_cache_position(view->run), view->from_ns,
                           view->to_ns, at};
     cache->basis = NULL;
-    if (basis && same(&basis->of, &of)) {
+    if (basis && path_baseline_is_same(&basis->of, &of)) {
         forget_changes(&basis->sums);
         return basis;
     }
     basis_free(basis);
-    basis = memory_zeroed(1, sizeof *basis);
+    basis = xcalloc(1, sizeof *basis);
     basis->of = of;
     return basis;
 }
 
-void basis_give(const struct run *run, struct basis *basis)
+void path_baseline_release(const struct run *run, struct path_baseline *basis)
 {
     struct run *cache = (struct run *)(uintptr_t)run;
     size_t bytes = basis->path.count * sizeof *basis->path.pieces;
-    bytes += basis->graph ? graph_bytes(basis->graph) : 0;
-    if (!(basis->whole || basis->followed) || basis->of.again != measured_again(run) ||
+    bytes += basis->graph ? activity_graph_bytes(basis->graph) : 0;
+    if (!(basis->whole || basis->followed) || basis->of.again != interval_cache_generation(run) ||
         bytes > KEPT_MOST) {
         basis_free(basis);
         return;
@@ -61,10 +61,10 @@ void basis_give(const struct run *run, struct basis *basis)
     cache->basis_free = basis_free;
 }
 
-int64_t basis_length(const struct basis *basis)
+int64_t path_baseline_length(const struct path_baseline *basis)
 {
-    const struct path *path = &basis->path;
-    int64_t length = path_length(path), from_ns = basis->of.from_ns;
+    const struct critical_path *path = &basis->path;
+    int64_t length = critical_path_length(path), from_ns = basis->of.from_ns;
     if (from_ns == INT64_MIN || !path->count || from_ns <= path->pieces[0].from_ns)
         return length;
     int64_t before = from_ns - path->pieces[0].from_ns;

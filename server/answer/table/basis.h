@@ -9,10 +9,10 @@
 #include "server/causes/graph.h"
 #include "server/causes/path.h"
 
-struct basis {
-    struct path path;
-    struct graph *graph;
-    struct step_sums sums;
+struct path_baseline {
+    struct critical_path path;
+    struct activity_graph *graph;
+    struct step_totals sums;
     int64_t whole_ns, span_ns; /* as it was; with nobody going on late */
     uint32_t until; /* 1 + index of the thread at whose moment it ends; 0: with the run */
     int64_t until_ns;
@@ -21,15 +21,15 @@ struct basis {
     struct basis_of { /* what it is of */
         uint64_t again, known;
         int64_t from_ns, to_ns;
-        struct ref at;
+        struct event_id at;
     } of;
 };
 
 /* The one that is kept, if it is of the same, else an empty one: the caller's, who gives it back. */
-struct basis *basis_take(const struct table_view *view, struct ref at);
-void basis_give(const struct run *run, struct basis *basis);
+struct path_baseline *path_baseline_acquire(const struct table_view *view, struct event_id at);
+void path_baseline_release(const struct run *run, struct path_baseline *basis);
 
 /* How long the path is within the range. */
-int64_t basis_length(const struct basis *basis);
+int64_t path_baseline_length(const struct path_baseline *basis);
 
 #endif

@@ -14,43 +14,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum column { BLOCK, LINES, FROM, UNTIL, AFTER, PARENT, TIMES, SELF, MEAN, SHARE, UNTOLD };
+enum blocks_column { BLOCK, LINES, FROM, UNTIL, AFTER, PARENT, TIMES, SELF, MEAN, SHARE, UNTOLD };
 
-struct work {
+struct blocks_work {
     const struct table_view *view;
-    struct contexts *all;
+    struct call_contexts *all;
     uint64_t taken; /* how often regions had been read when this was asked */
     struct table_place place;
-    struct scopes scopes;
-    struct block_thread *threads; /* scopes NULL: it does not count */
+    struct scope_numbers scopes;
+    struct scope_block_thread *threads; /* scopes NULL: it does not count */
     uint32_t count, named, next; /* of them: all; that have scopes; whose times are taken */
-    struct entries_walk walk;
-    struct block_times times;
+    struct call_entries_walk walk;
+    struct scope_block_times times;
     bool walking, counted; /* of some thread the times are those of entries */
-    struct place_key own; /* where the function begins */
+    struct call_site_key own; /* where the function begins */
     uint64_t beyond; /* where the next one that is known does, as offsets in its file */
     uint64_t only, foreign; /* calls in it: counted only; from elsewhere in the code */
-    struct blocks blocks;
+    struct scope_blocks blocks;
 };
 
-static void *begin(const struct table_view *view, char **problem)
+static void *blocks_table_begin(const struct table_view *view, char **problem)
 {
     const char *scope = table_option(view->request, "scope");
     unsigned process = 0;
     unsigned long long address = 0;
     char more;
     if (!scope || sscanf(scope, "%u:%llu%c", &process, &address, &more) != 2)
-        *problem = memory_copied("of which function the blocks are is not said");
+        *problem = xstrdup("of which function the blocks are is not said");
     else if (view->past || view->from_ns != INT64_MIN || view->to_ns != INT64_MAX)
         *problem =
-            memory_copied("blocks are those of the whole run: of a part of it there are none");
+            xstrdup("blocks are those of the whole run: of a part of it there are none");
     if (*problem)
         return NULL;
-    struct work *w = memory_zeroed(1, sizeof *w);
+    struct blocks_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->place = (struct table_place){process, address};
     w->blocks.together = strcmp(view->request->by, "function") == 0;
-    w->all = (struct contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
     return w;
@@ -58,50 +58,50 @@ static void *begin(const struct table_view *view, char **problem)
 
 /* ---- what the steps of a thread took ---- */
 
-static uint64_t positive(int64_t ns) { return ns > 0 ? (uint64_t)ns : 0; }
+static uint64_t blocks_table_positive(int64_t ns) { return ns > 0 ? (uint64_t)ns : 0; }
 
 /* Records that tell no steps were made in the one that was told last: so it is its time, too.  Not where some of
  * them are gone. */
-static void add_steps(struct work *w, const struct context_thread *thread)
+static void add_steps(struct blocks_work *w, const struct call_context_thread *thread)
 {
     const struct run *run = w->view->run;
-    const struct course_of *course = intervals_of(w->view->measured, thread->line);
+    const struct thread_timeline *course = intervals_for_thread(w->view->measured, thread->line);
     bool whole = thread->process < run->process_count && !run->processes[thread->process].dropped;
     uint32_t last = UINT32_MAX;
     int64_t before_ns = 0;
-    const struct did_span *s;
-    for (uint64_t i = did_first(run, thread->line); (s = did_span(run, thread->line, i)); i++) {
-        const struct measured_step *steps = did_steps(run, thread->line, s);
+    const struct activity_span *s;
+    for (uint64_t i = activity_first(run, thread->line); (s = activity_span(run, thread->line, i)); i++) {
+        const struct code_segment *steps = activity_steps(run, thread->line, s);
         int64_t left = s->time_ns - before_ns;
         for (uint16_t k = 0; k < s->count; k++, left -= (int64_t)steps[k - 1].ticks)
-            block_times_add(&w->times, steps[k].step, steps[k].ticks);
+            scope_block_times_add(&w->times, steps[k].step, steps[k].ticks);
         if (whole)
-            block_times_add(&w->times, last, positive(left));
+            scope_block_times_add(&w->times, last, blocks_table_positive(left));
         last = s->count ? steps[s->count - 1].step : UINT32_MAX;
         before_ns = s->time_ns;
     }
     if (whole && course && course->end_ns != INTERVALS_NEVER)
-        block_times_add(&w->times, last, positive(course->end_ns - before_ns));
+        scope_block_times_add(&w->times, last, blocks_table_positive(course->end_ns - before_ns));
 }
 
-static const struct entries_thread *entries(const struct work *w, const struct context_thread *t)
+static const struct call_entries_thread *blocks_table_entries_of(const struct blocks_work *w, const struct call_context_thread *t)
 {
-    const struct entries_thread *e = entries_of(&w->view->run->entries, t->session, t->code);
+    const struct call_entries_thread *e = call_entries_for_thread(&w->view->run->entries, t->session, t->code);
     return e && !e->lost && !w->view->run->entries.left ? e : NULL;
 }
 
-static void begin_thread(struct work *w, const struct context_thread *thread)
+static void begin_thread(struct blocks_work *w, const struct call_context_thread *thread)
 {
-    const struct entries_thread *e = entries(w, thread);
+    const struct call_entries_thread *e = blocks_table_entries_of(w, thread);
     w->times =
-        (struct block_times){.count = 2 * (size_t)w->threads[w->next].count,
+        (struct scope_block_times){.count = 2 * (size_t)w->threads[w->next].count,
                              .step = UINT32_MAX,
                              .thread = e ? &w->threads[w->next] : NULL,
                              .scope = w->blocks.scope};
     w->threads[w->next].is = thread;
-    w->times.ns = memory_zeroed(w->times.count + 1, sizeof *w->times.ns);
+    w->times.ns = xcalloc(w->times.count + 1, sizeof *w->times.ns);
     if (e)
-        w->walk = entries_walk(e, 0);
+        w->walk = call_entries_walk(e, 0);
     else
         add_steps(w, thread);
     w->counted |= e != NULL;
@@ -109,14 +109,14 @@ static void begin_thread(struct work *w, const struct context_thread *thread)
 }
 
 /* Whose function it is: where it begins and ends, as far as other functions are known. */
-static void bound(struct work *w)
+static void blocks_table_set_bounds(struct blocks_work *w)
 {
     const struct scope *own = &w->scopes.items[w->blocks.scope - 1];
-    w->own = places_key(w->view->run, own->place.process, own->place.address);
+    w->own = call_sites_key(w->view->run, own->place.process, own->place.address);
     w->beyond = UINT64_MAX;
     for (size_t i = 0; i < w->scopes.count && own->is == SCOPE_FUNCTION; i++) {
         const struct scope *s = &w->scopes.items[i];
-        struct place_key key = places_key(w->view->run, s->place.process, s->place.address);
+        struct call_site_key key = call_sites_key(w->view->run, s->place.process, s->place.address);
         if (s->is == SCOPE_FUNCTION && key.space == w->own.space && key.offset > w->own.offset &&
             key.offset < w->beyond)
             w->beyond = key.offset;
@@ -124,25 +124,25 @@ static void bound(struct work *w)
 }
 
 /* What a function calls that is left out, or counted only, is called by its caller; but not from a line of that. */
-static bool is_foreign(const struct work *w, struct place_key site)
+static bool is_foreign(const struct blocks_work *w, struct call_site_key site)
 {
     return w->scopes.items[w->blocks.scope - 1].is == SCOPE_FUNCTION &&
            (site.space != w->own.space || site.offset <= w->own.offset || site.offset > w->beyond);
 }
 
 /* Where the calls are in the code: of one file, in its order; 0: not known. */
-static uint64_t *sites_of(struct work *w, const struct context_thread *thread,
-                          const struct block_thread *t)
+static uint64_t *sites_of(struct blocks_work *w, const struct call_context_thread *thread,
+                          const struct scope_block_thread *t)
 {
-    uint64_t *sites = memory_zeroed(t->count + 1, sizeof *sites);
+    uint64_t *sites = xcalloc(t->count + 1, sizeof *sites);
     for (uint32_t i = 1; i < t->count; i++) {
-        const struct sums_context *c = &thread->items[i].sums;
+        const struct snapshot_context *c = &thread->items[i].sums;
         if (!c->is.parent || t->scopes[c->is.parent] != w->blocks.scope)
             continue;
         w->only += c->is.scope == SCOPE_COUNTED ? c->calls : 0;
         if (!c->is.site)
             continue;
-        struct place_key key = places_key(w->view->run, thread->process, c->is.site);
+        struct call_site_key key = call_sites_key(w->view->run, thread->process, c->is.site);
         bool foreign = is_foreign(w, key);
         w->foreign += foreign ? c->calls : 0;
         sites[i] = foreign ? 0 : key.offset + 1;
@@ -150,29 +150,29 @@ static uint64_t *sites_of(struct work *w, const struct context_thread *thread,
     return sites;
 }
 
-static void end_thread(struct work *w, const struct context_thread *thread)
+static void end_thread(struct blocks_work *w, const struct call_context_thread *thread)
 {
-    struct block_thread *t = &w->threads[w->next];
+    struct scope_block_thread *t = &w->threads[w->next];
     uint64_t *sites = sites_of(w, thread, t);
     t->sites = sites;
-    blocks_add(&w->blocks, t, &w->times);
+    scope_blocks_add(&w->blocks, t, &w->times);
     t->sites = NULL;
     free(sites);
-    block_times_free(&w->times);
+    scope_block_times_free(&w->times);
     if (w->walking)
-        entries_walk_end(&w->walk);
+        call_entries_walk_end(&w->walk);
     w->walking = false;
 }
 
 /* True: the thread is done. */
-static bool take_thread(struct work *w, uint64_t *budget)
+static bool blocks_table_add_thread(struct blocks_work *w, uint64_t *budget)
 {
-    const struct context_thread *thread = &w->all->threads[w->next];
-    struct entry_seen seen;
+    const struct call_context_thread *thread = &w->all->threads[w->next];
+    struct call_entry_seen seen;
     if (!w->times.ns)
         begin_thread(w, thread);
-    while (w->walking && *budget && entries_next(&w->walk, &seen)) {
-        block_times_entry(&w->times, &seen.entry);
+    while (w->walking && *budget && call_entries_next(&w->walk, &seen)) {
+        scope_block_times_entry(&w->times, &seen.entry);
         --*budget;
     }
     if (!*budget)
@@ -183,44 +183,44 @@ static bool take_thread(struct work *w, uint64_t *budget)
 
 /* ---- all of them ---- */
 
-static bool counts(const struct work *w, const struct context_thread *thread)
+static bool blocks_table_counts_thread(const struct blocks_work *w, const struct call_context_thread *thread)
 {
     return thread->count > 1 && table_wants(w->view, thread->line);
 }
 
-static bool name(struct work *w, uint64_t *budget)
+static bool blocks_table_name_scopes(struct blocks_work *w, uint64_t *budget)
 {
     if (!w->threads) {
         w->count = w->all->count;
-        w->threads = memory_zeroed(w->count + 1, sizeof *w->threads);
+        w->threads = xcalloc(w->count + 1, sizeof *w->threads);
     }
     for (; w->named < w->count; w->named++) {
-        const struct context_thread *thread = &w->all->threads[w->named];
+        const struct call_context_thread *thread = &w->all->threads[w->named];
         if (!*budget)
             return false;
         *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
-        if (counts(w, thread))
+        if (blocks_table_counts_thread(w, thread))
             w->threads[w->named] =
-                (struct block_thread){.number = w->named,
+                (struct scope_block_thread){.number = w->named,
                                       .count = (uint32_t)thread->count,
-                                      .scopes = scopes_of(&w->scopes, w->view->run, thread)};
+                                      .scopes = scope_numbers_of(&w->scopes, w->view->run, thread)};
     }
-    w->blocks.scope = scopes_find(&w->scopes, w->view->run, w->place);
+    w->blocks.scope = scope_numbers_find(&w->scopes, w->view->run, w->place);
     if (w->blocks.scope && !w->next)
-        bound(w);
+        blocks_table_set_bounds(w);
     return true;
 }
 
 /* Of a run that goes on the newest sums are waited for; contexts that come meanwhile have no scope here. */
-static bool step(void *work, uint64_t *budget)
+static bool blocks_table_step(void *work, uint64_t *budget)
 {
-    struct work *w = work;
+    struct blocks_work *w = work;
     if (w->view->run->connected && w->all->taken == w->taken && w->all->wanted)
         return false;
-    if (!name(w, budget))
+    if (!blocks_table_name_scopes(w, budget))
         return false;
     for (; w->blocks.scope && w->next < w->count; w->next++)
-        if (w->threads[w->next].scopes && !take_thread(w, budget))
+        if (w->threads[w->next].scopes && !blocks_table_add_thread(w, budget))
             return false;
     return true;
 }
@@ -228,7 +228,7 @@ static bool step(void *work, uint64_t *budget)
 /* ---- rows ---- */
 
 /* Not all of its own time is told: that of a block is what it took at least, and of some nothing may be known. */
-static bool is_partly(const struct blocks *b)
+static bool is_partly(const struct scope_blocks *b)
 {
     return b->timed && b->untold_ns > b->self_ns / 100 + 100000; /* less is how clocks are read */
 }
@@ -249,7 +249,7 @@ static const struct {
                [SHARE] = {"self_share", "%", TABLE_SHARE, false, false},
                [UNTOLD] = {"untold_ns", "in none", TABLE_NS, true, false}};
 
-static void add_columns(const struct work *w, struct shown_table *t)
+static void add_columns(const struct blocks_work *w, struct result_table *t)
 {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
@@ -263,24 +263,24 @@ static void add_columns(const struct work *w, struct shown_table *t)
 }
 
 /* Where the call itself is, not where it returns to. */
-static struct table_cell site(const struct work *w, uint32_t number, uint32_t context)
+static struct table_cell blocks_table_site_cell(const struct blocks_work *w, uint32_t number, uint32_t context)
 {
-    const struct context_thread *thread = &w->all->threads[number];
+    const struct call_context_thread *thread = &w->all->threads[number];
     uint64_t at = thread->items[context].sums.is.site;
-    return at ? cell_place((struct table_place){thread->process, at - 1}) : (struct table_cell){0};
+    return at ? table_cell_place((struct table_place){thread->process, at - 1}) : (struct table_cell){0};
 }
 
-static void set_block(const struct work *w, struct table_cell *cells, const struct block *b)
+static void set_block(const struct blocks_work *w, struct table_cell *cells, const struct scope_block *b)
 {
     const struct scope *scope = &w->scopes.items[w->blocks.scope - 1];
-    struct table_cell own = scopes_cell(&w->scopes, w->view->run, w->blocks.scope), at;
+    struct table_cell own = scope_numbers_cell(&w->scopes, w->view->run, w->blocks.scope), at;
     cells[BLOCK] = own;
     cells[FROM] = own.is == CELL_PLACE ? own : (struct table_cell){0};
     if (b->called) {
-        at = b->after == BLOCKS_NO_SITE ? (struct table_cell){0} : site(w, b->thread, b->called);
+        at = b->after == BLOCKS_NO_SITE ? (struct table_cell){0} : blocks_table_site_cell(w, b->thread, b->called);
         cells[FROM] = at;
         cells[AFTER] =
-            scopes_cell(&w->scopes, w->view->run, w->threads[b->thread].scopes[b->called]);
+            scope_numbers_cell(&w->scopes, w->view->run, w->threads[b->thread].scopes[b->called]);
         if (at.is && own.is == CELL_PLACE)
             cells[BLOCK] = (struct table_cell){
                 .is = CELL_STEP,
@@ -291,45 +291,45 @@ static void set_block(const struct work *w, struct table_cell *cells, const stru
             .is = CELL_STEP, .step = CELL_STEP_CALLS, .between = {.from = scope->place}};
     }
     if (b->next)
-        cells[UNTIL] = site(w, b->next_thread, b->next);
+        cells[UNTIL] = blocks_table_site_cell(w, b->next_thread, b->next);
     if (b->after != BLOCKS_NO_SITE && (!b->until || b->until == BLOCKS_ANY))
-        cells[LINES] = cell_text(b->until ? "to a place that is not known" : "to the end");
+        cells[LINES] = table_cell_text(b->until ? "to a place that is not known" : "to the end");
     if (!w->blocks.together)
-        cells[PARENT] = scopes_cell(&w->scopes, w->view->run, b->parent);
+        cells[PARENT] = scope_numbers_cell(&w->scopes, w->view->run, b->parent);
 }
 
-static void add_row(const struct work *w, const struct block *b, struct shown_table *t)
+static void add_row(const struct blocks_work *w, const struct scope_block *b, struct result_table *t)
 {
     struct table_cell *cells =
-        b->times || b->ns ? table_add_row(t, 0, (struct ref){0}) : NULL; /* called, not come back */
+        b->times || b->ns ? table_add_row(t, 0, (struct event_id){0}) : NULL; /* called, not come back */
     if (!cells)
         return;
     set_block(w, cells, b);
-    cells[TIMES] = cell_number((int64_t)b->times);
+    cells[TIMES] = table_cell_number((int64_t)b->times);
     bool partly = is_partly(&w->blocks);
     if (!w->blocks.timed || (partly && !b->ns))
         return;
-    cells[SELF] = cell_number(b->ns);
+    cells[SELF] = table_cell_number(b->ns);
     if (b->times && !partly)
-        cells[MEAN] = cell_number(b->ns / (int64_t)b->times);
+        cells[MEAN] = table_cell_number(b->ns / (int64_t)b->times);
     int64_t all_ns = w->blocks.self_ns - (w->blocks.untold_ns < 0 ? w->blocks.untold_ns : 0);
     if (all_ns > 0)
-        cells[SHARE] = cell_real((double)b->ns / (double)all_ns);
+        cells[SHARE] = table_cell_real((double)b->ns / (double)all_ns);
 }
 
-static void add_total(const struct work *w, struct shown_table *t)
+static void add_total(const struct blocks_work *w, struct result_table *t)
 {
     struct table_cell *cells = table_make_total(t);
-    cells[TIMES] = cell_number((int64_t)w->blocks.calls);
+    cells[TIMES] = table_cell_number((int64_t)w->blocks.calls);
     if (!w->blocks.timed)
         return;
-    cells[SELF] = cell_number(w->blocks.self_ns);
-    cells[UNTOLD] = cell_number(w->blocks.untold_ns);
+    cells[SELF] = table_cell_number(w->blocks.self_ns);
+    cells[UNTOLD] = table_cell_number(w->blocks.untold_ns);
 }
 
-static void add_notes(const struct work *w, struct shown_table *t)
+static void add_notes(const struct blocks_work *w, struct result_table *t)
 {
-    const struct blocks *b = &w->blocks;
+    const struct scope_blocks *b = &w->blocks;
     if (!b->scope) {
         table_add_note(t, "it was not called by any of these threads");
         return;
@@ -366,13 +366,13 @@ static void add_notes(const struct work *w, struct shown_table *t)
                          "after the last of them (POET_METERS=calls=every has them all)");
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void blocks_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    struct work *w = work;
+    struct blocks_work *w = work;
     w->view = view;
-    t->title = memory_copied("blocks");
+    t->title = xstrdup("blocks");
     add_columns(w, t);
-    blocks_sort(&w->blocks);
+    scope_blocks_sort(&w->blocks);
     for (size_t i = 0; i < w->blocks.count; i++)
         add_row(w, &w->blocks.items[i], t);
     add_total(w, t);
@@ -382,19 +382,19 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 
 static void free_work(void *work)
 {
-    struct work *w = work;
+    struct blocks_work *w = work;
     for (uint32_t i = 0; i < w->count; i++)
         free((uint32_t *)(uintptr_t)w->threads[i].scopes);
     if (w->walking)
-        entries_walk_end(&w->walk);
-    block_times_free(&w->times);
+        call_entries_walk_end(&w->walk);
+    scope_block_times_free(&w->times);
     free(w->threads);
-    scopes_free(&w->scopes);
-    blocks_free(&w->blocks);
+    scope_numbers_free(&w->scopes);
+    scope_blocks_free(&w->blocks);
     free(w);
 }
 
-static const char *const by[] = {"path", "function", NULL};
+static const char *const blocks_table_groupings[] = {"path", "function", NULL};
 
-const struct preset preset_blocks = {
-    .what = "blocks", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct table_preset preset_blocks = {
+    .what = "blocks", .by = blocks_table_groupings, .begin = blocks_table_begin, .step = blocks_table_step, .fill = blocks_table_fill, .free = free_work};

@@ -5,29 +5,29 @@
 
 #include <stdlib.h>
 
-enum column { SCOPE, CALLS, LEAST, MOST, THREADS, HAD };
+enum bounds_column { SCOPE, CALLS, LEAST, MOST, THREADS, HAD };
 
-static void add_thread(struct bounds *b, const struct table_view *view,
-                       const struct context_thread *thread)
+static void add_thread(struct time_bounds *b, const struct table_view *view,
+                       const struct call_context_thread *thread)
 {
-    struct calls calls = {0};
-    uint32_t *scopes = scopes_of(&b->scopes, view->run, thread);
-    calls_add(&calls, thread, scopes);
-    b->items = grow_zeroed(b->items, &b->room, b->scopes.count + 1, sizeof *b->items);
+    struct call_profile calls = {0};
+    uint32_t *scopes = scope_numbers_of(&b->scopes, view->run, thread);
+    call_profile_add(&calls, thread, scopes);
+    b->items = array_reserve_zeroed(b->items, &b->room, b->scopes.count + 1, sizeof *b->items);
     for (size_t i = 1; i < calls.function_count; i++) {
         const struct call_sums *s = &calls.functions[i].sums;
-        struct bound *to = &b->items[calls.functions[i].scope];
+        struct time_bound *to = &b->items[calls.functions[i].scope];
         to->calls += s->calls;
         to->all_ns += s->total_ns;
         to->longest_ns = s->total_ns > to->longest_ns ? s->total_ns : to->longest_ns;
         to->threads += s->calls > 0;
         to->timed |= s->timed && s->total;
     }
-    calls_free(&calls);
+    call_profile_free(&calls);
     free(scopes);
 }
 
-static void add_columns(struct shown_table *t)
+static void add_columns(struct result_table *t)
 {
     static const char source[] = "calls, as the program measured them";
     table_add_column(t, "scope", "scope", TABLE_PLACE, source);
@@ -42,30 +42,30 @@ static void add_columns(struct shown_table *t)
     t->columns[HAD].exact = true;
 }
 
-static void add_row(const struct bounds *b, const struct table_view *view, uint32_t scope,
-                    struct shown_table *t)
+static void add_row(const struct time_bounds *b, const struct table_view *view, uint32_t scope,
+                    struct result_table *t)
 {
-    const struct bound *is = &b->items[scope];
-    struct table_cell *cells = is->calls ? table_add_row(t, 0, (struct ref){0}) : NULL;
+    const struct time_bound *is = &b->items[scope];
+    struct table_cell *cells = is->calls ? table_add_row(t, 0, (struct event_id){0}) : NULL;
     int64_t run_ns = table_length(view);
     if (!cells)
         return;
-    cells[SCOPE] = scopes_cell(&b->scopes, view->run, scope);
-    cells[CALLS] = cell_number((int64_t)is->calls);
-    cells[HAD] = cell_number(is->threads);
+    cells[SCOPE] = scope_numbers_cell(&b->scopes, view->run, scope);
+    cells[CALLS] = table_cell_number((int64_t)is->calls);
+    cells[HAD] = table_cell_number(is->threads);
     if (!is->timed)
         return;
     int64_t most_ns = is->all_ns > run_ns && run_ns >= is->longest_ns ? run_ns : is->all_ns;
-    cells[LEAST] = cell_number(is->longest_ns);
-    cells[MOST] = cell_number(most_ns);
-    cells[THREADS] = cell_number(is->all_ns);
+    cells[LEAST] = table_cell_number(is->longest_ns);
+    cells[MOST] = table_cell_number(most_ns);
+    cells[THREADS] = table_cell_number(is->all_ns);
 }
 
-bool bounds_step(struct bounds *b, const struct table_view *view, uint64_t *budget)
+bool time_bounds_step(struct time_bounds *b, const struct table_view *view, uint64_t *budget)
 {
-    const struct contexts *all = &view->run->contexts;
+    const struct call_contexts *all = &view->run->contexts;
     for (; b->next < all->count; b->next++) {
-        const struct context_thread *thread = &all->threads[b->next];
+        const struct call_context_thread *thread = &all->threads[b->next];
         if (!*budget)
             return false;
         *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
@@ -75,9 +75,9 @@ bool bounds_step(struct bounds *b, const struct table_view *view, uint64_t *budg
     return true;
 }
 
-void bounds_fill(const struct bounds *b, const struct table_view *view, struct shown_table *t)
+void time_bounds_fill(const struct time_bounds *b, const struct table_view *view, struct result_table *t)
 {
-    t->title = memory_copied("calls, how long in all: bounds");
+    t->title = xstrdup("calls, how long in all: bounds");
     add_columns(t);
     for (uint32_t i = 1; i < b->room && i <= b->scopes.count; i++)
         add_row(b, view, i, t);
@@ -86,9 +86,9 @@ void bounds_fill(const struct bounds *b, const struct table_view *view, struct s
     table_arrange(t, view->request, "elapsed_least_ns");
 }
 
-void bounds_free(struct bounds *b)
+void time_bounds_free(struct time_bounds *b)
 {
     free(b->items);
-    scopes_free(&b->scopes);
-    *b = (struct bounds){0};
+    scope_numbers_free(&b->scopes);
+    *b = (struct time_bounds){0};
 }

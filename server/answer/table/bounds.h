@@ -8,9 +8,9 @@
 #include "server/answer/table/scopes.h"
 #include "server/answer/table/table.h"
 
-struct bounds {
-    struct scopes scopes;
-    struct bound { /* by scope */
+struct time_bounds {
+    struct scope_numbers scopes;
+    struct time_bound { /* by scope */
         uint64_t calls;
         int64_t longest_ns, all_ns; /* of one thread; of all */
         uint32_t threads;
@@ -21,10 +21,10 @@ struct bounds {
 };
 
 /* Zero-initialised: none were looked at.  True: all were. */
-bool bounds_step(struct bounds *bounds, const struct table_view *view, uint64_t *budget);
+bool time_bounds_step(struct time_bounds *bounds, const struct table_view *view, uint64_t *budget);
 /* Then: columns and rows of the table. */
-void bounds_fill(const struct bounds *bounds, const struct table_view *view,
-                 struct shown_table *table);
-void bounds_free(struct bounds *bounds); /* empties it */
+void time_bounds_fill(const struct time_bounds *bounds, const struct table_view *view,
+                 struct result_table *table);
+void time_bounds_free(struct time_bounds *bounds); /* empties it */
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum column {
+enum callrows_column {
     SCOPE,
     PARENT,
     CALLS,
@@ -36,12 +36,12 @@ enum column {
 #define HOOKS "calls, as the program measured them"
 
 /* In which of the two forms people see it. */
-enum seen { IN_BOTH, IN_SUMS, IN_TIMES, IN_NONE };
+enum callrows_seen { IN_BOTH, IN_SUMS, IN_TIMES, IN_NONE };
 
 static const struct {
     const char *name, *title;
     enum table_kind kind;
-    enum seen seen;
+    enum callrows_seen seen;
 } columns[] = {[SCOPE] = {"scope", "scope", TABLE_PLACE, IN_BOTH},
                [PARENT] = {"parent", "called by", TABLE_PLACE, IN_NONE},
                [CALLS] = {"calls", "calls", TABLE_COUNT, IN_BOTH},
@@ -67,10 +67,10 @@ static const struct {
                [SINCE] = {"counted_since_ns", "since", TABLE_NS, IN_NONE},
                [NESTED] = {"nested_ns", "nested", TABLE_NS, IN_NONE}};
 
-void callrows_columns(struct shown_table *t, bool times, bool overlaps)
+void calls_rows_columns(struct result_table *t, bool times, bool overlaps)
 {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        enum seen seen = columns[i].seen;
+        enum callrows_seen seen = columns[i].seen;
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind, HOOKS);
         t->columns[t->column_count - 1].exact =
             i != NET && i != MEASURING && /* estimates, and an upper bound */
@@ -85,7 +85,7 @@ void callrows_columns(struct shown_table *t, bool times, bool overlaps)
 static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
 {
     if (of > 0)
-        *cell = cell_real((double)ns / (double)of);
+        *cell = table_cell_real((double)ns / (double)of);
 }
 
 /* The least and the most of a coroutine's calls are those of the stretches in which it ran: of
@@ -101,40 +101,40 @@ static bool has_single(const struct call_sums *s)
 static void set_single(struct table_cell *cells, const struct call_sums *s)
 {
     if (s->total && calls_mean_total(s) >= 0)
-        cells[MEAN] = cell_number(calls_mean_total(s));
-    if (calls_cpu_known(s) && calls_mean_cpu(s) >= 0)
-        cells[CPU_MEAN] = cell_number(calls_mean_cpu(s));
+        cells[MEAN] = table_cell_number(calls_mean_total(s));
+    if (call_profile_cpu_known(s) && calls_mean_cpu(s) >= 0)
+        cells[CPU_MEAN] = table_cell_number(calls_mean_cpu(s));
     if (!has_single(s))
         return;
-    cells[MIN] = cell_number(s->least_ns);
-    cells[MAX] = cell_number(s->most_ns);
+    cells[MIN] = table_cell_number(s->least_ns);
+    cells[MAX] = table_cell_number(s->most_ns);
     if (!s->cpu || s->blind)
         return;
-    cells[CPU_MIN] = cell_number(s->cpu_least_ns);
-    cells[CPU_MAX] = cell_number(s->cpu_most_ns);
+    cells[CPU_MIN] = table_cell_number(s->cpu_least_ns);
+    cells[CPU_MAX] = table_cell_number(s->cpu_most_ns);
 }
 
-static void set_times(const struct callrows *rows, struct table_cell *cells,
+static void set_times(const struct calls_rows *rows, struct table_cell *cells,
                       const struct call_sums *s)
 {
-    cells[SELF] = cell_number(s->self_ns);
+    cells[SELF] = table_cell_number(s->self_ns);
     set_share(&cells[SELF_SHARE], s->self_ns, rows->life_ns);
     if (!rows->raw)
-        cells[NET] = cell_number(calls_net(s));
-    cells[MEASURING] = cell_number((int64_t)(s->cost_ps / 1000));
+        cells[NET] = table_cell_number(call_profile_net(s));
+    cells[MEASURING] = table_cell_number((int64_t)(s->cost_ps / 1000));
     if (s->total) {
-        cells[TOTAL] = cell_number(s->total_ns);
+        cells[TOTAL] = table_cell_number(s->total_ns);
         set_share(&cells[TOTAL_SHARE], s->total_ns, rows->life_ns);
-        cells[NESTED] = cell_number(s->nested_ns);
+        cells[NESTED] = table_cell_number(s->nested_ns);
     }
-    if (calls_cpu_known(s))
-        cells[CPU] = cell_number(s->cpu_ns);
+    if (call_profile_cpu_known(s))
+        cells[CPU] = table_cell_number(s->cpu_ns);
     if (!rows->part)
         set_single(cells, s);
 }
 
 /* Of calls that were counted only the times are in their callers', and that is said. */
-static void set_mark(const struct callrows *rows, struct table_cell *cells,
+static void set_mark(const struct calls_rows *rows, struct table_cell *cells,
                      const struct call_sums *s)
 {
     bool incomplete = s->open || (s->left > 0 && !rows->part);
@@ -142,89 +142,89 @@ static void set_mark(const struct callrows *rows, struct table_cell *cells,
     char since[48] = "";
     if (s->counted && s->since_ns) {
         snprintf(since, sizeof since, " since %.3f s", (double)since_ns / 1e9);
-        cells[SINCE] = cell_number(since_ns);
+        cells[SINCE] = table_cell_number(since_ns);
     }
-    char *mark = memory_printed("%s%s%s%s", incomplete ? "INCOMPLETE" : "",
+    char *mark = xasprintf("%s%s%s%s", incomplete ? "INCOMPLETE" : "",
                                 incomplete && s->counted ? ", " : "",
                                 s->counted ? "counted only" : "", since);
-    cells[MARK] = cell_text(mark);
-    cells[COUNTED] = cell_number((int64_t)s->counted);
+    cells[MARK] = table_cell_text(mark);
+    cells[COUNTED] = table_cell_number((int64_t)s->counted);
     free(mark);
 }
 
-static bool is_nothing(const struct callrows *rows, const struct call_sums *s)
+static bool is_nothing(const struct calls_rows *rows, const struct call_sums *s)
 {
     return rows->part && !s->calls && !s->self_ns && !s->total_ns;
 }
 
-static struct table_cell *add_row(struct callrows *rows, uint8_t depth, uint32_t function,
+static struct table_cell *add_row(struct calls_rows *rows, uint8_t depth, uint32_t function,
                                   const struct call_sums *s)
 {
     struct table_cell *cells =
-        is_nothing(rows, s) ? NULL : table_add_row(rows->table, depth, (struct ref){0});
+        is_nothing(rows, s) ? NULL : table_add_row(rows->table, depth, (struct event_id){0});
     if (!cells)
         return NULL;
     const struct call_function *f = &rows->calls->functions[function];
-    cells[SCOPE] = scopes_cell(rows->scopes, rows->run, f->scope);
-    cells[CALLS] = cell_number((int64_t)s->calls);
-    cells[CONCURRENT] = cell_number((int64_t)s->concurrent);
+    cells[SCOPE] = scope_numbers_cell(rows->scopes, rows->run, f->scope);
+    cells[CALLS] = table_cell_number((int64_t)s->calls);
+    cells[CONCURRENT] = table_cell_number((int64_t)s->concurrent);
     if (s->timed)
         set_times(rows, cells, s);
     set_mark(rows, cells, s);
     if (f->cycle)
-        cells[CYCLE] = cell_number(f->cycle);
+        cells[CYCLE] = table_cell_number(f->cycle);
     return cells;
 }
 
-static void set_parent(const struct callrows *rows, struct table_cell *cells, uint32_t function)
+static void set_parent(const struct calls_rows *rows, struct table_cell *cells, uint32_t function)
 {
     if (cells && function)
         cells[PARENT] =
-            scopes_cell(rows->scopes, rows->run, rows->calls->functions[function].scope);
+            scope_numbers_cell(rows->scopes, rows->run, rows->calls->functions[function].scope);
 }
 
 /* ---- rows ---- */
 
-void callrows_thread(struct callrows *rows, uint32_t line, int64_t life_ns)
+void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns)
 {
-    struct call_sums all = calls_all(rows->calls);
-    struct table_cell *cells = table_add_row(rows->table, 0, (struct ref){0});
+    struct call_sums all = call_profile_all(rows->calls);
+    struct table_cell *cells = table_add_row(rows->table, 0, (struct event_id){0});
     if (!cells)
         return;
-    cells[SCOPE] = cell_line(line);
-    cells[CALLS] = cell_number((int64_t)all.calls);
-    cells[COUNTED] = cell_number((int64_t)all.counted);
-    cells[CONCURRENT] = cell_number((int64_t)all.concurrent);
+    cells[SCOPE] = table_cell_line(line);
+    cells[CALLS] = table_cell_number((int64_t)all.calls);
+    cells[COUNTED] = table_cell_number((int64_t)all.counted);
+    cells[CONCURRENT] = table_cell_number((int64_t)all.concurrent);
     all.total = all.ended = false;
     if (all.timed) {
         set_times(rows, cells, &all);
-        cells[UNACCOUNTED] = cell_number(life_ns - all.self_ns);
+        cells[UNACCOUNTED] = table_cell_number(life_ns - all.self_ns);
     }
-    cells[TOTAL] = cells[LIFE] = cell_number(life_ns);
+    cells[TOTAL] = cells[LIFE] = table_cell_number(life_ns);
     cells[CPU_MEAN] = (struct table_cell){0};
     table_row_line(rows->table, line);
     rows->depth = 1;
 }
 
 /* A parent of calls of other functions, and no call itself. */
-static bool only_gathers(const struct callrows *rows, const struct call_function *f)
+static bool only_gathers(const struct calls_rows *rows, const struct call_function *f)
 {
     return !f->sums.calls && rows->scopes->items[f->scope - 1].is == SCOPE_OTHER;
 }
 
-void callrows_flat(struct callrows *rows)
+void calls_rows_flat(struct calls_rows *rows)
 {
-    const struct calls *calls = rows->calls;
+    const struct call_profile *calls = rows->calls;
     for (uint32_t i = 1; i < calls->function_count; i++)
         if (!only_gathers(rows, &calls->functions[i]))
             add_row(rows, rows->depth, i, &calls->functions[i].sums);
 }
 
-void callrows_graph(struct callrows *rows)
+void calls_rows_graph(struct calls_rows *rows)
 {
-    const struct calls *calls = rows->calls;
-    uint32_t *last = memory_zeroed(calls->function_count + 1, sizeof *last),
-             *next = memory_zeroed(calls->arc_count + 1, sizeof *next);
+    const struct call_profile *calls = rows->calls;
+    uint32_t *last = xcalloc(calls->function_count + 1, sizeof *last),
+             *next = xcalloc(calls->arc_count + 1, sizeof *next);
     for (uint32_t i = (uint32_t)calls->arc_count; i > 0;
          i--) { /* lists of who calls, by 1 + index */
         next[i - 1] = last[calls->arcs[i - 1].from];
@@ -242,7 +242,7 @@ void callrows_graph(struct callrows *rows)
 }
 
 /* The node after one, on the way through the tree from above; 0: there is none. */
-static uint32_t next_node(const struct calls *calls, uint32_t node, bool below, unsigned *depth)
+static uint32_t next_node(const struct call_profile *calls, uint32_t node, bool below, unsigned *depth)
 {
     if (below && calls->nodes[node].child) {
         ++*depth;
@@ -254,9 +254,9 @@ static uint32_t next_node(const struct calls *calls, uint32_t node, bool below, 
     return 0;
 }
 
-void callrows_tree(struct callrows *rows)
+void calls_rows_tree(struct calls_rows *rows)
 {
-    const struct calls *calls = rows->calls;
+    const struct call_profile *calls = rows->calls;
     unsigned depth = 0;
     if (!calls->node_count)
         return;
@@ -265,20 +265,20 @@ void callrows_tree(struct callrows *rows)
         struct table_cell *cells =
             add_row(rows, (uint8_t)(rows->depth + depth - 1), node->function, &node->sums);
         set_parent(rows, cells, calls->nodes[node->parent].function);
-        rows->cut |= depth == CALLROWS_DEPTH && node->child;
-        i = next_node(calls, i, depth < CALLROWS_DEPTH, &depth);
+        rows->cut |= depth == CALLS_ROWS_DEPTH && node->child;
+        i = next_node(calls, i, depth < CALLS_ROWS_DEPTH, &depth);
     }
 }
 
-void callrows_cycles(struct callrows *rows)
+void calls_rows_cycles(struct calls_rows *rows)
 {
-    const struct calls *calls = rows->calls;
+    const struct call_profile *calls = rows->calls;
     for (uint32_t cycle = 1; cycle <= calls->cycles; cycle++) {
-        char *title = memory_printed("cycle %u", cycle);
-        struct table_cell *cells = table_add_row(rows->table, rows->depth, (struct ref){0});
+        char *title = xasprintf("cycle %u", cycle);
+        struct table_cell *cells = table_add_row(rows->table, rows->depth, (struct event_id){0});
         if (cells) {
-            cells[SCOPE] = cell_text(title);
-            cells[CYCLE] = cell_number(cycle);
+            cells[SCOPE] = table_cell_text(title);
+            cells[CYCLE] = table_cell_number(cycle);
         }
         free(title);
         for (uint32_t f = 1; f < calls->function_count; f++)
@@ -287,18 +287,18 @@ void callrows_cycles(struct callrows *rows)
     }
 }
 
-void callrows_total(struct callrows *rows, const struct call_sums *all)
+void calls_rows_total(struct calls_rows *rows, const struct call_sums *all)
 {
     struct table_cell *cells = table_make_total(rows->table);
     struct call_sums sums = *all;
-    cells[CALLS] = cell_number((int64_t)all->calls);
-    cells[COUNTED] = cell_number((int64_t)all->counted);
-    cells[CONCURRENT] = cell_number((int64_t)all->concurrent);
+    cells[CALLS] = table_cell_number((int64_t)all->calls);
+    cells[COUNTED] = table_cell_number((int64_t)all->counted);
+    cells[CONCURRENT] = table_cell_number((int64_t)all->concurrent);
     sums.total = sums.ended = false;
     if (all->timed) {
         set_times(rows, cells, &sums);
         cells[CPU_MEAN] = (struct table_cell){0};
-        cells[UNACCOUNTED] = cell_number(rows->life_ns - all->self_ns);
+        cells[UNACCOUNTED] = table_cell_number(rows->life_ns - all->self_ns);
     }
-    cells[TOTAL] = cells[LIFE] = cell_number(rows->life_ns);
+    cells[TOTAL] = cells[LIFE] = table_cell_number(rows->life_ns);
 }

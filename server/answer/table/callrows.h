@@ -6,13 +6,13 @@
 #include "server/answer/table/table.h"
 #include "server/measure/calls.h"
 
-#define CALLROWS_DEPTH 200 /* rows of greater depth are left out */
+#define CALLS_ROWS_DEPTH 200 /* rows of greater depth are left out */
 
-struct callrows {
+struct calls_rows {
     const struct run *run;
-    const struct scopes *scopes;
-    const struct calls *calls;
-    struct shown_table *table;
+    const struct scope_numbers *scopes;
+    const struct call_profile *calls;
+    struct result_table *table;
     int64_t life_ns; /* of all threads: what shares are of */
     uint8_t depth; /* of the rows that come */
     bool
@@ -23,13 +23,13 @@ struct callrows {
 
 /* times: those of single calls are what people want (Zak's table), else sums (Friedman's).
  * overlaps: how many calls were concurrent is exact. */
-void callrows_columns(struct shown_table *table, bool times, bool overlaps);
+void calls_rows_columns(struct result_table *table, bool times, bool overlaps);
 /* A row for the thread, under which the next ones come. */
-void callrows_thread(struct callrows *rows, uint32_t line, int64_t life_ns);
-void callrows_flat(struct callrows *rows);
-void callrows_graph(struct callrows *rows); /* each function, and under it those that it calls */
-void callrows_tree(struct callrows *rows);
-void callrows_cycles(struct callrows *rows); /* those that call themselves, by cycle */
-void callrows_total(struct callrows *rows, const struct call_sums *all);
+void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns);
+void calls_rows_flat(struct calls_rows *rows);
+void calls_rows_graph(struct calls_rows *rows); /* each function, and under it those that it calls */
+void calls_rows_tree(struct calls_rows *rows);
+void calls_rows_cycles(struct calls_rows *rows); /* those that call themselves, by cycle */
+void calls_rows_total(struct calls_rows *rows, const struct call_sums *all);
 
 #endif

@@ -11,27 +11,27 @@
 #include <string.h>
 
 /* One thread, or all of them. */
-struct called {
+struct calls_timed {
     uint32_t line; /* 0: all */
-    struct calls calls;
+    struct call_profile calls;
     int64_t life_ns;
 };
 
-struct work {
+struct calls_work {
     const struct table_view *view;
-    struct contexts *all;
+    struct call_contexts *all;
     uint64_t taken; /* how often regions had been read when this was asked */
-    struct scopes scopes;
-    struct makers makers;
+    struct scope_numbers scopes;
+    struct creator_functions makers;
     struct overlaps overlaps;
-    struct called *called;
+    struct calls_timed *called;
     size_t called_count, called_room;
     uint32_t next; /* thread */
     uint32_t threads; /* that count */
     uint32_t processes; /* that they are of */
     bool *seen; /* by process */
     size_t seen_room;
-    struct sums_head head; /* sums and maxima of theirs */
+    struct snapshot_head head; /* sums and maxima of theirs */
     uint32_t blind; /* threads of which the processor time is not known any more */
     int64_t life_ns, as_of_ns;
     int64_t
@@ -50,24 +50,24 @@ static bool has_range(const struct table_view *view)
     return view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
 }
 
-static void *begin(const struct table_view *view, char **problem)
+static void *calls_table_begin(const struct table_view *view, char **problem)
 {
     if (view->past) {
-        *problem = memory_copied("calls are summed up by time: what they were in the past of an "
+        *problem = xstrdup("calls are summed up by time: what they were in the past of an "
                                  "event is not known");
         return NULL;
     }
     if (strcmp(view->request->by, "cpu") == 0) {
-        *problem = memory_copied(
+        *problem = xstrdup(
             "calls are summed up by thread, without times, so they cannot be told apart by processor: "
             "on which processor a thread ran when, poet states --by cpu says; --by thread, or "
             "--threads, has calls by thread");
         return NULL;
     }
-    struct work *w = memory_zeroed(1, sizeof *w);
+    struct calls_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->by_thread = strcmp(view->request->by, "thread") == 0;
-    w->all = (struct contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
     if (!has_range(view))
@@ -77,18 +77,18 @@ static void *begin(const struct table_view *view, char **problem)
 
 /* ---- adding up ---- */
 
-static int64_t as_of_ns(const struct table_view *view, const struct context_thread *thread)
+static int64_t as_of_ns(const struct table_view *view, const struct call_context_thread *thread)
 {
     return (int64_t)(thread->head.time_ns - view->run->start_ns);
 }
 
 /* From its first event until it ended; of one that goes on, or was killed, until it was looked at. */
-static int64_t life_of(const struct table_view *view, const struct context_thread *thread,
+static int64_t calls_table_lifetime_of(const struct table_view *view, const struct call_context_thread *thread,
                        int64_t *begin_ns)
 {
-    const struct course_of *course = intervals_of(view->measured, thread->line);
+    const struct thread_timeline *course = intervals_for_thread(view->measured, thread->line);
     int64_t from_ns, to_ns, now_ns = as_of_ns(view, thread);
-    if (!course || !states_life(&view->lives, course, &from_ns, &to_ns))
+    if (!course || !thread_states_lifetime(&view->lives, course, &from_ns, &to_ns))
         return 0;
     if (course->start_ns != INTERVALS_NEVER)
         from_ns = course->start_ns;
@@ -100,25 +100,25 @@ static int64_t life_of(const struct table_view *view, const struct context_threa
     return to_ns - from_ns;
 }
 
-static struct called *called_of(struct work *w, uint32_t line)
+static struct calls_timed *called_of(struct calls_work *w, uint32_t line)
 {
     uint32_t of = w->by_thread ? line : 0;
     for (size_t i = w->called_count; i > 0; i--)
         if (w->called[i - 1].line == of)
             return &w->called[i - 1];
-    w->called = grow(w->called, &w->called_room, w->called_count + 1, sizeof *w->called);
-    w->called[w->called_count] = (struct called){.line = of};
+    w->called = array_reserve(w->called, &w->called_room, w->called_count + 1, sizeof *w->called);
+    w->called[w->called_count] = (struct calls_timed){.line = of};
     return &w->called[w->called_count++];
 }
 
-static void note_head(struct work *w, const struct context_thread *thread)
+static void note_head(struct calls_work *w, const struct call_context_thread *thread)
 {
-    const struct sums_head *head = &thread->head;
+    const struct snapshot_head *head = &thread->head;
     int64_t at_ns = as_of_ns(w->view, thread);
-    w->seen = grow_zeroed(w->seen, &w->seen_room, thread->process + 1, sizeof *w->seen);
+    w->seen = array_reserve_zeroed(w->seen, &w->seen_room, thread->process + 1, sizeof *w->seen);
     w->processes += !w->seen[thread->process];
     w->seen[thread->process] = true;
-    w->blind += (head->flags & SUMS_BLIND) != 0;
+    w->blind += (head->flags & SNAPSHOT_BLIND) != 0;
     w->head.folded += head->folded;
     w->head.deep += head->deep;
     w->head.mismatched += head->mismatched;
@@ -129,20 +129,20 @@ static void note_head(struct work *w, const struct context_thread *thread)
 }
 
 /* A task is in calls before it says that it is there, and still when it has said that it ends. */
-static void add_sums(struct work *w, const struct context_thread *thread, int64_t life_ns)
+static void add_sums(struct calls_work *w, const struct call_context_thread *thread, int64_t life_ns)
 {
-    struct called *called = called_of(w, thread->line);
-    uint32_t *scopes = scopes_of(&w->scopes, w->view->run, thread);
-    int64_t self_ns = calls_self(thread);
+    struct calls_timed *called = called_of(w, thread->line);
+    uint32_t *scopes = scope_numbers_of(&w->scopes, w->view->run, thread);
+    int64_t self_ns = call_profile_self(thread);
     if (self_ns > life_ns && !w->forgotten) {
         w->beyond_ns += self_ns - life_ns;
         life_ns = self_ns;
     }
     struct map within = {0};
-    makers_within(&w->makers, w->view, &w->scopes, thread->line, &within);
+    creator_functions_within(&w->makers, w->view, &w->scopes, thread->line, &within);
     called->calls.within = &within;
     called->calls.concurrent = overlaps_of(&w->overlaps, w->next);
-    calls_add(&called->calls, thread, scopes);
+    call_profile_add(&called->calls, thread, scopes);
     called->calls.within = NULL;
     called->calls.concurrent = NULL;
     map_free(&within);
@@ -160,23 +160,23 @@ static uint64_t clock_of(const struct table_view *view, int64_t ns)
     return ns < 0 && (uint64_t)-ns >= start_ns ? 1 : start_ns + (uint64_t)ns;
 }
 
-static void note_part(struct work *w, int64_t from_ns, int64_t to_ns)
+static void note_part(struct calls_work *w, int64_t from_ns, int64_t to_ns)
 {
     w->from_ns = !w->threads || from_ns < w->from_ns ? from_ns : w->from_ns;
     w->to_ns = !w->threads || to_ns > w->to_ns ? to_ns : w->to_ns;
 }
 
 /* What it did between two times at which its sums were kept. */
-static void add_part(struct work *w, const struct context_thread *thread, int64_t begin_ns,
+static void add_part(struct calls_work *w, const struct call_context_thread *thread, int64_t begin_ns,
                      int64_t life_ns)
 {
     const struct table_view *view = w->view;
     int64_t from_ns = view->from_ns, to_ns = view->to_ns, end_ns = begin_ns + life_ns;
     if (begin_ns >= to_ns || end_ns <= from_ns)
         return;
-    struct callpart part = callpart_make(thread, from_ns == INT64_MIN ? 0 : clock_of(view, from_ns),
+    struct profile_range part = profile_range_make(thread, from_ns == INT64_MIN ? 0 : clock_of(view, from_ns),
                                          to_ns == INT64_MAX ? UINT64_MAX : clock_of(view, to_ns));
-    uint32_t times = earlier_times(&thread->earlier);
+    uint32_t times = profile_history_times(&thread->earlier);
     int64_t first_ns = part.from_ns ? (int64_t)(part.from_ns - view->run->start_ns) : begin_ns,
             last_ns = as_of_ns(view, &part.thread);
     last_ns = last_ns < end_ns ? last_ns : end_ns;
@@ -184,15 +184,15 @@ static void add_part(struct work *w, const struct context_thread *thread, int64_
     w->narrowed |= begin_ns < from_ns || end_ns > to_ns;
     note_part(w, first_ns, last_ns);
     add_sums(w, &part.thread, last_ns > first_ns ? last_ns - first_ns : 0);
-    callpart_free(&part);
+    profile_range_free(&part);
 }
 
-static void add_thread(struct work *w, const struct context_thread *thread)
+static void add_thread(struct calls_work *w, const struct call_context_thread *thread)
 {
     int64_t begin_ns = 0;
     if (thread->count < 2 || !table_wants(w->view, thread->line))
         return;
-    int64_t life_ns = life_of(w->view, thread, &begin_ns);
+    int64_t life_ns = calls_table_lifetime_of(w->view, thread, &begin_ns);
     w->forgotten = !has_range(w->view) && order_first(w->view->run->order) > 0;
     if (has_range(w->view))
         add_part(w, thread, begin_ns, life_ns);
@@ -201,15 +201,15 @@ static void add_thread(struct work *w, const struct context_thread *thread)
 }
 
 /* Of a run that goes on the newest sums are waited for. */
-static bool step(void *work, uint64_t *budget)
+static bool calls_table_step(void *work, uint64_t *budget)
 {
-    struct work *w = work;
+    struct calls_work *w = work;
     if (w->view->run->connected && w->all->taken == w->taken && w->all->wanted)
         return false;
     if (!overlaps_step(&w->overlaps, budget))
         return false;
     for (; w->next < w->all->count; w->next++) {
-        const struct context_thread *thread = &w->all->threads[w->next];
+        const struct call_context_thread *thread = &w->all->threads[w->next];
         if (!*budget)
             return false;
         *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
@@ -220,9 +220,9 @@ static bool step(void *work, uint64_t *budget)
 
 /* ---- filling ---- */
 
-static struct callrows rows_of(struct work *w, struct shown_table *t)
+static struct calls_rows rows_of(struct calls_work *w, struct result_table *t)
 {
-    return (struct callrows){.run = w->view->run,
+    return (struct calls_rows){.run = w->view->run,
                              .scopes = &w->scopes,
                              .table = t,
                              .life_ns = w->life_ns,
@@ -231,28 +231,28 @@ static struct callrows rows_of(struct work *w, struct shown_table *t)
 }
 
 /* Shares are of what was measured, where more is not known. */
-static void measure_lives(struct work *w)
+static void calls_table_measure_lifetimes(struct calls_work *w)
 {
     if (w->forgotten)
         w->life_ns = 0;
     for (size_t i = 0; i < w->called_count && w->forgotten; i++) {
-        struct call_sums one = calls_all(&w->called[i].calls);
+        struct call_sums one = call_profile_all(&w->called[i].calls);
         w->called[i].life_ns = one.self_ns;
         w->life_ns += one.self_ns;
     }
 }
 
-static struct call_sums sum(const struct work *w)
+static struct call_sums calls_table_sum_threads(const struct calls_work *w)
 {
     struct call_sums all = {0};
     for (size_t i = 0; i < w->called_count; i++) {
-        struct call_sums one = calls_all(&w->called[i].calls);
-        calls_sum(&all, &one);
+        struct call_sums one = call_profile_all(&w->called[i].calls);
+        call_profile_sum(&all, &one);
     }
     return all;
 }
 
-static bool wants(const struct table_view *view, const char *option)
+static bool calls_table_has_option(const struct table_view *view, const char *option)
 {
     return table_option(view->request, option) != NULL;
 }
@@ -260,14 +260,14 @@ static bool wants(const struct table_view *view, const char *option)
 /* Those of single calls stand there instead of sums. */
 static bool shows_times(const struct table_view *view)
 {
-    return wants(view, "graph") || wants(view, "cycles");
+    return calls_table_has_option(view, "graph") || calls_table_has_option(view, "cycles");
 }
 
 /* What a thread counts itself is an upper bound. */
-static bool overlaps_known(const struct work *w) { return w->overlaps.known && w->overlaps.whole; }
+static bool overlaps_known(const struct calls_work *w) { return w->overlaps.known && w->overlaps.whole; }
 
-static void add_concurrent(const struct work *w, const struct call_sums *all,
-                           struct shown_table *t)
+static void add_concurrent(const struct calls_work *w, const struct call_sums *all,
+                           struct result_table *t)
 {
     if (overlaps_known(w) || shows_times(w->view))
         return;
@@ -289,14 +289,14 @@ static uint32_t count_silent(const struct table_view *view)
 {
     uint32_t silent = 0;
     for (uint32_t i = 0; i < view->measured->thread_count; i++) {
-        const struct course_of *c = &view->measured->threads[i];
+        const struct thread_timeline *c = &view->measured->threads[i];
         silent += c->made_ns != INTERVALS_NEVER && c->start_ns == INTERVALS_NEVER &&
                   table_wants(view, c->thread) && table_lives(view, c->thread);
     }
     return silent;
 }
 
-static void add_silent(const struct work *w, struct shown_table *t)
+static void add_silent(const struct calls_work *w, struct result_table *t)
 {
     uint32_t silent = has_range(w->view) ? 0 : count_silent(w->view);
     if (silent)
@@ -307,9 +307,9 @@ static void add_silent(const struct work *w, struct shown_table *t)
                        silent == 1 ? "it" : "they");
 }
 
-static void add_lost(const struct work *w, const struct call_sums *all, struct shown_table *t)
+static void add_lost(const struct calls_work *w, const struct call_sums *all, struct result_table *t)
 {
-    const struct sums_head *h = &w->head;
+    const struct snapshot_head *h = &w->head;
     if (w->blind)
         table_add_note(
             t,
@@ -335,7 +335,7 @@ static void add_lost(const struct work *w, const struct call_sums *all, struct s
                        (unsigned long long)h->backwards);
 }
 
-static void add_counted(const struct call_sums *all, struct shown_table *t)
+static void add_counted(const struct call_sums *all, struct result_table *t)
 {
     if (all->counted)
         table_add_note(
@@ -348,7 +348,7 @@ static void add_counted(const struct call_sums *all, struct shown_table *t)
                 : "");
 }
 
-static void add_nested(const struct call_sums *all, struct shown_table *t)
+static void add_nested(const struct call_sums *all, struct result_table *t)
 {
     if (all->nested_ns)
         table_add_note(t,
@@ -358,9 +358,9 @@ static void add_nested(const struct call_sums *all, struct shown_table *t)
                        (double)all->nested_ns / 1e6);
 }
 
-static double percent(double part, double of) { return of > 0 ? 100 * part / of : 0; }
+static double calls_table_percent(double part, double of) { return of > 0 ? 100 * part / of : 0; }
 
-static void add_footer(const struct work *w, const struct call_sums *all, struct shown_table *t)
+static void add_footer(const struct calls_work *w, const struct call_sums *all, struct result_table *t)
 {
     double ms = 1e6, life = (double)w->life_ns;
     int64_t unaccounted = w->life_ns - all->self_ns;
@@ -384,8 +384,8 @@ static void add_footer(const struct work *w, const struct call_sums *all, struct
                    "total %.3f ms in %u thread%s, unaccounted %.3f ms (%.2f %%), %llu calls, "
                    "measuring about %.3f ms (%.2f %%): %.1f + %.1f ns a call",
                    life / ms, w->threads, s, (double)unaccounted / ms,
-                   percent((double)unaccounted, life), calls, all->cost_ps / 1e9,
-                   percent(all->cost_ps / 1e3, life), w->head.enter_ps / 1e3,
+                   calls_table_percent((double)unaccounted, life), calls, all->cost_ps / 1e9,
+                   calls_table_percent(all->cost_ps / 1e3, life), w->head.enter_ps / 1e3,
                    w->head.exit_ps / 1e3);
     if (w->beyond_ns >= 1000)
         table_add_note(
@@ -395,7 +395,7 @@ static void add_footer(const struct work *w, const struct call_sums *all, struct
             (double)w->beyond_ns / ms);
 }
 
-static void add_notes(const struct work *w, const struct call_sums *all, struct shown_table *t)
+static void add_notes(const struct calls_work *w, const struct call_sums *all, struct result_table *t)
 {
     if (!w->threads && w->all->count && has_range(w->view)) {
         table_add_note(t, "no thread that measured its calls lived then");
@@ -428,67 +428,67 @@ static void add_notes(const struct work *w, const struct call_sums *all, struct 
     add_lost(w, all, t);
 }
 
-static void add_rows(struct work *w, struct callrows *rows)
+static void add_rows(struct calls_work *w, struct calls_rows *rows)
 {
     const struct table_view *view = w->view;
     bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
     for (size_t i = 0; i < w->called_count; i++) {
-        struct called *one = &w->called[i];
+        struct calls_timed *one = &w->called[i];
         rows->calls = &one->calls;
         rows->depth = 0;
         if (w->by_thread)
-            callrows_thread(rows, one->line, one->life_ns);
-        calls_find_cycles(&one->calls);
-        if (wants(view, "cycles"))
-            callrows_cycles(rows);
-        else if (wants(view, "graph"))
-            callrows_graph(rows);
+            calls_rows_thread(rows, one->line, one->life_ns);
+        call_profile_find_cycles(&one->calls);
+        if (calls_table_has_option(view, "cycles"))
+            calls_rows_cycles(rows);
+        else if (calls_table_has_option(view, "graph"))
+            calls_rows_graph(rows);
         else if (tree)
-            callrows_tree(rows);
+            calls_rows_tree(rows);
         else
-            callrows_flat(rows);
+            calls_rows_flat(rows);
     }
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void calls_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    struct work *w = work;
-    measure_lives(w);
-    struct callrows rows = rows_of(w, t);
-    struct call_sums all = sum(w);
+    struct calls_work *w = work;
+    calls_table_measure_lifetimes(w);
+    struct calls_rows rows = rows_of(w, t);
+    struct call_sums all = calls_table_sum_threads(w);
     bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
     w->view = view;
-    if (w->narrowed && w->times < 2 && !wants(view, "coarse")) { /* coarse: as near as is known */
-        t->problem = memory_copied("of this run only the last sums of calls are there: what they "
+    if (w->narrowed && w->times < 2 && !calls_table_has_option(view, "coarse")) { /* coarse: as near as is known */
+        t->problem = xstrdup("of this run only the last sums of calls are there: what they "
                                    "were in a part of it cannot be told");
         return;
     }
-    t->title = memory_copied("calls");
-    callrows_columns(t, shows_times(view), overlaps_known(w));
+    t->title = xstrdup("calls");
+    calls_rows_columns(t, shows_times(view), overlaps_known(w));
     add_rows(w, &rows);
-    callrows_total(&rows, &all);
+    calls_rows_total(&rows, &all);
     add_notes(w, &all, t);
-    if (wants(view, "cycles") && !t->row_count && w->threads)
+    if (calls_table_has_option(view, "cycles") && !t->row_count && w->threads)
         table_add_note(t, "no function calls itself, directly or by way of others");
-    table_arrange(t, view->request, tree || wants(view, "graph") ? "total_ns" : "self_ns");
+    table_arrange(t, view->request, tree || calls_table_has_option(view, "graph") ? "total_ns" : "self_ns");
     if (rows.cut)
-        table_add_note(t, "paths of more than %d calls are cut off there", CALLROWS_DEPTH);
+        table_add_note(t, "paths of more than %d calls are cut off there", CALLS_ROWS_DEPTH);
 }
 
 static void free_work(void *work)
 {
-    struct work *w = work;
+    struct calls_work *w = work;
     for (size_t i = 0; i < w->called_count; i++)
-        calls_free(&w->called[i].calls);
+        call_profile_free(&w->called[i].calls);
     free(w->called);
     free(w->seen);
-    scopes_free(&w->scopes);
-    makers_free(&w->makers);
+    scope_numbers_free(&w->scopes);
+    creator_functions_free(&w->makers);
     overlaps_free(&w->overlaps);
     free(w);
 }
 
-static const char *const by[] = {"function", "path", "thread", "cpu", NULL};
+static const char *const calls_table_groupings[] = {"function", "path", "thread", "cpu", NULL};
 
-const struct preset preset_calls = {
-    .what = "calls", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct table_preset preset_calls = {
+    .what = "calls", .by = calls_table_groupings, .begin = calls_table_begin, .step = calls_table_step, .fill = calls_table_fill, .free = free_work};

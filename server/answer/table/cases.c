@@ -8,108 +8,108 @@
 
 #include <stdlib.h>
 
-enum column { SCOPE, CASE, CALLS, THREADS, ELAPSED, PARALLEL };
+enum seq_conc_column { SCOPE, CASE, CALLS, THREADS, ELAPSED, PARALLEL };
 
-struct work {
+struct seq_conc_work {
     const struct table_view *view;
-    struct entered entered;
-    struct cases cases;
+    struct entry_records entered;
+    struct seq_conc cases;
     bool *waits;
     bool begun;
     bool unswitched; /* of a thread the kernel did not say when it was switched */
 };
 
-static void *begin(const struct table_view *view, char **problem)
+static void *seq_conc_table_begin(const struct table_view *view, char **problem)
 {
-    struct entered entered;
+    struct entry_records entered;
     if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->request->line_count) {
-        *problem = memory_copied("cases are those of the whole run: of a part of it nobody knows "
+        *problem = xstrdup("cases are those of the whole run: of a part of it nobody knows "
                                  "who called what");
         return NULL;
     }
-    if (!entered_begin(&entered, view, problem))
+    if (!entry_records_begin(&entered, view, problem))
         return NULL;
-    struct work *w = memory_zeroed(1, sizeof *w);
+    struct seq_conc_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->entered = entered;
     return w;
 }
 
-static uint32_t maker_of(const struct work *w, const struct course_of *course)
+static uint32_t maker_of(const struct seq_conc_work *w, const struct thread_timeline *course)
 {
     for (uint32_t i = 0; course && course->maker && i < w->entered.count; i++)
         if (w->entered.threads[i].line == course->maker)
             return i;
-    return CASES_NOBODY;
+    return SEQ_CONC_NO_CALLER;
 }
 
 /* When a thread did not run, by the program's clock: blocked, as far as the order tells, idle in
  * a pool, too; and asleep in calls that are no events, where the kernel said when it was
  * switched. */
-struct absence {
-    struct case_away *items;
+struct seq_conc_gap {
+    struct seq_conc_absence *items;
     size_t count, room;
     int64_t start_ns;
     bool switched;
 };
 
-static void add_absence(void *context, const struct spell *spell)
+static void add_absence(void *context, const struct thread_state_interval *spell)
 {
-    struct absence *a = context;
-    if (spell->state != STATE_BLOCKED && !(a->switched && spell->state == STATE_SYSTEM))
+    struct seq_conc_gap *a = context;
+    if (spell->state != THREAD_STATE_BLOCKED && !(a->switched && spell->state == THREAD_STATE_OFF_CPU))
         return;
-    a->items = grow(a->items, &a->room, a->count + 1, sizeof *a->items);
+    a->items = array_reserve(a->items, &a->room, a->count + 1, sizeof *a->items);
     a->items[a->count++] =
-        (struct case_away){a->start_ns + spell->from_ns, a->start_ns + spell->to_ns};
+        (struct seq_conc_absence){a->start_ns + spell->from_ns, a->start_ns + spell->to_ns};
 }
 
-static void add_absences(struct work *w, const struct course_of *course)
+static void add_absences(struct seq_conc_work *w, const struct thread_timeline *course)
 {
-    const struct lives *lives = &w->view->lives;
-    struct absence a = {.start_ns = (int64_t)w->entered.run->start_ns,
-                        .switched = course && spans_best(lives->spans, course->thread,
-                                                         lives->source) == SPANS_SWITCHES};
+    const struct lifetimes *lives = &w->view->lives;
+    struct seq_conc_gap a = {.start_ns = (int64_t)w->entered.run->start_ns,
+                        .switched = course && cpu_states_best(lives->spans, course->thread,
+                                                         lives->source) == CPU_SOURCE_SWITCHES};
     w->unswitched |= !a.switched;
     if (course)
-        states_visit(lives, course, INT64_MIN, INT64_MAX, add_absence, &a);
-    cases_away(&w->cases, a.items, a.count);
+        thread_states_visit(lives, course, INT64_MIN, INT64_MAX, add_absence, &a);
+    seq_conc_add_absence(&w->cases, a.items, a.count);
 }
 
-static void look(struct work *w)
+static void seq_conc_table_read_entries(struct seq_conc_work *w)
 {
-    struct entered *e = &w->entered;
-    entered_look(e, w->view);
-    w->waits = memory_zeroed(e->scopes.count + 2, sizeof *w->waits);
+    struct entry_records *e = &w->entered;
+    entry_records_read(e, w->view);
+    w->waits = xcalloc(e->scopes.count + 2, sizeof *w->waits);
     for (size_t i = 0; i < e->scopes.count; i++)
         w->waits[i + 1] =
             e->scopes.items[i].is == SCOPE_WAITED || e->scopes.items[i].is == SCOPE_OTHER;
-    w->cases = (struct cases){.scopes = (uint32_t)e->scopes.count + 1, .waits = w->waits};
+    w->cases = (struct seq_conc){.scopes = (uint32_t)e->scopes.count + 1, .waits = w->waits};
     for (uint32_t i = 0; i < e->count; i++) {
-        const struct entered_thread *t = &e->threads[i];
-        const struct course_of *course = intervals_of(w->view->measured, t->line);
+        const struct entry_records_thread *t = &e->threads[i];
+        const struct thread_timeline *course = intervals_for_thread(w->view->measured, t->line);
         int64_t made_ns = course && course->made_ns != INTERVALS_NEVER
                               ? course->made_ns + (int64_t)e->run->start_ns
                               : INT64_MAX;
-        cases_add(&w->cases, t->entries, t->scope_of, t->context_count, maker_of(w, course),
+        seq_conc_add(&w->cases, t->entries, t->scope_of, t->context_count, maker_of(w, course),
                   made_ns);
         add_absences(w, course);
     }
     w->begun = true;
 }
 
-static bool step(void *work, uint64_t *budget)
+static bool seq_conc_table_step(void *work, uint64_t *budget)
 {
-    struct work *w = work;
-    if (!w->begun && !entered_is_there(&w->entered))
+    struct seq_conc_work *w = work;
+    if (!w->begun && !entry_records_are_ready(&w->entered))
         return false;
     if (!w->begun)
-        look(w);
-    return cases_go_on(&w->cases, budget);
+        seq_conc_table_read_entries(w);
+    return seq_conc_step(&w->cases, budget);
 }
 
 /* ---- rows ---- */
 
-static void add_columns(struct shown_table *t)
+static void add_columns(struct result_table *t)
 {
     static const char source[] = "calls, as they began and ended";
     table_add_column(t, "scope", "scope", TABLE_PLACE, source);
@@ -122,27 +122,27 @@ static void add_columns(struct shown_table *t)
         t->columns[i].exact = true;
 }
 
-static void add_row(const struct work *w, uint8_t depth, const struct case_sums *s,
-                    struct shown_table *t)
+static void add_row(const struct seq_conc_work *w, uint8_t depth, const struct seq_conc_sums *s,
+                    struct result_table *t)
 {
     static const char *const states[] = {"S", "C"}, *const cases[] = {"S-S", "S-C", "C-S", "C-C"};
-    struct table_cell *cells = table_add_row(t, depth, (struct ref){0});
+    struct table_cell *cells = table_add_row(t, depth, (struct event_id){0});
     if (!cells)
         return;
-    cells[SCOPE] = s->to ? scopes_cell(&w->entered.scopes, w->entered.run, s->to)
-                         : cell_text("(what it called)");
-    cells[CASE] = cell_text(s->from ? cases[s->is] : states[s->is & 1]);
-    cells[CALLS] = cell_number((int64_t)s->calls);
-    cells[THREADS] = cell_number(s->thread_ns);
-    cells[ELAPSED] = cell_number(s->elapsed_ns);
+    cells[SCOPE] = s->to ? scope_numbers_cell(&w->entered.scopes, w->entered.run, s->to)
+                         : table_cell_text("(what it called)");
+    cells[CASE] = table_cell_text(s->from ? cases[s->is] : states[s->is & 1]);
+    cells[CALLS] = table_cell_number((int64_t)s->calls);
+    cells[THREADS] = table_cell_number(s->thread_ns);
+    cells[ELAPSED] = table_cell_number(s->elapsed_ns);
     if (s->elapsed_ns)
-        cells[PARALLEL] = cell_real((double)s->thread_ns / (double)s->elapsed_ns);
+        cells[PARALLEL] = table_cell_real((double)s->thread_ns / (double)s->elapsed_ns);
 }
 
 /* By caller, then case; what is of all comes before what is of one. */
 static int by_caller(const void *a, const void *b)
 {
-    const struct case_sums *x = *(struct case_sums *const *)a, *y = *(struct case_sums *const *)b;
+    const struct seq_conc_sums *x = *(struct seq_conc_sums *const *)a, *y = *(struct seq_conc_sums *const *)b;
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
     if (x->is != y->is)
@@ -151,8 +151,8 @@ static int by_caller(const void *a, const void *b)
 }
 
 /* Those that a function called when it was in a state. */
-static void add_called(const struct work *w, struct case_sums **sorted, size_t count,
-                       const struct case_sums *caller, struct shown_table *t)
+static void add_called(const struct seq_conc_work *w, struct seq_conc_sums **sorted, size_t count,
+                       const struct seq_conc_sums *caller, struct result_table *t)
 {
     size_t low = 0, high = count;
     while (low < high) {
@@ -163,28 +163,28 @@ static void add_called(const struct work *w, struct case_sums **sorted, size_t c
             high = middle;
     }
     for (size_t i = low; i < count && sorted[i]->from == caller->to; i++) {
-        const struct case_sums *s = sorted[i];
+        const struct seq_conc_sums *s = sorted[i];
         if (s->is >> 1 == caller->is)
             add_row(w, s->to ? 2 : 1, s, t);
     }
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void seq_conc_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    struct work *w = work;
-    const struct cases *c = &w->cases;
-    struct case_sums **sorted = memory_zeroed(c->count + 1, sizeof(void *));
+    struct seq_conc_work *w = work;
+    const struct seq_conc *c = &w->cases;
+    struct seq_conc_sums **sorted = xcalloc(c->count + 1, sizeof(void *));
     for (size_t i = 0; i < c->count; i++)
         sorted[i] = &c->items[i];
     if (c->count)
         qsort(sorted, c->count, sizeof(void *), by_caller);
-    t->title = memory_copied("calls, sequential and concurrent");
+    t->title = xstrdup("calls, sequential and concurrent");
     add_columns(t);
     for (size_t i = 0; i < c->count && !sorted[i]->from; i++) {
         add_row(w, 0, sorted[i], t);
         add_called(w, sorted, c->count, sorted[i], t);
     }
-    entered_notes(&w->entered, t);
+    entry_records_notes(&w->entered, t);
     if (w->unswitched)
         table_add_note(t,
                        "the kernel did not say of all threads when they were switched: one that "
@@ -196,14 +196,14 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 
 static void free_work(void *work)
 {
-    struct work *w = work;
-    cases_free(&w->cases);
-    entered_free(&w->entered);
+    struct seq_conc_work *w = work;
+    seq_conc_free(&w->cases);
+    entry_records_free(&w->entered);
     free(w->waits);
     free(w);
 }
 
-static const char *const by[] = {"function", NULL};
+static const char *const seq_conc_table_groupings[] = {"function", NULL};
 
-const struct preset preset_cases = {
-    .what = "cases", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct table_preset preset_cases = {
+    .what = "cases", .by = seq_conc_table_groupings, .begin = seq_conc_table_begin, .step = seq_conc_table_step, .fill = seq_conc_table_fill, .free = free_work};

@@ -21,7 +21,7 @@ static unsigned category_of(const char *word, size_t size)
 }
 
 /* "2:4198694=system" */
-static bool read_one(struct categories *c, const char *text, size_t size)
+static bool read_one(struct step_categories *c, const char *text, size_t size)
 {
     char *colon, *sign;
     unsigned long process = strtoul(text, &colon, 10);
@@ -31,21 +31,21 @@ static bool read_one(struct categories *c, const char *text, size_t size)
     if (sign == colon + 1 || *sign != '=' || sign >= text + size)
         return false;
     unsigned category = category_of(sign + 1, (size_t)(text + size - sign - 1));
-    struct place_key key = places_key(c->view->run, (uint32_t)process, address);
+    struct call_site_key key = call_sites_key(c->view->run, (uint32_t)process, address);
     if (category == CATEGORIES)
         return false;
     map_put(&c->said, key.space, key.offset, (void *)(uintptr_t)category);
     return c->any = true;
 }
 
-bool categories_begin(struct categories *c, const struct table_view *view, char **problem)
+bool step_categories_begin(struct step_categories *c, const struct table_view *view, char **problem)
 {
     const char *option = table_option(view->request, "category");
-    *c = (struct categories){.view = view};
+    *c = (struct step_categories){.view = view};
     for (size_t size; option && *option; option += size + (option[size] == ',')) {
         size = strcspn(option, ",");
         if (!read_one(c, option, size)) {
-            *problem = memory_printed("category %.*s: it is PROCESS:ADDRESS=WORD, of a word that "
+            *problem = xasprintf("category %.*s: it is PROCESS:ADDRESS=WORD, of a word that "
                                       "descriptions know",
                                       (int)size, option);
             return false;
@@ -54,66 +54,66 @@ bool categories_begin(struct categories *c, const struct table_view *view, char 
     return true;
 }
 
-uint8_t categories_place(const struct categories *c, struct table_place place)
+uint8_t step_categories_place(const struct step_categories *c, struct table_place place)
 {
     if (!c->any || !place.address)
         return CATEGORY_NONE;
-    struct place_key key = places_key(c->view->run, place.process, place.address);
+    struct call_site_key key = call_sites_key(c->view->run, place.process, place.address);
     return (uint8_t)(uintptr_t)map_get(&c->said, key.space, key.offset);
 }
 
 /* ---- steps and waits ---- */
 
-static uint8_t of_path(const struct categories *c, uint32_t path)
+static uint8_t of_path(const struct step_categories *c, uint32_t path)
 {
-    for (; path; path = did_path(c->view->run, path)->parent) {
-        const struct did_path *p = did_path(c->view->run, path);
+    for (; path; path = activity_path(c->view->run, path)->parent) {
+        const struct activity_path *p = activity_path(c->view->run, path);
         if (p->scope == SCOPE_WAITED)
             return CATEGORY_EXTRA;
-        uint8_t said = categories_place(c, (struct table_place){p->process, p->function});
+        uint8_t said = step_categories_place(c, (struct table_place){p->process, p->function});
         if (said)
             return said;
     }
     return CATEGORY_NONE;
 }
 
-uint8_t categories_step(const struct categories *c, uint32_t code)
+uint8_t step_categories_step(const struct step_categories *c, uint32_t code)
 {
-    const struct steps *steps = &c->view->measured->steps;
+    const struct code_segments *steps = &c->view->measured->steps;
     if (!code || code > steps->count)
         return CATEGORY_NONE;
-    struct step step = steps_at(steps, code);
+    struct code_segment_key step = code_segments_at(steps, code);
     if (step.category)
         return step.category;
-    if (step.is == STEP_TIMER)
+    if (step.is == STEP_TIMEOUT)
         return CATEGORY_CLOCK;
     return step.is == STEP_CALLS ? of_path(c, step.from) : CATEGORY_NONE;
 }
 
-uint8_t categories_wait(const struct categories *c, const struct wait *wait)
+uint8_t step_categories_wait(const struct step_categories *c, const struct wait_record *wait)
 {
-    return wait->class == WAIT_TIMER ? CATEGORY_CLOCK
+    return wait->class == WAIT_TIMEOUT ? CATEGORY_CLOCK
            : !wait->type             ? CATEGORY_JOIN
-                                     : measured_category(c->view->run, wait->begin);
+                                     : interval_cache_category(c->view->run, wait->begin);
 }
 
-struct table_cell categories_cell(unsigned category)
+struct table_cell step_categories_cell(unsigned category)
 {
-    return category && category < CATEGORIES ? cell_text(target_categories[category])
+    return category && category < CATEGORIES ? table_cell_text(target_categories[category])
                                              : (struct table_cell){0};
 }
 
 /* ---- beside others ---- */
 
-static void begin_split(struct categories *c)
+static void begin_split(struct step_categories *c)
 {
-    levels_make(&c->levels, c->view->measured);
+    concurrency_levels_make(&c->levels, c->view->measured);
     c->levelled = true;
     c->split_count = c->view->measured->steps.count;
-    c->splits = memory_zeroed(c->split_count + 1, sizeof *c->splits);
+    c->splits = xcalloc(c->split_count + 1, sizeof *c->splits);
 }
 
-static void add(struct categories *c, const struct course_of *course, int64_t until_ns)
+static void step_categories_add_interval(struct step_categories *c, const struct thread_timeline *course, int64_t until_ns)
 {
     const struct interval *in = &course->items[c->item];
     int64_t from = interval_begin(course, c->item), to = in->to_ns;
@@ -121,33 +121,33 @@ static void add(struct categories *c, const struct course_of *course, int64_t un
     to = to < until_ns ? to : until_ns;
     if (to <= from || !in->step || in->step > c->split_count)
         return;
-    int64_t beside = levels_above(&c->levels, from, to, &c->near);
+    int64_t beside = concurrency_levels_above(&c->levels, from, to, &c->near);
     c->splits[in->step - 1].parallel_ns += beside;
     c->splits[in->step - 1].local_ns += to - from - beside;
 }
 
-bool categories_split(struct categories *c, uint64_t *budget)
+bool step_categories_split(struct step_categories *c, uint64_t *budget)
 {
     const struct intervals *all = c->view->measured;
     if (!c->levelled)
         begin_split(c);
     for (; c->thread < all->thread_count; c->thread++, c->item = c->near = 0) {
-        const struct course_of *course = &all->threads[c->thread];
+        const struct thread_timeline *course = &all->threads[c->thread];
         int64_t until_ns =
             table_wants(c->view, course->thread) ? table_until(c->view, course) : INT64_MIN;
         for (; c->item < course->count; c->item++, --*budget) {
             if (!*budget)
                 return false;
-            add(c, course, until_ns);
+            step_categories_add_interval(c, course, until_ns);
         }
     }
     return true;
 }
 
-void categories_free(struct categories *c)
+void step_categories_free(struct step_categories *c)
 {
     map_free(&c->said);
-    levels_free(&c->levels);
+    concurrency_levels_free(&c->levels);
     free(c->splits);
-    *c = (struct categories){0};
+    *c = (struct step_categories){0};
 }

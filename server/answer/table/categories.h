@@ -11,11 +11,11 @@
 #include "server/measure/levels.h"
 
 /* Zero-initialised: of nothing. */
-struct categories {
+struct step_categories {
     const struct table_view *view;
     struct map said; /* places -> category */
     bool any; /* something is said */
-    struct levels levels;
+    struct concurrency_levels levels;
     bool levelled;
     struct category_split { /* by step - 1: what it took alone, and beside others */
         int64_t local_ns, parallel_ns;
@@ -25,16 +25,16 @@ struct categories {
 };
 
 /* False, with a problem that the caller frees: the option is wrong. */
-bool categories_begin(struct categories *categories, const struct table_view *view, char **problem);
+bool step_categories_begin(struct step_categories *categories, const struct table_view *view, char **problem);
 /* Goes on, about `budget` intervals, to tell for how long others ran beside each step; true when that is done. */
-bool categories_split(struct categories *categories, uint64_t *budget);
+bool step_categories_split(struct step_categories *categories, uint64_t *budget);
 /* Of a function, or what is called at a place; 0: of none. */
-uint8_t categories_place(const struct categories *categories, struct table_place place);
+uint8_t step_categories_place(const struct step_categories *categories, struct table_place place);
 /* Of a step, by its code, or of those that charges know beside (server/causes/pairs.h); 0: of none. */
-uint8_t categories_step(const struct categories *categories, uint32_t step);
-uint8_t categories_wait(const struct categories *categories, const struct wait *wait);
+uint8_t step_categories_step(const struct step_categories *categories, uint32_t step);
+uint8_t step_categories_wait(const struct step_categories *categories, const struct wait_record *wait);
 /* The word in a cell; null of none. */
-struct table_cell categories_cell(unsigned category);
-void categories_free(struct categories *categories); /* empties it */
+struct table_cell step_categories_cell(unsigned category);
+void step_categories_free(struct step_categories *categories); /* empties it */
 
 #endif

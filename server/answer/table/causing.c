@@ -7,22 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_since(struct causing *c, const struct table_view *view, char **problem)
+static bool read_since(struct attribution_cells *c, const struct table_view *view, char **problem)
 {
     static const char *const words[] = {"class", "wait", "meeting"};
     const char *since = table_option(view->request, "since");
     for (unsigned i = 0; since && i < 3; i++)
         if (strcmp(since, words[i]) == 0) {
-            c->since = (enum since)i;
+            c->since = (enum attribution_since)i;
             return true;
         }
     if (since)
-        *problem = memory_printed("since %s: it is class, wait or meeting", since);
+        *problem = xasprintf("since %s: it is class, wait or meeting", since);
     return !since;
 }
 
 /* From its first event until it ended: what is left until it is gone is nobody's time. */
-static void add_life(struct causing *c, const struct course_of *course, int64_t until_ns)
+static void attribution_cells_add_lifetime(struct attribution_cells *c, const struct thread_timeline *course, int64_t until_ns)
 {
     int64_t from = course->start_ns, to = course->end_ns;
     if (from == INTERVALS_NEVER)
@@ -34,77 +34,77 @@ static void add_life(struct causing *c, const struct course_of *course, int64_t 
     c->life_ns += to > from ? to - from : 0;
 }
 
-bool causing_begin(struct causing *c, const struct table_view *view, char **problem)
+bool attribution_cells_begin(struct attribution_cells *c, const struct table_view *view, char **problem)
 {
     uint32_t count = view->measured->thread_count;
-    *c = (struct causing){.run = view->run, .from_ns = view->from_ns, .until_count = count};
+    *c = (struct attribution_cells){.run = view->run, .from_ns = view->from_ns, .until_count = count};
     if (!read_since(c, view, problem))
         return false;
-    c->until_ns = memory_zeroed(count, sizeof *c->until_ns);
+    c->until_ns = xcalloc(count, sizeof *c->until_ns);
     for (uint32_t i = 0; i < count; i++) {
-        const struct course_of *course = &view->measured->threads[i];
+        const struct thread_timeline *course = &view->measured->threads[i];
         bool wanted = table_wants(view, course->thread);
         c->until_ns[i] = wanted ? table_until(view, course) : INT64_MIN;
         if (wanted)
-            add_life(c, course, c->until_ns[i]);
+            attribution_cells_add_lifetime(c, course, c->until_ns[i]);
     }
     return true;
 }
 
-bool causing_learn(struct causing *c, uint64_t *budget)
+bool attribution_cells_prepare(struct attribution_cells *c, uint64_t *budget)
 {
-    return explained_learn(c->run, c->since, budget);
+    return attribution_cache_step(c->run, c->since, budget);
 }
 
-void causing_free(struct causing *c) { free(c->until_ns); }
+void attribution_cells_free(struct attribution_cells *c) { free(c->until_ns); }
 
-bool causing_wants(const struct table_view *view, const char *option)
+bool attribution_cells_wants(const struct table_view *view, const char *option)
 {
     return table_option(view->request, option) != NULL;
 }
 
-uint32_t causing_line(const struct table_view *view, const char *option)
+uint32_t attribution_cells_line(const struct table_view *view, const char *option)
 {
     const char *value = table_option(view->request, option);
     return value ? (uint32_t)strtoul(value, NULL, 10) : 0;
 }
 
-struct ref causing_event(const struct table_view *view, const char *option)
+struct event_id attribution_cells_event(const struct table_view *view, const char *option)
 {
     const char *value = table_option(view->request, option);
     char *colon;
     unsigned long line = value ? strtoul(value, &colon, 10) : 0;
     if (!line || *colon != ':')
-        return (struct ref){0};
-    return (struct ref){(uint32_t)line, strtoull(colon + 1, NULL, 10)};
+        return (struct event_id){0};
+    return (struct event_id){(uint32_t)line, strtoull(colon + 1, NULL, 10)};
 }
 
-struct table_cell causing_step(const struct table_view *view, uint32_t step)
+struct table_cell attribution_cells_step(const struct table_view *view, uint32_t step)
 {
     switch (step) {
     case STEP_NOT_THERE:
-        return cell_text("not known, or not there yet");
+        return table_cell_text("not known, or not there yet");
     case STEP_STARTING:
-        return cell_text("not begun yet");
+        return table_cell_text("not begun yet");
     case STEP_OTHERS:
-        return cell_text("others");
+        return table_cell_text("others");
     default:
         return table_step(view, step);
     }
 }
 
-struct table_cell causing_text(const char *text)
+struct table_cell attribution_cells_text(const char *text)
 {
-    return text && *text ? cell_text(text) : (struct table_cell){0};
+    return text && *text ? table_cell_text(text) : (struct table_cell){0};
 }
 
-const char *causing_class(unsigned class)
+const char *attribution_cells_class(unsigned class)
 {
     static const char *const words[WAIT_CLASSES] = {"meeting", "exclusion", "timer"};
     return class < WAIT_CLASSES ? words[class] : "";
 }
 
-void causing_add_going_on(struct shown_table *table)
+void attribution_cells_add_delay(struct result_table *table)
 {
     static const char *const columns[][2] = {{"going_on_ns", "going on"},
                                              {"ready_ns", "ready"},
@@ -116,14 +116,14 @@ void causing_add_going_on(struct shown_table *table)
     }
 }
 
-void causing_going_on(struct table_cell *cells, const struct going_on *going_on)
+void attribution_cells_resume_delay(struct table_cell *cells, const struct resume_delay *going_on)
 {
-    bool known = going_on->source != SPANS_ORDER;
-    cells[0] = cell_number(going_on->took_ns);
+    bool known = going_on->source != CPU_SOURCE_ORDER;
+    cells[0] = table_cell_number(going_on->took_ns);
     if (going_on->took_ns)
-        cells[3] = cell_text(going_on_source(going_on->source));
+        cells[3] = table_cell_text(resume_delay_source(going_on->source));
     if (going_on->took_ns && !known)
         return;
-    cells[1] = cell_number(going_on->ready_ns);
-    cells[2] = cell_number(going_on->took_ns - going_on->ready_ns);
+    cells[1] = table_cell_number(going_on->ready_ns);
+    cells[2] = table_cell_number(going_on->took_ns - going_on->ready_ns);
 }

@@ -6,9 +6,9 @@
 #include "server/causes/why.h"
 #include "server/measure/goingon.h"
 
-struct causing {
+struct attribution_cells {
     const struct run *run;
-    enum since since;
+    enum attribution_since since;
     int64_t from_ns;
     int64_t
         *until_ns; /* by thread's index: where what counts of it ends; INT64_MIN: nothing does */
@@ -17,21 +17,21 @@ struct causing {
 };
 
 /* False, with a problem that the caller frees: the request is wrong. */
-bool causing_begin(struct causing *causing, const struct table_view *view, char **problem);
-bool causing_learn(struct causing *causing, uint64_t *budget);
-void causing_free(struct causing *causing);
+bool attribution_cells_begin(struct attribution_cells *causing, const struct table_view *view, char **problem);
+bool attribution_cells_prepare(struct attribution_cells *causing, uint64_t *budget);
+void attribution_cells_free(struct attribution_cells *causing);
 /* Is an option of the preset set? */
-bool causing_wants(const struct table_view *view, const char *option);
+bool attribution_cells_wants(const struct table_view *view, const char *option);
 /* "7": a line; 0 where the option is not set or no number. */
-uint32_t causing_line(const struct table_view *view, const char *option);
+uint32_t attribution_cells_line(const struct table_view *view, const char *option);
 /* "4:7": an event; line 0 likewise. */
-struct ref causing_event(const struct table_view *view, const char *option);
+struct event_id attribution_cells_event(const struct table_view *view, const char *option);
 /* A step of a cause, in words where none is recorded. */
-struct table_cell causing_step(const struct table_view *view, uint32_t step);
-struct table_cell causing_text(const char *text); /* a copy; NULL or "" is null */
-const char *causing_class(unsigned class);
+struct table_cell attribution_cells_step(const struct table_view *view, uint32_t step);
+struct table_cell attribution_cells_text(const char *text); /* a copy; NULL or "" is null */
+const char *attribution_cells_class(unsigned class);
 /* Columns of how long it took to go on, what of it was ready, what latency, and by what source that is known. */
-void causing_add_going_on(struct shown_table *table);
-void causing_going_on(struct table_cell *cells, const struct going_on *going_on);
+void attribution_cells_add_delay(struct result_table *table);
+void attribution_cells_resume_delay(struct table_cell *cells, const struct resume_delay *going_on);
 
 #endif

@@ -5,23 +5,23 @@
 
 #include <stdlib.h>
 
-static struct contexts *contexts_of_run(const struct run *run)
+static struct call_contexts *contexts_of_run(const struct run *run)
 {
-    return (struct contexts *)(uintptr_t)&run->contexts; /* only what is wanted is set */
+    return (struct call_contexts *)(uintptr_t)&run->contexts; /* only what is wanted is set */
 }
 
-bool entered_begin(struct entered *e, const struct table_view *view, char **problem)
+bool entry_records_begin(struct entry_records *e, const struct table_view *view, char **problem)
 {
     if (view->past) {
-        *problem = memory_copied("when calls began and ended is asked for by time: --from, --to");
+        *problem = xstrdup("when calls began and ended is asked for by time: --from, --to");
         return false;
     }
-    *e = (struct entered){.run = view->run, .taken = view->run->contexts.taken};
+    *e = (struct entry_records){.run = view->run, .taken = view->run->contexts.taken};
     contexts_of_run(e->run)->wanted = e->run->connected > 0;
     return true;
 }
 
-bool entered_is_there(const struct entered *e)
+bool entry_records_are_ready(const struct entry_records *e)
 {
     return !(e->run->connected && e->run->contexts.taken == e->taken && e->run->contexts.wanted);
 }
@@ -35,35 +35,35 @@ static int64_t by_clock(const struct run *run, int64_t ns)
                : sum;
 }
 
-void entered_look(struct entered *e, const struct table_view *view)
+void entry_records_read(struct entry_records *e, const struct table_view *view)
 {
-    const struct contexts *contexts = &e->run->contexts;
+    const struct call_contexts *contexts = &e->run->contexts;
     e->from_ns = by_clock(e->run, view->from_ns);
     e->to_ns = by_clock(e->run, view->to_ns);
-    e->threads = memory_zeroed(contexts->count + 1, sizeof *e->threads);
+    e->threads = xcalloc(contexts->count + 1, sizeof *e->threads);
     for (uint32_t i = 0; i < contexts->count; i++) {
-        const struct context_thread *t = &contexts->threads[i];
-        const struct entries_thread *entries = entries_of(&e->run->entries, t->session, t->code);
+        const struct call_context_thread *t = &contexts->threads[i];
+        const struct call_entries_thread *entries = call_entries_for_thread(&e->run->entries, t->session, t->code);
         if (!entries || !table_wants(view, t->line))
             continue;
         e->lost += entries->lost;
-        e->counted += calls_counted_only(t);
+        e->counted += call_profile_counted_only(t);
         e->threads[e->count++] =
-            (struct entered_thread){.entries = entries,
+            (struct entry_records_thread){.entries = entries,
                                     .line = t->line,
-                                    .scope_of = scopes_of(&e->scopes, e->run, t),
+                                    .scope_of = scope_numbers_of(&e->scopes, e->run, t),
                                     .context_count = t->count};
     }
 }
 
-struct table_cell entered_cell(const struct entered *e, const struct entered_thread *t,
+struct table_cell entry_records_cell(const struct entry_records *e, const struct entry_records_thread *t,
                                uint32_t context)
 {
     uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
-    return scope ? scopes_cell(&e->scopes, e->run, scope) : cell_text("(not told yet)");
+    return scope ? scope_numbers_cell(&e->scopes, e->run, scope) : table_cell_text("(not told yet)");
 }
 
-void entered_notes(const struct entered *e, struct shown_table *t)
+void entry_records_notes(const struct entry_records *e, struct result_table *t)
 {
     if (!e->count)
         table_add_note(t, "no thread wrote down when its calls began and ended: run with "
@@ -80,14 +80,14 @@ void entered_notes(const struct entered *e, struct shown_table *t)
     if (e->run->entries.left)
         table_add_note(t, "%llu calls are not there: more than %llu MiB of them are not kept",
                        (unsigned long long)e->run->entries.left,
-                       (unsigned long long)(ENTRIES_KEPT >> 20));
+                       (unsigned long long)(CALL_ENTRIES_KEPT >> 20));
 }
 
-void entered_free(struct entered *e)
+void entry_records_free(struct entry_records *e)
 {
     for (uint32_t i = 0; i < e->count; i++)
         free(e->threads[i].scope_of);
     free(e->threads);
-    scopes_free(&e->scopes);
-    *e = (struct entered){0};
+    scope_numbers_free(&e->scopes);
+    *e = (struct entry_records){0};
 }

@@ -7,18 +7,18 @@
 #include "server/measure/entries.h"
 
 /* A thread that is asked for, with the scopes of its contexts. */
-struct entered_thread {
-    const struct entries_thread *entries;
+struct entry_records_thread {
+    const struct call_entries_thread *entries;
     uint32_t line;
     uint32_t *scope_of;
     size_t context_count;
 };
 
-struct entered {
+struct entry_records {
     const struct run *run;
     uint64_t taken; /* how often regions had been read when this was asked */
-    struct scopes scopes;
-    struct entered_thread *threads;
+    struct scope_numbers scopes;
+    struct entry_records_thread *threads;
     uint32_t count;
     int64_t from_ns, to_ns; /* the range, by the program's clock */
     uint64_t lost; /* calls that found no room in a ring */
@@ -26,14 +26,14 @@ struct entered {
 };
 
 /* What they are called is asked for; false: there is no such table, *problem says why. */
-bool entered_begin(struct entered *entered, const struct table_view *view, char **problem);
+bool entry_records_begin(struct entry_records *entered, const struct table_view *view, char **problem);
 /* Is it there? */
-bool entered_is_there(const struct entered *entered);
+bool entry_records_are_ready(const struct entry_records *entered);
 /* Then: the threads, as they are now. */
-void entered_look(struct entered *entered, const struct table_view *view);
-struct table_cell entered_cell(const struct entered *entered, const struct entered_thread *thread,
+void entry_records_read(struct entry_records *entered, const struct table_view *view);
+struct table_cell entry_records_cell(const struct entry_records *entered, const struct entry_records_thread *thread,
                                uint32_t context);
-void entered_notes(const struct entered *entered, struct shown_table *table);
-void entered_free(struct entered *entered);
+void entry_records_notes(const struct entry_records *entered, struct result_table *table);
+void entry_records_free(struct entry_records *entered);
 
 #endif

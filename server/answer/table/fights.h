@@ -4,6 +4,6 @@
 
 #include "server/answer/table/hinting.h"
 
-void fights_look(struct hinting *hinting);
+void lock_contention_add_findings(struct finding_rows *hinting);
 
 #endif

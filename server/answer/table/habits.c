@@ -16,26 +16,26 @@
 
 /* ---- of one object: wakings, and what the clock ended ---- */
 
-struct habit {
+struct wait_pattern {
     uint32_t about, longest; /* wait */
     int64_t ns, longest_ns;
     uint64_t times, of; /* of: waits for it, as such or not */
     uint32_t threads, last; /* of how many; the last that was counted */
 };
 
-struct habits {
-    struct habit *items;
+struct wait_patterns {
+    struct wait_pattern *items;
     uint32_t count;
     size_t room;
     struct map index;
 };
 
-static struct habit *habit_of(struct habits *h, uint32_t about)
+static struct wait_pattern *wait_patterns_get(struct wait_patterns *h, uint32_t about)
 {
     uintptr_t known = (uintptr_t)map_get(&h->index, about, 0);
     if (!known) {
-        h->items = grow(h->items, &h->room, h->count + 1, sizeof *h->items);
-        h->items[h->count++] = (struct habit){.about = about};
+        h->items = array_reserve(h->items, &h->room, h->count + 1, sizeof *h->items);
+        h->items[h->count++] = (struct wait_pattern){.about = about};
         known = h->count;
         map_put(&h->index, about, 0, (void *)known);
     }
@@ -43,7 +43,7 @@ static struct habit *habit_of(struct habits *h, uint32_t about)
 }
 
 /* Threads are looked at one after the other. */
-static void count(struct habit *h, uint32_t thread, uint32_t wait, int64_t ns)
+static void wait_patterns_count_wait(struct wait_pattern *h, uint32_t thread, uint32_t wait, int64_t ns)
 {
     h->ns += ns;
     h->times++;
@@ -55,7 +55,7 @@ static void count(struct habit *h, uint32_t thread, uint32_t wait, int64_t ns)
     }
 }
 
-static void free_habits(struct habits *h)
+static void wait_patterns_free(struct wait_patterns *h)
 {
     free(h->items);
     map_free(&h->index);
@@ -64,7 +64,7 @@ static void free_habits(struct habits *h)
 #define NO_WAIT UINT32_MAX
 
 /* The wait that an interval is part of. */
-static uint32_t wait_of(const struct intervals *all, const struct course_of *c, size_t i)
+static uint32_t wait_of(const struct intervals *all, const struct thread_timeline *c, size_t i)
 {
     const struct interval *at = i < c->count ? &c->items[i] : NULL;
     return !at || at->is == INTERVAL_RUNS ? NO_WAIT
@@ -73,114 +73,114 @@ static uint32_t wait_of(const struct intervals *all, const struct course_of *c, 
 }
 
 /* Did its thread, let go at the end of interval i, wait again by the next event of its own, and for the same? */
-static bool is_again(const struct intervals *all, const struct course_of *c, size_t i)
+static bool wait_patterns_is_repeated(const struct intervals *all, const struct thread_timeline *c, size_t i)
 {
-    const struct wait *w = &all->waits[wait_of(all, c, i)];
+    const struct wait_record *w = &all->waits[wait_of(all, c, i)];
     uint32_t next = wait_of(all, c, i + 2);
     if (next == NO_WAIT || wait_of(all, c, i + 1) != NO_WAIT || !w->count)
         return false;
-    const struct wait *n = &all->waits[next];
-    struct step step = steps_at(&all->steps, c->items[i + 1].step);
+    const struct wait_record *n = &all->waits[next];
+    struct code_segment_key step = code_segments_at(&all->steps, c->items[i + 1].step);
     return w->about == n->about && c->items[i + 1].position == n->begin && w->place &&
            step.from == w->place && step.to == n->place && n->place == w->place;
 }
 
-struct look { /* at one thread */
-    struct hinting *hinting;
-    const struct course_of *course;
-    struct habits *nothing, *clock;
+struct pattern_scan { /* at one thread */
+    struct finding_rows *hinting;
+    const struct thread_timeline *course;
+    struct wait_patterns *nothing, *clock;
 };
 
 /* The wait that ends with an interval. */
-static void look_at_wait(const struct look *l, size_t i)
+static void wait_patterns_check_wait(const struct pattern_scan *l, size_t i)
 {
     const struct intervals *all = l->hinting->view->measured;
     uint32_t wait = wait_of(all, l->course, i);
-    const struct wait *w = &all->waits[wait];
-    int64_t ns = w->about ? hinting_wait_ns(l->hinting, w) : 0;
+    const struct wait_record *w = &all->waits[wait];
+    int64_t ns = w->about ? finding_rows_wait_ns(l->hinting, w) : 0;
     if (!ns)
         return;
-    habit_of(l->nothing, w->about)->of++;
-    if (is_again(all, l->course, i))
-        count(habit_of(l->nothing, w->about), w->thread, wait, ns);
-    if (w->class == WAIT_TIMER)
-        count(habit_of(l->clock, w->about), w->thread, wait, ns);
+    wait_patterns_get(l->nothing, w->about)->of++;
+    if (wait_patterns_is_repeated(all, l->course, i))
+        wait_patterns_count_wait(wait_patterns_get(l->nothing, w->about), w->thread, wait, ns);
+    if (w->class == WAIT_TIMEOUT)
+        wait_patterns_count_wait(wait_patterns_get(l->clock, w->about), w->thread, wait, ns);
 }
 
-static void look_at_course(const struct look *l)
+static void wait_patterns_check_timeline(const struct pattern_scan *l)
 {
     const struct intervals *all = l->hinting->view->measured;
-    const struct course_of *c = l->course;
+    const struct thread_timeline *c = l->course;
     size_t end = intervals_at(c, l->hinting->view->to_ns);
     for (size_t i = intervals_at(c, l->hinting->view->from_ns); i < c->count && i <= end; i++)
         if (wait_of(all, c, i) != NO_WAIT && wait_of(all, c, i + 1) != wait_of(all, c, i))
-            look_at_wait(l, i);
+            wait_patterns_check_wait(l, i);
 }
 
 /* Is it waited for within another line that others may enter meanwhile?  Then a call takes nothing, and tells no more than
  * that there may be something: a condition, not a semaphore. */
-static bool is_call(const struct table_view *view, const struct wait *w)
+static bool is_call(const struct table_view *view, const struct wait_record *w)
 {
     const struct order *order = view->run->order;
     if (w->begin < order_first(order))
         return false;
-    struct event begin = order_event(order, w->begin);
+    struct order_event begin = order_event(order, w->begin);
     return begin.line != w->thread && begin.line != w->about;
 }
 
-static void add_habit(struct hinting *h, enum hint_kind kind, const struct habit *of)
+static void wait_patterns_add_finding(struct finding_rows *h, enum finding_row_kind kind, const struct wait_pattern *of)
 {
     const struct intervals *all = h->view->measured;
-    const struct wait *w = &all->waits[of->longest];
-    struct table_cell *cells = hinting_add(h, kind, of->threads, w->thread, of->ns,
+    const struct wait_record *w = &all->waits[of->longest];
+    struct table_cell *cells = finding_rows_add(h, kind, of->threads, w->thread, of->ns,
                                            h->run_ns * of->threads, table_event(h->view, w->begin));
     if (!cells)
         return;
     if (w->count)
-        hinting_release(h, cells, &all->segments[w->segment]);
-    hinting_wait(h, cells, w, of->times);
+        finding_rows_release(h, cells, &all->segments[w->segment]);
+    finding_rows_wait(h, cells, w, of->times);
 }
 
-static bool is_for_nothing(const struct hinting *h, const struct habit *of)
+static bool is_for_nothing(const struct finding_rows *h, const struct wait_pattern *of)
 {
     return of->times >= NOTHING_LEAST && (double)of->times >= NOTHING_SHARE * (double)of->of &&
            is_call(h->view, &h->view->measured->waits[of->longest]);
 }
 
-static bool is_by_clock(const struct hinting *h, const struct habit *of)
+static bool is_by_clock(const struct finding_rows *h, const struct wait_pattern *of)
 {
     return of->ns >= FEW_NS &&
            (double)of->ns >= LIFE_SHARE * (double)h->run_ns * (double)of->threads;
 }
 
-static void look_at_waits(struct hinting *h)
+static void wait_patterns_check_waits(struct finding_rows *h)
 {
     const struct intervals *all = h->view->measured;
-    struct habits nothing = {0}, clock = {0};
+    struct wait_patterns nothing = {0}, clock = {0};
     for (uint32_t i = 0; i < all->thread_count; i++)
         if (table_wants(h->view, all->threads[i].thread))
-            look_at_course(&(struct look){h, &all->threads[i], &nothing, &clock});
+            wait_patterns_check_timeline(&(struct pattern_scan){h, &all->threads[i], &nothing, &clock});
     for (uint32_t i = 0; i < nothing.count; i++)
         if (is_for_nothing(h, &nothing.items[i]))
-            add_habit(h, HINT_NOTHING, &nothing.items[i]);
+            wait_patterns_add_finding(h, FINDING_ROW_NOTHING, &nothing.items[i]);
     for (uint32_t i = 0; i < clock.count; i++)
         if (is_by_clock(h, &clock.items[i]))
-            add_habit(h, HINT_CLOCK, &clock.items[i]);
-    free_habits(&nothing);
-    free_habits(&clock);
+            wait_patterns_add_finding(h, FINDING_ROW_CLOCK, &clock.items[i]);
+    wait_patterns_free(&nothing);
+    wait_patterns_free(&clock);
 }
 
 /* ---- threads that are made one after the other ---- */
 
-struct making { /* by one thread */
-    const struct course_of *last; /* that it made */
+struct creation_pattern { /* by one thread */
+    const struct thread_timeline *last; /* that it made */
     int64_t ns, longest_ns;
     uint32_t longest; /* segment */
     uint32_t times;
 };
 
 /* What a maker waited, from making one thread until the next, for that one. */
-static void look_between(struct hinting *h, struct making *m, const struct course_of *maker,
+static void wait_patterns_check_between(struct finding_rows *h, struct creation_pattern *m, const struct thread_timeline *maker,
                          int64_t until_ns)
 {
     const struct intervals *all = h->view->measured;
@@ -190,7 +190,7 @@ static void look_between(struct hinting *h, struct making *m, const struct cours
         const struct interval *at = &maker->items[i];
         if (at->is != INTERVAL_SEGMENT || all->segments[at->of].thread != m->last->thread)
             continue;
-        int64_t ns = hinting_segment_ns(h, at->of);
+        int64_t ns = finding_rows_segment_ns(h, at->of);
         m->ns += ns;
         if (ns > m->longest_ns) {
             m->longest_ns = ns;
@@ -200,64 +200,64 @@ static void look_between(struct hinting *h, struct making *m, const struct cours
     m->times += m->ns > before;
 }
 
-static bool is_one_by_one(const struct hinting *h, const struct making *m)
+static bool is_one_by_one(const struct finding_rows *h, const struct creation_pattern *m)
 {
     return m->times >= ONE_LEAST && m->ns >= FEW_NS &&
            (double)m->ns >= LIFE_SHARE * (double)h->run_ns;
 }
 
-static void add_making(struct hinting *h, const struct course_of *maker, const struct making *m)
+static void wait_patterns_add_creation(struct finding_rows *h, const struct thread_timeline *maker, const struct creation_pattern *m)
 {
-    const struct segment *s = &h->view->measured->segments[m->longest];
-    const struct wait *w = &h->view->measured->waits[s->wait];
-    struct table_cell *cells = hinting_add(h, HINT_ONE, 1, maker->thread, m->ns, h->run_ns,
+    const struct wait_interval *s = &h->view->measured->segments[m->longest];
+    const struct wait_record *w = &h->view->measured->waits[s->wait];
+    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_ONE, 1, maker->thread, m->ns, h->run_ns,
                                            table_event(h->view, w->begin));
     if (!cells)
         return;
-    hinting_release(h, cells, s);
-    hinting_wait(h, cells, w, m->times);
+    finding_rows_release(h, cells, s);
+    finding_rows_wait(h, cells, w, m->times);
 }
 
-static void look_at_making(struct hinting *h)
+static void wait_patterns_check_creation(struct finding_rows *h)
 {
     const struct intervals *all = h->view->measured;
-    struct making *by = memory_zeroed(all->thread_count + 1, sizeof *by);
+    struct creation_pattern *by = xcalloc(all->thread_count + 1, sizeof *by);
     for (uint32_t i = 0; i < all->thread_count; i++) {
-        const struct course_of *made = &all->threads[i],
-                               *maker = made->maker ? intervals_of(all, made->maker) : NULL;
+        const struct thread_timeline *made = &all->threads[i],
+                               *maker = made->maker ? intervals_for_thread(all, made->maker) : NULL;
         if (!maker || made->made_ns == INTERVALS_NEVER)
             continue;
-        struct making *m = &by[maker - all->threads];
+        struct creation_pattern *m = &by[maker - all->threads];
         if (m->last && m->last->made_ns <= made->made_ns)
-            look_between(h, m, maker, made->made_ns);
+            wait_patterns_check_between(h, m, maker, made->made_ns);
         m->last = made;
     }
     for (uint32_t i = 0; i < all->thread_count; i++)
         if (is_one_by_one(h, &by[i]) && table_wants(h->view, all->threads[i].thread))
-            add_making(h, &all->threads[i], &by[i]);
+            wait_patterns_add_creation(h, &all->threads[i], &by[i]);
     free(by);
 }
 
 /* ---- two that wait for each other ---- */
 
-struct turn { /* what one waited for another */
+struct alternation { /* what one waited for another */
     uint32_t thread, other;
     int64_t ns, longest_ns;
     uint32_t longest; /* segment */
     uint64_t times;
 };
 
-struct turns {
-    struct turn *items;
+struct alternations {
+    struct alternation *items;
     uint32_t count;
     size_t room;
     struct map index;
 };
 
 /* Members of a group meet all at once, not one the other. */
-static bool is_gathered(const struct intervals *all, const struct wait *w)
+static bool is_gathered(const struct intervals *all, const struct wait_record *w)
 {
-    const struct course_of *c = intervals_of(all, w->thread);
+    const struct thread_timeline *c = intervals_for_thread(all, w->thread);
     size_t low = 0, high = c ? c->gathering_count : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -269,17 +269,17 @@ static bool is_gathered(const struct intervals *all, const struct wait *w)
     return c && low < c->gathering_count && c->gatherings[low].came_ns == w->from_ns;
 }
 
-static void count_turn(struct turns *t, const struct wait *w, uint32_t other, uint32_t segment,
+static void count_turn(struct alternations *t, const struct wait_record *w, uint32_t other, uint32_t segment,
                        int64_t ns)
 {
     uintptr_t known = (uintptr_t)map_get(&t->index, w->thread, other);
     if (!known) {
-        t->items = grow(t->items, &t->room, t->count + 1, sizeof *t->items);
-        t->items[t->count++] = (struct turn){.thread = w->thread, .other = other};
+        t->items = array_reserve(t->items, &t->room, t->count + 1, sizeof *t->items);
+        t->items[t->count++] = (struct alternation){.thread = w->thread, .other = other};
         known = t->count;
         map_put(&t->index, w->thread, other, (void *)known);
     }
-    struct turn *turn = &t->items[known - 1];
+    struct alternation *turn = &t->items[known - 1];
     turn->ns += ns;
     turn->times++;
     if (ns > turn->longest_ns) {
@@ -288,45 +288,45 @@ static void count_turn(struct turns *t, const struct wait *w, uint32_t other, ui
     }
 }
 
-static bool is_much(struct hinting *h, const struct turn *t)
+static bool wait_patterns_is_significant(struct finding_rows *h, const struct alternation *t)
 {
     return t && t->times >= TURNS_LEAST && t->ns >= FEW_NS &&
-           (double)t->ns >= LIFE_SHARE * (double)hinting_life(h, t->thread);
+           (double)t->ns >= LIFE_SHARE * (double)finding_rows_life(h, t->thread);
 }
 
-static void add_turn(struct hinting *h, const struct turn *a, const struct turn *b)
+static void add_turn(struct finding_rows *h, const struct alternation *a, const struct alternation *b)
 {
     const struct intervals *all = h->view->measured;
-    const struct segment *s = &all->segments[a->longest];
-    const struct wait *w = &all->waits[s->wait];
-    int64_t lives_ns = hinting_life(h, a->thread) + hinting_life(h, b->thread);
-    struct table_cell *cells = hinting_add(h, HINT_TURNS, 1, a->thread, a->ns + b->ns, lives_ns,
+    const struct wait_interval *s = &all->segments[a->longest];
+    const struct wait_record *w = &all->waits[s->wait];
+    int64_t lives_ns = finding_rows_life(h, a->thread) + finding_rows_life(h, b->thread);
+    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_TURNS, 1, a->thread, a->ns + b->ns, lives_ns,
                                            table_event(h->view, w->begin));
     if (!cells)
         return;
-    hinting_release(h, cells, s);
-    hinting_wait(h, cells, w, a->times + b->times);
+    finding_rows_release(h, cells, s);
+    finding_rows_wait(h, cells, w, a->times + b->times);
     table_row_line(h->table, b->thread);
 }
 
-static void look_at_turns(struct hinting *h)
+static void wait_patterns_check_alternation(struct finding_rows *h)
 {
     const struct intervals *all = h->view->measured;
-    struct turns t = {0};
+    struct alternations t = {0};
     for (uint32_t i = 0; i < all->segment_count; i++) {
-        const struct segment *s = &all->segments[i];
-        const struct wait *w = &all->waits[s->wait];
+        const struct wait_interval *s = &all->segments[i];
+        const struct wait_record *w = &all->waits[s->wait];
         int64_t ns =
-            s->class == WAIT_MEETING && w->about != s->thread ? hinting_segment_ns(h, i) : 0;
+            s->class == WAIT_RENDEZVOUS && w->about != s->thread ? finding_rows_segment_ns(h, i) : 0;
         if (ns && table_wants(h->view, w->thread) && !is_gathered(all, w))
             count_turn(&t, w, s->thread, i, ns);
     }
     for (uint32_t i = 0; i < t.count; i++) {
-        const struct turn *a = &t.items[i];
+        const struct alternation *a = &t.items[i];
         uintptr_t other = (uintptr_t)map_get(&t.index, a->other, a->thread);
-        const struct turn *b = other ? &t.items[other - 1] : NULL;
-        if (b && (a->ns > b->ns || (a->ns == b->ns && a->thread < b->thread)) && is_much(h, a) &&
-            is_much(h, b))
+        const struct alternation *b = other ? &t.items[other - 1] : NULL;
+        if (b && (a->ns > b->ns || (a->ns == b->ns && a->thread < b->thread)) && wait_patterns_is_significant(h, a) &&
+            wait_patterns_is_significant(h, b))
             add_turn(h, a, b);
     }
     free(t.items);
@@ -335,22 +335,22 @@ static void look_at_turns(struct hinting *h)
 
 /* ---- of many threads one runs ---- */
 
-static void look_at_running(struct hinting *h)
+static void wait_patterns_check_running(struct finding_rows *h)
 {
     const struct intervals *all = h->view->measured;
-    const struct course_of *most = NULL;
-    int64_t *ran = memory_zeroed(all->thread_count + 1, sizeof *ran), sum = 0, ready = 0,
+    const struct thread_timeline *most = NULL;
+    int64_t *ran = xcalloc(all->thread_count + 1, sizeof *ran), sum = 0, ready = 0,
             most_ns = 0;
     uint32_t threads = 0, at_work = 0;
     for (uint32_t i = 0; i < all->thread_count; i++) {
-        const struct course_of *c = &all->threads[i];
-        struct states s = {0};
-        states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
-        processor_split(h->view, c, &s); /* then what it waited for a processor does not count */
+        const struct thread_timeline *c = &all->threads[i];
+        struct thread_states s = {0};
+        thread_states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
+        cpu_source_split(h->view, c, &s); /* then what it waited for a processor does not count */
         if (table_wants(h->view, c->thread))
-            ran[i] = s.of[STATE_RUNNING].total_ns + s.of[STATE_SYSTEM].total_ns;
+            ran[i] = s.of[THREAD_STATE_RUNNING].total_ns + s.of[THREAD_STATE_OFF_CPU].total_ns;
         threads += ran[i] > 0;
-        ready += ran[i] ? s.of[STATE_READY].total_ns : 0;
+        ready += ran[i] ? s.of[THREAD_STATE_RUNNABLE].total_ns : 0;
         sum += ran[i];
         if (ran[i] > most_ns) {
             most_ns = ran[i];
@@ -365,14 +365,14 @@ static void look_at_running(struct hinting *h)
     if (at_work < 2 || (double)sum > AT_A_TIME_MOST * (double)h->run_ns ||
         (double)(sum + ready) < AT_A_TIME_LEAST * (double)h->run_ns)
         return;
-    hinting_add(h, HINT_AT_A_TIME, threads, most->thread, sum, h->run_ns * threads,
+    finding_rows_add(h, FINDING_ROW_AT_A_TIME, threads, most->thread, sum, h->run_ns * threads,
                 table_event(h->view, most->start));
 }
 
-void habits_look(struct hinting *hinting)
+void wait_patterns_add_findings(struct finding_rows *hinting)
 {
-    look_at_waits(hinting);
-    look_at_making(hinting);
-    look_at_turns(hinting);
-    look_at_running(hinting);
+    wait_patterns_check_waits(hinting);
+    wait_patterns_check_creation(hinting);
+    wait_patterns_check_alternation(hinting);
+    wait_patterns_check_running(hinting);
 }

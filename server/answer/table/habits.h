@@ -4,6 +4,6 @@
 
 #include "server/answer/table/hinting.h"
 
-void habits_look(struct hinting *hinting);
+void wait_patterns_add_findings(struct finding_rows *hinting);
 
 #endif

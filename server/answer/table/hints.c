@@ -20,41 +20,41 @@
 /* ---- who comes last ---- */
 
 /* What all others waited for one thread, to meet it; its end is no meeting. */
-struct keeping {
+struct finding_keepers {
     int64_t ns, longest_ns;
     uint32_t longest; /* segment */
     uint64_t waits;
 };
 
-static bool is_meeting(const struct table_view *view, const struct segment *s)
+static bool is_meeting(const struct table_view *view, const struct wait_interval *s)
 {
-    const struct wait *w = &view->measured->waits[s->wait];
-    return s->class == WAIT_MEETING && w->about != s->thread && table_wants(view, w->thread);
+    const struct wait_record *w = &view->measured->waits[s->wait];
+    return s->class == WAIT_RENDEZVOUS && w->about != s->thread && table_wants(view, w->thread);
 }
 
-static void add_keeper(struct hinting *h, uint32_t thread, const struct keeping *k, int64_t all_ns)
+static void add_keeper(struct finding_rows *h, uint32_t thread, const struct finding_keepers *k, int64_t all_ns)
 {
-    const struct segment *s = &h->view->measured->segments[k->longest];
-    const struct wait *w = &h->view->measured->waits[s->wait];
+    const struct wait_interval *s = &h->view->measured->segments[k->longest];
+    const struct wait_record *w = &h->view->measured->waits[s->wait];
     struct table_cell *cells =
-        hinting_add(h, HINT_KEEPER, 1, thread, k->ns, all_ns, table_event(h->view, w->begin));
+        finding_rows_add(h, FINDING_ROW_KEEPER, 1, thread, k->ns, all_ns, table_event(h->view, w->begin));
     if (!cells)
         return;
-    hinting_release(h, cells, s);
-    hinting_wait(h, cells, w, k->waits);
+    finding_rows_release(h, cells, s);
+    finding_rows_wait(h, cells, w, k->waits);
 }
 
-static void look_at_keepers(struct hinting *h)
+static void findings_table_check_holders(struct finding_rows *h)
 {
     const struct intervals *all = h->view->measured;
-    struct keeping *by = memory_zeroed(all->thread_count, sizeof *by);
+    struct finding_keepers *by = xcalloc(all->thread_count, sizeof *by);
     int64_t all_ns = 0;
     for (uint32_t i = 0; i < all->segment_count; i++) {
-        const struct course_of *c = intervals_of(all, all->segments[i].thread);
-        int64_t ns = c && is_meeting(h->view, &all->segments[i]) ? hinting_segment_ns(h, i) : 0;
+        const struct thread_timeline *c = intervals_for_thread(all, all->segments[i].thread);
+        int64_t ns = c && is_meeting(h->view, &all->segments[i]) ? finding_rows_segment_ns(h, i) : 0;
         if (!ns)
             continue;
-        struct keeping *k = &by[c - all->threads];
+        struct finding_keepers *k = &by[c - all->threads];
         all_ns += ns;
         k->ns += ns;
         k->waits++;
@@ -73,13 +73,13 @@ static void look_at_keepers(struct hinting *h)
 /* ---- threads ---- */
 
 /* Threads that nobody took note of, or that had no processor: how many, and which the longest. */
-struct ends {
-    const struct course_of *worst;
+struct finding_ends {
+    const struct thread_timeline *worst;
     int64_t ns, all_ns, lives_ns;
     uint32_t count;
 };
 
-static void add_end(struct ends *ends, const struct course_of *c, int64_t ns, int64_t life_ns)
+static void add_end(struct finding_ends *ends, const struct thread_timeline *c, int64_t ns, int64_t life_ns)
 {
     ends->count++;
     ends->all_ns += ns;
@@ -91,73 +91,73 @@ static void add_end(struct ends *ends, const struct course_of *c, int64_t ns, in
 }
 
 /* Where it is known how long it had one. */
-static void look_for_processor(const struct table_view *view, const struct course_of *c,
-                               struct states s, struct ends *without)
+static void findings_table_check_cpu_shortage(const struct table_view *view, const struct thread_timeline *c,
+                               struct thread_states s, struct finding_ends *without)
 {
-    if (!processor_split(view, c, &s) && !processor_known(view, c))
+    if (!cpu_source_split(view, c, &s) && !cpu_source_known(view, c))
         return;
-    int64_t ready = s.of[STATE_READY].total_ns;
+    int64_t ready = s.of[THREAD_STATE_RUNNABLE].total_ns;
     if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns)
         add_end(without, c, ready, s.life_ns);
 }
 
-static void look_at_thread(struct hinting *h, const struct course_of *c, struct ends *ends,
-                           struct ends *without)
+static void findings_table_check_thread(struct finding_rows *h, const struct thread_timeline *c, struct finding_ends *ends,
+                           struct finding_ends *without)
 {
     const struct table_view *view = h->view;
-    struct states s;
-    states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
+    struct thread_states s;
+    thread_states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
     if (!s.life_ns || !table_wants(view, c->thread) || !table_lives(view, c->thread))
         return;
-    look_for_processor(view, c, s, without);
-    int64_t ready = s.let_go_ns, left = s.of[STATE_TERMINATE].total_ns;
+    findings_table_check_cpu_shortage(view, c, s, without);
+    int64_t ready = s.let_go_ns, left = s.of[THREAD_STATE_EXITED].total_ns;
     struct table_cell *cells = NULL;
     if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns && ready > s.active_ns)
         cells =
-            hinting_add(h, HINT_READY, 1, c->thread, ready, s.life_ns, table_event(view, c->start));
-    if (cells && !processor_known(view, c)) /* else other times are among them */
-        cells[HINT_TIMES] = cell_number((int64_t)s.of[STATE_READY].count);
+            finding_rows_add(h, FINDING_ROW_READY, 1, c->thread, ready, s.life_ns, table_event(view, c->start));
+    if (cells && !cpu_source_known(view, c)) /* else other times are among them */
+        cells[FINDING_ROW_TIMES] = table_cell_number((int64_t)s.of[THREAD_STATE_RUNNABLE].count);
     if (left < FEW_NS || (double)left <= LEFT_SHARE * (double)h->run_ns)
         return;
     add_end(ends, c, left, s.life_ns);
 }
 
-static void add_without(struct hinting *h, const struct ends *without)
+static void add_without(struct finding_rows *h, const struct finding_ends *without)
 {
     if (without->count)
-        hinting_add(h, HINT_PROCESSOR, without->count, without->worst->thread, without->all_ns,
+        finding_rows_add(h, FINDING_ROW_PROCESSOR, without->count, without->worst->thread, without->all_ns,
                     without->lives_ns, table_event(h->view, without->worst->start));
 }
 
-static void add_ends(struct hinting *h, const struct ends *ends)
+static void add_ends(struct finding_rows *h, const struct finding_ends *ends)
 {
     if (ends->count)
-        hinting_add(h, HINT_ENDS, ends->count, ends->worst->thread, ends->ns, h->run_ns,
+        finding_rows_add(h, FINDING_ROW_ENDS, ends->count, ends->worst->thread, ends->ns, h->run_ns,
                     table_event(h->view, ends->worst->end));
 }
 
 /* (Where a program ended by itself, its threads may well wait.) */
-static void look_at_open(struct hinting *h)
+static void findings_table_check_open_waits(struct finding_rows *h)
 {
     for (size_t i = 0; !h->view->apart && i < h->view->lives.open_count; i++) {
-        const struct wait *w = &h->view->lives.open[i];
+        const struct wait_record *w = &h->view->lives.open[i];
         if (run_exited(h->view->run, w->thread))
             continue;
-        struct table_cell *cells = hinting_add(h, HINT_OPEN, 1, w->thread, w->to_ns - w->from_ns,
+        struct table_cell *cells = finding_rows_add(h, FINDING_ROW_OPEN, 1, w->thread, w->to_ns - w->from_ns,
                                                h->run_ns, table_event(h->view, w->begin));
         if (!cells)
             return;
-        hinting_wait(h, cells, w, 0);
+        finding_rows_wait(h, cells, w, 0);
     }
 }
 
-static void look_at_unexplained(struct hinting *h)
+static void findings_table_check_unattributed(struct finding_rows *h)
 {
     const struct table_view *view = h->view;
     int64_t all = 0, unexplained = 0;
-    const struct wait *most = NULL;
+    const struct wait_record *most = NULL;
     for (size_t i = 0; i < view->measured->wait_count; i++) {
-        const struct wait *w = &view->measured->waits[i];
+        const struct wait_record *w = &view->measured->waits[i];
         all += w->to_ns - w->from_ns;
         if (!w->unexplained)
             continue;
@@ -166,27 +166,27 @@ static void look_at_unexplained(struct hinting *h)
             most = w;
     }
     if (most && unexplained >= FEW_NS && (double)unexplained > UNEXPLAINED_SHARE * (double)all)
-        hinting_add(h, HINT_UNEXPLAINED, 1, most->thread, unexplained, all,
+        finding_rows_add(h, FINDING_ROW_UNEXPLAINED, 1, most->thread, unexplained, all,
                     table_event(view, most->begin));
 }
 
 /* ---- who decided how long it took ---- */
 
-struct held { /* of the path, by one thread */
+struct finding_path_part { /* of the path, by one thread */
     int64_t ns, longest_ns;
     const struct path_piece *longest;
 };
 
-static void look_at_path(struct hinting *hinting, const struct path *path)
+static void findings_table_check_critical_path(struct finding_rows *hinting, const struct critical_path *path)
 {
     const struct table_view *view = hinting->view;
     const struct intervals *all = view->measured;
-    struct held *by = memory_zeroed(all->thread_count + 1, sizeof *by);
+    struct finding_path_part *by = xcalloc(all->thread_count + 1, sizeof *by);
     uint32_t most = 0;
     for (size_t i = 0; i < path->count; i++) {
         const struct path_piece *p = &path->pieces[i];
         int64_t ns = p->to_ns - p->from_ns;
-        uint32_t thread = (uint32_t)(intervals_of(all, p->thread) - all->threads);
+        uint32_t thread = (uint32_t)(intervals_for_thread(all, p->thread) - all->threads);
         by[thread].ns += ns;
         if (ns > by[thread].longest_ns) {
             by[thread].longest_ns = ns;
@@ -195,41 +195,41 @@ static void look_at_path(struct hinting *hinting, const struct path *path)
         if (by[thread].ns > by[most].ns)
             most = thread;
     }
-    const struct held *h = &by[most];
-    int64_t length = path_length(path);
+    const struct finding_path_part *h = &by[most];
+    int64_t length = critical_path_length(path);
     if (all->thread_count > 2 && h->ns >= FEW_NS && (double)h->ns > PATH_SHARE * (double)length &&
         table_wants(view, all->threads[most].thread)) {
         struct table_cell *cells =
-            hinting_add(hinting, HINT_PATH, 1, all->threads[most].thread, h->ns, length,
+            finding_rows_add(hinting, FINDING_ROW_PATH, 1, all->threads[most].thread, h->ns, length,
                         table_event(view, h->longest->position));
         if (cells && h->longest->step)
-            cells[HINT_WHERE] =
-                cell_place(table_place(view, step_place(steps_at(&all->steps, h->longest->step))));
+            cells[FINDING_ROW_WHERE] =
+                table_cell_place(table_place(view, code_segment_place(code_segments_at(&all->steps, h->longest->step))));
     }
     free(by);
 }
 
 /* ---- the table ---- */
 
-static void *begin(const struct table_view *view, char **problem)
+static void *findings_table_begin(const struct table_view *view, char **problem)
 {
-    struct path *path = memory_zeroed(1, sizeof *path);
+    struct critical_path *path = xcalloc(1, sizeof *path);
     (void)problem;
     uint64_t at =
         view->past ? order_position(view->run->order, view->request->past_of) : NO_POSITION;
     if (at == NO_POSITION)
-        path_begin(path, view->measured, 0, view->to_ns);
+        critical_path_begin(path, view->measured, 0, view->to_ns);
     else
-        path_begin(path, view->measured, order_event(view->run->order, at).thread,
-                   times_fitted(view->run, at));
+        critical_path_begin(path, view->measured, order_event(view->run->order, at).thread,
+                   event_times_fitted(view->run, at));
     return path;
 }
 
-static bool step(void *work, uint64_t *budget) { return path_step(work, *budget); }
+static bool findings_table_step(void *work, uint64_t *budget) { return critical_path_step(work, *budget); }
 
 static void free_work(void *work)
 {
-    path_free(work);
+    critical_path_free(work);
     free(work);
 }
 
@@ -239,8 +239,8 @@ static int64_t length_of(const struct table_view *view)
     int64_t from = INT64_MAX, to = INT64_MIN;
     for (uint32_t i = 0; i < view->measured->thread_count; i++) {
         int64_t begin, end;
-        const struct course_of *c = &view->measured->threads[i];
-        if (!states_life(&view->lives, c, &begin, &end) || table_until(view, c) <= begin)
+        const struct thread_timeline *c = &view->measured->threads[i];
+        if (!thread_states_lifetime(&view->lives, c, &begin, &end) || table_until(view, c) <= begin)
             continue;
         end = table_until(view, c) < end ? table_until(view, c) : end;
         from = begin < from ? begin : from;
@@ -252,11 +252,11 @@ static int64_t length_of(const struct table_view *view)
 }
 
 /* Threads that libraries make are not recorded by themselves, but the system counts them. */
-static void note_unseen_threads(struct shown_table *t, const struct table_view *view)
+static void findings_table_note_untraced(struct result_table *t, const struct table_view *view)
 {
     uint64_t seen = view->measured->thread_count, there = 0;
-    for (size_t i = 0; i < figures_count(view->run); i++) {
-        const struct figures *s = figures_at(view->run, i);
+    for (size_t i = 0; i < os_metrics_count(view->run); i++) {
+        const struct os_metric_series *s = os_metrics_at(view->run, i);
         there += s->meter == USAGE_THREADS && !s->thread && s->most > 0 ? (uint64_t)s->most : 0;
     }
     if (there > seen)
@@ -267,34 +267,34 @@ static void note_unseen_threads(struct shown_table *t, const struct table_view *
                        seen == 1 ? "is" : "are");
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void findings_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    struct hinting h = {.view = view, .table = t, .run_ns = length_of(view)};
-    struct ends ends = {0}, without = {0};
-    t->title = memory_copied("hints");
-    hinting_columns(t);
-    look_at_open(&h);
-    look_at_path(&h, work);
+    struct finding_rows h = {.view = view, .table = t, .run_ns = length_of(view)};
+    struct finding_ends ends = {0}, without = {0};
+    t->title = xstrdup("hints");
+    finding_rows_columns(t);
+    findings_table_check_open_waits(&h);
+    findings_table_check_critical_path(&h, work);
     for (uint32_t i = 0; i < view->measured->thread_count; i++)
-        look_at_thread(&h, &view->measured->threads[i], &ends, &without);
+        findings_table_check_thread(&h, &view->measured->threads[i], &ends, &without);
     add_ends(&h, &ends);
     add_without(&h, &without);
-    fights_look(&h);
-    look_at_keepers(&h);
-    habits_look(&h);
-    look_at_unexplained(&h);
+    lock_contention_add_findings(&h);
+    findings_table_check_holders(&h);
+    wait_patterns_add_findings(&h);
+    findings_table_check_unattributed(&h);
     table_arrange(t, view->request, "ns");
-    hinting_advise(&h);
+    finding_rows_advise(&h);
     if (!t->row_count)
         table_add_note(t,
                        "nothing stands out: no thread waits %.0f %% of its life for one lock%s",
                        100 * LIFE_SHARE,
                        view->lives.open_count ? "" : ", none hangs at the end");
-    note_unseen_threads(t, view);
+    findings_table_note_untraced(t, view);
     if (view->measured->thread_count == 1)
         table_add_note(t, "one thread: what it waits for may not be recorded; pipes, sockets and "
                           "file locks are by poet record, and by poetcc -trace -processes");
 }
 
-const struct preset preset_hints = {
-    .what = "hints", .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct table_preset preset_hints = {
+    .what = "hints", .begin = findings_table_begin, .step = findings_table_step, .fill = findings_table_fill, .free = free_work};

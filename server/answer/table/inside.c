@@ -17,41 +17,41 @@
 enum { BY_EVENT, BY_TIME, BY_ORDER };
 
 /* Of a thread, from one of its events to another, or from one pixel to another. */
-struct stretch {
+struct function_stretch {
     double from, to; /* ns; by order positions */
     uint64_t begin, end; /* positions of its events, or NO_POSITION */
     double share; /* negative: not known */
 };
 
-struct work {
+struct function_time_work {
     const struct table_view *view;
-    struct within within;
+    struct function_paths within;
     unsigned by;
     double from, to;
     uint32_t pixels;
     uint32_t thread; /* by index; all before it are done */
     size_t item; /* of its intervals; 0: it is not begun */
-    struct stretch last; /* of it, not told yet; to <= from: there is none */
+    struct function_stretch last; /* of it, not told yet; to <= from: there is none */
     float *shares; /* by pixel, of it */
     bool full;
     double inside, known; /* so long were they in there, and so long is it known */
-    struct shown_table made;
+    struct result_table made;
 };
 
 /* ---- what is asked ---- */
 
 #define MOST 1e19
 
-static double option(const struct table_view *view, const char *key, double otherwise)
+static double function_time_option(const struct table_view *view, const char *key, double otherwise)
 {
     const char *value = table_option(view->request, key);
     return value ? strtod(value, NULL) : otherwise;
 }
 
-static void add_columns(struct work *w)
+static void add_columns(struct function_time_work *w)
 {
-    struct shown_table *t = &w->made;
-    t->title = memory_copied("time in a function");
+    struct result_table *t = &w->made;
+    t->title = xstrdup("time in a function");
     table_add_column(t, "thread", "thread", TABLE_LINE, "regions");
     table_add_column(t, "from", "from", w->by == BY_EVENT ? TABLE_NS : TABLE_COUNT, "regions");
     table_add_column(t, "until", "until", w->by == BY_EVENT ? TABLE_NS : TABLE_COUNT, "regions");
@@ -59,19 +59,19 @@ static void add_columns(struct work *w)
     table_add_column(t, "until_event", "until", TABLE_EVENT, "regions");
 }
 
-static void *begin(const struct table_view *view, char **problem)
+static void *function_time_begin(const struct table_view *view, char **problem)
 {
-    double from = option(view, "begin", -MOST), to = option(view, "end", MOST),
-           pixels = option(view, "pixels", 0);
-    struct work *w = memory_zeroed(1, sizeof *w);
+    double from = function_time_option(view, "begin", -MOST), to = function_time_option(view, "end", MOST),
+           pixels = function_time_option(view, "pixels", 0);
+    struct function_time_work *w = xcalloc(1, sizeof *w);
     w->by = strcmp(view->request->by, "time") == 0    ? BY_TIME
             : strcmp(view->request->by, "order") == 0 ? BY_ORDER
                                                       : BY_EVENT;
-    if (!within_begin(&w->within, view))
-        *problem = memory_copied("inside: of which function is not said");
+    if (!function_paths_begin(&w->within, view))
+        *problem = xstrdup("inside: of which function is not said");
     else if (!(from >= -MOST && to <= MOST && from < to) ||
              (w->by && !(pixels >= 1 && pixels <= LIMIT_PIXELS)))
-        *problem = memory_copied("inside: from where to where is not said");
+        *problem = xstrdup("inside: from where to where is not said");
     if (*problem) {
         free(w);
         return NULL;
@@ -80,34 +80,34 @@ static void *begin(const struct table_view *view, char **problem)
     w->from = from;
     w->to = to;
     w->pixels = w->by ? (uint32_t)pixels : 0;
-    w->shares = memory_zeroed(w->pixels + 1, sizeof *w->shares);
+    w->shares = xcalloc(w->pixels + 1, sizeof *w->shares);
     add_columns(w);
     return w;
 }
 
 /* ---- rows ---- */
 
-static void add_row(struct work *w, uint32_t line, double from, double until, double share,
-                    struct ref begins, struct ref ends)
+static void add_row(struct function_time_work *w, uint32_t line, double from, double until, double share,
+                    struct event_id begins, struct event_id ends)
 {
     struct table_cell *cells = w->full ? NULL : table_add_row(&w->made, 0, begins);
     w->full |= !cells;
     if (!cells)
         return;
-    cells[0] = cell_line(line);
-    cells[1] = cell_number((int64_t)from);
-    cells[2] = cell_number((int64_t)until);
-    cells[3] = cell_real(share);
-    cells[4] = cell_event(ends);
+    cells[0] = table_cell_line(line);
+    cells[1] = table_cell_number((int64_t)from);
+    cells[2] = table_cell_number((int64_t)until);
+    cells[3] = table_cell_real(share);
+    cells[4] = table_cell_event(ends);
     table_row_line(&w->made, line);
 }
 
-static uint32_t thread_line(const struct work *w)
+static uint32_t thread_line(const struct function_time_work *w)
 {
     return w->view->measured->threads[w->thread].thread;
 }
 
-static void add_pixels(struct work *w, const struct stretch *s)
+static void add_pixels(struct function_time_work *w, const struct function_stretch *s)
 {
     double scale = w->pixels / (w->to - w->from), a = (s->from - w->from) * scale,
            b = (s->to - w->from) * scale;
@@ -117,9 +117,9 @@ static void add_pixels(struct work *w, const struct stretch *s)
         w->shares[x] += (float)(s->share * ((b < x + 1 ? b : x + 1) - (a > x ? a : x)));
 }
 
-static void tell_last(struct work *w)
+static void function_time_emit_last(struct function_time_work *w)
 {
-    struct stretch *s = &w->last;
+    struct function_stretch *s = &w->last;
     if (s->to <= s->from || s->share <= 0)
         return;
     if (w->by)
@@ -130,7 +130,7 @@ static void tell_last(struct work *w)
 }
 
 /* Those that follow each other and are alike are one. */
-static void take(struct work *w, const struct stretch *s)
+static void function_time_add_stretch(struct function_time_work *w, const struct function_stretch *s)
 {
     if (s->to <= w->from || s->from >= w->to || s->to <= s->from)
         return;
@@ -144,32 +144,32 @@ static void take(struct work *w, const struct stretch *s)
         w->last.end = s->end;
         return;
     }
-    tell_last(w);
+    function_time_emit_last(w);
     w->last = *s;
 }
 
 /* Shares that look alike are one row: of 255, as those of strips. */
-static unsigned seen(float share)
+static unsigned function_time_quantize_share(float share)
 {
     double of = round(255.0 * (double)share);
     return of < 0 ? 0 : of > 255 ? 255 : (unsigned)of;
 }
 
-static void tell_pixels(struct work *w)
+static void function_time_emit_pixels(struct function_time_work *w)
 {
     for (uint32_t i = 0, end; i < w->pixels; i = end) {
-        for (end = i + 1; end < w->pixels && seen(w->shares[end]) == seen(w->shares[i]);)
+        for (end = i + 1; end < w->pixels && function_time_quantize_share(w->shares[end]) == function_time_quantize_share(w->shares[i]);)
             end++;
-        if (seen(w->shares[i]))
-            add_row(w, thread_line(w), i, end, seen(w->shares[i]) / 255.0, (struct ref){0},
-                    (struct ref){0});
+        if (function_time_quantize_share(w->shares[i]))
+            add_row(w, thread_line(w), i, end, function_time_quantize_share(w->shares[i]) / 255.0, (struct event_id){0},
+                    (struct event_id){0});
     }
     memset(w->shares, 0, w->pixels * sizeof *w->shares);
 }
 
 /* ---- what a thread did ---- */
 
-static const struct wait *wait_of(const struct work *w, const struct interval *in)
+static const struct wait_record *wait_of(const struct function_time_work *w, const struct interval *in)
 {
     const struct intervals *all = w->view->measured;
     return in->is == INTERVAL_RUNS      ? NULL
@@ -177,16 +177,16 @@ static const struct wait *wait_of(const struct work *w, const struct interval *i
                                         : &all->waits[in->of];
 }
 
-static uint64_t end_of(const struct work *w, const struct course_of *c, size_t i)
+static uint64_t end_of(const struct function_time_work *w, const struct thread_timeline *c, size_t i)
 {
-    const struct wait *wait = wait_of(w, &c->items[i]);
+    const struct wait_record *wait = wait_of(w, &c->items[i]);
     return wait ? wait->end : c->items[i].position;
 }
 
 /* The interval behind those that make one stretch with this one. */
-static size_t stretch_end(const struct work *w, const struct course_of *c, size_t i)
+static size_t stretch_end(const struct function_time_work *w, const struct thread_timeline *c, size_t i)
 {
-    const struct wait *wait = wait_of(w, &c->items[i]);
+    const struct wait_record *wait = wait_of(w, &c->items[i]);
     size_t end = i + 1;
     while (end < c->count && wait_of(w, &c->items[end]) == wait &&
            (wait || c->items[end].position == c->items[i].position))
@@ -194,15 +194,15 @@ static size_t stretch_end(const struct work *w, const struct course_of *c, size_
     return end;
 }
 
-static double share_of(struct work *w, const struct course_of *c, size_t first, size_t end)
+static double share_of(struct function_time_work *w, const struct thread_timeline *c, size_t first, size_t end)
 {
-    const struct wait *wait = wait_of(w, &c->items[first]);
+    const struct wait_record *wait = wait_of(w, &c->items[first]);
     double in = 0, all = 0;
     if (wait)
-        return within_event(&w->within, w->view, wait->begin);
+        return function_paths_event(&w->within, w->view, wait->begin);
     for (size_t i = first; i < end; i++) {
         double ns = (double)(c->items[i].to_ns - interval_begin(c, i));
-        int is = within_step(&w->within, w->view, c->items[i].step);
+        int is = function_paths_step(&w->within, w->view, c->items[i].step);
         if (is < 0)
             return -1;
         in += is * ns;
@@ -211,63 +211,63 @@ static double share_of(struct work *w, const struct course_of *c, size_t first, 
     return all > 0 ? in / all : -1;
 }
 
-static size_t add_stretch(struct work *w, const struct course_of *c, size_t i)
+static size_t add_stretch(struct function_time_work *w, const struct thread_timeline *c, size_t i)
 {
     size_t end = stretch_end(w, c, i);
-    struct stretch s = {.begin = i ? end_of(w, c, i - 1) : c->start, .end = end_of(w, c, i)};
+    struct function_stretch s = {.begin = i ? end_of(w, c, i - 1) : c->start, .end = end_of(w, c, i)};
     s.from = w->by == BY_ORDER ? (double)s.begin : (double)interval_begin(c, i);
     s.to = w->by == BY_ORDER ? (double)s.end : (double)c->items[end - 1].to_ns;
     if (s.begin == NO_POSITION || s.end == NO_POSITION || s.to <= w->from || s.from >= w->to)
         return end;
     s.share = share_of(w, c, i, end);
-    take(w, &s);
+    function_time_add_stretch(w, &s);
     return end;
 }
 
 /* A wait that goes on. */
-static void add_open(struct work *w, const struct course_of *c)
+static void add_open(struct function_time_work *w, const struct thread_timeline *c)
 {
-    const struct lives *lives = &w->view->lives;
+    const struct lifetimes *lives = &w->view->lives;
     int64_t from, to;
     for (size_t i = 0; i < lives->open_count; i++) {
-        const struct wait *wait = &lives->open[i];
-        if (wait->thread != c->thread || !states_life(lives, c, &from, &to))
+        const struct wait_record *wait = &lives->open[i];
+        if (wait->thread != c->thread || !thread_states_lifetime(lives, c, &from, &to))
             continue;
-        struct stretch s = {.begin = wait->begin, .end = NO_POSITION};
+        struct function_stretch s = {.begin = wait->begin, .end = NO_POSITION};
         s.from = w->by == BY_ORDER ? (double)wait->begin : (double)wait->from_ns;
         s.to = w->by == BY_ORDER ? (double)order_count(w->view->run->order) : (double)to;
-        s.share = within_event(&w->within, w->view, wait->begin);
-        take(w, &s);
+        s.share = function_paths_event(&w->within, w->view, wait->begin);
+        function_time_add_stretch(w, &s);
     }
 }
 
-static void end_thread(struct work *w, const struct course_of *c)
+static void end_thread(struct function_time_work *w, const struct thread_timeline *c)
 {
     add_open(w, c);
-    tell_last(w);
-    w->last = (struct stretch){0};
+    function_time_emit_last(w);
+    w->last = (struct function_stretch){0};
     if (w->by)
-        tell_pixels(w);
+        function_time_emit_pixels(w);
     w->thread++;
     w->item = 0;
 }
 
 /* By time one need not look at what was before. */
-static size_t first_of(const struct work *w, const struct course_of *c)
+static size_t first_of(const struct function_time_work *w, const struct thread_timeline *c)
 {
     size_t i = w->by == BY_ORDER || w->from < -9e18 ? 0 : intervals_at(c, (int64_t)w->from);
-    const struct wait *wait = i < c->count ? wait_of(w, &c->items[i]) : NULL;
+    const struct wait_record *wait = i < c->count ? wait_of(w, &c->items[i]) : NULL;
     while (i && i < c->count && wait_of(w, &c->items[i - 1]) == wait &&
            (wait || c->items[i - 1].position == c->items[i].position))
         i--;
     return i;
 }
 
-static bool step(void *work, uint64_t *budget)
+static bool function_time_step(void *work, uint64_t *budget)
 {
-    struct work *w = work;
+    struct function_time_work *w = work;
     for (; w->thread < w->view->measured->thread_count;) {
-        const struct course_of *c = &w->view->measured->threads[w->thread];
+        const struct thread_timeline *c = &w->view->measured->threads[w->thread];
         if (!table_wants(w->view, c->thread)) {
             w->thread++;
             continue;
@@ -289,27 +289,27 @@ static bool step(void *work, uint64_t *budget)
 
 /* ---- filling ---- */
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void function_time_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    struct work *w = work;
+    struct function_time_work *w = work;
     if (w->known > 0)
-        table_make_total(&w->made)[3] = cell_real(w->inside / w->known);
+        table_make_total(&w->made)[3] = table_cell_real(w->inside / w->known);
     if (w->full)
         table_add_note(&w->made, "there are more than fit into a table: look at less");
-    table_becomes(t, &w->made);
+    table_move(t, &w->made);
     table_arrange(t, view->request, NULL);
 }
 
 static void free_work(void *work)
 {
-    struct work *w = work;
-    within_free(&w->within);
-    shown_table_free(&w->made);
+    struct function_time_work *w = work;
+    function_paths_free(&w->within);
+    result_table_free(&w->made);
     free(w->shares);
     free(w);
 }
 
-static const char *const by[] = {"event", "time", "order", NULL};
+static const char *const function_time_groupings[] = {"event", "time", "order", NULL};
 
-const struct preset preset_inside = {
-    .what = "inside", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct table_preset preset_inside = {
+    .what = "inside", .by = function_time_groupings, .begin = function_time_begin, .step = function_time_step, .fill = function_time_fill, .free = free_work};

@@ -8,10 +8,10 @@
 #include "server/answer/table/scopes.h"
 #include "server/answer/table/table.h"
 
-#define MAKERS_DEPTH 64u /* makers of makers, at most */
+#define CREATOR_FUNCTIONS_DEPTH 64u /* makers of makers, at most */
 
 /* Zero-initialised: no maker was met. */
-struct makers {
+struct creator_functions {
     uint32_t line; /* of the maker that was met last; 0: none */
     size_t count; /* its contexts */
     uint32_t *scopes; /* of these */
@@ -19,8 +19,8 @@ struct makers {
 
 /* Adds the scopes in which the thread of a line was made to a set; none where its maker measured no
  * calls. */
-void makers_within(struct makers *makers, const struct table_view *view, struct scopes *scopes,
+void creator_functions_within(struct creator_functions *makers, const struct table_view *view, struct scope_numbers *scopes,
                    uint32_t line, struct map *within);
-void makers_free(struct makers *makers); /* empties it */
+void creator_functions_free(struct creator_functions *makers); /* empties it */
 
 #endif

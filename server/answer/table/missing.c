@@ -6,41 +6,41 @@
 
 #include <string.h>
 
-bool table_unknown_before(const struct table_view *view, const struct course_of *course)
+bool table_note_unknown_before(const struct table_view *view, const struct thread_timeline *course)
 {
     return order_first(view->run->order) && !course->born && course->made_ns == INTERVALS_NEVER;
 }
 
 /* One of several on a page, where the page says it once? */
-static bool is_said(const struct table_view *view)
+static bool missing_data_is_noted(const struct table_view *view)
 {
     const char *missing = table_option(view->request, "missing");
     return missing && strcmp(missing, "0") == 0;
 }
 
-static void say_forgotten(const struct run *run, struct shown_table *t)
+static void missing_data_note_discarded(const struct run *run, struct result_table *t)
 {
     uint64_t first = order_first(run->order);
     if (first && first < order_count(run->order))
         table_add_note(t,
                        "the first %llu events of this run are forgotten: nothing is told of what "
                        "was before %.3f ms",
-                       (unsigned long long)first, (double)times_fitted(run, first) / 1e6);
+                       (unsigned long long)first, (double)event_times_fitted(run, first) / 1e6);
 }
 
-void table_say_missing(const struct table_view *view, struct shown_table *t)
+void table_note_missing(const struct table_view *view, struct result_table *t)
 {
     const struct run *run = view->run;
     uint64_t lost = run_lost(run) + order_unreadable_events(run->order), unsent = 0;
     for (size_t i = 0; i < run->process_count; i++)
         unsent += run->processes[i].unsent && !run->processes[i].connected;
-    if (is_said(view))
+    if (missing_data_is_noted(view))
         return;
-    say_forgotten(run, t);
+    missing_data_note_discarded(run, t);
     if (lost)
         table_add_note(t, "%llu event%s lost: what threads did meanwhile is not known",
                        (unsigned long long)lost, lost == 1 ? " is" : "s are");
-    uint64_t beyond = did_beyond(run);
+    uint64_t beyond = activity_is_beyond(run);
     if (beyond)
         table_add_note(t,
                        "the steps of %llu record%s found no room: what threads did then is told "

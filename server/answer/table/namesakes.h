@@ -5,6 +5,6 @@
 #include "wire/table.h"
 
 /* Leaves the caller with those steps alone that have a namesake among the rows. */
-void namesakes_tell(struct shown_table *table);
+void disambiguate_names(struct result_table *table);
 
 #endif

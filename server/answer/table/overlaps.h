@@ -27,13 +27,13 @@ struct overlaps_thread {
 /* Zero-initialised: not known. */
 struct overlaps {
     const struct table_view *view;
-    struct levels levels;
+    struct concurrency_levels levels;
     struct overlaps_course *courses; /* as the run's intervals have them */
     uint32_t course_count;
     struct overlaps_thread *threads; /* as the run's contexts have them */
     uint32_t thread_count;
     uint32_t next; /* thread that is counted */
-    struct entries_walk walk;
+    struct call_entries_walk walk;
     size_t near, own; /* indices that were found last */
     bool known, walks;
     bool whole; /* so far: of all contexts each call was kept */

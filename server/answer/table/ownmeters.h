@@ -4,7 +4,7 @@
 
 #include "server/answer/table/table.h"
 
-enum meter_column {
+enum metric_column {
     METER_NAME,
     METER_THREAD,
     METER_AMOUNT,
@@ -28,15 +28,15 @@ enum meter_column {
 };
 
 /* A number with its unit, as people read it. */
-struct table_cell meter_amount(const char *unit, double value);
+struct table_cell metric_rows_amount(const char *unit, double value);
 
-bool ownmeters_any(const struct run *run);
+bool metric_rows_any(const struct run *run);
 /* The columns of distributions, if there are any. */
-void ownmeters_columns(const struct run *run, struct shown_table *table);
+void metric_rows_columns(const struct run *run, struct result_table *table);
 /* A row for each meter, or for each with each thread that counted in it; and notes. */
-void ownmeters_rows(const struct table_view *view, bool by_thread, struct shown_table *table);
+void metric_rows_fill(const struct table_view *view, bool by_thread, struct result_table *table);
 /* Of all: what a formula means by the name of one.  False: there is none of that name, or it has not counted. */
-bool ownmeters_value(const struct run *run, const char *name, double *value);
-bool ownmeters_named(const struct run *run, const char *name);
+bool metric_rows_value(const struct run *run, const char *name, double *value);
+bool metric_rows_named(const struct run *run, const char *name);
 
 #endif

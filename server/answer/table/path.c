@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum stage { FOLLOW, SUM, PREPARE, FORWARD, BACKWARD, SLACKS, SPAN, CHANGE, ZERO, DONE };
+enum path_stage { FOLLOW, SUM, PREPARE, FORWARD, BACKWARD, SLACKS, SPAN, CHANGE, ZERO, DONE };
 
 /* ---- what is asked ---- */
 
@@ -24,14 +24,14 @@ static uint64_t number_of(const struct table_request *request, const char *key, 
 
 static uint32_t *all_as_they_were(uint32_t count)
 {
-    uint32_t *factors = memory_resized(NULL, count, sizeof *factors);
+    uint32_t *factors = xreallocarray(NULL, count, sizeof *factors);
     for (uint32_t i = 0; i < count; i++)
         factors[i] = GRAPH_WHOLE;
     return factors;
 }
 
 /* "CODE=MILLIONTHS"; false: it is none. */
-static bool factor(struct path_work *w, const char *value)
+static bool path_query_parse_factor(struct path_work *w, const char *value)
 {
     char *end;
     unsigned long code = strtoul(value, &end, 10);
@@ -46,12 +46,12 @@ static bool factor(struct path_work *w, const char *value)
     return true;
 }
 
-static bool options(struct path_work *w, char **problem)
+static bool path_query_parse_options(struct path_work *w, char **problem)
 {
     const struct table_request *r = w->view->request;
     for (uint32_t i = 0; i < r->option_count; i++)
-        if (strcmp(r->options[i].key, "factor") == 0 && !factor(w, r->options[i].value)) {
-            *problem = memory_printed("there is no step \"%s\"", r->options[i].value);
+        if (strcmp(r->options[i].key, "factor") == 0 && !path_query_parse_factor(w, r->options[i].value)) {
+            *problem = xasprintf("there is no step \"%s\"", r->options[i].value);
             return false;
         }
     w->change = (struct graph_change){.factors = w->factors,
@@ -69,91 +69,91 @@ static bool options(struct path_work *w, char **problem)
 }
 
 /* From which event it goes back: that of --past-of or --to; else the last end there is. */
-static void aim(struct path_work *w)
+static void path_query_set_target(struct path_work *w)
 {
     const struct table_view *view = w->view;
     const struct table_request *r = view->request;
-    struct ref at = r->past_of.line              ? r->past_of
+    struct event_id at = r->past_of.line              ? r->past_of
                     : r->to.is == TABLE_AT_EVENT ? r->to.event
-                                                 : (struct ref){0};
+                                                 : (struct event_id){0};
     uint64_t position = at.line ? order_position(view->run->order, at) : NO_POSITION;
     uint32_t thread = position == NO_POSITION ? 0 : order_event(view->run->order, position).thread;
-    w->basis = basis_take(view, at);
+    w->basis = path_baseline_acquire(view, at);
     if (w->basis->whole || (w->pieces && w->basis->followed)) {
         w->stage = w->pieces ? DONE : CHANGE;
         return;
     }
     w->basis->followed = false;
-    path_begin(&w->basis->path, view->measured, thread,
-               thread ? times_fitted(view->run, position) : view->to_ns);
+    critical_path_begin(&w->basis->path, view->measured, thread,
+               thread ? event_times_fitted(view->run, position) : view->to_ns);
     if (thread || view->to_ns != INT64_MAX) {
         w->basis->until = w->basis->path.at;
         w->basis->until_ns = w->basis->path.at_ns;
     }
 }
 
-static void *begin(const struct table_view *view, char **problem)
+static void *path_query_begin(const struct table_view *view, char **problem)
 {
-    struct path_work *w = memory_zeroed(1, sizeof *w);
+    struct path_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->steps = view->measured->steps.count;
     w->pieces = strcmp(view->request->by, "piece") == 0;
     w->kinds = strcmp(view->request->by, "category") == 0;
-    if (!categories_begin(&w->categories, view, problem) || !options(w, problem)) {
-        categories_free(&w->categories);
+    if (!step_categories_begin(&w->categories, view, problem) || !path_query_parse_options(w, problem)) {
+        step_categories_free(&w->categories);
         free(w->factors);
         free(w);
         return NULL;
     }
-    aim(w);
+    path_query_set_target(w);
     return w;
 }
 
-static void drop(void *p)
+static void path_query_drop(void *p)
 {
     struct path_work *w = p;
-    basis_give(w->view->run, w->basis);
+    path_baseline_release(w->view->run, w->basis);
     free(w->factors);
     free(w->zeroed);
-    categories_free(&w->categories);
+    step_categories_free(&w->categories);
     free(w);
 }
 
 /* ---- working ---- */
 
 /* A forward pass with a change. */
-static bool pass(struct path_work *w, struct graph_change change, uint64_t budget, int64_t *length)
+static bool path_query_forward_pass(struct path_work *w, struct graph_change change, uint64_t budget, int64_t *length)
 {
     if (!w->begun)
-        graph_forward(w->basis->graph, change);
+        activity_graph_forward(w->basis->graph, change);
     w->begun = true;
-    if (!graph_forward_step(w->basis->graph, budget))
+    if (!activity_graph_forward_step(w->basis->graph, budget))
         return false;
-    *length = graph_length(w->basis->graph);
+    *length = activity_graph_length(w->basis->graph);
     return true;
 }
 
-static bool backward(struct path_work *w, uint64_t budget)
+static bool path_query_backward_pass(struct path_work *w, uint64_t budget)
 {
     if (!w->begun)
-        graph_backward(w->basis->graph);
+        activity_graph_backward(w->basis->graph);
     w->begun = true;
-    return graph_backward_step(w->basis->graph, budget);
+    return activity_graph_backward_step(w->basis->graph, budget);
 }
 
-static bool span(struct path_work *w, uint64_t budget)
+static bool path_query_compute_span(struct path_work *w, uint64_t budget)
 {
     struct graph_change change = {.no_latency = true, .spans = w->view->run->spans};
-    return w->basis->whole = pass(w, change, budget, &w->basis->span_ns);
+    return w->basis->whole = path_query_forward_pass(w, change, budget, &w->basis->span_ns);
 }
 
 /* The greatest of the steps, one after the other, at nothing. */
-static bool zero(struct path_work *w, uint64_t budget)
+static bool path_query_compute_zero_gain(struct path_work *w, uint64_t budget)
 {
     if (w->zeros == UINT64_MAX || w->zeros_done == w->zeros ||
         w->zeros_done == w->basis->sums.count)
         return true;
-    struct step_sum *sum = &w->basis->sums.items[w->zeros_done];
+    struct step_total *sum = &w->basis->sums.items[w->zeros_done];
     if (!sum->step || sum->step > w->steps) { /* no step: another one in its place */
         w->zeros_done++;
         w->zeros++;
@@ -164,7 +164,7 @@ static bool zero(struct path_work *w, uint64_t budget)
     uint32_t *at = &w->zeroed[sum->step - 1];
     int64_t length;
     *at = 0;
-    bool done = pass(w, (struct graph_change){.factors = w->zeroed, .factor_count = w->steps},
+    bool done = path_query_forward_pass(w, (struct graph_change){.factors = w->zeroed, .factor_count = w->steps},
                      budget, &length);
     *at = GRAPH_WHOLE;
     if (done) {
@@ -176,63 +176,63 @@ static bool zero(struct path_work *w, uint64_t budget)
     return false;
 }
 
-static bool follow(struct path_work *w, uint64_t budget)
+static bool path_query_follow_path(struct path_work *w, uint64_t budget)
 {
-    if (!path_step(&w->basis->path, budget))
+    if (!critical_path_step(&w->basis->path, budget))
         return false;
     if (w->pieces)
         return w->basis->followed = true;
-    w->basis->graph = graph_new(w->view->measured);
+    w->basis->graph = activity_graph_new(w->view->measured);
     if (w->basis->until)
-        graph_until(w->basis->graph, w->basis->until - 1, w->basis->until_ns);
+        activity_graph_until(w->basis->graph, w->basis->until - 1, w->basis->until_ns);
     return true;
 }
 
-static bool stage(struct path_work *w, uint64_t budget)
+static bool path_query_run_stage(struct path_work *w, uint64_t budget)
 {
-    struct basis *b = w->basis;
+    struct path_baseline *b = w->basis;
     switch (w->stage) {
     case FOLLOW:
-        return follow(w, budget);
+        return path_query_follow_path(w, budget);
     case SUM:
-        return step_sums_make(&b->sums, w->view, &b->path, b->graph, budget);
+        return step_totals_compute(&b->sums, w->view, &b->path, b->graph, budget);
     case PREPARE:
         return graph_prepare_step(b->graph, budget);
     case FORWARD:
-        return pass(w, (struct graph_change){0}, budget, &b->whole_ns);
+        return path_query_forward_pass(w, (struct graph_change){0}, budget, &b->whole_ns);
     case BACKWARD:
-        return backward(w, budget);
+        return path_query_backward_pass(w, budget);
     case SLACKS:
-        return step_sums_slack(&b->sums, w->view, b->graph, budget);
+        return step_totals_add_slack(&b->sums, w->view, b->graph, budget);
     case SPAN:
-        return span(w, budget);
+        return path_query_compute_span(w, budget);
     case CHANGE:
-        return !w->changed || pass(w, w->change, budget, &w->changed_ns);
+        return !w->changed || path_query_forward_pass(w, w->change, budget, &w->changed_ns);
     case ZERO:
-        return zero(w, budget);
+        return path_query_compute_zero_gain(w, budget);
     case DONE:
         break;
     }
     return true;
 }
 
-static bool step(void *p, uint64_t *budget)
+static bool path_query_step(void *p, uint64_t *budget)
 {
     struct path_work *w = p;
-    if (w->stage < DONE && stage(w, *budget)) {
+    if (w->stage < DONE && path_query_run_stage(w, *budget)) {
         w->stage = w->pieces ? DONE : w->stage + 1;
         w->begun = false;
     }
-    return w->stage == DONE && (!w->kinds || categories_split(&w->categories, budget));
+    return w->stage == DONE && (!w->kinds || step_categories_split(&w->categories, budget));
 }
 
-static void fill(void *p, const struct table_view *view, struct shown_table *t)
+static void path_query_fill(void *p, const struct table_view *view, struct result_table *t)
 {
     (void)view;
-    pathsaid_fill(p, t);
+    path_table_fill(p, t);
 }
 
-static const char *const by[] = {"step", "thread", "piece", "category", NULL};
+static const char *const path_query_groupings[] = {"step", "thread", "piece", "category", NULL};
 
-const struct preset preset_path = {
-    .what = "path", .by = by, .begin = begin, .step = step, .fill = fill, .free = drop};
+const struct table_preset preset_path = {
+    .what = "path", .by = path_query_groupings, .begin = path_query_begin, .step = path_query_step, .fill = path_query_fill, .free = path_query_drop};

@@ -3,26 +3,26 @@
 /* Of neither a category nor what its thread ran: that a thread starts, what nobody explains. */
 enum { STARTS = CATEGORIES, UNEXPLAINED, KINDS };
 
-struct pathcategory {
+struct path_category_sum {
     int64_t path_ns, total_ns, longest_ns;
     uint32_t thread; /* of the longest piece on the path */
     uint64_t longest; /* position of the event at its end; NO_POSITION: none is on it */
 };
 
 /* What is of no category is parallel or local, if it ran. */
-static unsigned category_of(const struct categories *c, uint32_t step, uint8_t is)
+static unsigned category_of(const struct step_categories *c, uint32_t step, uint8_t is)
 {
-    uint8_t category = categories_step(c, step);
+    uint8_t category = step_categories_step(c, step);
     if (category)
         return category;
     return is == PATH_STARTS    ? STARTS
            : is == PATH_RUNS    ? CATEGORY_NONE
-           : is == PATH_TIMER   ? CATEGORY_CLOCK
+           : is == PATH_TIMEOUT   ? CATEGORY_CLOCK
            : is == PATH_LATENCY ? CATEGORY_EXTRA
                                 : UNEXPLAINED;
 }
 
-static void add(struct pathcategory *sum, const struct path_piece *piece, int64_t ns)
+static void path_categories_add_piece_ns(struct path_category_sum *sum, const struct path_piece *piece, int64_t ns)
 {
     sum->path_ns += ns;
     if (ns > sum->longest_ns) {
@@ -32,39 +32,39 @@ static void add(struct pathcategory *sum, const struct path_piece *piece, int64_
     }
 }
 
-static void add_piece(struct categories *c, const struct path_piece *p, size_t *near,
-                      struct pathcategory *sums)
+static void add_piece(struct step_categories *c, const struct path_piece *p, size_t *near,
+                      struct path_category_sum *sums)
 {
     int64_t from_ns = p->from_ns > c->view->from_ns ? p->from_ns : c->view->from_ns;
     if (p->to_ns <= from_ns)
         return;
     unsigned category = category_of(c, p->step, p->is);
     if (category) {
-        add(&sums[category], p, p->to_ns - from_ns);
+        path_categories_add_piece_ns(&sums[category], p, p->to_ns - from_ns);
         if (!p->step)
             sums[category].total_ns += p->to_ns - from_ns;
         return;
     }
-    int64_t beside = levels_above(&c->levels, from_ns, p->to_ns, near);
-    add(&sums[CATEGORY_PARALLEL], p, beside);
-    add(&sums[CATEGORY_LOCAL], p, p->to_ns - from_ns - beside);
+    int64_t beside = concurrency_levels_above(&c->levels, from_ns, p->to_ns, near);
+    path_categories_add_piece_ns(&sums[CATEGORY_PARALLEL], p, beside);
+    path_categories_add_piece_ns(&sums[CATEGORY_LOCAL], p, p->to_ns - from_ns - beside);
 }
 
 /* What a step is, where it is no code. */
-static uint8_t piece_of(const struct steps *steps, uint32_t code)
+static uint8_t piece_of(const struct code_segments *steps, uint32_t code)
 {
     static const uint8_t is[STEP_KINDS] = {[STEP_LATENCY] = PATH_LATENCY,
-                                           [STEP_TIMER] = PATH_TIMER,
-                                           [STEP_UNKNOWN] = PATH_UNEXPLAINED};
-    return is[steps_at(steps, code).is];
+                                           [STEP_TIMEOUT] = PATH_TIMEOUT,
+                                           [STEP_UNKNOWN] = PATH_UNATTRIBUTED};
+    return is[code_segments_at(steps, code).is];
 }
 
-static void sum_up(struct categories *c, const struct path *path, struct pathcategory sums[KINDS])
+static void sum_up(struct step_categories *c, const struct critical_path *path, struct path_category_sum sums[KINDS])
 {
-    const struct steps *steps = &c->view->measured->steps;
+    const struct code_segments *steps = &c->view->measured->steps;
     size_t near = 0;
     for (unsigned i = 0; i < KINDS; i++)
-        sums[i] = (struct pathcategory){.longest = NO_POSITION};
+        sums[i] = (struct path_category_sum){.longest = NO_POSITION};
     for (size_t i = 0; i < path->count; i++)
         add_piece(c, &path->pieces[i], &near, sums);
     for (uint32_t i = 0; i < c->split_count; i++) {
@@ -75,32 +75,32 @@ static void sum_up(struct categories *c, const struct path *path, struct pathcat
     }
 }
 
-static struct table_cell named(unsigned category)
+static struct table_cell path_categories_category_cell(unsigned category)
 {
-    return category == STARTS        ? cell_text("starts")
-           : category == UNEXPLAINED ? cell_text("unexplained")
-                                     : categories_cell(category);
+    return category == STARTS        ? table_cell_text("starts")
+           : category == UNEXPLAINED ? table_cell_text("unexplained")
+                                     : step_categories_cell(category);
 }
 
-void pathcategories_fill(struct categories *c, const struct path *path, struct shown_table *t)
+void path_categories_fill(struct step_categories *c, const struct critical_path *path, struct result_table *t)
 {
-    struct pathcategory sums[KINDS];
-    uint32_t on = table_find(t, "path_ns"), share = table_find(t, "share"),
-             all = table_find(t, "total_ns");
+    struct path_category_sum sums[KINDS];
+    uint32_t on = result_table_find_column(t, "path_ns"), share = result_table_find_column(t, "share"),
+             all = result_table_find_column(t, "total_ns");
     sum_up(c, path, sums);
     for (unsigned i = 0; i < KINDS; i++) {
-        const struct pathcategory *s = &sums[i];
+        const struct path_category_sum *s = &sums[i];
         struct table_cell *cells = s->total_ns || s->path_ns
                                        ? table_add_row(t, 0, table_event(c->view, s->longest))
                                        : NULL;
         if (!cells)
             continue;
-        cells[0] = named(i);
+        cells[0] = path_categories_category_cell(i);
         cells[on] = (struct table_cell){.is = CELL_NUMBER, .number = s->path_ns};
         cells[all] = (struct table_cell){.is = CELL_NUMBER, .number = s->total_ns};
-        if (path_length(path) > 0)
+        if (critical_path_length(path) > 0)
             cells[share] = (struct table_cell){
-                .is = CELL_REAL, .real = (double)s->path_ns / (double)path_length(path)};
+                .is = CELL_REAL, .real = (double)s->path_ns / (double)critical_path_length(path)};
         if (s->thread)
             table_row_line(t, s->thread);
     }

@@ -5,8 +5,8 @@
 #include "server/answer/table/categories.h"
 #include "server/causes/path.h"
 
-/* A row each, into the columns of the path that it has for steps (path.c); once categories_split is done. */
-void pathcategories_fill(struct categories *categories, const struct path *path,
-                         struct shown_table *table);
+/* A row each, into the columns of the path that it has for steps (path.c); once step_categories_split is done. */
+void path_categories_fill(struct step_categories *categories, const struct critical_path *path,
+                         struct result_table *table);
 
 #endif

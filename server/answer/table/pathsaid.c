@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum column {
+enum path_column {
     WHAT,
     PATH_NS,
     SHARE,
@@ -25,7 +25,7 @@ enum column {
     COLUMNS
 };
 
-static void add_columns(const struct path_work *w, struct shown_table *t, const char *first,
+static void add_columns(const struct path_work *w, struct result_table *t, const char *first,
                         enum table_kind kind)
 {
     table_add_column(t, first, first, kind, NULL);
@@ -58,25 +58,25 @@ static double share_of(int64_t part, int64_t whole)
 /* The graph is of what was before the range, too. */
 static bool from_later(const struct path_work *w) { return w->view->from_ns != INT64_MIN; }
 
-static void fill_steps(struct path_work *w, struct shown_table *t)
+static void fill_steps(struct path_work *w, struct result_table *t)
 {
     for (uint32_t i = 0; i < w->basis->sums.count; i++) {
-        const struct step_sum *s = &w->basis->sums.items[i];
+        const struct step_total *s = &w->basis->sums.items[i];
         struct table_cell *cells = table_add_row(t, 0, table_event(w->view, s->longest));
         if (!cells)
             return;
         cells[WHAT] =
-            s->step ? table_step(w->view, s->step) : cell_text(path_word((enum piece_is)s->is));
-        cells[PATH_NS] = cell_number(s->path_ns);
-        cells[SHARE] = cell_real(share_of(s->path_ns, basis_length(w->basis)));
-        cells[TOTAL_NS] = cell_number(s->total_ns);
-        cells[IMBALANCE] = cell_number(step_sums_imbalance(&w->basis->sums, s));
+            s->step ? table_step(w->view, s->step) : table_cell_text(path_category_name((enum path_piece_kind)s->is));
+        cells[PATH_NS] = table_cell_number(s->path_ns);
+        cells[SHARE] = table_cell_real(share_of(s->path_ns, path_baseline_length(w->basis)));
+        cells[TOTAL_NS] = table_cell_number(s->total_ns);
+        cells[IMBALANCE] = table_cell_number(step_totals_imbalance(&w->basis->sums, s));
         if (s->slack_ns != INT64_MAX)
-            cells[SLACK] = cell_number(s->slack_ns);
+            cells[SLACK] = table_cell_number(s->slack_ns);
         if (s->has_zero)
-            cells[ZERO_NS] = cell_number(s->zero_ns);
-        cells[CODE] = cell_number(s->step);
-        cells[CATEGORY] = categories_cell(categories_step(&w->categories, s->step));
+            cells[ZERO_NS] = table_cell_number(s->zero_ns);
+        cells[CODE] = table_cell_number(s->step);
+        cells[CATEGORY] = step_categories_cell(step_categories_step(&w->categories, s->step));
         table_row_line(t, s->thread);
     }
 }
@@ -91,7 +91,7 @@ static bool is_between(const struct path_work *w, const struct path_piece *p)
 }
 
 /* by = "piece": the path itself, thread after thread. */
-static void fill_pieces(const struct path_work *w, struct shown_table *t)
+static void fill_pieces(const struct path_work *w, struct result_table *t)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "path_ns", "on the path", TABLE_NS, NULL);
@@ -105,22 +105,22 @@ static void fill_pieces(const struct path_work *w, struct shown_table *t)
         const struct path_piece *p = &w->basis->path.pieces[i];
         if (!is_between(w, p))
             continue;
-        struct ref until = table_event(w->view, p->position);
+        struct event_id until = table_event(w->view, p->position);
         int64_t from = p->from_ns > w->view->from_ns ? p->from_ns : w->view->from_ns;
         struct table_cell *cells = p->to_ns > from ? table_add_row(t, 0, until) : NULL;
         if (!cells)
             continue;
-        cells[0] = cell_line(p->thread);
-        cells[1] = cell_number(p->to_ns - from);
+        cells[0] = table_cell_line(p->thread);
+        cells[1] = table_cell_number(p->to_ns - from);
         cells[2] = table_step(w->view, p->step);
-        cells[3] = cell_number(from);
-        cells[4] = cell_text(path_word((enum piece_is)p->is));
-        cells[5] = cell_event(until);
+        cells[3] = table_cell_number(from);
+        cells[4] = table_cell_text(path_category_name((enum path_piece_kind)p->is));
+        cells[5] = table_cell_event(until);
         table_row_line(t, p->thread);
     }
 }
 
-static int64_t within(const struct path_work *w, const struct path_piece *p)
+static int64_t path_table_ns_in_range(const struct path_work *w, const struct path_piece *p)
 {
     int64_t from = p->from_ns > w->view->from_ns ? p->from_ns : w->view->from_ns;
     return p->to_ns > from ? p->to_ns - from : 0;
@@ -130,28 +130,28 @@ static int64_t within(const struct path_work *w, const struct path_piece *p)
 static int64_t *sum_threads(const struct path_work *w)
 {
     const struct intervals *all = w->view->measured;
-    const struct path *path = &w->basis->path;
-    int64_t *on = memory_zeroed(all->thread_count + 1, sizeof *on);
+    const struct critical_path *path = &w->basis->path;
+    int64_t *on = xcalloc(all->thread_count + 1, sizeof *on);
     for (size_t i = 0; i < path->count; i++) {
-        const struct course_of *c = intervals_of(all, path->pieces[i].thread);
+        const struct thread_timeline *c = intervals_for_thread(all, path->pieces[i].thread);
         if (c)
-            on[c - all->threads] += within(w, &path->pieces[i]);
+            on[c - all->threads] += path_table_ns_in_range(w, &path->pieces[i]);
     }
     return on;
 }
 
-static void fill_threads(const struct path_work *w, struct shown_table *t)
+static void fill_threads(const struct path_work *w, struct result_table *t)
 {
     int64_t *on = sum_threads(w);
     for (uint32_t i = 0; i < w->basis->sums.of; i++) {
         uint32_t line = w->view->measured->threads[i].thread;
-        struct table_cell *cells = on[i] ? table_add_row(t, 0, (struct ref){0}) : NULL;
+        struct table_cell *cells = on[i] ? table_add_row(t, 0, (struct event_id){0}) : NULL;
         if (!cells)
             continue;
-        cells[WHAT] = cell_line(line);
-        cells[PATH_NS] = cell_number(on[i]);
-        cells[SHARE] = cell_real(share_of(on[i], basis_length(w->basis)));
-        cells[TOTAL_NS] = cell_number(w->basis->sums.threads[i]);
+        cells[WHAT] = table_cell_line(line);
+        cells[PATH_NS] = table_cell_number(on[i]);
+        cells[SHARE] = table_cell_real(share_of(on[i], path_baseline_length(w->basis)));
+        cells[TOTAL_NS] = table_cell_number(w->basis->sums.threads[i]);
         table_row_line(t, line);
     }
     free(on);
@@ -164,29 +164,29 @@ static int64_t least_of(const struct path_work *w)
     return share > w->basis->span_ns ? share : w->basis->span_ns;
 }
 
-static void fill_total(const struct path_work *w, struct shown_table *t)
+static void fill_total(const struct path_work *w, struct result_table *t)
 {
     struct table_cell *cells = table_make_total(t);
     int64_t work = w->basis->sums.work_ns, least = least_of(w);
-    cells[PATH_NS] = cells[LENGTH] = cell_number(basis_length(w->basis));
-    cells[TOTAL_NS] = cell_number(w->basis->sums.runs_ns);
-    cells[WORK] = cell_number(work);
+    cells[PATH_NS] = cells[LENGTH] = table_cell_number(path_baseline_length(w->basis));
+    cells[TOTAL_NS] = table_cell_number(w->basis->sums.runs_ns);
+    cells[WORK] = table_cell_number(work);
     if (!from_later(w))
-        cells[SPAN_NS] = cell_number(w->basis->span_ns);
+        cells[SPAN_NS] = table_cell_number(w->basis->span_ns);
     if (least > 0 && !from_later(w))
-        cells[BOUND] = cell_real((double)work / (double)least);
-    cells[HOPS] = cell_number((int64_t)w->basis->path.hops);
+        cells[BOUND] = table_cell_real((double)work / (double)least);
+    cells[HOPS] = table_cell_number((int64_t)w->basis->path.hops);
     if (w->changed)
-        cells[IF_NS] = cell_number(w->changed_ns);
+        cells[IF_NS] = table_cell_number(w->changed_ns);
 }
 
 /* Where it ends too early, as what was before is not there any more. */
-static void note_begin(const struct path_work *w, struct shown_table *t)
+static void note_begin(const struct path_work *w, struct result_table *t)
 {
-    const struct path *path = &w->basis->path;
-    const struct course_of *c =
-        path->count ? intervals_of(w->view->measured, path->pieces[0].thread) : NULL;
-    if (c && table_unknown_before(w->view, c))
+    const struct critical_path *path = &w->basis->path;
+    const struct thread_timeline *c =
+        path->count ? intervals_for_thread(w->view->measured, path->pieces[0].thread) : NULL;
+    if (c && table_note_unknown_before(w->view, c))
         table_add_note(t,
                        "it leads back to %.3f ms: what its thread did before that, or waited "
                        "for, is forgotten",
@@ -194,23 +194,23 @@ static void note_begin(const struct path_work *w, struct shown_table *t)
 }
 
 /* What --min takes away: its note says how much there was of it. */
-static void note_processors(const struct path_work *w, struct shown_table *t)
+static void note_processors(const struct path_work *w, struct result_table *t)
 {
-    static const char *const sources[SPANS_SOURCES] = {"", "samples of processor time",
+    static const char *const sources[CPU_SOURCE_SOURCES] = {"", "samples of processor time",
                                                        "processor clocks at events",
                                                        "switch records of the kernel"};
     const struct intervals *all = w->view->measured;
     int64_t delay = 0;
-    unsigned source = SPANS_ORDER;
+    unsigned source = CPU_SOURCE_ORDER;
     for (uint32_t i = 0; i < all->thread_count && w->change.spans; i++) {
-        struct states sums;
-        states_sum(&w->view->lives, &all->threads[i], w->view->from_ns,
+        struct thread_states sums;
+        thread_states_sum(&w->view->lives, &all->threads[i], w->view->from_ns,
                    table_until(w->view, &all->threads[i]), &sums);
-        delay += sums.of[STATE_READY].total_ns - sums.let_go_ns;
-        unsigned is = spans_best(w->change.spans, all->threads[i].thread, SPANS_ORDER);
+        delay += sums.of[THREAD_STATE_RUNNABLE].total_ns - sums.let_go_ns;
+        unsigned is = cpu_states_best(w->change.spans, all->threads[i].thread, CPU_SOURCE_ORDER);
         source = is > source ? is : source;
     }
-    if (source == SPANS_ORDER)
+    if (source == CPU_SOURCE_ORDER)
         table_add_note(t,
                        "it is not known when threads had no processor: all that they ran counts");
     else
@@ -220,7 +220,7 @@ static void note_processors(const struct path_work *w, struct shown_table *t)
                        (double)delay / 1e6, sources[source]);
 }
 
-static void add_notes(const struct path_work *w, struct shown_table *t)
+static void add_notes(const struct path_work *w, struct result_table *t)
 {
     note_begin(w, t);
     if (w->basis->span_ns <= 0)
@@ -249,15 +249,15 @@ static void add_notes(const struct path_work *w, struct shown_table *t)
     if (w->changed || w->zeros != UINT64_MAX)
         table_add_note(t, "what would be keeps the recorded order of locks: an estimate, for the "
                           "changed program may take another");
-    if (graph_left_out(w->basis->graph))
+    if (activity_graph_left_out(w->basis->graph))
         table_add_note(t, "%llu edges between events of one moment are left out",
-                       (unsigned long long)graph_left_out(w->basis->graph));
+                       (unsigned long long)activity_graph_left_out(w->basis->graph));
 }
 
-void pathsaid_fill(struct path_work *w, struct shown_table *t)
+void path_table_fill(struct path_work *w, struct result_table *t)
 {
     const struct table_request *request = w->view->request;
-    t->title = memory_copied("critical path");
+    t->title = xstrdup("critical path");
     if (w->pieces) {
         fill_pieces(w, t);
         table_arrange(t, request, NULL);
@@ -271,7 +271,7 @@ void pathsaid_fill(struct path_work *w, struct shown_table *t)
     if (threads)
         fill_threads(w, t);
     else if (w->kinds)
-        pathcategories_fill(&w->categories, &w->basis->path, t);
+        path_categories_fill(&w->categories, &w->basis->path, t);
     else
         fill_steps(w, t);
     fill_total(w, t);

@@ -8,7 +8,7 @@
 /* What is asked of a path, and how far it is worked out. */
 struct path_work {
     const struct table_view *view;
-    struct basis *basis;
+    struct path_baseline *basis;
     struct graph_change change; /* asked for */
     uint32_t *factors, *zeroed; /* by step - 1; those that are asked for, and one at a time */
     uint32_t steps; /* so many there were when it began */
@@ -20,9 +20,9 @@ struct path_work {
     bool begun; /* the stage */
     bool pieces; /* only the path itself is asked for */
     bool kinds; /* by category */
-    struct categories categories;
+    struct step_categories categories;
 };
 
-void pathsaid_fill(struct path_work *w, struct shown_table *t);
+void path_table_fill(struct path_work *w, struct result_table *t);
 
 #endif

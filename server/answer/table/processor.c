@@ -6,34 +6,34 @@
 
 /* ---- which source ---- */
 
-static enum spans_source asked_for(const char *word)
+static enum cpu_state_source asked_for(const char *word)
 {
-    return !word || strcmp(word, "switches") == 0 ? SPANS_SWITCHES
-           : strcmp(word, "clock") == 0           ? SPANS_CLOCK
-                                                  : SPANS_SAMPLES;
+    return !word || strcmp(word, "switches") == 0 ? CPU_SOURCE_SWITCHES
+           : strcmp(word, "clock") == 0           ? CPU_SOURCE_CLOCK
+                                                  : CPU_SOURCE_SAMPLES;
 }
 
-void processor_choose(const struct table_view *view, struct lives *lives)
+void cpu_source_choose(const struct table_view *view, struct lifetimes *lives)
 {
     const char *asked = table_option(view->request, "source");
     lives->spans = asked && strcmp(asked, "order") == 0 ? NULL : view->run->spans;
     lives->source = asked_for(asked);
     for (uint32_t i = 0; lives->spans && i < view->measured->thread_count; i++) {
         uint32_t line = view->measured->threads[i].thread;
-        enum spans_source best = spans_best(lives->spans, line, lives->source);
-        if (best != SPANS_ORDER && table_wants(view, line))
+        enum cpu_state_source best = cpu_states_best(lives->spans, line, lives->source);
+        if (best != CPU_SOURCE_ORDER && table_wants(view, line))
             lives->source = best; /* (no better than before) */
     }
 }
 
-static enum spans_source source_of(const struct table_view *view, const struct course_of *course)
+static enum cpu_state_source source_of(const struct table_view *view, const struct thread_timeline *course)
 {
-    return spans_best(view->lives.spans, course->thread, view->lives.source);
+    return cpu_states_best(view->lives.spans, course->thread, view->lives.source);
 }
 
-bool processor_known(const struct table_view *view, const struct course_of *course)
+bool cpu_source_known(const struct table_view *view, const struct thread_timeline *course)
 {
-    return source_of(view, course) != SPANS_ORDER;
+    return source_of(view, course) != CPU_SOURCE_ORDER;
 }
 
 /* ---- what a thread said at its end ---- */
@@ -41,60 +41,60 @@ bool processor_known(const struct table_view *view, const struct course_of *cour
 /* False: it is not known. */
 static bool at_end(const struct run *run, uint32_t thread, enum usage_meter meter, int64_t *ns)
 {
-    const struct figures *s = figures_find(run, 0, thread, meter);
+    const struct os_metric_series *s = os_metrics_find(run, 0, thread, meter);
     if (!s || !s->exact)
         return false;
     *ns = s->points[s->count - 1].value;
     return true;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t cpu_source_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-bool processor_split(const struct table_view *view, const struct course_of *course,
-                     struct states *sums)
+bool cpu_source_split(const struct table_view *view, const struct thread_timeline *course,
+                     struct thread_states *sums)
 {
     int64_t ran, delayed, more;
     bool whole = view->from_ns == INT64_MIN && view->to_ns == INT64_MAX && !view->past &&
-                 course->end_ns != INTERVALS_NEVER && source_of(view, course) == SPANS_SAMPLES;
+                 course->end_ns != INTERVALS_NEVER && source_of(view, course) == CPU_SOURCE_SAMPLES;
     if (!whole || !at_end(view->run, course->thread, USAGE_CPU, &ran) ||
         !at_end(view->run, course->thread, USAGE_READY, &delayed))
         return false;
     int64_t running = sums->active_ns, ready = sums->let_go_ns;
-    ran = least(ran, running);
-    more = delayed > ready ? least(delayed - ready, running - ran) : 0;
-    sums->of[STATE_RUNNING].total_ns = ran;
-    sums->of[STATE_READY].total_ns = ready + more;
-    sums->of[STATE_SYSTEM].total_ns = running - ran - more;
+    ran = cpu_source_min(ran, running);
+    more = delayed > ready ? cpu_source_min(delayed - ready, running - ran) : 0;
+    sums->of[THREAD_STATE_RUNNING].total_ns = ran;
+    sums->of[THREAD_STATE_RUNNABLE].total_ns = ready + more;
+    sums->of[THREAD_STATE_OFF_CPU].total_ns = running - ran - more;
     return true;
 }
 
 /* ---- what is said of it ---- */
 
-void processor_row(struct processor_said *said, const struct table_view *view,
-                   const struct course_of *course)
+void cpu_source_row(struct cpu_source_counts *said, const struct table_view *view,
+                   const struct thread_timeline *course)
 {
-    enum spans_source source = source_of(view, course);
-    int64_t apart = source == SPANS_SAMPLES
-                        ? spans_apart(view->lives.spans, course->thread, view->from_ns, view->to_ns)
+    enum cpu_state_source source = source_of(view, course);
+    int64_t apart = source == CPU_SOURCE_SAMPLES
+                        ? cpu_states_sample_gap_ns(view->lives.spans, course->thread, view->from_ns, view->to_ns)
                         : 0;
-    if (source == SPANS_CLOCK) {
-        apart = spans_astray(view->lives.spans, course, view->from_ns, view->to_ns);
-        said->undelayed += !spans_delays(view->lives.spans, course->thread);
+    if (source == CPU_SOURCE_CLOCK) {
+        apart = cpu_states_uncertainty_ns(view->lives.spans, course, view->from_ns, view->to_ns);
+        said->undelayed += !cpu_states_delays(view->lives.spans, course->thread);
     }
-    said->tasks += source == SPANS_SWITCHES && spans_on(view->lives.spans, course->thread);
+    said->tasks += source == CPU_SOURCE_SWITCHES && cpu_states_is_placed_task(view->lives.spans, course->thread);
     said->rows++;
-    said->known += source != SPANS_ORDER;
+    said->known += source != CPU_SOURCE_ORDER;
     said->apart_ns = apart > said->apart_ns ? apart : said->apart_ns;
 }
 
 static bool by_switches(const struct table_view *view)
 {
-    return view->lives.source == SPANS_SWITCHES;
+    return view->lives.source == CPU_SOURCE_SWITCHES;
 }
 
-static bool by_clock(const struct table_view *view) { return view->lives.source == SPANS_CLOCK; }
+static bool by_clock(const struct table_view *view) { return view->lives.source == CPU_SOURCE_CLOCK; }
 
-const char *processor_source(const struct table_view *view, const struct processor_said *said,
+const char *cpu_source_text(const struct table_view *view, const struct cpu_source_counts *said,
                              bool ended)
 {
     if (!said->known)
@@ -107,14 +107,14 @@ const char *processor_source(const struct table_view *view, const struct process
                                : "samples of processor time";
 }
 
-static const char *partly(const struct processor_said *said)
+static const char *cpu_source_partial_note(const struct cpu_source_counts *said)
 {
     return said->known < said->rows ? " (without a figure for system, running is what no wait "
                                       "accounts for, an upper bound)"
                                     : "";
 }
 
-static void note_clock(struct shown_table *t, const struct processor_said *said)
+static void note_clock(struct result_table *t, const struct cpu_source_counts *said)
 {
     table_add_note(
         t,
@@ -125,26 +125,26 @@ static void note_clock(struct shown_table *t, const struct processor_said *said)
         said->undelayed ? "what of the rest was ready is not known of all, and is in "
                           "system"
                         : "what of the rest was ready is shared out as samples have it",
-        partly(said));
+        cpu_source_partial_note(said));
 }
 
-static void note_lost(struct shown_table *t, const struct table_view *view)
+static void note_lost(struct result_table *t, const struct table_view *view)
 {
-    uint64_t lost = spans_lost_count(view->lives.spans);
+    uint64_t lost = cpu_states_lost_count(view->lives.spans);
     if (lost && by_switches(view))
         table_add_note(t,
                        "%llu switch records were lost: until a thread is told of again it is said "
                        "to run, so running is an upper bound",
                        (unsigned long long)lost);
-    if (spans_most(view->lives.spans) && by_switches(view))
+    if (cpu_states_max_switches(view->lives.spans) && by_switches(view))
         table_add_note(t, "a server keeps the first %llu switches, of all: later ones are lost",
-                       (unsigned long long)spans_most(view->lives.spans));
+                       (unsigned long long)cpu_states_max_switches(view->lives.spans));
 }
 
-void processor_note(struct shown_table *t, const struct table_view *view,
-                    const struct processor_said *said, bool ended)
+void cpu_source_note(struct result_table *t, const struct table_view *view,
+                    const struct cpu_source_counts *said, bool ended)
 {
-    const char *rest = partly(said);
+    const char *rest = cpu_source_partial_note(said);
     if (!said->known)
         table_add_note(t, "running is what no wait accounts for: an upper bound, as the order "
                           "alone does not tell when the system ran others");
@@ -164,7 +164,7 @@ void processor_note(struct shown_table *t, const struct table_view *view,
         table_add_note(t,
                        "running, ready, system: as the kernel switched threads, %s; one that "
                        "had slept and had no processor yet is still in system%s",
-                       spans_lost_count(view->lives.spans) ? "as far as it was told" : "exactly",
+                       cpu_states_lost_count(view->lives.spans) ? "as far as it was told" : "exactly",
                        rest);
     else if (by_clock(view))
         note_clock(t, said);
@@ -175,10 +175,10 @@ void processor_note(struct shown_table *t, const struct table_view *view,
                        "within it is not known%s",
                        (double)said->apart_ns / 1e6, rest);
     note_lost(t, view);
-    if (said->known && !by_switches(view) && spans_why(view->lives.spans))
+    if (said->known && !by_switches(view) && cpu_states_missing_reason(view->lives.spans))
         table_add_note(t, "%s, as the kernel does not tell when it switches threads: %s",
                        by_clock(view) ? "it is their clocks"
                        : ended        ? "it is what threads say at their ends"
                                       : "it is sampled",
-                       spans_why(view->lives.spans));
+                       cpu_states_missing_reason(view->lives.spans));
 }

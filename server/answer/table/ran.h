@@ -5,29 +5,29 @@
 
 #include "server/answer/table/table.h"
 
-enum ran_by { RAN_PROCESSOR, RAN_CLUSTER, RAN_CPU };
+enum placement_by { PLACEMENT_BY_WORKER, PLACEMENT_BY_CLUSTER, PLACEMENT_BY_CPU };
 
-struct ran_places {
-    const struct spans *spans;
+struct placement_names {
+    const struct cpu_states *spans;
     const struct run *run;
-    enum ran_by by;
+    enum placement_by by;
     uint32_t *clusters; /* by carrier - 1: the first carrier that has the same cluster */
 };
 
 /* Of the table's `by`.  NULL, or the problem (the caller's to free): it is not known where threads ran. */
-char *ran_begin(struct ran_places *places, const struct table_view *view);
-void ran_free(struct ran_places *places);
+char *placement_names_begin(struct placement_names *places, const struct table_view *view);
+void placement_names_free(struct placement_names *places);
 
 /* The place in which a thread ran, where a spell of it says so (states.h). */
-uint32_t ran_place(const struct ran_places *places, uint32_t thread, uint32_t on);
-bool ran_is_known(const struct ran_places *places, uint32_t place);
-char *ran_name(const struct ran_places *places, uint32_t place); /* the caller's to free */
-const char *ran_cluster(const struct ran_places *places, uint32_t place); /* "" none */
-const char *ran_word(const struct ran_places *places); /* "processor" */
-bool ran_has_clusters(const struct ran_places *places); /* and they are not said by the names */
-void ran_note(const struct ran_places *places, struct shown_table *table);
+uint32_t placement_names_place(const struct placement_names *places, uint32_t thread, uint32_t on);
+bool placement_names_is_known(const struct placement_names *places, uint32_t place);
+char *placement_names_name(const struct placement_names *places, uint32_t place); /* the caller's to free */
+const char *placement_names_cluster(const struct placement_names *places, uint32_t place); /* "" none */
+const char *placement_names_kind(const struct placement_names *places); /* "processor" */
+bool placement_names_has_clusters(const struct placement_names *places); /* and they are not said by the names */
+void placement_names_note(const struct placement_names *places, struct result_table *table);
 
 /* The same in one text, "processor 2 of cluster c", for a thread and where it ran; NULL: not known. */
-char *ran_said(const struct spans *spans, uint32_t thread, uint32_t on);
+char *placement_names_text(const struct cpu_states *spans, uint32_t thread, uint32_t on);
 
 #endif

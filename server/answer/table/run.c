@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum column {
+enum run_column {
     RUN,
     PROGRAM,
     ARGUMENTS,
@@ -21,7 +21,7 @@ enum column {
     CONNECTED
 };
 
-static void add_columns(struct shown_table *t)
+static void add_columns(struct result_table *t)
 {
     table_add_column(t, "run", "run", TABLE_TEXT, NULL);
     table_add_column(t, "program", "program", TABLE_TEXT, NULL);
@@ -39,14 +39,14 @@ static void add_columns(struct shown_table *t)
 }
 
 /* One that a shell would read again as it is. */
-static char *quoted(const char *word)
+static char *run_table_shell_quote(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-+=./,:@%^";
     if (*word && !word[strspn(word, plain)])
-        return memory_copied(word);
+        return xstrdup(word);
     size_t n = strlen(word), k = 0;
-    char *s = memory_zeroed(4 * n + 3, 1);
+    char *s = xcalloc(4 * n + 3, 1);
     s[k++] = '\'';
     for (size_t i = 0; i < n; i++) {
         if (word[i] == '\'')
@@ -59,39 +59,39 @@ static char *quoted(const char *word)
 }
 
 /* Without the first, which is the program's name. */
-static struct table_cell say_arguments(const struct run_process *p)
+static struct table_cell run_table_format_arguments(const struct run_process *p)
 {
-    char *all = memory_copied("");
+    char *all = xstrdup("");
     for (size_t i = 1; i < p->argument_count; i++) {
-        char *word = quoted(p->arguments[i]),
-             *more = memory_printed("%s%s%s", all, *all ? " " : "", word);
+        char *word = run_table_shell_quote(p->arguments[i]),
+             *more = xasprintf("%s%s%s", all, *all ? " " : "", word);
         free(word);
         free(all);
         all = more;
     }
-    struct table_cell cell = cell_text(all);
+    struct table_cell cell = table_cell_text(all);
     free(all);
     return cell;
 }
 
 /* The same wherever it is read. */
-static struct table_cell say_began(uint64_t wall_ns)
+static struct table_cell run_table_format_begin(uint64_t wall_ns)
 {
     time_t seconds = (time_t)(wall_ns / 1000000000u);
     struct tm tm;
     char text[40];
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&seconds, &tm));
-    return cell_text(text);
+    return table_cell_text(text);
 }
 
 /* Whoever was killed said nothing at the end; then it is when the server saw that all had gone. */
-static int64_t took(const struct table_view *view)
+static int64_t run_table_duration(const struct table_view *view)
 {
     const struct intervals *all = view->measured;
     int64_t length = table_length(view), from = INT64_MAX;
     bool cut = false;
     for (uint32_t i = 0; i < all->thread_count; i++) {
-        const struct course_of *c = &all->threads[i];
+        const struct thread_timeline *c = &all->threads[i];
         if (c->start_ns == INTERVALS_NEVER)
             continue;
         from = c->start_ns < from ? c->start_ns : from;
@@ -101,30 +101,30 @@ static int64_t took(const struct table_view *view)
     return later && view->run->ended_ns - from > length ? view->run->ended_ns - from : length;
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void run_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     const struct run *run = view->run;
     struct order_figures f = order_figures(run->order);
     uint64_t unreadable = order_unreadable_events(run->order);
     (void)work;
-    t->title = memory_copied("run");
+    t->title = xstrdup("run");
     add_columns(t);
-    struct table_cell *cells = table_add_row(t, 0, (struct ref){0});
-    cells[RUN] = cell_text(run->name);
+    struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
+    cells[RUN] = table_cell_text(run->name);
     if (run->process_count) {
-        cells[PROGRAM] = cell_text(run->processes[0].path);
-        cells[ARGUMENTS] = say_arguments(&run->processes[0]);
+        cells[PROGRAM] = table_cell_text(run->processes[0].path);
+        cells[ARGUMENTS] = run_table_format_arguments(&run->processes[0]);
     }
     if (run->wall_ns) {
-        cells[BEGAN] = say_began(run->wall_ns);
-        cells[WALL] = cell_number((int64_t)run->wall_ns);
+        cells[BEGAN] = run_table_format_begin(run->wall_ns);
+        cells[WALL] = table_cell_number((int64_t)run->wall_ns);
     }
-    cells[TOOK] = cell_number(took(view));
-    cells[THREADS] = cell_number(view->measured->thread_count);
-    cells[PROCESSES] = cell_number((int64_t)run->process_count);
-    cells[EVENTS] = cell_number((int64_t)(f.events - unreadable));
-    cells[LOST] = cell_number((int64_t)(run_lost(run) + unreadable));
-    cells[CONNECTED] = cell_number(run_connected(run));
+    cells[TOOK] = table_cell_number(run_table_duration(view));
+    cells[THREADS] = table_cell_number(view->measured->thread_count);
+    cells[PROCESSES] = table_cell_number((int64_t)run->process_count);
+    cells[EVENTS] = table_cell_number((int64_t)(f.events - unreadable));
+    cells[LOST] = table_cell_number((int64_t)(run_lost(run) + unreadable));
+    cells[CONNECTED] = table_cell_number(run_connected(run));
     if (run->damage)
         table_add_note(t, "%s", run->damage);
     if (f.pending && run_connected(run)) /* else it is said as of all tables */
@@ -132,4 +132,4 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
                        (unsigned long long)f.pending);
 }
 
-const struct preset preset_run = {.what = "run", .fill = fill};
+const struct table_preset preset_run = {.what = "run", .fill = run_table_fill};

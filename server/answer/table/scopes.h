@@ -12,19 +12,19 @@ struct scope {
 };
 
 /* Zero-initialised: none. */
-struct scopes {
+struct scope_numbers {
     struct scope *items; /* by number - 1 */
     size_t count, room;
     struct map numbers;
 };
 
 /* Of each context of a thread, from 1; of the thread itself 0.  New memory. */
-uint32_t *scopes_of(struct scopes *scopes, const struct run *run,
-                    const struct context_thread *thread);
+uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
+                    const struct call_context_thread *thread);
 /* The number of the function in which a place is; 0: none of them. */
-uint32_t scopes_find(const struct scopes *scopes, const struct run *run, struct table_place place);
+uint32_t scope_numbers_find(const struct scope_numbers *scopes, const struct run *run, struct table_place place);
 /* What it is called. */
-struct table_cell scopes_cell(const struct scopes *scopes, const struct run *run, uint32_t number);
-void scopes_free(struct scopes *scopes); /* empties it */
+struct table_cell scope_numbers_cell(const struct scope_numbers *scopes, const struct run *run, uint32_t number);
+void scope_numbers_free(struct scope_numbers *scopes); /* empties it */
 
 #endif

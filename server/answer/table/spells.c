@@ -6,17 +6,17 @@
 
 #include <stdlib.h>
 
-struct listing {
-    struct sweep sweep;
+struct interval_listing {
+    struct lifetime_sweep sweep;
     const struct table_view *view;
-    struct shown_table table;
+    struct result_table table;
     uint32_t thread;
     int64_t so_far_ns, all_ns; /* of the thread, of all */
     bool full;
-    struct processor_said said;
+    struct cpu_source_counts said;
 };
 
-static void add_columns(struct shown_table *t, const struct table_view *view)
+static void add_columns(struct result_table *t, const struct table_view *view)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "state", "state", TABLE_TEXT, NULL);
@@ -28,16 +28,16 @@ static void add_columns(struct shown_table *t, const struct table_view *view)
     table_add_column(t, "unexplained", "why is not known", TABLE_TEXT, NULL);
     table_detail(t);
     table_add_column(t, "processor", "on", TABLE_TEXT, "stays");
-    if (!stays_carriers(spans_tasks(view->lives.spans)))
+    if (!placements_carriers(cpu_states_tasks(view->lives.spans)))
         table_detail(t);
 }
 
-static const char *const reasons[UNEXPLAINED_REASONS] = {
-    [UNEXPLAINED_UNSEEN] = "unseen", [UNEXPLAINED_LOST] = "lost", [UNEXPLAINED_OPEN] = "open"};
+static const char *const spells_table_reasons[UNATTRIBUTED_REASONS] = {
+    [UNATTRIBUTED_UNTRACED] = "unseen", [UNATTRIBUTED_LOST] = "lost", [UNATTRIBUTED_OPEN] = "open"};
 
-static void add_spell(void *context, const struct spell *spell)
+static void spells_table_add_interval(void *context, const struct thread_state_interval *spell)
 {
-    struct listing *l = context;
+    struct interval_listing *l = context;
     int64_t took = spell->to_ns - spell->from_ns;
     struct table_cell *cells =
         l->full ? NULL : table_add_row(&l->table, 0, table_event(l->view, spell->position));
@@ -46,75 +46,75 @@ static void add_spell(void *context, const struct spell *spell)
     l->all_ns += took;
     if (!cells)
         return;
-    cells[0] = cell_line(l->thread);
-    cells[1] = cell_text(states_word(spell->state));
-    cells[2] = cell_number(spell->from_ns);
-    cells[3] = cell_number(took);
-    cells[4] = cell_number(l->so_far_ns);
+    cells[0] = table_cell_line(l->thread);
+    cells[1] = table_cell_text(thread_state_name(spell->state));
+    cells[2] = table_cell_number(spell->from_ns);
+    cells[3] = table_cell_number(took);
+    cells[4] = table_cell_number(l->so_far_ns);
     if (spell->place)
-        cells[5] = cell_place(table_place(l->view, spell->place));
-    cells[6] = cell_line(spell->about);
-    if (spell->unexplained < UNEXPLAINED_REASONS && reasons[spell->unexplained])
-        cells[7] = cell_text(reasons[spell->unexplained]);
-    char *on = ran_said(l->view->lives.spans, l->thread, spell->on);
+        cells[5] = table_cell_place(table_place(l->view, spell->place));
+    cells[6] = table_cell_line(spell->about);
+    if (spell->unexplained < UNATTRIBUTED_REASONS && spells_table_reasons[spell->unexplained])
+        cells[7] = table_cell_text(spells_table_reasons[spell->unexplained]);
+    char *on = placement_names_text(l->view->lives.spans, l->thread, spell->on);
     if (on)
-        cells[8] = cell_text(on);
+        cells[8] = table_cell_text(on);
     free(on);
     table_row_line(&l->table, l->thread);
     table_row_line(&l->table, spell->about);
 }
 
-static void *begin(const struct table_view *view, char **problem)
+static void *spells_table_begin(const struct table_view *view, char **problem)
 {
-    struct listing *l = memory_zeroed(1, sizeof *l);
+    struct interval_listing *l = xcalloc(1, sizeof *l);
     (void)problem;
     l->view = view;
-    l->table.title = memory_copied("states one after the other");
+    l->table.title = xstrdup("states one after the other");
     add_columns(&l->table, view);
     return l;
 }
 
 #define COST 16u /* of a row, in intervals that are only looked at */
 
-static bool step(void *work, uint64_t *budget)
+static bool spells_table_step(void *work, uint64_t *budget)
 {
-    struct listing *l = work;
+    struct interval_listing *l = work;
     const struct table_view *view = l->view;
-    struct sweep_piece piece;
-    enum sweep_is is;
+    struct lifetime_piece piece;
+    enum lifetime_sweep_result is;
     uint64_t left = *budget / COST + 1;
-    while ((is = sweep_next(&l->sweep, view, &left, &piece)) == SWEEP_PIECE) {
+    while ((is = lifetime_sweep_next(&l->sweep, view, &left, &piece)) == LIFETIME_SWEEP_PIECE) {
         if (!table_lives(view, piece.course->thread))
             continue;
         l->thread = piece.course->thread;
         l->so_far_ns = piece.first ? 0 : l->so_far_ns;
         if (piece.first)
-            processor_row(&l->said, view, piece.course);
-        states_visit(&view->lives, piece.course, piece.from_ns, piece.to_ns, add_spell, l);
+            cpu_source_row(&l->said, view, piece.course);
+        thread_states_visit(&view->lives, piece.course, piece.from_ns, piece.to_ns, spells_table_add_interval, l);
     }
-    return is == SWEEP_DONE;
+    return is == LIFETIME_SWEEP_DONE;
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void spells_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    struct listing *l = work;
-    table_make_total(&l->table)[3] = cell_number(l->all_ns);
+    struct interval_listing *l = work;
+    table_make_total(&l->table)[3] = table_cell_number(l->all_ns);
     if (l->full)
         table_add_note(&l->table,
                        "there are more than fit into a table: choose --lines or a range");
-    processor_note(&l->table, view, &l->said, false);
-    table_becomes(t, &l->table);
+    cpu_source_note(&l->table, view, &l->said, false);
+    table_move(t, &l->table);
     table_arrange(t, view->request, NULL);
 }
 
 static void free_work(void *work)
 {
-    struct listing *l = work;
-    shown_table_free(&l->table);
+    struct interval_listing *l = work;
+    result_table_free(&l->table);
     free(l);
 }
 
-static const char *const by[] = {"thread", NULL};
+static const char *const spells_table_groupings[] = {"thread", NULL};
 
-const struct preset preset_spells = {
-    .what = "spells", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct table_preset preset_spells = {
+    .what = "spells", .by = spells_table_groupings, .begin = spells_table_begin, .step = spells_table_step, .fill = spells_table_fill, .free = free_work};

@@ -7,22 +7,22 @@
 
 #include "server/answer/table/table.h"
 
-enum spot_is {
-    SPOT_SELF, /* the function at `place`: the line within it is not known */
-    SPOT_CALL, /* of the function `other`, from `place` */
-    SPOT_WAIT, /* at `place`, in an event of the type `other` */
-    SPOT_STEP, /* from `place` to `other` */
-    SPOT_WITHIN, /* in the function at `place`, after the call at `other`, 0: before the first */
-    SPOT_LATE, /* let go at `place`, and not gone on yet */
-    SPOT_TIMER, /* waiting there for a time */
-    SPOT_UNEXPLAINED,
-    SPOT_NOWHERE, /* no place is known of it: `other` says why, an enum spot_nowhere */
-    SPOT_KINDS
+enum line_spot_kind {
+    LINE_SPOT_SELF, /* the function at `place`: the line within it is not known */
+    LINE_SPOT_CALL, /* of the function `other`, from `place` */
+    LINE_SPOT_WAIT, /* at `place`, in an event of the type `other` */
+    LINE_SPOT_STEP, /* from `place` to `other` */
+    LINE_SPOT_WITHIN, /* in the function at `place`, after the call at `other`, 0: before the first */
+    LINE_SPOT_LATE, /* let go at `place`, and not gone on yet */
+    LINE_SPOT_TIMEOUT, /* waiting there for a time */
+    LINE_SPOT_UNATTRIBUTED,
+    LINE_SPOT_NOWHERE, /* no place is known of it: `other` says why, an enum spot_nowhere */
+    LINE_SPOT_KINDS
 };
 
-enum spot_nowhere { NOWHERE_NOT_THERE, NOWHERE_STARTS, NOWHERE_OTHERS, NOWHERE_SELF };
+enum line_spot_nowhere { SPOT_NOWHERE_NOT_THERE, SPOT_NOWHERE_STARTS, SPOT_NOWHERE_OTHERS, SPOT_NOWHERE_SELF };
 
-struct spot {
+struct line_spot {
     uint8_t is; /* an enum spot_is */
     bool timed, landed; /* self; total are known */
     uint32_t place, other; /* numbers of places, 0 not known; other: see above */
@@ -35,8 +35,8 @@ struct spot {
 };
 
 /* Zero-initialised: none. */
-struct spots {
-    struct spot *items;
+struct line_spots {
+    struct line_spot *items;
     size_t count, room;
     struct map index;
     struct table_place *places; /* by number - 1 */
@@ -45,16 +45,16 @@ struct spots {
 };
 
 /* The number of a place, in whatever process; 0 of none. */
-uint32_t spots_place(struct spots *spots, const struct run *run, struct table_place place);
+uint32_t line_spots_place(struct line_spots *spots, const struct run *run, struct table_place place);
 /* Made on first use, and there until the next is made. */
-struct spot *spots_at(struct spots *spots, enum spot_is is, uint32_t place, uint32_t other);
+struct line_spot *line_spots_at(struct line_spots *spots, enum line_spot_kind is, uint32_t place, uint32_t other);
 /* That of a step as charges and paths know it (server/causes/pairs.h). */
-struct spot *spots_step(struct spots *spots, const struct table_view *view, uint32_t step);
+struct line_spot *line_spots_step(struct line_spots *spots, const struct table_view *view, uint32_t step);
 /* An event that it is shown by, if it is the longest so far. */
-void spots_show(struct spot *spot, int64_t ns, uint64_t position, uint32_t thread);
+void line_spots_show(struct line_spot *spot, int64_t ns, uint64_t position, uint32_t thread);
 /* Columns, rows, and their sums below. */
-void spots_fill(const struct spots *spots, const struct table_view *view,
-                struct shown_table *table);
-void spots_free(struct spots *spots); /* empties it */
+void line_spots_fill(const struct line_spots *spots, const struct table_view *view,
+                struct result_table *table);
+void line_spots_free(struct line_spots *spots); /* empties it */
 
 #endif

@@ -5,45 +5,45 @@
 
 #include <stdlib.h>
 
-enum column { ON, CLUSTER, TASK, FROM, TOOK, CAME, COLUMNS };
+enum placement_column { ON, CLUSTER, TASK, FROM, TOOK, CAME, COLUMNS };
 
-struct row {
-    struct stay is; /* cut to the range */
+struct placement_row {
+    struct task_stay is; /* cut to the range */
     uint32_t task, before; /* before: carrier, 0 none */
 };
 
-struct work {
-    struct ran_places places;
+struct placement_work {
+    struct placement_names places;
     uint32_t next; /* thread */
     const struct table_view *view;
-    struct row *rows;
+    struct placement_row *rows;
     size_t count;
 };
 
-static void *begin(const struct table_view *view, char **problem)
+static void *placement_table_begin(const struct table_view *view, char **problem)
 {
-    struct work *w = memory_zeroed(1, sizeof *w);
+    struct placement_work *w = xcalloc(1, sizeof *w);
     w->view = view;
-    *problem = ran_begin(&w->places, view);
+    *problem = placement_names_begin(&w->places, view);
     if (!*problem)
         return w;
-    ran_free(&w->places);
+    placement_names_free(&w->places);
     free(w);
     return NULL;
 }
 
 /* One that has not ended is told up to where its thread's life is. */
-static void add_task(struct work *w, const struct course_of *course)
+static void add_task(struct placement_work *w, const struct thread_timeline *course)
 {
     size_t count;
     int64_t from_ns = w->view->from_ns, until_ns = table_until(w->view, course), begin_ns, end_ns;
-    const struct stay *stays = stays_of(spans_tasks(w->view->lives.spans), course->thread, &count);
-    if (!states_life(&w->view->lives, course, &begin_ns, &end_ns))
+    const struct task_stay *stays = placements_for_task(cpu_states_tasks(w->view->lives.spans), course->thread, &count);
+    if (!thread_states_lifetime(&w->view->lives, course, &begin_ns, &end_ns))
         return;
     for (size_t i = 0; i < count; i++) {
-        struct row row = {
+        struct placement_row row = {
             .is = stays[i], .task = course->thread, .before = i ? stays[i - 1].on : 0};
-        if (row.is.to_ns == STAY_OPEN)
+        if (row.is.to_ns == PLACEMENT_OPEN)
             row.is.to_ns = end_ns > row.is.from_ns ? end_ns : row.is.from_ns;
         if (row.is.from_ns >= until_ns || row.is.to_ns <= from_ns)
             continue;
@@ -51,15 +51,15 @@ static void add_task(struct work *w, const struct course_of *course)
             row.is.from_ns = from_ns;
         if (row.is.to_ns > until_ns)
             row.is.to_ns = until_ns;
-        PUSH(w->rows, w->count, row);
+        ARRAY_PUSH(w->rows, w->count, row);
     }
 }
 
-static bool step(void *work, uint64_t *budget)
+static bool placement_table_step(void *work, uint64_t *budget)
 {
-    struct work *w = work;
+    struct placement_work *w = work;
     for (; w->next < w->view->measured->thread_count; w->next++) {
-        const struct course_of *course = &w->view->measured->threads[w->next];
+        const struct thread_timeline *course = &w->view->measured->threads[w->next];
         size_t had = w->count;
         if (!*budget)
             return false;
@@ -71,11 +71,11 @@ static bool step(void *work, uint64_t *budget)
     return true;
 }
 
-static void add_columns(struct shown_table *t, const struct ran_places *places)
+static void add_columns(struct result_table *t, const struct placement_names *places)
 {
     table_add_column(t, "processor", "processor", TABLE_TEXT, "stays");
     table_add_column(t, "cluster", "cluster", TABLE_TEXT, "stays");
-    if (!ran_has_clusters(places))
+    if (!placement_names_has_clusters(places))
         table_detail(t);
     table_add_column(t, "thread", "thread", TABLE_LINE, "stays");
     table_add_column(t, "from_ns", "from", TABLE_NS, "stays");
@@ -85,7 +85,7 @@ static void add_columns(struct shown_table *t, const struct ran_places *places)
 
 static int by_processor(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct placement_row *x = a, *y = b;
     if (x->is.on != y->is.on)
         return x->is.on < y->is.on ? -1 : 1;
     if (x->is.from_ns != y->is.from_ns)
@@ -93,34 +93,34 @@ static int by_processor(const void *a, const void *b)
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
-static bool add_row(struct work *w, struct shown_table *t, const struct row *row)
+static bool add_row(struct placement_work *w, struct result_table *t, const struct placement_row *row)
 {
-    struct table_cell *cells = table_add_row(t, 0, (struct ref){0});
+    struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
     if (!cells)
         return false;
-    char *name = ran_name(&w->places, row->is.on);
-    cells[ON] = cell_text(name);
+    char *name = placement_names_name(&w->places, row->is.on);
+    cells[ON] = table_cell_text(name);
     free(name);
-    if (*ran_cluster(&w->places, row->is.on))
-        cells[CLUSTER] = cell_text(ran_cluster(&w->places, row->is.on));
-    cells[TASK] = cell_line(row->task);
-    cells[FROM] = cell_number(row->is.from_ns);
-    cells[TOOK] = cell_number(row->is.to_ns - row->is.from_ns);
+    if (*placement_names_cluster(&w->places, row->is.on))
+        cells[CLUSTER] = table_cell_text(placement_names_cluster(&w->places, row->is.on));
+    cells[TASK] = table_cell_line(row->task);
+    cells[FROM] = table_cell_number(row->is.from_ns);
+    cells[TOOK] = table_cell_number(row->is.to_ns - row->is.from_ns);
     if (row->before && row->before != row->is.on) {
-        char *before = ran_name(&w->places, row->before);
-        cells[CAME] = cell_text(before);
+        char *before = placement_names_name(&w->places, row->before);
+        cells[CAME] = table_cell_text(before);
         free(before);
     }
     table_row_line(t, row->task);
     return true;
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void placement_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    struct work *w = work;
+    struct placement_work *w = work;
     int64_t all_ns = 0;
     size_t told = 0;
-    t->title = memory_copied("which task was on which processor, from when to when");
+    t->title = xstrdup("which task was on which processor, from when to when");
     add_columns(t, &w->places);
     if (w->count)
         qsort(w->rows, w->count, sizeof *w->rows, by_processor);
@@ -128,23 +128,23 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
         all_ns += w->rows[i].is.to_ns - w->rows[i].is.from_ns;
     while (told < w->count && add_row(w, t, &w->rows[told]))
         told++;
-    table_make_total(t)[TOOK] = cell_number(all_ns);
+    table_make_total(t)[TOOK] = table_cell_number(all_ns);
     if (told < w->count)
         table_add_note(t, "there are %zu more than fit into a table: choose --lines or a range",
                        w->count - told);
-    ran_note(&w->places, t);
+    placement_names_note(&w->places, t);
     table_arrange(t, view->request, NULL);
 }
 
 static void free_work(void *work)
 {
-    struct work *w = work;
-    ran_free(&w->places);
+    struct placement_work *w = work;
+    placement_names_free(&w->places);
     free(w->rows);
     free(w);
 }
 
-static const char *const by[] = {"processor", NULL};
+static const char *const placement_table_groupings[] = {"processor", NULL};
 
-const struct preset preset_stays = {
-    .what = "stays", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct table_preset preset_stays = {
+    .what = "stays", .by = placement_table_groupings, .begin = placement_table_begin, .step = placement_table_step, .fill = placement_table_fill, .free = free_work};

@@ -6,7 +6,7 @@
 #include "server/causes/graph.h"
 #include "server/causes/path.h"
 
-struct step_sum {
+struct step_total {
     uint32_t step;    /* 0: what has no step, see `is` */
     uint32_t thread;  /* of the longest piece on the path */
     uint64_t longest; /* position of the event at that one's end */
@@ -18,8 +18,8 @@ struct step_sum {
     bool has_zero;
 };
 
-struct step_sums {
-    struct step_sum *items; /* what is most on the path first, then what took longest */
+struct step_totals {
+    struct step_total *items; /* what is most on the path first, then what took longest */
     uint32_t count;
     size_t room;
     uint32_t *index;   /* by step - 1: 1 + index */
@@ -32,20 +32,20 @@ struct step_sums {
     uint32_t thread;
     size_t piece, item;
     int64_t until_ns; /* of the thread */
-    struct spans_walk walk; /* likewise */
+    struct cpu_state_walk walk; /* likewise */
 };
 
 /* Of the path and of the intervals that are in the graph, in steps of about so many of them; true when all is there. */
-bool step_sums_make(struct step_sums *sums, const struct table_view *view, const struct path *path,
-                    const struct graph *graph, uint64_t budget);
+bool step_totals_compute(struct step_totals *sums, const struct table_view *view, const struct critical_path *path,
+                    const struct activity_graph *graph, uint64_t budget);
 /* After the backward pass, likewise. */
-bool step_sums_slack(struct step_sums *sums, const struct table_view *view,
-                     const struct graph *graph, uint64_t budget);
+bool step_totals_add_slack(struct step_totals *sums, const struct table_view *view,
+                     const struct activity_graph *graph, uint64_t budget);
 /* How much longer it was on the path than it took a thread on the average (Boehme and others 2012). */
-int64_t step_sums_imbalance(const struct step_sums *sums, const struct step_sum *sum);
-void step_sums_free(struct step_sums *sums);
+int64_t step_totals_imbalance(const struct step_totals *sums, const struct step_total *sum);
+void step_totals_free(struct step_totals *sums);
 
 /* "runs", "goes on late", ... */
-const char *path_word(enum piece_is is);
+const char *path_category_name(enum path_piece_kind is);
 
 #endif

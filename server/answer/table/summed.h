@@ -5,11 +5,11 @@
 #include "server/answer/table/table.h"
 #include "server/measure/accounts.h"
 
-#define SUMMED_MOST 1000u /* that are kept */
+#define CONSISTENCY_ROWS_MAX 1000u /* that are kept */
 
-struct summed {
+struct consistency_rows {
     const struct table_view *view;
-    struct summed_breach {
+    struct summed_violation {
         uint8_t account; /* an enum account */
         uint32_t thread; /* line; 0: of a process */
         int64_t is, should;
@@ -20,7 +20,7 @@ struct summed {
 };
 
 /* Zero-initialised, with what is looked at; true: all was. */
-bool summed_step(struct summed *summed, uint64_t *budget);
-void summed_free(struct summed *summed);
+bool consistency_rows_step(struct consistency_rows *summed, uint64_t *budget);
+void consistency_rows_free(struct consistency_rows *summed);
 
 #endif

@@ -2,44 +2,44 @@
 
 #define THREAD_COST 8u /* of one, in intervals */
 
-static void spend(uint64_t *budget, uint64_t cost) { *budget -= cost < *budget ? cost : *budget; }
+static void lifetime_sweep_spend(uint64_t *budget, uint64_t cost) { *budget -= cost < *budget ? cost : *budget; }
 
-static void leave(struct sweep *s)
+static void lifetime_sweep_leave_thread(struct lifetime_sweep *s)
 {
     s->thread++;
     s->within = false;
 }
 
 /* Where the piece ends; the thread is left if that is the end of it. */
-static void cut(struct sweep *s, int64_t until_ns, uint64_t *budget, struct sweep_piece *piece)
+static void lifetime_sweep_cut_piece(struct lifetime_sweep *s, int64_t until_ns, uint64_t *budget, struct lifetime_piece *piece)
 {
     size_t looked;
-    piece->to_ns = states_cut(piece->course, piece->from_ns, *budget, &looked);
-    spend(budget, looked + THREAD_COST);
+    piece->to_ns = thread_states_cut(piece->course, piece->from_ns, *budget, &looked);
+    lifetime_sweep_spend(budget, looked + THREAD_COST);
     s->within = true;
     s->from_ns = piece->to_ns;
     if (piece->to_ns >= until_ns) {
         piece->to_ns = until_ns;
-        leave(s);
+        lifetime_sweep_leave_thread(s);
     }
 }
 
-enum sweep_is sweep_next(struct sweep *s, const struct table_view *view, uint64_t *budget,
-                         struct sweep_piece *piece)
+enum lifetime_sweep_result lifetime_sweep_next(struct lifetime_sweep *s, const struct table_view *view, uint64_t *budget,
+                         struct lifetime_piece *piece)
 {
-    for (; s->thread < view->measured->thread_count; leave(s)) {
-        const struct course_of *course = &view->measured->threads[s->thread];
+    for (; s->thread < view->measured->thread_count; lifetime_sweep_leave_thread(s)) {
+        const struct thread_timeline *course = &view->measured->threads[s->thread];
         int64_t until = table_until(view, course);
         if (!*budget)
-            return SWEEP_TIRED;
-        spend(budget, 1);
+            return LIFETIME_SWEEP_BUDGET_SPENT;
+        lifetime_sweep_spend(budget, 1);
         if (!table_wants(view, course->thread) || until <= view->from_ns)
             continue;
-        *piece = (struct sweep_piece){.course = course,
+        *piece = (struct lifetime_piece){.course = course,
                                       .from_ns = s->within ? s->from_ns : view->from_ns,
                                       .first = !s->within};
-        cut(s, until, budget, piece);
-        return SWEEP_PIECE;
+        lifetime_sweep_cut_piece(s, until, budget, piece);
+        return LIFETIME_SWEEP_PIECE;
     }
-    return SWEEP_DONE;
+    return LIFETIME_SWEEP_DONE;
 }

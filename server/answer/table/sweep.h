@@ -5,22 +5,22 @@
 #include "server/answer/table/table.h"
 
 /* Zero-initialised: at the begin. */
-struct sweep {
+struct lifetime_sweep {
     uint32_t thread; /* index, of those that are measured */
     int64_t from_ns; /* of its next piece; not of its first */
     bool within; /* something of it was seen */
 };
 
-struct sweep_piece {
-    const struct course_of *course;
+struct lifetime_piece {
+    const struct thread_timeline *course;
     int64_t from_ns, to_ns; /* at both ends, a spell ends there */
     bool first; /* of the thread */
 };
 
-enum sweep_is { SWEEP_PIECE, SWEEP_TIRED /* the budget is over */, SWEEP_DONE };
+enum lifetime_sweep_result { LIFETIME_SWEEP_PIECE, LIFETIME_SWEEP_BUDGET_SPENT /* the budget is over */, LIFETIME_SWEEP_DONE };
 
 /* The next piece, of as many intervals as the budget has. */
-enum sweep_is sweep_next(struct sweep *sweep, const struct table_view *view, uint64_t *budget,
-                         struct sweep_piece *piece);
+enum lifetime_sweep_result lifetime_sweep_next(struct lifetime_sweep *sweep, const struct table_view *view, uint64_t *budget,
+                         struct lifetime_piece *piece);
 
 #endif

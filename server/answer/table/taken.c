@@ -34,14 +34,14 @@ static bool is_system(const char *library)
     return false;
 }
 
-static bool is_system_at(const struct run *run, uint32_t process, const struct taken_stack *stack,
+static bool is_system_at(const struct run *run, uint32_t process, const struct heap_row_stack *stack,
                          uint32_t i)
 {
     return is_system(library_of(run, process, stack->sites[i]));
 }
 
 /* A thread begins in the C library; main is called by it, and that by the program's first instructions. */
-static void cut_beginning(const struct run *run, uint32_t process, struct taken_stack *stack)
+static void cut_beginning(const struct run *run, uint32_t process, struct heap_row_stack *stack)
 {
     uint32_t n = stack->count;
     if (n > 2 && !is_system_at(run, process, stack, n - 1) &&
@@ -52,11 +52,11 @@ static void cut_beginning(const struct run *run, uint32_t process, struct taken_
     stack->count = n;
 }
 
-struct taken_stack taken_stack(const struct run *run, uint32_t process, uint32_t node)
+struct heap_row_stack heap_rows_stack(const struct run *run, uint32_t process, uint32_t node)
 {
-    struct taken_stack stack = {.library = "", .own = true};
+    struct heap_row_stack stack = {.library = "", .own = true};
     uint32_t parent;
-    for (uint64_t site; (site = heap_site(run, process, node, &parent)); node = parent) {
+    for (uint64_t site; (site = heap_totals_site(run, process, node, &parent)); node = parent) {
         const char *library = library_of(run, process, site);
         if (stack.own && !is_system(library)) {
             stack.own = false;
@@ -76,10 +76,10 @@ struct taken_stack taken_stack(const struct run *run, uint32_t process, uint32_t
     return stack;
 }
 
-void taken_context(struct shown_table *table, const struct taken_stack *stack, uint32_t process)
+void heap_rows_context(struct result_table *table, const struct heap_row_stack *stack, uint32_t process)
 {
     struct table_row *row = &table->rows[table->row_count - 1];
-    row->context = memory_resized(NULL, (size_t)stack->count + 1, sizeof *row->context);
+    row->context = xreallocarray(NULL, (size_t)stack->count + 1, sizeof *row->context);
     row->context_count = stack->count;
     for (uint32_t i = 0; i < stack->count; i++)
         row->context[i] = (struct table_place){process, stack->sites[i]};
@@ -89,37 +89,37 @@ void taken_context(struct shown_table *table, const struct taken_stack *stack, u
 
 static int by_number(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 
-int taken_by_thread(const void *a, const void *b)
+int heap_rows_by_thread(const void *a, const void *b)
 {
-    const struct taken_row *x = a, *y = b;
+    const struct heap_row *x = a, *y = b;
     return x->sum.process != y->sum.process ? by_number(x->sum.process, y->sum.process)
                                             : by_number(x->sum.thread, y->sum.thread);
 }
 
-int taken_by_place(const void *a, const void *b)
+int heap_rows_by_place(const void *a, const void *b)
 {
-    const struct taken_row *x = a, *y = b;
-    int order = taken_by_thread(a, b);
+    const struct heap_row *x = a, *y = b;
+    int order = heap_rows_by_thread(a, b);
     return order ? order : by_number(x->stack.site, y->stack.site);
 }
 
-int taken_by_stack(const void *a, const void *b)
+int heap_rows_by_stack(const void *a, const void *b)
 {
-    const struct taken_row *x = a, *y = b;
-    int order = taken_by_place(a, b);
+    const struct heap_row *x = a, *y = b;
+    int order = heap_rows_by_place(a, b);
     for (uint32_t i = 0; !order && i < x->stack.count && i < y->stack.count; i++)
         order = by_number(x->stack.sites[i], y->stack.sites[i]);
     return order ? order : by_number(x->stack.count, y->stack.count);
 }
 
-int taken_by_library(const void *a, const void *b)
+int heap_rows_by_library(const void *a, const void *b)
 {
-    const struct taken_row *x = a, *y = b;
+    const struct heap_row *x = a, *y = b;
     int order = by_number(x->sum.process, y->sum.process);
     return order ? order : strcmp(x->stack.library, y->stack.library);
 }
 
-void taken_add(struct heap_taken *into, const struct heap_taken *s)
+void heap_rows_add(struct heap_allocated *into, const struct heap_allocated *s)
 {
     into->blocks += s->blocks;
     into->bytes += s->bytes;
@@ -135,55 +135,55 @@ void taken_add(struct heap_taken *into, const struct heap_taken *s)
     into->most_bytes = 0; /* each had its most at a time of its own */
 }
 
-static bool is_sooner(const struct taken_first *a, const struct taken_first *b)
+static bool is_sooner(const struct heap_row_first *a, const struct heap_row_first *b)
 {
     return a->event.line && (!b->event.line || a->at_ns < b->at_ns);
 }
 
-static void taken_join(struct taken_row *into, const struct taken_row *row)
+static void taken_join(struct heap_row *into, const struct heap_row *row)
 {
-    taken_add(&into->sum, &row->sum);
+    heap_rows_add(&into->sum, &row->sum);
     if (is_sooner(&row->first, &into->first))
         into->first = row->first;
 }
 
-struct ref taken_before(const struct run *run, uint32_t thread, uint32_t event, int64_t at_ns)
+struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_t event, int64_t at_ns)
 {
     const struct order *order = run->order;
-    if (!thread || thread > order_lines(order))
-        return (struct ref){0};
+    if (!thread || thread > order_line_count(order))
+        return (struct event_id){0};
     uint64_t first = order_line_first(order, thread), low = first,
              high = order_line_events(order, thread);
     while (low < high) { /* the first that is later */
         uint64_t middle = low + (high - low) / 2;
-        if (times_fitted(run, order_line_at(order, thread, middle)) <= at_ns)
+        if (event_times_fitted(run, order_line_at(order, thread, middle)) <= at_ns)
             low = middle + 1;
         else
             high = middle;
     }
-    struct event last =
-        low > first ? order_event(order, order_line_at(order, thread, low - 1)) : (struct event){0};
+    struct order_event last =
+        low > first ? order_event(order, order_line_at(order, thread, low - 1)) : (struct order_event){0};
     uint32_t number = last.line == thread && last.number > event ? last.number : event;
-    return number ? (struct ref){thread, number} : (struct ref){0};
+    return number ? (struct event_id){thread, number} : (struct event_id){0};
 }
 
-struct taken_first *taken_firsts(const struct run *run)
+struct heap_row_first *heap_rows_firsts(const struct run *run)
 {
-    struct taken_first *firsts = memory_zeroed(heap_count(run) + 1, sizeof *firsts);
-    for (size_t i = 0; i < heap_block_count(run); i++) {
-        const struct heap_left *b = heap_block_at(run, i);
-        const struct heap_taken *s = heap_numbered(run, b->process, b->sum);
+    struct heap_row_first *firsts = xcalloc(heap_totals_count(run) + 1, sizeof *firsts);
+    for (size_t i = 0; i < heap_totals_block_count(run); i++) {
+        const struct heap_unfreed *b = heap_totals_block_at(run, i);
+        const struct heap_allocated *s = heap_totals_find_numbered(run, b->process, b->sum);
         if (!s || !s->thread)
             continue;
-        struct taken_first first = {{s->thread, b->event}, b->at_ns},
-                           *known = &firsts[s - heap_at(run, 0)];
+        struct heap_row_first first = {{s->thread, b->event}, b->at_ns},
+                           *known = &firsts[s - heap_totals_at(run, 0)];
         if (is_sooner(&first, known))
             *known = first;
     }
     return firsts;
 }
 
-size_t taken_merge(struct taken_row *rows, size_t n, int (*order)(const void *, const void *))
+size_t heap_rows_merge(struct heap_row *rows, size_t n, int (*order)(const void *, const void *))
 {
     size_t kept = 0;
     qsort(rows, n, sizeof *rows, order);
@@ -198,14 +198,14 @@ size_t taken_merge(struct taken_row *rows, size_t n, int (*order)(const void *, 
 
 /* ---- a tree ---- */
 
-static uint32_t below(struct taken_tree *tree, uint32_t parent, uint32_t process, uint64_t site)
+static uint32_t heap_rows_child_node(struct heap_row_tree *tree, uint32_t parent, uint32_t process, uint64_t site)
 {
     for (uint32_t i = tree->nodes[parent].child; i; i = tree->nodes[i].sibling)
         if (tree->nodes[i].process == process && tree->nodes[i].site == site)
             return i;
     uint32_t is = (uint32_t)tree->count;
-    tree->nodes = grow(tree->nodes, &tree->room, ++tree->count, sizeof *tree->nodes);
-    tree->nodes[is] = (struct taken_node){.parent = parent,
+    tree->nodes = array_reserve(tree->nodes, &tree->room, ++tree->count, sizeof *tree->nodes);
+    tree->nodes[is] = (struct heap_row_node){.parent = parent,
                                           .sibling = tree->nodes[parent].child,
                                           .process = process,
                                           .site = site,
@@ -214,21 +214,21 @@ static uint32_t below(struct taken_tree *tree, uint32_t parent, uint32_t process
     return is;
 }
 
-void taken_grow(struct taken_tree *tree, const struct taken_row *row)
+void heap_rows_grow(struct heap_row_tree *tree, const struct heap_row *row)
 {
     uint32_t node = 0;
     if (!tree->count) {
-        tree->nodes = grow(tree->nodes, &tree->room, tree->count = 1, sizeof *tree->nodes);
-        tree->nodes[0] = (struct taken_node){0};
+        tree->nodes = array_reserve(tree->nodes, &tree->room, tree->count = 1, sizeof *tree->nodes);
+        tree->nodes[0] = (struct heap_row_node){0};
     }
     for (uint32_t i = row->stack.count; i-- > 0;) {
-        node = below(tree, node, row->sum.process, row->stack.sites[i]);
-        taken_add(&tree->nodes[node].sum, &row->sum);
+        node = heap_rows_child_node(tree, node, row->sum.process, row->stack.sites[i]);
+        heap_rows_add(&tree->nodes[node].sum, &row->sum);
     }
 }
 
-void taken_tree_free(struct taken_tree *tree)
+void heap_rows_tree_free(struct heap_row_tree *tree)
 {
     free(tree->nodes);
-    *tree = (struct taken_tree){0};
+    *tree = (struct heap_row_tree){0};
 }

@@ -5,26 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t taken_rest(uint64_t taken, uint64_t freed) { return taken > freed ? taken - freed : 0; }
+uint64_t heap_notes_difference(uint64_t taken, uint64_t freed) { return taken > freed ? taken - freed : 0; }
 
-uint64_t taken_left(const struct heap_taken *s)
+uint64_t heap_notes_blocks_left(const struct heap_allocated *s)
 {
-    return taken_rest(s->blocks, s->freed + s->elsewhere);
+    return heap_notes_difference(s->blocks, s->freed + s->elsewhere);
 }
 
-struct table_cell taken_program(const struct table_view *view, uint32_t process)
+struct table_cell heap_notes_program(const struct table_view *view, uint32_t process)
 {
     if (process >= view->run->process_count)
         return (struct table_cell){0};
     const struct run_process *p = &view->run->processes[process];
     const char *slash = strrchr(p->path, '/');
-    char *text = memory_printed("%s[%u]", slash ? slash + 1 : p->path, p->pid);
-    struct table_cell cell = cell_text(text);
+    char *text = xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
+    struct table_cell cell = table_cell_text(text);
     free(text);
     return cell;
 }
 
-void taken_say_depth(const struct taken_row *rows, size_t n, struct shown_table *t)
+void heap_notes_add_depth(const struct heap_row *rows, size_t n, struct result_table *t)
 {
     uint64_t ends[HEAP_NODE_FIRST] = {0}, all = 0;
     for (size_t i = 0; i < n; i++) {
@@ -58,16 +58,16 @@ static int by_most(const void *a, const void *b)
 }
 
 /* Of many processes those that had most. */
-static void add_most(const struct table_view *view, struct shown_table *t)
+static void add_most(const struct table_view *view, struct result_table *t)
 {
-    size_t n = 0, count = heap_process_count(view->run);
-    const struct heap_process **all = memory_zeroed(count + 1, sizeof *all);
+    size_t n = 0, count = heap_totals_process_count(view->run);
+    const struct heap_process **all = xcalloc(count + 1, sizeof *all);
     for (size_t i = 0; i < count; i++)
-        if (heap_process_at(view->run, i)->most_bytes)
-            all[n++] = heap_process_at(view->run, i);
+        if (heap_totals_process_at(view->run, i)->most_bytes)
+            all[n++] = heap_totals_process_at(view->run, i);
     qsort(all, n, sizeof *all, by_most);
     for (size_t i = 0; i < n && i < MOST_TOLD; i++) {
-        struct table_cell name = taken_program(view, all[i]->process);
+        struct table_cell name = heap_notes_program(view, all[i]->process);
         if (name.is == CELL_TEXT)
             table_add_note(t, "%s had %llu bytes at most, %.3f s after the run began", name.text,
                            (unsigned long long)all[i]->most_bytes,
@@ -79,19 +79,19 @@ static void add_most(const struct table_view *view, struct shown_table *t)
     free(all);
 }
 
-void taken_say(const struct table_view *view, struct shown_table *t, const struct heap_taken *apart)
+void heap_notes_add(const struct table_view *view, struct result_table *t, const struct heap_allocated *apart)
 {
     uint64_t unseen = 0, unknown = 0;
-    for (size_t i = 0; i < heap_process_count(view->run); i++) {
-        unseen += heap_process_at(view->run, i)->unseen;
-        unknown += heap_process_at(view->run, i)->unknown;
+    for (size_t i = 0; i < heap_totals_process_count(view->run); i++) {
+        unseen += heap_totals_process_at(view->run, i)->unseen;
+        unknown += heap_totals_process_at(view->run, i)->unknown;
     }
-    if (taken_left(apart))
+    if (heap_notes_blocks_left(apart))
         table_add_note(
             t,
             "%llu block%s, %llu bytes are the C library's and the loader's own: see --by library",
-            (unsigned long long)taken_left(apart), taken_left(apart) == 1 ? "" : "s",
-            (unsigned long long)taken_rest(apart->bytes,
+            (unsigned long long)heap_notes_blocks_left(apart), heap_notes_blocks_left(apart) == 1 ? "" : "s",
+            (unsigned long long)heap_notes_difference(apart->bytes,
                                            apart->freed_bytes + apart->elsewhere_bytes));
     if (unknown)
         table_add_note(t, "%llu blocks were freed that had been taken before counting began",
@@ -100,7 +100,7 @@ void taken_say(const struct table_view *view, struct shown_table *t, const struc
         table_add_note(t, "%llu calls could not be counted: there was no room, or no time",
                        (unsigned long long)unseen);
     add_most(view, t);
-    if (!heap_process_count(view->run))
+    if (!heap_totals_process_count(view->run))
         table_add_note(t, "nothing was counted: start the program with poet record -m memory, on "
                           "the server's machine");
     else if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past)

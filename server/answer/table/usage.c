@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum column {
+enum usage_column {
     PROCESS,
     THREAD,
     METER,
@@ -24,7 +24,7 @@ enum column {
     MEAN
 };
 
-static void add_columns(struct shown_table *t)
+static void add_columns(struct result_table *t)
 {
     static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
     static const char sampled[] = "/proc, getrusage";
@@ -46,20 +46,20 @@ static void add_columns(struct shown_table *t)
 
 /* ---- what a series says of a range ---- */
 
-struct said {
+struct usage_changes {
     uint32_t count; /* points in the range */
     int64_t before, last, least, most; /* before: what it stood at when the range began */
     double mean; /* over time */
     int64_t last_ns;
 };
 
-static struct said said_of(const struct figures *s, const struct table_view *view)
+static struct usage_changes usage_table_changes_of(const struct os_metric_series *s, const struct table_view *view)
 {
-    struct said said = {.least = INT64_MAX};
+    struct usage_changes said = {.least = INT64_MAX};
     double weighted = 0;
     int64_t since = 0, begun = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        struct figures_point p = s->points[i];
+        struct os_metric_point p = s->points[i];
         if (p.at_ns >= view->to_ns)
             break;
         if (p.at_ns < view->from_ns) {
@@ -82,34 +82,34 @@ static struct said said_of(const struct figures *s, const struct table_view *vie
 
 /* ---- in words ---- */
 
-static struct table_cell amount(const char *unit, double value)
+static struct table_cell usage_table_amount_cell(const char *unit, double value)
 {
     static const char *const sizes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     char *text;
     if (strcmp(unit, "ns") == 0) {
-        text = memory_printed("%.3f s", value / 1e9);
+        text = xasprintf("%.3f s", value / 1e9);
     } else if (strcmp(unit, "bytes") == 0) {
         size_t k = 0;
         while (value >= 1024 && k + 1 < sizeof sizes / sizeof *sizes) {
             value /= 1024;
             k++;
         }
-        text = memory_printed(k ? "%.1f %s" : "%.0f %s", value, sizes[k]);
+        text = xasprintf(k ? "%.1f %s" : "%.0f %s", value, sizes[k]);
     } else {
-        text = memory_printed("%.0f", value);
+        text = xasprintf("%.0f", value);
     }
-    struct table_cell cell = cell_text(text);
+    struct table_cell cell = table_cell_text(text);
     free(text);
     return cell;
 }
 
-static struct table_cell source(const struct figures *s, const struct said *said)
+static struct table_cell usage_table_source_cell(const struct os_metric_series *s, const struct usage_changes *said)
 {
     bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
     if (end)
-        return cell_text("itself, at its end");
-    char *text = memory_printed("/proc, changed last at %.3f s", (double)said->last_ns / 1e9);
-    struct table_cell cell = cell_text(text);
+        return table_cell_text("itself, at its end");
+    char *text = xasprintf("/proc, changed last at %.3f s", (double)said->last_ns / 1e9);
+    struct table_cell cell = table_cell_text(text);
     free(text);
     return cell;
 }
@@ -120,52 +120,52 @@ static struct table_cell process_name(const struct table_view *view, uint32_t pr
         return (struct table_cell){0};
     const struct run_process *p = &view->run->processes[process];
     const char *slash = strrchr(p->path, '/');
-    char *text = memory_printed("%s[%u]", slash ? slash + 1 : p->path, p->pid);
-    struct table_cell cell = cell_text(text);
+    char *text = xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
+    struct table_cell cell = table_cell_text(text);
     free(text);
     return cell;
 }
 
 /* ---- rows ---- */
 
-static void add_row(const struct table_view *view, struct shown_table *t, const struct figures *s)
+static void add_row(const struct table_view *view, struct result_table *t, const struct os_metric_series *s)
 {
-    struct said said = said_of(s, view);
-    struct table_cell *c = said.count ? table_add_row(t, 0, (struct ref){0}) : NULL;
+    struct usage_changes said = usage_table_changes_of(s, view);
+    struct table_cell *c = said.count ? table_add_row(t, 0, (struct event_id){0}) : NULL;
     if (!c)
         return;
-    struct figures_meter meter = figures_meter(view->run, s);
+    struct os_metric_kind meter = os_metrics_meter(view->run, s);
     const char *unit = meter.unit;
     c[PROCESS] = process_name(view, s->process);
-    c[THREAD] = cell_line(s->thread);
-    c[METER] = cell_text(meter.name);
-    c[SAMPLES] = cell_number(said.count);
-    c[SOURCE] = source(s, &said);
-    c[UNIT] = cell_text(unit);
-    c[LAST] = cell_number(said.last);
+    c[THREAD] = table_cell_line(s->thread);
+    c[METER] = table_cell_text(meter.name);
+    c[SAMPLES] = table_cell_number(said.count);
+    c[SOURCE] = usage_table_source_cell(s, &said);
+    c[UNIT] = table_cell_text(unit);
+    c[LAST] = table_cell_number(said.last);
     if (meter.grows) {
         int64_t total = said.last > said.before ? said.last - said.before : 0;
-        c[TOTAL] = cell_number(total);
-        c[AMOUNT] = amount(unit, (double)total);
+        c[TOTAL] = table_cell_number(total);
+        c[AMOUNT] = usage_table_amount_cell(unit, (double)total);
     } else {
-        c[LEAST] = cell_number(said.least);
-        c[MOST] = cell_number(said.most);
-        c[MEAN] = cell_number((int64_t)(said.mean + 0.5));
-        c[AMOUNT] = amount(unit, (double)said.last);
-        c[GREATEST] = amount(unit, (double)said.most);
-        c[MEAN_AMOUNT] = amount(unit, said.mean);
+        c[LEAST] = table_cell_number(said.least);
+        c[MOST] = table_cell_number(said.most);
+        c[MEAN] = table_cell_number((int64_t)(said.mean + 0.5));
+        c[AMOUNT] = usage_table_amount_cell(unit, (double)said.last);
+        c[GREATEST] = usage_table_amount_cell(unit, (double)said.most);
+        c[MEAN_AMOUNT] = usage_table_amount_cell(unit, said.mean);
     }
     table_row_line(t, s->thread);
 }
 
-struct wanted_row {
-    const struct figures *series;
+struct usage_row {
+    const struct os_metric_series *series;
 };
 
 static int by_place(const void *a, const void *b)
 {
-    const struct figures *x = ((const struct wanted_row *)a)->series,
-                         *y = ((const struct wanted_row *)b)->series;
+    const struct os_metric_series *x = ((const struct usage_row *)a)->series,
+                         *y = ((const struct usage_row *)b)->series;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     if (x->thread != y->thread)
@@ -173,11 +173,11 @@ static int by_place(const void *a, const void *b)
     return x->meter < y->meter ? -1 : x->meter > y->meter;
 }
 
-static void *begin(const struct table_view *view, char **problem)
+static void *usage_table_begin(const struct table_view *view, char **problem)
 {
     if (!view->past)
-        return memory_zeroed(1, 1);
-    *problem = memory_copied("what the operating system says is told by time: what it was in the "
+        return xcalloc(1, 1);
+    *problem = xstrdup("what the operating system says is told by time: what it was in the "
                              "past of an event is not known");
     return NULL;
 }
@@ -188,16 +188,16 @@ static bool by_thread(const struct table_request *request)
     return strcmp(request->by, "thread") == 0 || (request->line_count && !*request->by);
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void usage_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    size_t n = figures_count(view->run), kept = 0;
-    struct wanted_row *rows = memory_zeroed(n + 1, sizeof *rows);
+    size_t n = os_metrics_count(view->run), kept = 0;
+    struct usage_row *rows = xcalloc(n + 1, sizeof *rows);
     bool threads = by_thread(view->request);
     (void)work;
-    t->title = memory_copied("what the operating system says");
+    t->title = xstrdup("what the operating system says");
     add_columns(t);
     for (size_t i = 0; i < n; i++) {
-        const struct figures *s = figures_at(view->run, i);
+        const struct os_metric_series *s = os_metrics_at(view->run, i);
         if (s->meter >= USAGE_METERS)
             continue; /* what others say, other tables have */
         if (s->thread ? threads && table_wants(view, s->thread) : !view->request->line_count)
@@ -213,6 +213,6 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
                           "told over a Unix socket, are looked at");
 }
 
-static const char *const by[] = {"program", "thread", NULL};
-const struct preset preset_usage = {
-    .what = "usage", .by = by, .begin = begin, .fill = fill, .free = free};
+static const char *const usage_table_groupings[] = {"program", "thread", NULL};
+const struct table_preset preset_usage = {
+    .what = "usage", .by = usage_table_groupings, .begin = usage_table_begin, .fill = usage_table_fill, .free = free};

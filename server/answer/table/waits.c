@@ -12,7 +12,7 @@
 #define CHIEF 95 /* per cent of a group's time: of so much the causes are told one by one */
 #define CAUSES 8 /* at most, unless the option "causes" says how many */
 
-enum column {
+enum waits_column {
     WAITED,
     SHARE,
     WAITS,
@@ -39,55 +39,55 @@ enum column {
     GOING_ON /* and three more */
 };
 
-struct work {
-    struct causing causing;
-    struct groups groups;
-    struct categories categories;
+struct waits_work {
+    struct attribution_cells causing;
+    struct wait_groups groups;
+    struct step_categories categories;
     uint32_t causes; /* of a row, at most */
     uint64_t again; /* as what was measured had begun; 0: they are of a part, and not kept */
 };
 
 static uint32_t kind_of(const void *context, uint32_t line)
 {
-    const struct work *w = context;
+    const struct waits_work *w = context;
     return order_line_kind(w->categories.view->run->order, line);
 }
 
-static uint32_t category_of(const void *context, const struct wait *wait)
+static uint32_t category_of(const void *context, const struct wait_record *wait)
 {
-    const struct work *w = context;
-    return categories_wait(&w->categories, wait);
+    const struct waits_work *w = context;
+    return step_categories_wait(&w->categories, wait);
 }
 
 static uint8_t category_of_step(const void *context, uint32_t step)
 {
-    const struct work *w = context;
-    return categories_step(&w->categories, step);
+    const struct waits_work *w = context;
+    return step_categories_step(&w->categories, step);
 }
 
-static enum group_by by_of(const char *by)
+static enum wait_group_by by_of(const char *by)
 {
     static const char *const words[GROUP_BYS] = {"place",  "pattern", "object",  "site",
                                                  "thread", "wait",    "category"};
     for (unsigned i = 0; i < GROUP_BYS; i++)
         if (strcmp(by, words[i]) == 0)
-            return (enum group_by)i;
+            return (enum wait_group_by)i;
     return GROUP_PLACE;
 }
 
 /* Those of the whole run go on from where they were when they were asked for last. */
-static void take_groups(struct work *w, const struct table_view *view, struct grouping grouping)
+static void waits_table_take_groups(struct waits_work *w, const struct table_view *view, struct wait_grouping grouping)
 {
     bool whole = !view->past && !view->request->line_count && view->from_ns == INT64_MIN &&
                  view->to_ns == INT64_MAX && !w->categories.any;
-    w->again = whole ? measured_again(view->run) : 0;
+    w->again = whole ? interval_cache_generation(view->run) : 0;
     if (whole) {
         grouping.until_ns = NULL; /* threads may come while it is worked on */
-        w->groups = explained_take(view->run, w->causing.since, grouping);
+        w->groups = attribution_cache_acquire(view->run, w->causing.since, grouping);
         return;
     }
-    w->groups.why = explained_known(view->run, w->causing.since);
-    w->groups.charges.communication = explained_communication();
+    w->groups.why = attribution_cache_get(view->run, w->causing.since);
+    w->groups.charges.communication = attribution_cache_communication();
     w->groups.grouping = grouping;
     if (w->categories.any) {
         w->groups.charges.category = category_of_step;
@@ -95,46 +95,46 @@ static void take_groups(struct work *w, const struct table_view *view, struct gr
     }
 }
 
-static void *begin(const struct table_view *view, char **problem)
+static void *waits_table_begin(const struct table_view *view, char **problem)
 {
-    struct work *w = memory_zeroed(1, sizeof *w);
-    if (!categories_begin(&w->categories, view, problem) ||
-        !causing_begin(&w->causing, view, problem)) {
-        causing_free(&w->causing);
-        categories_free(&w->categories);
+    struct waits_work *w = xcalloc(1, sizeof *w);
+    if (!step_categories_begin(&w->categories, view, problem) ||
+        !attribution_cells_begin(&w->causing, view, problem)) {
+        attribution_cells_free(&w->causing);
+        step_categories_free(&w->categories);
         free(w);
         return NULL;
     }
     const char *causes = table_option(view->request, "causes");
     w->causes = causes ? (uint32_t)strtoul(causes, NULL, 10) : CAUSES;
-    take_groups(
+    waits_table_take_groups(
         w, view,
-        (struct grouping){.by = by_of(view->request->by),
-                          .which = causing_wants(view, "while") ? PATH_OVERLAP : PATH_EXPANDED,
-                          .direct = causing_wants(view, "direct"),
+        (struct wait_grouping){.by = by_of(view->request->by),
+                          .which = attribution_cells_wants(view, "while") ? PATH_OVERLAP : PATH_EXPANDED,
+                          .direct = attribution_cells_wants(view, "direct"),
                           .from_ns = w->causing.from_ns,
                           .until_ns = w->causing.until_ns,
                           .until_count = w->causing.until_count,
-                          .object = causing_line(view, "object"),
+                          .object = attribution_cells_line(view, "object"),
                           .kind = kind_of,
                           .category = category_of,
                           .context = w});
     return w;
 }
 
-static bool step(void *work, uint64_t *budget)
+static bool waits_table_step(void *work, uint64_t *budget)
 {
-    struct work *w = work;
-    if (!causing_learn(&w->causing, budget))
+    struct waits_work *w = work;
+    if (!attribution_cells_prepare(&w->causing, budget))
         return false;
     size_t before = w->groups.done;
-    bool whole = groups_go_on(&w->groups, *budget / 8 + 1);
+    bool whole = wait_groups_step(&w->groups, *budget / 8 + 1);
     uint64_t spent = 8 * (w->groups.done - before);
     *budget = spent < *budget ? *budget - spent : 0;
     return whole;
 }
 
-static void add_columns(struct shown_table *t, enum group_by by)
+static void add_columns(struct result_table *t, enum wait_group_by by)
 {
     table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
     table_add_column(t, "share", "share", TABLE_SHARE, NULL);
@@ -177,11 +177,11 @@ static void add_columns(struct shown_table *t, enum group_by by)
     table_detail(t);
     table_add_column(t, "until", "until", TABLE_EVENT, NULL);
     table_detail(t);
-    causing_add_going_on(t);
+    attribution_cells_add_delay(t);
 }
 
 /* "IP 60 % LI 40 %", what is most first. */
-static struct table_cell say_kinds(const struct group *group)
+static struct table_cell waits_table_describe_kinds(const struct wait_group *group)
 {
     static const char *const words[CAUSE_KINDS] = {"LI", "IP", "CC"};
     char text[64] = "";
@@ -197,101 +197,101 @@ static struct table_cell say_kinds(const struct group *group)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %d %%",
                      *text ? " " : "", words[most], percent);
     }
-    return causing_text(text);
+    return attribution_cells_text(text);
 }
 
-static struct table_cell say_for(const struct table_view *view, const struct group *group,
-                                 enum group_by by)
+static struct table_cell waits_table_describe(const struct table_view *view, const struct wait_group *group,
+                                 enum wait_group_by by)
 {
     if (by == GROUP_OBJECT || by == GROUP_WAIT || !group->several)
-        return cell_line(group->about);
+        return table_cell_line(group->about);
     if (!group->about)
         return (struct table_cell){0};
-    return causing_text(run_kind_name(view->run, order_line_kind(view->run->order, group->about)));
+    return attribution_cells_text(run_kind_name(view->run, order_line_kind(view->run->order, group->about)));
 }
 
-static double part(int64_t ns, int64_t of) { return of ? (double)ns / (double)of : 0; }
+static double waits_table_fraction(int64_t ns, int64_t of) { return of ? (double)ns / (double)of : 0; }
 
 /* What is known of waits that have ended and of those that have not; longest: one of them. */
-static void set_common(const struct table_view *view, const struct work *w,
-                       const struct group *group, const struct wait *longest,
+static void set_common(const struct table_view *view, const struct waits_work *w,
+                       const struct wait_group *group, const struct wait_record *longest,
                        struct table_cell *cells)
 {
-    enum group_by by = w->groups.grouping.by;
-    cells[WAITED] = cell_number(group->waited_ns);
-    cells[WAITS] = cell_number((int64_t)group->waits);
+    enum wait_group_by by = w->groups.grouping.by;
+    cells[WAITED] = table_cell_number(group->waited_ns);
+    cells[WAITS] = table_cell_number((int64_t)group->waits);
     if (by != GROUP_SITE && by != GROUP_THREAD)
-        cells[CATEGORY] = categories_cell(categories_wait(&w->categories, longest));
+        cells[CATEGORY] = step_categories_cell(step_categories_wait(&w->categories, longest));
     if (by != GROUP_OBJECT && by != GROUP_THREAD && by != GROUP_CATEGORY)
-        cells[WHERE] = cell_place(table_place(view, group->place));
+        cells[WHERE] = table_cell_place(table_place(view, group->place));
     if (by == GROUP_PLACE || by == GROUP_PATTERN || by == GROUP_WAIT)
         cells[TYPE] =
-            causing_text(group->type ? run_type_name(view->run, group->type) : "awaits end");
+            attribution_cells_text(group->type ? run_type_name(view->run, group->type) : "awaits end");
     if (by != GROUP_SITE && by != GROUP_THREAD && by != GROUP_CATEGORY)
-        cells[FOR] = say_for(view, group, by);
-    cells[CLASS] = causing_text(group->mixed ? "mixed" : causing_class(group->class));
+        cells[FOR] = waits_table_describe(view, group, by);
+    cells[CLASS] = attribution_cells_text(group->mixed ? "mixed" : attribution_cells_class(group->class));
     if (by == GROUP_THREAD || by == GROUP_WAIT)
-        cells[THREAD] = cell_line(group->thread);
-    cells[MOST] = cell_number(group->most_ns);
+        cells[THREAD] = table_cell_line(group->thread);
+    cells[MOST] = table_cell_number(group->most_ns);
 }
 
-static void set_cells(const struct table_view *view, const struct work *w,
-                      const struct group *group, int64_t all_ns, struct table_cell *cells)
+static void set_cells(const struct table_view *view, const struct waits_work *w,
+                      const struct wait_group *group, int64_t all_ns, struct table_cell *cells)
 {
     set_common(view, w, group, &view->measured->waits[group->first], cells);
-    cells[SHARE] = cell_real(part(group->waited_ns, all_ns));
-    cells[KIND] = say_kinds(group);
-    cells[RELEASED_BY] = cell_place(table_place(view, group->released_by));
-    cells[UNEXPLAINED] = cell_number(group->unexplained_ns);
-    cells[LI] = cell_number(group->kinds[CAUSE_IMBALANCE]);
-    cells[IP] = cell_number(group->kinds[CAUSE_SERIAL]);
-    cells[CC] = cell_number(group->kinds[CAUSE_CONTENTION]);
-    cells[GUESSED] = cell_number((int64_t)group->guessed);
+    cells[SHARE] = table_cell_real(waits_table_fraction(group->waited_ns, all_ns));
+    cells[KIND] = waits_table_describe_kinds(group);
+    cells[RELEASED_BY] = table_cell_place(table_place(view, group->released_by));
+    cells[UNEXPLAINED] = table_cell_number(group->unexplained_ns);
+    cells[LI] = table_cell_number(group->kinds[CAUSE_IMBALANCE]);
+    cells[IP] = table_cell_number(group->kinds[CAUSE_SERIAL]);
+    cells[CC] = table_cell_number(group->kinds[CAUSE_CONTENTION]);
+    cells[GUESSED] = table_cell_number((int64_t)group->guessed);
 }
 
 static void set_charge(struct table_cell *cells, int64_t ns, int64_t of)
 {
-    cells[CHARGE] = cell_number(ns);
-    cells[SHARE] = cell_real(part(ns, of));
+    cells[CHARGE] = table_cell_number(ns);
+    cells[SHARE] = table_cell_real(waits_table_fraction(ns, of));
 }
 
-static void add_causes(const struct table_view *view, struct work *w, struct group *group,
-                       struct shown_table *t)
+static void add_causes(const struct table_view *view, struct waits_work *w, struct wait_group *group,
+                       struct result_table *t)
 {
     bool all = view->request->flags & TABLE_TREE;
     int64_t told = 0;
     struct table_cell *cells;
-    groups_arrange(&w->groups, group);
+    wait_groups_arrange(&w->groups, group);
     for (uint32_t i = 0; i < group->cause_count; i++) {
-        const struct group_cause *cause = &w->groups.causes[group->causes[i]];
-        struct pair pair = why_pair(w->groups.why, cause->pair);
-        if (!all && (i == w->causes || part(told, group->waited_ns) * 100 >= CHIEF))
+        const struct wait_group_cause *cause = &w->groups.causes[group->causes[i]];
+        struct segment_id pair = wait_attribution_pair(w->groups.why, cause->pair);
+        if (!all && (i == w->causes || waits_table_fraction(told, group->waited_ns) * 100 >= CHIEF))
             break;
-        cells = table_add_row(t, 1, (struct ref){0});
+        cells = table_add_row(t, 1, (struct event_id){0});
         if (!cells)
             return;
         set_charge(cells, cause->ns, group->waited_ns);
-        cells[STEP] = causing_step(view, pair.step);
-        cells[CATEGORY] = categories_cell(categories_step(&w->categories, pair.step));
-        cells[THREAD] = cell_line(pair.thread);
-        cells[DIRECT] = cell_text(cause->direct ? "direct" : "propagated");
+        cells[STEP] = attribution_cells_step(view, pair.step);
+        cells[CATEGORY] = step_categories_cell(step_categories_step(&w->categories, pair.step));
+        cells[THREAD] = table_cell_line(pair.thread);
+        cells[DIRECT] = table_cell_text(cause->direct ? "direct" : "propagated");
         table_row_line(t, pair.thread);
         told += cause->ns;
     }
-    if (told == group->waited_ns || !(cells = table_add_row(t, 1, (struct ref){0})))
+    if (told == group->waited_ns || !(cells = table_add_row(t, 1, (struct event_id){0})))
         return;
     set_charge(cells, group->waited_ns - told, group->waited_ns);
     cells[STEP] =
-        cell_text(w->groups.grouping.direct ? "what is not direct, and others" : "others");
+        table_cell_text(w->groups.grouping.direct ? "what is not direct, and others" : "others");
 }
 
 /* ---- waits that have not ended ---- */
 
 /* So much of an open wait lies in what is looked at, of the thread that is; 0: none of it counts. */
-static int64_t unended_ns(const struct table_view *view, const struct work *w,
-                          const struct wait *wait)
+static int64_t unended_ns(const struct table_view *view, const struct waits_work *w,
+                          const struct wait_record *wait)
 {
-    const struct course_of *course = intervals_of(view->measured, wait->thread);
+    const struct thread_timeline *course = intervals_for_thread(view->measured, wait->thread);
     size_t index = course ? (size_t)(course - view->measured->threads) : SIZE_MAX;
     int64_t until = index < w->causing.until_count ? w->causing.until_ns[index] : INT64_MIN,
             from = wait->from_ns > view->from_ns ? wait->from_ns : view->from_ns,
@@ -301,8 +301,8 @@ static int64_t unended_ns(const struct table_view *view, const struct work *w,
 }
 
 /* Equal for those that are alike by what a row stands for, had they ended. */
-static void unended_key(const struct table_view *view, const struct work *w,
-                        const struct wait *wait, uint64_t *a, uint64_t *b)
+static void unended_key(const struct table_view *view, const struct waits_work *w,
+                        const struct wait_record *wait, uint64_t *a, uint64_t *b)
 {
     *b = 0;
     switch (w->groups.grouping.by) {
@@ -313,7 +313,7 @@ static void unended_key(const struct table_view *view, const struct work *w,
         *a = wait->place;
         break;
     case GROUP_CATEGORY:
-        *a = categories_wait(&w->categories, wait);
+        *a = step_categories_wait(&w->categories, wait);
         break;
     case GROUP_THREAD:
     case GROUP_WAIT: /* a thread has one at most that is open */
@@ -325,16 +325,16 @@ static void unended_key(const struct table_view *view, const struct work *w,
     }
 }
 
-struct unended {
-    struct group group; /* its sums, and what its waits have in common */
-    const struct wait *longest;
+struct unended_waits {
+    struct wait_group group; /* its sums, and what its waits have in common */
+    const struct wait_record *longest;
 };
 
-static void unended_add(struct unended *u, const struct wait *wait, int64_t ns)
+static void unended_add(struct unended_waits *u, const struct wait_record *wait, int64_t ns)
 {
-    struct group *group = &u->group;
+    struct wait_group *group = &u->group;
     if (!group->waits++)
-        *group = (struct group){.place = wait->place,
+        *group = (struct wait_group){.place = wait->place,
                                 .type = wait->type,
                                 .about = wait->about,
                                 .thread = wait->thread,
@@ -350,31 +350,31 @@ static void unended_add(struct unended *u, const struct wait *wait, int64_t ns)
 }
 
 /* What is not known of it before it ends is null: its share, who ended it, why it took so long. */
-static void unended_add_row(const struct table_view *view, const struct work *w,
-                            const struct unended *u, struct shown_table *t)
+static void unended_add_row(const struct table_view *view, const struct waits_work *w,
+                            const struct unended_waits *u, struct result_table *t)
 {
-    const struct group *group = &u->group;
-    enum group_by by = w->groups.grouping.by;
+    const struct wait_group *group = &u->group;
+    enum wait_group_by by = w->groups.grouping.by;
     struct table_cell *cells = table_add_row(t, 0, table_event(view, u->longest->begin));
     if (!cells)
         return;
     set_common(view, w, group, u->longest, cells);
-    cells[KIND] = cell_text("not ended");
+    cells[KIND] = table_cell_text("not ended");
     if (by == GROUP_WAIT)
-        cells[FROM] = cell_number(u->longest->from_ns);
+        cells[FROM] = table_cell_number(u->longest->from_ns);
     table_row_line(t, u->longest->thread);
     table_row_line(t, group->about);
 }
 
 /* A row for those that are alike; returns how many waits there are. */
-static size_t add_unended(const struct table_view *view, const struct work *w,
-                          struct shown_table *t)
+static size_t add_unended(const struct table_view *view, const struct waits_work *w,
+                          struct result_table *t)
 {
     size_t count = view->apart ? 0 : view->lives.open_count, all = 0, row_count = 0;
-    struct unended *rows = memory_zeroed(count + 1, sizeof *rows);
+    struct unended_waits *rows = xcalloc(count + 1, sizeof *rows);
     struct map row_of = {0};
     for (size_t i = 0; i < count; i++) {
-        const struct wait *wait = &view->lives.open[i];
+        const struct wait_record *wait = &view->lives.open[i];
         int64_t ns = unended_ns(view, w, wait);
         uint64_t a, b;
         if (!ns)
@@ -394,8 +394,8 @@ static size_t add_unended(const struct table_view *view, const struct work *w,
 }
 
 /* Of a part of a run: who waits beyond it. */
-static void note_going_on(const struct table_view *view, const struct work *w,
-                          struct shown_table *t)
+static void waits_table_note_resume_delay(const struct table_view *view, const struct waits_work *w,
+                          struct result_table *t)
 {
     size_t count = 0;
     int64_t all_ns = 0;
@@ -412,19 +412,19 @@ static void note_going_on(const struct table_view *view, const struct work *w,
                        count == 1 ? "is" : "are");
 }
 
-static void add_notes(const struct table_view *view, struct shown_table *t, const struct work *w,
-                      const struct group *all, size_t unended)
+static void add_notes(const struct table_view *view, struct result_table *t, const struct waits_work *w,
+                      const struct wait_group *all, size_t unended)
 {
     double ms = 1e6;
     int64_t life = w->causing.life_ns;
     table_add_note(t,
                    "waited %.3f ms of %.3f ms of all threads (%.1f %%): %llu wait%s, %u row%s; not "
                    "explained %.3f ms",
-                   (double)all->waited_ns / ms, (double)life / ms, 100 * part(all->waited_ns, life),
+                   (double)all->waited_ns / ms, (double)life / ms, 100 * waits_table_fraction(all->waited_ns, life),
                    (unsigned long long)all->waits, all->waits == 1 ? "" : "s", w->groups.count,
                    w->groups.count == 1 ? "" : "s", (double)all->unexplained_ns / ms);
     if (view->apart)
-        note_going_on(view, w, t);
+        waits_table_note_resume_delay(view, w, t);
     else if (unended)
         table_add_note(t,
                        "%zu wait%s not ended, and %s in no sum: the rows \"not ended\" say how "
@@ -437,7 +437,7 @@ static void add_notes(const struct table_view *view, struct shown_table *t, cons
 }
 
 /* What the words stand for, where there are any. */
-static void explain_kinds(struct shown_table *t, const struct group *all)
+static void explain_kinds(struct result_table *t, const struct wait_group *all)
 {
     if (all->kinds[CAUSE_IMBALANCE] || all->kinds[CAUSE_SERIAL] || all->kinds[CAUSE_CONTENTION])
         table_add_note(t,
@@ -445,11 +445,11 @@ static void explain_kinds(struct shown_table *t, const struct group *all)
                        "not do; CC locks, messages, the system, going on late");
 }
 
-static struct group sum(const struct groups *groups)
+static struct wait_group waits_table_sum_groups(const struct wait_groups *groups)
 {
-    struct group all = {0};
+    struct wait_group all = {0};
     for (uint32_t i = 0; i < groups->count; i++) {
-        const struct group *group = &groups->items[i];
+        const struct wait_group *group = &groups->items[i];
         all.waited_ns += group->waited_ns;
         all.unexplained_ns += group->unexplained_ns;
         all.waits += group->waits;
@@ -461,34 +461,34 @@ static struct group sum(const struct groups *groups)
     return all;
 }
 
-static void set_total(struct shown_table *t, const struct work *w, const struct group *all)
+static void set_total(struct result_table *t, const struct waits_work *w, const struct wait_group *all)
 {
     struct table_cell *cells = table_make_total(t);
-    cells[WAITED] = cell_number(all->waited_ns);
-    cells[WAITS] = cell_number((int64_t)all->waits);
-    cells[MOST] = cell_number(all->most_ns);
-    cells[UNEXPLAINED] = cell_number(all->unexplained_ns);
-    cells[LI] = cell_number(all->kinds[CAUSE_IMBALANCE]);
-    cells[IP] = cell_number(all->kinds[CAUSE_SERIAL]);
-    cells[CC] = cell_number(all->kinds[CAUSE_CONTENTION]);
-    cells[GUESSED] = cell_number((int64_t)all->guessed);
-    cells[LIFE] = cell_number(w->causing.life_ns);
+    cells[WAITED] = table_cell_number(all->waited_ns);
+    cells[WAITS] = table_cell_number((int64_t)all->waits);
+    cells[MOST] = table_cell_number(all->most_ns);
+    cells[UNEXPLAINED] = table_cell_number(all->unexplained_ns);
+    cells[LI] = table_cell_number(all->kinds[CAUSE_IMBALANCE]);
+    cells[IP] = table_cell_number(all->kinds[CAUSE_SERIAL]);
+    cells[CC] = table_cell_number(all->kinds[CAUSE_CONTENTION]);
+    cells[GUESSED] = table_cell_number((int64_t)all->guessed);
+    cells[LIFE] = table_cell_number(w->causing.life_ns);
 }
 
-static void add_row(const struct table_view *view, struct work *w, struct group *group,
-                    int64_t all_ns, struct shown_table *t)
+static void add_row(const struct table_view *view, struct waits_work *w, struct wait_group *group,
+                    int64_t all_ns, struct result_table *t)
 {
-    const struct wait *wait = &view->measured->waits[group->first];
+    const struct wait_record *wait = &view->measured->waits[group->first];
     struct table_cell *cells = table_add_row(t, 0, table_event(view, wait->begin));
     if (!cells)
         return;
     set_cells(view, w, group, all_ns, cells);
     if (w->groups.grouping.by == GROUP_WAIT) {
-        cells[FROM] = cell_number(wait->from_ns);
-        cells[UNTIL] = cell_event(table_event(view, wait->end));
-        struct going_on going =
-            going_on(view->run->spans, view->measured, wait, !view->run->connected);
-        causing_going_on(cells + GOING_ON, &going);
+        cells[FROM] = table_cell_number(wait->from_ns);
+        cells[UNTIL] = table_cell_event(table_event(view, wait->end));
+        struct resume_delay going =
+            resume_delay_measure(view->run->spans, view->measured, wait, !view->run->connected);
+        attribution_cells_resume_delay(cells + GOING_ON, &going);
     }
     table_row_line(t, wait->thread);
     table_row_line(t, group->about);
@@ -496,20 +496,20 @@ static void add_row(const struct table_view *view, struct work *w, struct group 
 }
 
 /* Option "chief": what is less than a hundredth of all is left out. */
-static bool is_little(const struct table_view *view, const struct group *group, int64_t all_ns)
+static bool waits_table_is_minor(const struct table_view *view, const struct wait_group *group, int64_t all_ns)
 {
-    return causing_wants(view, "chief") && group->waited_ns < all_ns / 100;
+    return attribution_cells_wants(view, "chief") && group->waited_ns < all_ns / 100;
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static void waits_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
-    struct work *w = work;
-    struct group all = sum(&w->groups);
-    t->title = memory_copied("waits");
+    struct waits_work *w = work;
+    struct wait_group all = waits_table_sum_groups(&w->groups);
+    t->title = xstrdup("waits");
     add_columns(t, w->groups.grouping.by);
     uint32_t little = 0;
     for (uint32_t i = 0; i < w->groups.count; i++)
-        if (is_little(view, &w->groups.items[i], all.waited_ns))
+        if (waits_table_is_minor(view, &w->groups.items[i], all.waited_ns))
             little++;
         else
             add_row(view, w, &w->groups.items[i], all.waited_ns, t);
@@ -524,18 +524,18 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 
 static void free_work(void *work)
 {
-    struct work *w = work;
-    if (w->again && w->again == measured_again(w->causing.run))
-        explained_give(w->causing.run, w->groups);
+    struct waits_work *w = work;
+    if (w->again && w->again == interval_cache_generation(w->causing.run))
+        attribution_cache_release(w->causing.run, w->groups);
     else
-        groups_free(&w->groups);
-    causing_free(&w->causing);
-    categories_free(&w->categories);
+        wait_groups_free(&w->groups);
+    attribution_cells_free(&w->causing);
+    step_categories_free(&w->categories);
     free(w);
 }
 
-static const char *const by[] = {"place",  "pattern", "object",   "site",
+static const char *const waits_table_groupings[] = {"place",  "pattern", "object",   "site",
                                  "thread", "wait",    "category", NULL};
 
-const struct preset preset_waits = {
-    .what = "waits", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct table_preset preset_waits = {
+    .what = "waits", .by = waits_table_groupings, .begin = waits_table_begin, .step = waits_table_step, .fill = waits_table_fill, .free = free_work};

@@ -7,22 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_function(struct within *w, const struct table_view *view, const char *text)
+static bool add_function(struct function_paths *w, const struct table_view *view, const char *text)
 {
     char *end;
     uint32_t process = (uint32_t)strtoul(text, &end, 16);
     uint64_t address = *end == ':' ? strtoull(end + 1, &end, 16) : 0;
     if (!address || *end)
         return false;
-    w->ones[w->count++] = (struct within_one){.key = places_key(view->run, process, address)};
+    w->ones[w->count++] = (struct within_one){.key = call_sites_key(view->run, process, address)};
     return true;
 }
 
-bool within_begin(struct within *w, const struct table_view *view)
+bool function_paths_begin(struct function_paths *w, const struct table_view *view)
 {
     const struct table_request *r = view->request;
     bool good = true;
-    for (uint32_t i = 0; i < r->option_count && w->count < WITHIN_MOST && good; i++) {
+    for (uint32_t i = 0; i < r->option_count && w->count < FUNCTION_PATHS_MAX && good; i++) {
         if (strcmp(r->options[i].key, "function") == 0)
             good = add_function(w, view, r->options[i].value);
         else if (strcmp(r->options[i].key, "type") == 0)
@@ -31,7 +31,7 @@ bool within_begin(struct within *w, const struct table_view *view)
     return good && w->count;
 }
 
-static uint64_t all_of(const struct within *w)
+static uint64_t all_of(const struct function_paths *w)
 {
     return w->count < 64 ? (UINT64_C(1) << w->count) - 1 : UINT64_MAX;
 }
@@ -39,23 +39,23 @@ static uint64_t all_of(const struct within *w)
 /* ---- paths ---- */
 
 static bool is_one(const struct table_view *view, const struct within_one *one,
-                   const struct did_path *path)
+                   const struct activity_path *path)
 {
     if (one->type)
         return path->scope == SCOPE_WAITED &&
                strcmp(run_type_name(view->run, path->type), one->type) == 0;
     if (path->scope != SCOPE_FUNCTION && path->scope != SCOPE_NAMED)
         return false;
-    struct place_key key = places_key(view->run, path->process, path->function);
+    struct call_site_key key = call_sites_key(view->run, path->process, path->function);
     return key.space == one->key.space && key.offset == one->key.offset;
 }
 
 /* A path has a greater number than the one that it goes on. */
-static uint64_t on_path(struct within *w, const struct table_view *view, uint32_t path)
+static uint64_t on_path(struct function_paths *w, const struct table_view *view, uint32_t path)
 {
-    w->on = grow_zeroed(w->on, &w->room, (size_t)path + 1, sizeof *w->on);
+    w->on = array_reserve_zeroed(w->on, &w->room, (size_t)path + 1, sizeof *w->on);
     for (size_t p = w->known + 1; p <= path; p++) {
-        const struct did_path *is = did_path(view->run, (uint32_t)p);
+        const struct activity_path *is = activity_path(view->run, (uint32_t)p);
         w->on[p] = w->on[is->parent];
         for (uint32_t i = 0; i < w->count; i++)
             w->on[p] |= (uint64_t)is_one(view, &w->ones[i], is) << i;
@@ -64,23 +64,23 @@ static uint64_t on_path(struct within *w, const struct table_view *view, uint32_
     return w->on[path];
 }
 
-int within_step(struct within *w, const struct table_view *view, uint32_t code)
+int function_paths_step(struct function_paths *w, const struct table_view *view, uint32_t code)
 {
-    const struct steps *steps = &view->measured->steps;
-    if (!code || code > steps->count || steps_at(steps, code).is != STEP_CALLS)
+    const struct code_segments *steps = &view->measured->steps;
+    if (!code || code > steps->count || code_segments_at(steps, code).is != STEP_CALLS)
         return -1;
-    return on_path(w, view, steps_at(steps, code).from) == all_of(w);
+    return on_path(w, view, code_segments_at(steps, code).from) == all_of(w);
 }
 
-int within_event(struct within *w, const struct table_view *view, uint64_t position)
+int function_paths_event(struct function_paths *w, const struct table_view *view, uint64_t position)
 {
     const struct run *run = view->run;
-    struct event e = order_event(run->order, position);
+    struct order_event e = order_event(run->order, position);
     const struct site *site =
         e.site && e.site <= run->site_count ? &run->site_list[e.site - 1] : NULL;
     uint32_t path =
-        site && site->thread ? did_path_of(run, site->thread, site->context) : DID_NO_PATH;
-    if (path == DID_NO_PATH)
+        site && site->thread ? activity_path_of(run, site->thread, site->context) : ACTIVITY_NO_PATH;
+    if (path == ACTIVITY_NO_PATH)
         return -1;
     uint64_t on = on_path(w, view, path);
     for (uint32_t i = 0; i < w->count; i++)
@@ -89,8 +89,8 @@ int within_event(struct within *w, const struct table_view *view, uint64_t posit
     return on == all_of(w);
 }
 
-void within_free(struct within *w)
+void function_paths_free(struct function_paths *w)
 {
     free(w->on);
-    *w = (struct within){0};
+    *w = (struct function_paths){0};
 }

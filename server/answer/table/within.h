@@ -8,14 +8,14 @@
 #include "server/answer/table/table.h"
 #include "server/run/places.h"
 
-#define WITHIN_MOST 64u
+#define FUNCTION_PATHS_MAX 64u
 
 /* Zero-initialised: nothing is asked about. */
-struct within {
+struct function_paths {
     struct within_one {
-        struct place_key key; /* of a function; with `type` not NULL of none */
+        struct call_site_key key; /* of a function; with `type` not NULL of none */
         const char *type; /* the request's */
-    } ones[WITHIN_MOST];
+    } ones[FUNCTION_PATHS_MAX];
     uint32_t count;
     uint64_t *
         on; /* by path: a bit of each of those that are on the way there; of path 0 there are none */
@@ -23,11 +23,11 @@ struct within {
 };
 
 /* False: the request asks about nothing that there may be. */
-bool within_begin(struct within *within, const struct table_view *view);
+bool function_paths_begin(struct function_paths *within, const struct table_view *view);
 /* Of a step (steps.h).  -1: in which calls it was is not known. */
-int within_step(struct within *within, const struct table_view *view, uint32_t step);
+int function_paths_step(struct function_paths *within, const struct table_view *view, uint32_t step);
 /* Of a thread at an event: in all of them, its type included. */
-int within_event(struct within *within, const struct table_view *view, uint64_t position);
-void within_free(struct within *within);
+int function_paths_event(struct function_paths *within, const struct table_view *view, uint64_t position);
+void function_paths_free(struct function_paths *within);
 
 #endif

@@ -20,21 +20,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct incoming { /* edges of one event */
+struct delivered_edges { /* edges of one event */
     uint64_t few[32], *items;
     uint32_t count, sends;
 };
 
-static void add_edge(struct incoming *in, uint64_t from)
+static void add_edge(struct delivered_edges *in, uint64_t from)
 {
     if (from != NO_POSITION)
         in->items[in->count++] = from;
 }
 
 /* On a line that is gone, what somebody names and nobody told is lost, with what is before it. */
-static bool close_end(struct order *order, struct ref named)
+static bool close_end(struct order *order, struct event_id named)
 {
-    const struct line *line = line_get(order, named.line);
+    const struct order_line *line = line_get(order, named.line);
     bool closes = line && line->gone && named.number > line->delivered &&
                   (!line->pending || pending_least(order, named.line) > named.number);
     if (closes) {
@@ -45,25 +45,25 @@ static bool close_end(struct order *order, struct ref named)
     return closes;
 }
 
-static void add_after(struct order *order, struct ref from, struct incoming *in, bool *lost)
+static void add_after(struct order *order, struct event_id from, struct delivered_edges *in, bool *lost)
 {
     bool missing = false;
-    uint64_t standing = log_standing(order, from, &missing);
+    uint64_t standing = log_relation_state(order, from, &missing);
     if (missing && close_end(order, from))
-        standing = log_standing(order, from, &missing);
+        standing = log_relation_state(order, from, &missing);
     *lost |= missing;
     add_edge(in, standing);
 }
 
-static void add_sends(struct order *order, const struct pending *pending, struct event *event,
-                      struct incoming *in)
+static void add_sends(struct order *order, const struct pending *pending, struct order_event *event,
+                      struct delivered_edges *in)
 {
     for (uint32_t i = 0; i < pending->arrival.partner_count; i++) {
         uint64_t send = order_position(order, pending->arrival.partners[i]);
         if (send == NO_POSITION) {
             close_end(order, pending->arrival.partners[i]);
-            event->partner_lost |= !order_is_forgotten(order, pending->arrival.partners[i]);
-        } else if (!(log_get(order, send, FIELD_FLAGS) & FIELD_CONTRADICTORY))
+            event->partner_lost |= !order_is_discarded(order, pending->arrival.partners[i]);
+        } else if (!(log_get(order, send, FIELD_FLAGS) & FIELD_INCONSISTENT))
             add_edge(in, send);
     }
     in->sends = in->count;
@@ -74,14 +74,14 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
                         uint8_t doubt)
 {
     const struct arrival *a = &pending->arrival;
-    struct line *line = line_get(order, a->at.line);
-    struct event event = event_of(a, point);
-    struct incoming in;
+    struct order_line *line = line_get(order, a->at.line);
+    struct order_event event = event_of(a, point);
+    struct delivered_edges in;
     in.items = in.few;
     in.count = in.sends = 0;
     size_t need = a->partner_count + collected_count + 3;
     if (need > sizeof in.few / sizeof *in.few)
-        in.items = memory_bytes(need * sizeof *in.items);
+        in.items = xmalloc(need * sizeof *in.items);
     event.partner_lost = partner_lost || ((doubt || a->doubt) && a->relation == RELATION_RECEIVE &&
                                           !a->partner_count);
     bool lost = false;
@@ -89,9 +89,9 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
         add_sends(order, pending, &event, &in);
     for (size_t i = 0; i < collected_count; i++)
         add_edge(&in, collected[i]);
-    struct ref opener = line->positions.count == 0 ? line_opened_by(line) : (struct ref){0, 0};
+    struct event_id opener = line->positions.count == 0 ? line_opened_by(line) : (struct event_id){0, 0};
     for (size_t i = 0; i < 2; i++)
-        if (a->after[i].line && !(opener.line && ref_equal(a->after[i], opener)))
+        if (a->after[i].line && !(opener.line && event_id_equal(a->after[i], opener)))
             add_after(order, a->after[i], &in, &lost);
     if (opener.line) {
         uint32_t before = in.count;
@@ -102,8 +102,8 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     event.send_count = in.sends;
     lost |= event.partner_lost || (line->after_gap && !line->shared);
     if (!event.doubt)
-        event.doubt = doubt ? doubt : lost ? UNSEEN_LOST : UNSEEN_NONE;
-    presence_apply(order, &event);
+        event.doubt = doubt ? doubt : lost ? UNTRACED_LOST : UNTRACED_NONE;
+    occupancy_apply(order, &event);
     uint64_t position = order->count;
     log_append(order, &event, in.items, NULL);
     for (uint32_t i = 0; i < in.sends; i++)
@@ -120,78 +120,78 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
         free(in.items);
 }
 
-void point_append(struct order *order, const struct point *point, bool partner_lost)
+void sync_point_append(struct order *order, const struct sync_point *point, bool partner_lost)
 {
     uint64_t collected[16];
     size_t counts[2] = {0, 0};
     for (size_t i = 0; order->has_shared && i < point->count && i < 2;
          i++) /* no group lies on shared lines only */
-        counts[i] = log_collect(order, point->members[i]->arrival.at.line,
+        counts[i] = join_nodes_update(order, point->members[i]->arrival.at.line,
                                 point->members[i]->arrival.type, collected + 8 * i, 8);
     uint64_t first = order->count;
     for (size_t i = 0; i < point->count; i++)
         deliver_one(order, point->members[i], first, collected + 8 * (i & 1), i < 2 ? counts[i] : 0,
                     i == 0 && partner_lost &&
-                        !order_is_forgotten(order, point->members[i]->arrival.partners[0]),
+                        !order_is_discarded(order, point->members[i]->arrival.partners[0]),
                     point->doubt);
 }
 
 /* Who waited for it by a key, or was waited for, counts it. */
-static void met(struct order *order, const struct pending *member, uint8_t doubt)
+static void deliver_note_rendezvous(struct order *order, const struct pending *member, uint8_t doubt)
 {
     const struct arrival *a = &member->arrival;
     bool receives = a->relation == RELATION_RECEIVE;
-    struct meeting *meeting = doubt && !receives ? meeting_of(order, a) : NULL;
+    struct rendezvous *meeting = doubt && !receives ? rendezvous_of(order, a) : NULL;
     if (meeting)
         meeting->released = true;
     if (a->stream && receives)
-        stream_received(order, a);
+        byte_stream_received(order, a);
     else if (!a->stream && (!receives || a->partners == &member->one))
-        meeting_done(order, a, a->key[1]);
+        rendezvous_done(order, a, a->key[1]);
     for (size_t i = 0;
          !a->stream && receives && a->partners != &member->one && i < a->partner_count; i++)
-        meeting_done(order, a, a->partners[a->partner_count + i].number); /* its keys */
+        rendezvous_done(order, a, a->partners[a->partner_count + i].number); /* its keys */
 }
 
-void point_deliver(struct order *order, const struct point *point, bool partner_lost)
+void sync_point_deliver(struct order *order, const struct sync_point *point, bool partner_lost)
 {
     for (size_t i = 0; i < point->count; i++)
         if (point->members[i]->arrival.keyed ||
             point->members[i]->arrival.relation == RELATION_GROUP)
-            meetings_leave(order, point->members[i]);
-    point_append(order, point, partner_lost);
+            rendezvous_leave_all(order, point->members[i]);
+    sync_point_append(order, point, partner_lost);
     for (size_t i = 0; i < point->count; i++)
         if (point->members[i]->arrival.keyed)
-            met(order, point->members[i], point->doubt);
+            deliver_note_rendezvous(order, point->members[i], point->doubt);
     for (size_t i = 0; i < point->count; i++) {
         uint32_t line = point->members[i]->arrival.at.line;
-        pending_forget(order, point->members[i]);
-        line_waits_no_more(line_get(order, line));
+        pending_discard(order, point->members[i]);
+        line_stop_waiting(line_get(order, line));
         line_wake(order, line);
         line_enqueue(order, line);
     }
 }
 
 /* Sets the head of a line aside. */
-void point_contradict(struct order *order, struct pending *pending, struct ref with,
+void sync_point_mark_inconsistent(struct order *order, struct pending *pending, struct event_id with,
                       const char *why)
 {
     const struct arrival *a = &pending->arrival;
     struct pending *partner =
         a->relation == RELATION_SYNC && !a->keyed ? pending_at(order, a->partners[0]) : NULL;
     if (partner && !pending_lost(partner) && partner->arrival.relation == RELATION_SYNC &&
-        !partner->arrival.keyed && ref_equal(partner->arrival.partners[0], a->at))
+        !partner->arrival.keyed && event_id_equal(partner->arrival.partners[0], a->at))
         partner->arrival.waits |= WAITS_CONDEMNED;
     if (!(a->waits & WAITS_CONDEMNED))
         order_report(order, a->at, with, why);
-    meetings_leave(order, pending);
+    rendezvous_leave_all(order, pending);
     uint32_t line = a->at.line;
-    struct event event = event_of(a, order->count);
+    struct order_event event = event_of(a, order->count);
     event.state = EVENT_CONTRADICTORY;
-    presence_apply(order, &event);
+    occupancy_apply(order, &event);
     log_append(order, &event, NULL, NULL);
-    pending_forget(order, pending);
-    line_waits_no_more(line_get(order, line));
+    pending_discard(order, pending);
+    line_stop_waiting(line_get(order, line));
     line_wake(order, line);
     line_enqueue(order, line);
 }

@@ -6,9 +6,9 @@
 #include "server/order/order.h"
 
 /* What an arrival says of itself, as an event of the point that begins at `point`. */
-static inline struct event event_of(const struct arrival *a, uint64_t point)
+static inline struct order_event event_of(const struct arrival *a, uint64_t point)
 {
-    return (struct event){.number = a->at.number,
+    return (struct order_event){.number = a->at.number,
                           .time_ns = a->time_ns,
                           .point = point,
                           .line = a->at.line,
@@ -21,9 +21,9 @@ static inline struct event event_of(const struct arrival *a, uint64_t point)
                           .doubt = a->doubt};
 }
 
-void point_append(struct order *order, const struct point *point, bool partner_lost);
-void point_deliver(struct order *order, const struct point *point, bool partner_lost);
-void point_contradict(struct order *order, struct pending *pending, struct ref with,
+void sync_point_append(struct order *order, const struct sync_point *point, bool partner_lost);
+void sync_point_deliver(struct order *order, const struct sync_point *point, bool partner_lost);
+void sync_point_mark_inconsistent(struct order *order, struct pending *pending, struct event_id with,
                       const char *why);
 
 #endif

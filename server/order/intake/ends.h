@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct stream;
+struct byte_stream;
 
-struct ends {
+struct stream_ends {
     bool reads, writes; /* told */
     bool alone; /* the other one was waited for in vain */
     bool listed; /* some line waits, and it is in the list of such streams */
@@ -25,29 +25,29 @@ struct ends {
     uint32_t saved; /* as of a meeting */
 };
 
-struct ends_known {
+struct stream_ends_state {
     struct map places; /* of hosts.c alone */
     size_t streams;
-    struct stream **
+    struct byte_stream **
         late; /* of which one end is told, oldest first, from `first` on; some are not late any more */
     size_t first, stamped, count, room; /* stamped: those before it know since when */
-    struct stream **waited; /* in which lines wait */
+    struct byte_stream **waited; /* in which lines wait */
     size_t waited_count, waited_room;
 };
 
-struct ends_known *ends_known(struct order *order); /* made if it is not there */
-void ends_touch(struct order *order, struct stream *stream); /* before it changes */
+struct stream_ends_state *stream_ends_known(struct order *order); /* made if it is not there */
+void stream_ends_touch(struct order *order, struct byte_stream *stream); /* before it changes */
 /* All who told that they write, and there were some. */
-bool ends_are_gone(const struct order *order, const struct ends *ends);
-uint8_t ends_let_go(const struct order *order,
-                    const struct stream *stream); /* why nobody is waited for, else 0 */
-void ends_wait(struct order *order, struct stream *stream); /* a line does */
+bool stream_ends_are_gone(const struct order *order, const struct stream_ends *ends);
+uint8_t stream_ends_missing_reason(const struct order *order,
+                    const struct byte_stream *stream); /* why nobody is waited for, else 0 */
+void stream_ends_wait(struct order *order, struct byte_stream *stream); /* a line does */
 /* What is sent there is not kept; a stretch of those bytes. */
-bool ends_pass_over(struct order *order, struct stream *stream, uint64_t begin, uint64_t end);
+bool stream_ends_drop_bytes(struct order *order, struct byte_stream *stream, uint64_t begin, uint64_t end);
 /* Who receives from *begin on begins behind what was dropped: why it is doubtful then, else 0. */
-uint8_t ends_begin_behind(const struct stream *stream, uint64_t *begin, uint64_t end);
-bool ends_received(struct order *order, struct stream *stream, uint64_t begin,
+uint8_t stream_ends_skip_dropped(const struct byte_stream *stream, uint64_t *begin, uint64_t end);
+bool stream_ends_received(struct order *order, struct byte_stream *stream, uint64_t begin,
                    uint64_t end); /* true: they stay */
-void ends_free(struct ends *ends);
+void stream_ends_free(struct stream_ends *ends);
 
 #endif

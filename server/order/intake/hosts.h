@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ends;
-struct ends_known;
+struct stream_ends;
+struct stream_ends_state;
 
-void hosts_gone(struct order *order); /* lines are */
+void host_streams_gone(struct order *order); /* lines are */
 
 /* Those that were saved. */
-void hosts_restore(struct order *order, uint64_t key,
-                   const struct ends *ends); /* takes its writers */
-void hosts_place_restore(struct order *order, struct stream_place place, bool alone);
+void host_streams_restore(struct order *order, uint64_t key,
+                   const struct stream_ends *ends); /* takes its writers */
+void host_streams_place_restore(struct order *order, struct stream_place place, bool alone);
 /* Calls visit for each address that is somebody's, and each place that was waited for in vain. */
-void hosts_places(const struct order *order,
+void host_streams_places(const struct order *order,
                   void (*visit)(void *context, struct stream_place place, bool alone),
                   void *context);
-void hosts_free(struct ends_known *known);
+void host_streams_free(struct stream_ends_state *known);
 
 #endif

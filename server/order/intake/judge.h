@@ -4,8 +4,8 @@
 
 #include "server/order/intake/wait.h"
 
-enum verdict { READY, READY_ALONE, WAITING, DONE };
-enum verdict point_judge(struct order *order, struct point *point);
-void point_add(struct point *point, struct pending *pending);
+enum readiness_state { READY, READY_ALONE, WAITING, DONE };
+enum readiness_state sync_point_ready(struct order *order, struct sync_point *point);
+void sync_point_add(struct sync_point *point, struct pending *pending);
 
 #endif

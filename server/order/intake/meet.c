@@ -11,37 +11,37 @@
 
 #include <stdlib.h>
 
-struct meeting *meeting_of(const struct order *order, const struct arrival *a)
+struct rendezvous *rendezvous_of(const struct order *order, const struct arrival *a)
 {
     return map_get(&order->meetings, a->key[0], a->key[1]);
 }
 
-struct meeting *meeting_add(struct order *order, uint64_t a, uint64_t b, struct ref member)
+struct rendezvous *rendezvous_add(struct order *order, uint64_t a, uint64_t b, struct event_id member)
 {
-    struct meeting *meeting = map_get(&order->meetings, a, b);
+    struct rendezvous *meeting = map_get(&order->meetings, a, b);
     if (!meeting) {
-        meeting = memory_bytes(sizeof *meeting);
+        meeting = xmalloc(sizeof *meeting);
         *meeting =
-            (struct meeting){.a = a, .b = b, .next = order->newest_meeting, .saved = order->saves};
+            (struct rendezvous){.a = a, .b = b, .next = order->newest_meeting, .saved = order->saves};
         if (meeting->next)
             meeting->next->previous = meeting;
         order->newest_meeting = meeting;
         map_put(&order->meetings, a, b, meeting);
     }
     meeting->members =
-        grow(meeting->members, &meeting->room, meeting->count + 1, sizeof *meeting->members);
+        array_reserve(meeting->members, &meeting->room, meeting->count + 1, sizeof *meeting->members);
     meeting->members[meeting->count++] = member;
     return meeting;
 }
 
-static void meeting_free(struct meeting *meeting)
+static void meeting_free(struct rendezvous *meeting)
 {
     free(meeting->members);
     free(meeting->waiting);
     free(meeting);
 }
 
-static void unlink_meeting(struct order *order, const struct meeting *meeting)
+static void unlink_meeting(struct order *order, const struct rendezvous *meeting)
 {
     if (meeting->previous)
         meeting->previous->next = meeting->next;
@@ -52,39 +52,39 @@ static void unlink_meeting(struct order *order, const struct meeting *meeting)
 }
 
 /* Remembers it a while longer, and forgets the oldest. */
-static void retire(struct order *order, struct meeting *meeting, struct key key)
+static void rendezvous_retire(struct order *order, struct rendezvous *meeting, struct rendezvous_key key)
 {
     meeting->done = true;
-    if (order->done_count < MEETINGS_DONE) {
+    if (order->done_count < RENDEZVOUS_DONE_KEPT) {
         order->done =
-            grow(order->done, &order->done_room, order->done_count + 1, sizeof *order->done);
+            array_reserve(order->done, &order->done_room, order->done_count + 1, sizeof *order->done);
         order->done[order->done_count++] = key;
         return;
     }
-    struct key *oldest = &order->done[order->done_count++ % MEETINGS_DONE];
-    struct meeting *old = map_get(&order->meetings, oldest->a, oldest->b);
+    struct rendezvous_key *oldest = &order->done[order->done_count++ % RENDEZVOUS_DONE_KEPT];
+    struct rendezvous *old = map_get(&order->meetings, oldest->a, oldest->b);
     if (old && old->done) {
-        save_meeting_gone(order, old);
+        save_rendezvous_gone(order, old);
         unlink_meeting(order, old);
-        meeting_free(map_take(&order->meetings, oldest->a, oldest->b));
+        meeting_free(map_remove(&order->meetings, oldest->a, oldest->b));
     }
     *oldest = key;
 }
 
-static void leave(struct order *order, const struct arrival *a, uint64_t second)
+static void rendezvous_leave(struct order *order, const struct arrival *a, uint64_t second)
 {
-    struct meeting *meeting = map_get(&order->meetings, a->key[0], second);
+    struct rendezvous *meeting = map_get(&order->meetings, a->key[0], second);
     if (meeting)
-        meeting_touch(order, meeting);
+        rendezvous_touch(order, meeting);
 }
 
-void meetings_leave(struct order *order, const struct pending *pending)
+void rendezvous_leave_all(struct order *order, const struct pending *pending)
 {
     const struct arrival *a = &pending->arrival;
     if (!a->keyed && a->relation != RELATION_GROUP)
         return;
     if (a->stream) {
-        stream_leave(order, a);
+        byte_stream_leave(order, a);
         return;
     }
     if (!order->frozen)
@@ -93,30 +93,30 @@ void meetings_leave(struct order *order, const struct pending *pending)
     size_t keys =
         one || a->partners[0].line == 0 ? 0 : a->partner_count; /* where they begin, see judge.c */
     if (one)
-        leave(order, a, a->key[1]);
+        rendezvous_leave(order, a, a->key[1]);
     for (size_t i = 0; !one && i < a->partner_count; i++)
-        leave(order, a, a->partners[keys + i].number);
+        rendezvous_leave(order, a, a->partners[keys + i].number);
 }
 
-void meeting_done(struct order *order, const struct arrival *a, uint64_t second)
+void rendezvous_done(struct order *order, const struct arrival *a, uint64_t second)
 {
-    struct meeting *meeting = map_get(&order->meetings, a->key[0], second);
+    struct rendezvous *meeting = map_get(&order->meetings, a->key[0], second);
     if (!meeting || meeting->done)
         return;
-    struct key key = {a->key[0], second};
-    meeting_touch(order, meeting);
+    struct rendezvous_key key = {a->key[0], second};
+    rendezvous_touch(order, meeting);
     if (a->relation == RELATION_SEND)
         meeting->expected = a->group_size;
     meeting->receives += a->relation == RELATION_RECEIVE;
     if (a->relation == RELATION_SYNC || a->relation == RELATION_GROUP ||
         (a->relation == RELATION_RECEIVE && a->group_size == 1) ||
         (meeting->expected && meeting->receives >= meeting->expected))
-        retire(order, meeting, key);
+        rendezvous_retire(order, meeting, key);
 }
 
-void meetings_free(struct order *order)
+void rendezvous_free_all(struct order *order)
 {
-    for (struct meeting *meeting = order->newest_meeting, *next; meeting; meeting = next) {
+    for (struct rendezvous *meeting = order->newest_meeting, *next; meeting; meeting = next) {
         next = meeting->next;
         meeting_free(meeting);
     }

@@ -19,13 +19,13 @@
 
 /* ---- a line's ring ---- */
 
-static void ring_widen(struct line *line, uint64_t offset)
+static void ring_widen(struct order_line *line, uint64_t offset)
 {
-    struct ring old = line->more->ring;
+    struct pending_ring old = line->more->ring;
     size_t room = old.room ? old.room : 8;
     while (room <= offset)
         room *= 2;
-    line_more(line)->ring.items = memory_zeroed(room, sizeof *line->more->ring.items);
+    line_more(line)->ring.items = xcalloc(room, sizeof *line->more->ring.items);
     line->more->ring.room = (uint32_t)room;
     for (uint64_t n = line->delivered + 1; n != line->delivered + 1 + old.room; n++)
         line->more->ring.items[n & (room - 1)] = old.items[n & (old.room - 1)];
@@ -33,44 +33,44 @@ static void ring_widen(struct line *line, uint64_t offset)
 }
 
 /* Where a number has its place, if it is in the ring; NULL: there is no ring. */
-static struct pending **ring_place(const struct line *line, uint64_t number)
+static struct pending **ring_place(const struct order_line *line, uint64_t number)
 {
-    const struct ring *ring = &line->more->ring;
+    const struct pending_ring *ring = &line->more->ring;
     return ring->room ? &ring->items[number & (ring->room - 1)] : NULL;
 }
 
 /* ---- far ahead: a heap of numbers says which is the least ---- */
 
-static void far_push(struct line *line, uint64_t number)
+static void far_push(struct order_line *line, uint64_t number)
 {
     if (!line->more->far)
-        line_more(line)->far = memory_zeroed(1, sizeof *line->more->far);
-    heap_push(line->more->far, number, 0);
+        line_more(line)->far = xcalloc(1, sizeof *line->more->far);
+    binary_heap_push(line->more->far, number, 0);
 }
 
 /* Numbers up to this one are looked for no more. */
-static void far_drop(struct heap *far, uint64_t number)
+static void far_drop(struct binary_heap *far, uint64_t number)
 {
     while (far && far->count && far->items[0].key <= number)
-        heap_pop(far);
+        binary_heap_pop(far);
 }
 
 /* Least number beyond the line's head; what was delivered since it was put there goes now. */
-static uint64_t far_least(struct line *line)
+static uint64_t far_least(struct order_line *line)
 {
-    struct heap *far = line->more->far;
+    struct binary_heap *far = line->more->far;
     far_drop(far, line->delivered);
     return far && far->count ? far->items[0].key : 0;
 }
 
-static void far_free(struct heap *far)
+static void far_free(struct binary_heap *far)
 {
     if (far)
-        heap_free(far);
+        binary_heap_free(far);
     free(far);
 }
 
-static void place_piece(struct order *order, struct line *line, struct pending *piece)
+static void pending_place_node(struct order *order, struct order_line *line, struct pending *piece)
 {
     uint64_t number = piece->arrival.at.number, offset = number - line->delivered;
     if (offset > RING_MAX) {
@@ -86,7 +86,7 @@ static void place_piece(struct order *order, struct line *line, struct pending *
     order->in_memory++;
 }
 
-static struct pending *in_memory(const struct order *order, const struct line *line, struct ref at)
+static struct pending *in_memory(const struct order *order, const struct order_line *line, struct event_id at)
 {
     /* What is in the ring lies within its length of the head, so that a place means one number. */
     if (at.number > line->delivered && at.number - line->delivered < line->more->ring.room &&
@@ -125,7 +125,7 @@ static void batch_more(struct order *order, uint32_t batch)
                 order->batches[kept++] = order->batches[k];
         order->batch_count = kept;
         i = batch_place(order, batch);
-        order->batches = grow(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
+        order->batches = array_reserve(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
         memmove(order->batches + i + 1, order->batches + i, (kept - i) * sizeof *order->batches);
         order->batches[i] = (struct batch_share){.batch = batch};
         order->batch_count++;
@@ -146,10 +146,10 @@ static void batch_less(struct order *order, uint32_t batch, uint64_t count)
 
 /* ---- the shelf: a line's spilled arrivals have consecutive numbers ---- */
 
-static void spill_write(struct order *order, struct spill *spill)
+static void pending_spill_write(struct order *order, struct pending_spill *spill)
 {
     spill->parts =
-        grow(spill->parts, &spill->part_room, spill->part_count + 1, sizeof *spill->parts);
+        array_reserve(spill->parts, &spill->part_room, spill->part_count + 1, sizeof *spill->parts);
     spill->parts[spill->part_count++] =
         (struct spill_part){order->shelf.put(order->shelf.context, spill->buffer,
                                              spill->buffered * sizeof *spill->buffer),
@@ -157,36 +157,36 @@ static void spill_write(struct order *order, struct spill *spill)
     spill->buffered = 0;
 }
 
-static bool may_spill(const struct order *order, const struct line *line, const struct arrival *a)
+static bool pending_may_spill(const struct order *order, const struct order_line *line, const struct arrival *a)
 {
     if (a->keyed || a->partner_count > 1)
         return false;
     if (line->more->spill)
         return a->at.number == line->more->spill->end;
-    return pieces_are_many(order) && a->at.number > line->delivered + SPILL_NEAR;
+    return node_pool_is_large(order) && a->at.number > line->delivered + SPILL_NEAR;
 }
 
-static void spill(struct order *order, struct line *line, const struct arrival *a)
+static void pending_spill_event(struct order *order, struct order_line *line, const struct arrival *a)
 {
     if (!line->more->spill) {
-        line_more(line)->spill = memory_bytes(sizeof *line->more->spill);
-        *line->more->spill = (struct spill){.begin = a->at.number, .end = a->at.number};
-        line->more->spill->buffer = memory_bytes(SPILL_EVENTS * sizeof *line->more->spill->buffer);
+        line_more(line)->spill = xmalloc(sizeof *line->more->spill);
+        *line->more->spill = (struct pending_spill){.begin = a->at.number, .end = a->at.number};
+        line->more->spill->buffer = xmalloc(SPILL_EVENTS * sizeof *line->more->spill->buffer);
     }
-    struct spill *s = line->more->spill;
+    struct pending_spill *s = line->more->spill;
     if (s->buffered == 0)
         s->batch = a->batch;
-    s->buffer[s->buffered] = (struct spilled){*a, {0, 0}};
+    s->buffer[s->buffered] = (struct spilled_arrival){*a, {0, 0}};
     if (a->partner_count)
         s->buffer[s->buffered].partner = a->partners[0];
     s->buffered++;
     s->end++;
     line->pending++;
     if (s->buffered == SPILL_EVENTS)
-        spill_write(order, s);
+        pending_spill_write(order, s);
 }
 
-static void spill_free(struct spill *s)
+static void pending_spill_free(struct pending_spill *s)
 {
     if (!s)
         return;
@@ -197,7 +197,7 @@ static void spill_free(struct spill *s)
 
 static void note_moved(struct order *order, const struct pending *from, struct pending *to)
 {
-    struct ref at = to->arrival.at;
+    struct event_id at = to->arrival.at;
     struct pending **in_ring = ring_place(line_get(order, at.line), at.number);
     if (in_ring && *in_ring == from)
         *in_ring = to;
@@ -206,7 +206,7 @@ static void note_moved(struct order *order, const struct pending *from, struct p
 }
 
 /* What is asked of it often. */
-static void note(struct pending *piece, uint64_t lost)
+static void pending_note_waits(struct pending *piece, uint64_t lost)
 {
     struct arrival *a = &piece->arrival;
     a->partners = &piece->one;
@@ -218,10 +218,10 @@ static void note(struct pending *piece, uint64_t lost)
 }
 
 /* Brings the oldest of them back into memory. */
-static void unspill(struct order *order, struct line *line, uint32_t number)
+static void pending_load_spilled(struct order *order, struct order_line *line, uint32_t number)
 {
-    struct spill *s = line->more->spill;
-    const struct spilled *from = s->buffer;
+    struct pending_spill *s = line->more->spill;
+    const struct spilled_arrival *from = s->buffer;
     uint8_t *part = NULL;
     size_t count = s->buffered, size = 0;
     uint32_t batch = s->batch;
@@ -229,7 +229,7 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
         count = SPILL_EVENTS;
         batch = s->parts[s->part_next].batch;
         part = order->shelf.get(order->shelf.context, s->parts[s->part_next++].place, &size);
-        from = (const struct spilled *)(const void *)part;
+        from = (const struct spilled_arrival *)(const void *)part;
     } else {
         s->buffered = 0;
     }
@@ -245,14 +245,14 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
         count = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        struct pending *piece = piece_new(order, note_moved);
+        struct pending *piece = node_pool_allocate(order, note_moved);
         *piece = (struct pending){.arrival = from[i].arrival, .one = from[i].partner};
-        note(piece, 0);
-        place_piece(order, line, piece);
+        pending_note_waits(piece, 0);
+        pending_place_node(order, line, piece);
     }
     free(part);
     if (s->begin == s->end) {
-        spill_free(s);
+        pending_spill_free(s);
         line->more->spill = NULL;
     }
 }
@@ -261,78 +261,78 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
 
 void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
 {
-    struct line *line = line_get(order, a->at.line);
+    struct order_line *line = line_get(order, a->at.line);
     order->figures.pending++;
     batch_more(order, a->batch);
-    if (!lost && may_spill(order, line, a)) {
-        spill(order, line, a);
+    if (!lost && pending_may_spill(order, line, a)) {
+        pending_spill_event(order, line, a);
         return;
     }
-    struct pending *piece = piece_new(order, note_moved);
+    struct pending *piece = node_pool_allocate(order, note_moved);
     piece->arrival = *a;
-    note(piece, lost);
-    struct ref *partners = &piece->one;
+    pending_note_waits(piece, lost);
+    struct event_id *partners = &piece->one;
     if (a->partner_count > 1)
-        partners = memory_bytes(a->partner_count * sizeof *partners);
+        partners = xmalloc(a->partner_count * sizeof *partners);
     if (a->partner_count)
         memcpy(partners, a->partners, a->partner_count * sizeof *partners);
     piece->arrival.partners = partners;
-    place_piece(order, line, piece);
+    pending_place_node(order, line, piece);
 }
 
-bool pending_is(const struct order *order, struct ref at)
+bool pending_is(const struct order *order, struct event_id at)
 {
-    const struct line *line = line_get(order, at.line);
+    const struct order_line *line = line_get(order, at.line);
     return line && line->pending &&
            ((line->more->spill && at.number >= line->more->spill->begin &&
              at.number < line->more->spill->end) ||
             in_memory(order, line, at));
 }
 
-struct pending *pending_at(const struct order *order, struct ref at)
+struct pending *pending_at(const struct order *order, struct event_id at)
 {
-    const struct line *line = line_get(order, at.line);
+    const struct order_line *line = line_get(order, at.line);
     return line && line->pending ? in_memory(order, line, at) : NULL;
 }
 
 struct pending *pending_head(struct order *order, uint32_t number)
 {
-    struct line *line = line_get(order, number);
+    struct order_line *line = line_get(order, number);
     if (!line->pending)
         return NULL;
     if (line->more->spill && line->more->spill->begin == line->delivered + 1)
-        unspill(order, line, number);
-    return in_memory(order, line, (struct ref){number, line->delivered + 1});
+        pending_load_spilled(order, line, number);
+    return in_memory(order, line, (struct event_id){number, line->delivered + 1});
 }
 
-void pending_forget(struct order *order, struct pending *piece)
+void pending_discard(struct order *order, struct pending *piece)
 {
-    struct ref at = piece->arrival.at;
-    struct line *line = line_get(order, at.line);
+    struct event_id at = piece->arrival.at;
+    struct order_line *line = line_get(order, at.line);
     struct pending **in_ring = ring_place(line, at.number);
     if (in_ring && *in_ring == piece) {
         *in_ring = NULL;
         line->more->ring.count--;
     } else {
-        map_take(&order->far, at.line, at.number);
+        map_remove(&order->far, at.line, at.number);
         far_drop(line->more->far, at.number); /* it was the line's head */
     }
     batch_less(order, piece->arrival.batch, 1);
     line->pending--;
     order->in_memory--;
     order->figures.pending--;
-    piece_free(order, piece);
+    node_pool_release(order, piece);
 }
 
 uint64_t pending_least(const struct order *order, uint32_t number)
 {
-    struct line *line = line_get(order, number);
+    struct order_line *line = line_get(order, number);
     uint64_t least = line->more->spill ? line->more->spill->begin : 0, far = far_least(line);
     if (far && (!least || far < least))
         least = far;
     /* What is in the ring lies within its length of the head: what is looked through once is behind the
      * head when the gap before it is closed. */
-    const struct ring *ring = &line->more->ring;
+    const struct pending_ring *ring = &line->more->ring;
     uint64_t end = line->delivered + 1 + ring->room;
     for (uint64_t n = line->delivered + 1; ring->count && n != end && (!least || n < least); n++)
         if (ring->items[n & (ring->room - 1)])
@@ -352,7 +352,7 @@ uint32_t pending_batch(const struct order *order)
 
 void pending_walk_begin(struct order *order, struct pending_walk *walk)
 {
-    *walk = (struct pending_walk){order, piece_first(order), order->walks};
+    *walk = (struct pending_walk){order, node_pool_first(order), order->walks};
     order->walks = walk;
 }
 
@@ -366,11 +366,11 @@ void pending_walk_end(struct pending_walk *walk)
     walk->order = NULL;
 }
 
-bool pending_walk_next(struct pending_walk *walk, struct ref *at)
+bool pending_walk_next(struct pending_walk *walk, struct event_id *at)
 {
     while (walk->at) {
         const struct pending *piece = walk->at;
-        walk->at = piece_next(piece);
+        walk->at = node_pool_next(piece);
         *at = piece->arrival.at;
         if (!pending_lost(piece))
             return true;
@@ -378,7 +378,7 @@ bool pending_walk_next(struct pending_walk *walk, struct ref *at)
     return false;
 }
 
-const struct arrival *order_pending_at(const struct order *order, struct ref at)
+const struct arrival *order_pending_at(const struct order *order, struct event_id at)
 {
     const struct pending *piece = pending_at(order, at);
     return piece && !pending_lost(piece) ? &piece->arrival : NULL;
@@ -387,7 +387,7 @@ const struct arrival *order_pending_at(const struct order *order, struct ref at)
 void order_pending(const struct order *order, uint64_t most,
                    void (*visit)(void *context, const struct arrival *), void *context)
 {
-    for (const struct pending *piece = piece_first(order); piece && most; piece = piece_next(piece))
+    for (const struct pending *piece = node_pool_first(order); piece && most; piece = node_pool_next(piece))
         if (!pending_lost(piece)) {
             visit(context, &piece->arrival);
             most--;
@@ -396,12 +396,12 @@ void order_pending(const struct order *order, uint64_t most,
 
 void pending_free_all(struct order *order)
 {
-    pieces_free(order);
+    node_pool_free_all(order);
     for (size_t l = 0; l < order->line_count; l++) {
         if (line_is_away(order, l))
             continue;
         free(order->lines[l].more->ring.items);
-        spill_free(order->lines[l].more->spill);
+        pending_spill_free(order->lines[l].more->spill);
         far_free(order->lines[l].more->far);
     }
     free(order->batches);

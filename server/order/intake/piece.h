@@ -11,11 +11,11 @@
 /* Tells that a piece lies elsewhere now. */
 typedef void piece_moved(struct order *order, const struct pending *from, struct pending *to);
 /* Its members are not set; `at` is to be set at once. */
-struct pending *piece_new(struct order *order, piece_moved *moved);
-void piece_free(struct order *order, struct pending *piece); /* and its partners */
-struct pending *piece_first(const struct order *order); /* the oldest one, NULL: none */
-struct pending *piece_next(const struct pending *piece); /* the next younger one, or NULL */
-bool pieces_are_many(const struct order *order); /* more than are to be in memory */
-void pieces_free(struct order *order);
+struct pending *node_pool_allocate(struct order *order, piece_moved *moved);
+void node_pool_release(struct order *order, struct pending *piece); /* and its partners */
+struct pending *node_pool_first(const struct order *order); /* the oldest one, NULL: none */
+struct pending *node_pool_next(const struct pending *piece); /* the next younger one, or NULL */
+bool node_pool_is_large(const struct order *order); /* more than are to be in memory */
+void node_pool_free_all(struct order *order);
 
 #endif

@@ -7,10 +7,10 @@
 #include "server/order/state.h"
 
 /* Delivers what just came, if it is plain, and all is there that it follows.  False: nothing was done. */
-bool plain_pass(struct order *order, const struct arrival *a);
+bool fast_path_insert(struct order *order, const struct arrival *a);
 /* The same for both ends of a sync pair. */
-bool plain_pass_pair(struct order *order, const struct arrival *a, const struct arrival *b);
+bool fast_path_insert_pair(struct order *order, const struct arrival *a, const struct arrival *b);
 /* Delivers the head of a line, and what is plain behind it, or lets it wait.  False: nothing was done. */
-bool plain_look(struct order *order, uint32_t number, struct pending *head);
+bool fast_path_check_head(struct order *order, uint32_t number, struct pending *head);
 
 #endif

@@ -5,6 +5,6 @@
 #include "server/order/state.h"
 
 /* Moves the event's thread and fills in event->in */
-void presence_apply(struct order *order, struct event *event);
+void occupancy_apply(struct order *order, struct order_event *event);
 
 #endif

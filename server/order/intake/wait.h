@@ -4,7 +4,7 @@
 
 #include "server/order/state.h"
 
-struct point { /* events that are delivered together; the first is the head that was looked at */
+struct sync_point { /* events that are delivered together; the first is the head that was looked at */
     struct pending **members;
     size_t count, room;
     uint8_t doubt; /* an enum unseen: some that belong to it are missing */
@@ -14,8 +14,8 @@ void line_enqueue(struct order *order, uint32_t number); /* its head is to be lo
 uint32_t line_dequeue(struct order *order);              /* call only if work is left */
 void line_wake(struct order *order, uint32_t number); /* those who waited for what it delivered */
 void line_wake_one(struct order *order, uint32_t number); /* the first who waits, for whatever */
-bool point_has(const struct point *point, uint32_t line);
+bool sync_point_has(const struct sync_point *point, uint32_t line);
 /* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
-bool point_wait(struct order *order, const struct point *point, struct ref need);
+bool sync_point_wait(struct order *order, const struct sync_point *point, struct event_id need);
 
 #endif

@@ -24,11 +24,11 @@ static size_t page_lines(void)
     static size_t lines;
     long bytes = lines ? 0 : sysconf(_SC_PAGESIZE);
     if (!lines)
-        lines = bytes > 0 ? (size_t)bytes / sizeof(struct line) : SIZE_MAX;
+        lines = bytes > 0 ? (size_t)bytes / sizeof(struct order_line) : SIZE_MAX;
     return lines;
 }
 
-void order_bring_back(const struct order *of, size_t index)
+void order_load_line(const struct order *of, size_t index)
 {
     struct order *order =
         (struct order *)(uintptr_t)of; /* it is the same as before to whoever looks */
@@ -37,19 +37,19 @@ void order_bring_back(const struct order *of, size_t index)
     order->away_count--;
 }
 
-static bool is_over(const struct line *line)
+static bool eviction_is_complete(const struct order_line *line)
 {
     return (line->closed == LINE_CLOSED || line->gone) && line->closed != LINE_CLOSING &&
-           line->base == line->positions.count && !line->acted && line->more == &line_nothing &&
+           line->base == line->positions.count && !line->acted && line->more == &line_more_empty &&
            !line->pending && !line->occupant_count && !line->waiter_count && !line->queued &&
            !line->leaving && !line->dense && !line->has_gaps && !line->neighbour_count &&
            line->highest <= line->delivered && !line->positions.tail && !line->positions.upper;
 }
 
 /* Who opened it is forgotten, and which of the forgotten events was its last makes no difference. */
-static struct line pattern_of(const struct line *line)
+static struct order_line pattern_of(const struct order_line *line)
 {
-    struct line pattern;
+    struct order_line pattern;
     memset(&pattern, 0, sizeof pattern); /* it is compared byte by byte */
     pattern.delivered = line->delivered;
     pattern.last = line->base ? 0 : NO_POSITION;
@@ -59,16 +59,16 @@ static struct line pattern_of(const struct line *line)
     pattern.settled = line->settled;
     pattern.after_gap = line->after_gap;
     pattern.kind = line->kind;
-    pattern.more = &line_nothing;
+    pattern.more = &line_more_empty;
     pattern.positions.count = pattern.base = line->base;
     pattern.tied = NO_POSITION;
     return pattern;
 }
 
 /* 0: there are too many. */
-static uint16_t pattern_code(struct order *order, const struct line *line)
+static uint16_t pattern_code(struct order *order, const struct order_line *line)
 {
-    struct line pattern = pattern_of(line);
+    struct order_line pattern = pattern_of(line);
     for (uint64_t i = 0;; i++) { /* those of one kind and number are told apart by a count */
         uint64_t key = (uint64_t)line->kind << 32 | i;
         uintptr_t code = (uintptr_t)map_get(&order->pattern_codes, key, line->delivered);
@@ -80,7 +80,7 @@ static uint16_t pattern_code(struct order *order, const struct line *line)
             return 0;
         if (order->pattern_count == order->pattern_room) {
             size_t room = order->pattern_room ? 2 * order->pattern_room : 16;
-            struct line *more = memory_aligned(_Alignof(struct line), room * sizeof *more);
+            struct order_line *more = xaligned_alloc(_Alignof(struct order_line), room * sizeof *more);
             if (order->pattern_count)
                 memcpy(more, order->patterns, order->pattern_count * sizeof *more);
             free(order->patterns);
@@ -95,20 +95,20 @@ static uint16_t pattern_code(struct order *order, const struct line *line)
 }
 
 /* Is every line of this page over, or away already?  news: some are not away yet. */
-static bool is_page_over(const struct order *order, size_t first, size_t end, bool *news)
+static bool eviction_is_page_complete(const struct order *order, size_t first, size_t end, bool *news)
 {
     *news = false;
     for (size_t i = first; i < end; i++) {
         if (order->away[i])
             continue;
         *news = true;
-        if (!is_over(&order->lines[i]))
+        if (!eviction_is_complete(&order->lines[i]))
             return false;
     }
     return *news;
 }
 
-static bool put_page_away(struct order *order, size_t first, size_t end)
+static bool eviction_evict_page(struct order *order, size_t first, size_t end)
 {
     uint16_t codes[512];
     bool all = end - first <= sizeof codes / sizeof *codes;
@@ -126,35 +126,35 @@ static bool put_page_away(struct order *order, size_t first, size_t end)
 
 #define AWAY_LOOKS 1024u /* lines that are looked at in one step */
 
-bool order_put_away_some(struct order *order, size_t *first)
+bool order_evict_lines(struct order *order, size_t *first)
 {
     size_t each = page_lines();
     bool news;
     if (each == 0 || each > order->line_count)
         return true;
     order->away =
-        grow_zeroed(order->away, &order->away_room, order->line_room, sizeof *order->away);
+        array_reserve_zeroed(order->away, &order->away_room, order->line_room, sizeof *order->away);
     size_t until = *first + (each > AWAY_LOOKS ? each : AWAY_LOOKS);
     for (; *first < until && *first + each <= order->line_count; *first += each)
-        if (is_page_over(order, *first, *first + each, &news))
-            put_page_away(order, *first, *first + each);
+        if (eviction_is_page_complete(order, *first, *first + each, &news))
+            eviction_evict_page(order, *first, *first + each);
     return *first + each > order->line_count;
 }
 
-void order_put_away(struct order *order)
+void order_evict_line(struct order *order)
 {
     size_t first = 0;
-    while (!order_put_away_some(order, &first))
+    while (!order_evict_lines(order, &first))
         ;
 }
 
-bool order_line_away(const struct order *order, uint32_t line)
+bool order_line_is_evicted(const struct order *order, uint32_t line)
 {
     return order->away_count && !(line & HIDDEN_LINE) && line && line <= order->away_room &&
            order->away[line - 1];
 }
 
-void away_free(struct order *order)
+void line_eviction_free(struct order *order)
 {
     free(order->away);
     free(order->patterns);

@@ -43,12 +43,12 @@ enum block_field { /* by how wide their columns are, see block_column_bytes */
 
 /* FIELD_FLAGS; the low three bits are the relation */
 #define FIELD_RELATION 7u
-#define FIELD_CONTRADICTORY 8u
+#define FIELD_INCONSISTENT 8u
 #define FIELD_PARTNER_LOST 16u
 #define FIELD_OPENED 32u
 #define FIELD_AFTER_GAP 64u /* numbers before it on its line were lost */
 #define FIELD_SENDS 128u /* a RECEIVE that is received in turn */
-#define FIELD_DOUBT_SHIFT 8 /* and above: an enum unseen, why more may be before it than is told */
+#define FIELD_UNCERTAINTY_SHIFT 8 /* and above: an enum untraced_reason, why more may be before it than is told */
 
 struct block_layout { /* where a field lies */
     uint64_t mask, least;
@@ -57,7 +57,7 @@ struct block_layout { /* where a field lies */
     uint8_t shift, width;
 };
 
-struct block {
+struct log_block {
     uint8_t *bytes; /* columns, or rows; 8 bytes follow */
     uint32_t row_bytes, count;
     struct block_layout fields[FIELD_FIELDS];
@@ -66,24 +66,24 @@ struct block {
     void *memory; /* what bytes lie in */
     size_t size;
     bool used; /* since the cache looked last */
-    struct glance *glance; /* glance.h; NULL: nobody asked for it yet */
+    struct event_summary *glance; /* glance.h; NULL: nobody asked for it yet */
 };
 
-struct block *block_open(void);
-void block_free(struct block *rows);
+struct log_block *block_open(void);
+void block_free(struct log_block *rows);
 /* Packs into new memory (caller frees); open ones. */
-uint8_t *block_pack(const struct block *rows, size_t *size);
+uint8_t *block_pack(const struct log_block *rows, size_t *size);
 /* Takes over packed bytes that 8 more follow; NULL, with bytes freed, if they cannot be rows whose first has
  * this position.  An open copy can still be changed. */
-struct block *block_load(uint8_t *bytes, size_t size, uint64_t position);
-struct block *block_open_copy(const struct block *packed);
+struct log_block *block_load(uint8_t *bytes, size_t size, uint64_t position);
+struct log_block *block_open_copy(const struct log_block *packed);
 
 /* pack.c */
 #define BLOCK_HEAD_BYTES (12u + 9u * FIELD_FIELDS)
 uint32_t
 block_lay_out(struct block_layout *fields); /* from the widths; returns the bytes of a row */
 
-static inline uint64_t block_get(const struct block *rows, uint32_t i, enum block_field field)
+static inline uint64_t block_get(const struct log_block *rows, uint32_t i, enum block_field field)
 {
     const struct block_layout *layout = &rows->fields[field];
     uint64_t word;
@@ -92,7 +92,7 @@ static inline uint64_t block_get(const struct block *rows, uint32_t i, enum bloc
 }
 
 /* Starts fetching a field that will be asked for soon. */
-static inline void block_expect(const struct block *rows, uint32_t i, enum block_field field)
+static inline void block_expect(const struct log_block *rows, uint32_t i, enum block_field field)
 {
     __builtin_prefetch(rows->bytes + rows->fields[field].byte +
                        (size_t)i * rows->fields[field].step);
@@ -119,7 +119,7 @@ static inline size_t block_column(enum block_field field)
 }
 
 /* In an open block. */
-static inline void block_set(struct block *rows, uint32_t i, enum block_field field, uint64_t value)
+static inline void block_set(struct log_block *rows, uint32_t i, enum block_field field, uint64_t value)
 {
     size_t bytes = block_column_bytes(field); /* little-endian, as block_get reads */
     memcpy(rows->bytes + block_column(field) + i * bytes, &value, bytes);
@@ -141,7 +141,7 @@ struct block_edges {
     const uint64_t *more;
 };
 
-static inline struct block_edges block_edges(const struct block *rows, uint32_t i)
+static inline struct block_edges block_edges(const struct log_block *rows, uint32_t i)
 {
     uint64_t edge = block_get(rows, i, FIELD_EDGE);
     if ((edge & 3) != 3)
@@ -157,7 +157,7 @@ static inline uint64_t block_edge(const struct block_edges *edges, uint32_t i)
 }
 
 /* Gives row i its edges, as distances. */
-void block_set_edges(struct block *rows, uint32_t i, const uint64_t *distances, uint32_t count,
+void block_set_edges(struct log_block *rows, uint32_t i, const uint64_t *distances, uint32_t count,
                      uint32_t sends);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Number of an event of a line, of which nothing but the gaps before it is looked at. */
-static uint64_t number_of(const struct line *line, uint64_t ordinal, uint64_t *until)
+static uint64_t number_of(const struct order_line *line, uint64_t ordinal, uint64_t *until)
 {
     uint64_t missing = 0;
     *until = UINT64_MAX; /* the ordinal of the next event that follows a gap */
@@ -26,7 +26,7 @@ static uint64_t number_of(const struct line *line, uint64_t ordinal, uint64_t *u
 void order_unreadable(const struct order *order, uint32_t number_of_line,
                       void (*visit)(void *context, uint64_t first, uint64_t count), void *context)
 {
-    const struct line *line = line_get(order, number_of_line);
+    const struct order_line *line = line_get(order, number_of_line);
     for (uint64_t i = 0; i < order->damaged_blocks; i++) {
         uint64_t begin = order->unreadable[i] * BLOCK_EVENTS, until;
         uint64_t at = order_line_from(order, number_of_line, begin);
@@ -40,7 +40,7 @@ void order_unreadable(const struct order *order, uint32_t number_of_line,
     }
 }
 
-static void add(void *context, uint64_t first, uint64_t count)
+static void corruption_add_count(void *context, uint64_t first, uint64_t count)
 {
     (void)first;
     *(uint64_t *)context += count;
@@ -50,7 +50,7 @@ uint64_t order_unreadable_events(const struct order *order)
 {
     uint64_t count = 0;
     for (uint32_t i = 1; i <= order->line_count && order->damaged_blocks; i++)
-        order_unreadable(order, i, add, &count);
+        order_unreadable(order, i, corruption_add_count, &count);
     return count;
 }
 
@@ -59,11 +59,11 @@ uint64_t order_first_damage(const struct order *order)
     return order->first_damage ? order->first_damage : order->nodes.first_damage;
 }
 
-static void verify_line(struct order *order, const struct line *line)
+static void verify_line(struct order *order, const struct order_line *line)
 {
-    for (uint64_t i = 0; i < line->positions.count; i += SERIES_NODE)
-        if (i + SERIES_NODE > line->base)
-            series_get(&line->positions, &order->nodes, i);
+    for (uint64_t i = 0; i < line->positions.count; i += POSITION_LIST_NODE)
+        if (i + POSITION_LIST_NODE > line->base)
+            position_list_get(&line->positions, &order->nodes, i);
 }
 
 void order_verify(struct order *order)
@@ -72,7 +72,7 @@ void order_verify(struct order *order)
         if (!order->blocks[i].rows)
             log_load(order, i);
     for (size_t i = 0; i < order->line_count; i++)
-        verify_line(order, order_look_at(order, i));
+        verify_line(order, order_line_peek(order, i));
     for (size_t i = 0; i < order->hidden_count; i++)
         verify_line(order, &order->hidden[i]);
 }

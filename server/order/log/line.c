@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct line_more line_nothing;
+struct line_more line_more_empty;
 
-struct line_more *line_more(struct line *line)
+struct line_more *line_more(struct order_line *line)
 {
-    if (line->more == &line_nothing) {
-        line->more = memory_aligned(_Alignof(struct line_more), sizeof *line->more);
+    if (line->more == &line_more_empty) {
+        line->more = xaligned_alloc(_Alignof(struct line_more), sizeof *line->more);
         *line->more = (struct line_more){0};
     }
     return line->more;
 }
 
-void line_add_neighbour(struct line *line, uint32_t other)
+void line_add_neighbor(struct order_line *line, uint32_t other)
 {
     unsigned n = line->neighbour_count++;
     if (n < NEIGHBOURS_NEAR) {
@@ -27,7 +27,7 @@ void line_add_neighbour(struct line *line, uint32_t other)
     }
     if (n == NEIGHBOURS_NEAR || (n & (n - 1)) == 0) {
         uint32_t *before = n == NEIGHBOURS_NEAR ? NULL : line->neighbours.far;
-        uint32_t *list = memory_bytes(2 * n * sizeof *list);
+        uint32_t *list = xmalloc(2 * n * sizeof *list);
         memcpy(list, before ? before : line->neighbours.near, n * sizeof *list);
         free(before);
         line->neighbours.far = list;
@@ -35,18 +35,18 @@ void line_add_neighbour(struct line *line, uint32_t other)
     line->neighbours.far[n] = other;
 }
 
-void line_forget_neighbours(struct line *line)
+void line_clear_neighbors(struct order_line *line)
 {
     if (line->neighbour_count > NEIGHBOURS_NEAR)
         free(line->neighbours.far);
     line->neighbour_count = 0;
 }
 
-void line_free(struct line *line)
+void line_free(struct order_line *line)
 {
-    series_free(&line->positions);
-    line_forget_neighbours(line);
-    if (line->more == &line_nothing)
+    position_list_free(&line->positions);
+    line_clear_neighbors(line);
+    if (line->more == &line_more_empty)
         return;
     free(line->more->gaps);
     free(line->more->waiters);
@@ -55,10 +55,10 @@ void line_free(struct line *line)
     free(line->more);
 }
 
-void line_trim(struct line *line)
+void line_trim(struct order_line *line)
 {
     struct line_more *more = line->more;
-    if (more == &line_nothing)
+    if (more == &line_more_empty)
         return;
     if (line->occupant_count == 0) {
         free(more->occupants);
@@ -67,7 +67,7 @@ void line_trim(struct line *line)
     }
     if (line->pending == 0) {
         free(more->ring.items);
-        more->ring = (struct ring){0};
+        more->ring = (struct pending_ring){0};
     }
     if (line->waiter_count == 0) {
         free(more->waiters);
@@ -81,5 +81,5 @@ void line_trim(struct line *line)
     free(more->gaps);
     free(more->collectors);
     free(more);
-    line->more = &line_nothing;
+    line->more = &line_more_empty;
 }

@@ -5,10 +5,10 @@
 #include "server/order/state.h"
 
 /* Gives back what an idle line has no use for: most are of objects that are long gone. */
-void line_trim(struct line *line);
-void line_add_neighbour(struct line *line,
+void line_trim(struct order_line *line);
+void line_add_neighbor(struct order_line *line,
                         uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
-void line_forget_neighbours(struct line *line);
-void line_free(struct line *line); /* what it holds */
+void line_clear_neighbors(struct order_line *line);
+void line_free(struct order_line *line); /* what it holds */
 
 #endif

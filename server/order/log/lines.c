@@ -13,25 +13,25 @@
 #include <string.h>
 #include <sys/mman.h>
 
-void line_array_free(struct line *lines, size_t room)
+void line_array_free(struct order_line *lines, size_t room)
 {
     if (lines)
         munmap(lines, room * sizeof *lines);
 }
 
 /* Room for one more; lines lie at cache lines.  Many are not copied: their pages move. */
-static struct line *grow_lines(struct line *lines, size_t *room, size_t count)
+static struct order_line *grow_lines(struct order_line *lines, size_t *room, size_t count)
 {
     if (count < *room)
         return lines;
     size_t before = *room * sizeof *lines;
     *room = *room ? 2 * *room : 32;
     size_t bytes = *room * sizeof *lines;
-    struct line *more =
+    struct order_line *more =
         before ? mremap(lines, before, bytes, MREMAP_MAYMOVE)
                : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (more == MAP_FAILED)
-        memory_is_out(bytes);
+        out_of_memory(bytes);
     return more;
 }
 
@@ -39,22 +39,22 @@ uint32_t order_line(struct order *order, bool shared, uint32_t kind)
 {
     order->has_shared |= shared;
     order->lines = grow_lines(order->lines, &order->line_room, order->line_count);
-    order->lines[order->line_count++] = (struct line){.shared = shared,
+    order->lines[order->line_count++] = (struct order_line){.shared = shared,
                                                       .kind = kind,
                                                       .last = NO_POSITION,
                                                       .tied = NO_POSITION,
-                                                      .more = &line_nothing};
-    pages_new_line(order, (uint32_t)order->line_count);
+                                                      .more = &line_more_empty};
+    line_pages_new_line(order, (uint32_t)order->line_count);
     return (uint32_t)order->line_count;
 }
 
-struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number)
+struct order_line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number)
 {
     order->hidden = grow_lines(order->hidden, &order->hidden_room, order->hidden_count);
-    struct line *line = &order->hidden[order->hidden_count++];
-    *line = (struct line){
-        .kind = kind, .last = NO_POSITION, .tied = NO_POSITION, .more = &line_nothing};
+    struct order_line *line = &order->hidden[order->hidden_count++];
+    *line = (struct order_line){
+        .kind = kind, .last = NO_POSITION, .tied = NO_POSITION, .more = &line_more_empty};
     *number = HIDDEN_LINE | (uint32_t)order->hidden_count;
-    pages_new_line(order, *number);
+    line_pages_new_line(order, *number);
     return line;
 }

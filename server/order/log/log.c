@@ -14,17 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct line *look(const struct order *order, uint32_t line)
+static const struct order_line *event_log_find_line(const struct order *order, uint32_t line)
 {
-    return line & HIDDEN_LINE ? line_get(order, line) : order_look_at(order, line - 1);
+    return line & HIDDEN_LINE ? line_get(order, line) : order_line_peek(order, line - 1);
 }
 
 /* ---- blocks ---- */
 
 /* Second chance: the hand passes over blocks used since it came by last. */
-static void evict(struct order *order)
+static void event_log_evict_block(struct order *order)
 {
-    struct cache *cache = &order->cache;
+    struct block_cache *cache = &order->cache;
     while (cache->bytes > cache->limit && cache->count) {
         cache->hand = cache->hand >= cache->count ? 0 : cache->hand;
         struct kept_block *block = &order->blocks[cache->list[cache->hand]];
@@ -44,13 +44,13 @@ static void evict(struct order *order)
 static void note_damage(struct order *order, uint64_t block)
 {
     order->unreadable =
-        grow(order->unreadable, &order->unreadable_room, order->damaged_blocks + 1, sizeof block);
+        array_reserve(order->unreadable, &order->unreadable_room, order->damaged_blocks + 1, sizeof block);
     order->unreadable[order->damaged_blocks++] = block;
     if (!order->first_damage)
         order->first_damage = order->blocks[block].place;
 }
 
-static struct block *damaged_rows(struct order *order, uint64_t block)
+static struct log_block *damaged_rows(struct order *order, uint64_t block)
 {
     if (!order->damaged) { /* every field is 0: on line 0 */
         order->damaged = block_open();
@@ -61,7 +61,7 @@ static struct block *damaged_rows(struct order *order, uint64_t block)
     return order->damaged;
 }
 
-static bool lines_fit(const struct order *order, const struct block *rows)
+static bool lines_fit(const struct order *order, const struct log_block *rows)
 {
     const uint64_t most[] = {order->line_count, order->hidden_count};
     uint64_t bad = 0;
@@ -72,22 +72,22 @@ static bool lines_fit(const struct order *order, const struct block *rows)
     return !bad;
 }
 
-const struct block *log_load(const struct order *constant, uint64_t number)
+const struct log_block *log_load(const struct order *constant, uint64_t number)
 {
     struct order *order = (struct order *)(uintptr_t)constant; /* caching changes nothing seen */
     struct kept_block *block = &order->blocks[number];
     size_t size = 0;
     uint8_t *bytes = order->shelf.get(order->shelf.context, block->place, &size);
-    struct block *rows = bytes ? block_load(bytes, size, number * BLOCK_EVENTS) : NULL;
+    struct log_block *rows = bytes ? block_load(bytes, size, number * BLOCK_EVENTS) : NULL;
     if (rows && (rows->count != BLOCK_EVENTS || !lines_fit(order, rows))) {
         block_free(rows);
         rows = NULL;
     }
     if (!rows)
         return block->rows = damaged_rows(order, number);
-    struct cache *cache = &order->cache;
-    evict(order);
-    cache->list = grow(cache->list, &cache->room, cache->count + 1, sizeof *cache->list);
+    struct block_cache *cache = &order->cache;
+    event_log_evict_block(order);
+    cache->list = array_reserve(cache->list, &cache->room, cache->count + 1, sizeof *cache->list);
     cache->list[cache->count++] = (uint32_t)number;
     cache->bytes += rows->size;
     return block->rows = rows;
@@ -97,7 +97,7 @@ static void pack_block(struct order *order, uint64_t number)
 {
     struct kept_block *block = &order->blocks[number];
     size_t size;
-    sent_note(order, number);
+    recent_sends_note(order, number);
     uint8_t *bytes = block_pack(block->rows, &size);
     block->place = order->shelf.put(order->shelf.context, bytes, size);
     free(bytes);
@@ -120,27 +120,27 @@ void order_cache(struct order *order, size_t bytes)
 {
     order->cache.limit = bytes;
     order->nodes.limit = bytes / 16384;
-    evict(order);
+    event_log_evict_block(order);
 }
 
-void order_rest(struct order *order)
+void order_release_caches(struct order *order)
 {
     size_t limit = order->cache.limit;
     for (size_t i = 0; i < order->cache.count; i++)
         order->blocks[order->cache.list[i]].rows->used = false;
     order->cache.limit = 0;
-    evict(order);
+    event_log_evict_block(order);
     order->cache.limit = limit;
-    nodes_drop(&order->nodes);
+    position_cache_drop(&order->nodes);
 }
 
 /* ---- appending ---- */
 
-static struct block *open_rows(struct order *order)
+static struct log_block *open_rows(struct order *order)
 {
     uint64_t number = order->count / BLOCK_EVENTS;
     if (order->count % BLOCK_EVENTS == 0) {
-        order->blocks = grow(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
+        order->blocks = array_reserve(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
         order->blocks[number] =
             (struct kept_block){.rows = order->spare ? order->spare : block_open()};
         order->spare = NULL;
@@ -150,19 +150,19 @@ static struct block *open_rows(struct order *order)
     return order->blocks[number].rows;
 }
 
-static void add_neighbour(const struct order *order, struct line *line, uint32_t other)
+static void add_neighbour(const struct order *order, struct order_line *line, uint32_t other)
 {
     if (line->dense)
         return;
-    const uint32_t *known = line_neighbours(line);
+    const uint32_t *known = line_neighbors(line);
     for (unsigned i = line->neighbour_count; i-- > 0;)
         if (known[i] == other)
             return;
-    const struct line *from = line_get(order, other);
+    const struct order_line *from = line_get(order, other);
     if (line->neighbour_count == NEIGHBOURS_MAX || !from || from->shared)
         line->dense = true;
     else
-        line_add_neighbour(line, other);
+        line_add_neighbor(line, other);
 }
 
 static void make_dense(struct order *order, uint32_t line)
@@ -172,10 +172,10 @@ static void make_dense(struct order *order, uint32_t line)
 }
 
 /* From which lines order comes in here: by its edges, and by the other members of its point. */
-static void note_neighbours(struct order *order, const struct event *event, const uint64_t *edges,
+static void note_neighbours(struct order *order, const struct order_event *event, const uint64_t *edges,
                             const uint32_t *lines)
 {
-    struct line *line = line_get(order, event->line);
+    struct order_line *line = line_get(order, event->line);
     for (uint32_t i = 0; i < event->edge_count && !line->dense; i++)
         add_neighbour(order, line,
                       lines ? lines[i] : block_line_of(log_get(order, edges[i], FIELD_LINE)));
@@ -209,16 +209,16 @@ static void trim_next(struct order *order)
             line_trim(&order->lines[order->trimmed]);
 }
 
-static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
+static uint64_t event_log_clamp_u8(uint16_t v) { return v > 255 ? 255 : v; }
 
-void log_append(struct order *order, const struct event *event, const uint64_t *edges,
+void log_append(struct order *order, const struct order_event *event, const uint64_t *edges,
                 const uint32_t *lines)
 {
-    struct line *line = line_get(order, event->line);
+    struct order_line *line = line_get(order, event->line);
     line_touch(order, event->line);
     uint64_t position = order->count;
     uint32_t i = position % BLOCK_EVENTS;
-    struct block *rows = open_rows(order);
+    struct log_block *rows = open_rows(order);
     rows->count = i + 1;
     block_set(rows, i, FIELD_NUMBER, event->number);
     block_set(rows, i, FIELD_TIME, (uint64_t)event->time_ns + FIELD_TIME_BIAS);
@@ -234,20 +234,20 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
     block_set(rows, i, FIELD_POINT, position - event->point);
     block_set(rows, i, FIELD_TYPE, event->type);
     block_set(rows, i, FIELD_FLAGS,
-              (uint64_t)event->relation | (event->state ? FIELD_CONTRADICTORY : 0) |
+              (uint64_t)event->relation | (event->state ? FIELD_INCONSISTENT : 0) |
                   (event->partner_lost ? FIELD_PARTNER_LOST : 0) |
                   (event->opened ? FIELD_OPENED : 0) | (line->after_gap ? FIELD_AFTER_GAP : 0) |
-                  (event->sends ? FIELD_SENDS : 0) | (uint64_t)event->doubt << FIELD_DOUBT_SHIFT);
-    block_set(rows, i, FIELD_ACTIVE, most(event->in.active));
-    block_set(rows, i, FIELD_BLOCKED, most(event->in.blocked));
-    block_set(rows, i, FIELD_AWAY, most(event->in.away));
+                  (event->sends ? FIELD_SENDS : 0) | (uint64_t)event->doubt << FIELD_UNCERTAINTY_SHIFT);
+    block_set(rows, i, FIELD_ACTIVE, event_log_clamp_u8(event->in.active));
+    block_set(rows, i, FIELD_BLOCKED, event_log_clamp_u8(event->in.blocked));
+    block_set(rows, i, FIELD_AWAY, event_log_clamp_u8(event->in.away));
     if (event->edge_count <= 1) {
         uint64_t one = event->edge_count ? position - edges[0] : 0;
         block_set_edges(rows, i, &one, event->edge_count, event->send_count);
     } else {
         uint64_t *distances = NULL;
         size_t room = 0;
-        distances = grow(distances, &room, event->edge_count, sizeof *distances);
+        distances = array_reserve(distances, &room, event->edge_count, sizeof *distances);
         for (uint32_t k = 0; k < event->edge_count; k++)
             distances[k] = position - edges[k];
         block_set_edges(rows, i, distances, event->edge_count, event->send_count);
@@ -255,14 +255,14 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
     }
     if (event->state == EVENT_ORDERED)
         note_neighbours(order, event, edges, lines);
-    series_append(&line->positions, &order->nodes, position);
+    position_list_append(&line->positions, &order->nodes, position);
     line->last = position;
     line->delivered = event->number;
     line->after_gap = false;
     order->partners_lost += event->partner_lost;
     if (event->doubt) {
         order->first_doubt = order->doubts++ ? order->first_doubt : position;
-        order->doubt_reasons |= UNSEEN_BIT(event->doubt);
+        order->doubt_reasons |= UNTRACED_BIT(event->doubt);
     }
     order->count++;
     if (order->count % TRIM_EVENTS == 0)
@@ -280,14 +280,14 @@ void log_set(struct order *order, uint64_t position, enum block_field field, uin
 
 void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
 {
-    struct line *line = line_get(order, number_of_line);
+    struct order_line *line = line_get(order, number_of_line);
     line_touch(order, number_of_line);
     struct line_more *more = line_more(line);
     struct gap *last = more->gap_count ? &more->gaps[more->gap_count - 1] : NULL;
     if (last && last->ordinal == line->positions.count) {
         last->count += count;
     } else {
-        more->gaps = grow(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        more->gaps = array_reserve(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
         more->gaps[more->gap_count++] =
             (struct gap){line->delivered + 1, count, line->positions.count};
     }
@@ -306,7 +306,7 @@ void log_gap_found(struct order *order, uint32_t line, uint64_t count)
 
 /* Ordinal of a number, or of the event before it if it was lost (*exact false);
  * UINT64_MAX if there is none. */
-static uint64_t ordinal_of(const struct line *line, uint64_t number, bool *exact)
+static uint64_t ordinal_of(const struct order_line *line, uint64_t number, bool *exact)
 {
     uint64_t missing = 0;
     *exact = true;
@@ -329,18 +329,18 @@ static uint64_t ordinal_of(const struct line *line, uint64_t number, bool *exact
     return number - 1 - missing;
 }
 
-static inline uint64_t line_at(const struct order *order, const struct line *line, uint64_t ordinal)
+static inline uint64_t line_at(const struct order *order, const struct order_line *line, uint64_t ordinal)
 {
-    struct nodes *nodes = (struct nodes *)(uintptr_t)&order->nodes; /* caching */
+    struct position_cache *nodes = (struct position_cache *)(uintptr_t)&order->nodes; /* caching */
     uint64_t position = ordinal + 1 == line->positions.count
                             ? line->last
-                            : series_get(&line->positions, nodes, ordinal);
+                            : position_list_get(&line->positions, nodes, ordinal);
     return position < order->count && position >= order->first ? position : NO_POSITION;
 }
 
-uint64_t order_position(const struct order *order, struct ref ref)
+uint64_t order_position(const struct order *order, struct event_id ref)
 {
-    const struct line *line = line_get(order, ref.line);
+    const struct order_line *line = line_get(order, ref.line);
     if (!line || ref.number == 0 || ref.number > line->delivered)
         return NO_POSITION;
     bool exact;
@@ -350,9 +350,9 @@ uint64_t order_position(const struct order *order, struct ref ref)
     return line_at(order, line, ordinal);
 }
 
-uint64_t log_standing(const struct order *order, struct ref ref, bool *lost)
+uint64_t log_relation_state(const struct order *order, struct event_id ref, bool *lost)
 {
-    const struct line *line = line_get(order, ref.line);
+    const struct order_line *line = line_get(order, ref.line);
     *lost |= line && ref.number > line->delivered;
     if (!line || ref.number == 0 || ref.number > line->delivered)
         return NO_POSITION;
@@ -365,7 +365,7 @@ uint64_t log_standing(const struct order *order, struct ref ref, bool *lost)
         uint64_t position = line_at(order, line, ordinal);
         if (position == NO_POSITION)
             return NO_POSITION;
-        if (!(log_get(order, position, FIELD_FLAGS) & FIELD_CONTRADICTORY))
+        if (!(log_get(order, position, FIELD_FLAGS) & FIELD_INCONSISTENT))
             return position;
         if (line->shared)
             break;
@@ -377,13 +377,13 @@ uint64_t log_standing(const struct order *order, struct ref ref, bool *lost)
 
 uint64_t order_count(const struct order *order) { return order->count; }
 
-struct event order_event(const struct order *order, uint64_t position)
+struct order_event order_event(const struct order *order, uint64_t position)
 {
-    const struct block *rows = log_block(order, position);
+    const struct log_block *rows = log_block(order, position);
     uint32_t i = position % BLOCK_EVENTS;
     struct block_edges edges = block_edges(rows, i);
     uint64_t flags = block_get(rows, i, FIELD_FLAGS), point = block_get(rows, i, FIELD_POINT);
-    return (struct event){
+    return (struct order_event){
         .number = block_get(rows, i, FIELD_NUMBER),
         .time_ns = (int64_t)(block_get(rows, i, FIELD_TIME) - FIELD_TIME_BIAS),
         .point = position - (point > position ? position : point),
@@ -395,12 +395,12 @@ struct event order_event(const struct order *order, uint64_t position)
         .edge_count = edges.count,
         .send_count = edges.sends,
         .relation = flags & FIELD_RELATION,
-        .state = flags & FIELD_CONTRADICTORY ? EVENT_CONTRADICTORY : EVENT_ORDERED,
+        .state = flags & FIELD_INCONSISTENT ? EVENT_CONTRADICTORY : EVENT_ORDERED,
         .partner_lost = (flags & FIELD_PARTNER_LOST) != 0,
         .opened = (flags & FIELD_OPENED) != 0,
         .after_gap = (flags & FIELD_AFTER_GAP) != 0,
         .sends = (flags & FIELD_SENDS) || (flags & FIELD_RELATION) == RELATION_SEND,
-        .doubt = (uint8_t)(flags >> FIELD_DOUBT_SHIFT),
+        .doubt = (uint8_t)(flags >> FIELD_UNCERTAINTY_SHIFT),
         .in = {.active = (uint16_t)block_get(rows, i, FIELD_ACTIVE),
                .blocked = (uint16_t)block_get(rows, i, FIELD_BLOCKED),
                .away = (uint16_t)block_get(rows, i, FIELD_AWAY)}};
@@ -418,17 +418,17 @@ uint64_t order_previous(const struct order *order, uint64_t position)
     return distance && distance <= position - order->first ? position - distance : NO_POSITION;
 }
 
-uint32_t order_lines(const struct order *order) { return (uint32_t)order->line_count; }
+uint32_t order_line_count(const struct order *order) { return (uint32_t)order->line_count; }
 uint32_t order_hidden_lines(const struct order *order) { return (uint32_t)order->hidden_count; }
 
 bool order_line_shared(const struct order *order, uint32_t line)
 {
-    return look(order, line)->shared;
+    return event_log_find_line(order, line)->shared;
 }
 
 bool order_line_closed(const struct order *order, uint32_t line)
 {
-    return look(order, line)->closed == LINE_CLOSED;
+    return event_log_find_line(order, line)->closed == LINE_CLOSED;
 }
 
 void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
@@ -440,7 +440,7 @@ void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
 void order_line_is(struct order *order, uint32_t line, bool shared, uint32_t kind)
 {
     order_line_becomes(order, line, kind);
-    struct line *l = line_get(order, line);
+    struct order_line *l = line_get(order, line);
     if (l->delivered || l->pending || l->last != NO_POSITION)
         return;
     l->shared = shared;
@@ -449,38 +449,38 @@ void order_line_is(struct order *order, uint32_t line, bool shared, uint32_t kin
 
 uint32_t order_line_kind(const struct order *order, uint32_t line)
 {
-    return look(order, line)->kind;
+    return event_log_find_line(order, line)->kind;
 }
 
-struct ref order_line_opened_by(const struct order *order, uint32_t line)
+struct event_id order_line_opened_by(const struct order *order, uint32_t line)
 {
-    return line_opened_by(look(order, line));
+    return line_opened_by(event_log_find_line(order, line));
 }
 
 uint64_t order_line_events(const struct order *order, uint32_t line)
 {
-    return look(order, line)->positions.count;
+    return event_log_find_line(order, line)->positions.count;
 }
 
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal)
 {
-    return line_at(order, look(order, line), ordinal);
+    return line_at(order, event_log_find_line(order, line), ordinal);
 }
 
 uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uint64_t position)
 {
-    const struct line *line = look(order, number_of_line);
+    const struct order_line *line = event_log_find_line(order, number_of_line);
     position = position > order->first ? position : order->first;
     if (line->positions.count == 0 || position > line->last)
         return line->positions.count;
-    return series_find(&line->positions, (struct nodes *)(uintptr_t)&order->nodes, line->base,
+    return position_list_find(&line->positions, (struct position_cache *)(uintptr_t)&order->nodes, line->base,
                        position);
 }
 
 bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i, uint64_t *first,
                     uint64_t *count)
 {
-    const struct line *line = look(order, number_of_line);
+    const struct order_line *line = event_log_find_line(order, number_of_line);
     if (i >= line->more->gap_count)
         return false;
     *first = line->more->gaps[i].first;

@@ -6,11 +6,11 @@
 #include "server/order/order.h"
 #include "server/order/state.h"
 
-const struct block *log_load(const struct order *order, uint64_t block);
+const struct log_block *log_load(const struct order *order, uint64_t block);
 
-static inline const struct block *log_block(const struct order *order, uint64_t position)
+static inline const struct log_block *log_block(const struct order *order, uint64_t position)
 {
-    struct block *rows = order->blocks[position / BLOCK_EVENTS].rows;
+    struct log_block *rows = order->blocks[position / BLOCK_EVENTS].rows;
     if (!rows)
         return log_load(order, position / BLOCK_EVENTS);
     rows->used = true;
@@ -38,21 +38,21 @@ static inline bool log_sends(const struct order *order, uint64_t position)
 }
 
 /* As order_position; most events that are asked for were not long ago, and the numbers of their line are ordinals. */
-static inline uint64_t log_position(const struct order *order, struct ref at)
+static inline uint64_t log_position(const struct order *order, struct event_id at)
 {
-    const struct line *line = line_get(order, at.line);
+    const struct order_line *line = line_get(order, at.line);
     if (!line || line->has_gaps || order->first || at.number - 1 >= line->positions.count)
         return order_position(order, at);
     if (at.number == line->positions.count)
         return line->last;
     uint64_t i = at.number - 1;
-    return i >> SERIES_BITS == line->positions.count >> SERIES_BITS
-               ? line->positions.tail[i & (SERIES_NODE - 1)]
+    return i >> POSITION_LIST_BITS == line->positions.count >> POSITION_LIST_BITS
+               ? line->positions.tail[i & (POSITION_LIST_NODE - 1)]
                : order_position(order, at);
 }
 
 /* Appends; edges are positions, the sends that it receives first.  Their lines are looked up if they are not given. */
-void log_append(struct order *order, const struct event *event, const uint64_t *edges,
+void log_append(struct order *order, const struct order_event *event, const uint64_t *edges,
                 const uint32_t *lines);
 void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
@@ -60,7 +60,7 @@ void log_gap(struct order *order, uint32_t line, uint64_t count);
 void log_gap_found(struct order *order, uint32_t line, uint64_t count);
 /* The event that stands for `at` in the order: itself, or where it is lost or
  * contradictory the one before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
-uint64_t log_standing(const struct order *order, struct ref at, bool *lost);
+uint64_t log_relation_state(const struct order *order, struct event_id at, bool *lost);
 void log_pack_one(struct order *order); /* the oldest that is open; it is full */
 
 #endif

@@ -40,14 +40,14 @@ COLUMN(4, uint32_t)
 COLUMN(2, uint16_t)
 COLUMN(1, uint8_t)
 
-static void range(const struct block *rows, enum block_field field, uint64_t *least, uint64_t *most)
+static void pack_column_range(const struct log_block *rows, enum block_field field, uint64_t *least, uint64_t *most)
 {
     static void (*const ranges[])(const uint8_t *, uint32_t, uint64_t *, uint64_t *) = {
         [8] = range_8, [4] = range_4, [2] = range_2, [1] = range_1};
     ranges[block_column_bytes(field)](rows->bytes + block_column(field), rows->count, least, most);
 }
 
-static void merge(uint64_t *words, const struct block *rows, enum block_field field, uint32_t from,
+static void pack_merge_column(uint64_t *words, const struct log_block *rows, enum block_field field, uint32_t from,
                   uint32_t count, uint64_t least, unsigned shift)
 {
     static void (*const merges[])(uint64_t *, const uint8_t *, uint32_t, uint64_t, unsigned) = {
@@ -58,7 +58,7 @@ static void merge(uint64_t *words, const struct block *rows, enum block_field fi
 
 static unsigned width_of(uint64_t v) { return v ? 64 - (unsigned)__builtin_clzll(v) : 0; }
 
-static uint64_t ones(unsigned width)
+static uint64_t pack_low_bits(unsigned width)
 {
     return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
 }
@@ -71,18 +71,18 @@ uint32_t block_lay_out(struct block_layout *fields)
             bit = (bit + 7) & ~7u;
         fields[f].byte = bit / 8;
         fields[f].shift = (uint8_t)(bit % 8);
-        fields[f].mask = ones(fields[f].width);
+        fields[f].mask = pack_low_bits(fields[f].width);
         bit += fields[f].width;
     }
     return (bit + 7) / 8;
 }
 
-static void measure(const struct block *rows, struct block_layout *fields)
+static void pack_measure_fields(const struct log_block *rows, struct block_layout *fields)
 {
     for (enum block_field f = 0; f < FIELD_FIELDS; f++) {
         uint64_t least = 0, most = 0;
         if (rows->count)
-            range(rows, f, &least, &most);
+            pack_column_range(rows, f, &least, &most);
         fields[f].least = least;
         fields[f].width = (uint8_t)width_of(most - least);
     }
@@ -95,7 +95,7 @@ static bool is_within(const struct block_layout *field, uint32_t byte)
 }
 
 /* Puts together what lies in the same eight bytes as field f; returns the first field behind it. */
-static enum block_field gather(uint64_t *words, const struct block *rows,
+static enum block_field pack_gather_word(uint64_t *words, const struct log_block *rows,
                                const struct block_layout *fields, enum block_field f, uint32_t from,
                                uint32_t count)
 {
@@ -103,7 +103,7 @@ static enum block_field gather(uint64_t *words, const struct block *rows,
     memset(words, 0, count * sizeof *words);
     for (; f < FIELD_FIELDS && is_within(&fields[f], byte); f++)
         if (fields[f].width)
-            merge(words, rows, f, from, count, fields[f].least,
+            pack_merge_column(words, rows, f, from, count, fields[f].least,
                   (fields[f].byte - byte) * 8 + fields[f].shift);
     return f;
 }
@@ -119,7 +119,7 @@ static void write_words(uint8_t *to, uint32_t row_bytes, const uint64_t *words, 
     }
 }
 
-static void pack_rows(uint8_t *to, uint32_t row_bytes, const struct block *rows,
+static void pack_rows(uint8_t *to, uint32_t row_bytes, const struct log_block *rows,
                       const struct block_layout *fields)
 {
     uint64_t words[ROWS_AT_ONCE];
@@ -131,24 +131,24 @@ static void pack_rows(uint8_t *to, uint32_t row_bytes, const struct block *rows,
                 continue;
             }
             uint8_t *at = to + (size_t)from * row_bytes + fields[f].byte;
-            f = gather(words, rows, fields, f, from, count);
+            f = pack_gather_word(words, rows, fields, f, from, count);
             write_words(at, row_bytes, words, count);
         }
     }
 }
 
-static void put32(uint8_t *p, uint64_t v)
+static void pack_write_u32(uint8_t *p, uint64_t v)
 {
     for (int i = 0; i < 4; i++)
         p[i] = (uint8_t)(v >> (8 * i));
 }
 
-static uint8_t *put_head(uint8_t *at, const struct block *rows, const struct block_layout *fields,
+static uint8_t *put_head(uint8_t *at, const struct log_block *rows, const struct block_layout *fields,
                          uint32_t row_bytes)
 {
-    put32(at, rows->count);
-    put32(at + 4, row_bytes);
-    put32(at + 8, rows->extra_count);
+    pack_write_u32(at, rows->count);
+    pack_write_u32(at + 4, row_bytes);
+    pack_write_u32(at + 8, rows->extra_count);
     at += 12;
     for (int f = 0; f < FIELD_FIELDS; f++, at += 9) {
         at[0] = fields[f].width;
@@ -157,7 +157,7 @@ static uint8_t *put_head(uint8_t *at, const struct block *rows, const struct blo
     return at;
 }
 
-static unsigned extra_bytes(const struct block *rows)
+static unsigned extra_bytes(const struct log_block *rows)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < rows->extra_count; i++)
@@ -165,15 +165,15 @@ static unsigned extra_bytes(const struct block *rows)
     return (width_of(most) + 7) / 8;
 }
 
-uint8_t *block_pack(const struct block *rows, size_t *size)
+uint8_t *block_pack(const struct log_block *rows, size_t *size)
 {
     struct block_layout fields[FIELD_FIELDS];
-    measure(rows, fields);
+    pack_measure_fields(rows, fields);
     uint32_t row_bytes = block_lay_out(fields);
     unsigned each = extra_bytes(rows);
     size_t body = (size_t)row_bytes * rows->count;
     *size = BLOCK_HEAD_BYTES + body + rows->extra_count * each;
-    uint8_t *bytes = memory_zeroed(*size + 8, 1);
+    uint8_t *bytes = xcalloc(*size + 8, 1);
     uint8_t *at = put_head(bytes, rows, fields, row_bytes);
     pack_rows(at, row_bytes, rows, fields);
     at += body;

@@ -5,31 +5,31 @@
 #include "server/order/state.h"
 
 /* To be called before a line changes in what is saved of it; and after it was made */
-void pages_touched(struct order *order, uint32_t line);
-void pages_new_line(struct order *order, uint32_t line);
-void pages_free(struct order *order);
+void line_pages_touched(struct order *order, uint32_t line);
+void line_pages_new_line(struct order *order, uint32_t line);
+void line_pages_free(struct order *order);
 
 static inline size_t line_page(uint32_t line) { return ((line & ~HIDDEN_LINE) - 1) / PAGE_LINES; }
 
 static inline void line_touch(struct order *order, uint32_t line)
 {
     if (order->pages[line >> 31].marks[line_page(line)] != PAGE_TOUCHED)
-        pages_touched(order, line);
+        line_pages_touched(order, line);
 }
 
 /* saved_rest.c: to be called before a meeting or a stretch changes in what is saved of it, or goes away; and after
  * stretches came to lie nearer to the begin of their stream */
-struct stream;
-void save_meeting_now(struct order *order, struct meeting *meeting);
-void save_meeting_gone(struct order *order, struct meeting *meeting);
-void save_stretch_now(struct order *order, struct stream *stream, size_t i);
-void save_stretches_moved(struct order *order, const struct stream *stream);
-void save_ends_now(struct order *order, struct stream *stream); /* likewise */
+struct byte_stream;
+void save_rendezvous_now(struct order *order, struct rendezvous *meeting);
+void save_rendezvous_gone(struct order *order, struct rendezvous *meeting);
+void save_stream_range_now(struct order *order, struct byte_stream *stream, size_t i);
+void save_stream_ranges_moved(struct order *order, const struct byte_stream *stream);
+void save_stream_ends_now(struct order *order, struct byte_stream *stream); /* likewise */
 
-static inline void meeting_touch(struct order *order, struct meeting *meeting)
+static inline void rendezvous_touch(struct order *order, struct rendezvous *meeting)
 {
     if (order->frozen && meeting->saved != order->saves)
-        save_meeting_now(order, meeting);
+        save_rendezvous_now(order, meeting);
 }
 
 #endif

@@ -18,10 +18,10 @@ static size_t late_of(const struct order *order, uint64_t send)
     return (uintptr_t)map_get(&order->receives, send, 0);
 }
 
-void receives_add(struct order *order, uint64_t send, uint64_t receive)
+void late_receives_add(struct order *order, uint64_t send, uint64_t receive)
 {
     size_t newest = late_of(order, send), i = order->late_count;
-    order->late = grow(order->late, &order->late_room, i + 1, sizeof *order->late);
+    order->late = array_reserve(order->late, &order->late_room, i + 1, sizeof *order->late);
     order->late[i] = (struct late_receive){send, receive, i};
     if (newest) {
         order->late[i].next = order->late[newest - 1].next;
@@ -37,7 +37,7 @@ void log_receive(struct order *order, uint64_t send, uint64_t receive, bool only
     /* A row can be in one chain only, and lead to it or be part of it. */
     if (send / BLOCK_EVENTS < order->packed || !only_send ||
         log_relation(order, send) != RELATION_SEND) {
-        receives_add(order, send, receive);
+        late_receives_add(order, send, receive);
         return;
     }
     uint64_t head = log_get(order, send, FIELD_RECEIVE);
@@ -77,7 +77,7 @@ uint32_t order_received(const struct order *order, uint64_t position)
     return block_edges(log_block(order, position), position % BLOCK_EVENTS).sends;
 }
 
-void receives_free(struct order *order)
+void late_receives_free(struct order *order)
 {
     free(order->late);
     map_free(&order->receives);

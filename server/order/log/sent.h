@@ -10,10 +10,10 @@
 #define SENT_BLOCKS 256u
 #endif
 
-void sent_note(struct order *order, uint64_t block); /* which is about to be packed */
+void recent_sends_note(struct order *order, uint64_t block); /* which is about to be packed */
 
 /* Is it known that it sends, and does not contradict?  False: look at the row. */
-static inline bool sent_is(const struct order *order, uint64_t position)
+static inline bool recent_sends_contains(const struct order *order, uint64_t position)
 {
     uint64_t block = position / BLOCK_EVENTS;
     uint32_t i = position % BLOCK_EVENTS;

@@ -7,38 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node on the shelf: u64 first, u8 width, then SERIES_NODE differences from the first. */
+/* A node on the shelf: u64 first, u8 width, then POSITION_LIST_NODE differences from the first. */
 #define NODE_HEAD 9u
 
-struct node {
+struct position_node {
     uint8_t *bytes;
     uint64_t place, first, mask;
     unsigned width;
     bool used;
 };
 
-uint32_t series_tail(const struct series *series, unsigned level)
+uint32_t position_list_tail(const struct position_list *series, unsigned level)
 {
-    return (uint32_t)(series->count >> (SERIES_BITS * level)) & (SERIES_NODE - 1);
+    return (uint32_t)(series->count >> (POSITION_LIST_BITS * level)) & (POSITION_LIST_NODE - 1);
 }
 
 /* ---- nodes ---- */
 
-static uint64_t ones(unsigned width)
+static uint64_t position_list_low_bits(unsigned width)
 {
     return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
 }
 
-static uint64_t node_put(struct nodes *nodes, const uint64_t *values)
+static uint64_t node_put(struct position_cache *nodes, const uint64_t *values)
 {
-    uint8_t bytes[NODE_HEAD + SERIES_NODE * 8 + 8] = {0};
-    uint64_t span = values[SERIES_NODE - 1] - values[0];
+    uint8_t bytes[NODE_HEAD + POSITION_LIST_NODE * 8 + 8] = {0};
+    uint64_t span = values[POSITION_LIST_NODE - 1] - values[0];
     unsigned width = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
     if (width > 57)
         width = 64; /* else a number may take nine bytes */
     memcpy(bytes, values, 8);
     bytes[8] = (uint8_t)width;
-    for (size_t i = 0; i < SERIES_NODE; i++) {
+    for (size_t i = 0; i < POSITION_LIST_NODE; i++) {
         size_t bit = i * width;
         uint64_t word;
         memcpy(&word, bytes + NODE_HEAD + bit / 8, 8);
@@ -46,10 +46,10 @@ static uint64_t node_put(struct nodes *nodes, const uint64_t *values)
         memcpy(bytes + NODE_HEAD + bit / 8, &word, 8);
     }
     return nodes->shelf.put(nodes->shelf.context, bytes,
-                            NODE_HEAD + ((size_t)SERIES_NODE * width + 7) / 8);
+                            NODE_HEAD + ((size_t)POSITION_LIST_NODE * width + 7) / 8);
 }
 
-static uint64_t node_get(const struct node *node, uint32_t i)
+static uint64_t node_get(const struct position_node *node, uint32_t i)
 {
     uint64_t word;
     size_t bit = (size_t)i * node->width;
@@ -57,24 +57,24 @@ static uint64_t node_get(const struct node *node, uint32_t i)
     return node->first + ((word >> (bit % 8)) & node->mask);
 }
 
-static void node_free(struct node *node)
+static void node_free(struct position_node *node)
 {
     free(node->bytes);
     free(node);
 }
 
 /* Second chance: the hand passes over nodes used since it came by last. */
-static void evict(struct nodes *nodes)
+static void position_list_evict_node(struct position_cache *nodes)
 {
     while (nodes->count > nodes->limit) {
         nodes->hand = nodes->hand >= nodes->count ? 0 : nodes->hand;
-        struct node *node = nodes->list[nodes->hand];
+        struct position_node *node = nodes->list[nodes->hand];
         if (node->used) {
             node->used = false;
             nodes->hand++;
             continue;
         }
-        map_take(&nodes->cached, node->place, 0);
+        map_remove(&nodes->cached, node->place, 0);
         nodes->list[nodes->hand] = nodes->list[--nodes->count];
         if (nodes->recent == node)
             nodes->recent_place = 0;
@@ -82,7 +82,7 @@ static void evict(struct nodes *nodes)
     }
 }
 
-static void note_damage(struct nodes *nodes, uint64_t place)
+static void note_damage(struct position_cache *nodes, uint64_t place)
 {
     if (map_get(&nodes->bad, place, 0))
         return;
@@ -91,33 +91,33 @@ static void note_damage(struct nodes *nodes, uint64_t place)
         nodes->first_damage = place;
 }
 
-static struct node *node_load(struct nodes *nodes, uint64_t place)
+static struct position_node *node_load(struct position_cache *nodes, uint64_t place)
 {
     size_t size = 0;
     uint8_t *bytes = nodes->shelf.get(nodes->shelf.context, place, &size);
     if (!bytes || size < NODE_HEAD || bytes[8] > 64 ||
-        size != NODE_HEAD + ((size_t)SERIES_NODE * bytes[8] + 7) / 8 ||
+        size != NODE_HEAD + ((size_t)POSITION_LIST_NODE * bytes[8] + 7) / 8 ||
         (bytes[8] > 57 && bytes[8] != 64)) {
         free(bytes);
         note_damage(nodes, place);
         return NULL;
     }
-    struct node *node = memory_bytes(sizeof *node);
+    struct position_node *node = xmalloc(sizeof *node);
     *node =
-        (struct node){.bytes = bytes, .place = place, .width = bytes[8], .mask = ones(bytes[8])};
+        (struct position_node){.bytes = bytes, .place = place, .width = bytes[8], .mask = position_list_low_bits(bytes[8])};
     memcpy(&node->first, bytes, 8);
-    evict(nodes);
-    nodes->list = grow(nodes->list, &nodes->room, nodes->count + 1, sizeof *nodes->list);
+    position_list_evict_node(nodes);
+    nodes->list = array_reserve(nodes->list, &nodes->room, nodes->count + 1, sizeof *nodes->list);
     nodes->list[nodes->count++] = node;
     map_put(&nodes->cached, place, 0, node);
     return node;
 }
 
-static struct node *node_at(struct nodes *nodes, uint64_t place)
+static struct position_node *node_at(struct position_cache *nodes, uint64_t place)
 {
     if (place == nodes->recent_place && place)
         return nodes->recent;
-    struct node *node = map_get(&nodes->cached, place, 0);
+    struct position_node *node = map_get(&nodes->cached, place, 0);
     if (!node)
         node = node_load(nodes, place);
     if (!node)
@@ -128,7 +128,7 @@ static struct node *node_at(struct nodes *nodes, uint64_t place)
     return node;
 }
 
-void nodes_drop(struct nodes *nodes)
+void position_cache_drop(struct position_cache *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)
         node_free(nodes->list[i]);
@@ -137,9 +137,9 @@ void nodes_drop(struct nodes *nodes)
     nodes->recent_place = 0;
 }
 
-void nodes_free(struct nodes *nodes)
+void position_cache_free(struct position_cache *nodes)
 {
-    nodes_drop(nodes);
+    position_cache_drop(nodes);
     map_free(&nodes->bad);
     free(nodes->list);
     nodes->list = NULL;
@@ -147,13 +147,13 @@ void nodes_free(struct nodes *nodes)
 
 /* ---- series ---- */
 
-static uint64_t **tail_of(struct series *series, unsigned level)
+static uint64_t **tail_of(struct position_list *series, unsigned level)
 {
-    size_t room = SERIES_LEVELS - 1;
+    size_t room = POSITION_LIST_LEVELS - 1;
     if (!level)
         return &series->tail;
     if (!series->upper) {
-        series->upper = memory_zeroed(room, sizeof *series->upper);
+        series->upper = xcalloc(room, sizeof *series->upper);
     }
     return &series->upper[level - 1];
 }
@@ -161,78 +161,78 @@ static uint64_t **tail_of(struct series *series, unsigned level)
 /* Room is a power of two, at least TAIL_LEAST: a block of malloc holds no fewer. */
 #define TAIL_LEAST 2u
 
-uint64_t *series_room(struct series *series, unsigned level, uint32_t n)
+uint64_t *position_list_reserve(struct position_list *series, unsigned level, uint32_t n)
 {
     size_t power = TAIL_LEAST;
     while (power < n)
         power *= 2;
     uint64_t **tail = tail_of(series, level);
     free(*tail);
-    *tail = memory_zeroed(power, sizeof **tail);
+    *tail = xcalloc(power, sizeof **tail);
     return *tail;
 }
 
-/* After series_release there is room for what is forgotten, too, since places count from the node's begin. */
-static void tail_add(struct series *series, unsigned level, uint32_t n, uint64_t value)
+/* After position_list_release there is room for what is forgotten, too, since places count from the node's begin. */
+static void tail_add(struct position_list *series, unsigned level, uint32_t n, uint64_t value)
 {
     uint64_t **tail = tail_of(series, level);
     if (!*tail) {
-        series_room(series, level, n + 1);
+        position_list_reserve(series, level, n + 1);
     } else if (n >= TAIL_LEAST && (n & (n - 1)) == 0) {
-        *tail = memory_resized(*tail, 2 * (size_t)n, sizeof **tail);
+        *tail = xreallocarray(*tail, 2 * (size_t)n, sizeof **tail);
     }
     (*tail)[n] = value;
 }
 
-void series_release(struct series *series)
+void position_list_release(struct position_list *series)
 {
     free(series->tail);
     series->tail = NULL;
-    for (unsigned level = 1; level < SERIES_LEVELS && series->upper; level++)
+    for (unsigned level = 1; level < POSITION_LIST_LEVELS && series->upper; level++)
         free(series->upper[level - 1]);
     free(series->upper);
     series->upper = NULL;
 }
 
-void series_append_slowly(struct series *series, struct nodes *nodes, uint64_t value)
+void position_list_append_slowly(struct position_list *series, struct position_cache *nodes, uint64_t value)
 {
-    uint32_t n = series_tail(series, 0);
+    uint32_t n = position_list_tail(series, 0);
     tail_add(series, 0, n, value);
-    for (unsigned level = 0; n == SERIES_NODE - 1 && level + 1 < SERIES_LEVELS; level++) {
+    for (unsigned level = 0; n == POSITION_LIST_NODE - 1 && level + 1 < POSITION_LIST_LEVELS; level++) {
         uint64_t **tail = tail_of(series, level), place = node_put(nodes, *tail);
         free(*tail);
         *tail = NULL;
-        n = series_tail(series, level + 1);
+        n = position_list_tail(series, level + 1);
         tail_add(series, level + 1, n, place);
     }
     series->count++;
 }
 
-uint64_t series_get(const struct series *series, struct nodes *nodes, uint64_t i)
+uint64_t position_list_get(const struct position_list *series, struct position_cache *nodes, uint64_t i)
 {
     unsigned level = 0;
     /* The lowest level whose unfinished node covers i. */
-    while (level + 1 < SERIES_LEVELS &&
-           i >> (SERIES_BITS * (level + 1)) != series->count >> (SERIES_BITS * (level + 1)))
+    while (level + 1 < POSITION_LIST_LEVELS &&
+           i >> (POSITION_LIST_BITS * (level + 1)) != series->count >> (POSITION_LIST_BITS * (level + 1)))
         level++;
-    const uint64_t *tail = series_node(series, level);
+    const uint64_t *tail = position_list_node(series, level);
     if (!tail)
-        return SERIES_NONE; /* released */
-    uint64_t value = tail[(i >> (SERIES_BITS * level)) & (SERIES_NODE - 1)];
+        return POSITION_LIST_NONE; /* released */
+    uint64_t value = tail[(i >> (POSITION_LIST_BITS * level)) & (POSITION_LIST_NODE - 1)];
     while (level--) {
-        const struct node *node = node_at(nodes, value);
+        const struct position_node *node = node_at(nodes, value);
         if (!node)
-            return SERIES_NONE;
-        value = node_get(node, (uint32_t)(i >> (SERIES_BITS * level)) & (SERIES_NODE - 1));
+            return POSITION_LIST_NONE;
+        value = node_get(node, (uint32_t)(i >> (POSITION_LIST_BITS * level)) & (POSITION_LIST_NODE - 1));
     }
     return value;
 }
 
-uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t low, uint64_t value)
+uint64_t position_list_find(const struct position_list *series, struct position_cache *nodes, uint64_t low, uint64_t value)
 {
     uint64_t high = series->count;
     /* Positions are dense at the end of a live run: look there first. */
-    uint64_t tail = series->count - series_tail(series, 0);
+    uint64_t tail = series->count - position_list_tail(series, 0);
     if (tail > low && tail < high) {
         if (series->tail[0] < value)
             low = tail;
@@ -241,7 +241,7 @@ uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t 
     }
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (series_get(series, nodes, middle) < value)
+        if (position_list_get(series, nodes, middle) < value)
             low = middle + 1;
         else
             high = middle;
@@ -249,8 +249,8 @@ uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t 
     return low;
 }
 
-void series_free(struct series *series)
+void position_list_free(struct position_list *series)
 {
-    series_release(series);
-    *series = (struct series){0};
+    position_list_release(series);
+    *series = (struct position_list){0};
 }

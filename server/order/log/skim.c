@@ -11,7 +11,7 @@ uint64_t order_about_before(const struct order *order, uint64_t position, uint64
         least = order->first;
     while (position > least) {
         uint64_t first = (position - 1) / BLOCK_EVENTS * BLOCK_EVENTS;
-        const struct block *rows = log_block(order, position - 1);
+        const struct log_block *rows = log_block(order, position - 1);
         for (uint64_t end = first > least ? first : least; position > end; position--) {
             uint64_t about = block_get(rows, (uint32_t)(position - 1 - first), FIELD_ABOUT);
             if (about && about <= lines && wanted[about - 1])
@@ -25,7 +25,7 @@ void order_count_types(const struct order *order, uint64_t from, uint64_t end, u
                        uint32_t types)
 {
     while (from < end) {
-        const struct block *rows = log_block(order, from);
+        const struct log_block *rows = log_block(order, from);
         uint64_t first = from / BLOCK_EVENTS * BLOCK_EVENTS;
         uint64_t until = first + BLOCK_EVENTS < end ? first + BLOCK_EVENTS : end;
         for (; from < until; from++) {
@@ -41,33 +41,33 @@ void order_last_of_threads(const struct order *order, uint64_t from, uint64_t en
                            uint32_t lines)
 {
     while (from < end) {
-        const struct block *rows = log_block(order, from);
+        const struct log_block *rows = log_block(order, from);
         uint64_t first = from / BLOCK_EVENTS * BLOCK_EVENTS;
         uint64_t until = first + BLOCK_EVENTS < end ? first + BLOCK_EVENTS : end;
         for (; from < until; from++) {
             uint32_t i = (uint32_t)(from - first);
             uint64_t thread = block_get(rows, i, FIELD_THREAD);
             if (thread && thread <= lines && !(block_get(rows, i, FIELD_LINE) & 1) &&
-                !(block_get(rows, i, FIELD_FLAGS) & FIELD_CONTRADICTORY))
+                !(block_get(rows, i, FIELD_FLAGS) & FIELD_INCONSISTENT))
                 last[thread - 1] = from + 1;
         }
     }
 }
 
 /* One field of rows after rows: where the next one lies is known without looking. */
-struct column {
+struct log_scan_column {
     const uint8_t *at;
     struct block_layout layout;
 };
 
-static struct column column(const struct block *rows, enum block_field field, uint32_t first)
+static struct log_scan_column log_scan_open_column(const struct log_block *rows, enum block_field field, uint32_t first)
 {
-    struct column c = {.layout = rows->fields[field]};
+    struct log_scan_column c = {.layout = rows->fields[field]};
     c.at = rows->bytes + c.layout.byte + (size_t)first * c.layout.step;
     return c;
 }
 
-static inline uint64_t next(struct column *c)
+static inline uint64_t log_scan_next_value(struct log_scan_column *c)
 {
     uint64_t word;
     memcpy(&word, c->at, sizeof word);
@@ -78,36 +78,36 @@ static inline uint64_t next(struct column *c)
 /* Expands to the loop that sets a member of some events from a column, of which `value` is the next. */
 #define READ(field, set)                                                                           \
     do {                                                                                           \
-        struct column c = column(rows, field, first);                                              \
+        struct log_scan_column c = log_scan_open_column(rows, field, first);                                              \
         for (uint32_t i = 0; i < count; i++) {                                                     \
-            uint64_t value = next(&c);                                                             \
+            uint64_t value = log_scan_next_value(&c);                                                             \
             events[i].set;                                                                         \
         }                                                                                          \
     } while (0)
 
-static void read_flags(const struct block *rows, uint32_t first, uint32_t count,
-                       struct event *events)
+static void read_flags(const struct log_block *rows, uint32_t first, uint32_t count,
+                       struct order_event *events)
 {
-    struct column c = column(rows, FIELD_FLAGS, first);
+    struct log_scan_column c = log_scan_open_column(rows, FIELD_FLAGS, first);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t flags = next(&c);
-        struct event *e = &events[i];
+        uint64_t flags = log_scan_next_value(&c);
+        struct order_event *e = &events[i];
         e->relation = flags & FIELD_RELATION;
-        e->state = flags & FIELD_CONTRADICTORY ? EVENT_CONTRADICTORY : EVENT_ORDERED;
+        e->state = flags & FIELD_INCONSISTENT ? EVENT_CONTRADICTORY : EVENT_ORDERED;
         e->partner_lost = (flags & FIELD_PARTNER_LOST) != 0;
         e->opened = (flags & FIELD_OPENED) != 0;
         e->after_gap = (flags & FIELD_AFTER_GAP) != 0;
         e->sends = flags_send(flags);
-        e->doubt = (uint8_t)(flags >> FIELD_DOUBT_SHIFT);
+        e->doubt = (uint8_t)(flags >> FIELD_UNCERTAINTY_SHIFT);
     }
 }
 
-static void read_edges(const struct block *rows, uint32_t first, uint32_t count,
-                       struct event *events)
+static void read_edges(const struct log_block *rows, uint32_t first, uint32_t count,
+                       struct order_event *events)
 {
-    struct column c = column(rows, FIELD_EDGE, first);
+    struct log_scan_column c = log_scan_open_column(rows, FIELD_EDGE, first);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t edge = next(&c);
+        uint64_t edge = log_scan_next_value(&c);
         events[i].edge_count = edge != 0;
         events[i].send_count = (edge & 3) == 2;
         if ((edge & 3) != 3)
@@ -118,9 +118,9 @@ static void read_edges(const struct block *rows, uint32_t first, uint32_t count,
     }
 }
 
-size_t order_read(const struct order *order, uint64_t position, size_t most, struct event *events)
+size_t order_read(const struct order *order, uint64_t position, size_t most, struct order_event *events)
 {
-    const struct block *rows = log_block(order, position);
+    const struct log_block *rows = log_block(order, position);
     uint32_t first = position % BLOCK_EVENTS, count = rows->count - first;
     count = count < most ? count : (uint32_t)most;
     READ(FIELD_NUMBER, number = value);

@@ -7,24 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-void acting_begin(struct place_job *job)
+void active_threads_begin(struct layout_job *job)
 {
     for (uint32_t line = 1; line <= job->lines; line++) {
-        if (order_look_at(job->order, line - 1)->acted <= job->order->first)
+        if (order_line_peek(job->order, line - 1)->acted <= job->order->first)
             continue;
         job->acting =
-            grow(job->acting, &job->acting_room, job->acting_count + 1, sizeof *job->acting);
+            array_reserve(job->acting, &job->acting_room, job->acting_count + 1, sizeof *job->acting);
         job->acting[job->acting_count++] = line;
     }
 }
 
-size_t acting_watch(struct place_job *job, struct sweep *sweep,
-                    bool (*may)(const struct place_job *job, const struct sweep *sweep,
+size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
+                    bool (*may)(const struct layout_job *job, const struct layout_pass *sweep,
                                 uint32_t thread))
 {
     size_t open = 0, room = 0;
     if (!sweep->watched) {
-        sweep->watched = grow(NULL, &room, job->lines + 1, 1);
+        sweep->watched = array_reserve(NULL, &room, job->lines + 1, 1);
         memset(sweep->watched, 0, job->lines + 1);
     }
     for (size_t i = 0; i < job->acting_count; i++) {
@@ -35,7 +35,7 @@ size_t acting_watch(struct place_job *job, struct sweep *sweep,
     return open + (job->acting_count == 0 || sweep->strangers); /* of them nothing is known */
 }
 
-void acting_see(struct place_job *job, struct sweep *sweep, uint32_t thread, int32_t column,
+void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread, int32_t column,
                 bool last)
 {
     if (!thread || thread > job->lines) {
@@ -51,4 +51,4 @@ void acting_see(struct place_job *job, struct sweep *sweep, uint32_t thread, int
     sweep->open--;
 }
 
-void acting_end(struct place_job *job) { free(job->acting); }
+void active_threads_end(struct layout_job *job) { free(job->acting); }

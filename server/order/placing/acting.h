@@ -7,14 +7,14 @@
 
 #include "server/order/placing/sweep.h"
 
-void acting_begin(struct place_job *job);
+void active_threads_begin(struct layout_job *job);
 /* How many threads may still have events in the window, by `may`; they are watched from here on. */
-size_t acting_watch(struct place_job *job, struct sweep *sweep,
-                    bool (*may)(const struct place_job *job, const struct sweep *sweep,
+size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
+                    bool (*may)(const struct layout_job *job, const struct layout_pass *sweep,
                                 uint32_t thread));
 /* One that is watched has an event; last: it has no further one, or all further ones are beyond the window. */
-void acting_see(struct place_job *job, struct sweep *sweep, uint32_t thread, int32_t column,
+void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread, int32_t column,
                 bool last);
-void acting_end(struct place_job *job);
+void active_threads_end(struct layout_job *job);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-struct cutting {
+struct layout_cut_state {
     const struct order *order;
     uint64_t *cut;
     size_t lines;
@@ -18,7 +18,7 @@ struct cutting {
     size_t work_count, work_room;
 };
 
-static uint64_t *cut_of(struct cutting *c, uint32_t line)
+static uint64_t *cut_of(struct layout_cut_state *c, uint32_t line)
 {
     return &c->cut[line & HIDDEN_LINE ? c->lines + (line & ~HIDDEN_LINE) - 1 : line - 1];
 }
@@ -31,16 +31,16 @@ static uint32_t line_of_position(const struct order *order, uint64_t position)
 
 /* ---- forwards: what is pushed out takes its past along ---- */
 
-static void push_out(struct cutting *c, uint64_t position)
+static void push_out(struct layout_cut_state *c, uint64_t position)
 {
     uint32_t line = line_of_position(c->order, position);
     if (!line || position < *cut_of(c, line))
         return;
-    c->work = grow(c->work, &c->work_room, c->work_count + 1, sizeof *c->work);
+    c->work = array_reserve(c->work, &c->work_room, c->work_count + 1, sizeof *c->work);
     c->work[c->work_count++] = position;
 }
 
-static void follow_causes(struct cutting *c, uint64_t position)
+static void follow_causes(struct layout_cut_state *c, uint64_t position)
 {
     struct block_edges edges = block_edges(log_block(c->order, position), position % BLOCK_EVENTS);
     for (uint32_t i = 0; i < edges.count; i++) {
@@ -54,7 +54,7 @@ static void follow_causes(struct cutting *c, uint64_t position)
         push_out(c, p);
 }
 
-static void move_forwards(struct cutting *c, uint32_t line, uint64_t events)
+static void move_forwards(struct layout_cut_state *c, uint32_t line, uint64_t events)
 {
     uint64_t at = order_line_from(c->order, line, *cut_of(c, line));
     uint64_t n = order_line_events(c->order, line);
@@ -80,13 +80,13 @@ static void move_forwards(struct cutting *c, uint32_t line, uint64_t events)
 
 /* ---- backwards: what is brought in takes its future along ---- */
 
-static bool is_right(struct cutting *c, uint64_t position)
+static bool is_right(struct layout_cut_state *c, uint64_t position)
 {
     uint32_t line = line_of_position(c->order, position);
     return line && position >= *cut_of(c, line);
 }
 
-static bool must_come(struct cutting *c, uint64_t position)
+static bool layout_cut_must_precede(struct layout_cut_state *c, uint64_t position)
 {
     if (is_right(c, position))
         return true;
@@ -100,7 +100,7 @@ static bool must_come(struct cutting *c, uint64_t position)
     return false;
 }
 
-static void move_backwards(struct cutting *c, uint32_t line, uint64_t events)
+static void move_backwards(struct layout_cut_state *c, uint32_t line, uint64_t events)
 {
     uint64_t at = order_line_from(c->order, line, *cut_of(c, line));
     uint64_t first = order_line_first(c->order, line), limit = 0;
@@ -117,7 +117,7 @@ static void move_backwards(struct cutting *c, uint32_t line, uint64_t events)
         bool comes = false;
         end = order_point_end(c->order, p);
         for (uint64_t q = p; q <= end && !comes; q++)
-            comes = must_come(c, q);
+            comes = layout_cut_must_precede(c, q);
         for (uint64_t q = p; q <= end && comes; q++) {
             uint32_t on = line_of_position(c->order, q);
             if (on && *cut_of(c, on) > q)
@@ -126,11 +126,11 @@ static void move_backwards(struct cutting *c, uint32_t line, uint64_t events)
     }
 }
 
-uint64_t *place_cut(const struct order *order, const struct placing *placing)
+uint64_t *layout_cut(const struct order *order, const struct layout_params *placing)
 {
     size_t room = 0;
-    struct cutting c = {.order = order, .lines = order_lines(order)};
-    c.cut = grow(NULL, &room, c.lines + order->hidden_count + 1, sizeof *c.cut);
+    struct layout_cut_state c = {.order = order, .lines = order_line_count(order)};
+    c.cut = array_reserve(NULL, &room, c.lines + order->hidden_count + 1, sizeof *c.cut);
     for (size_t i = 0; i < c.lines + order->hidden_count; i++)
         c.cut[i] = placing->anchor;
     for (size_t i = 0; i < placing->move_count; i++) {

@@ -9,18 +9,18 @@
 #include "memory/map.h"
 #include "server/order/placing/place.h"
 
-struct folds {
+struct collapse_state {
     const struct order *order;
-    const struct placing *placing;
+    const struct layout_params *placing;
     const uint64_t *cut;
     struct map marks; /* position -> 1 hidden in a fold, N its mark */
     struct map ends;  /* position of a mark -> last position it stands for */
 };
 
 /* Looks whether the event at a position begins (right of the cut) or ends (left of it) a stretch. */
-void fold_look(struct folds *folds, uint64_t position, bool left);
-uint32_t fold_of(const struct folds *folds, uint64_t position);
-uint64_t fold_end(const struct folds *folds, uint64_t position);
-void folds_free(struct folds *folds);
+void collapse_scan(struct collapse_state *folds, uint64_t position, bool left);
+uint32_t collapse_of(const struct collapse_state *folds, uint64_t position);
+uint64_t collapse_end(const struct collapse_state *folds, uint64_t position);
+void collapse_free(struct collapse_state *folds);
 
 #endif

@@ -16,7 +16,7 @@
 #define LEAP_MOST (1u << 20)
 
 /* Folds and clusters draw an event with regard to others that may lie in what is passed over. */
-bool leap_allowed(const struct placing *placing)
+bool skip_ranges_allowed(const struct layout_params *placing)
 {
     bool clusters = false;
     for (uint32_t i = 0; i < placing->rows; i++)
@@ -27,18 +27,18 @@ bool leap_allowed(const struct placing *placing)
 static int32_t *copy_of(const int32_t *from, size_t count)
 {
     size_t room = 0;
-    int32_t *to = grow(NULL, &room, count + 1, sizeof *to);
+    int32_t *to = array_reserve(NULL, &room, count + 1, sizeof *to);
     memcpy(to, from, count * sizeof *to);
     return to;
 }
 
-static void remember(struct place_job *job, struct sweep *sweep, int32_t edge)
+static void skip_remember_state(struct layout_job *job, struct layout_pass *sweep, int32_t edge)
 {
     size_t room = 0;
     if (sweep->leap_count)
         return;
-    sweep->before = grow(NULL, &room, 1, sizeof *sweep->before);
-    *sweep->before = (struct sweep){.at = sweep->at,
+    sweep->before = array_reserve(NULL, &room, 1, sizeof *sweep->before);
+    *sweep->before = (struct layout_pass){.at = sweep->at,
                                     .known = sweep->known,
                                     .seen_count = sweep->seen_count,
                                     .line = copy_of(sweep->line, job->lines),
@@ -47,16 +47,16 @@ static void remember(struct place_job *job, struct sweep *sweep, int32_t edge)
     sweep->leap_edge = edge;
 }
 
-static void pass(struct sweep *sweep, uint64_t from, uint64_t to)
+static void skip_add_range(struct layout_pass *sweep, uint64_t from, uint64_t to)
 {
     uint64_t sum = sweep->leap_count ? sweep->leaps[sweep->leap_count - 1].sum : 0;
     sweep->leaps =
-        grow(sweep->leaps, &sweep->leap_room, sweep->leap_count + 1, sizeof *sweep->leaps);
-    sweep->leaps[sweep->leap_count++] = (struct leap){from, to, sum + (to - from)};
+        array_reserve(sweep->leaps, &sweep->leap_room, sweep->leap_count + 1, sizeof *sweep->leaps);
+    sweep->leaps[sweep->leap_count++] = (struct skip_range){from, to, sum + (to - from)};
 }
 
 /* Is it time to try? */
-static bool is_due(struct place_job *job, struct sweep *sweep, uint64_t looked)
+static bool is_due(struct layout_job *job, struct layout_pass *sweep, uint64_t looked)
 {
     sweep->waited += looked;
     if (!sweep->wait) /* a try looks at every line */
@@ -67,7 +67,7 @@ static bool is_due(struct place_job *job, struct sweep *sweep, uint64_t looked)
     return true;
 }
 
-static void tried(struct sweep *sweep, bool leapt)
+static void skip_note_attempt(struct layout_pass *sweep, bool leapt)
 {
     if (leapt)
         sweep->wait = LEAP_AFTER / 64 + 1; /* the next one is likely to be far, too */
@@ -76,10 +76,10 @@ static void tried(struct sweep *sweep, bool leapt)
 }
 
 /* The next event, at or after `at`, of a line that has not left the window; count if there is none. */
-static uint64_t next_on(struct place_job *job, struct sweep *sweep, uint32_t line, int32_t edge,
+static uint64_t skip_next_on_line(struct layout_job *job, struct layout_pass *sweep, uint32_t line, int32_t edge,
                         uint64_t next)
 {
-    if (*sweep_newest(job, sweep, line) >= edge)
+    if (*layout_pass_newest(job, sweep, line) >= edge)
         return next;
     uint64_t i = order_line_from(job->order, line, sweep->at);
     uint64_t at =
@@ -87,35 +87,35 @@ static uint64_t next_on(struct place_job *job, struct sweep *sweep, uint32_t lin
     return at < next ? at : next;
 }
 
-static bool is_far(const struct sweep *sweep, uint64_t next)
+static bool is_far(const struct layout_pass *sweep, uint64_t next)
 {
     return next > sweep->at + LEAP_LEAST;
 }
 
-void leap_right(struct place_job *job, struct sweep *sweep, uint64_t looked)
+void skip_ranges_right(struct layout_job *job, struct layout_pass *sweep, uint64_t looked)
 {
     uint64_t next = order_count(job->order);
-    int32_t edge = sweep_right_edge(job);
+    int32_t edge = layout_pass_right_edge(job);
     if (!is_due(job, sweep, looked))
         return;
     for (uint32_t line = 1; line <= job->lines && is_far(sweep, next); line++)
-        next = next_on(job, sweep, line, edge, next);
+        next = skip_next_on_line(job, sweep, line, edge, next);
     for (uint32_t line = 1; line <= job->hidden_lines && is_far(sweep, next); line++)
-        next = next_on(job, sweep, HIDDEN_LINE | line, edge, next);
+        next = skip_next_on_line(job, sweep, HIDDEN_LINE | line, edge, next);
     if (next < order_count(job->order))
         next -= log_get(job->order, next, FIELD_POINT);
     bool far = is_far(sweep, next) && order_count(job->order) > next;
     if (far) {
-        remember(job, sweep, edge);
-        pass(sweep, sweep->at, next);
+        skip_remember_state(job, sweep, edge);
+        skip_add_range(sweep, sweep->at, next);
         sweep->at = next;
     }
-    tried(sweep, far);
+    skip_note_attempt(sweep, far);
 }
 
-void leap_undo(struct place_job *job, struct sweep *sweep, int32_t edge)
+void skip_ranges_undo(struct layout_job *job, struct layout_pass *sweep, int32_t edge)
 {
-    struct sweep *before = sweep->before;
+    struct layout_pass *before = sweep->before;
     if (!sweep->leap_count || edge <= sweep->leap_edge)
         return;
     memcpy(sweep->line, before->line, job->lines * sizeof *before->line);
@@ -133,7 +133,7 @@ void leap_undo(struct place_job *job, struct sweep *sweep, int32_t edge)
     sweep->before = NULL;
 }
 
-void leap_free(struct sweep *sweep)
+void skip_ranges_free(struct layout_pass *sweep)
 {
     if (sweep->before) {
         free(sweep->before->line);

@@ -10,11 +10,11 @@
 
 #include "server/order/placing/sweep.h"
 
-bool leap_allowed(const struct placing *placing);
-void leap_right(struct place_job *job, struct sweep *sweep,
+bool skip_ranges_allowed(const struct layout_params *placing);
+void skip_ranges_right(struct layout_job *job, struct layout_pass *sweep,
                 uint64_t looked); /* since the last call */
 /* For a window that reaches further than the one that leaps were made for: back to before the first. */
-void leap_undo(struct place_job *job, struct sweep *sweep, int32_t edge);
-void leap_free(struct sweep *sweep);
+void skip_ranges_undo(struct layout_job *job, struct layout_pass *sweep, int32_t edge);
+void skip_ranges_free(struct layout_pass *sweep);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-static void sweep_free(struct sweep *sweep)
+static void sweep_free(struct layout_pass *sweep)
 {
     free(sweep->line);
     free(sweep->hidden);
@@ -23,13 +23,13 @@ static void sweep_free(struct sweep *sweep)
     free(sweep->acted);
     free(sweep->watched);
     map_free(&sweep->far);
-    leap_free(sweep);
-    shut_free(&sweep->shut);
+    skip_ranges_free(sweep);
+    closed_lines_free(&sweep->shut);
 }
 
 /* ---- a job ---- */
 
-static void bound_cut(struct place_job *job)
+static void bound_cut(struct layout_job *job)
 {
     job->cut_least = job->cut_most = job->placing.anchor;
     for (size_t i = 0; i < job->lines + job->hidden_lines; i++) {
@@ -38,72 +38,72 @@ static void bound_cut(struct place_job *job)
     }
 }
 
-struct place_job *place_begin(const struct order *order, const struct placing *placing)
+struct layout_job *layout_columns_begin(const struct order *order, const struct layout_params *placing)
 {
     size_t room = 0;
-    struct place_job *job = grow(NULL, &room, 1, sizeof *job);
-    *job = (struct place_job){.order = order,
+    struct layout_job *job = array_reserve(NULL, &room, 1, sizeof *job);
+    *job = (struct layout_job){.order = order,
                               .placing = *placing,
-                              .cut = place_cut(order, placing),
-                              .lines = order_lines(order),
+                              .cut = layout_cut(order, placing),
+                              .lines = order_line_count(order),
                               .hidden_lines = order_hidden_lines(order)};
     bound_cut(job);
-    job->leaps = leap_allowed(placing) && !placing->many;
+    job->leaps = skip_ranges_allowed(placing) && !placing->many;
     if (placing->many)
-        acting_begin(job);
-    job->folds = (struct folds){.order = order, .placing = &job->placing, .cut = job->cut};
-    left_want(job);
-    right_want(job);
+        active_threads_begin(job);
+    job->folds = (struct collapse_state){.order = order, .placing = &job->placing, .cut = job->cut};
+    layout_left_want(job);
+    layout_right_want(job);
     return job;
 }
 
-void place_want(struct place_job *job, int32_t from, uint32_t columns)
+void layout_columns_want(struct layout_job *job, int32_t from, uint32_t columns)
 {
     job->placing.from = from;
     job->placing.columns = columns;
-    left_want(job);
-    right_want(job);
+    layout_left_want(job);
+    layout_right_want(job);
 }
 
-bool place_step(struct place_job *job, uint64_t budget)
+bool layout_columns_step(struct layout_job *job, uint64_t budget)
 {
     uint64_t each = job->left.done || job->right.done ? budget : budget / 2 + 1;
     if (!job->left.done)
-        job->left.done = left_step(job, each);
+        job->left.done = layout_left_step(job, each);
     if (!job->right.done)
-        job->right.done = right_step(job, each);
+        job->right.done = layout_right_step(job, each);
     return job->left.done && job->right.done;
 }
 
-size_t place_weight(const struct place_job *job)
+size_t layout_columns_weight(const struct layout_job *job)
 {
     return job->left.seen_count + job->right.seen_count + (job->left.room + job->right.room) / 8;
 }
 
-void place_end(struct place_job *job)
+void layout_columns_end(struct layout_job *job)
 {
     if (!job)
         return;
     sweep_free(&job->left);
     sweep_free(&job->right);
-    folds_free(&job->folds);
-    acting_end(job);
+    collapse_free(&job->folds);
+    active_threads_end(job);
     free(job->cut);
     free(job);
 }
 
-void place(const struct order *order, const struct placing *placing, struct placement *placement)
+void layout_columns(const struct order *order, const struct layout_params *placing, struct layout_result *placement)
 {
-    struct place_job *job = place_begin(order, placing);
-    while (!place_step(job, UINT64_MAX >> 1))
+    struct layout_job *job = layout_columns_begin(order, placing);
+    while (!layout_columns_step(job, UINT64_MAX >> 1))
         ;
-    place_take(job, placement);
-    place_end(job);
+    layout_columns_collect(job, placement);
+    layout_columns_end(job);
 }
 
-void placement_free(struct placement *placement)
+void layout_result_free(struct layout_result *placement)
 {
     free(placement->events);
     free(placement->before);
-    *placement = (struct placement){0};
+    *placement = (struct layout_result){0};
 }

@@ -24,7 +24,7 @@
 
 #include "server/order/order.h"
 
-struct placed {
+struct layout_event {
     uint64_t position;
     int32_t column;
     uint32_t fold; /* 0: itself; N: stands for N visits */
@@ -37,7 +37,7 @@ struct line_move {
     int64_t events; /* by so many; > 0: forwards, the line's events go to the left */
 };
 
-struct placing {
+struct layout_params {
     uint64_t anchor; /* position */
     const struct line_move *moves;
     size_t move_count;
@@ -49,12 +49,12 @@ struct placing {
     bool many; /* so many lines that they are not asked one by one (acting.h): then all that are
                              * drawn are in row 1, which is the only one */
     bool fold; /* stretches of like, uncontended visits become one mark */
-    bool (*has_text)(void *context, struct ref at); /* such an event is always drawn */
+    bool (*has_text)(void *context, struct event_id at); /* such an event is always drawn */
     void *context;
 };
 
-struct placement {
-    struct placed *events; /* by position */
+struct layout_result {
+    struct layout_event *events; /* by position */
     size_t count, room;
     int32_t first, last; /* columns that hold anything in the window */
     bool more_left, more_right; /* drawn events lie beyond the window */
@@ -65,24 +65,24 @@ struct placement {
 };
 
 /* What `placing` points to must last as long as the job.  Lines that are made later are in no row. */
-struct place_job *place_begin(const struct order *order, const struct placing *placing);
+struct layout_job *layout_columns_begin(const struct order *order, const struct layout_params *placing);
 /* Sweeps over about `budget` events; true when the window wanted can be taken. */
-bool place_step(struct place_job *job, uint64_t budget);
+bool layout_columns_step(struct layout_job *job, uint64_t budget);
 /* What is in the window; the caller frees it.  Before all is found: what is found so far, unresolved. */
-void place_take(struct place_job *job, struct placement *placement);
+void layout_columns_collect(struct layout_job *job, struct layout_result *placement);
 /* Wants another window of the same view: what was swept is not swept again.  The order may have grown. */
-void place_want(struct place_job *job, int32_t from, uint32_t columns);
-size_t place_weight(const struct place_job *job); /* events it remembers */
-void place_end(struct place_job *job);
+void layout_columns_want(struct layout_job *job, int32_t from, uint32_t columns);
+size_t layout_columns_weight(const struct layout_job *job); /* events it remembers */
+void layout_columns_end(struct layout_job *job);
 /* All at once. */
-void place(const struct order *order, const struct placing *placing, struct placement *placement);
-void placement_free(struct placement *placement);
+void layout_columns(const struct order *order, const struct layout_params *placing, struct layout_result *placement);
+void layout_result_free(struct layout_result *placement);
 
 /* sweep.c: is the event drawn by itself: is it on a line in a row, and, if that is a cluster, tied to what is outside? */
-bool place_draws(const struct order *order, const struct placing *placing, uint64_t position);
+bool layout_draws_event(const struct order *order, const struct layout_params *placing, uint64_t position);
 
 /* cut.c: the cut, as by line - 1 the first position that is right of it (hidden lines behind the
  * others).  Caller frees. */
-uint64_t *place_cut(const struct order *order, const struct placing *placing);
+uint64_t *layout_cut(const struct order *order, const struct layout_params *placing);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "server/order/placing/sweep.h"
 
-void right_want(struct place_job *job); /* what is still to be found, for the window wanted */
-bool right_step(struct place_job *job,
+void layout_right_want(struct layout_job *job); /* what is still to be found, for the window wanted */
+bool layout_right_step(struct layout_job *job,
                 uint64_t budget); /* goes on for a while; true when all is found */
 
 #endif

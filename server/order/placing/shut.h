@@ -10,16 +10,16 @@
 #include "server/order/placing/sweep.h"
 
 /* For a window wanted from here on: all are shut but those that are opened then. */
-void shut_begin(struct place_job *job, struct sweep *sweep);
-void shut_open(struct sweep *sweep, uint32_t line);
+void closed_lines_begin(struct layout_job *job, struct layout_pass *sweep);
+void closed_lines_open(struct layout_pass *sweep, uint32_t line);
 
 /* Tries now and then, or all of them at once; `looked` events since the last call. */
-void shut_left(struct place_job *job, uint64_t looked, bool all);
-void shut_right(struct place_job *job, uint64_t looked, bool all);
-void shut_free(struct shut *shut);
+void closed_lines_left(struct layout_job *job, uint64_t looked, bool all);
+void closed_lines_right(struct layout_job *job, uint64_t looked, bool all);
+void closed_lines_free(struct closed_lines *shut);
 
 /* The line gets no event in the window any more. */
-static inline void shut_close(struct sweep *sweep, uint32_t line)
+static inline void closed_lines_close(struct layout_pass *sweep, uint32_t line)
 {
     sweep->open -= sweep->shut.open[line - 1];
     sweep->shut.open[line - 1] = false;

@@ -11,16 +11,16 @@
 
 /* ---- the window ---- */
 
-int32_t sweep_right_edge(const struct place_job *job)
+int32_t layout_pass_right_edge(const struct layout_job *job)
 {
     return job->placing.from + (int32_t)job->placing.columns;
 }
 
-int32_t sweep_left_edge(const struct place_job *job) { return -job->placing.from; }
+int32_t layout_pass_left_edge(const struct layout_job *job) { return -job->placing.from; }
 
 /* ---- lines ---- */
 
-int32_t *sweep_newest(struct place_job *job, struct sweep *sweep, uint32_t line)
+int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line)
 {
     static int32_t nowhere; /* lines made after the job began have no events in it */
     if (line & HIDDEN_LINE)
@@ -33,30 +33,30 @@ int32_t *sweep_newest(struct place_job *job, struct sweep *sweep, uint32_t line)
 /* ---- what is drawn ---- */
 
 /* Looks for an event outside the row. */
-struct tie {
-    const struct place_job *job;
+struct layout_tie {
+    const struct layout_job *job;
     uint32_t row;
     bool outside;
 };
 
-static bool is_outside(const struct place_job *job, uint64_t position, uint32_t row)
+static bool is_outside(const struct layout_job *job, uint64_t position, uint32_t row)
 {
-    return sweep_row(job, block_line_of(log_get(job->order, position, FIELD_LINE))) != row;
+    return layout_pass_row(job, block_line_of(log_get(job->order, position, FIELD_LINE))) != row;
 }
 
-static void look_at_receive(void *context, uint64_t receive)
+static void layout_pass_check_receive(void *context, uint64_t receive)
 {
-    struct tie *tie = context;
+    struct layout_tie *tie = context;
     tie->outside |= is_outside(tie->job, receive, tie->row);
 }
 
 /* Is an event of a cluster tied to one outside it? */
-static bool is_tied(const struct place_job *job, uint64_t position, uint32_t row)
+static bool is_tied(const struct layout_job *job, uint64_t position, uint32_t row)
 {
-    struct event e = order_event(job->order, position);
-    struct tie tie = {job, row, false};
+    struct order_event e = order_event(job->order, position);
+    struct layout_tie tie = {job, row, false};
     if (job->placing.has_text &&
-        job->placing.has_text(job->placing.context, (struct ref){e.line, e.number}))
+        job->placing.has_text(job->placing.context, (struct event_id){e.line, e.number}))
         return true;
     for (uint32_t i = 0; i < e.edge_count && !tie.outside; i++)
         tie.outside = is_outside(job, order_edge(job->order, position, i), row);
@@ -64,30 +64,30 @@ static bool is_tied(const struct place_job *job, uint64_t position, uint32_t row
     for (uint64_t p = e.point; p <= end && !tie.outside && p < job->order->count; p++)
         tie.outside = is_outside(job, p, row);
     if (!tie.outside && e.sends)
-        order_receives(job->order, position, look_at_receive, &tie);
+        order_receives(job->order, position, layout_pass_check_receive, &tie);
     return tie.outside;
 }
 
-bool sweep_draws(const struct place_job *job, uint64_t position, uint32_t row)
+bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row)
 {
     return row && (!job->placing.cluster[row - 1] || is_tied(job, position, row)) &&
-           fold_of(&job->folds, position) != 1;
+           collapse_of(&job->folds, position) != 1;
 }
 
-bool place_draws(const struct order *order, const struct placing *placing, uint64_t position)
+bool layout_draws_event(const struct order *order, const struct layout_params *placing, uint64_t position)
 {
-    const struct place_job job = {.order = order, .placing = *placing, .lines = order_lines(order)};
-    uint32_t row = sweep_row(&job, block_line_of(log_get(order, position, FIELD_LINE)));
+    const struct layout_job job = {.order = order, .placing = *placing, .lines = order_line_count(order)};
+    uint32_t row = layout_pass_row(&job, block_line_of(log_get(order, position, FIELD_LINE)));
     return row && (!placing->cluster[row - 1] || is_tied(&job, position, row));
 }
 
-bool sweep_needs_room(const struct place_job *job, const struct sweep *sweep, uint64_t begin,
+bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep, uint64_t begin,
                       uint64_t end, int32_t *column)
 {
     bool room = false;
     for (uint64_t p = begin; p <= end; p++) {
-        uint32_t row = sweep_row(job, block_line_of(log_get(job->order, p, FIELD_LINE)));
-        if (!row || !sweep_draws(job, p, row))
+        uint32_t row = layout_pass_row(job, block_line_of(log_get(job->order, p, FIELD_LINE)));
+        if (!row || !layout_pass_draws(job, p, row))
             continue;
         room = true;
         if (job->placing.cluster[row - 1] && sweep->row[row - 1] > *column)
@@ -98,24 +98,24 @@ bool sweep_needs_room(const struct place_job *job, const struct sweep *sweep, ui
 
 /* ---- what was found ---- */
 
-void sweep_see(struct sweep *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn)
+void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn)
 {
-    sweep->seen = grow(sweep->seen, &sweep->seen_room, sweep->seen_count + 1, sizeof *sweep->seen);
-    sweep->seen[sweep->seen_count++] = (struct seen){position, column, line, drawn};
+    sweep->seen = array_reserve(sweep->seen, &sweep->seen_room, sweep->seen_count + 1, sizeof *sweep->seen);
+    sweep->seen[sweep->seen_count++] = (struct layout_seen){position, column, line, drawn};
 }
 
 /* Lines that count where it is said how far to look: of very many, only so many can be seen. */
 #define LINES_COUNTED 1000u
 
-uint64_t sweep_lines_counted(const struct place_job *job)
+uint64_t layout_pass_lines_counted(const struct layout_job *job)
 {
     return job->placing.many && job->lines > LINES_COUNTED ? LINES_COUNTED : job->lines;
 }
 
-static int32_t *filled(size_t count, int32_t value)
+static int32_t *layout_pass_filled_array(size_t count, int32_t value)
 {
     size_t room = 0;
-    int32_t *array = grow(NULL, &room, count + 1, sizeof *array);
+    int32_t *array = array_reserve(NULL, &room, count + 1, sizeof *array);
     for (size_t i = 0; i < count; i++)
         array[i] = value;
     return array;
@@ -124,29 +124,29 @@ static int32_t *filled(size_t count, int32_t value)
 #define BUDGET_LEAST 4000000u /* events */
 
 /* Enough for every line to fill the columns several times over. */
-uint64_t sweep_budget(const struct place_job *job)
+uint64_t layout_pass_budget(const struct layout_job *job)
 {
-    return BUDGET_LEAST + 16 * sweep_lines_counted(job) * job->placing.columns;
+    return BUDGET_LEAST + 16 * layout_pass_lines_counted(job) * job->placing.columns;
 }
 
-void sweep_begin(struct place_job *job, struct sweep *sweep, int32_t value)
+void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep, int32_t value)
 {
-    sweep->line = filled(job->lines, value);
-    sweep->hidden = filled(job->hidden_lines, value);
-    sweep->row = filled(job->placing.rows, value);
-    sweep->acted = job->placing.many ? filled(job->lines, value) : NULL;
+    sweep->line = layout_pass_filled_array(job->lines, value);
+    sweep->hidden = layout_pass_filled_array(job->hidden_lines, value);
+    sweep->row = layout_pass_filled_array(job->placing.rows, value);
+    sweep->acted = job->placing.many ? layout_pass_filled_array(job->lines, value) : NULL;
     sweep->ready = true;
 }
 
 /* ---- columns ---- */
 
-void sweep_reserve(struct sweep *sweep, size_t index)
+void layout_pass_reserve(struct layout_pass *sweep, size_t index)
 {
-    sweep->column = grow(sweep->column, &sweep->room, index + 1, sizeof *sweep->column);
+    sweep->column = array_reserve(sweep->column, &sweep->room, index + 1, sizeof *sweep->column);
 }
 
 /* How many positions before this one were passed over, to the right; *inside: was it one of them? */
-static uint64_t passed(const struct sweep *sweep, uint64_t position, bool *inside)
+static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint64_t position, bool *inside)
 {
     size_t low = 0, high = sweep->leap_count;
     while (low < high) {
@@ -160,15 +160,15 @@ static uint64_t passed(const struct sweep *sweep, uint64_t position, bool *insid
     return low ? sweep->leaps[low - 1].sum : 0;
 }
 
-size_t sweep_index(const struct sweep *sweep, uint64_t position)
+size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position)
 {
     bool inside;
-    return position - sweep->base - (sweep->leap_count ? passed(sweep, position, &inside) : 0);
+    return position - sweep->base - (sweep->leap_count ? layout_pass_count_skipped(sweep, position, &inside) : 0);
 }
 
-int32_t sweep_column(const struct sweep *sweep, uint64_t position)
+int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position)
 {
     bool inside = false;
-    uint64_t n = sweep->leap_count ? passed(sweep, position, &inside) : 0;
+    uint64_t n = sweep->leap_count ? layout_pass_count_skipped(sweep, position, &inside) : 0;
     return inside ? sweep->leap_edge : sweep->column[position - sweep->base - n];
 }

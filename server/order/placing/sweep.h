@@ -7,7 +7,7 @@
 #include "server/order/placing/place.h"
 
 /* One sweep over the log, away from the cut. */
-struct sweep {
+struct layout_pass {
     uint64_t base;   /* right: position of column[0]; left: column[i] is of base - 1 - i */
     uint64_t at;     /* right: next position; left: all from here on is done */
     int32_t *column;
@@ -15,7 +15,7 @@ struct sweep {
     int32_t *line, *hidden, *row; /* newest column per line, and drawn in a cluster's row */
     size_t open;     /* lines in rows that may still get an event in the window */
     uint64_t looked; /* events it looked at for the window wanted */
-    struct seen {    /* what it found on lines in rows, in the order of the sweep */
+    struct layout_seen {    /* what it found on lines in rows, in the order of the sweep */
         uint64_t position;
         int32_t column;
         uint32_t line;
@@ -30,15 +30,15 @@ struct sweep {
     bool strangers;
     struct map far; /* left: columns pushed to causes that are far away */
     /* right: stretches that were passed over; how it was before the first of them */
-    struct leap {
+    struct skip_range {
         uint64_t from, to; /* positions from .. to - 1 */
         uint64_t sum; /* of positions passed over so far, with these */
     } *leaps;
     size_t leap_count, leap_room;
     int32_t leap_edge;
-    struct sweep *before;
+    struct layout_pass *before;
     uint64_t wait, waited; /* points between two tries */
-    struct shut { /* shut.h */
+    struct closed_lines { /* shut.h */
         bool *open; /* by line - 1: may it still get an event in the window? */
         uint32_t *lines; /* that were open when it was tried last */
         size_t count, room, next;
@@ -46,24 +46,24 @@ struct sweep {
     } shut;
 };
 
-struct place_job {
+struct layout_job {
     const struct order *order;
-    struct placing placing;
+    struct layout_params placing;
     uint64_t *cut, cut_least, cut_most;
     size_t lines, hidden_lines;
     bool leaps; /* may stretches be passed over? */
     uint32_t *acting; /* threads: see acting.h */
     size_t acting_count, acting_room;
-    struct sweep left, right;
-    struct folds folds;
+    struct layout_pass left, right;
+    struct collapse_state folds;
 };
 
-static inline uint32_t sweep_row(const struct place_job *job, uint32_t line)
+static inline uint32_t layout_pass_row(const struct layout_job *job, uint32_t line)
 {
     return line & HIDDEN_LINE || line == 0 || line > job->lines ? 0 : job->placing.row_of[line - 1];
 }
 
-static inline uint64_t sweep_cut(const struct place_job *job, uint32_t line)
+static inline uint64_t layout_pass_cut(const struct layout_job *job, uint32_t line)
 {
     size_t i = line & HIDDEN_LINE ? job->lines + (line & ~HIDDEN_LINE) - 1 : line - 1;
     bool known =
@@ -71,23 +71,23 @@ static inline uint64_t sweep_cut(const struct place_job *job, uint32_t line)
     return known ? job->cut[i] : job->placing.anchor;
 }
 
-int32_t *sweep_newest(struct place_job *job, struct sweep *sweep, uint32_t line);
-bool sweep_draws(const struct place_job *job, uint64_t position, uint32_t row);
+int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line);
+bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row);
 /* Is any event of a point drawn, so that it needs room?  *column grows to what is taken in a cluster's row. */
-bool sweep_needs_room(const struct place_job *job, const struct sweep *sweep, uint64_t begin,
+bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep, uint64_t begin,
                       uint64_t end, int32_t *column);
-void sweep_begin(struct place_job *job, struct sweep *sweep,
+void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep,
                  int32_t value); /* no column yet: this value */
-void sweep_see(struct sweep *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn);
-void sweep_reserve(struct sweep *sweep, size_t index);
-uint64_t sweep_lines_counted(const struct place_job *job);
-uint64_t sweep_budget(const struct place_job *job);
+void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn);
+void layout_pass_reserve(struct layout_pass *sweep, size_t index);
+uint64_t layout_pass_lines_counted(const struct layout_job *job);
+uint64_t layout_pass_budget(const struct layout_job *job);
 
-int32_t sweep_right_edge(const struct place_job *job);
-int32_t sweep_left_edge(const struct place_job *job);
+int32_t layout_pass_right_edge(const struct layout_job *job);
+int32_t layout_pass_left_edge(const struct layout_job *job);
 
 /* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing is known of it. */
-static inline int32_t *sweep_undrawn(const struct place_job *job, const struct sweep *sweep,
+static inline int32_t *layout_pass_undrawn(const struct layout_job *job, const struct layout_pass *sweep,
                                      uint64_t code)
 {
     uint64_t i = (code >> 1) - 1;
@@ -97,22 +97,22 @@ static inline int32_t *sweep_undrawn(const struct place_job *job, const struct s
 }
 
 /* Where the column of a position is kept, and what it is. */
-size_t sweep_index(const struct sweep *sweep, uint64_t position);
-int32_t sweep_column(const struct sweep *sweep, uint64_t position);
+size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position);
+int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position);
 
 /* To the left: columns pushed to causes far away are kept one by one. */
-static inline int32_t sweep_pushed_far(const struct sweep *sweep, uint64_t position)
+static inline int32_t layout_pass_pushed_far(const struct layout_pass *sweep, uint64_t position)
 {
     return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
 }
 
 /* What was pushed to an event by what follows it, if it is more than `column`. */
-static inline int32_t sweep_pushed(const struct sweep *sweep, uint64_t position, int32_t column)
+static inline int32_t layout_pass_pushed(const struct layout_pass *sweep, uint64_t position, int32_t column)
 {
     uint64_t index = sweep->base - 1 - position;
     if (index < sweep->known && sweep->column[index] > column)
         column = sweep->column[index];
-    int32_t far = sweep_pushed_far(sweep, position);
+    int32_t far = layout_pass_pushed_far(sweep, position);
     return far > column ? far : column;
 }
 

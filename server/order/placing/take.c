@@ -10,27 +10,27 @@
 
 #include <stdlib.h>
 
-static bool is_deep(const struct place_job *job, uint64_t position)
+static bool is_deep(const struct layout_job *job, uint64_t position)
 {
-    return job->left.base - order_point_end(job->order, position) - 1 > left_depth(job);
+    return job->left.base - order_point_end(job->order, position) - 1 > layout_left_depth(job);
 }
 
-static void add(struct place_job *job, struct placement *p, const struct seen *seen)
+static void collect_window_add_event(struct layout_job *job, struct layout_result *p, const struct layout_seen *seen)
 {
-    p->events = grow(p->events, &p->room, p->count + 1, sizeof *p->events);
-    uint32_t fold = fold_of(&job->folds, seen->position);
-    p->events[p->count++] = (struct placed){seen->position, seen->column, fold,
-                                            fold > 1 ? fold_end(&job->folds, seen->position) : 0};
+    p->events = array_reserve(p->events, &p->room, p->count + 1, sizeof *p->events);
+    uint32_t fold = collapse_of(&job->folds, seen->position);
+    p->events[p->count++] = (struct layout_event){seen->position, seen->column, fold,
+                                            fold > 1 ? collapse_end(&job->folds, seen->position) : 0};
     p->first = seen->column < p->first ? seen->column : p->first;
     p->last = seen->column > p->last ? seen->column : p->last;
 }
 
-static uint32_t line_placed(const struct place_job *job, const struct placement *p, size_t i)
+static uint32_t line_placed(const struct layout_job *job, const struct layout_result *p, size_t i)
 {
     return block_line_of(log_get(job->order, p->events[i].position, FIELD_LINE));
 }
 
-static void find_edge(struct place_job *job, struct placement *p, uint32_t line)
+static void find_edge(struct layout_job *job, struct layout_result *p, uint32_t line)
 {
     uint64_t *before = &p->before[line - 1], frontier = job->cut[line - 1];
     if (job->placing.from > 0 && job->right.at > frontier)
@@ -39,7 +39,7 @@ static void find_edge(struct place_job *job, struct placement *p, uint32_t line)
 }
 
 /* As below, of the lines that have events in the window; what is told of others is not looked at. */
-static void find_edges_of_many(struct place_job *job, struct placement *p)
+static void find_edges_of_many(struct layout_job *job, struct layout_result *p)
 {
     for (size_t i = p->count; i-- > 0;)
         p->before[line_placed(job, p, i) - 1] = p->events[i].position;
@@ -51,38 +51,38 @@ static void find_edges_of_many(struct place_job *job, struct placement *p)
 }
 
 /* Ordinals, by line, of the first event that is not left of the window: behind the last one that is. */
-static void find_edges(struct place_job *job, struct placement *p)
+static void find_edges(struct layout_job *job, struct layout_result *p)
 {
     for (uint32_t line = 1; line <= job->lines; line++)
-        if (sweep_row(job, line))
+        if (layout_pass_row(job, line))
             p->before[line - 1] = NO_POSITION;
     for (size_t i = job->right.seen_count; i-- > 0;) {
-        const struct seen *seen = &job->right.seen[i];
+        const struct layout_seen *seen = &job->right.seen[i];
         if (seen->column >= job->placing.from)
             p->before[seen->line - 1] = seen->position;
     }
     for (size_t i = 0; i < job->left.seen_count; i++) { /* seen last first */
-        const struct seen *seen = &job->left.seen[i];
+        const struct layout_seen *seen = &job->left.seen[i];
         if (seen->column >= job->placing.from && !is_deep(job, seen->position))
             p->before[seen->line - 1] = seen->position;
     }
     for (uint32_t line = 1; line <= job->lines; line++) {
-        if (sweep_row(job, line))
+        if (layout_pass_row(job, line))
             find_edge(job, p, line);
     }
 }
 
 static int by_position(const void *a, const void *b)
 {
-    uint64_t pa = ((const struct placed *)a)->position, pb = ((const struct placed *)b)->position;
+    uint64_t pa = ((const struct layout_event *)a)->position, pb = ((const struct layout_event *)b)->position;
     return pa < pb ? -1 : pa > pb;
 }
 
 /* What is left of the cut was found last first, but for the members of a point; the rest is in order. */
-static void sort(struct placement *p, size_t left)
+static void collect_window_sort_events(struct layout_result *p, size_t left)
 {
     for (size_t i = 0, k = left; i + 1 < k; i++) {
-        struct placed last = p->events[--k];
+        struct layout_event last = p->events[--k];
         p->events[k] = p->events[i];
         p->events[i] = last;
     }
@@ -93,22 +93,22 @@ static void sort(struct placement *p, size_t left)
         }
 }
 
-void place_take(struct place_job *job, struct placement *p)
+void layout_columns_collect(struct layout_job *job, struct layout_result *p)
 {
-    int32_t from = job->placing.from, edge = sweep_right_edge(job);
-    *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
-    p->before = memory_zeroed(job->lines + 1, sizeof *p->before);
-    const struct sweep *sweeps[] = {&job->left, &job->right};
+    int32_t from = job->placing.from, edge = layout_pass_right_edge(job);
+    *p = (struct layout_result){.first = INT32_MAX, .last = INT32_MIN};
+    p->before = xcalloc(job->lines + 1, sizeof *p->before);
+    const struct layout_pass *sweeps[] = {&job->left, &job->right};
     size_t left = 0; /* so many of the events */
     for (int s = 0; s < 2; s++) {
         for (size_t i = 0; i < sweeps[s]->seen_count; i++) {
-            const struct seen *seen = &sweeps[s]->seen[i];
+            const struct layout_seen *seen = &sweeps[s]->seen[i];
             p->more_left |= seen->column < from;
             p->more_right |= seen->column >= edge;
             if (s == 0 && is_deep(job, seen->position))
                 p->more_left = true; /* found for another window */
             else if (seen->drawn && seen->column >= from && seen->column < edge)
-                add(job, p, seen);
+                collect_window_add_event(job, p, seen);
         }
         left = s == 0 ? p->count : left;
         p->unresolved |= sweeps[s]->unresolved || !sweeps[s]->done;
@@ -118,12 +118,12 @@ void place_take(struct place_job *job, struct placement *p)
         p->more_right |= job->right.at < order_count(job->order);
     }
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
-        const struct line *l = line_get(job->order, line);
-        if (!sweep_row(job, line) || !line_has_kept(job->order, l))
+        const struct order_line *l = line_get(job->order, line);
+        if (!layout_pass_row(job, line) || !line_has_kept(job->order, l))
             continue;
-        p->more_left |= left_has_more(job, line);
+        p->more_left |= layout_left_has_more(job, line);
         p->more_right |= l->last >= job->right.at && l->last >= job->cut[line - 1];
     }
-    sort(p, left);
+    collect_window_sort_events(p, left);
     (job->placing.many ? find_edges_of_many : find_edges)(job, p);
 }

@@ -11,41 +11,41 @@
 #include "server/order/precedence/search.h"
 #include "server/order/state.h"
 
-static void reach(struct search *search, uint64_t position)
+static void forward_search_reach_event(struct event_search *search, uint64_t position)
 {
-    struct bound_table *bounds = &search->scratch->ahead;
+    struct search_bound_table *bounds = &search->scratch->ahead;
     if (position > search->last)
         return;
     uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
     if (!line_place(search->order, number) || line_is_shared(search->order, number))
         return;
-    struct bound *bound = bounds_at(bounds, number);
+    struct search_bound *bound = search_bounds_at(bounds, number);
     if (bound->end && bound->end <= position + 1)
         return;
     bound->end = position + 1;
     bound->cursor = position;
     bound->ordinal = NO_POSITION;
-    search->found |= bounds_end(&search->scratch->walked, number) > position;
-    heap_push(&search->scratch->to_reach, position, number);
+    search->found |= search_bounds_end(&search->scratch->walked, number) > position;
+    binary_heap_push(&search->scratch->to_reach, position, number);
 }
 
-static void reach_receive(void *search, uint64_t receive) { reach(search, receive); }
+static void reach_receive(void *search, uint64_t receive) { forward_search_reach_event(search, receive); }
 
-static void look_around(struct search *search, uint64_t position)
+static void forward_search_expand(struct event_search *search, uint64_t position)
 {
     const struct order *order = search->order;
-    if (log_get(order, position, FIELD_FLAGS) & FIELD_CONTRADICTORY)
+    if (log_get(order, position, FIELD_FLAGS) & FIELD_INCONSISTENT)
         return;
     if (log_sends(order, position))
         order_receives(order, position, reach_receive, search);
     uint64_t first = position - log_get(order, position, FIELD_POINT);
     for (uint64_t p = first;
          p < order->count && (p == first || log_get(order, p, FIELD_POINT) == p - first); p++)
-        reach(search, p);
+        forward_search_reach_event(search, p);
 }
 
 /* The next event of a line, or NO_POSITION. */
-static uint64_t go_on(const struct search *search, uint32_t number, struct bound *bound)
+static uint64_t forward_search_step(const struct event_search *search, uint32_t number, struct search_bound *bound)
 {
     if (bound->ordinal == NO_POSITION)
         bound->ordinal = order_line_from(search->order, number, bound->cursor);
@@ -55,30 +55,30 @@ static uint64_t go_on(const struct search *search, uint32_t number, struct bound
     return next <= search->last ? next : NO_POSITION;
 }
 
-void search_ahead_begin(struct search *search, uint64_t from, uint64_t last)
+void forward_search_begin(struct event_search *search, uint64_t from, uint64_t last)
 {
     search->last = last;
-    bounds_begin(&search->scratch->ahead, search->order);
+    search_bounds_begin(&search->scratch->ahead, search->order);
     search->scratch->to_reach.count = 0;
-    reach(search, from);
-    look_around(search, from);
+    forward_search_reach_event(search, from);
+    forward_search_expand(search, from);
 }
 
-bool search_ahead(struct search *search, uint64_t steps)
+bool forward_search_run(struct event_search *search, uint64_t steps)
 {
-    struct scratch *scratch = search->scratch;
+    struct search_scratch *scratch = search->scratch;
     while (steps-- && scratch->to_reach.count && !search->found) {
-        struct heap_item step = heap_pop(&scratch->to_reach);
+        struct binary_heap_item step = binary_heap_pop(&scratch->to_reach);
         uint64_t position = step.key;
-        struct bound *bound = bounds_at(&scratch->ahead, step.value);
+        struct search_bound *bound = search_bounds_at(&scratch->ahead, step.value);
         if (bound->cursor != position)
             continue; /* it was reached earlier since */
-        look_around(search, position);
-        uint64_t next = go_on(search, step.value, bound);
+        forward_search_expand(search, position);
+        uint64_t next = forward_search_step(search, step.value, bound);
         if (next == NO_POSITION)
             continue;
         bound->cursor = next;
-        heap_push(&scratch->to_reach, next, step.value);
+        binary_heap_push(&scratch->to_reach, next, step.value);
     }
     return search->found;
 }

@@ -18,12 +18,12 @@
 
 struct comparison {
     const struct order *order;
-    struct scratch scratch;
-    struct search search;
+    struct search_scratch scratch;
+    struct event_search search;
     uint64_t from, to; /* positions, the earlier first */
     unsigned turn;
     bool swapped, searched, done;
-    enum precedence answer;
+    enum causal_relation answer;
     uint32_t reasons;
 };
 
@@ -32,58 +32,58 @@ struct comparison {
 static bool nothing_is_missing(const struct order *order) { return order->damaged_blocks == 0; }
 
 /* One turn of each search, about as long for each; true when the answer is known. */
-static bool take_turns(struct comparison *c)
+static bool comparison_alternate_searches(struct comparison *c)
 {
-    struct search *search = &c->search;
+    struct event_search *search = &c->search;
     const struct order *order = c->order;
     unsigned turn = c->turn++;
     if (turn == 0) {
-        bool done = search_walk(search, TURN_EVENTS) && nothing_is_missing(order);
+        bool done = backward_search_walk(search, TURN_EVENTS) && nothing_is_missing(order);
         if (!done && !search->found)
-            search_ahead_begin(search, c->from, c->to);
+            forward_search_begin(search, c->from, c->to);
         return done || search->found;
     }
-    return search_ahead(search, TURN_EVENTS) ||
-           (search_walk(search, 2 * TURN_EVENTS) && nothing_is_missing(order)) || search->found ||
-           (turn > TURNS_BEFORE_SCAN && search_scan(search, SCAN_TURN)) || search->found;
+    return forward_search_run(search, TURN_EVENTS) ||
+           (backward_search_walk(search, 2 * TURN_EVENTS) && nothing_is_missing(order)) || search->found ||
+           (turn > TURNS_BEFORE_SCAN && backward_search_scan(search, SCAN_TURN)) || search->found;
 }
 
-static enum precedence answer_of(struct comparison *c)
+static enum causal_relation answer_of(struct comparison *c)
 {
     if (c->search.found)
         return c->swapped ? ORDER_AFTER : ORDER_BEFORE;
-    c->reasons = c->search.doubt ? UNSEEN_BIT(UNANSWERED_DAMAGED)
-                                 : order_doubts_between(c->order, c->from, c->to);
+    c->reasons = c->search.doubt ? UNTRACED_BIT(UNANSWERED_DAMAGED)
+                                 : order_uncertainty_between(c->order, c->from, c->to);
     return c->reasons ? ORDER_UNKNOWN : ORDER_CONCURRENT;
 }
 
 /* Why an event has no place in the order; 0 if it has one. */
-static uint32_t why_none(const struct order *order, struct ref at, uint64_t position)
+static uint32_t comparison_unknown_reason(const struct order *order, struct event_id at, uint64_t position)
 {
-    const struct line *line = line_get(order, at.line);
+    const struct order_line *line = line_get(order, at.line);
     if (position != NO_POSITION && log_get(order, position, FIELD_LINE) == 0)
-        return UNSEEN_BIT(UNANSWERED_DAMAGED);
+        return UNTRACED_BIT(UNANSWERED_DAMAGED);
     if (position != NO_POSITION)
-        return log_get(order, position, FIELD_FLAGS) & FIELD_CONTRADICTORY
-                   ? UNSEEN_BIT(UNANSWERED_CONTRADICTORY)
+        return log_get(order, position, FIELD_FLAGS) & FIELD_INCONSISTENT
+                   ? UNTRACED_BIT(UNANSWERED_CONTRADICTORY)
                    : 0;
-    return order_is_forgotten(order, at)         ? UNSEEN_BIT(UNANSWERED_FORGOTTEN)
-           : line && at.number > line->delivered ? UNSEEN_BIT(UNANSWERED_PENDING)
-                                                 : UNSEEN_BIT(UNANSWERED_GONE);
+    return order_is_discarded(order, at)         ? UNTRACED_BIT(UNANSWERED_FORGOTTEN)
+           : line && at.number > line->delivered ? UNTRACED_BIT(UNANSWERED_PENDING)
+                                                 : UNTRACED_BIT(UNANSWERED_GONE);
 }
 
 /* Answers that need no search. */
-static bool is_plain(const struct order *order, struct ref a, struct ref b, enum precedence *answer,
+static bool is_plain(const struct order *order, struct event_id a, struct event_id b, enum causal_relation *answer,
                      uint32_t *reasons)
 {
     uint64_t pa = order_position(order, a), pb = order_position(order, b);
     *answer = ORDER_UNKNOWN;
-    *reasons = ref_equal(a, b) ? 0 : why_none(order, a, pa) | why_none(order, b, pb);
+    *reasons = event_id_equal(a, b) ? 0 : comparison_unknown_reason(order, a, pa) | comparison_unknown_reason(order, b, pb);
     if (pa == NO_POSITION || pb == NO_POSITION || pa == pb) {
-        *answer = ref_equal(a, b) ? ORDER_SAME : ORDER_UNKNOWN;
+        *answer = event_id_equal(a, b) ? ORDER_SAME : ORDER_UNKNOWN;
         return true;
     }
-    if ((log_get(order, pa, FIELD_FLAGS) | log_get(order, pb, FIELD_FLAGS)) & FIELD_CONTRADICTORY ||
+    if ((log_get(order, pa, FIELD_FLAGS) | log_get(order, pb, FIELD_FLAGS)) & FIELD_INCONSISTENT ||
         log_get(order, pa, FIELD_LINE) == 0 || log_get(order, pb, FIELD_LINE) == 0)
         return true;
     if (pa - log_get(order, pa, FIELD_POINT) != pb - log_get(order, pb, FIELD_POINT))
@@ -92,7 +92,7 @@ static bool is_plain(const struct order *order, struct ref a, struct ref b, enum
     return true;
 }
 
-static void begin(struct comparison *c, struct ref a, struct ref b)
+static void comparison_start(struct comparison *c, struct event_id a, struct event_id b)
 {
     c->turn = 0;
     c->searched = false;
@@ -104,19 +104,19 @@ static void begin(struct comparison *c, struct ref a, struct ref b)
     c->from = c->swapped ? pb : pa;
     c->to = c->swapped ? pa : pb;
     uint64_t goal = c->from - log_get(c->order, c->from, FIELD_POINT);
-    c->search = (struct search){.least = goal,
+    c->search = (struct event_search){.least = goal,
                                 .goal = goal,
                                 .scratch = c->search.scratch,
                                 .end = order_point_end(c->order, c->from)};
-    search_begin(&c->search, c->order, c->to);
+    backward_search_begin(&c->search, c->order, c->to);
 }
 
-static bool go_on(struct comparison *c, uint64_t budget)
+static bool comparison_advance(struct comparison *c, uint64_t budget)
 {
     for (uint64_t spent = 0; !c->done && spent <= budget;) {
         spent += c->searched || c->turn > TURNS_BEFORE_SCAN ? SCAN_TURN : TURN_EVENTS;
-        c->searched = c->searched || take_turns(c);
-        if (c->searched && (c->search.found || order_doubts_step(c->order, c->to + 1, SCAN_TURN))) {
+        c->searched = c->searched || comparison_alternate_searches(c);
+        if (c->searched && (c->search.found || order_uncertainty_step(c->order, c->to + 1, SCAN_TURN))) {
             c->done = true;
             c->answer = answer_of(c);
         }
@@ -126,20 +126,20 @@ static bool go_on(struct comparison *c, uint64_t budget)
 
 struct comparison *comparison_new(const struct order *order)
 {
-    struct comparison *c = memory_bytes(sizeof *c);
+    struct comparison *c = xmalloc(sizeof *c);
     *c = (struct comparison){.order = order};
     return c;
 }
 
-void comparison_begin(struct comparison *c, struct ref a, struct ref b)
+void comparison_begin(struct comparison *c, struct event_id a, struct event_id b)
 {
     c->search.scratch = &c->scratch;
-    begin(c, a, b);
+    comparison_start(c, a, b);
 }
 
-bool comparison_step(struct comparison *c, uint64_t budget) { return go_on(c, budget); }
+bool comparison_step(struct comparison *c, uint64_t budget) { return comparison_advance(c, budget); }
 
-enum precedence comparison_answer(const struct comparison *c) { return c->answer; }
+enum causal_relation comparison_answer(const struct comparison *c) { return c->answer; }
 
 uint32_t comparison_reasons(const struct comparison *c)
 {
@@ -149,14 +149,14 @@ uint32_t comparison_reasons(const struct comparison *c)
 void comparison_free(struct comparison *c)
 {
     if (c)
-        scratch_release(&c->scratch);
+        search_scratch_release(&c->scratch);
     free(c);
 }
 
-enum precedence order_compare(const struct order *order, struct ref a, struct ref b)
+enum causal_relation order_compare(const struct order *order, struct event_id a, struct event_id b)
 {
     struct comparison c = {.order = order};
-    begin(&c, a, b); /* with the scratch of the order, which is used again and again */
-    go_on(&c, UINT64_MAX - SCAN_TURN);
+    comparison_start(&c, a, b); /* with the scratch of the order, which is used again and again */
+    comparison_advance(&c, UINT64_MAX - SCAN_TURN);
     return c.answer;
 }

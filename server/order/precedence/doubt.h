@@ -4,6 +4,6 @@
 
 #include "server/order/state.h"
 
-void doubts_drop(struct order *order); /* what was found out about them */
+void uncertainty_drop(struct order *order); /* what was found out about them */
 
 #endif

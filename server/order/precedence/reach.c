@@ -12,22 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reach {
+struct cone {
     const struct order *order;
     uint64_t from, first, last; /* the event, and its point */
     bool future, done, scanned; /* scanned: the scan was done first */
-    struct search search; /* of the past; its scratch is ours */
-    struct scratch scratch;
+    struct event_search search; /* of the past; its scratch is ours */
+    struct search_scratch scratch;
     uint64_t at;      /* of the future: all before it is done */
     uint64_t limit;   /* nothing after it is looked at */
     uint64_t *least;  /* by line - 1, then hidden ones; NO_POSITION not reached */
     size_t lines, hidden;
     uint64_t left;    /* exclusive lines not reached yet that have events there */
     uint32_t counted; /* lines that were counted for it */
-    struct bits marks; /* future events on shared lines */
+    struct bitset marks; /* future events on shared lines */
 };
 
-static uint64_t *least_on(struct reach *reach, uint32_t line)
+static uint64_t *least_on(struct cone *reach, uint32_t line)
 {
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
     if (line & HIDDEN_LINE)
@@ -37,12 +37,12 @@ static uint64_t *least_on(struct reach *reach, uint32_t line)
 
 /* Exclusive lines that have an event after `from` (or before it), as far as line `until`: what an early line
  * holds may have to be read from a file, so they are counted in steps. */
-static void count_lines(struct reach *reach, uint32_t until)
+static void count_lines(struct cone *reach, uint32_t until)
 {
-    uint32_t lines = order_lines(reach->order);
+    uint32_t lines = order_line_count(reach->order);
     for (; reach->counted < lines && reach->counted < until; reach->counted++) {
         uint32_t line = reach->counted + 1;
-        const struct line *l = line_get(reach->order, line);
+        const struct order_line *l = line_get(reach->order, line);
         reach->left +=
             !l->shared && line_has_kept(reach->order, l) &&
             (reach->future ? l->last >= reach->first
@@ -51,61 +51,61 @@ static void count_lines(struct reach *reach, uint32_t until)
     }
 }
 
-struct reach *reach_new(const struct order *order, uint64_t position, bool future, uint64_t limit)
+struct cone *cone_new(const struct order *order, uint64_t position, bool future, uint64_t limit)
 {
-    struct reach *reach = memory_bytes(sizeof *reach);
-    *reach = (struct reach){.order = order, .from = position, .future = future, .limit = limit};
+    struct cone *reach = xmalloc(sizeof *reach);
+    *reach = (struct cone){.order = order, .from = position, .future = future, .limit = limit};
     reach->first = position - log_get(order, position, FIELD_POINT);
     reach->last = order_point_end(order, position);
     if (future)
         count_lines(reach, UINT32_MAX);
     if (!future) {
-        reach->search = (struct search){.least = limit > order->first ? limit : order->first,
+        reach->search = (struct event_search){.least = limit > order->first ? limit : order->first,
                                         .goal = NO_POSITION,
                                         .end = 0,
                                         .scratch = &reach->scratch};
-        search_begin(&reach->search, order, position);
+        backward_search_begin(&reach->search, order, position);
         return reach;
     }
-    reach->lines = order_lines(order);
+    reach->lines = order_line_count(order);
     reach->hidden = order_hidden_lines(order);
-    reach->least = memory_bytes((reach->lines + reach->hidden + 1) * sizeof *reach->least);
+    reach->least = xmalloc((reach->lines + reach->hidden + 1) * sizeof *reach->least);
     memset(reach->least, 0xff, (reach->lines + reach->hidden) * sizeof *reach->least);
     reach->at = reach->first;
     return reach;
 }
 
-void reach_free(struct reach *reach)
+void cone_free(struct cone *reach)
 {
     if (!reach)
         return;
-    scratch_release(&reach->scratch);
-    bits_free(&reach->marks);
+    search_scratch_release(&reach->scratch);
+    bitset_free(&reach->marks);
     free(reach->least);
     free(reach);
 }
 
 /* ---- the future: forwards through the log ---- */
 
-static bool in_future(struct reach *reach, uint64_t position)
+static bool in_future(struct cone *reach, uint64_t position)
 {
     if (position < reach->first)
         return false;
     uint32_t number = block_line_of(log_get(reach->order, position, FIELD_LINE));
-    const struct line *line = line_get(reach->order, number);
+    const struct order_line *line = line_get(reach->order, number);
     if (!line)
         return false;
     if (line->shared)
-        return bits_have(&reach->marks, position);
+        return bitset_test(&reach->marks, position);
     const uint64_t *least = least_on(reach, number);
     return least && *least <= position;
 }
 
-static bool follows(struct reach *reach, uint64_t position)
+static bool cone_contains_future(struct cone *reach, uint64_t position)
 {
     if (position >= reach->first && position <= reach->last)
         return true;
-    if (log_get(reach->order, position, FIELD_FLAGS) & FIELD_CONTRADICTORY)
+    if (log_get(reach->order, position, FIELD_FLAGS) & FIELD_INCONSISTENT)
         return false;
     uint32_t number = block_line_of(log_get(reach->order, position, FIELD_LINE));
     const uint64_t *least = least_on(reach, number);
@@ -122,20 +122,20 @@ static bool follows(struct reach *reach, uint64_t position)
     return false;
 }
 
-static void put_in_future(struct reach *reach, uint64_t position)
+static void put_in_future(struct cone *reach, uint64_t position)
 {
     uint32_t number = block_line_of(log_get(reach->order, position, FIELD_LINE));
-    const struct line *line = line_get(reach->order, number);
+    const struct order_line *line = line_get(reach->order, number);
     uint64_t *least = least_on(reach, number);
     if (line && line->shared) {
-        bits_put(&reach->marks, position);
+        bitset_set(&reach->marks, position);
     } else if (least && *least == NO_POSITION) {
         *least = position;
         reach->left -= reach->left && !(number & HIDDEN_LINE);
     }
 }
 
-static bool step_forwards(struct reach *reach, uint64_t budget)
+static bool step_forwards(struct cone *reach, uint64_t budget)
 {
     uint64_t count = order_count(reach->order), stop = reach->at + budget;
     count = reach->limit < count ? reach->limit + 1 : count;
@@ -143,7 +143,7 @@ static bool step_forwards(struct reach *reach, uint64_t budget)
         uint64_t first = reach->at, end = order_point_end(reach->order, first);
         bool future = false;
         for (uint64_t p = first; p <= end && !future; p++)
-            future = follows(reach, p);
+            future = cone_contains_future(reach, p);
         for (uint64_t p = first; p <= end && future; p++)
             put_in_future(reach, p);
         reach->at = end + 1;
@@ -155,10 +155,10 @@ static bool step_forwards(struct reach *reach, uint64_t budget)
 
 /* The scan need not go further once it is back at the least event that is known of any line: what is
  * still to come leads to earlier ones. */
-static bool knows_all(const struct reach *reach)
+static bool knows_all(const struct cone *reach)
 {
-    const struct end_table *ends = &reach->scratch.scanned;
-    if (reach->counted < order_lines(reach->order) || reach->search.reached < reach->left)
+    const struct search_end_table *ends = &reach->scratch.scanned;
+    if (reach->counted < order_line_count(reach->order) || reach->search.reached < reach->left)
         return false;
     for (size_t i = 0; i < ends->visible; i++)
         if (ends->lines[i] && reach->search.at > ends->lines[i])
@@ -166,7 +166,7 @@ static bool knows_all(const struct reach *reach)
     return true;
 }
 
-bool reach_step(struct reach *reach, uint64_t budget)
+bool cone_step(struct cone *reach, uint64_t budget)
 {
     if (reach->done)
         return true;
@@ -174,15 +174,15 @@ bool reach_step(struct reach *reach, uint64_t budget)
         return reach->done = step_forwards(reach, budget);
     count_lines(reach, reach->counted + 8 + (uint32_t)(budget / 512));
     /* Whichever search is done first knows all. */
-    if (search_walk(&reach->search, budget / 8)) {
+    if (backward_search_walk(&reach->search, budget / 8)) {
         reach->done = true;
-    } else if (search_scan(&reach->search, budget) || knows_all(reach)) {
+    } else if (backward_search_scan(&reach->search, budget) || knows_all(reach)) {
         reach->done = reach->scanned = true;
     }
     return reach->done;
 }
 
-uint64_t reach_on(const struct reach *reach, uint32_t line)
+uint64_t cone_contains_on_line(const struct cone *reach, uint32_t line)
 {
     if (reach->future) {
         uint32_t i = line - 1;
@@ -190,26 +190,26 @@ uint64_t reach_on(const struct reach *reach, uint32_t line)
     }
     if (line == 0 || line > reach->scratch.walked.line_room)
         return NO_POSITION;
-    uint64_t end = reach->scanned ? ends_of(&reach->scratch.scanned, line)
-                                  : bounds_end(&reach->scratch.walked, line);
+    uint64_t end = reach->scanned ? search_ends_of(&reach->scratch.scanned, line)
+                                  : search_bounds_end(&reach->scratch.walked, line);
     return end ? end - 1 : NO_POSITION;
 }
 
-bool reach_has(const struct reach *reach, uint64_t position)
+bool cone_contains(const struct cone *reach, uint64_t position)
 {
     uint32_t number = block_line_of(log_get(reach->order, position, FIELD_LINE));
-    const struct line *line = line_get(reach->order, number);
+    const struct order_line *line = line_get(reach->order, number);
     if (!line || number & HIDDEN_LINE ||
-        log_get(reach->order, position, FIELD_FLAGS) & FIELD_CONTRADICTORY)
+        log_get(reach->order, position, FIELD_FLAGS) & FIELD_INCONSISTENT)
         return false;
     if (position >= reach->first && position <= reach->last)
         return true;
     if (line->shared) { /* no succession to go by */
-        struct ref a = {number, log_get(reach->order, position, FIELD_NUMBER)};
-        struct ref b = {block_line_of(log_get(reach->order, reach->from, FIELD_LINE)),
+        struct event_id a = {number, log_get(reach->order, position, FIELD_NUMBER)};
+        struct event_id b = {block_line_of(log_get(reach->order, reach->from, FIELD_LINE)),
                         log_get(reach->order, reach->from, FIELD_NUMBER)};
         return order_compare(reach->order, a, b) == (reach->future ? ORDER_AFTER : ORDER_BEFORE);
     }
-    uint64_t bound = reach_on(reach, number);
+    uint64_t bound = cone_contains_on_line(reach, number);
     return bound != NO_POSITION && (reach->future ? position >= bound : position <= bound);
 }

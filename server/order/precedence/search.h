@@ -8,8 +8,8 @@
 
 /* How far the walk reached on each exclusive line.  Entries of earlier searches are told by their
  * stamp, so that beginning one costs nothing. */
-struct bound_table {
-    struct bound {
+struct search_bound_table {
+    struct search_bound {
         uint64_t end; /* 1 + a position, 0 not at all */
         uint64_t cursor;
         union {
@@ -20,27 +20,27 @@ struct bound_table {
     } *lines, *hidden;
     size_t line_room, hidden_room;
     uint32_t now;
-    struct bits marks; /* events on shared lines, by position */
+    struct bitset marks; /* events on shared lines, by position */
 };
 
 /* The same for the scan, where it must be small: ends by line - 1, then of hidden lines. */
-struct end_table {
+struct search_end_table {
     uint64_t *lines;
     size_t room, visible, hidden;
-    struct bits marks;
+    struct bitset marks;
 };
 
-struct scratch {
-    struct bound_table walked, ahead; /* ahead: `end` is 1 + the least position reached */
-    struct end_table scanned;
-    struct heap
+struct search_scratch {
+    struct search_bound_table walked, ahead; /* ahead: `end` is 1 + the least position reached */
+    struct search_end_table scanned;
+    struct binary_heap
         to_walk; /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
-    struct heap to_reach; /* ahead: lines by position */
+    struct binary_heap to_reach; /* ahead: lines by position */
 };
 
-struct search {
+struct event_search {
     const struct order *order;
-    struct scratch *scratch;
+    struct search_scratch *scratch;
     uint64_t least; /* nothing before this position matters */
     uint64_t goal, end; /* the point looked for: first and last position; NO_POSITION none */
     uint64_t last; /* ahead: nothing after this position matters */
@@ -55,20 +55,20 @@ struct search {
 };
 
 /* Begins at an event; search->scratch NULL: with that of the order. */
-void search_begin(struct search *search, const struct order *order, uint64_t from);
+void backward_search_begin(struct event_search *search, const struct order *order, uint64_t from);
 /* Each goes on for a while; true when it knows all. */
-bool search_walk(struct search *search, uint64_t steps);
-bool search_scan(struct search *search, uint64_t events);
+bool backward_search_walk(struct event_search *search, uint64_t steps);
+bool backward_search_scan(struct event_search *search, uint64_t events);
 /* Begins to search ahead, from an event that a walk is looking for; then goes on for a while; true when it
  * is found. */
-void search_ahead_begin(struct search *search, uint64_t from, uint64_t last);
-bool search_ahead(struct search *search, uint64_t steps);
-void scratch_release(struct scratch *scratch);
-void bounds_begin(struct bound_table *bounds, const struct order *order);
-struct bound *bounds_at(struct bound_table *bounds, uint32_t line);
-uint64_t bounds_end(const struct bound_table *bounds, uint32_t line);
-uint64_t ends_of(const struct end_table *ends, uint32_t line);
+void forward_search_begin(struct event_search *search, uint64_t from, uint64_t last);
+bool forward_search_run(struct event_search *search, uint64_t steps);
+void search_scratch_release(struct search_scratch *scratch);
+void search_bounds_begin(struct search_bound_table *bounds, const struct order *order);
+struct search_bound *search_bounds_at(struct search_bound_table *bounds, uint32_t line);
+uint64_t search_bounds_end(const struct search_bound_table *bounds, uint32_t line);
+uint64_t search_ends_of(const struct search_end_table *ends, uint32_t line);
 
-void scratch_free(struct order *order);
+void search_scratch_free(struct order *order);
 
 #endif
