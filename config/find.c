@@ -91,7 +91,8 @@ static bool open_path(struct opened_description *o, const char *path)
     return o->text != NULL;
 }
 
-static bool open_in(struct opened_description *o, const char *directory, const char *below, const char *name)
+static bool open_in(struct opened_description *o, const char *directory, const char *below,
+                    const char *name)
 {
     if (!directory)
         return false;
@@ -146,7 +147,7 @@ static bool open_beside(struct opened_description *o, const char *name)
     const char *slash = strrchr(o->from->path, '/');
     char *path =
         xasprintf("%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
-                       o->from->path, name, is_path(name) ? "" : ".conf");
+                  o->from->path, name, is_path(name) ? "" : ".conf");
     bool done = open_path(o, path);
     free(path);
     return done;
@@ -163,11 +164,11 @@ struct joined_text {
 #define DEEPEST 16
 #define MOST_PARTS 64
 
-static void description_path_append_text(struct joined_text *joined, const char *include, const struct opened_description *o,
-                 unsigned depth);
+static void description_path_append_text(struct joined_text *joined, const char *include,
+                                         const struct opened_description *o, unsigned depth);
 
-static void join_included(struct joined_text *joined, const char *name, const struct opened_description *from,
-                          unsigned depth)
+static void join_included(struct joined_text *joined, const char *name,
+                          const struct opened_description *from, unsigned depth)
 {
     struct opened_description o = {.from = from};
     if (depth < DEEPEST && joined->parts < MOST_PARTS &&
@@ -176,7 +177,8 @@ static void join_included(struct joined_text *joined, const char *name, const st
     close_opened(&o);
 }
 
-static void description_path_append_text(struct joined_text *joined, const char *include, const struct opened_description *o, unsigned depth)
+static void description_path_append_text(struct joined_text *joined, const char *include,
+                                         const struct opened_description *o, unsigned depth)
 {
     struct arena texts = {0};
     struct description_reader quiet = {.texts = &texts};

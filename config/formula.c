@@ -100,8 +100,8 @@ static double formula_parse_sum(struct formula_reader *f)
     return value;
 }
 
-enum formula_result formula_value(const char *text, formula_name *name, void *context, double *value,
-                           unsigned *wrong)
+enum formula_result formula_value(const char *text, formula_name *name, void *context,
+                                  double *value, unsigned *wrong)
 {
     struct formula_reader f = {.text = text, .at = text, .name = name, .context = context};
     *value = formula_parse_sum(&f);

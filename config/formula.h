@@ -13,7 +13,7 @@ typedef bool formula_name(void *context, const char *name, double *value);
 enum formula_result { FORMULA_GOOD, FORMULA_UNKNOWN /* a value is not known */, FORMULA_WRONG };
 
 /* FORMULA_WRONG sets *wrong, the byte of the text where it is. */
-enum formula_result formula_value(const char *text, formula_name *name, void *context, double *value,
-                           unsigned *wrong);
+enum formula_result formula_value(const char *text, formula_name *name, void *context,
+                                  double *value, unsigned *wrong);
 
 #endif

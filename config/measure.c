@@ -20,14 +20,15 @@ static const struct measurement_level {
     uint32_t wanted;
 } levels[] = {{"counts", COUNTS}, {"real", REAL}, {"cpu", CPU}, {"every", EVERY}, {0}};
 
-static const struct measurement_level others[] = {{"states", WANTED_STATES},     {"memory", WANTED_MEMORY},
-                                      {"meters", WANTED_METERS},     {"usage", WANTED_USAGE},
-                                      {"throttle", WANTED_THROTTLE}, {0}};
+static const struct measurement_level others[] = {
+    {"states", WANTED_STATES}, {"memory", WANTED_MEMORY},     {"meters", WANTED_METERS},
+    {"usage", WANTED_USAGE},   {"throttle", WANTED_THROTTLE}, {0}};
 
 static const char all_words[] = "there are calls (calls=counts, real, cpu, every), states, memory, "
                                 "waits, meters, usage, throttle, rate=1 to rate=1000, none";
 
-static bool measurement_spec_find_word(const struct measurement_level *in, const char *word, size_t size, uint32_t *wanted)
+static bool measurement_spec_find_word(const struct measurement_level *in, const char *word,
+                                       size_t size, uint32_t *wanted)
 {
     for (; in->word; in++)
         if (strlen(in->word) == size && strncmp(in->word, word, size) == 0) {
@@ -75,8 +76,8 @@ bool measurement_spec_parse(const char *words, struct measurement_spec *m, char 
     for (const char *at = words;; at++) {
         size_t size = strcspn(at, ",");
         if (!measurement_spec_parse_word(at, size, m)) {
-            *why = xasprintf("%.*s: no such meter; %s", (int)(size < 100 ? size : 100), at,
-                                  all_words);
+            *why =
+                xasprintf("%.*s: no such meter; %s", (int)(size < 100 ? size : 100), at, all_words);
             return false;
         }
         at += size;
@@ -87,7 +88,8 @@ bool measurement_spec_parse(const char *words, struct measurement_spec *m, char 
 
 /* ---- a file ---- */
 
-static void measurement_spec_parse_exact(struct description_reader *reader, const config_setting_t *root, struct measurement_spec *m)
+static void measurement_spec_parse_exact(struct description_reader *reader,
+                                         const config_setting_t *root, struct measurement_spec *m)
 {
     static const char *const keys[] = {"calls",  "states", "memory",   "waits",
                                        "meters", "usage",  "throttle", NULL};
@@ -163,7 +165,9 @@ static void check_functions(struct description_reader *reader, const config_sett
     }
 }
 
-static void measurement_spec_parse_functions(struct description_reader *reader, const config_setting_t *root, struct measurement_spec *m)
+static void measurement_spec_parse_functions(struct description_reader *reader,
+                                             const config_setting_t *root,
+                                             struct measurement_spec *m)
 {
     static const char *const keys[] = {"ignore", "only", "count", NULL};
     const config_setting_t *group = config_setting_get_member(root, "functions");
@@ -183,7 +187,9 @@ static void measurement_spec_parse_functions(struct description_reader *reader, 
     }
 }
 
-static void measurement_spec_parse_statistical(struct description_reader *reader, const config_setting_t *root, struct measurement_spec *m)
+static void measurement_spec_parse_statistical(struct description_reader *reader,
+                                               const config_setting_t *root,
+                                               struct measurement_spec *m)
 {
     static const char *const keys[] = {"rate", NULL};
     const config_setting_t *group = config_setting_get_member(root, "statistical"), *rate;
@@ -203,7 +209,8 @@ static void measurement_spec_parse_statistical(struct description_reader *reader
         m->rate = (uint32_t)value;
 }
 
-bool measurement_spec_read(const char *text, const char *file, FILE *complaints, struct measurement_spec *m)
+bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
+                           struct measurement_spec *m)
 {
     static const char *const keys[] = {"exact", "statistical", "functions", "meters", NULL};
     struct arena texts = {0};
@@ -216,7 +223,8 @@ bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
     if (strcasestr(text, "@include")) {
         description_complain(&reader, file, 1, "@include is not served");
     } else if (!config_read_string(&config, text)) {
-        description_complain(&reader, file, config_error_line(&config), "%s", config_error_text(&config));
+        description_complain(&reader, file, config_error_line(&config), "%s",
+                             config_error_text(&config));
     } else {
         const config_setting_t *root = config_root_setting(&config);
         description_check_keys(&reader, root, keys);
@@ -298,7 +306,8 @@ static void write_functions(FILE *f, const struct measurement_spec *m)
         if (!m->lists[i] || !*m->lists[i])
             continue;
         fprintf(f, "%s    %s = [", any ? "" : "functions = {\n", lists[i].key);
-        for (struct function_names n = function_names_parse(m->lists[i]); function_names_next(&n, true); comma = ", ") {
+        for (struct function_names n = function_names_parse(m->lists[i]);
+             function_names_next(&n, true); comma = ", ") {
             fprintf(f, "%s\"", comma);
             for (size_t k = 0; k < n.size; k++)
                 fprintf(f, "%s%c", strchr("\\\"", n.word[k]) ? "\\" : "", n.word[k]);

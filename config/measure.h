@@ -29,7 +29,8 @@ struct measurement_spec {
 /* Reads such words; false with *why (the caller's): one is none. */
 bool measurement_spec_parse(const char *words, struct measurement_spec *measure, char **why);
 /* Reads the text of such a file.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what is wrong`. */
-bool measurement_spec_read(const char *text, const char *file, FILE *complaints, struct measurement_spec *measure);
+bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
+                           struct measurement_spec *measure);
 /* Does the text of a file look like one of these, and not like a description? */
 bool measurement_spec_is_set(const char *text);
 

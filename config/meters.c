@@ -29,8 +29,8 @@ static bool is_known(void *context, const char *name, double *value)
 }
 
 /* Of a formula, against the meters before it. */
-static void check_formula(struct description_reader *reader, const config_setting_t *s, const char *formula,
-                          const struct target_metric *before, size_t count)
+static void check_formula(struct description_reader *reader, const config_setting_t *s,
+                          const char *formula, const struct target_metric *before, size_t count)
 {
     struct known_metric known = {.meters = before, .count = count};
     double value;
@@ -57,8 +57,8 @@ static void check_meter(struct description_reader *reader, const config_setting_
         WRONG(s, "\"per\" is for meters with \"from\" and \"to\"");
 }
 
-static void metric_rules_receive_one(struct description_reader *reader, const config_setting_t *s, struct target_metric **meters,
-                     size_t *count)
+static void metric_rules_receive_one(struct description_reader *reader, const config_setting_t *s,
+                                     struct target_metric **meters, size_t *count)
 {
     static const char *const keys[] = {"name", "unit",    "from",  "to",  "per",
                                        "good", "formula", "count", "own", NULL};
@@ -97,8 +97,8 @@ static void metric_rules_receive_one(struct description_reader *reader, const co
     (*meters)[(*count)++] = m;
 }
 
-void metric_rules_parse(struct description_reader *reader, const config_setting_t *root, struct target_metric **meters,
-                 size_t *count)
+void metric_rules_parse(struct description_reader *reader, const config_setting_t *root,
+                        struct target_metric **meters, size_t *count)
 {
     const config_setting_t *list = description_get_groups(reader, root, "meters");
     for (int i = 0; list && i < config_setting_length(list); i++)
@@ -106,7 +106,7 @@ void metric_rules_parse(struct description_reader *reader, const config_setting_
 }
 
 bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
-                 struct target_metric **meters, size_t *count)
+                       struct target_metric **meters, size_t *count)
 {
     static const char *const keys[] = {"meters", "exact", "statistical", "functions",
                                        NULL}; /* measure.h */
@@ -118,7 +118,8 @@ bool metric_rules_read(const char *text, const char *file, FILE *complaints, str
     if (strcasestr(text, "@include")) {
         description_complain(&reader, file, 1, "@include is not served");
     } else if (!config_read_string(&config, text)) {
-        description_complain(&reader, file, config_error_line(&config), "%s", config_error_text(&config));
+        description_complain(&reader, file, config_error_line(&config), "%s",
+                             config_error_text(&config));
     } else {
         description_check_keys(&reader, config_root_setting(&config), keys);
         metric_rules_parse(&reader, config_root_setting(&config), meters, count);

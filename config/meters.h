@@ -32,7 +32,7 @@ struct target_metric {
 /* Reads a file of meters.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what is wrong`; then
  * false, and no meters.  The array is the caller's to free, its texts are in the arena. */
 bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
-                 struct target_metric **meters, size_t *count);
+                       struct target_metric **meters, size_t *count);
 /* As text that metric_rules_read reads; the caller's. */
 char *metric_rules_write(const struct target_metric *meters, size_t count);
 
@@ -40,6 +40,6 @@ struct description_reader;
 struct config_setting_t;
 /* Of the list "meters" in a part of a description. */
 void metric_rules_parse(struct description_reader *reader, const struct config_setting_t *root,
-                 struct target_metric **meters, size_t *count);
+                        struct target_metric **meters, size_t *count);
 
 #endif

@@ -77,8 +77,8 @@ static int options_report_error(const struct options *options, const char *forma
     return -1;
 }
 
-static int options_report_unknown(const struct options *options, const struct argp_option **list, const char *name,
-                   size_t length)
+static int options_report_unknown(const struct options *options, const struct argp_option **list,
+                                  const char *name, size_t length)
 {
     const char *names[OPTIONS_MOST];
     char word[64];
@@ -89,7 +89,8 @@ static int options_report_unknown(const struct options *options, const struct ar
     names[n] = NULL;
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     const char *near = nearest_word(word, names);
-    return near ? options_report_error(options, "unknown option --%s: did you mean --%s?", word, near)
+    return near ? options_report_error(options, "unknown option --%s: did you mean --%s?", word,
+                                       near)
                 : options_report_error(options, "unknown option --%s", word);
 }
 
@@ -115,8 +116,8 @@ static int check_long(const struct options *options, const struct argp_option **
     if (!found)
         return options_report_unknown(options, list, word + 2, length);
     if (other)
-        return options_report_error(options, "--%.*s may be --%s or --%s", (int)length, word + 2, other->name,
-                     found->name);
+        return options_report_error(options, "--%.*s may be --%s or --%s", (int)length, word + 2,
+                                    other->name, found->name);
     if (valued && !found->arg)
         return options_report_error(options, "--%s takes no value", found->name);
     bool next = found->arg && !valued && !(found->flags & OPTION_ARG_OPTIONAL);

@@ -15,7 +15,7 @@
 
 /* One more at the end of an array, empty. */
 #define APPEND(array, count)                                                                       \
-    ((array) = xreallocarray((array), (count) + 1, sizeof *(array)),                              \
+    ((array) = xreallocarray((array), (count) + 1, sizeof *(array)),                               \
      memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
 
 /* ---- kinds ---- */
@@ -28,20 +28,22 @@ static struct target_line_type *find_kind(struct target *target, const char *nam
     return NULL;
 }
 
-static struct target_line_type *add_kind(struct description_reader *reader, const config_setting_t *s,
-                                    struct target *target, const char *name)
+static struct target_line_type *add_kind(struct description_reader *reader,
+                                         const config_setting_t *s, struct target *target,
+                                         const char *name)
 {
     struct target_line_type *kind = APPEND(target->kinds, target->kind_count);
     const char *letter = description_get_text(reader, s, "letter", true);
     *kind = (struct target_line_type){.name = description_copy_text(reader, name),
-                                 .letter = description_copy_text(reader, letter ? letter : ""),
-                                 .title = description_copy_text(reader, name),
-                                 .threads = true,
-                                 .drawn = true};
+                                      .letter = description_copy_text(reader, letter ? letter : ""),
+                                      .title = description_copy_text(reader, name),
+                                      .threads = true,
+                                      .drawn = true};
     return kind;
 }
 
-static void read_kind(struct description_reader *reader, const config_setting_t *s, struct target *target)
+static void read_kind(struct description_reader *reader, const config_setting_t *s,
+                      struct target *target)
 {
     static const char *const keys[] = {"name",     "letter",     "title",    "colour", "shared",
                                        "threads",  "drawn",      "sorted",   "away",   "numbered",
@@ -81,7 +83,8 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
 static const char *const relations[] = {"none",  "sync",  "send", "receive",
                                         "order", "group", "any",  NULL};
 
-static void description_read_read_style(struct description_reader *reader, const config_setting_t *s, struct target_event *event)
+static void description_read_read_style(struct description_reader *reader,
+                                        const config_setting_t *s, struct target_event *event)
 {
     static const char *const shapes[] = {"none", "circle", "square", NULL};
     static const char *const arrows[] = {"none", "to-partner", "from-partner", "dotted", NULL};
@@ -92,14 +95,17 @@ static void description_read_read_style(struct description_reader *reader, const
     description_get_copy(reader, s, "all", &event->all);
     description_get_color(reader, s, &event->colour);
     description_get_bool(reader, s, "filled", &event->filled);
-    event->shape = (enum target_shape)description_get_word(reader, s, "shape", shapes, event->shape);
-    event->arrow = (enum target_arrow)description_get_word(reader, s, "arrow", arrows, event->arrow);
+    event->shape =
+        (enum target_shape)description_get_word(reader, s, "shape", shapes, event->shape);
+    event->arrow =
+        (enum target_arrow)description_get_word(reader, s, "arrow", arrows, event->arrow);
     description_get_bool(reader, s, "who", &event->who);
     description_get_bool(reader, s, "ends", &event->ends);
 }
 
 /* What is told of its waiting: whether, and why it takes its time. */
-static void read_waits(struct description_reader *reader, const config_setting_t *s, struct target_event *event)
+static void read_waits(struct description_reader *reader, const config_setting_t *s,
+                       struct target_event *event)
 {
     static const char *const ways[] = {"no", "meeting", "exclusion", "timer", NULL};
     const config_setting_t *waits = config_setting_get_member(s, "waits");
@@ -111,11 +117,13 @@ static void read_waits(struct description_reader *reader, const config_setting_t
         event->waits_as = event->waits ? WAITS_MEETING : WAITS_NOT;
     }
     description_get_names(reader, s, "causes", &event->causes, NULL);
-    event->category = (uint8_t)description_get_word(reader, s, "category", target_categories, event->category);
+    event->category =
+        (uint8_t)description_get_word(reader, s, "category", target_categories, event->category);
 }
 
 /* What it does and must obey. */
-static void read_rules(struct description_reader *reader, const config_setting_t *s, struct target_event *event)
+static void read_rules(struct description_reader *reader, const config_setting_t *s,
+                       struct target_event *event)
 {
     static const char *const presences[] = {"out", "active", "blocked", "away", NULL};
     static const char *const whose[] = {"acting", "own", NULL};
@@ -128,17 +136,20 @@ static void read_rules(struct description_reader *reader, const config_setting_t
     description_get_bool(reader, s, "rests", &event->rests);
     description_get_bool(reader, s, "handlers", &event->handlers);
     event->has_presence |= config_setting_get_member(s, "thread") != NULL;
-    event->presence = (enum occupancy)description_get_word(reader, s, "thread", presences, event->presence);
+    event->presence =
+        (enum occupancy)description_get_word(reader, s, "thread", presences, event->presence);
     event->own = description_get_word(reader, s, "whose", whose, event->own) == 1;
     event->has_about |= config_setting_get_member(s, "about") != NULL;
-    event->about = (enum occupancy)description_get_word(reader, s, "about", presences, event->about);
+    event->about =
+        (enum occupancy)description_get_word(reader, s, "about", presences, event->about);
     description_get_name_or_names(reader, s, "partner", &event->partners);
     description_get_names(reader, s, "after", &event->after, NULL);
     description_get_names(reader, s, "woken_by", &event->woken_by, NULL);
     description_get_names(reader, s, "expects", &event->expects, NULL);
     if (description_get_names(reader, s, "line_after", &event->line_after, &event->line_first))
         event->line_any = false;
-    if (description_get_names(reader, s, "thread_after", &event->thread_after, &event->thread_first))
+    if (description_get_names(reader, s, "thread_after", &event->thread_after,
+                              &event->thread_first))
         event->thread_any = false;
 }
 
@@ -177,7 +188,8 @@ struct selector {
     bool any_kind, any_relation; /* it says nothing of those */
 };
 
-static bool description_read_selector_matches(const struct selector *wanted, const struct target_event *event)
+static bool description_read_selector_matches(const struct selector *wanted,
+                                              const struct target_event *event)
 {
     return strcmp(event->name, wanted->name) == 0 &&
            (wanted->any_kind || same_names(&event->on, &wanted->on)) &&
@@ -196,7 +208,8 @@ static size_t more_general(const struct target *target, const struct selector *w
     return SIZE_MAX;
 }
 
-static void read_entry(struct description_reader *reader, const config_setting_t *s, struct target_event *event)
+static void read_entry(struct description_reader *reader, const config_setting_t *s,
+                       struct target_event *event)
 {
     event->source = reader->file;
     event->source_line = description_setting_line(s);
@@ -209,14 +222,15 @@ static void read_entry(struct description_reader *reader, const config_setting_t
 }
 
 /* Changes what earlier parts said of these events, or adds one. */
-static void read_event(struct description_reader *reader, const config_setting_t *s, struct target *target)
+static void read_event(struct description_reader *reader, const config_setting_t *s,
+                       struct target *target)
 {
     static const char *const keys[] = {
-        "name",     "on",     "label", "text",    "shape",    "filled",     "colour",
-        "relation", "after",  "arrow", "partner", "opens",    "line_after", "thread_after",
-        "closes",   "thread", "whose", "waits",   "releases", "handlers",   "about",
-        "who",      "ends",   "group", "timed",   "woken_by", "causes",     "category",
-        "unheard",  "all",    "expects", "rests",  NULL};
+        "name",     "on",     "label",   "text",    "shape",    "filled",     "colour",
+        "relation", "after",  "arrow",   "partner", "opens",    "line_after", "thread_after",
+        "closes",   "thread", "whose",   "waits",   "releases", "handlers",   "about",
+        "who",      "ends",   "group",   "timed",   "woken_by", "causes",     "category",
+        "unheard",  "all",    "expects", "rests",   NULL};
     description_check_keys(reader, s, keys);
     const char *name = description_get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};
@@ -225,7 +239,8 @@ static void read_event(struct description_reader *reader, const config_setting_t
     wanted.relation = description_get_word(reader, s, "relation", relations, RELATION_COUNT);
     bool changed = false;
     for (size_t i = 0; i < target->event_count; i++) {
-        if (target->events[i].part >= reader->part || !description_read_selector_matches(&wanted, &target->events[i]))
+        if (target->events[i].part >= reader->part ||
+            !description_read_selector_matches(&wanted, &target->events[i]))
             continue;
         read_entry(reader, s, &target->events[i]);
         changed = true;
@@ -244,7 +259,8 @@ static void read_event(struct description_reader *reader, const config_setting_t
 
 /* ---- clusters ---- */
 
-static void read_cluster(struct description_reader *reader, const config_setting_t *s, struct target *target)
+static void read_cluster(struct description_reader *reader, const config_setting_t *s,
+                         struct target *target)
 {
     static const char *const keys[] = {"name", "kind", "match", NULL};
     description_check_keys(reader, s, keys);
@@ -270,9 +286,10 @@ static void read_cluster(struct description_reader *reader, const config_setting
 
 /* ---- a part ---- */
 
-static void read_groups(struct description_reader *reader, const config_setting_t *root, const char *key,
-                        struct target *target,
-                        void (*read)(struct description_reader *, const config_setting_t *, struct target *))
+static void read_groups(struct description_reader *reader, const config_setting_t *root,
+                        const char *key, struct target *target,
+                        void (*read)(struct description_reader *, const config_setting_t *,
+                                     struct target *))
 {
     const config_setting_t *list = description_get_groups(reader, root, key);
     for (int i = 0; list && i < config_setting_length(list); i++)
@@ -291,8 +308,8 @@ static void check_includes(struct description_reader *reader, const config_setti
                   "\"include\" names \"%s\", which cannot be read", wanted.items[i]);
 }
 
-static void read_root(struct description_reader *reader, const config_setting_t *root, struct target *target,
-                      const struct target_names *read)
+static void read_root(struct description_reader *reader, const config_setting_t *root,
+                      struct target *target, const struct target_names *read)
 {
     static const char *const keys[] = {"name",   "title",    "version", "include", "kinds",
                                        "events", "clusters", "scopes",  "meters",  NULL};
@@ -322,16 +339,18 @@ static void read_part(struct description_reader *reader, const char *text, struc
     config_t config;
     config_init(&config);
     if (strcasestr(text, "@include"))
-        description_complain(reader, reader->file, 1, "@include is not served: write include = \"NAME\";");
+        description_complain(reader, reader->file, 1,
+                             "@include is not served: write include = \"NAME\";");
     else if (!config_read_string(&config, text))
         description_complain(reader, reader->file, config_error_line(&config), "%s",
-                 config_error_text(&config));
+                             config_error_text(&config));
     else if ((reader->readable = true))
         read_root(reader, config_root_setting(&config), target, read);
     config_destroy(&config);
 }
 
-static void add_name(struct description_reader *reader, struct target_names *names, const char *name)
+static void add_name(struct description_reader *reader, struct target_names *names,
+                     const char *name)
 {
     names->items = xreallocarray(names->items, names->count + 1, sizeof *names->items);
     names->items[names->count++] = description_copy_text(reader, name);
@@ -354,7 +373,8 @@ static void read_parts(struct description_reader *reader, const char *text, cons
     free(pieces);
 }
 
-static void check_whole(struct description_reader *reader, const struct target *target, bool readable)
+static void check_whole(struct description_reader *reader, const struct target *target,
+                        bool readable)
 {
     if (readable && (!target->name || !*target->name))
         description_complain(reader, reader->file, 1, "\"name\" is missing");
@@ -377,7 +397,8 @@ static void note_interrupted(struct target *target)
 struct target *target_read(const char *text, const char *name, FILE *complaints)
 {
     struct target *target = xcalloc(1, sizeof *target);
-    struct description_reader reader = {.texts = &target->texts, .file = name, .complaints = complaints};
+    struct description_reader reader = {
+        .texts = &target->texts, .file = name, .complaints = complaints};
     read_parts(&reader, text, name, target);
     check_whole(&reader, target, reader.readable);
     if (reader.mistakes) {
@@ -390,14 +411,14 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
     return target;
 }
 
-bool target_apply_layer(struct target *target, const char *text, const char *name, enum description_layer as,
-                  FILE *complaints)
+bool target_apply_layer(struct target *target, const char *text, const char *name,
+                        enum description_layer as, FILE *complaints)
 {
     struct description_reader reader = {.texts = &target->texts,
-                            .file = name,
-                            .complaints = complaints,
-                            .looks_only = true,
-                            .newer = as == DRESS_AS_NEWER};
+                                        .file = name,
+                                        .complaints = complaints,
+                                        .looks_only = true,
+                                        .newer = as == DRESS_AS_NEWER};
     read_parts(&reader, text, name, target);
     return reader.mistakes == 0;
 }

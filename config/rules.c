@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define COMPLAIN(event, ...) description_complain(reader, (event)->source, (event)->source_line, __VA_ARGS__)
+#define COMPLAIN(event, ...)                                                                       \
+    description_complain(reader, (event)->source, (event)->source_line, __VA_ARGS__)
 
 static bool knows_type(const struct target *target, const char *name)
 {
@@ -119,7 +120,8 @@ static void check_waits(struct description_reader *reader, const struct target *
         COMPLAIN(event, "\"causes\" without \"waits\"");
 }
 
-static void check_event(struct description_reader *reader, const struct target *target, size_t number)
+static void check_event(struct description_reader *reader, const struct target *target,
+                        size_t number)
 {
     const struct target_event *event = &target->events[number];
     for (size_t i = 0; i < event->on.count; i++)
@@ -155,8 +157,8 @@ static void check_meter_types(struct description_reader *reader, const struct ta
     for (size_t i = 0; i < types->count; i++) {
         if (!knows_type(target, types->items[i]))
             description_complain(reader, reader->file, 1,
-                     "the meter \"%s\" names the type \"%s\", which does not exist", meter->name,
-                     types->items[i]);
+                                 "the meter \"%s\" names the type \"%s\", which does not exist",
+                                 meter->name, types->items[i]);
     }
 }
 

@@ -11,7 +11,8 @@ const char *const target_categories[CATEGORIES + 1] = {
     "none", "send",   "receive", "collective", "barrier", "lock",     "condition", "semaphore",
     "join", "system", "clock",   "signal",     "extra",   "parallel", "local",     NULL};
 
-static struct target_scope *function_scopes_find_scope(const struct target *target, const char *match)
+static struct target_scope *function_scopes_find_scope(const struct target *target,
+                                                       const char *match)
 {
     for (size_t i = 0; i < target->scope_count; i++)
         if (strcmp(target->scopes[i].match, match) == 0)
@@ -19,16 +20,17 @@ static struct target_scope *function_scopes_find_scope(const struct target *targ
     return NULL;
 }
 
-static struct target_scope *function_scopes_add_scope(struct description_reader *reader, struct target *target, const char *match)
+static struct target_scope *function_scopes_add_scope(struct description_reader *reader,
+                                                      struct target *target, const char *match)
 {
-    target->scopes =
-        xreallocarray(target->scopes, target->scope_count + 1, sizeof *target->scopes);
+    target->scopes = xreallocarray(target->scopes, target->scope_count + 1, sizeof *target->scopes);
     struct target_scope *scope = &target->scopes[target->scope_count++];
     *scope = (struct target_scope){.match = description_copy_text(reader, match)};
     return scope;
 }
 
-static void read_scope(struct description_reader *reader, const config_setting_t *s, struct target *target)
+static void read_scope(struct description_reader *reader, const config_setting_t *s,
+                       struct target *target)
 {
     static const char *const keys[] = {"match", "category", NULL};
     description_check_keys(reader, s, keys);
@@ -40,13 +42,15 @@ static void read_scope(struct description_reader *reader, const config_setting_t
         WRONG(s, "the scope \"%s\" stands twice", scope->match);
     scope = scope ? scope : function_scopes_add_scope(reader, target, match ? match : "");
     scope->part = reader->part;
-    scope->category = (uint8_t)description_get_word(reader, s, "category", target_categories, scope->category);
+    scope->category =
+        (uint8_t)description_get_word(reader, s, "category", target_categories, scope->category);
     if (scope->category == CATEGORY_CLOCK || scope->category == CATEGORY_SIGNAL)
         WRONG(s, "the category \"%s\" is one of events, not of scopes",
               target_categories[scope->category]);
 }
 
-void function_scopes_parse(struct description_reader *reader, const config_setting_t *root, struct target *target)
+void function_scopes_parse(struct description_reader *reader, const config_setting_t *root,
+                           struct target *target)
 {
     const config_setting_t *list = description_get_groups(reader, root, "scopes");
     for (int i = 0; list && i < config_setting_length(list); i++)

@@ -53,7 +53,8 @@ const struct target_event *target_event(const struct target *target, const char 
     int best_fit = -1;
     for (size_t i = 0; target && i < target->event_count; i++) {
         const struct target_event *event = &target->events[i];
-        if (strcmp(event->name, type) != 0 || (event->on.count && !target_has_line_type(&event->on, kind)))
+        if (strcmp(event->name, type) != 0 ||
+            (event->on.count && !target_has_line_type(&event->on, kind)))
             continue;
         int fit = (event->relation == relation         ? 2
                    : event->relation == RELATION_COUNT ? 1

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void description_complain(struct description_reader *reader, const char *file, int line, const char *format, ...)
+void description_complain(struct description_reader *reader, const char *file, int line,
+                          const char *format, ...)
 {
     va_list ap;
     reader->mistakes++;
@@ -23,7 +24,10 @@ void description_complain(struct description_reader *reader, const char *file, i
     fprintf(reader->complaints, "%s:%d: %s\n", file, line, text);
 }
 
-int description_setting_line(const config_setting_t *s) { return (int)config_setting_source_line(s); }
+int description_setting_line(const config_setting_t *s)
+{
+    return (int)config_setting_source_line(s);
+}
 
 char *description_copy_text(struct description_reader *reader, const char *s)
 {
@@ -49,7 +53,8 @@ static size_t description_values_edit_distance(const char *a, const char *b)
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
             size_t change = last[j - 1] + (a[i - 1] != b[j - 1]);
-            row[j] = description_values_min_size(change, description_values_min_size(last[j], row[j - 1]) + 1);
+            row[j] = description_values_min_size(
+                change, description_values_min_size(last[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = description_values_min_size(row[j], older[j - 2] + 1);
         }
@@ -77,7 +82,8 @@ const char *nearest_word(const char *word, const char *const *words)
     return best;
 }
 
-void description_check_keys(struct description_reader *reader, const config_setting_t *group, const char *const *known)
+void description_check_keys(struct description_reader *reader, const config_setting_t *group,
+                            const char *const *known)
 {
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
@@ -97,8 +103,8 @@ void description_check_keys(struct description_reader *reader, const config_sett
 
 /* ---- values ---- */
 
-const char *description_get_text(struct description_reader *reader, const config_setting_t *group, const char *key,
-                     bool needed)
+const char *description_get_text(struct description_reader *reader, const config_setting_t *group,
+                                 const char *key, bool needed)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
     if (!s) {
@@ -116,14 +122,16 @@ const char *description_get_text(struct description_reader *reader, const config
     return text;
 }
 
-void description_get_copy(struct description_reader *reader, const config_setting_t *group, const char *key, char **value)
+void description_get_copy(struct description_reader *reader, const config_setting_t *group,
+                          const char *key, char **value)
 {
     const char *text = description_get_text(reader, group, key, false);
     if (text)
         *value = description_copy_text(reader, text);
 }
 
-void description_get_bool(struct description_reader *reader, const config_setting_t *group, const char *key, bool *value)
+void description_get_bool(struct description_reader *reader, const config_setting_t *group,
+                          const char *key, bool *value)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
     if (!s)
@@ -134,8 +142,8 @@ void description_get_bool(struct description_reader *reader, const config_settin
         WRONG(s, "\"%s\" must be true or false", key);
 }
 
-int description_get_word(struct description_reader *reader, const config_setting_t *group, const char *key,
-             const char *const *words, int otherwise)
+int description_get_word(struct description_reader *reader, const config_setting_t *group,
+                         const char *key, const char *const *words, int otherwise)
 {
     const char *text = description_get_text(reader, group, key, false);
     if (!text)
@@ -150,7 +158,8 @@ int description_get_word(struct description_reader *reader, const config_setting
     return otherwise;
 }
 
-void description_get_color(struct description_reader *reader, const config_setting_t *group, struct target_color *value)
+void description_get_color(struct description_reader *reader, const config_setting_t *group,
+                           struct target_color *value)
 {
     const char *text = description_get_text(reader, group, "colour", false);
     unsigned red = 0, green = 0, blue = 0;
@@ -163,8 +172,8 @@ void description_get_color(struct description_reader *reader, const config_setti
     *value = (struct target_color){red / 255.0, green / 255.0, blue / 255.0};
 }
 
-bool description_get_names(struct description_reader *reader, const config_setting_t *group, const char *key,
-               struct target_names *names, bool *first)
+bool description_get_names(struct description_reader *reader, const config_setting_t *group,
+                           const char *key, struct target_names *names, bool *first)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
     if (!s)
@@ -184,13 +193,14 @@ bool description_get_names(struct description_reader *reader, const config_setti
         else if (!*config_setting_get_string(item) && first)
             *first = true;
         else
-            names->items[names->count++] = description_copy_text(reader, config_setting_get_string(item));
+            names->items[names->count++] =
+                description_copy_text(reader, config_setting_get_string(item));
     }
     return true;
 }
 
-bool description_get_name_or_names(struct description_reader *reader, const config_setting_t *group, const char *key,
-                       struct target_names *names)
+bool description_get_name_or_names(struct description_reader *reader, const config_setting_t *group,
+                                   const char *key, struct target_names *names)
 {
     const char *one;
     if (!config_setting_lookup_string(group, key, &one))
@@ -200,8 +210,8 @@ bool description_get_name_or_names(struct description_reader *reader, const conf
     return true;
 }
 
-const config_setting_t *description_get_groups(struct description_reader *reader, const config_setting_t *root,
-                                   const char *key)
+const config_setting_t *description_get_groups(struct description_reader *reader,
+                                               const config_setting_t *root, const char *key)
 {
     const config_setting_t *s = config_setting_get_member(root, key);
     if (!s)

@@ -22,7 +22,8 @@ struct binary_heap {
 };
 
 /* Into an array of `count`, which has room for one more. */
-static inline void binary_heap_sift_up(struct binary_heap_item *items, size_t count, struct binary_heap_item item)
+static inline void binary_heap_sift_up(struct binary_heap_item *items, size_t count,
+                                       struct binary_heap_item item)
 {
     size_t i = count;
     for (; i && items[(i - 1) / 2].key > item.key; i = (i - 1) / 2)
@@ -31,7 +32,8 @@ static inline void binary_heap_sift_up(struct binary_heap_item *items, size_t co
 }
 
 /* Out of an array of `count`, at least one; one less is in it then. */
-static inline struct binary_heap_item binary_heap_remove_top(struct binary_heap_item *items, size_t count)
+static inline struct binary_heap_item binary_heap_remove_top(struct binary_heap_item *items,
+                                                             size_t count)
 {
     struct binary_heap_item top = items[0], last = items[--count];
     size_t i = 0;

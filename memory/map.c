@@ -29,7 +29,8 @@ void *map_get(const struct map *map, uint64_t a, uint64_t b)
     if (!map->count)
         return NULL;
     void *value = map->entries[map_find_slot(map, a, b)].value;
-    return value || !map->old ? value : map->old[map_find_slot_in(map->old, map->old_room, a, b)].value;
+    return value || !map->old ? value
+                              : map->old[map_find_slot_in(map->old, map->old_room, a, b)].value;
 }
 
 /* Takes an entry out of a table; those behind it move up. */
@@ -140,7 +141,7 @@ bool map_next(struct map_walk *walk)
 
 /* What moves when an entry is taken out moves to where it is not looked yet, or was looked at before. */
 bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
-              bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context)
+                   bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context)
 {
     move_some(map, most);
     if (map->old)

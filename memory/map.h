@@ -48,6 +48,6 @@ struct map_removal {
 };
 
 bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
-              bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context);
+                   bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context);
 
 #endif

@@ -34,10 +34,7 @@ void *xaligned_alloc(size_t alignment, size_t bytes)
     return xcheck(aligned_alloc(alignment, bytes ? bytes : 1), bytes);
 }
 
-void *xcalloc(size_t n, size_t each)
-{
-    return xcheck(calloc(n ? n : 1, each), bytes_of(n, each));
-}
+void *xcalloc(size_t n, size_t each) { return xcheck(calloc(n ? n : 1, each), bytes_of(n, each)); }
 
 void *xreallocarray(void *array, size_t n, size_t each)
 {
@@ -61,10 +58,7 @@ void *xgrow_array_zeroed(void *array, size_t *room, size_t need, size_t each)
     return grown;
 }
 
-char *xstrdup(const char *text)
-{
-    return text ? xcheck(strdup(text), strlen(text) + 1) : NULL;
-}
+char *xstrdup(const char *text) { return text ? xcheck(strdup(text), strlen(text) + 1) : NULL; }
 
 char *xstrndup(const char *text, size_t size)
 {

@@ -26,10 +26,10 @@ static inline void *array_reserve(void *array, size_t *room, size_t need, size_t
 static inline void *array_reserve_zeroed(void *array, size_t *room, size_t need, size_t each);
 
 /* Appends to an array whose count alone is known: it doubles. */
-#define ARRAY_PUSH(array, count, value)                                                                  \
+#define ARRAY_PUSH(array, count, value)                                                            \
     do {                                                                                           \
         if (((count) & ((count)-1)) == 0)                                                          \
-            (array) = xreallocarray((array), (count) ? 2 * (size_t)(count) : 1, sizeof *(array)); \
+            (array) = xreallocarray((array), (count) ? 2 * (size_t)(count) : 1, sizeof *(array));  \
         (array)[(count)++] = (value);                                                              \
     } while (0)
 

@@ -36,7 +36,8 @@ static uint8_t *spilled_array_map_file(struct spilled_array *s)
     off_t at = (off_t)(s->count * SPILLED_CHUNK_BYTES);
     if (s->file < 0 || posix_fallocate(s->file - 1, at, (off_t)SPILLED_CHUNK_BYTES) != 0)
         return NULL;
-    void *bytes = mmap(NULL, SPILLED_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->file - 1, at);
+    void *bytes =
+        mmap(NULL, SPILLED_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->file - 1, at);
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
@@ -90,8 +91,8 @@ static void spilled_array_release_file_range(struct spilled_array *s, size_t i)
     if (piece->own)
         s->own_bytes -= SPILLED_CHUNK_BYTES;
     else
-        fallocate(s->file - 1, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(i * SPILLED_CHUNK_BYTES),
-                  (off_t)SPILLED_CHUNK_BYTES);
+        fallocate(s->file - 1, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)(i * SPILLED_CHUNK_BYTES), (off_t)SPILLED_CHUNK_BYTES);
 }
 
 void spilled_array_drop_chunk(struct spilled_array *s, size_t piece)

@@ -68,7 +68,8 @@ static void trace_box(cairo_t *cr, cairo_rectangle_t b, double by)
 }
 
 /* The more it took itself, the darker. */
-static void fill_box(cairo_t *cr, const struct call_graph_drawing *d, uint32_t node, cairo_rectangle_t b)
+static void fill_box(cairo_t *cr, const struct call_graph_drawing *d, uint32_t node,
+                     cairo_rectangle_t b)
 {
     const struct call_graph_node *n = &d->graph->nodes[node];
     double share = sqrt(fmin(fmax(n->share, 0), 1));
@@ -112,7 +113,8 @@ static void paint_node(cairo_t *cr, const struct call_graph_drawing *d, uint32_t
 
 /* ---- arrows ---- */
 
-static void call_graph_drawing_paint_arrowhead(cairo_t *cr, double x, double y, double dx, double dy)
+static void call_graph_drawing_paint_arrowhead(cairo_t *cr, double x, double y, double dx,
+                                               double dy)
 {
     double long_is = hypot(dx, dy);
     dx *= HEAD_PT / long_is;
@@ -124,7 +126,8 @@ static void call_graph_drawing_paint_arrowhead(cairo_t *cr, double x, double y, 
     cairo_fill(cr);
 }
 
-static void call_graph_drawing_paint_count(cairo_t *cr, const struct call_graph_drawing *d, double x, double y, const char *calls)
+static void call_graph_drawing_paint_count(cairo_t *cr, const struct call_graph_drawing *d,
+                                           double x, double y, const char *calls)
 {
     double wide = text_cache_width(NULL, calls, COUNT_PT, false), v = d->dark ? 0.1 : 1;
     cairo_set_source_rgba(cr, v, v, v, 0.85);
@@ -135,7 +138,8 @@ static void call_graph_drawing_paint_count(cairo_t *cr, const struct call_graph_
 }
 
 /* Where the n-th of all arcs from (or to) a node begins (or ends): side by side. */
-static double call_graph_drawing_arc_port_x(const struct call_graph_drawing *d, uint32_t arc, bool from)
+static double call_graph_drawing_arc_port_x(const struct call_graph_drawing *d, uint32_t arc,
+                                            bool from)
 {
     const struct graph_layout *l = &d->layers;
     uint32_t node = from ? l->arcs[arc].from : l->arcs[arc].to, before = 0, all = 0;
@@ -158,12 +162,13 @@ static double call_graph_drawing_arc_port_x(const struct call_graph_drawing *d, 
 }
 
 /* Down, around what stands between. */
-static void trace_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t arc, double end_x, double end_y)
+static void trace_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t arc, double end_x,
+                       double end_y)
 {
     const struct graph_layout *l = &d->layers;
     const struct graph_layout_arc *a = &l->arcs[arc];
-    double x = call_graph_drawing_arc_port_x(d, arc, true), y = layer_y(d, l->nodes[a->from].layer) + BOX_PT,
-           half = BETWEEN_PT / 2;
+    double x = call_graph_drawing_arc_port_x(d, arc, true),
+           y = layer_y(d, l->nodes[a->from].layer) + BOX_PT, half = BETWEEN_PT / 2;
     cairo_move_to(cr, x, y);
     for (uint32_t i = 0; i < a->bends; i++) {
         const struct graph_layout_node *bend = &l->nodes[a->bend + i];
@@ -184,7 +189,8 @@ static double call_graph_drawing_arc_width(const struct call_graph_arc *arc)
 static void paint_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t arc)
 {
     const struct graph_layout_arc *a = &d->layers.arcs[arc];
-    double x = call_graph_drawing_arc_port_x(d, arc, false), y = layer_y(d, d->layers.nodes[a->to].layer);
+    double x = call_graph_drawing_arc_port_x(d, arc, false),
+           y = layer_y(d, d->layers.nodes[a->to].layer);
     set_ink(cr, d, 0.45);
     cairo_set_line_width(cr, call_graph_drawing_arc_width(&d->graph->arcs[arc]));
     trace_down(cr, d, arc, x, y - HEAD_PT + 1);
@@ -196,10 +202,13 @@ static void paint_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t
 static void count_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t arc)
 {
     const struct graph_layout_arc *a = &d->layers.arcs[arc];
-    const struct graph_layout_node *last = &d->layers.nodes[a->bends ? a->bend + a->bends - 1 : a->from];
-    double x0 = a->bends ? MARGIN_PT + last->x : call_graph_drawing_arc_port_x(d, arc, true), x1 = call_graph_drawing_arc_port_x(d, arc, false);
-    call_graph_drawing_paint_count(cr, d, x0 * 0.2 + x1 * 0.8, layer_y(d, d->layers.nodes[a->to].layer) - 11,
-              d->graph->arcs[arc].calls);
+    const struct graph_layout_node *last =
+        &d->layers.nodes[a->bends ? a->bend + a->bends - 1 : a->from];
+    double x0 = a->bends ? MARGIN_PT + last->x : call_graph_drawing_arc_port_x(d, arc, true),
+           x1 = call_graph_drawing_arc_port_x(d, arc, false);
+    call_graph_drawing_paint_count(cr, d, x0 * 0.2 + x1 * 0.8,
+                                   layer_y(d, d->layers.nodes[a->to].layer) - 11,
+                                   d->graph->arcs[arc].calls);
 }
 
 /* Up, from the right side of the one to that of the other; of one that calls itself a loop. */
@@ -220,7 +229,8 @@ static void paint_up(cairo_t *cr, const struct call_graph_drawing *d, uint32_t a
     call_graph_drawing_paint_arrowhead(cr, x1, y1, -1, 0);
     const char *calls = d->graph->arcs[arc].calls;
     double wide = text_cache_width(NULL, calls, COUNT_PT, false);
-    call_graph_drawing_paint_count(cr, d, a->from == a->to ? out - 3 + wide / 2 : out - 4, (y0 + y1) / 2, calls);
+    call_graph_drawing_paint_count(cr, d, a->from == a->to ? out - 3 + wide / 2 : out - 4,
+                                   (y0 + y1) / 2, calls);
 }
 
 /* ---- all ---- */
@@ -233,7 +243,7 @@ static void call_graph_drawing_paint(void *context, cairo_t *cr)
     double wide = text_cache_width(NULL, d->title, TITLE_PT, true),
            most = d->width_pt - 2 * MARGIN_PT;
     text_cache_show(cr, MARGIN_PT, MARGIN_PT, d->title,
-                   wide > most ? TITLE_PT * most / wide : TITLE_PT, true);
+                    wide > most ? TITLE_PT * most / wide : TITLE_PT, true);
     for (uint32_t i = 0; i < d->layers.arc_count; i++)
         if (!d->layers.arcs[i].back)
             paint_down(cr, d, i);
@@ -293,16 +303,21 @@ static void lay_out(struct call_graph_drawing *d)
                         d->note_count * NOTE_LINE_PT + MARGIN_PT);
 }
 
-struct call_graph_drawing *call_graph_drawing_new(const struct call_graph *g, const char *title, bool grey, bool dark)
+struct call_graph_drawing *call_graph_drawing_new(const struct call_graph *g, const char *title,
+                                                  bool grey, bool dark)
 {
     struct call_graph_drawing *d = xcalloc(1, sizeof *d);
-    *d = (struct call_graph_drawing){
-        .graph = g, .title = title, .grey = grey, .dark = dark, .selected = CALL_GRAPH_DRAWING_NONE};
+    *d = (struct call_graph_drawing){.graph = g,
+                                     .title = title,
+                                     .grey = grey,
+                                     .dark = dark,
+                                     .selected = CALL_GRAPH_DRAWING_NONE};
     lay_out(d);
     return d;
 }
 
-void call_graph_drawing_size(const struct call_graph_drawing *d, double *width_pt, double *height_pt)
+void call_graph_drawing_size(const struct call_graph_drawing *d, double *width_pt,
+                             double *height_pt)
 {
     *width_pt = d->width_pt;
     *height_pt = d->height_pt;
@@ -339,13 +354,16 @@ void call_graph_drawing_free(struct call_graph_drawing *d)
     free(d);
 }
 
-const char *call_graph_drawing_write(const struct call_graph *g, const struct document_options *o, const char *path)
+const char *call_graph_drawing_write(const struct call_graph *g, const struct document_options *o,
+                                     const char *path)
 {
-    struct call_graph_drawing *d = call_graph_drawing_new(g, o->title ? o->title : "", o->theme.grey, o->theme.dark);
-    const char *why = drawing_file_write(
-        &(struct drawing){
-            .width_pt = d->width_pt, .height_pt = d->height_pt, .paint = call_graph_drawing_paint, .context = d},
-        o, path);
+    struct call_graph_drawing *d =
+        call_graph_drawing_new(g, o->title ? o->title : "", o->theme.grey, o->theme.dark);
+    const char *why = drawing_file_write(&(struct drawing){.width_pt = d->width_pt,
+                                                           .height_pt = d->height_pt,
+                                                           .paint = call_graph_drawing_paint,
+                                                           .context = d},
+                                         o, path);
     call_graph_drawing_free(d);
     text_cache_clear();
     return why;

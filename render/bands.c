@@ -10,7 +10,10 @@
 static double ruler_of(const struct scene *s) { return s->tick_count ? s->ruler_pt : 0; }
 
 /* Below the rows: legend and caption. */
-static double paper_bands_footer_height(const struct scene *s) { return fmax(0, s->height_pt - s->bottom_pt); }
+static double paper_bands_footer_height(const struct scene *s)
+{
+    return fmax(0, s->height_pt - s->bottom_pt);
+}
 
 static double rows_pt(const struct scene *s) { return s->row_count * s->row_pt; }
 
@@ -19,24 +22,25 @@ static struct paper_bands one_page(const struct scene *scene, const struct docum
 {
     double width = scene->vertical ? scene->height_pt : scene->width_pt;
     struct paper_bands bands = {.scale = o->width_pt > 0 ? o->width_pt / width : 1,
-                          .columns_pt = scene->width_pt - scene->names_pt,
-                          .rows = scene->row_count,
-                          .down = 1,
-                          .first = 1,
-                          .others = 1};
+                                .columns_pt = scene->width_pt - scene->names_pt,
+                                .rows = scene->row_count,
+                                .down = 1,
+                                .first = 1,
+                                .others = 1};
     bands.width_pt = width * bands.scale;
     bands.height_pt = (scene->vertical ? scene->width_pt : scene->height_pt) * bands.scale;
     return bands;
 }
 
 /* One page as wide as was asked for, as high as its bands make it. */
-static struct paper_bands paper_bands_wrap_to_width(const struct scene *scene, const struct document_options *o)
+static struct paper_bands paper_bands_wrap_to_width(const struct scene *scene,
+                                                    const struct document_options *o)
 {
     double width = o->width_pt;
     struct paper_bands bands = {.width_pt = width,
-                          .rows = scene->row_count,
-                          .down = 1,
-                          .band_pt = ruler_of(scene) + rows_pt(scene) + BETWEEN_PT};
+                                .rows = scene->row_count,
+                                .down = 1,
+                                .band_pt = ruler_of(scene) + rows_pt(scene) + BETWEEN_PT};
     bands.scale = o->wrap_scale > 0 ? o->wrap_scale : 1;
     if (scene->names_pt * bands.scale > width * NAMES_MOST)
         bands.scale = width * NAMES_MOST / scene->names_pt;
@@ -55,7 +59,8 @@ static unsigned paper_bands_count_fitting(double room, double band)
 }
 
 /* Where one band more fits the first page if all is a little smaller, it is. */
-static void paper_bands_shrink_to_fit(const struct scene *scene, struct paper_bands *bands, double across)
+static void paper_bands_shrink_to_fit(const struct scene *scene, struct paper_bands *bands,
+                                      double across)
 {
     double title = scene->top_pt - ruler_of(scene) + paper_bands_footer_height(scene);
     unsigned now = paper_bands_count_fitting(across / bands->scale - title, bands->band_pt);
@@ -67,12 +72,12 @@ static void paper_bands_shrink_to_fit(const struct scene *scene, struct paper_ba
 static struct paper_bands on_paper(const struct scene *scene, const struct document_options *o)
 {
     struct paper_bands bands = {.paper = true,
-                          .width_pt = o->paper_width_pt,
-                          .height_pt = o->paper_height_pt,
-                          .margin_pt = MARGIN_PT,
-                          .scale = 1,
-                          .first = 1,
-                          .others = 1};
+                                .width_pt = o->paper_width_pt,
+                                .height_pt = o->paper_height_pt,
+                                .margin_pt = MARGIN_PT,
+                                .scale = 1,
+                                .first = 1,
+                                .others = 1};
     double along = (scene->vertical ? o->paper_height_pt : o->paper_width_pt) - 2 * MARGIN_PT;
     double across = (scene->vertical ? o->paper_width_pt : o->paper_height_pt) - 2 * MARGIN_PT;
     double notes = scene->height_pt - (scene->bottom_pt - scene->top_pt) + 14;
@@ -91,7 +96,8 @@ static struct paper_bands on_paper(const struct scene *scene, const struct docum
         bands.columns_pt = along / bands.scale - scene->names_pt;
         double room = across / bands.scale - (scene->top_pt - ruler_of(scene));
         bands.others = paper_bands_count_fitting(room, bands.band_pt);
-        bands.first = paper_bands_count_fitting(room - paper_bands_footer_height(scene), bands.band_pt);
+        bands.first =
+            paper_bands_count_fitting(room - paper_bands_footer_height(scene), bands.band_pt);
     }
     return bands;
 }
@@ -115,7 +121,8 @@ uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands
     return n;
 }
 
-uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i, bool first)
+uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i,
+                          bool first)
 {
     uint32_t begin = i;
     for (unsigned k = 0; k < (first ? bands->first : bands->others); k++)
@@ -188,7 +195,7 @@ static void paint_notes(cairo_t *cr, const struct scene *scene, const struct doc
 }
 
 void paper_bands_paint(cairo_t *cr, const struct scene *scene, const struct document_options *o,
-                 const struct paper_bands *bands, uint32_t i, unsigned y, struct svg *svg)
+                       const struct paper_bands *bands, uint32_t i, unsigned y, struct svg *svg)
 {
     struct paint_part part = {.first_row = y * bands->rows, .last_row = (y + 1) * bands->rows};
     if (part.last_row > scene->row_count)

@@ -20,15 +20,19 @@ struct paper_bands {
     double band_pt; /* from one to the next, of the scene */
 };
 
-struct paper_bands paper_bands_cut(const struct scene *scene, const struct document_options *options);
+struct paper_bands paper_bands_cut(const struct scene *scene,
+                                   const struct document_options *options);
 /* Columns from the i-th on that fit one band; at least one, if there is one. */
-uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands *bands, uint32_t i);
+uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands *bands,
+                             uint32_t i);
 /* How many of the columns, from the i-th on, go on one page (of the first: `first`). */
-uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i, bool first);
+uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i,
+                          bool first);
 unsigned paper_bands_pages(const struct scene *scene, const struct paper_bands *bands);
 
 /* Paints the page that begins with the i-th column; y: which part of the rows.  svg: is told the marks, or NULL. */
-void paper_bands_paint(cairo_t *cr, const struct scene *scene, const struct document_options *options,
-                 const struct paper_bands *bands, uint32_t i, unsigned y, struct svg *svg);
+void paper_bands_paint(cairo_t *cr, const struct scene *scene,
+                       const struct document_options *options, const struct paper_bands *bands,
+                       uint32_t i, unsigned y, struct svg *svg);
 
 #endif

@@ -66,7 +66,8 @@ static void bar_chart_hatch_box(cairo_t *cr, cairo_rectangle_t box)
     cairo_restore(cr);
 }
 
-static void bar_chart_fill_box(cairo_t *cr, const struct bar_chart_page *d, unsigned kind, cairo_rectangle_t box)
+static void bar_chart_fill_box(cairo_t *cr, const struct bar_chart_page *d, unsigned kind,
+                               cairo_rectangle_t box)
 {
     const struct bar_chart_style *l = &looks[kind];
     if (d->grey)
@@ -85,7 +86,8 @@ static double bar_chart_part_width(const struct bar_chart_page *d, int64_t part)
 }
 
 /* Its parts, then the frame of what they do not fill. */
-static void paint_parts(cairo_t *cr, const struct bar_chart_page *d, const struct chart_bar *bar, double y)
+static void paint_parts(cairo_t *cr, const struct bar_chart_page *d, const struct chart_bar *bar,
+                        double y)
 {
     double x = d->names_pt;
     for (unsigned kind = 0; kind < BAR_KINDS; kind++) {
@@ -100,10 +102,12 @@ static const char *bar_chart_fitting_cause_text(const struct chart_bar_cause *c,
 {
     if (text_cache_width(NULL, c->text, SMALL_PT, false) + 4 < width)
         return c->text;
-    return c->brief && text_cache_width(NULL, c->brief, SMALL_PT, false) + 4 < width ? c->brief : "";
+    return c->brief && text_cache_width(NULL, c->brief, SMALL_PT, false) + 4 < width ? c->brief
+                                                                                     : "";
 }
 
-static void paint_causes(cairo_t *cr, const struct bar_chart_page *d, const struct chart_bar *bar, double y)
+static void paint_causes(cairo_t *cr, const struct bar_chart_page *d, const struct chart_bar *bar,
+                         double y)
 {
     double x = d->names_pt;
     for (uint32_t i = 0; i < bar->cause_count; i++) {
@@ -113,7 +117,8 @@ static void paint_causes(cairo_t *cr, const struct bar_chart_page *d, const stru
         cairo_rectangle(cr, x, y, width, CAUSES_PT);
         cairo_fill(cr);
         set_ink(cr, d, 0.2);
-        text_cache_show(cr, x + 2, y + 0.5, bar_chart_fitting_cause_text(c, width), SMALL_PT, false);
+        text_cache_show(cr, x + 2, y + 0.5, bar_chart_fitting_cause_text(c, width), SMALL_PT,
+                        false);
         x += width;
     }
 }
@@ -181,7 +186,7 @@ static void paint_number(cairo_t *cr, const struct bar_chart_page *d)
     snprintf(text, sizeof text, "%u / %u", d->page + 1, d->pages);
     set_ink(cr, d, 0.35);
     text_cache_show(cr, d->width_pt - MARGIN_PT - text_cache_width(NULL, text, SMALL_PT, false),
-                   MARGIN_PT, text, SMALL_PT, false);
+                    MARGIN_PT, text, SMALL_PT, false);
 }
 
 static void bar_chart_paint(void *context, cairo_t *cr)
@@ -191,7 +196,7 @@ static void bar_chart_paint(void *context, cairo_t *cr)
            wide_title = text_cache_width(NULL, d->bars->title, 11, true);
     set_ink(cr, d, 0.1);
     text_cache_show(cr, MARGIN_PT, MARGIN_PT, d->bars->title,
-                   wide_title > most ? 11 * most / wide_title : 11, true);
+                    wide_title > most ? 11 * most / wide_title : 11, true);
     if (d->pages > 1)
         paint_number(cr, d);
     for (uint32_t i = d->page * d->rows; i < d->bars->count && i < (d->page + 1) * d->rows;
@@ -202,8 +207,8 @@ static void bar_chart_paint(void *context, cairo_t *cr)
         paint_parts(cr, d, bar, at);
         paint_causes(cr, d, bar, at + BAR_PT + 1);
         set_ink(cr, d, 0.1);
-        text_cache_show(cr, d->names_pt + bar_chart_part_width(d, bar->all) + 6, at + 1, bar->amount, LETTERS_PT,
-                       false);
+        text_cache_show(cr, d->names_pt + bar_chart_part_width(d, bar->all) + 6, at + 1,
+                        bar->amount, LETTERS_PT, false);
     }
     paint_key(cr, d, y + 4);
     paint_note(cr, d, y + 4 + d->key_pt + 5);
@@ -251,19 +256,23 @@ static void bar_chart_measure_layout(struct bar_chart_page *d, const struct docu
     cut_pages(d, o->format == DOCUMENT_PDF && o->width_pt <= 0);
 }
 
-static void bar_chart_set_page(void *context, unsigned page) { ((struct bar_chart_page *)context)->page = page; }
+static void bar_chart_set_page(void *context, unsigned page)
+{
+    ((struct bar_chart_page *)context)->page = page;
+}
 
-const char *bar_chart_write(const struct bar_chart *bars, const struct document_options *o, const char *path)
+const char *bar_chart_write(const struct bar_chart *bars, const struct document_options *o,
+                            const char *path)
 {
     struct bar_chart_page d = {.bars = bars, .grey = o->theme.grey, .dark = o->theme.dark};
     bar_chart_measure_layout(&d, o);
     const char *why = drawing_file_write(&(struct drawing){.width_pt = d.width_pt,
-                                                      .height_pt = d.height_pt,
-                                                      .paint = bar_chart_paint,
-                                                      .context = &d,
-                                                      .pages = d.pages,
-                                                      .turn = bar_chart_set_page},
-                                    o, path);
+                                                           .height_pt = d.height_pt,
+                                                           .paint = bar_chart_paint,
+                                                           .context = &d,
+                                                           .pages = d.pages,
+                                                           .turn = bar_chart_set_page},
+                                         o, path);
     text_cache_clear();
     return why;
 }

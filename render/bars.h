@@ -27,6 +27,6 @@ struct bar_chart {
 
 /* As a picture; NULL, or what went wrong. */
 const char *bar_chart_write(const struct bar_chart *bars, const struct document_options *options,
-                       const char *path);
+                            const char *path);
 
 #endif

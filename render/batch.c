@@ -16,9 +16,11 @@ struct batch_item {
     double x0, y0, x1, y1; /* of a shape the first two; of a head the last two are its direction */
 };
 
-static struct batch_item *batched_paths_add_item(struct batched_paths *batch, cairo_t *cr, enum batch_item_kind what)
+static struct batch_item *batched_paths_add_item(struct batched_paths *batch, cairo_t *cr,
+                                                 enum batch_item_kind what)
 {
-    batch->items = array_reserve(batch->items, &batch->room, batch->count + 1, sizeof *batch->items);
+    batch->items =
+        array_reserve(batch->items, &batch->room, batch->count + 1, sizeof *batch->items);
     struct batch_item *item = &batch->items[batch->count++];
     struct batch_color c = {0, 0, 0, 1};
     cairo_pattern_get_rgba(cairo_get_source(cr), &c.red, &c.green, &c.blue, &c.alpha);
@@ -26,7 +28,8 @@ static struct batch_item *batched_paths_add_item(struct batched_paths *batch, ca
     return item;
 }
 
-void batched_paths_circle(struct batched_paths *batch, cairo_t *cr, double x, double y, double radius)
+void batched_paths_circle(struct batched_paths *batch, cairo_t *cr, double x, double y,
+                          double radius)
 {
     struct batch_item *item = batched_paths_add_item(batch, cr, SHAPES_CIRCLE);
     item->x0 = x;
@@ -42,8 +45,8 @@ void batched_paths_square(struct batched_paths *batch, cairo_t *cr, double x, do
     item->size = half;
 }
 
-void batched_paths_line(struct batched_paths *batch, cairo_t *cr, double x0, double y0, double x1, double y1,
-                double width, double dash, double pause)
+void batched_paths_line(struct batched_paths *batch, cairo_t *cr, double x0, double y0, double x1,
+                        double y1, double width, double dash, double pause)
 {
     struct batch_item *item = batched_paths_add_item(batch, cr, LINES);
     item->x0 = x0;
@@ -55,8 +58,8 @@ void batched_paths_line(struct batched_paths *batch, cairo_t *cr, double x0, dou
     item->pause = pause;
 }
 
-void batched_paths_head(struct batched_paths *batch, cairo_t *cr, double x, double y, double dx, double dy,
-                double length)
+void batched_paths_head(struct batched_paths *batch, cairo_t *cr, double x, double y, double dx,
+                        double dy, double length)
 {
     struct batch_item *item = batched_paths_add_item(batch, cr, HEADS);
     item->x0 = x;

@@ -34,8 +34,7 @@ static void add_row(struct builder *b, const char *kind_name, char *name, double
     struct scene_row row = {.y_pt =
                                 scene->top_pt + scene->row_pt * scene->row_count + scene->line_pt,
                             .colour = kind ? kind->colour : grey};
-    char *label =
-        kind && *kind->letter ? xasprintf("%s:%s", kind->letter, name) : xstrdup(name);
+    char *label = kind && *kind->letter ? xasprintf("%s:%s", kind->letter, name) : xstrdup(name);
     row.own_label = scene->vertical ? text_extents_fit(b, label, SCENE_NAME_PT, scene->row_pt - 10)
                                     : xstrdup(label);
     row.label = row.own_label;
@@ -105,7 +104,8 @@ static void add_narrow(struct drawing_row *d, double from, double to)
     }
 }
 
-static void add_wide(struct drawing_row *d, const struct worker_placement *stay, double from, double to)
+static void add_wide(struct drawing_row *d, const struct worker_placement *stay, double from,
+                     double to)
 {
     const char *label = metadata_label(d->b->book, stay->task), *address = strstr(label, " (0x");
     struct scene_bar bar = {.row = d->row,
@@ -127,13 +127,15 @@ static void add_wide(struct drawing_row *d, const struct worker_placement *stay,
 }
 
 /* The bars of one carrier, whose first stay is the i-th; where the next one's begin. */
-static uint32_t add_carrier(struct builder *b, const struct scene_times *times, uint32_t row, uint32_t i)
+static uint32_t add_carrier(struct builder *b, const struct scene_times *times, uint32_t row,
+                            uint32_t i)
 {
     const struct worker_rows *c = b->options->carriers;
     struct drawing_row d = {.b = b, .row = row};
     uint32_t carrier = c->stays[i].carrier;
     for (; i < c->stay_count && c->stays[i].carrier == carrier; i++) {
-        double from = scene_times_x(times, c->stays[i].from_ns), to = scene_times_x(times, c->stays[i].to_ns);
+        double from = scene_times_x(times, c->stays[i].from_ns),
+               to = scene_times_x(times, c->stays[i].to_ns);
         if (to - from < BIN_PT)
             add_narrow(&d, from, to);
         else
@@ -176,19 +178,20 @@ static void flush_busy(struct builder *b, const struct worker_busy_time *busy, u
     }
 }
 
-static void add_cluster(struct builder *b, const struct scene_times *times, uint32_t row, uint32_t first,
-                        uint32_t stay)
+static void add_cluster(struct builder *b, const struct scene_times *times, uint32_t row,
+                        uint32_t first, uint32_t stay)
 {
     const struct worker_rows *c = b->options->carriers;
     uint32_t end = first + 1;
     while (end < c->count && !begins_cluster(c, end) && *c->items[end].cluster)
         end++;
-    struct worker_busy_time busy = {.from_pt = times->left_pt,
-                        .count = (uint32_t)((times->right_pt - times->left_pt) / BUSY_PT) + 1};
+    struct worker_busy_time busy = {
+        .from_pt = times->left_pt,
+        .count = (uint32_t)((times->right_pt - times->left_pt) / BUSY_PT) + 1};
     busy.share = xcalloc(busy.count, sizeof *busy.share);
     for (uint32_t i = stay; i < c->stay_count && c->stays[i].carrier < end; i++)
-        add_busy(&busy, scene_times_x(times, c->stays[i].from_ns), scene_times_x(times, c->stays[i].to_ns),
-                 end - first);
+        add_busy(&busy, scene_times_x(times, c->stays[i].from_ns),
+                 scene_times_x(times, c->stays[i].to_ns), end - first);
     const struct target_line_type *kind = metadata_line_type_named(b->book, "cluster");
     flush_busy(b, &busy, row, kind ? kind->colour : grey);
     free(busy.share);
@@ -199,7 +202,7 @@ static void add_cluster(struct builder *b, const struct scene_times *times, uint
 static int by_task(const void *a, const void *b)
 {
     const struct worker_placement *x = *(const struct worker_placement *const *)a,
-                              *y = *(const struct worker_placement *const *)b;
+                                  *y = *(const struct worker_placement *const *)b;
     if (x->task != y->task)
         return x->task < y->task ? -1 : 1;
     if (x->from_ns != y->from_ns)
@@ -207,8 +210,9 @@ static int by_task(const void *a, const void *b)
     return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
 }
 
-static void add_migration(struct builder *b, const struct scene_times *times, const uint32_t *row_of,
-                          const struct worker_placement *from, const struct worker_placement *to)
+static void add_migration(struct builder *b, const struct scene_times *times,
+                          const uint32_t *row_of, const struct worker_placement *from,
+                          const struct worker_placement *to)
 {
     const struct target_event *look = metadata_target_event(b->book, "processor", "migrate");
     struct scene_link link = {.kind = ARROW_MIGRATE,
@@ -224,7 +228,8 @@ static void add_migration(struct builder *b, const struct scene_times *times, co
 /* More than these would be a thicket; the table says each. */
 #define MIGRATIONS_MOST 2000u
 
-static void add_migrations(struct builder *b, const struct scene_times *times, const uint32_t *row_of)
+static void add_migrations(struct builder *b, const struct scene_times *times,
+                           const uint32_t *row_of)
 {
     const struct worker_rows *c = b->options->carriers;
     const struct worker_placement **sorted = xmalloc((c->stay_count + 1) * sizeof *sorted);
@@ -247,8 +252,7 @@ void worker_row_scene_placements(struct builder *b)
     if (!c || !c->stay_count)
         return;
     struct scene_times times;
-    uint32_t *row_of = xcalloc(c->count, sizeof *row_of), row = b->window->row_count,
-             next = 0;
+    uint32_t *row_of = xcalloc(c->count, sizeof *row_of), row = b->window->row_count, next = 0;
     scene_times_make(&times, b->scene);
     for (uint32_t i = 0; i < c->count; i++) {
         if (begins_cluster(c, i))

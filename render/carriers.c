@@ -12,9 +12,10 @@ struct worker_row_columns {
 static bool worker_rows_find_columns(struct worker_row_columns *c, const struct result_table *t)
 {
     uint32_t n = t->column_count;
-    *c = (struct worker_row_columns){result_table_find_column(t, "processor"), result_table_find_column(t, "cluster"),
-                          result_table_find_column(t, "thread"),    result_table_find_column(t, "from"),
-                          result_table_find_column(t, "took"),      result_table_find_column(t, "came")};
+    *c = (struct worker_row_columns){
+        result_table_find_column(t, "processor"), result_table_find_column(t, "cluster"),
+        result_table_find_column(t, "thread"),    result_table_find_column(t, "from"),
+        result_table_find_column(t, "took"),      result_table_find_column(t, "came")};
     return c->processor < n && c->cluster < n && c->task < n && c->from < n && c->took < n &&
            c->came < n;
 }
@@ -25,7 +26,8 @@ static const char *text_view_of(const struct table_cell *cell)
 }
 
 /* Its rows follow each other. */
-static void worker_rows_receive_carrier(struct worker_rows *c, const char *name, const char *cluster)
+static void worker_rows_receive_carrier(struct worker_rows *c, const char *name,
+                                        const char *cluster)
 {
     const struct worker_row *last = c->count ? &c->items[c->count - 1] : NULL;
     if (last && strcmp(last->name, name) == 0 && strcmp(last->cluster, cluster) == 0)
@@ -83,11 +85,12 @@ void worker_rows_read(struct worker_rows *c, const struct result_table *t)
         if (cells[at.task].is != CELL_LINE || cells[at.from].is != CELL_NUMBER ||
             cells[at.took].is != CELL_NUMBER || cells[at.took].number < 0)
             continue;
-        worker_rows_receive_carrier(c, text_view_of(&cells[at.processor]), text_view_of(&cells[at.cluster]));
+        worker_rows_receive_carrier(c, text_view_of(&cells[at.processor]),
+                                    text_view_of(&cells[at.cluster]));
         struct worker_placement stay = {.carrier = c->count - 1,
-                                    .task = cells[at.task].line,
-                                    .from_ns = cells[at.from].number,
-                                    .came = cells[at.came].is == CELL_TEXT};
+                                        .task = cells[at.task].line,
+                                        .from_ns = cells[at.from].number,
+                                        .came = cells[at.came].is == CELL_TEXT};
         if (__builtin_add_overflow(stay.from_ns, cells[at.took].number, &stay.to_ns))
             stay.to_ns = INT64_MAX;
         ARRAY_PUSH(c->stays, c->stay_count, stay);

@@ -63,7 +63,8 @@ const char *state_chart_word(unsigned state)
 }
 
 /* Fills the path. */
-static void state_chart_fill_path(cairo_t *cr, const struct state_chart_page *d, unsigned state, cairo_rectangle_t box)
+static void state_chart_fill_path(cairo_t *cr, const struct state_chart_page *d, unsigned state,
+                                  cairo_rectangle_t box)
 {
     if (d->chart->overview)
         style_fill_work(cr, state, d->grey, box);
@@ -80,8 +81,8 @@ static void set_ink(cairo_t *cr, const struct state_chart_page *d, double light)
 /* ---- rows ---- */
 
 /* One state's path: on top of those before it, pixels that are alike in one. */
-static bool state_chart_trace_state(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels, unsigned state,
-                  cairo_rectangle_t box)
+static bool state_chart_trace_state(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels,
+                                    unsigned state, cairo_rectangle_t box)
 {
     double wide = box.width / pixels;
     bool any = false;
@@ -112,7 +113,7 @@ static void name_row(cairo_t *cr, const struct state_chart_page *d, uint32_t row
     cairo_clip(cr);
     set_ink(cr, d, 0.1);
     text_cache_show(cr, MARGIN_PT, y + d->row_pt / 2 - size * 0.65, d->chart->rows[row].name, size,
-                   false);
+                    false);
     cairo_restore(cr);
 }
 
@@ -139,19 +140,20 @@ static void paint_row(cairo_t *cr, const struct state_chart_page *d, uint32_t ro
 static void paint_way(cairo_t *cr, const struct state_chart_page *d, double top)
 {
     chart_path_paint(cr, d->chart,
-                   &(struct chart_path_box){.x_pt = d->names_pt,
-                                          .y_pt = top,
-                                          .width_pt = d->rows_pt,
-                                          .row_pt = d->row_pt,
-                                          .first = d->page * d->rows,
-                                          .rows = d->rows,
-                                          .grey = d->grey});
+                     &(struct chart_path_box){.x_pt = d->names_pt,
+                                              .y_pt = top,
+                                              .width_pt = d->rows_pt,
+                                              .row_pt = d->row_pt,
+                                              .first = d->page * d->rows,
+                                              .rows = d->rows,
+                                              .grey = d->grey});
 }
 
 /* ---- ruler and key ---- */
 
 /* Right of its tick, or left of it where there is no room. */
-static void paint_tick(cairo_t *cr, const struct state_chart_page *d, double x, double y, const char *text)
+static void paint_tick(cairo_t *cr, const struct state_chart_page *d, double x, double y,
+                       const char *text)
 {
     double wide = text_cache_width(NULL, text, 8, false);
     bool right = x + 3 + wide <= d->names_pt + d->rows_pt + MARGIN_PT - 2;
@@ -180,7 +182,10 @@ static void paint_ruler(cairo_t *cr, const struct state_chart_page *d, double y,
 }
 
 /* Where the rows are many, one looks for times below them, too. */
-static bool has_two_rulers(const struct state_chart_page *d) { return d->row_pt * d->rows > AGAIN_PT; }
+static bool has_two_rulers(const struct state_chart_page *d)
+{
+    return d->row_pt * d->rows > AGAIN_PT;
+}
 
 static void paint_times(cairo_t *cr, const struct state_chart_page *d, double top, double bottom)
 {
@@ -295,8 +300,8 @@ static void paint_number(cairo_t *cr, const struct state_chart_page *d)
     char text[40];
     snprintf(text, sizeof text, "%u / %u", d->page + 1, d->pages);
     set_ink(cr, d, 0.35);
-    text_cache_show(cr, d->width_pt - MARGIN_PT - text_cache_width(NULL, text, 7.5, false), MARGIN_PT,
-                   text, 7.5, false);
+    text_cache_show(cr, d->width_pt - MARGIN_PT - text_cache_width(NULL, text, 7.5, false),
+                    MARGIN_PT, text, 7.5, false);
 }
 
 static void state_chart_paint(void *context, cairo_t *cr)
@@ -322,7 +327,10 @@ static void state_chart_paint(void *context, cairo_t *cr)
     paint_below(cr, d, bottom + 8 + key_height(d));
 }
 
-static void state_chart_set_page(void *context, unsigned page) { ((struct state_chart_page *)context)->page = page; }
+static void state_chart_set_page(void *context, unsigned page)
+{
+    ((struct state_chart_page *)context)->page = page;
+}
 
 /* What is above and below the rows. */
 static double state_chart_frame_height(const struct state_chart_page *d)
@@ -341,7 +349,8 @@ static void cut_pages(struct state_chart_page *d, bool cut)
         d->pages = (unsigned)ceil(count / floor(most / d->row_pt));
         d->rows = (count + d->pages - 1) / d->pages;
     }
-    d->height_pt = state_chart_frame_height(d) + d->row_pt * d->rows + (has_two_rulers(d) ? RULER_PT : 0);
+    d->height_pt =
+        state_chart_frame_height(d) + d->row_pt * d->rows + (has_two_rulers(d) ? RULER_PT : 0);
 }
 
 static double row_height(const struct state_chart_page *d, bool cut)
@@ -365,7 +374,8 @@ static void lay_out(struct state_chart_page *d, const struct document_options *o
     cut_pages(d, cut);
 }
 
-const char *state_chart_write(const struct state_chart *c, const struct document_options *o, const char *path)
+const char *state_chart_write(const struct state_chart *c, const struct document_options *o,
+                              const char *path)
 {
     struct state_chart_page d = {.chart = c, .grey = o->theme.grey, .dark = o->theme.dark};
     struct document_options options = *o;
@@ -373,12 +383,12 @@ const char *state_chart_write(const struct state_chart *c, const struct document
     if (o->format == DOCUMENT_PNG && fabs(o->width_pt - d.width_pt) < 1)
         options.width_pt = 0; /* so that its pixels are those of the rows */
     const char *why = drawing_file_write(&(struct drawing){.width_pt = d.width_pt,
-                                                      .height_pt = d.height_pt,
-                                                      .paint = state_chart_paint,
-                                                      .context = &d,
-                                                      .pages = d.pages,
-                                                      .turn = state_chart_set_page},
-                                    &options, path);
+                                                           .height_pt = d.height_pt,
+                                                           .paint = state_chart_paint,
+                                                           .context = &d,
+                                                           .pages = d.pages,
+                                                           .turn = state_chart_set_page},
+                                         &options, path);
     for (unsigned i = 0; i < d.below_count; i++)
         free(d.below[i]);
     text_cache_clear();

@@ -48,11 +48,12 @@ struct state_chart {
 
 const char *state_chart_word(unsigned state); /* "blocked" */
 /* How many pixels a row of a picture has: as many as are told apart, by the names of its rows and the width that is asked for. */
-uint32_t state_chart_pixels(const struct state_chart *chart, const struct document_options *options);
+uint32_t state_chart_pixels(const struct state_chart *chart,
+                            const struct document_options *options);
 /* As a picture: an image or drawing as large as it takes, a PDF on pages as A4 lying, if it has more rows than one takes
  * and nobody said how wide it is to be.  NULL, or what went wrong. */
-const char *state_chart_write(const struct state_chart *chart, const struct document_options *options,
-                        const char *path);
+const char *state_chart_write(const struct state_chart *chart,
+                              const struct document_options *options, const char *path);
 /* How many letters a row has, and so its pixels, where a line is so wide: by the names of its rows. */
 unsigned state_chart_text_width(const struct state_chart *chart, unsigned width);
 void state_chart_text_print(const struct state_chart *chart, FILE *f); /* in letters */

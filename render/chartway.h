@@ -12,7 +12,8 @@ struct chart_path_box { /* of the rows that are painted, in points */
     bool grey;
 };
 
-void chart_path_paint(cairo_t *cr, const struct state_chart *chart, const struct chart_path_box *box);
+void chart_path_paint(cairo_t *cr, const struct state_chart *chart,
+                      const struct chart_path_box *box);
 /* What it looks like, so wide. */
 void chart_path_sample(cairo_t *cr, double x_pt, double y_pt, double width_pt, bool grey);
 

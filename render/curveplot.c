@@ -64,7 +64,8 @@ static void set_time(struct curve_ruler *r, double most, const struct curve_pane
 struct curve_ruler curve_panel_ruler(const struct curve_panel *p, double height_pt)
 {
     struct curve_ruler r = {.per = 1};
-    double low = curve_panel_value_bound(p, false), high = curve_panel_value_bound(p, true), most = fmax(high, -low);
+    double low = curve_panel_value_bound(p, false), high = curve_panel_value_bound(p, true),
+           most = fmax(high, -low);
     if (strcmp(p->unit, "bytes") == 0)
         set_bytes(&r, most, p->grows);
     else if (strcmp(p->unit, "ns") == 0)
@@ -136,7 +137,7 @@ static void set_line(cairo_t *cr, unsigned number, struct curve_look look, doubl
 }
 
 void curve_panel_sample(cairo_t *cr, unsigned number, double x, double y, double width,
-                  struct curve_look look)
+                        struct curve_look look)
 {
     set_line(cr, number, look, 1);
     cairo_set_line_width(cr, number < CURVE_LOOKS ? 1.3 : 0.7);
@@ -212,8 +213,8 @@ static void plot_steps(const struct curve_plot_state *p, const struct curve_line
 }
 
 /* The pixel that has what a figure told: a level from then on, a rate until then. */
-static const struct series_pixel *curve_panel_is_known_in(const struct curve_panel *p, const struct curve_line *l,
-                                         uint32_t i)
+static const struct series_pixel *curve_panel_is_known_in(const struct curve_panel *p,
+                                                          const struct curve_line *l, uint32_t i)
 {
     bool other = p->grows ? i > 0 : i + 1 < p->pixels;
     const struct series_pixel *beside = &l->pixels[!other ? i : p->grows ? i - 1 : i + 1];
@@ -231,15 +232,15 @@ static void plot_dots(const struct curve_plot_state *p, const struct curve_line 
     for (uint32_t i = 0; i < p->panel->pixels; i++)
         if (l->pixels[i].known == SERIES_RECORDED) {
             cairo_new_sub_path(p->cr);
-            cairo_arc(p->cr, p->x_of(p->context, i), y_of(p, l, curve_panel_is_known_in(p->panel, l, i)->mean), 1.6,
-                      0, 6.2832);
+            cairo_arc(p->cr, p->x_of(p->context, i),
+                      y_of(p, l, curve_panel_is_known_in(p->panel, l, i)->mean), 1.6, 0, 6.2832);
         }
     cairo_fill(p->cr);
 }
 
 void curve_panel_plot(cairo_t *cr, const struct curve_panel *panel, const struct curve_ruler *ruler,
-                cairo_rectangle_t box, double (*x_of)(void *context, uint32_t pixel), void *context,
-                struct curve_look look)
+                      cairo_rectangle_t box, double (*x_of)(void *context, uint32_t pixel),
+                      void *context, struct curve_look look)
 {
     struct curve_plot_state p = {cr, panel, ruler, box, x_of, context, look};
     for (uint32_t i = panel->line_count; i-- > 0;) { /* the first on top */
@@ -250,7 +251,7 @@ void curve_panel_plot(cairo_t *cr, const struct curve_panel *panel, const struct
 }
 
 void curve_panel_plot_ruler(cairo_t *cr, const struct curve_ruler *r, cairo_rectangle_t box,
-                      struct curve_look look, double size)
+                            struct curve_look look, double size)
 {
     unsigned steps = (unsigned)lround((r->high - r->low) / r->step);
     for (unsigned i = 0; i <= steps; i++) {
@@ -263,6 +264,6 @@ void curve_panel_plot_ruler(cairo_t *cr, const struct curve_ruler *r, cairo_rect
         v = look.dark ? 0.75 : 0.3;
         cairo_set_source_rgb(cr, v, v, v);
         text_cache_show(cr, box.x - 4 - text_cache_width(NULL, text, size, false), y - size * 0.68,
-                       text, size, false);
+                        text, size, false);
     }
 }

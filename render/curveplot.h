@@ -36,7 +36,7 @@ struct curve_ruler curve_panel_ruler(const struct curve_panel *panel, double hei
 void curve_panel_tick(const struct curve_ruler *ruler, double value, char *text, size_t size);
 void curve_panel_value(const struct curve_ruler *ruler, double value, char *text, size_t size);
 double curve_panel_shown(const struct curve_ruler *ruler, const struct curve_line *line,
-                   int64_t value); /* divided */
+                         int64_t value); /* divided */
 
 struct curve_look {
     bool grey, dark;
@@ -45,12 +45,12 @@ struct curve_look {
 
 /* x_of: where in the drawing a pixel begins (0 .. pixels). */
 void curve_panel_plot(cairo_t *cr, const struct curve_panel *panel, const struct curve_ruler *ruler,
-                cairo_rectangle_t box, double (*x_of)(void *context, uint32_t pixel), void *context,
-                struct curve_look look);
+                      cairo_rectangle_t box, double (*x_of)(void *context, uint32_t pixel),
+                      void *context, struct curve_look look);
 /* Horizontal lines with their values, left of the box. */
 void curve_panel_plot_ruler(cairo_t *cr, const struct curve_ruler *ruler, cairo_rectangle_t box,
-                      struct curve_look look, double size_pt);
+                            struct curve_look look, double size_pt);
 void curve_panel_sample(cairo_t *cr, unsigned number, double x, double y, double width,
-                  struct curve_look look); /* for a key */
+                        struct curve_look look); /* for a key */
 
 #endif

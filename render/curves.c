@@ -57,10 +57,11 @@ static void paint_head(cairo_t *cr, const struct curves_page *d, const struct cu
         return;
     set_ink(cr, d, 0.35);
     text_cache_show(cr, MARGIN_PT + LEFT_PT + text_cache_width(NULL, p->name, 9, true) + 6, y + 0.5,
-                   r->unit, 8.5, false);
+                    r->unit, 8.5, false);
 }
 
-static void paint_panel(cairo_t *cr, const struct curves_page *d, const struct curve_panel *p, double y)
+static void paint_panel(cairo_t *cr, const struct curves_page *d, const struct curve_panel *p,
+                        double y)
 {
     struct curve_ruler r = curve_panel_ruler(p, d->panel_pt);
     cairo_rectangle_t box = {MARGIN_PT + LEFT_PT, y + HEAD_PT, d->plot_pt, d->panel_pt};
@@ -135,7 +136,7 @@ static void curves_paint(void *context, cairo_t *cr)
     set_ink(cr, d, 0.35);
     for (unsigned i = 0; i < d->below_count; i++)
         text_cache_show(cr, MARGIN_PT + LEFT_PT, bottom + d->words * WORD_PT + i * BELOW_PT,
-                       d->below[i], BELOW_LETTERS_PT, false);
+                        d->below[i], BELOW_LETTERS_PT, false);
 }
 
 /* ---- all ---- */

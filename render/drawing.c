@@ -16,8 +16,8 @@
 
 #define IMAGE_SCALE 2.0 /* pixels of a PNG to a point */
 
-static cairo_surface_t *new_surface(const struct document_options *o, const char *path, double width,
-                                    double height)
+static cairo_surface_t *new_surface(const struct document_options *o, const char *path,
+                                    double width, double height)
 {
     cairo_surface_t *surface;
     if (o->format == DOCUMENT_PNG)
@@ -41,7 +41,8 @@ static void draw_page(const struct drawing *d, const struct document_options *o,
     cairo_show_page(cr);
 }
 
-static cairo_status_t drawing_file_draw_pages(const struct drawing *d, const struct document_options *o, const char *path)
+static cairo_status_t drawing_file_draw_pages(const struct drawing *d,
+                                              const struct document_options *o, const char *path)
 {
     double scale = o->width_pt > 0 ? o->width_pt / d->width_pt : 1;
     cairo_surface_t *surface = new_surface(o, path, d->width_pt * scale, d->height_pt * scale);
@@ -109,10 +110,12 @@ static cairo_status_t draw_svg(const struct drawing *d, const struct document_op
     return status;
 }
 
-const char *drawing_file_write(const struct drawing *d, const struct document_options *o, const char *path)
+const char *drawing_file_write(const struct drawing *d, const struct document_options *o,
+                               const char *path)
 {
     char *part = xasprintf("%s.part", path);
-    cairo_status_t status = o->format == DOCUMENT_SVG ? draw_svg(d, o, part) : drawing_file_draw_pages(d, o, part);
+    cairo_status_t status =
+        o->format == DOCUMENT_SVG ? draw_svg(d, o, part) : drawing_file_draw_pages(d, o, part);
     const char *why = status == CAIRO_STATUS_SUCCESS ? NULL : document_error(status);
     if (!why && rename(part, path) < 0)
         why = strerror(errno);

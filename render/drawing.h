@@ -14,7 +14,7 @@ struct drawing {
 };
 
 /* As large as it is, or scaled to the options' width.  Written under another name first; NULL, or what went wrong. */
-const char *drawing_file_write(const struct drawing *drawing, const struct document_options *options,
-                          const char *path);
+const char *drawing_file_write(const struct drawing *drawing,
+                               const struct document_options *options, const char *path);
 
 #endif

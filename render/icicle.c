@@ -69,7 +69,7 @@ static uint32_t rank_of(const struct icicle_layout *b, const struct icicle_node 
 {
     return node->kind == ICICLE_BOX_WAITED  ? ICICLE_NONE
            : node->kind == ICICLE_BOX_APART ? SEVERAL
-                                       : b->groups[node->group].rank;
+                                            : b->groups[node->group].rank;
 }
 
 /* ---- words ---- */
@@ -162,7 +162,7 @@ int64_t icicle_drawing_min_share(const struct icicle_layout *b, uint32_t node, d
 }
 
 void icicle_drawing_place(const struct icicle_layout *b, uint32_t node, double width_pt,
-                  struct icicle_boxes *places)
+                          struct icicle_boxes *places)
 {
     node = node < b->count ? node : 0;
     icicle_layout_place(b, node, icicle_drawing_min_share(b, node, width_pt), places);
@@ -199,8 +199,9 @@ static void paint_words(const struct icicle_painter *p, const struct icicle_box 
     if (box.width < LABEL_LEAST_PT)
         return;
     snprintf(several, sizeof several, "(smaller: %u)", placed->smaller);
-    said = placed->smaller ? icicle_drawing_fitting(several, box.width - 2 * INSET_PT, LETTERS_PT)
-                           : icicle_drawing_box_label(&p->boxes->nodes[placed->node], box.width - 2 * INSET_PT);
+    said = placed->smaller
+               ? icicle_drawing_fitting(several, box.width - 2 * INSET_PT, LETTERS_PT)
+               : icicle_drawing_box_label(&p->boxes->nodes[placed->node], box.width - 2 * INSET_PT);
     double v = placed->above ? 0.4 : 0.08;
     cairo_set_source_rgb(p->cr, v, v, v);
     if (said)
@@ -208,7 +209,8 @@ static void paint_words(const struct icicle_painter *p, const struct icicle_box 
     free(said);
 }
 
-static void icicle_drawing_frame_box(const struct icicle_painter *p, cairo_rectangle_t box, double width, double v)
+static void icicle_drawing_frame_box(const struct icicle_painter *p, cairo_rectangle_t box,
+                                     double width, double v)
 {
     cairo_set_source_rgb(p->cr, v, v, v);
     cairo_set_line_width(p->cr, width);
@@ -223,7 +225,8 @@ static void paint_ground(const struct icicle_painter *p, const struct icicle_box
 {
     const struct icicle_node *node = &p->boxes->nodes[placed->node];
     bool back = placed->above || (p->view->found && !p->view->found[placed->node]);
-    icicle_drawing_fill(p->cr, placed->smaller ? SEVERAL : rank_of(p->boxes, node), p->view->grey, box);
+    icicle_drawing_fill(p->cr, placed->smaller ? SEVERAL : rank_of(p->boxes, node), p->view->grey,
+                        box);
     if (back) {
         cairo_set_source_rgba(p->cr, 1, 1, 1, 0.6);
         cairo_rectangle(p->cr, box.x, box.y, box.width, box.height);
@@ -254,7 +257,8 @@ static void paint_box(const struct icicle_painter *p, const struct icicle_box *p
 
 /* ---- the ruler ---- */
 
-static void icicle_drawing_report_tick(const struct icicle_layout *b, int64_t at, int64_t step, char *text, size_t room)
+static void icicle_drawing_report_tick(const struct icicle_layout *b, int64_t at, int64_t step,
+                                       char *text, size_t room)
 {
     if (b->ns && at)
         time_columns_print(at, step, text, room);
@@ -299,8 +303,8 @@ static void paint_ruler(const struct icicle_painter *p)
     }
 }
 
-void icicle_drawing_paint(cairo_t *cr, const struct icicle_layout *b, const struct icicle_boxes *places,
-                  const struct icicle_drawing_view *view)
+void icicle_drawing_paint(cairo_t *cr, const struct icicle_layout *b,
+                          const struct icicle_boxes *places, const struct icicle_drawing_view *view)
 {
     struct icicle_painter p = {cr, b, view, scale_of(places, view)};
     if (view->from_pt < ICICLE_RULER_PT)
@@ -309,8 +313,10 @@ void icicle_drawing_paint(cairo_t *cr, const struct icicle_layout *b, const stru
         paint_box(&p, &places->items[i]);
 }
 
-const struct icicle_box *icicle_drawing_at(const struct icicle_layout *b, const struct icicle_boxes *places,
-                                     const struct icicle_drawing_view *view, double x, double y)
+const struct icicle_box *icicle_drawing_at(const struct icicle_layout *b,
+                                           const struct icicle_boxes *places,
+                                           const struct icicle_drawing_view *view, double x,
+                                           double y)
 {
     struct icicle_painter p = {NULL, b, view, scale_of(places, view)};
     for (uint32_t i = 0; i < places->count; i++) {

@@ -54,7 +54,8 @@ static void add_notes(struct icicle_page *d, const char *title, uint32_t node)
     char *wide = xasprintf("Widths: %s.  What lies below a box is a part of it.", b->measure);
     add_lines(d, wide, NOTE_LETTERS_PT);
     free(wide);
-    char *smaller = icicle_page_smaller_text(b, &d->places, icicle_drawing_min_share(b, node, d->view.width_pt));
+    char *smaller = icicle_page_smaller_text(b, &d->places,
+                                             icicle_drawing_min_share(b, node, d->view.width_pt));
     if (smaller)
         add_lines(d, smaller, NOTE_LETTERS_PT);
     free(smaller);
@@ -62,7 +63,8 @@ static void add_notes(struct icicle_page *d, const char *title, uint32_t node)
         add_lines(d, b->notes[i], NOTE_LETTERS_PT);
 }
 
-char *icicle_page_smaller_text(const struct icicle_layout *b, const struct icicle_boxes *places, int64_t least)
+char *icicle_page_smaller_text(const struct icicle_layout *b, const struct icicle_boxes *places,
+                               int64_t least)
 {
     char narrow[40], all[40];
     if (!places->smaller_size) /* what took nothing is nowhere, however near */
@@ -70,8 +72,8 @@ char *icicle_page_smaller_text(const struct icicle_layout *b, const struct icicl
     icicle_drawing_box_text(b, least, narrow, sizeof narrow);
     icicle_drawing_box_text(b, places->smaller_size, all, sizeof all);
     return xasprintf("%u too narrow to be drawn, each less than %s, stand together as "
-                          "(smaller): %s in all.",
-                          places->smaller, narrow, all);
+                     "(smaller): %s in all.",
+                     places->smaller, narrow, all);
 }
 
 /* ---- the key ---- */
@@ -170,23 +172,24 @@ static void icicle_page_measure_layout(struct icicle_page *d)
                         (d->line_count - d->title_lines) * NOTE_LINE_PT);
 }
 
-const char *icicle_page_write(const struct icicle_layout *b, uint32_t node, const struct document_options *o,
-                         const char *path)
+const char *icicle_page_write(const struct icicle_layout *b, uint32_t node,
+                              const struct document_options *o, const char *path)
 {
     double width = o->width_pt > 0 ? o->width_pt - 2 * MARGIN_PT : WIDTH_PT;
     struct icicle_page d = {.boxes = b,
-                      .view = {.width_pt = fmin(fmax(width, WIDTH_LEAST_PT), PAGE_LIMIT_PT),
-                               .selected = ICICLE_NONE,
-                               .pointed = ICICLE_NONE,
-                               .grey = o->theme.grey,
-                               .dark = o->theme.dark}};
+                            .view = {.width_pt = fmin(fmax(width, WIDTH_LEAST_PT), PAGE_LIMIT_PT),
+                                     .selected = ICICLE_NONE,
+                                     .pointed = ICICLE_NONE,
+                                     .grey = o->theme.grey,
+                                     .dark = o->theme.dark}};
     icicle_drawing_place(b, node, d.view.width_pt, &d.places);
     add_notes(&d, o->title ? o->title : b->title, node);
     icicle_page_measure_layout(&d);
-    const char *why = drawing_file_write(
-        &(struct drawing){
-            .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = icicle_page_paint, .context = &d},
-        o, path);
+    const char *why = drawing_file_write(&(struct drawing){.width_pt = d.width_pt,
+                                                           .height_pt = d.height_pt,
+                                                           .paint = icicle_page_paint,
+                                                           .context = &d},
+                                         o, path);
     icicle_layout_places_free(&d.places);
     for (uint32_t i = 0; i < d.line_count; i++)
         free(d.lines[i]);

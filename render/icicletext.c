@@ -33,17 +33,19 @@ static void print_cells(const char *text, size_t cells, FILE *f)
         fprintf(f, "%s%*s", text, (int)(cells - n), "");
     } else if (cells) {
         size_t head = cells / 2, tail = cells - 1 - head;
-        fprintf(f, "%.*s~%s", (int)(icicle_text_skip_characters(text, head) - text), text, icicle_text_skip_characters(text, n - tail));
+        fprintf(f, "%.*s~%s", (int)(icicle_text_skip_characters(text, head) - text), text,
+                icicle_text_skip_characters(text, n - tail));
     }
 }
 
-static void print_box(const struct icicle_layout *b, const struct icicle_box *p, size_t cells, FILE *f)
+static void print_box(const struct icicle_layout *b, const struct icicle_box *p, size_t cells,
+                      FILE *f)
 {
     const struct icicle_node *node = &b->nodes[p->node];
     const char *name = node->brief ? node->brief : node->name;
     char *both = p->smaller ? xasprintf("(smaller: %u)", p->smaller)
                             : xasprintf("%s%s  %s", node->kind == ICICLE_BOX_WAITED ? "~" : "",
-                                             name, node->amount);
+                                        name, node->amount);
     bool whole = icicle_text_count_characters(both) <= cells;
     if (cells)
         fputc('|', f);
@@ -51,8 +53,8 @@ static void print_box(const struct icicle_layout *b, const struct icicle_box *p,
     free(both);
 }
 
-static void print_row(const struct icicle_layout *b, const struct icicle_boxes *places, uint32_t depth,
-                      double scale, unsigned width, FILE *f)
+static void print_row(const struct icicle_layout *b, const struct icicle_boxes *places,
+                      uint32_t depth, double scale, unsigned width, FILE *f)
 {
     size_t at = 0;
     for (uint32_t i = 0; i < places->count; i++) {

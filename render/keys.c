@@ -15,12 +15,12 @@ static void paint_key_arrow(const struct painter *p, const struct scene_key *k)
     all.from = all.above = -1e9;
     all.to = all.below = 1e9;
     row_line_link(&all, &(struct scene_link){.kind = k->arrow,
-                                           .x0_pt = k->x_pt - dx,
-                                           .y0_pt = k->y_pt - dy,
-                                           .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
-                                           .y1_pt = k->y_pt + dy * (head ? 1.6 : 1),
-                                           .head = head,
-                                           .colour = k->colour});
+                                             .x0_pt = k->x_pt - dx,
+                                             .y0_pt = k->y_pt - dy,
+                                             .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
+                                             .y1_pt = k->y_pt + dy * (head ? 1.6 : 1),
+                                             .head = head,
+                                             .colour = k->colour});
 }
 
 /* A line or an arrow of the legend, as long as there is room. */
@@ -59,8 +59,8 @@ static void paint_key(struct painter *p, const struct scene_key *k)
         break;
     case KEY_SIDE:
         p->alpha = k->stands == RELATION_CODE(ORDER_CONCURRENT) ? 0.45 : 1;
-        mark_symbol_paint(p, SHAPE_CIRCLE, true, relation_marks_paint(k->stands), EVENT_ORDERED, k->x_pt,
-                     k->y_pt);
+        mark_symbol_paint(p, SHAPE_CIRCLE, true, relation_marks_paint(k->stands), EVENT_ORDERED,
+                          k->x_pt, k->y_pt);
         p->alpha = 1;
         relation_marks_side(p, &m);
         break;

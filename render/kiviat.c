@@ -54,7 +54,8 @@ static double angle_of(const struct kiviat_page *d, unsigned axis)
     return -M_PI / 2 + 2 * M_PI * axis / d->kiviat->count;
 }
 
-static void to_point(cairo_t *cr, const struct kiviat_page *d, unsigned axis, double value, bool first)
+static void to_point(cairo_t *cr, const struct kiviat_page *d, unsigned axis, double value,
+                     bool first)
 {
     double x = d->x + RADIUS_PT * value * cos(angle_of(d, axis)),
            y = d->y + RADIUS_PT * value * sin(angle_of(d, axis));
@@ -155,16 +156,16 @@ static void kiviat_paint(void *context, cairo_t *cr)
 const char *kiviat_write(const struct kiviat *k, const struct document_options *o, const char *path)
 {
     struct kiviat_page d = {.kiviat = k,
-                      .x = SIDE_PT + RADIUS_PT,
-                      .y = TITLE_PT + NAMES_PT + RADIUS_PT,
-                      .grey = o->theme.grey,
-                      .dark = o->theme.dark};
+                            .x = SIDE_PT + RADIUS_PT,
+                            .y = TITLE_PT + NAMES_PT + RADIUS_PT,
+                            .grey = o->theme.grey,
+                            .dark = o->theme.dark};
     const char *why =
         drawing_file_write(&(struct drawing){.width_pt = 2 * d.x,
-                                        .height_pt = d.y + RADIUS_PT + NAMES_PT + NOTE_PT,
-                                        .paint = kiviat_paint,
-                                        .context = &d},
-                      o, path);
+                                             .height_pt = d.y + RADIUS_PT + NAMES_PT + NOTE_PT,
+                                             .paint = kiviat_paint,
+                                             .context = &d},
+                           o, path);
     text_cache_clear();
     return why;
 }

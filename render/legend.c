@@ -10,7 +10,8 @@
 
 static const struct target_color black = {0, 0, 0}, grey = {0.35, 0.35, 0.35};
 
-double legend_build_note(struct builder *b, double x, double y, const char *text, double size, bool bold)
+double legend_build_note(struct builder *b, double x, double y, const char *text, double size,
+                         bool bold)
 {
     bool turned =
         b->scene->vertical; /* notes stand where they stand; x and y of a scene are exchanged */
@@ -53,7 +54,8 @@ static bool same_group(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool legend_same_entry(const struct legend_entry *e, const struct scene_key *key, const char *group)
+static bool legend_same_entry(const struct legend_entry *e, const struct scene_key *key,
+                              const char *group)
 {
     return e->key.symbol == key->symbol && same_group(e->group, group) &&
            e->key.shape == key->shape && e->key.filled == key->filled &&
@@ -73,7 +75,7 @@ static bool is_said(const char *words, const char *word)
 }
 
 static struct legend_entry *add_entry(struct legend *l, struct scene_key key, const char *group,
-                               const char *word)
+                                      const char *word)
 {
     for (uint32_t i = 0; i < l->count; i++) {
         struct legend_entry *e = &l->entries[i];
@@ -88,7 +90,8 @@ static struct legend_entry *add_entry(struct legend *l, struct scene_key key, co
     }
     if (l->count == ENTRIES_MOST)
         return NULL;
-    l->entries[l->count] = (struct legend_entry){.key = key, .group = group, .words = xstrdup(word)};
+    l->entries[l->count] =
+        (struct legend_entry){.key = key, .group = group, .words = xstrdup(word)};
     return &l->entries[l->count++];
 }
 
@@ -170,7 +173,8 @@ static void add_odd_marks(const struct builder *b, struct legend *l)
             add_entry(l, key, "not in order",
                       m->state == EVENT_PENDING ? "pending" : "contradictory");
         } else if (!m->look) {
-            snprintf(unknown, sizeof unknown, "unknown: %s", metadata_type_name(b->book, m->event->type));
+            snprintf(unknown, sizeof unknown, "unknown: %s",
+                     metadata_type_name(b->book, m->event->type));
             add_entry(l, key, NULL, unknown);
         }
     }
@@ -253,7 +257,8 @@ static void add_standing(const struct builder *b, struct legend *l)
     for (uint8_t p = ORDER_BEFORE; o->stands && p <= ORDER_UNKNOWN; p++)
         if (p != ORDER_SAME)
             add_entry(
-                l, (struct scene_key){.symbol = KEY_SIDE, .stands = RELATION_CODE(p), .colour = black},
+                l,
+                (struct scene_key){.symbol = KEY_SIDE, .stands = RELATION_CODE(p), .colour = black},
                 group, words[p]);
     if (o->chain)
         add_entry(l, (struct scene_key){.symbol = KEY_LINE, .style = STYLE_SOLID, .colour = amber},
@@ -383,7 +388,8 @@ static void build_legend(struct builder *b)
 #define WORDS_LEAST_PT 360
 
 /* How many bytes of the text go on one line: whole words, at least one. */
-static size_t legend_fitting_bytes(const struct builder *b, const char *text, double size, double width)
+static size_t legend_fitting_bytes(const struct builder *b, const char *text, double size,
+                                   double width)
 {
     size_t fits = strcspn(text, " ");
     for (size_t n = fits; text[n];) {

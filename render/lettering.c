@@ -83,7 +83,8 @@ static PangoLayout *layout_of(const char *text, double size, bool bold)
     if (g_hash_table_size(kept) >= KEPT_MAX)
         g_hash_table_remove_all(kept);
     laid = g_new(struct text_cache_layout, 1);
-    *laid = (struct text_cache_layout){lay_out(text, size, bold), size, bold, as_code, g_strdup(text)};
+    *laid =
+        (struct text_cache_layout){lay_out(text, size, bold), size, bold, as_code, g_strdup(text)};
     g_hash_table_add(kept, laid);
     return laid->layout;
 }
@@ -101,17 +102,19 @@ double text_cache_width(void *context, const char *text, double size_pt, bool bo
 static void (*diverted)(void *context, cairo_t *cr, const struct text_cache_entry *text);
 static void *diverted_to;
 
-void text_cache_divert(void (*take)(void *context, cairo_t *cr, const struct text_cache_entry *text),
-                      void *context)
+void text_cache_divert(void (*take)(void *context, cairo_t *cr,
+                                    const struct text_cache_entry *text),
+                       void *context)
 {
     diverted = take;
     diverted_to = context;
 }
 
-static void text_cache_divert_text(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
+static void text_cache_divert_text(cairo_t *cr, double x, double y, const char *text,
+                                   double size_pt, bool bold)
 {
     struct text_cache_entry l = {x,       y,    0,    text_cache_width(NULL, text, size_pt, bold),
-                          size_pt, text, bold, as_code};
+                                 size_pt, text, bold, as_code};
     l.baseline = (double)pango_layout_get_baseline(layout_of(text, size_pt, bold)) / PANGO_SCALE;
     diverted(diverted_to, cr, &l);
 }

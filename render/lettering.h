@@ -23,8 +23,9 @@ struct text_cache_entry {
     const char *text;
     bool bold, code;
 };
-void text_cache_divert(void (*take)(void *context, cairo_t *cr, const struct text_cache_entry *text),
-                      void *context);
+void text_cache_divert(void (*take)(void *context, cairo_t *cr,
+                                    const struct text_cache_entry *text),
+                       void *context);
 /* The text in UTF-8, with what is none replaced, and what XML cannot hold; for the caller to free. */
 char *text_cache_valid(const char *text);
 

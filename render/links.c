@@ -10,7 +10,7 @@
 static int by_event(const void *a, const void *b)
 {
     struct event_id x = (*(const struct scene_mark *const *)a)->event->at,
-               y = (*(const struct scene_mark *const *)b)->event->at;
+                    y = (*(const struct scene_mark *const *)b)->event->at;
     if (x.line != y.line)
         return x.line < y.line ? -1 : 1;
     return x.number < y.number ? -1 : x.number > y.number;
@@ -62,8 +62,10 @@ static bool scene_arrows_style_has_arrow(const struct target_event *look, enum t
  * from the upper one. */
 static void link_pair(struct builder *b, const struct scene_mark *m, const struct scene_mark *other)
 {
-    bool there = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER) || scene_arrows_style_has_arrow(other->look, ARROW_FROM_PARTNER);
-    bool here = scene_arrows_style_has_arrow(m->look, ARROW_FROM_PARTNER) || scene_arrows_style_has_arrow(other->look, ARROW_TO_PARTNER);
+    bool there = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER) ||
+                 scene_arrows_style_has_arrow(other->look, ARROW_FROM_PARTNER);
+    bool here = scene_arrows_style_has_arrow(m->look, ARROW_FROM_PARTNER) ||
+                scene_arrows_style_has_arrow(other->look, ARROW_TO_PARTNER);
     if (m->row != other->row && (there || (!here && m->row < other->row)))
         add_link(b, ARROW_SYNC, m->x_pt, m->y_pt, other->x_pt, other->y_pt, there, m);
 }
@@ -74,7 +76,8 @@ static void link_sync(struct builder *b, const struct scene_mark *m)
     if (e->partner_count == 0)
         return;
     int32_t row = text_extents_row(b, e->partners[0].line);
-    bool from_here = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER), to_here = scene_arrows_style_has_arrow(m->look, ARROW_FROM_PARTNER);
+    bool from_here = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER),
+         to_here = scene_arrows_style_has_arrow(m->look, ARROW_FROM_PARTNER);
     if (row < 0) { /* its other line is hidden: a stub that points the way */
         double y = m->y_pt + 11;
         add_stub(b, m->x_pt, to_here ? y : m->y_pt, m->x_pt, to_here ? m->y_pt : y,
@@ -132,7 +135,8 @@ static void link_vias(struct builder *b)
 {
     const struct window_info *w = b->window;
     for (uint32_t i = 0; i < w->via_count; i++) {
-        int32_t from = text_extents_row(b, w->vias[i].from.line), to = text_extents_row(b, w->vias[i].to.line);
+        int32_t from = text_extents_row(b, w->vias[i].from.line),
+                to = text_extents_row(b, w->vias[i].to.line);
         const struct scene_mark *tail = from < 0 ? NULL : mark_of(b, w->vias[i].from),
                                 *head = to < 0 ? NULL : mark_of(b, w->vias[i].to);
         if (from < 0 || !head)

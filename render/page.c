@@ -21,7 +21,8 @@ struct document_sink {
     int error;
 };
 
-static cairo_status_t document_write_bytes(void *context, const unsigned char *data, unsigned length)
+static cairo_status_t document_write_bytes(void *context, const unsigned char *data,
+                                           unsigned length)
 {
     struct document_sink *sink = context;
     if (fwrite(data, 1, length, sink->f) == length)
@@ -36,7 +37,8 @@ unsigned document_count(const struct scene *scene, const struct document_options
     return paper_bands_pages(scene, &bands);
 }
 
-static void paint_footer(cairo_t *cr, const struct document_options *o, unsigned number, unsigned count)
+static void paint_footer(cairo_t *cr, const struct document_options *o, unsigned number,
+                         unsigned count)
 {
     char footer[64];
     if (count)
@@ -50,7 +52,8 @@ static void paint_footer(cairo_t *cr, const struct document_options *o, unsigned
     cairo_show_text(cr, footer);
 }
 
-void document_paint(cairo_t *cr, const struct scene *scene, const struct document_options *o, unsigned page)
+void document_paint(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                    unsigned page)
 {
     struct paper_bands bands = paper_bands_cut(scene, o);
     unsigned count = paper_bands_pages(scene, &bands), across = count / bands.down;
@@ -75,12 +78,13 @@ void document_set_metadata(cairo_surface_t *surface, const struct document_optio
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, o->title);
 }
 
-static cairo_surface_t *new_surface(const struct document_options *o, struct document_sink *sink, double width,
-                                    double height)
+static cairo_surface_t *new_surface(const struct document_options *o, struct document_sink *sink,
+                                    double width, double height)
 {
-    cairo_surface_t *surface = o->format == DOCUMENT_PDF
-                                   ? cairo_pdf_surface_create_for_stream(document_write_bytes, sink, width, height)
-                                   : cairo_svg_surface_create_for_stream(document_write_bytes, sink, width, height);
+    cairo_surface_t *surface =
+        o->format == DOCUMENT_PDF
+            ? cairo_pdf_surface_create_for_stream(document_write_bytes, sink, width, height)
+            : cairo_svg_surface_create_for_stream(document_write_bytes, sink, width, height);
     if (o->format == DOCUMENT_PDF)
         document_set_metadata(surface, o);
     else
@@ -169,7 +173,7 @@ bool document_is_too_large(const struct scene *scene, const struct document_opti
     struct paper_bands bands = paper_bands_cut(scene, o);
     double most = o->format == DOCUMENT_PDF   ? PAGE_LIMIT_PT
                   : o->format == DOCUMENT_PNG ? IMAGE_LIMIT_PX
-                                          : HUGE_VAL;
+                                              : HUGE_VAL;
     return !bands.paper && (bands.width_pt > most || bands.height_pt > most);
 }
 
@@ -206,7 +210,8 @@ struct document_file {
     unsigned pages;
 };
 
-static const char *begin_file(struct document_file *f, const struct document_options *o, const char *path)
+static const char *begin_file(struct document_file *f, const struct document_options *o,
+                              const char *path)
 {
     *f = (struct document_file){
         .options = *o, .path = xstrdup(path), .part = xasprintf("%s.part", path)};
@@ -241,21 +246,23 @@ static void free_file(struct document_file *f)
     free(f->part);
 }
 
-const char *document_write(const struct scene *scene, const struct document_options *o, const char *path)
+const char *document_write(const struct scene *scene, const struct document_options *o,
+                           const char *path)
 {
     struct document_file f;
     const char *why = begin_file(&f, o, path);
     if (!why)
         why = end_file(&f, o->format == DOCUMENT_PNG   ? write_image(scene, o, &f.sink)
                            : o->format == DOCUMENT_SVG ? write_svg(scene, o, &f.sink)
-                                                   : write_vector(scene, o, &f.sink));
+                                                       : write_vector(scene, o, &f.sink));
     free_file(&f);
     return why;
 }
 
 /* ---- page by page ---- */
 
-struct document_file *document_open(const struct document_options *o, const char *path, const char **why)
+struct document_file *document_open(const struct document_options *o, const char *path,
+                                    const char **why)
 {
     struct document_file *f = xmalloc(sizeof *f);
     *why = begin_file(f, o, path);

@@ -42,19 +42,21 @@ unsigned document_count(const struct scene *scene, const struct document_options
 
 /* Paints one of them, its corner at 0, 0. */
 void document_paint(cairo_t *cr, const struct scene *scene, const struct document_options *options,
-                unsigned page);
+                    unsigned page);
 
 /* Writes the file, under another name first, so that an error leaves no half one.  NULL, or
  * what went wrong. */
 const char *document_write(const struct scene *scene, const struct document_options *options,
-                       const char *path);
+                           const char *path);
 
 /* A document of paper pages, scene after scene, for what is too long to be one scene. */
 struct document_file;
-struct document_file *document_open(const struct document_options *options, const char *path, const char **why);
+struct document_file *document_open(const struct document_options *options, const char *path,
+                                    const char **why);
 /* How many of its columns are on the pages that the scene fills; last: and on the one that it does not.  The next scene
  * begins with the others. */
-uint32_t document_accepts_page(const struct document_file *file, const struct scene *scene, bool last);
+uint32_t document_accepts_page(const struct document_file *file, const struct scene *scene,
+                               bool last);
 /* Adds the pages of so many of its columns. */
 void document_add(struct document_file *file, const struct scene *scene, uint32_t columns);
 /* What Cairo complains of, in words for who reads it. */

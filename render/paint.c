@@ -182,7 +182,7 @@ static void paint_row_names(const struct painter *p)
 }
 
 void scene_paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
-                const struct paint_theme *theme)
+                      const struct paint_theme *theme)
 {
     struct painter p = {.cr = cr, .scene = scene, .theme = theme, .alpha = 1};
     paint_row_name(&p, row, 4, 0);

@@ -48,10 +48,10 @@ void scene_paint(cairo_t *cr, const struct scene *scene, const struct paint_them
 /* Words that may stand anywhere in a stretch, as what a thread waits for: none is cut at part->from_pt, but begins
  * there.  Over what was painted of the same rows. */
 void sticky_labels_paint(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
-                    const struct paint_part *part);
+                         const struct paint_part *part);
 /* One name, its row's middle at y 0. */
 void scene_paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
-                const struct paint_theme *theme);
+                      const struct paint_theme *theme);
 /* Exchanges x and y, to draw a vertical scene. */
 void painter_rotate(cairo_t *cr);
 double painter_brightness(bool dark); /* of the ground, 0 to 1 */

@@ -17,7 +17,8 @@ struct painter {
     double from, to; /* x of the scene that is seen, */
     double above, below; /*   and y */
     double alpha;    /* below 1: what is drawn now steps back */
-    struct batched_paths *batch; /* of the shapes that are drawn now, or NULL: each is painted at once */
+    struct batched_paths
+        *batch; /* of the shapes that are drawn now, or NULL: each is painted at once */
 };
 
 #define PAINTER_RED ((struct target_color){0.75, 0, 0.1})

@@ -56,8 +56,7 @@ static char *cluster_label(const struct builder *b, const struct row_info *row)
     if (cluster)
         bytes = (int)strlen(first = cluster->name), same = true;
     if (row->member_count)
-        label =
-            xasprintf("{%.*s%s ×%u}", bytes, first, same ? "" : "…", row->member_count + 1);
+        label = xasprintf("{%.*s%s ×%u}", bytes, first, same ? "" : "…", row->member_count + 1);
     return label;
 }
 

@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct target_color black = {0, 0, 0}, grey = {0.35, 0.35, 0.35},
-                                  red = {0.75, 0, 0.1};
+static const struct target_color black = {0, 0, 0}, grey = {0.35, 0.35, 0.35}, red = {0.75, 0, 0.1};
 
 #define STUB_PT 6.0      /* names at stubs */
 #define STUB_MAX_PT 60.0
@@ -296,8 +295,8 @@ static void scene_build_all(struct builder *b)
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
     struct laid_out_event *marks;
     uint32_t columns, count = collect_marks(b, &marks, &columns);
-    struct extent *extents =
-        w->by_time ? time_columns_build(b, marks, count, &columns) : plain_columns(marks, count, columns);
+    struct extent *extents = w->by_time ? time_columns_build(b, marks, count, &columns)
+                                        : plain_columns(marks, count, columns);
     for (uint32_t i = 0; i < count; i++) {
         struct extent *x = &extents[marks[i].column];
         const struct event_info *e = marks[i].event;

@@ -62,14 +62,15 @@ static const struct placement_info *stay_of(const struct builder *b, uint32_t th
     return NULL;
 }
 
-static const struct target_event *scene_segments_check_of(const struct builder *b, const struct placement_info *stay)
+static const struct target_event *scene_segments_check_of(const struct builder *b,
+                                                          const struct placement_info *stay)
 {
     struct event_info e = {.at = stay->at, .type = stay->type, .relation = stay->relation};
     return event_style(b->book, &e);
 }
 
-static void scene_segments_mark_elsewhere(struct segment_state *s, uint32_t on, uint32_t about, const struct target_event *look,
-                    int64_t ns)
+static void scene_segments_mark_elsewhere(struct segment_state *s, uint32_t on, uint32_t about,
+                                          const struct target_event *look, int64_t ns)
 {
     s->waits = look && look->waits ? look : NULL;
     s->style = s->waits ? STYLE_WAITS : STYLE_AWAY;
@@ -87,7 +88,8 @@ static struct segment_state state_at_left(const struct builder *b, uint32_t row)
 {
     uint32_t line = b->scene->rows[row].line;
     struct segment_state s = {.x = b->scene->names_pt, .style = style_of(b->window->rows[row].in)};
-    const struct placement_info *stay = b->window->rows[row].member_count ? NULL : stay_of(b, line, 0);
+    const struct placement_info *stay =
+        b->window->rows[row].member_count ? NULL : stay_of(b, line, 0);
     const struct target_event *look = stay ? scene_segments_check_of(b, stay) : NULL;
     bool own = stay && stay->at.line == line;
     if (own && look && look->ends) {
@@ -95,7 +97,8 @@ static struct segment_state state_at_left(const struct builder *b, uint32_t row)
         s.ended = true;
     } else if (stay && b->scene->rows[row].away && s.style == STYLE_NONE &&
                !(own && look && look->closes))
-        scene_segments_mark_elsewhere(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look, stay->time_ns);
+        scene_segments_mark_elsewhere(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look,
+                                      stay->time_ns);
     return s;
 }
 
@@ -127,8 +130,8 @@ static char *words_of(const struct builder *b, const struct scene_segment *s)
 }
 
 /* Whole, or cut to fit; false: there is no room. */
-static bool scene_segments_append_words(struct builder *b, const struct scene_segment *s, const char *words, double x,
-                      double room)
+static bool scene_segments_append_words(struct builder *b, const struct scene_segment *s,
+                                        const char *words, double x, double room)
 {
     if (room < WORDS_LEAST_PT)
         return false;
@@ -180,8 +183,8 @@ static void add_lane_words(struct builder *b, const struct scene_segment *s, con
     bool fits = text_extents_width(b, words, SCENE_LABEL_PT, false) <= room;
     if (along < LANE_LINE_PT + 6)
         return;
-    scene_segments_append_words(b, s, fits || along < 2 * LANE_LINE_PT + 6 ? words : s->waits->text, s->from_pt + 6,
-              room);
+    scene_segments_append_words(b, s, fits || along < 2 * LANE_LINE_PT + 6 ? words : s->waits->text,
+                                s->from_pt + 6, room);
     if (!fits && along >= 2 * LANE_LINE_PT + 6 && *about_of(b, s))
         scene_segments_append_words(b, s, about_of(b, s), s->from_pt + 6 + LANE_LINE_PT, room);
 }
@@ -205,8 +208,8 @@ static void note_need(struct builder *b, const struct scene_segment *s)
     if (!s->waits || b->window->more_right || s->to_pt < b->scene->width_pt - 4)
         return;
     char *words = words_of(b, s);
-    double wide =
-        b->scene->vertical ? 2 * SCENE_LABEL_PT : text_extents_width(b, words, SCENE_LABEL_PT, false);
+    double wide = b->scene->vertical ? 2 * SCENE_LABEL_PT
+                                     : text_extents_width(b, words, SCENE_LABEL_PT, false);
     free(words);
     wide = s->from_pt + 17 + (wide < WORDS_MOST_PT ? wide : WORDS_MOST_PT);
     b->need_pt = wide > b->need_pt ? wide : b->need_pt;
@@ -245,13 +248,15 @@ static void add_stub(struct builder *b, uint32_t row, double x)
 }
 
 /* What goes on in the row after one of its own marks. */
-static void scene_segments_process_own_mark(struct builder *b, uint32_t row, struct segment_state *s, const struct scene_mark *m)
+static void scene_segments_process_own_mark(struct builder *b, uint32_t row,
+                                            struct segment_state *s, const struct scene_mark *m)
 {
     const struct target_event *look = m->look;
     uint32_t line = b->scene->rows[row].line;
     bool ends =
         look && look->ends && !b->window->rows[row].member_count; /* of a cluster, others go on */
-    *s = (struct segment_state){.x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
+    *s = (struct segment_state){
+        .x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
     if (s->ended)
         s->style = STYLE_NONE;
     if (ends)
@@ -259,20 +264,23 @@ static void scene_segments_process_own_mark(struct builder *b, uint32_t row, str
     else if (s->style == STYLE_NONE && !s->ended && b->scene->rows[row].away &&
              !(look && look->closes)) {
         const struct placement_info *stay = stay_of(b, line, m->event->at.number);
-        scene_segments_mark_elsewhere(s, m->event->partner_count ? m->event->partners[0].line : 0, 0, NULL, -1);
+        scene_segments_mark_elsewhere(s, m->event->partner_count ? m->event->partners[0].line : 0,
+                                      0, NULL, -1);
         if (stay)
-            scene_segments_mark_elsewhere(s, stay->at.line, stay->about, scene_segments_check_of(b, stay), stay->time_ns);
+            scene_segments_mark_elsewhere(s, stay->at.line, stay->about,
+                                          scene_segments_check_of(b, stay), stay->time_ns);
     }
 }
 
 /* How long it was as it is, if that ends with this mark. */
-static int64_t scene_segments_segment_duration(const struct segment_state *s, const struct scene_mark *m)
+static int64_t scene_segments_segment_duration(const struct segment_state *s,
+                                               const struct scene_mark *m)
 {
     return s->waits && s->since_ns >= 0 ? m->event->time_ns - s->since_ns : -1;
 }
 
-static void scene_segments_process_away_mark(struct builder *b, uint32_t row, struct segment_state *s,
-                           const struct scene_mark *m)
+static void scene_segments_process_away_mark(struct builder *b, uint32_t row,
+                                             struct segment_state *s, const struct scene_mark *m)
 {
     const struct target_event *look = m->look;
     bool waits = look && look->waits;
@@ -305,7 +313,8 @@ static void build_row_segments(struct segment_rows *r, uint32_t row, uint32_t *o
         }
         if (!m)
             break;
-        add_segment(b, row, &s, m->x_pt, s.waits ? scene_segments_segment_duration(&s, m) : m->event->since_ns);
+        add_segment(b, row, &s, m->x_pt,
+                    s.waits ? scene_segments_segment_duration(&s, m) : m->event->since_ns);
         ++*own;
         if (m->state == EVENT_PENDING) {
             s.x = m->x_pt;

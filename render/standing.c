@@ -5,13 +5,13 @@
 struct target_color relation_marks_paint(uint8_t stands)
 {
     static const struct target_color past = {0, 0.45, 0.7}, future = {0.84, 0.37, 0},
-                                      concurrent = {0.45, 0.45, 0.45}, same = {0.8, 0.47, 0.65},
-                                      unknown = {0, 0.62, 0.45};
+                                     concurrent = {0.45, 0.45, 0.45}, same = {0.8, 0.47, 0.65},
+                                     unknown = {0, 0.62, 0.45};
     return stands == RELATION_CODE(ORDER_BEFORE)    ? past
            : stands == RELATION_CODE(ORDER_AFTER)   ? future
            : stands == RELATION_CODE(ORDER_SAME)    ? same
            : stands == RELATION_CODE(ORDER_UNKNOWN) ? unknown
-                                                : concurrent;
+                                                    : concurrent;
 }
 
 void relation_marks_side(const struct painter *p, const struct scene_mark *m)
@@ -57,7 +57,8 @@ bool relation_marks_enabled(const struct paint_selection *s, const struct scene_
     }
 }
 
-void relation_marks_mark(struct painter *p, const struct scene_mark *m, const struct paint_selection *s)
+void relation_marks_mark(struct painter *p, const struct scene_mark *m,
+                         const struct paint_selection *s)
 {
     bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
     struct target_color colour = stands ? relation_marks_paint(m->event->stands) : m->colour;

@@ -7,7 +7,7 @@
 /* Selections may be NULL: nothing stands out. */
 bool relation_marks_enabled(const struct paint_selection *selection, const struct scene_mark *mark);
 void relation_marks_mark(struct painter *painter, const struct scene_mark *mark,
-                   const struct paint_selection *selection);
+                         const struct paint_selection *selection);
 /* A bar on the side where the event stands, or on both where that is not known. */
 void relation_marks_side(const struct painter *painter, const struct scene_mark *mark);
 /* Not NULL: */

@@ -38,7 +38,7 @@ static void sticky_labels_paint_label(const struct painter *p, const struct scen
 }
 
 void sticky_labels_paint(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
-                    const struct paint_part *part)
+                         const struct paint_part *part)
 {
     struct painter p = {.cr = cr,
                         .scene = scene,

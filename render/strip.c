@@ -25,15 +25,15 @@ const char *state_band_name(unsigned state)
 
 /* Told apart by brightness, too: what waits is light, what is in something dark. */
 static struct target_color colour_of(const struct target_line_type *kind, unsigned state,
-                                      const struct state_band_style *look)
+                                     const struct state_band_style *look)
 {
     static const struct target_color runs = {0.1, 0.3, 0.6}, inside = {0.54, 0.29, 0.03},
-                                      inside_dark = {0.8, 0.5, 0.2}, waits = {0.95, 0.7, 0.2},
-                                      ended = {0.7, 0.7, 0.7},
-                                      greys[] = {{0.2, 0.2, 0.2},
-                                                 {0.45, 0.45, 0.45},
-                                                 {0.75, 0.75, 0.75},
-                                                 {0.9, 0.9, 0.9}};
+                                     inside_dark = {0.8, 0.5, 0.2}, waits = {0.95, 0.7, 0.2},
+                                     ended = {0.7, 0.7, 0.7},
+                                     greys[] = {{0.2, 0.2, 0.2},
+                                                {0.45, 0.45, 0.45},
+                                                {0.75, 0.75, 0.75},
+                                                {0.9, 0.9, 0.9}};
     if (look->grey)
         return greys[state];
     switch (state) {
@@ -84,7 +84,7 @@ static void paint_state(cairo_t *cr, const struct state_band_cell *cells, uint32
 #define NAME_LEAST_PT 9.0 /* of rows that are lower some have no name */
 
 static void scene_paint_name(cairo_t *cr, const char *name, uint32_t row, double y,
-                       const struct state_band_style *look)
+                             const struct state_band_style *look)
 {
     unsigned every = (unsigned)ceil(NAME_LEAST_PT / look->row_pt);
     double high = every > 1 ? every * look->row_pt : look->row_pt;
@@ -106,8 +106,9 @@ cairo_rectangle_t state_band_row_box(double y, const struct state_band_style *lo
                                look->row_pt - (margin > 2 ? 8 : 2 * margin)};
 }
 
-void state_band_paint_row(cairo_t *cr, const struct state_bands *s, const struct trace_metadata *book,
-                     uint32_t row, double y, const struct state_band_style *look)
+void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
+                          const struct trace_metadata *book, uint32_t row, double y,
+                          const struct state_band_style *look)
 {
     cairo_rectangle_t box = state_band_row_box(y, look);
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.4);
@@ -119,7 +120,8 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s, const struct
         paint_state(cr, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
     }
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
-    scene_paint_name(cr, look->name ? look->name : metadata_label(book, s->rows[row]), row, y, look);
+    scene_paint_name(cr, look->name ? look->name : metadata_label(book, s->rows[row]), row, y,
+                     look);
 }
 
 /* ---- the ruler ---- */
@@ -148,7 +150,7 @@ struct state_band_tick *state_band_ticks(const struct state_bands *s, double wid
 }
 
 void state_band_paint_ruler(cairo_t *cr, const struct state_bands *s, double y,
-                       const struct state_band_style *look)
+                            const struct state_band_style *look)
 {
     uint32_t count;
     struct state_band_tick *ticks = state_band_ticks(s, look->width_pt, &count);

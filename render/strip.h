@@ -23,10 +23,11 @@ const char *state_band_name(unsigned state); /* an enum strip_state: "waits" */
 /* What the pixels of a row fill; y_pt: its top. */
 cairo_rectangle_t state_band_row_box(double y_pt, const struct state_band_style *look);
 /* One row with its name; y_pt: its top. */
-void state_band_paint_row(cairo_t *cr, const struct state_bands *strip, const struct trace_metadata *book,
-                     uint32_t row, double y_pt, const struct state_band_style *look);
+void state_band_paint_row(cairo_t *cr, const struct state_bands *strip,
+                          const struct trace_metadata *book, uint32_t row, double y_pt,
+                          const struct state_band_style *look);
 void state_band_paint_ruler(cairo_t *cr, const struct state_bands *strip, double y_pt,
-                       const struct state_band_style *look);
+                            const struct state_band_style *look);
 /* What the colours stand for, in a line. */
 void state_band_paint_key(cairo_t *cr, double y_pt, const struct state_band_style *look);
 
@@ -35,6 +36,7 @@ struct state_band_tick {
     double share; /* of the width */
     char text[40];
 };
-struct state_band_tick *state_band_ticks(const struct state_bands *strip, double width_pt, uint32_t *count);
+struct state_band_tick *state_band_ticks(const struct state_bands *strip, double width_pt,
+                                         uint32_t *count);
 
 #endif

@@ -35,7 +35,7 @@ struct target_color row_line_colour(enum scene_style style, struct target_color 
     if (style != STYLE_AWAY)
         return c;
     return (struct target_color){1 - 0.62 * (1 - c.red), 1 - 0.62 * (1 - c.green),
-                                  1 - 0.62 * (1 - c.blue)};
+                                 1 - 0.62 * (1 - c.blue)};
 }
 
 void row_line_segment(const struct painter *p, const struct scene_segment *s)

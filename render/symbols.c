@@ -17,7 +17,7 @@ static void fill_shape(const struct painter *p, enum target_shape shape, double 
 }
 
 void mark_symbol_paint(const struct painter *p, enum target_shape shape, bool filled,
-                  struct target_color colour, enum event_state state, double x, double y)
+                       struct target_color colour, enum event_state state, double x, double y)
 {
     if (shape == SHAPE_NONE)
         return;
@@ -54,7 +54,7 @@ void mark_symbol_strike(const struct painter *p, struct target_color colour, dou
 }
 
 void mark_symbol_ring(const struct painter *p, const struct scene_mark *m, double radius,
-                 struct target_color colour)
+                      struct target_color colour)
 {
     cairo_new_sub_path(p->cr);
     cairo_arc(p->cr, m->x_pt, m->y_pt, radius, 0, 2 * PI);

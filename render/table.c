@@ -90,7 +90,8 @@ static double width_of_sheet(const struct text_table *s, const double *widths)
     return fmax(all, least);
 }
 
-static void table_page_append_item(struct table_page_layout *l, enum table_page_item_kind is, uint32_t sheet, uint32_t row, double height)
+static void table_page_append_item(struct table_page_layout *l, enum table_page_item_kind is,
+                                   uint32_t sheet, uint32_t row, double height)
 {
     struct table_page_item item = {(uint8_t)is, sheet, row, 0, height, 0, NULL};
     ARRAY_PUSH(l->items, l->item_count, item);
@@ -178,7 +179,8 @@ static void set_ink(cairo_t *cr, const struct table_page_layout *l, double light
     cairo_set_source_rgb(cr, v, v, v);
 }
 
-static void paint_rule(cairo_t *cr, const struct table_page_layout *l, const struct table_page_item *item, double y)
+static void paint_rule(cairo_t *cr, const struct table_page_layout *l,
+                       const struct table_page_item *item, double y)
 {
     const double *widths = l->widths[item->sheet];
     double all = 0;
@@ -189,7 +191,8 @@ static void paint_rule(cairo_t *cr, const struct table_page_layout *l, const str
     cairo_fill(cr);
 }
 
-static const char *text_view_of(const struct text_table *s, const struct table_page_item *item, uint32_t k)
+static const char *text_view_of(const struct text_table *s, const struct table_page_item *item,
+                                uint32_t k)
 {
     return item->is == ITEM_HEAD ? s->columns[k].title : s->rows[item->row].cells[k];
 }
@@ -203,8 +206,8 @@ static double table_page_max_share(const struct text_table *s)
 }
 
 /* A bar at the left, and grey behind what stands at the right, by the row's part of the greatest share. */
-static void paint_share(cairo_t *cr, const struct table_page_layout *l, const struct table_page_item *item, double x,
-                        double y, double width)
+static void paint_share(cairo_t *cr, const struct table_page_layout *l,
+                        const struct table_page_item *item, double x, double y, double width)
 {
     const struct text_table *s = &l->sheets[item->sheet];
     double share = s->rows[item->row].share, part = share > 0 ? share / table_page_max_share(s) : 0;
@@ -219,7 +222,8 @@ static void paint_share(cairo_t *cr, const struct table_page_layout *l, const st
     set_ink(cr, l, 0.1);
 }
 
-static void paint_cells(cairo_t *cr, const struct table_page_layout *l, const struct table_page_item *item, double y)
+static void paint_cells(cairo_t *cr, const struct table_page_layout *l,
+                        const struct table_page_item *item, double y)
 {
     const struct text_table *s = &l->sheets[item->sheet];
     const double *widths = l->widths[item->sheet];
@@ -247,7 +251,8 @@ static void paint_head(cairo_t *cr, const struct table_page_layout *l, uint32_t 
     paint_rule(cr, l, &head, y + ROW_PT);
 }
 
-static void paint_item(cairo_t *cr, const struct table_page_layout *l, const struct table_page_item *item)
+static void paint_item(cairo_t *cr, const struct table_page_layout *l,
+                       const struct table_page_item *item)
 {
     const struct text_table *s = &l->sheets[item->sheet];
     switch (item->is) {
@@ -278,8 +283,8 @@ static void paint_number(cairo_t *cr, const struct table_page_layout *l)
     snprintf(text, sizeof text, "%u / %u", l->page + 1, l->pages);
     set_ink(cr, l, 0.35);
     text_cache_show(cr,
-                   l->width_pt - MARGIN_PT - text_cache_width(NULL, text, NOTE_LETTERS_PT, false),
-                   l->height_pt - MARGIN_PT + 3, text, NOTE_LETTERS_PT, false);
+                    l->width_pt - MARGIN_PT - text_cache_width(NULL, text, NOTE_LETTERS_PT, false),
+                    l->height_pt - MARGIN_PT + 3, text, NOTE_LETTERS_PT, false);
 }
 
 static void table_page_paint(void *context, cairo_t *cr)
@@ -299,10 +304,13 @@ static void table_page_paint(void *context, cairo_t *cr)
     }
 }
 
-static void table_page_set_page(void *context, unsigned page) { ((struct table_page_layout *)context)->page = page; }
+static void table_page_set_page(void *context, unsigned page)
+{
+    ((struct table_page_layout *)context)->page = page;
+}
 
 const char *table_page_write(const struct text_table *sheets, uint32_t count,
-                               const struct document_options *options, const char *path)
+                             const struct document_options *options, const char *path)
 {
     struct table_page_layout l = {.sheets = sheets, .dark = options->theme.dark};
     struct document_options o = *options;
@@ -310,12 +318,12 @@ const char *table_page_write(const struct text_table *sheets, uint32_t count,
     if (o.paper_width_pt > 0 && o.format == DOCUMENT_PDF)
         o.width_pt = o.paper_width_pt;
     const char *why = drawing_file_write(&(struct drawing){.width_pt = l.width_pt,
-                                                      .height_pt = l.height_pt,
-                                                      .paint = table_page_paint,
-                                                      .context = &l,
-                                                      .pages = l.pages,
-                                                      .turn = table_page_set_page},
-                                    &o, path);
+                                                           .height_pt = l.height_pt,
+                                                           .paint = table_page_paint,
+                                                           .context = &l,
+                                                           .pages = l.pages,
+                                                           .turn = table_page_set_page},
+                                         &o, path);
     for (uint32_t i = 0; i < count; i++)
         free(l.widths[i]);
     free(l.widths);

@@ -10,6 +10,6 @@
 /* One below the other.  A PDF has pages, if they are as high as more than one; an image is as high as it takes.  Written
  * under another name first; NULL, or what went wrong. */
 const char *table_page_write(const struct text_table *sheets, uint32_t count,
-                               const struct document_options *options, const char *path);
+                             const struct document_options *options, const char *path);
 
 #endif

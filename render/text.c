@@ -262,15 +262,17 @@ static void write_order(const struct scene *scene, const struct trace_metadata *
 }
 
 /* A text with what it is about, as "waits for M:buffer". */
-static void scene_text_write_object(const struct trace_metadata *book, const char *text, uint32_t line, FILE *f)
+static void scene_text_write_object(const struct trace_metadata *book, const char *text,
+                                    uint32_t line, FILE *f)
 {
     const char *about = metadata_expand_text(book, text, line);
     fprintf(f, "%s%s%s", text, *about ? " " : "", about);
 }
 
 /* What the thread of an event did, and what stands behind that. */
-static void scene_text_write_operation(const struct trace_metadata *book, const struct event_info *e,
-                       const struct target_event *look, const char *behind, FILE *f)
+static void scene_text_write_operation(const struct trace_metadata *book,
+                                       const struct event_info *e, const struct target_event *look,
+                                       const char *behind, FILE *f)
 {
     char at[48];
     metadata_print_event_id(book, at, sizeof at, e->at);
@@ -280,7 +282,8 @@ static void scene_text_write_operation(const struct trace_metadata *book, const 
 }
 
 /* What threads wait for at the end, away from their rows. */
-static void scene_text_write_blocked(const struct scene *scene, const struct trace_metadata *book, FILE *f)
+static void scene_text_write_blocked(const struct scene *scene, const struct trace_metadata *book,
+                                     FILE *f)
 {
     for (uint32_t i = 0; i < scene->segment_count; i++) {
         const struct scene_segment *s = &scene->segments[i];
@@ -302,8 +305,8 @@ static void write_bars(const struct scene *scene, const struct trace_metadata *b
         char took[32];
         scene_duration(bar->ns, took, sizeof took);
         if (bar->task)
-            fprintf(f, "%s: %s for %s\n", scene->rows[bar->row].label, metadata_label(book, bar->task),
-                    took);
+            fprintf(f, "%s: %s for %s\n", scene->rows[bar->row].label,
+                    metadata_label(book, bar->task), took);
     }
 }
 
@@ -367,7 +370,8 @@ static void write_state(const struct trace_metadata *book, const struct scene_ma
 }
 
 /* What does not fit between the lines; `details`: where what may be left out goes. */
-static void write_notes(const struct scene *scene, const struct trace_metadata *book, FILE *f, FILE *details)
+static void write_notes(const struct scene *scene, const struct trace_metadata *book, FILE *f,
+                        FILE *details)
 {
     for (uint32_t i = 0; i < scene->mark_count; i++) {
         write_details(book, scene->marks[i].event, details);
@@ -400,7 +404,7 @@ static uint32_t write_brief(const struct scene *scene, const struct trace_metada
 }
 
 uint32_t scene_text_write(const struct scene *scene, const struct trace_metadata *book,
-                const struct text_options *options, FILE *f)
+                          const struct text_options *options, FILE *f)
 {
     struct canvas canvas = {.width = width_of(scene),
                             .height = scene->row_count ? 2 * scene->row_count - 1 : 0};
@@ -421,7 +425,8 @@ uint32_t scene_text_write(const struct scene *scene, const struct trace_metadata
     for (uint32_t i = 0; i < scene->flag_count; i++)
         draw_flag(&canvas, scene, &scene->flags[i]);
     for (uint32_t i = 0; i < scene->gap_count; i++)
-        *scene_text_cell_at(&canvas, edge_of(scene, scene->gaps[i].x_pt), 2 * scene->gaps[i].row) = GAP;
+        *scene_text_cell_at(&canvas, edge_of(scene, scene->gaps[i].x_pt), 2 * scene->gaps[i].row) =
+            GAP;
     uint32_t step = canvas.width;
     if (options->width && options->width > names + 4 * CELL &&
         options->width < names + canvas.width)

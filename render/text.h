@@ -14,6 +14,6 @@ struct text_options {
 
 /* How many such footnotes were left out. */
 uint32_t scene_text_write(const struct scene *scene, const struct trace_metadata *book,
-                const struct text_options *options, FILE *f);
+                          const struct text_options *options, FILE *f);
 
 #endif

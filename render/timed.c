@@ -24,7 +24,7 @@ struct time_point { /* marks of one point of the order */
 static int by_position(const void *a, const void *b)
 {
     const struct event_info *x = ((const struct laid_out_event *)a)->event,
-                             *y = ((const struct laid_out_event *)b)->event;
+                            *y = ((const struct laid_out_event *)b)->event;
     if (x->position != y->position) /* what is pending comes last, and has none */
         return x->position < y->position ? -1 : 1;
     return x < y ? -1 : x > y;
@@ -59,7 +59,8 @@ static void add_to(struct time_point *p, const struct laid_out_event *m)
 }
 
 /* The marks, which are sorted by position, as points: members of one stand side by side in the log. */
-static uint32_t find_points(const struct laid_out_event *marks, uint32_t count, struct time_point *points)
+static uint32_t find_points(const struct laid_out_event *marks, uint32_t count,
+                            struct time_point *points)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -67,11 +68,11 @@ static uint32_t find_points(const struct laid_out_event *marks, uint32_t count, 
         bool pending = m->event->state == EVENT_PENDING;
         if (i == 0 || !same_point(marks[i - 1].event, m->event))
             points[n++] = (struct time_point){.first = i,
-                                         .cell = pending ? INT32_MAX : m->event->column,
-                                         .time_ns = m->event->time_ns,
-                                         .position = m->event->position,
-                                         .first_row = m->row,
-                                         .last_row = m->row};
+                                              .cell = pending ? INT32_MAX : m->event->column,
+                                              .time_ns = m->event->time_ns,
+                                              .position = m->event->position,
+                                              .first_row = m->row,
+                                              .last_row = m->row};
         add_to(&points[n - 1], m);
     }
     if (n)
@@ -164,7 +165,7 @@ static void add_empty(struct time_column_builder *c, int32_t from, int32_t to)
 }
 
 struct extent *time_columns_build(struct builder *b, struct laid_out_event *marks, uint32_t count,
-                           uint32_t *columns)
+                                  uint32_t *columns)
 {
     struct time_point *points = xcalloc(count + 1, sizeof *points);
     struct time_column_builder c = {.b = b};
@@ -280,7 +281,8 @@ static int64_t next_step(int64_t ns, int64_t step)
 
 /* A tick stands at a round time, or where a column begins: the first of all, one behind a jag, or one of which the
  * parts do not stand by time; and at such parts. */
-static void time_columns_measure_column(struct builder *b, uint32_t i, int64_t step, double *free_from)
+static void time_columns_measure_column(struct builder *b, uint32_t i, int64_t step,
+                                        double *free_from)
 {
     const struct scene_column *c = &b->scene->columns[i];
     int64_t column = time_columns_long(b, 1);

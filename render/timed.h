@@ -11,7 +11,7 @@
 /* Sorts the marks and gives each the index of its column of the scene.  Returns what each column needs, for the
  * caller to free, and their number; b->cells, by column, is freed with the builder. */
 struct extent *time_columns_build(struct builder *b, struct laid_out_event *marks, uint32_t count,
-                           uint32_t *columns);
+                                  uint32_t *columns);
 /* How long so many columns of the window are, ns. */
 int64_t time_columns_long(const struct builder *b, int64_t columns);
 /* 1, 2 or 5 times a power of ten, at least `least`. */

@@ -15,8 +15,8 @@ static int by_time(const void *a, const void *b)
 void scene_times_make(struct scene_times *t, const struct scene *s)
 {
     *t = (struct scene_times){.at = xmalloc((s->mark_count + 1) * sizeof *t->at),
-                        .left_pt = s->names_pt,
-                        .right_pt = s->width_pt};
+                              .left_pt = s->names_pt,
+                              .right_pt = s->width_pt};
     for (uint32_t i = 0; i < s->mark_count; i++)
         if (s->marks[i].state != EVENT_PENDING)
             t->at[t->count++] = (struct time_at){s->marks[i].event->time_ns, s->marks[i].x_pt};

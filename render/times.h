@@ -16,7 +16,8 @@ struct scene_times {
 
 void scene_times_make(struct scene_times *times, const struct scene *scene);
 void scene_times_free(struct scene_times *times); /* empties it */
-double scene_times_x(const struct scene_times *times, int64_t ns); /* no further than the scene's ends */
+double scene_times_x(const struct scene_times *times,
+                     int64_t ns); /* no further than the scene's ends */
 /* Of the first mark and the last; 0 and 0, if there is none. */
 void scene_times_span(const struct scene_times *times, int64_t *from_ns, int64_t *to_ns);
 

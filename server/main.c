@@ -165,7 +165,8 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
     (void)loop;
     (void)events;
     struct server *server = io->data;
-    accept_connection(server, io->fd, endpoint_is_remote(server->endpoints[io - server->listeners]));
+    accept_connection(server, io->fd,
+                      endpoint_is_remote(server->endpoints[io - server->listeners]));
 }
 
 static int server_main_fail(const char *what, const char *why)
@@ -262,8 +263,8 @@ static void server_main_finish(struct server *server)
     for (size_t i = 0; i < server->runs.count; i++) {
         if (!server->quiet && server->runs.items[i]->live)
             server_log("run %u: %s: %llu events", server->runs.items[i]->number,
-                     server->runs.items[i]->file,
-                     (unsigned long long)order_figures(server->runs.items[i]->order).events);
+                       server->runs.items[i]->file,
+                       (unsigned long long)order_figures(server->runs.items[i]->order).events);
         if (server->stopping && order_count(server->runs.items[i]->order) > QUICK_EVENTS)
             tracefile_close(
                 server->runs.items[i]->trace); /* the system is quicker with the memory */
@@ -351,7 +352,8 @@ static void server_main_accept_client(struct server *server, int client)
     ev_now_update(server->loop); /* a file may have taken long; a peer's time begins now */
     fcntl(client, F_SETFL, O_NONBLOCK);
     fcntl(client, F_SETFD, FD_CLOEXEC);
-    connection_new(server, channel_on_socket(client), "the client that started it", &handshake_handler);
+    connection_new(server, channel_on_socket(client), "the client that started it",
+                   &handshake_handler);
 }
 
 /* Of agents that forward to one place: each finds what others left for it, and nothing else. */

@@ -237,7 +237,7 @@ void execution_feed_part(const struct execution *x, struct order *order, unsigne
                      [i]]) { /* some numbers are told to be lost, others only missed at the end */
             if (is_told(x, shuffled[i]))
                 order_note_loss(order, x->arrivals[shuffled[i]].at.line,
-                           x->arrivals[shuffled[i]].at.number, 1);
+                                x->arrivals[shuffled[i]].at.number, 1);
             continue;
         }
         struct arrival a = x->arrivals[shuffled[i]];

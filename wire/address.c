@@ -34,7 +34,7 @@ static struct addrinfo *far_address(const char *endpoint, struct error *error)
 }
 
 bool address_resolve(const char *endpoint, struct sockaddr_storage *address, size_t *size,
-                struct error *error)
+                     struct error *error)
 {
     struct sockaddr_un sun;
     *address = (struct sockaddr_storage){0};

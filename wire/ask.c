@@ -26,7 +26,8 @@ const char *response_chunk_name(unsigned part)
     }
 }
 
-void encode_request(struct encoder *out, uint32_t id, enum request_type what, const struct encoder *body)
+void encode_request(struct encoder *out, uint32_t id, enum request_type what,
+                    const struct encoder *body)
 {
     encoder_begin_message(out, MESSAGE_REQUEST);
     encode_u32(out, id);

@@ -11,35 +11,35 @@
 #include "wire/message.h"
 
 /* One row a question: number, NAME, name.  These are about the server: */
-#define SERVER_REQUESTS(Q)                                                                        \
+#define SERVER_REQUESTS(Q)                                                                         \
     Q(1, RUNS, runs)       /* which runs are there? */                                                   \
     Q(2, SELECT, select)   /* speak of this run from now on */
 
 /* These are about the run that was selected: server/answer has a `question_NAME`, in lower case,
  * for each. */
-#define RUN_REQUESTS(Q)                                                                           \
+#define RUN_REQUESTS(Q)                                                                            \
     Q(16, WINDOW, window)  /* placed events, please */                                              \
-    Q(17, RELATIONS, stands)  /* how do these events stand to this one? */                             \
+    Q(17, RELATIONS, stands)  /* how do these events stand to this one? */                          \
     Q(18, DENSITY, density) /* how many events, how long blocked, per row and pixel */             \
     Q(19, DUMP, dump)      /* every event once */                                                       \
     Q(20, ORDER, order)    /* how do these events stand to each other? */                             \
-    Q(21, CAUSAL_CHAIN, why)        /* a chain of events that makes one come before the other */                   \
+    Q(21, CAUSAL_CHAIN, why)        /* a chain of events that makes one come before the other */          \
     Q(22, COUNT, count)    /* how many events are before, after, concurrent with one? */              \
     Q(23, STAT, stat)      /* the figures of the run */                                                 \
     Q(24, WAITS, waits)    /* who waits for what at the end, who holds it? */                         \
     Q(25, SEARCH, search)  /* which events are of these types, on these lines, ...? */              \
-    Q(26, LOG_RANGE, list)      /* some events in the order of the log */                                    \
-    Q(27, NEIGHBOR, step)      /* the next event from one, along its line or the order */                   \
+    Q(26, LOG_RANGE, list)      /* some events in the order of the log */                               \
+    Q(27, NEIGHBOR, step)      /* the next event from one, along its line or the order */               \
     Q(28, SITES, sites)    /* every place that something was called from */                           \
-    Q(29, DOWNLOAD, fetch)    /* a part of the run's trace file, as it is now */                         \
+    Q(29, DOWNLOAD, fetch)    /* a part of the run's trace file, as it is now */                      \
     Q(30, LINES, lines)    /* tell me of these lines */                                               \
-    Q(31, BETWEEN, span)      /* how much lies between two events? */                                      \
-    Q(32, STATE_BANDS, strip)    /* which share of each pixel of a row was spent in which state? */         \
-    Q(33, CAUSES, causes)  /* what makes the order of these events known? */                        \
-    Q(34, TABLE, table)    /* how much, how long, why so late? */                                     \
-    Q(35, SET_MEASUREMENT, want)      /* measure this from now on */                                               \
-    Q(36, TIME_SERIES, curve)    /* what did figures stand at, per pixel of time? */                        \
-    Q(52, INPUT, input)    /* what did its calls bring from outside? */
+    Q(31, BETWEEN, span)      /* how much lies between two events? */                                   \
+    Q(32, STATE_BANDS, strip) /* which share of each pixel of a row was spent in which state? */   \
+    Q(33, CAUSES, causes) /* what makes the order of these events known? */                        \
+    Q(34, TABLE, table) /* how much, how long, why so late? */                                     \
+    Q(35, SET_MEASUREMENT, want) /* measure this from now on */                                    \
+    Q(36, TIME_SERIES, curve) /* what did figures stand at, per pixel of time? */                  \
+    Q(52, INPUT, input) /* what did its calls bring from outside? */
 
 #define REQUESTS(Q) SERVER_REQUESTS(Q) RUN_REQUESTS(Q)
 
@@ -90,7 +90,8 @@ const char *response_chunk_name(unsigned part);
 /* ---- asking ---- */
 
 /* Appends a whole ASK; body NULL: it is empty. */
-void encode_request(struct encoder *out, uint32_t id, enum request_type what, const struct encoder *body);
+void encode_request(struct encoder *out, uint32_t id, enum request_type what,
+                    const struct encoder *body);
 /* Reads its head; the body is what is left. */
 struct request_header {
     uint32_t id;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void encode_rows(struct encoder *out, const uint32_t *rows, const uint8_t *joined, uint32_t count)
+static void encode_rows(struct encoder *out, const uint32_t *rows, const uint8_t *joined,
+                        uint32_t count)
 {
     encode_u32(out, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -96,7 +97,7 @@ void window_request_free(struct window_request *r)
 void encode_density_request(struct encoder *out, const struct density_request *r)
 {
     encode_u8(out,
-           (uint8_t)(r->by_time | r->blocked << 1 | r->living << 2 | (r->untils != NULL) << 3));
+              (uint8_t)(r->by_time | r->blocked << 1 | r->living << 2 | (r->untils != NULL) << 3));
     encode_u64(out, (uint64_t)r->from);
     encode_u64(out, (uint64_t)r->to);
     encode_u32(out, r->pixels);

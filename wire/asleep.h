@@ -8,7 +8,7 @@
 #define USAGE_ASLEEP 64u /* beside the meters of wire/usage.h; its value is one of these */
 
 /* number, NAME, what it is called */
-#define SLEEP_CALLS(A)                                                                                 \
+#define SLEEP_CALLS(A)                                                                             \
     A(0, NOT, "")                                                                                  \
     A(1, FUTEX, "futex")                                                                           \
     A(2, LOADER, "loader") /* a futex of the dynamic loader's: a lock of dlopen and dlclose */     \

@@ -92,7 +92,8 @@ void encode_causal_edges(struct encoder *out, const struct causal_edges_info *c)
 }
 
 /* Appends the causes of the i-th event. */
-static void decode_those_of(struct decoder *in, struct causal_edges_info *c, uint32_t i, uint32_t all)
+static void decode_those_of(struct decoder *in, struct causal_edges_info *c, uint32_t i,
+                            uint32_t all)
 {
     struct causal_edge_info *e = &c->events[i];
     e->first = c->cause_count;
@@ -113,7 +114,8 @@ void decode_causal_edges(struct decoder *in, struct causal_edges_info *c)
     c->hiding = decode_u32(in);
     c->mechanisms = decode_u32(in);
     uint32_t n = decode_u32(in), all = decode_u32(in);
-    if (!in->error && (n > LIMIT_STANDS || n > decoder_remaining(in) / CAUSE_BYTES || all > decoder_remaining(in) / 4))
+    if (!in->error && (n > LIMIT_STANDS || n > decoder_remaining(in) / CAUSE_BYTES ||
+                       all > decoder_remaining(in) / 4))
         decoder_fail(in, "a count is larger than what follows");
     c->events = decode_array(in, in->error ? 0 : n, sizeof *c->events);
     c->causes = decode_array(in, in->error ? 0 : all, sizeof *c->causes);

@@ -22,7 +22,8 @@ struct causal_edges_request {
 struct causal_edge_info {
     uint32_t point, chain, doubts;
     uint32_t first, count; /* of `causes`: indices of points; the one before it on its chain, too */
-    int64_t time_ns; /* of its point; moved to that of its latest cause, where it would be earlier */
+    int64_t
+        time_ns; /* of its point; moved to that of its latest cause, where it would be earlier */
 };
 
 /* Of two events with different doubts, what is not known is not known for those reasons of which their kinds differ. */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_place from, struct table_place to)
+struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_place from,
+                                       struct table_place to)
 {
     return (struct table_cell){.is = CELL_STEP, .step = (uint8_t)is, .between = {from, to, {0}}};
 }

@@ -74,7 +74,8 @@ static inline struct table_cell table_cell_place(struct table_place place)
     return (struct table_cell){.is = CELL_PLACE, .place = place};
 }
 
-struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_place from, struct table_place to);
+struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_place from,
+                                       struct table_place to);
 
 void encode_place(struct encoder *out, struct table_place place);
 struct table_place decode_place(struct decoder *in);

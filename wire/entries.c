@@ -36,7 +36,8 @@ bool decode_call_record(struct decoder *in, uint64_t *last_ns, struct call_recor
     e->time_ns = *last_ns + (word >> IS_BITS);
     uint64_t context = e->is == CALL_RECORD_BEGINS ? decode_varint(in) : 1;
     e->lost = e->is == CALL_RECORD_LOST ? decode_varint(in) : 0;
-    if (e->is > CALL_RECORD_LOST || !context || context >= REGION_CONTEXTS || e->time_ns > SNAPSHOT_TIME_MOST)
+    if (e->is > CALL_RECORD_LOST || !context || context >= REGION_CONTEXTS ||
+        e->time_ns > SNAPSHOT_TIME_MOST)
         decoder_fail(in, "an entry that cannot be");
     e->context = e->is == CALL_RECORD_BEGINS ? (uint32_t)context : 0;
     *last_ns = e->time_ns;

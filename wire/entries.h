@@ -20,7 +20,8 @@
 #define CALL_RECORDS_VERSION 1u
 #define CALL_RECORDS_HEAD_BYTES 4096u
 #define CALL_RECORDS_WORDS (1u << 20) /* of a ring: a power of two */
-#define CALL_RECORDS_MAP_BYTES (CALL_RECORDS_HEAD_BYTES + (size_t)CALL_RECORDS_WORDS * sizeof(uint64_t))
+#define CALL_RECORDS_MAP_BYTES                                                                     \
+    (CALL_RECORDS_HEAD_BYTES + (size_t)CALL_RECORDS_WORDS * sizeof(uint64_t))
 
 #define CALL_RECORD_ENDS 1u
 #define CALL_RECORD_CONTEXT_SHIFT 1
@@ -35,7 +36,8 @@ struct call_records_head {
     _Atomic uint64_t lost; /* calls that are not there, in all */
     _Alignas(64) _Atomic uint64_t taken; /* words: the server's */
 };
-static_assert(sizeof(struct call_records_head) <= CALL_RECORDS_HEAD_BYTES, "the head fits its page");
+static_assert(sizeof(struct call_records_head) <= CALL_RECORDS_HEAD_BYTES,
+              "the head fits its page");
 static_assert(REGION_CONTEXTS <= 1u << (CALL_RECORD_TIME_SHIFT - CALL_RECORD_CONTEXT_SHIFT),
               "a context fits its place");
 

@@ -26,7 +26,8 @@ bool decode_forwarded_agent(struct decoder *in, struct forwarded_agent *agent)
     return decoder_finish(in);
 }
 
-void encode_forwarded_stream(struct encoder *out, uint32_t stream, const uint8_t *id, const char *run)
+void encode_forwarded_stream(struct encoder *out, uint32_t stream, const uint8_t *id,
+                             const char *run)
 {
     encode_u32(out, stream);
     encode_bytes(out, id, FORWARD_ID_BYTES);

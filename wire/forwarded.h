@@ -45,7 +45,8 @@ struct forwarded_chunk { /* within a batch */
 
 void encode_forwarded_agent(struct encoder *out, const char *host);
 bool decode_forwarded_agent(struct decoder *in, struct forwarded_agent *agent);
-void encode_forwarded_stream(struct encoder *out, uint32_t stream, const uint8_t *id, const char *run);
+void encode_forwarded_stream(struct encoder *out, uint32_t stream, const uint8_t *id,
+                             const char *run);
 bool decode_forwarded_stream(struct decoder *in, struct forwarded_stream *stream);
 /* All but the packed bytes, which follow. */
 void encode_forwarded_batch(struct encoder *out, const struct forwarded_batch *batch);

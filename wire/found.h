@@ -36,7 +36,8 @@ struct wait_info {
     } *holders;
     uint32_t holder_count;
     enum wait_outcome fate;
-    bool at_exit; /* its program ended by itself meanwhile: only a cycle says that it could not go on */
+    bool
+        at_exit; /* its program ended by itself meanwhile: only a cycle says that it could not go on */
     bool end; /* it waits for the end of `about`, which began after its last event, and is none */
     int64_t since_ns; /* when the wait began */
 };
@@ -53,7 +54,8 @@ struct sleeper_info {
 struct cycle_info {
     struct cycle_step_info {
         uint32_t thread, about;
-        struct event_id at, since; /* its last event; by which the next came in, number 0: not kept */
+        struct event_id at,
+            since; /* its last event; by which the next came in, number 0: not kept */
         int64_t time_ns; /* of the last event */
     } *steps;
     uint32_t count;

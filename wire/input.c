@@ -97,7 +97,8 @@ const char *recorded_input_check(const struct input_head *head, uint64_t bytes)
     return NULL;
 }
 
-bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at, struct input *input)
+bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at,
+                         struct input *input)
 {
     const struct input_line *is = line_of(head, line);
     uint32_t size;

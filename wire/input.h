@@ -67,7 +67,8 @@ struct input {
     uint8_t flags;
     uint32_t error; /* errno, where result is -1 */
     int64_t result;
-    uint64_t asked; /* what the call was asked for: a length, a clock; of pread recorded_input_asked_at() */
+    uint64_t
+        asked; /* what the call was asked for: a length, a clock; of pread recorded_input_asked_at() */
     const uint8_t *bytes; /* of put_ the caller's, of get_ among those that are read */
     uint32_t size;
 };
@@ -102,6 +103,7 @@ struct input_head {
 /* Whether a file is one, from an address that is a multiple of 8: NULL, or what is wrong. */
 const char *recorded_input_check(const struct input_head *head, uint64_t bytes);
 /* The piece at `at` of those of a line, which moves behind it; false: there is none, or it cannot be. */
-bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at, struct input *input);
+bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at,
+                         struct input *input);
 
 #endif

@@ -97,7 +97,10 @@ void encoder_consume(struct encoder *out, size_t bytes)
     out->size -= bytes;
 }
 
-struct decoder decoder_init(const void *data, size_t size) { return (struct decoder){.data = data, .size = size}; }
+struct decoder decoder_init(const void *data, size_t size)
+{
+    return (struct decoder){.data = data, .size = size};
+}
 
 void decoder_fail(struct decoder *in, const char *why)
 {

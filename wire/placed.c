@@ -90,7 +90,7 @@ void encode_window(struct encoder *out, const struct window_info *w)
     encode_u32(out, (uint32_t)w->first);
     encode_u32(out, (uint32_t)w->last);
     encode_u8(out,
-           (uint8_t)(w->more_left | w->more_right << 1 | w->unresolved << 2 | w->by_time << 3));
+              (uint8_t)(w->more_left | w->more_right << 1 | w->unresolved << 2 | w->by_time << 3));
     encode_u32(out, w->row_count);
     for (uint32_t i = 0; i < w->row_count; i++) {
         encode_u32(out, w->rows[i].line);
@@ -242,7 +242,8 @@ void decode_density(struct decoder *in, struct density_info *d)
     *d = (struct density_info){.from = (int64_t)decode_u64(in)};
     d->to = (int64_t)decode_u64(in);
     uint32_t pixels = decode_u32(in), n = decode_count(in, 4);
-    if (pixels > LIMIT_PIXELS || (pixels && n > decoder_remaining(in) / 4 / (1 + 3 * (size_t)pixels))) {
+    if (pixels > LIMIT_PIXELS ||
+        (pixels && n > decoder_remaining(in) / 4 / (1 + 3 * (size_t)pixels))) {
         decoder_fail(in, "a density of an impossible size");
         return;
     }

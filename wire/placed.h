@@ -19,8 +19,7 @@ struct via_info { /* order between two drawn events through lines that are not *
     uint32_t line; /* the last of those */
 };
 
-struct
-    edge_info { /* the one comes before the other, both in the window: order without a partner */
+struct edge_info { /* the one comes before the other, both in the window: order without a partner */
     struct event_id from, to;
 };
 

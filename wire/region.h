@@ -138,7 +138,8 @@ static_assert(sizeof(struct profile_region_cell) == 64, "a cell is 64 bytes");
 
 #define REGION_FRAMES_AT REGION_HEAD_BYTES
 #define REGION_CONTEXTS_AT (REGION_FRAMES_AT + REGION_FRAMES * sizeof(struct profile_region_frame))
-#define REGION_CELLS_AT (REGION_CONTEXTS_AT + REGION_CONTEXTS * sizeof(struct profile_region_context))
+#define REGION_CELLS_AT                                                                            \
+    (REGION_CONTEXTS_AT + REGION_CONTEXTS * sizeof(struct profile_region_context))
 #define REGION_MAP_BYTES (REGION_CELLS_AT + REGION_CELLS * sizeof(struct profile_region_cell))
 
 #endif

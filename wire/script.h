@@ -77,9 +77,9 @@ static_assert(sizeof(struct schedule_breakpoint) == 64, "as it lies in the file"
 #define SCHEDULE_ANY_PROCESS UINT32_MAX /* the first one that maps it: it puts its number there */
 
 enum schedule_breakpoint_mode { /* when the debugger is told */
-                    SCHEDULE_BREAKPOINT_NEVER,
-                    SCHEDULE_BREAKPOINT_REACHED, /* once all that are awaited are there, or the script is left */
-                    SCHEDULE_BREAKPOINT_LEFT /* once the script is left */
+                                SCHEDULE_BREAKPOINT_NEVER,
+                                SCHEDULE_BREAKPOINT_REACHED, /* once all that are awaited are there, or the script is left */
+                                SCHEDULE_BREAKPOINT_LEFT /* once the script is left */
 };
 
 enum schedule_awaited {

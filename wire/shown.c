@@ -65,7 +65,7 @@ void encode_event_info(struct encoder *out, const struct event_info *event)
     encode_u32(out, event->type);
     encode_u8(out, event->relation);
     encode_u8(out, (uint8_t)(event->state | (event->partner_lost ? 0x80 : 0) |
-                          (event->unheard ? 0x40 : 0)));
+                             (event->unheard ? 0x40 : 0)));
     encode_u64(out, (uint64_t)event->time_ns);
     encode_u32(out, event->about);
     encode_u32(out, event->thread);

@@ -52,7 +52,8 @@ struct event_info {
     bool unheard; /* made to wake somebody, while certainly nobody waited */
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
     uint8_t stands; /* not told with it, but by STANDS: 0 not known, or RELATION_CODE */
-    uint64_t behind; /* placed by time: position of the latest event drawn that is before it, by time,
+    uint64_t
+        behind; /* placed by time: position of the latest event drawn that is before it, by time,
                       * then by position; NO_POSITION: none is; its own: that is not known */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */
     int64_t waited_ns; /* how long its thread had waited before it; -1 it had not */

@@ -17,7 +17,8 @@
 #define PLACEMENT_VERSION 1u
 #define PLACEMENT_HEAD_BYTES 4096u
 #define PLACEMENT_SWITCHES (1u << 14) /* of a ring: a power of two */
-#define PLACEMENT_MAP_BYTES (PLACEMENT_HEAD_BYTES + (size_t)PLACEMENT_SWITCHES * sizeof(struct task_switch))
+#define PLACEMENT_MAP_BYTES                                                                        \
+    (PLACEMENT_HEAD_BYTES + (size_t)PLACEMENT_SWITCHES * sizeof(struct task_switch))
 #define PLACEMENT_NAME_BYTES 63u /* at most, of a carrier's name, and of its cluster's */
 #define PLACEMENT_LOST UINT32_MAX
 

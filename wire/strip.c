@@ -12,7 +12,7 @@ static bool state_bands_same_cell(const struct state_band_cell *a, const struct 
 
 /* Cells that are alike, in one: u32 how many, a byte for each class, u32 about. */
 static void encode_row(struct encoder *out, const struct state_band_cell *cells, uint32_t pixels,
-                    unsigned classes)
+                       unsigned classes)
 {
     for (uint32_t i = 0, end; i < pixels; i = end) {
         for (end = i + 1; end < pixels && state_bands_same_cell(&cells[i], &cells[end]);)
@@ -40,7 +40,8 @@ void encode_state_bands(struct encoder *out, const struct state_bands *s)
     }
 }
 
-static void decode_row(struct decoder *in, struct state_band_cell *cells, uint32_t pixels, unsigned classes)
+static void decode_row(struct decoder *in, struct state_band_cell *cells, uint32_t pixels,
+                       unsigned classes)
 {
     for (uint32_t i = 0; i < pixels && !in->error;) {
         struct state_band_cell cell = {0};

@@ -55,8 +55,8 @@ static void encode_is(struct encoder *out, const struct snapshot_context *c)
     encode_varint(out, c->index ? c->index - c->is.parent : 0);
     encode_varint(out, c->index - c->is.lands);
     bool counted = c->is.scope == SCOPE_COUNTED, since = counted && c->is.since_ns;
-    encode_varint(out,
-               (counted ? COUNTED : c->is.scope) | (c->is.site ? SITED : 0) | (since ? SINCE : 0));
+    encode_varint(out, (counted ? COUNTED : c->is.scope) | (c->is.site ? SITED : 0) |
+                           (since ? SINCE : 0));
     encode_varint(out, c->is.function);
     if (c->is.site)
         encode_varint(out, c->is.site);
@@ -104,7 +104,8 @@ static void decode_times(struct decoder *in, struct snapshot_context *c)
     c->off_ns = decode_time(in);
 }
 
-void encode_snapshot_context(struct encoder *out, uint32_t before, const struct snapshot_context *c, bool is)
+void encode_snapshot_context(struct encoder *out, uint32_t before, const struct snapshot_context *c,
+                             bool is)
 {
     bool timed = c->real_ns || c->own_ns || c->off_ns || c->least_ns != UINT64_MAX;
     uint64_t marks = (is ? IS : 0) | (timed ? TIMED : 0) | (c->open ? OPEN : 0);
@@ -124,12 +125,14 @@ void encode_snapshot_context(struct encoder *out, uint32_t before, const struct 
     encode_varint(out, c->open_last_ns);
 }
 
-bool decode_snapshot_context(struct decoder *in, uint32_t before, struct snapshot_context *c, bool *is)
+bool decode_snapshot_context(struct decoder *in, uint32_t before, struct snapshot_context *c,
+                             bool *is)
 {
     *c = (struct snapshot_context){.least_ns = UINT64_MAX};
     if (in->error || !decoder_remaining(in))
         return false;
-    uint64_t word = decode_varint(in), index = (word >> MARKS_BITS) + (uint64_t)(uint32_t)(before + 1);
+    uint64_t word = decode_varint(in),
+             index = (word >> MARKS_BITS) + (uint64_t)(uint32_t)(before + 1);
     if (index >= REGION_CONTEXTS)
         decoder_fail(in, "a context that cannot be");
     *is = word & IS;

@@ -10,7 +10,8 @@
 #include "wire/region.h"
 
 #define SNAPSHOT_CPU 1u /* own is the processor's time; else what is real */
-#define SNAPSHOT_BLIND 2u /* its processor clock was read no more, since to read it is a system call */
+#define SNAPSHOT_BLIND                                                                             \
+    2u /* its processor clock was read no more, since to read it is a system call */
 #define SNAPSHOT_TIME_MOST ((uint64_t)1 << 60) /* 36 years; four of them are no overflow */
 
 struct snapshot_head {
@@ -50,9 +51,10 @@ static inline bool snapshot_scope_is_function(const struct snapshot_scope *is)
 void encode_snapshot_head(struct encoder *out, const struct snapshot_head *head);
 bool decode_snapshot_head(struct decoder *in, struct snapshot_head *head);
 /* After the context `before` (UINT32_MAX: the first of a body).  is: with what it is, as it must be once. */
-void encode_snapshot_context(struct encoder *out, uint32_t before, const struct snapshot_context *context,
-                      bool is);
+void encode_snapshot_context(struct encoder *out, uint32_t before,
+                             const struct snapshot_context *context, bool is);
 /* The next one; *is: it says what it is, else that is zeros.  False at the end, or with in->error. */
-bool decode_snapshot_context(struct decoder *in, uint32_t before, struct snapshot_context *context, bool *is);
+bool decode_snapshot_context(struct decoder *in, uint32_t before, struct snapshot_context *context,
+                             bool *is);
 
 #endif

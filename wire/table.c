@@ -135,7 +135,8 @@ void decode_table_head(struct decoder *in, struct result_table *t)
 {
     result_table_free(t);
     t->title = decode_string(in, LIMIT_TEXT_BYTES);
-    uint32_t n = decode_limited(in, COLUMN_BYTES, LIMIT_TABLE_COLUMNS, "a table of too many columns");
+    uint32_t n =
+        decode_limited(in, COLUMN_BYTES, LIMIT_TABLE_COLUMNS, "a table of too many columns");
     t->columns = decode_array(in, n, sizeof *t->columns);
     for (; t->columns && !in->error && t->column_count < n; t->column_count++) {
         struct table_column *c = &t->columns[t->column_count];
@@ -169,7 +170,8 @@ static void encode_row(struct encoder *out, const struct table_row *row)
         encode_place(out, row->context[i]);
 }
 
-void encode_table_rows(struct encoder *out, const struct result_table *t, uint32_t first, uint32_t end)
+void encode_table_rows(struct encoder *out, const struct result_table *t, uint32_t first,
+                       uint32_t end)
 {
     encode_u32(out, t->column_count);
     encode_u32(out, end - first);

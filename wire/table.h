@@ -118,7 +118,8 @@ void table_request_free(struct table_request *request);
 /* The body of RESPONSE_TABLE. */
 void encode_table_head(struct encoder *out, const struct result_table *table);
 /* Of RESPONSE_ROWS: rows first .. end - 1. */
-void encode_table_rows(struct encoder *out, const struct result_table *table, uint32_t first, uint32_t end);
+void encode_table_rows(struct encoder *out, const struct result_table *table, uint32_t first,
+                       uint32_t end);
 /* Of RESPONSE_TABLE_END. */
 void encode_table_end(struct encoder *out, const struct result_table *table);
 

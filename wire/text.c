@@ -32,8 +32,8 @@ static bool is_control(uint32_t c) { return c < 0x20 || c == 0x7f; }
 static bool is_harmful(uint32_t c)
 {
     return (c >= 0x80 && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x061c || c == 0xfeff ||
-           (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
+           (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x061c ||
+           c == 0xfeff || (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
 }
 
 #define REPLACEMENT 0xfffdu

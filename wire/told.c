@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-struct text_view text_view_of(const char *s) { return (struct text_view){s, s ? (uint32_t)strlen(s) : 0}; }
+struct text_view text_view_of(const char *s)
+{
+    return (struct text_view){s, s ? (uint32_t)strlen(s) : 0};
+}
 
 /* ---- fields ---- */
 
@@ -30,10 +33,16 @@ static struct text_view decode_limited(struct decoder *in, size_t limit)
     return (struct text_view){0};
 }
 
-static struct text_view decode_text(struct decoder *in) { return decode_limited(in, LIMIT_TEXT_BYTES); }
+static struct text_view decode_text(struct decoder *in)
+{
+    return decode_limited(in, LIMIT_TEXT_BYTES);
+}
 
 static void encode_label(struct encoder *out, struct text_view label) { encode_text(out, label); }
-static struct text_view decode_label(struct decoder *in) { return decode_limited(in, MESSAGE_LABEL_BYTES); }
+static struct text_view decode_label(struct decoder *in)
+{
+    return decode_limited(in, MESSAGE_LABEL_BYTES);
+}
 
 static void encode_build_id(struct encoder *out, struct text_view id) { encode_text(out, id); }
 static struct text_view decode_build_id(struct decoder *in)
@@ -46,10 +55,13 @@ static struct text_view decode_build_id(struct decoder *in)
 #define PUT(type, name) encode_##type(out, told->name);
 #define GET(type, name) told->name = decode_##type(in);
 #define M(message, fields)                                                                         \
-    void encode_##message(struct encoder *out, const struct message##_message *told) { fields(PUT) }    \
-    bool decode_##message(struct decoder *in, struct message##_message *told)                            \
+    void encode_##message(struct encoder *out, const struct message##_message *told)               \
     {                                                                                              \
-        fields(GET) return decoder_finish(in);                                                            \
+        fields(PUT)                                                                                \
+    }                                                                                              \
+    bool decode_##message(struct decoder *in, struct message##_message *told)                      \
+    {                                                                                              \
+        fields(GET) return decoder_finish(in);                                                     \
     }
 PROGRAM_MESSAGES(M)
 #undef M

@@ -23,7 +23,12 @@ struct text_view {
 struct text_view text_view_of(const char *s); /* all of it; of NULL "" */
 
 /* How a program ends by itself. */
-enum program_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), return; _exit(), quick_exit() */
+enum program_end {
+    ENDS_NOT,
+    ENDS_EXIT,
+    ENDS_AT_ONCE,
+    ENDS_COUNT
+}; /* exit(), return; _exit(), quick_exit() */
 
 /* F(type, name): an integer; a text of at most LIMIT_TEXT_BYTES; a label of at most MESSAGE_LABEL_BYTES. */
 #define MESSAGE_LABEL_BYTES 256u
@@ -57,23 +62,23 @@ enum program_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), r
 #define DESCRIBE_FIELDS(F) F(label, name) /* one more environment */
 #define OBJECT_FIELDS(F) F(u32, line) F(u64, object)
 #define UNTRACED_FIELDS(F) F(u8, reason) F(text, about) /* an enum untraced_reason */
-#define REPORT_FIELDS(F)                                                                             \
+#define REPORT_FIELDS(F)                                                                           \
     F(text,                                                                                        \
       path) /* of the file to write; "": to the standard error that the server was started with */
-#define SENT_FIELDS(F)                                                                               \
+#define SENT_FIELDS(F)                                                                             \
     F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
 #define ENDS_FIELDS(F) F(u8, how) /* an enum program_end */
 /* From a time of its clock on a thread waits for the end of another one, after its event
  * `number` on the line `last`. */
 #define TOLD_AWAITS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns)
-#define CLOSE_FIELDS(F)                                                                              \
+#define CLOSE_FIELDS(F)                                                                            \
     F(u32, line) F(u64, last) /* its object is gone; the number of its last event */
 
 #define REGION_FIELDS(F) F(u32, thread) /* whose it is; its descriptor comes with it */
 #define ENTRIES_FIELDS(F) F(u32, thread) /* likewise */
 
 /* a thread of the system that runs tasks (wire/span.h): its number in the program, and the system's; what it is called */
-#define CARRIER_FIELDS(F)                                                                               \
+#define CARRIER_FIELDS(F)                                                                          \
     F(u32, carrier)                                                                                \
     F(u32, tid)                                                                                    \
     F(u8, ring) /* 1: its descriptor comes with it; 0: it is only called otherwise */              \
@@ -82,7 +87,7 @@ enum program_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), r
 
 /* Who writes or reads a stream that goes from one machine to another: both say the same key, and the addresses (IPv6, or IPv4
  * as in ::ffff:1.2.3.4; in the order of the network) and ports of both ends, theirs first. */
-#define REMOTE_STREAM_FIELDS(F)                                                                                \
+#define REMOTE_STREAM_FIELDS(F)                                                                    \
     F(u64, stream)                                                                                 \
     F(u8, writes) /* 1 it writes, 0 it reads, 2 it does not write any more, but others may */      \
     F(u64, here_high)                                                                              \
@@ -97,26 +102,26 @@ enum program_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), r
 
 #define METRIC_FIELDS(F) F(u32, code) F(u8, kind) F(label, name) F(label, unit) /* wire/meter.h */
 
-#define PROGRAM_MESSAGES(M)                                                                                    \
-    M(line, LINE_FIELDS)                                                                             \
-    M(module, MODULE_FIELDS)                                                                         \
-    M(kind, KIND_FIELDS)                                                                             \
-    M(annotation, ANNOTATION_FIELDS)                                                                             \
-    M(lost, LOST_FIELDS)                                                                             \
-    M(thread, THREAD_FIELDS)                                                                         \
-    M(describe, DESCRIBE_FIELDS)                                                                     \
-    M(object, OBJECT_FIELDS)                                                                         \
-    M(untraced, UNTRACED_FIELDS)                                                                         \
-    M(report, REPORT_FIELDS)                                                                         \
-    M(sent, SENT_FIELDS)                                                                             \
-    M(ends, ENDS_FIELDS)                                                                             \
-    M(close, CLOSE_FIELDS)                                                                           \
-    M(region, REGION_FIELDS)                                                                         \
-    M(metric, METRIC_FIELDS)                                                                           \
-    M(entries, ENTRIES_FIELDS)                                                                       \
-    M(carrier, CARRIER_FIELDS)                                                                             \
-    M(remote_stream, REMOTE_STREAM_FIELDS)                                                                               \
-    M(stream_gap, STREAM_GAP_FIELDS)                                                                             \
+#define PROGRAM_MESSAGES(M)                                                                        \
+    M(line, LINE_FIELDS)                                                                           \
+    M(module, MODULE_FIELDS)                                                                       \
+    M(kind, KIND_FIELDS)                                                                           \
+    M(annotation, ANNOTATION_FIELDS)                                                               \
+    M(lost, LOST_FIELDS)                                                                           \
+    M(thread, THREAD_FIELDS)                                                                       \
+    M(describe, DESCRIBE_FIELDS)                                                                   \
+    M(object, OBJECT_FIELDS)                                                                       \
+    M(untraced, UNTRACED_FIELDS)                                                                   \
+    M(report, REPORT_FIELDS)                                                                       \
+    M(sent, SENT_FIELDS)                                                                           \
+    M(ends, ENDS_FIELDS)                                                                           \
+    M(close, CLOSE_FIELDS)                                                                         \
+    M(region, REGION_FIELDS)                                                                       \
+    M(metric, METRIC_FIELDS)                                                                       \
+    M(entries, ENTRIES_FIELDS)                                                                     \
+    M(carrier, CARRIER_FIELDS)                                                                     \
+    M(remote_stream, REMOTE_STREAM_FIELDS)                                                         \
+    M(stream_gap, STREAM_GAP_FIELDS)                                                               \
     M(awaits, TOLD_AWAITS)
 
 /* the types of fields */
@@ -128,10 +133,10 @@ typedef struct text_view field_text, field_label, field_build_id;
 
 #define F(type, name) field_##type name;
 #define M(message, fields)                                                                         \
-    struct message##_message {                                                                        \
+    struct message##_message {                                                                     \
         fields(F)                                                                                  \
     };                                                                                             \
-    void encode_##message(struct encoder *out, const struct message##_message *told);                   \
+    void encode_##message(struct encoder *out, const struct message##_message *told);              \
     bool decode_##message(struct decoder *in, struct message##_message *told);
 PROGRAM_MESSAGES(M)
 #undef M

@@ -9,7 +9,7 @@
  * mechanisms that are not followed at all: the answer is CONCURRENT, with them as its reasons.
  * What a program tells of itself holds for the whole run, but for LINE: of calls on a line that
  * could not be announced, all events that may be after them bear it. */
-#define UNTRACED_REASONS(R)                                                                          \
+#define UNTRACED_REASONS(R)                                                                        \
     R(1, LOST, true, "numbers were lost")                                                          \
     R(2, STREAM, true, "a stream of bytes was not followed any more")                              \
     R(3, THREAD, true, "a thread or process was not seen from its beginning, or not to its end")   \

@@ -25,7 +25,8 @@ static void metadata_free_lines(struct line_metadata_table *lines)
 }
 
 /* Room for a line that is told. */
-static struct line_metadata *metadata_line_capacity(struct line_metadata_table *lines, uint32_t number)
+static struct line_metadata *metadata_line_capacity(struct line_metadata_table *lines,
+                                                    uint32_t number)
 {
     uint32_t page = (number - 1) / METADATA_PAGE_LINES;
     if (page >= lines->room) {
@@ -72,7 +73,8 @@ static void metadata_receive_line(struct trace_metadata *book, struct decoder *i
         return;
     }
     *count = number > *count ? number : *count;
-    struct line_metadata *at = metadata_line_capacity(hidden ? &book->hidden : &book->lines, number);
+    struct line_metadata *at =
+        metadata_line_capacity(hidden ? &book->hidden : &book->lines, number);
     line_info_free(&at->is);
     free(at->label);
     *at = (struct line_metadata){line, NULL, 0, 0};
@@ -148,8 +150,8 @@ static void metadata_update_description(struct trace_metadata *book, struct targ
     if (!version || book->renewed)
         return;
     book->renewed = xasprintf("drawn as version %d of the description \"%s\" says, which is "
-                                   "installed; recorded with version %d",
-                                   version, target->name, recorded);
+                              "installed; recorded with version %d",
+                              version, target->name, recorded);
 }
 
 static void metadata_receive_target(struct trace_metadata *book, struct decoder *in)
@@ -159,8 +161,7 @@ static void metadata_receive_target(struct trace_metadata *book, struct decoder 
     if (target) {
         metadata_update_description(book, target);
         metadata_apply_user_layer(target);
-        book->targets =
-            xreallocarray(book->targets, book->target_count + 1, sizeof *book->targets);
+        book->targets = xreallocarray(book->targets, book->target_count + 1, sizeof *book->targets);
         book->targets[book->target_count++] = target;
     }
     free(name);
@@ -226,7 +227,8 @@ struct line_metadata *metadata_line(const struct trace_metadata *book, uint32_t 
 {
     const struct line_metadata_table *lines = line & HIDDEN_LINE ? &book->hidden : &book->lines;
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
-    struct line_metadata *page = i / METADATA_PAGE_LINES < lines->room ? lines->pages[i / METADATA_PAGE_LINES] : NULL;
+    struct line_metadata *page =
+        i / METADATA_PAGE_LINES < lines->room ? lines->pages[i / METADATA_PAGE_LINES] : NULL;
     return page && page[i % METADATA_PAGE_LINES].is.line ? &page[i % METADATA_PAGE_LINES] : NULL;
 }
 
@@ -250,12 +252,14 @@ const struct target_line_type *metadata_line_type(const struct trace_metadata *b
     return l ? target_line_type(target_of(book, l->is.kind), l->is.kind) : NULL;
 }
 
-const struct target_line_type *metadata_line_type_named(const struct trace_metadata *book, const char *kind)
+const struct target_line_type *metadata_line_type_named(const struct trace_metadata *book,
+                                                        const char *kind)
 {
     return target_line_type(target_of(book, kind), kind);
 }
 
-const struct target_event *metadata_target_event(const struct trace_metadata *book, const char *kind, const char *type)
+const struct target_event *metadata_target_event(const struct trace_metadata *book,
+                                                 const char *kind, const char *type)
 {
     return target_event(target_of(book, kind), kind, type, RELATION_NONE);
 }
@@ -276,7 +280,8 @@ void metadata_sort_lines(const struct trace_metadata *book, uint32_t *lines, siz
     target_sort(lines, count, &(struct target_lines){book, kind_of, name_of});
 }
 
-const struct target_line_group *metadata_line_group(const struct trace_metadata *book, uint32_t line, const char *name)
+const struct target_line_group *metadata_line_group(const struct trace_metadata *book,
+                                                    uint32_t line, const char *name)
 {
     const struct line_metadata *l = metadata_line(book, line);
     for (size_t t = 0; l && t < book->target_count; t++)
@@ -301,12 +306,13 @@ bool metadata_line_is_visible(const struct trace_metadata *book, uint32_t line)
     return !kind || kind->drawn;
 }
 
-const struct target_event *event_style(const struct trace_metadata *book, const struct event_info *event)
+const struct target_event *event_style(const struct trace_metadata *book,
+                                       const struct event_info *event)
 {
     const struct line_metadata *l = metadata_line(book, event->at.line);
     const struct target_event *look =
-        l ? target_event(target_of(book, l->is.kind), l->is.kind, metadata_type_name(book, event->type),
-                         (enum relation)event->relation)
+        l ? target_event(target_of(book, l->is.kind), l->is.kind,
+                         metadata_type_name(book, event->type), (enum relation)event->relation)
           : NULL;
     for (size_t i = 0; l && i < book->target_count && !look; i++)
         look = target_event(book->targets[i], l->is.kind, metadata_type_name(book, event->type),
@@ -314,7 +320,8 @@ const struct target_event *event_style(const struct trace_metadata *book, const 
     return look;
 }
 
-const char *metadata_expand_text(const struct trace_metadata *book, const char *text, uint32_t about)
+const char *metadata_expand_text(const struct trace_metadata *book, const char *text,
+                                 uint32_t about)
 {
     static const char *const open[] = {"after", "at", "for", "from", "in",
                                        "of",    "on", "to",  "with"};
@@ -336,13 +343,13 @@ const char *metadata_label(const struct trace_metadata *book, uint32_t line)
         return l->label;
     if (*l->is.name && l->is.object)
         l->label = xasprintf("%s:%s (0x%llx)", metadata_line_letter(book, line), l->is.name,
-                                  (unsigned long long)l->is.object);
+                             (unsigned long long)l->is.object);
     else if (l->is.object)
-        l->label =
-            xasprintf("%s:0x%llx", metadata_line_letter(book, line), (unsigned long long)l->is.object);
+        l->label = xasprintf("%s:0x%llx", metadata_line_letter(book, line),
+                             (unsigned long long)l->is.object);
     else
-        l->label =
-            xasprintf("%s:%s", metadata_line_letter(book, line), *l->is.name ? l->is.name : l->is.kind);
+        l->label = xasprintf("%s:%s", metadata_line_letter(book, line),
+                             *l->is.name ? l->is.name : l->is.kind);
     return l->label;
 }
 
@@ -352,7 +359,8 @@ void event_id_print(char *s, size_t size, struct event_id ref)
              (unsigned long long)ref.number);
 }
 
-void metadata_print_event_id(const struct trace_metadata *book, char *s, size_t size, struct event_id ref)
+void metadata_print_event_id(const struct trace_metadata *book, char *s, size_t size,
+                             struct event_id ref)
 {
     bool second = book->first_lines && !(ref.line & HIDDEN_LINE) && ref.line > book->first_lines;
     int n = snprintf(s, size, "%s", second ? "again " : "");

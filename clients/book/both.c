@@ -12,12 +12,16 @@ uint32_t merged_metadata_line(const struct merged_metadata *both, unsigned run, 
     return line && run && !(line & HIDDEN_LINE) ? line + both->of[0]->line_count : line;
 }
 
-struct event_id merged_metadata_event_id(const struct merged_metadata *both, unsigned run, struct event_id at)
+struct event_id merged_metadata_event_id(const struct merged_metadata *both, unsigned run,
+                                         struct event_id at)
 {
     return (struct event_id){merged_metadata_line(both, run, at.line), at.number};
 }
 
-unsigned merged_metadata_run(const struct merged_metadata *both, uint32_t line) { return line > both->of[0]->line_count; }
+unsigned merged_metadata_run(const struct merged_metadata *both, uint32_t line)
+{
+    return line > both->of[0]->line_count;
+}
 
 struct event_id merged_metadata_own_line(const struct merged_metadata *both, struct event_id at)
 {
@@ -89,7 +93,8 @@ static void add_targets(struct merged_metadata *both)
             book->targets[book->target_count++] = both->of[run]->targets[i];
 }
 
-void merged_metadata_make(struct merged_metadata *both, const struct trace_metadata *first, const struct trace_metadata *second)
+void merged_metadata_make(struct merged_metadata *both, const struct trace_metadata *first,
+                          const struct trace_metadata *second)
 {
     *both = (struct merged_metadata){.of = {first, second}};
     add_lines(both);

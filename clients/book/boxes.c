@@ -150,7 +150,8 @@ static void icicle_layout_append_children(struct icicle_placing *p, uint32_t at)
             add_size(&narrow, nodes[i].size);
             continue;
         }
-        icicle_layout_append_box(p, (struct icicle_box){i, 0, x, nodes[i].size, (uint16_t)(over.depth + 1), false});
+        icicle_layout_append_box(
+            p, (struct icicle_box){i, 0, x, nodes[i].size, (uint16_t)(over.depth + 1), false});
         x += nodes[i].size;
     }
     icicle_layout_append_smaller(
@@ -162,20 +163,22 @@ static uint16_t icicle_layout_append_ancestors(struct icicle_placing *p, uint32_
     uint16_t depth = p->boxes->nodes[node].depth;
     for (uint32_t i = node; p->boxes->nodes[i].parent != UINT32_MAX;) {
         i = p->boxes->nodes[i].parent;
-        icicle_layout_append_box(p, (struct icicle_box){i, 0, 0, p->boxes->nodes[node].size, p->boxes->nodes[i].depth,
-                                     true});
+        icicle_layout_append_box(p, (struct icicle_box){i, 0, 0, p->boxes->nodes[node].size,
+                                                        p->boxes->nodes[i].depth, true});
     }
     return depth;
 }
 
-void icicle_layout_place(const struct icicle_layout *b, uint32_t node, int64_t least, struct icicle_boxes *places)
+void icicle_layout_place(const struct icicle_layout *b, uint32_t node, int64_t least,
+                         struct icicle_boxes *places)
 {
     struct icicle_placing p = {b, places, node, 0, least};
     *places = (struct icicle_boxes){0};
     if (node >= b->count)
         return;
     p.above = icicle_layout_append_ancestors(&p, node);
-    icicle_layout_append_box(&p, (struct icicle_box){node, 0, 0, b->nodes[node].size, p.above, false});
+    icicle_layout_append_box(&p,
+                             (struct icicle_box){node, 0, 0, b->nodes[node].size, p.above, false});
     for (uint32_t at = places->count - 1; at < places->count; at++)
         if (!places->items[at].smaller)
             icicle_layout_append_children(&p, at);

@@ -70,7 +70,7 @@ struct icicle_boxes {
 /* Of a node and all below it; those narrower than `least` come together at the end of what is beside them.  The nodes that
  * it lies in stand over it, as wide as it is. */
 void icicle_layout_place(const struct icicle_layout *boxes, uint32_t node, int64_t least,
-                 struct icicle_boxes *places);
+                         struct icicle_boxes *places);
 void icicle_layout_places_free(struct icicle_boxes *places); /* empties it */
 /* "main > serve > parse"; new memory. */
 char *icicle_layout_path(const struct icicle_layout *boxes, uint32_t node);

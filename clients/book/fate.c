@@ -77,9 +77,11 @@ static void hang_text_report_ref(struct hang_text_buffer *s, struct event_id at)
     fputs(text, s->f);
 }
 
-char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle, uint32_t i)
+char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
+                         uint32_t i)
 {
-    const struct cycle_step_info *step = &cycle->steps[i], *next = &cycle->steps[(i + 1) % cycle->count];
+    const struct cycle_step_info *step = &cycle->steps[i],
+                                 *next = &cycle->steps[(i + 1) % cycle->count];
     struct hang_text_buffer s;
     hang_text_begin(&s);
     if (step->about == next->thread) {
@@ -100,8 +102,9 @@ char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_i
 char *transitive_wait_text(const struct trace_metadata *book, const struct wait_info *of)
 {
     static const char *const ends[OUTCOME_COUNT] = {[OUTCOME_OPEN] = "",
-                                                 [OUTCOME_POSSIBLE] = ", and perhaps never goes on",
-                                                 [OUTCOME_NEVER] = ", and never goes on"};
+                                                    [OUTCOME_POSSIBLE] =
+                                                        ", and perhaps never goes on",
+                                                    [OUTCOME_NEVER] = ", and never goes on"};
     struct hang_text_buffer s;
     hang_text_begin(&s);
     fprintf(s.f, "%s itself waits", metadata_label(book, of->thread));
@@ -114,32 +117,36 @@ char *transitive_wait_text(const struct trace_metadata *book, const struct wait_
 /* ---- verdicts ---- */
 
 /* Those who wait are woken by one another: all have to come, as to a barrier. */
-static bool hang_text_needs_all_participants(const struct trace_metadata *book, const struct diagnosis_info *v)
+static bool hang_text_needs_all_participants(const struct trace_metadata *book,
+                                             const struct diagnosis_info *v)
 {
     struct event_info e = {.at = v->waker.line ? v->waker : v->wait, .type = v->waker_type};
     const struct target_event *look = v->waker_type ? event_style(book, &e) : NULL;
     return look && look->waits;
 }
 
-static const char *hang_text_signal_name(const struct trace_metadata *book, const struct diagnosis_info *v)
+static const char *hang_text_signal_name(const struct trace_metadata *book,
+                                         const struct diagnosis_info *v)
 {
     return v->waker_type ? metadata_type_name(book, v->waker_type) : "signal";
 }
 
-static void hang_text_report_worst(const struct trace_metadata *book, const struct diagnosis_info *v, struct hang_text_buffer *s)
+static void hang_text_report_worst(const struct trace_metadata *book,
+                                   const struct diagnosis_info *v, struct hang_text_buffer *s)
 {
     const char *about = metadata_label(book, v->about);
     if (v->fate == OUTCOME_NEVER)
         fprintf(s->f, "nobody is left who could wake who waits for %s: this is a hang\n", about);
     else if (v->fate == OUTCOME_POSSIBLE && v->doubts & UNCERTAIN_RUNS)
-        fprintf(s->f, "nobody who ever did a %s of %s can run: perhaps a hang\n", hang_text_signal_name(book, v),
-                about);
+        fprintf(s->f, "nobody who ever did a %s of %s can run: perhaps a hang\n",
+                hang_text_signal_name(book, v), about);
     else if (v->fate == OUTCOME_POSSIBLE)
         fprintf(s->f, "nobody is left who could wake who waits for %s: a hang, as far as is seen\n",
                 about);
 }
 
-static void hang_text_report_waker(const struct trace_metadata *book, const struct diagnosis_info *v, struct hang_text_buffer *s)
+static void hang_text_report_waker(const struct trace_metadata *book,
+                                   const struct diagnosis_info *v, struct hang_text_buffer *s)
 {
     const char *about = metadata_label(book, v->about);
     if (!v->waker.line && v->doubts & UNCERTAIN_TYPES)
@@ -165,8 +172,8 @@ static void hang_text_report_waker(const struct trace_metadata *book, const stru
         fprintf(s->f, "; how it stands to the wait %s is not known: perhaps lost\n", wait);
 }
 
-static void hang_text_report_able(const struct trace_metadata *book, const struct diagnosis_info *v, bool come,
-                     struct hang_text_buffer *s)
+static void hang_text_report_able(const struct trace_metadata *book, const struct diagnosis_info *v,
+                                  bool come, struct hang_text_buffer *s)
 {
     static const char *const does[WAKER_COUNT] = {
         [WAKER_ENDED] = "has ended", [WAKER_WAITS] = "waits itself", [WAKER_RUNS] = "runs"};
@@ -181,7 +188,8 @@ static void hang_text_report_able(const struct trace_metadata *book, const struc
     fputc('\n', s->f);
 }
 
-static void hang_text_report_doubts(const struct trace_metadata *book, const struct diagnosis_info *v, struct hang_text_buffer *s)
+static void hang_text_report_doubts(const struct trace_metadata *book,
+                                    const struct diagnosis_info *v, struct hang_text_buffer *s)
 {
     if (v->doubts & UNCERTAIN_RUNS && v->run_count) {
         fputs("not certain: ", s->f);

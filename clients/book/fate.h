@@ -13,7 +13,8 @@ void duration_text(char *s, size_t size, int64_t ns);
 void wait_duration_text(char *s, size_t size, const struct trace_time_info *now, int64_t began_ns);
 
 /* "T:a waits for M:m held by T:b, since 3:17", one step of a cycle.  The caller's to free. */
-char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle, uint32_t step);
+char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
+                         uint32_t step);
 
 /* "T:worker itself waits for Q:more, and never goes on": said of a thread whose end is waited for.  The caller's. */
 char *transitive_wait_text(const struct trace_metadata *book, const struct wait_info *of);

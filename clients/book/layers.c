@@ -135,7 +135,8 @@ static uint32_t graph_layout_count_crossings(const struct graph_layout_state *o)
 }
 
 /* The mean of what a node is tied to in the layer above it, or below it; its own where there is nothing. */
-static double graph_layout_neighbor_mean(const struct graph_layout_state *o, uint32_t node, bool up, bool by_x)
+static double graph_layout_neighbor_mean(const struct graph_layout_state *o, uint32_t node, bool up,
+                                         bool by_x)
 {
     const struct graph_layout_node *n = o->l->nodes;
     double sum = 0, count = 0;
@@ -188,7 +189,8 @@ static void graph_layout_restore_order(struct graph_layout_state *o, const uint3
 
 static void order_rows(struct graph_layout_state *o)
 {
-    uint32_t *best = xcalloc(o->l->count + 1, sizeof *best), least = graph_layout_count_crossings(o);
+    uint32_t *best = xcalloc(o->l->count + 1, sizeof *best),
+             least = graph_layout_count_crossings(o);
     graph_layout_save_order(o, best);
     for (uint32_t sweep = 0; least && sweep < SWEEPS; sweep++) {
         bool up = sweep % 2 == 0;
@@ -210,8 +212,7 @@ static void order_rows(struct graph_layout_state *o)
 static void place_row(struct graph_layout_state *o, uint32_t layer, bool up)
 {
     uint32_t *row = o->rows[layer], count = o->row_counts[layer], blocks = 0;
-    double *offset = xcalloc(count + 1, sizeof *offset),
-           *sum = xcalloc(count + 1, sizeof *sum);
+    double *offset = xcalloc(count + 1, sizeof *offset), *sum = xcalloc(count + 1, sizeof *sum);
     uint32_t *size = xcalloc(count + 1, sizeof *size);
     for (uint32_t i = 0; i < count; i++) {
         const struct graph_layout_node *node = &o->l->nodes[row[i]];

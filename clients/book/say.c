@@ -44,8 +44,8 @@ char *event_text(const struct trace_metadata *book, const struct event_info *e)
     char at[48];
     event_text_begin(&s);
     metadata_print_event_id(book, at, sizeof at, e->at);
-    fprintf(s.f, "%s: %s (%s)%s", metadata_label(book, e->at.line), metadata_type_name(book, e->type), at,
-            state_text(e));
+    fprintf(s.f, "%s: %s (%s)%s", metadata_label(book, e->at.line),
+            metadata_type_name(book, e->type), at, state_text(e));
     if (e->about)
         fprintf(s.f, " about %s", metadata_label(book, e->about));
     const struct target_event *look = e->unheard ? event_style(book, e) : NULL;
@@ -68,10 +68,11 @@ struct event_text wait_text(const struct trace_metadata *book, const struct wait
                        : look    ? look->text
                                  : metadata_type_name(book, wait->event.type);
     return (struct event_text){metadata_label(book, wait->thread), does,
-                         metadata_expand_text(book, does, wait->about)};
+                               metadata_expand_text(book, does, wait->about)};
 }
 
-void holder_text(char *s, size_t size, const struct trace_metadata *book, const struct holder_info *holder)
+void holder_text(char *s, size_t size, const struct trace_metadata *book,
+                 const struct holder_info *holder)
 {
     char at[48];
     event_id_print(at, sizeof at, holder->since);

@@ -18,6 +18,7 @@ struct event_text {
 struct event_text wait_text(const struct trace_metadata *book, const struct wait_info *wait);
 
 /* "held by T:worker since event 2:17" */
-void holder_text(char *s, size_t size, const struct trace_metadata *book, const struct holder_info *holder);
+void holder_text(char *s, size_t size, const struct trace_metadata *book,
+                 const struct holder_info *holder);
 
 #endif

@@ -6,7 +6,8 @@
 
 void text_table_add_column(struct text_table *s, char *title, bool right)
 {
-    ARRAY_PUSH(s->columns, s->column_count, ((struct text_table_column){.title = title, .right = right}));
+    ARRAY_PUSH(s->columns, s->column_count,
+               ((struct text_table_column){.title = title, .right = right}));
 }
 
 struct text_table_row *text_table_add_row(struct text_table *s)
@@ -16,7 +17,10 @@ struct text_table_row *text_table_add_row(struct text_table *s)
     return &s->rows[s->row_count - 1];
 }
 
-void text_table_add_note(struct text_table *s, char *note) { ARRAY_PUSH(s->notes, s->note_count, note); }
+void text_table_add_note(struct text_table *s, char *note)
+{
+    ARRAY_PUSH(s->notes, s->note_count, note);
+}
 
 void text_table_free(struct text_table *s)
 {

@@ -33,7 +33,8 @@ struct text_table {
     uint32_t note_count;
 };
 
-void text_table_add_column(struct text_table *sheet, char *title, bool right); /* takes the title over */
+void text_table_add_column(struct text_table *sheet, char *title,
+                           bool right); /* takes the title over */
 /* A new row, its cells NULL until they are set. */
 struct text_table_row *text_table_add_row(struct text_table *sheet);
 void text_table_add_note(struct text_table *sheet, char *note);

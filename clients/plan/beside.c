@@ -21,7 +21,8 @@ void alignment_free(struct trace_alignment *b)
     free(b);
 }
 
-bool alignment_event(struct trace_alignment *b, unsigned run, const struct event_info *event, const char *type)
+bool alignment_event(struct trace_alignment *b, unsigned run, const struct event_info *event,
+                     const char *type)
 {
     return event_index_add(&b->runs[run], event, type);
 }
@@ -87,7 +88,8 @@ static void alignment_match_unknown_threads(struct trace_alignment *b)
 }
 
 /* Those that begin with what two equal events send. */
-static void alignment_match_created_threads(struct trace_alignment *b, const struct event_record *x, const struct event_record *y)
+static void alignment_match_created_threads(struct trace_alignment *b, const struct event_record *x,
+                                            const struct event_record *y)
 {
     if (x->relation != RELATION_SEND || x->partner_count != y->partner_count)
         return;
@@ -116,7 +118,8 @@ static void alignment_pair_event(struct trace_alignment *b, uint32_t i)
     struct event_record *y = &o->items[k];
     if (strcmp(x->type, y->type) != 0 || x->relation != y->relation ||
         x->at.number != y->at.number || x->ref_count != y->ref_count ||
-        x->partner_count != y->partner_count || !alignment_rows_may_match(b, x->at.line, y->at.line) ||
+        x->partner_count != y->partner_count ||
+        !alignment_rows_may_match(b, x->at.line, y->at.line) ||
         !alignment_rows_may_match(b, x->about, y->about))
         return;
     x->other = k, y->other = i;
@@ -136,13 +139,15 @@ static bool has_ref(const struct event_record *d, struct event_id at)
 }
 
 /* All before it is equal, and is before the other one, too. */
-static bool alignment_pair_is_consistent(const struct event_index *r, const struct event_index *o, const struct event_record *d)
+static bool alignment_pair_is_consistent(const struct event_index *r, const struct event_index *o,
+                                         const struct event_record *d)
 {
     const struct event_record *other = &o->items[d->other];
     if (d->act && r->items[r->rows[d->thread].acts[d->act - 1]].other == EVENT_INDEX_NONE)
         return false;
     if (d->at.number > 1 &&
-        r->items[event_index_find(r, (struct event_id){d->at.line, d->at.number - 1})].other == EVENT_INDEX_NONE)
+        r->items[event_index_find(r, (struct event_id){d->at.line, d->at.number - 1})].other ==
+            EVENT_INDEX_NONE)
         return false;
     for (uint32_t i = d->ring; &r->items[i] != d; i = r->items[i].ring) {
         uint32_t there = r->items[i].other, k = other->ring;
@@ -177,10 +182,11 @@ static bool alignment_prune_pairs(struct event_index *r, struct event_index *o)
 /* ---- columns ---- */
 
 /* The column that i must have at least, because of what comes before it (which may be another half of its point). */
-static int32_t alignment_least_column(const struct event_index *r, uint32_t i, uint32_t before, int32_t column)
+static int32_t alignment_least_column(const struct event_index *r, uint32_t i, uint32_t before,
+                                      int32_t column)
 {
-    bool moves =
-        before != EVENT_INDEX_NONE && r->items[before].column >= column && !event_index_same_point(r, i, before);
+    bool moves = before != EVENT_INDEX_NONE && r->items[before].column >= column &&
+                 !event_index_same_point(r, i, before);
     return moves ? r->items[before].column + 1 : column;
 }
 
@@ -192,7 +198,8 @@ static bool alignment_assign_column(struct event_index *r, uint32_t i)
     if (d->act)
         column = alignment_least_column(r, i, r->rows[d->thread].acts[d->act - 1], column);
     if (d->at.number > 1)
-        column = alignment_least_column(r, i, event_index_find(r, (struct event_id){d->at.line, d->at.number - 1}), column);
+        column = alignment_least_column(
+            r, i, event_index_find(r, (struct event_id){d->at.line, d->at.number - 1}), column);
     for (uint32_t k = event_index_first_before(d); k < d->ref_count; k++)
         column = alignment_least_column(r, i, event_index_find(r, d->refs[k]), column);
     if (column == d->column)
@@ -214,7 +221,8 @@ static void alignment_assign_columns(struct event_index *r)
     }
 }
 
-void alignment_rename_line(struct trace_alignment *b, unsigned run, uint32_t line, const char *label)
+void alignment_rename_line(struct trace_alignment *b, unsigned run, uint32_t line,
+                           const char *label)
 {
     if (!(line & HIDDEN_LINE))
         event_index_row(&b->runs[run], line)->label = label;
@@ -227,7 +235,8 @@ void align_traces(struct trace_alignment *b)
     alignment_match_unknown_threads(b);
     for (uint32_t i = 0; i < b->runs[0].count; i++)
         alignment_pair_event(b, i);
-    while (alignment_prune_pairs(&b->runs[0], &b->runs[1]) | alignment_prune_pairs(&b->runs[1], &b->runs[0]))
+    while (alignment_prune_pairs(&b->runs[0], &b->runs[1]) |
+           alignment_prune_pairs(&b->runs[1], &b->runs[0]))
         ;
     alignment_assign_columns(&b->runs[0]);
     alignment_assign_columns(&b->runs[1]);
@@ -287,8 +296,9 @@ static bool is_equal(const struct event_index *r, uint32_t i, uint32_t before)
 static bool follows_equal(const struct event_index *r, uint32_t i)
 {
     const struct event_record *d = &r->items[i];
-    bool equal = is_equal(r, i, event_index_find(r, (struct event_id){d->at.line, d->at.number - 1})) &&
-                 (!d->act || is_equal(r, i, r->rows[d->thread].acts[d->act - 1]));
+    bool equal =
+        is_equal(r, i, event_index_find(r, (struct event_id){d->at.line, d->at.number - 1})) &&
+        (!d->act || is_equal(r, i, r->rows[d->thread].acts[d->act - 1]));
     for (uint32_t k = event_index_first_before(d); equal && k < d->ref_count; k++)
         equal = is_equal(r, i, event_index_find(r, d->refs[k]));
     return equal;

@@ -17,11 +17,13 @@ void alignment_free(struct trace_alignment *beside);
 /* An event of run 0 or 1, in the order of its log.  type: its name, which must outlive all this.  False: what came
  * before it on its line is missing, or it is not ordered; it is left out, with what follows on its line. */
 bool alignment_event(struct trace_alignment *beside, unsigned run, const struct event_info *event,
-                  const char *type);
+                     const char *type);
 /* What a thread is called; the name must outlive all this.  Of a thread that somebody made it does not count. */
-void alignment_name(struct trace_alignment *beside, unsigned run, uint32_t thread, const char *name);
+void alignment_name(struct trace_alignment *beside, unsigned run, uint32_t thread,
+                    const char *name);
 /* What anything else is called, likewise: what is called differently, but for a number behind #, is never matched. */
-void alignment_rename_line(struct trace_alignment *beside, unsigned run, uint32_t line, const char *label);
+void alignment_rename_line(struct trace_alignment *beside, unsigned run, uint32_t line,
+                           const char *label);
 /* Once, behind all of these; what is below is good from then on. */
 void align_traces(struct trace_alignment *beside);
 
@@ -36,8 +38,10 @@ uint64_t alignment_equal_count(const struct trace_alignment *beside); /* how man
  * line; line 0: all are. */
 struct event_id alignment_first_divergence(const struct trace_alignment *beside, unsigned run);
 /* Is it not equal, but all that is before it? */
-bool alignment_may_diverge_at(const struct trace_alignment *beside, unsigned run, struct event_id at);
+bool alignment_may_diverge_at(const struct trace_alignment *beside, unsigned run,
+                              struct event_id at);
 /* What the same thread did in the other run as the how-manieth of its events this one is; line 0: nothing. */
-struct event_id divergent_event(const struct trace_alignment *beside, unsigned run, struct event_id at);
+struct event_id divergent_event(const struct trace_alignment *beside, unsigned run,
+                                struct event_id at);
 
 #endif

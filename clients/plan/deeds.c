@@ -46,14 +46,14 @@ bool event_index_add(struct event_index *r, const struct event_info *e, const ch
         e->at.number != event_index_row(r, e->at.line)->own_count + 1u)
         return false;
     struct event_record d = {.at = e->at,
-                     .thread = thread,
-                     .about = e->about & HIDDEN_LINE ? 0 : e->about,
-                     .act = event_index_row(r, thread)->act_count,
-                     .type = type,
-                     .relation = e->relation,
-                     .group = e->relation == RELATION_GROUP ? e->group : 0,
-                     .ring = r->count,
-                     .other = EVENT_INDEX_NONE};
+                             .thread = thread,
+                             .about = e->about & HIDDEN_LINE ? 0 : e->about,
+                             .act = event_index_row(r, thread)->act_count,
+                             .type = type,
+                             .relation = e->relation,
+                             .group = e->relation == RELATION_GROUP ? e->group : 0,
+                             .ring = r->count,
+                             .other = EVENT_INDEX_NONE};
     event_index_row(r, d.about);
     event_index_copy_event_ids(&d, e);
     ARRAY_PUSH(r->rows[d.at.line].own, r->rows[d.at.line].own_count, r->count);

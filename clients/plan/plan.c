@@ -45,7 +45,10 @@ struct schedule_builder {
     const char *wrong;
 };
 
-struct schedule_builder *schedule_builder_new(void) { return xcalloc(1, sizeof(struct schedule_builder)); }
+struct schedule_builder *schedule_builder_new(void)
+{
+    return xcalloc(1, sizeof(struct schedule_builder));
+}
 
 void schedule_builder_free(struct schedule_builder *p)
 {
@@ -83,7 +86,8 @@ static void know_line(struct schedule_builder *p, uint32_t line)
         p->line_count = line;
 }
 
-static void add_edge(struct schedule_builder *p, struct schedule_action *act, struct event_id before)
+static void add_edge(struct schedule_builder *p, struct schedule_action *act,
+                     struct event_id before)
 {
     if (before.line & HIDDEN_LINE)
         return;
@@ -92,11 +96,12 @@ static void add_edge(struct schedule_builder *p, struct schedule_action *act, st
 }
 
 /* Its order edges, then what it receives. */
-static void add_edges(struct schedule_builder *p, struct schedule_action *act, const struct event_info *e)
+static void add_edges(struct schedule_builder *p, struct schedule_action *act,
+                      const struct event_info *e)
 {
     uint32_t sends = e->relation == RELATION_RECEIVE ? e->partner_count : 0;
-    p->edges =
-        array_reserve(p->edges, &p->edge_room, p->edge_count + e->after_count + sends, sizeof *p->edges);
+    p->edges = array_reserve(p->edges, &p->edge_room, p->edge_count + e->after_count + sends,
+                             sizeof *p->edges);
     act->after = (uint32_t)p->edge_count + 1;
     for (uint32_t i = 0; i < e->after_count; i++)
         add_edge(p, act, e->after[i]);
@@ -228,7 +233,8 @@ static void schedule_swap_ready_threads(struct schedule_ready_queue *r, size_t a
     r->threads[b] = thread;
 }
 
-static void schedule_push_ready(const struct schedule_builder *p, struct schedule_ready_queue *r, uint32_t thread)
+static void schedule_push_ready(const struct schedule_builder *p, struct schedule_ready_queue *r,
+                                uint32_t thread)
 {
     r->threads = array_reserve(r->threads, &r->room, r->count + 1, sizeof *r->threads);
     size_t i = r->count++;
@@ -252,7 +258,8 @@ static uint32_t schedule_pop_ready(const struct schedule_builder *p, struct sche
 }
 
 /* The line that has not come far enough for an event; 0: nothing is lacking. */
-static uint32_t schedule_find_unready_line(const struct schedule_builder *p, const struct schedule_action *act)
+static uint32_t schedule_find_unready_line(const struct schedule_builder *p,
+                                           const struct schedule_action *act)
 {
     if (p->done[act->is.line] + 1 != act->is.number)
         return act->is.line;
@@ -264,7 +271,8 @@ static uint32_t schedule_find_unready_line(const struct schedule_builder *p, con
     return 0;
 }
 
-static void schedule_enqueue_or_park(struct schedule_builder *p, struct schedule_ready_queue *r, uint32_t thread)
+static void schedule_enqueue_or_park(struct schedule_builder *p, struct schedule_ready_queue *r,
+                                     uint32_t thread)
 {
     const struct schedule_action *act = next_of(p, thread);
     uint32_t line = act ? schedule_find_unready_line(p, act) : 0;
@@ -279,7 +287,8 @@ static void schedule_enqueue_or_park(struct schedule_builder *p, struct schedule
 }
 
 /* Those that wait for a line look again. */
-static void schedule_unpark_waiters(struct schedule_builder *p, struct schedule_ready_queue *r, uint32_t line)
+static void schedule_unpark_waiters(struct schedule_builder *p, struct schedule_ready_queue *r,
+                                    uint32_t line)
 {
     uint32_t thread = p->parked[line];
     p->parked[line] = 0;
@@ -299,7 +308,7 @@ struct schedule_line_index {
 static struct schedule_line_index index_lines(const struct schedule_builder *p)
 {
     struct schedule_line_index index = {xcalloc(p->line_count + 2u, sizeof *index.first),
-                          xcalloc(p->act_count, sizeof *index.of)};
+                                        xcalloc(p->act_count, sizeof *index.of)};
     for (uint32_t i = 1; i <= p->line_count; i++)
         index.first[i + 1] = index.first[i] + p->own[i];
     for (size_t i = 0; i < p->act_count; i++)
@@ -308,13 +317,15 @@ static struct schedule_line_index index_lines(const struct schedule_builder *p)
 }
 
 /* The first of its order edges that comes from another thread. */
-static void find_cause(const struct schedule_builder *p, const struct schedule_line_index *index, struct schedule_action *act)
+static void find_cause(const struct schedule_builder *p, const struct schedule_line_index *index,
+                       struct schedule_action *act)
 {
     for (uint32_t i = 0; i < act->causes && !act->is.after_line; i++) {
         struct event_id before = p->edges[act->after - 1 + i];
         if (before.line > p->line_count || before.number - 1 >= p->own[before.line])
             continue;
-        const struct schedule_action *from = &p->acts[index->of[index->first[before.line] + before.number - 1]];
+        const struct schedule_action *from =
+            &p->acts[index->of[index->first[before.line] + before.number - 1]];
         if (from->thread != act->thread)
             act->is.after_line = before.line, act->is.after_number = (uint32_t)before.number;
     }
@@ -329,7 +340,10 @@ static void find_causes(struct schedule_builder *p)
     free(index.of);
 }
 
-static bool is_of_tickets(const struct schedule_builder *p, uint32_t line) { return line && !p->own[line]; }
+static bool is_of_tickets(const struct schedule_builder *p, uint32_t line)
+{
+    return line && !p->own[line];
+}
 
 /* Gives the tickets; how many events were gone through. */
 static size_t schedule_process_events(struct schedule_builder *p)
@@ -355,18 +369,19 @@ static size_t schedule_process_events(struct schedule_builder *p)
     return count;
 }
 
-bool schedule_builder_event_at(const struct schedule_builder *p, uint32_t thread, uint64_t i, struct event_info *event)
+bool schedule_builder_event_at(const struct schedule_builder *p, uint32_t thread, uint64_t i,
+                               struct event_info *event)
 {
     const struct schedule_thread *c = thread <= p->line_count ? &p->courses[thread] : NULL;
     if (!c || i >= c->count)
         return false;
     const struct schedule_action *act = &p->acts[c->acts[i]];
     *event = (struct event_info){.at = {act->is.line, act->is.number},
-                                  .type = act->is.type + 1u,
-                                  .about = act->is.about,
-                                  .thread = thread,
-                                  .process = act->process,
-                                  .site = act->site};
+                                 .type = act->is.type + 1u,
+                                 .about = act->is.about,
+                                 .thread = thread,
+                                 .process = act->process,
+                                 .site = act->site};
     return true;
 }
 
@@ -383,13 +398,15 @@ static uint32_t first_thread(const struct schedule_builder *p)
     return 0;
 }
 
-static uint32_t since_ms(const struct schedule_builder *p, const struct schedule_thread *c, size_t i)
+static uint32_t since_ms(const struct schedule_builder *p, const struct schedule_thread *c,
+                         size_t i)
 {
     int64_t ns = i ? p->acts[c->acts[i]].time_ns - p->acts[c->acts[i - 1]].time_ns : 0;
     return ns < 0 ? 0 : ns / 1000000 < UINT32_MAX ? (uint32_t)(ns / 1000000) : UINT32_MAX;
 }
 
-static struct schedule_event schedule_make_event(const struct schedule_builder *p, const struct schedule_thread *c, size_t i)
+static struct schedule_event schedule_make_event(const struct schedule_builder *p,
+                                                 const struct schedule_thread *c, size_t i)
 {
     const struct schedule_action *act = &p->acts[c->acts[i]];
     struct schedule_event e = act->is;
@@ -414,7 +431,8 @@ static void write_threads(const struct schedule_builder *p, struct schedule_line
     }
 }
 
-struct schedule_head *schedule_builder_write(struct schedule_builder *p, size_t *bytes, const char **why)
+struct schedule_head *schedule_builder_write(struct schedule_builder *p, size_t *bytes,
+                                             const char **why)
 {
     *why = p->wrong ? p->wrong : !p->act_count ? "nothing was recorded" : NULL;
     if (!*why && schedule_process_events(p) != p->act_count)
@@ -423,12 +441,12 @@ struct schedule_head *schedule_builder_write(struct schedule_builder *p, size_t 
         return NULL;
     find_causes(p);
     struct schedule_head head = {.magic = SCHEDULE_MAGIC,
-                               .version = SCHEDULE_VERSION,
-                               .line_count = p->line_count,
-                               .type_count = p->type_count,
-                               .main = first_thread(p),
-                               .event_count = p->act_count,
-                               .lines_at = sizeof head};
+                                 .version = SCHEDULE_VERSION,
+                                 .line_count = p->line_count,
+                                 .type_count = p->type_count,
+                                 .main = first_thread(p),
+                                 .event_count = p->act_count,
+                                 .lines_at = sizeof head};
     head.events_at = head.lines_at + (p->line_count + 1ull) * sizeof(struct schedule_line);
     head.types_at = head.events_at + p->act_count * sizeof(struct schedule_event);
     head.stops_at = (head.types_at + (uint64_t)p->type_count * SCHEDULE_NAME_BYTES + 63) / 64 * 64;

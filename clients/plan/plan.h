@@ -23,8 +23,10 @@ void schedule_builder_add_foreign(struct schedule_builder *plan, uint32_t thread
 /* The name of a type (metadata_type_name): once for each that an event has. */
 void schedule_builder_set_type(struct schedule_builder *plan, uint32_t type, const char *name);
 /* A thread's i-th event, as far as it is kept; false: there is none. */
-bool schedule_builder_event_at(const struct schedule_builder *plan, uint32_t thread, uint64_t i, struct event_info *event);
+bool schedule_builder_event_at(const struct schedule_builder *plan, uint32_t thread, uint64_t i,
+                               struct event_info *event);
 /* The script, of *bytes (caller frees); NULL: *why says why there can be none. */
-struct schedule_head *schedule_builder_write(struct schedule_builder *plan, size_t *bytes, const char **why);
+struct schedule_head *schedule_builder_write(struct schedule_builder *plan, size_t *bytes,
+                                             const char **why);
 
 #endif

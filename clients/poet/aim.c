@@ -9,8 +9,9 @@
 /* Of several that are called alike it may be another one. */
 static size_t name_bytes(const char *label) { return strcspn(label, "#"); }
 
-static void target_hang_add_cell_label(struct target_hang *w, const struct trace_metadata *book, const struct result_table *t, uint32_t row,
-                const char *column)
+static void target_hang_add_cell_label(struct target_hang *w, const struct trace_metadata *book,
+                                       const struct result_table *t, uint32_t row,
+                                       const char *column)
 {
     uint32_t at = result_table_find_column(t, column);
     const struct table_cell *c = at < t->column_count ? &result_table_cells(t, row)[at] : NULL;
@@ -20,12 +21,13 @@ static void target_hang_add_cell_label(struct target_hang *w, const struct trace
     w->names[w->count++] = xstrdup(metadata_label(book, c->line));
 }
 
-void target_hang_make(struct target_hang *w, const struct trace_metadata *book, const struct result_table *t, uint32_t row)
+void target_hang_make(struct target_hang *w, const struct trace_metadata *book,
+                      const struct result_table *t, uint32_t row)
 {
     const char *kind = finding_text_kind(t, row);
     *w = (struct target_hang){.cycle = strcmp(kind, "inversion") == 0,
-                      .waking = strcmp(kind, "lost") == 0 || strcmp(kind, "missed") == 0 ||
-                                strcmp(kind, "unheard") == 0};
+                              .waking = strcmp(kind, "lost") == 0 || strcmp(kind, "missed") == 0 ||
+                                        strcmp(kind, "unheard") == 0};
     for (uint32_t i = row + 1; i < t->row_count && t->rows[i].depth; i++) {
         target_hang_add_cell_label(w, book, t, i, "line");
         target_hang_add_cell_label(w, book, t, i, "then_line");
@@ -42,7 +44,8 @@ static bool is_about(const struct target_hang *w, const struct trace_metadata *b
     return false;
 }
 
-static bool is_cycle(const struct target_hang *w, const struct wait_list *waits, const struct trace_metadata *book)
+static bool is_cycle(const struct target_hang *w, const struct wait_list *waits,
+                     const struct trace_metadata *book)
 {
     for (size_t i = 0; i < waits->cycle_count; i++)
         for (uint32_t k = 0; k < waits->cycles[i].count; k++)
@@ -51,7 +54,8 @@ static bool is_cycle(const struct target_hang *w, const struct wait_list *waits,
     return false;
 }
 
-static bool is_waking(const struct target_hang *w, const struct wait_list *waits, const struct trace_metadata *book)
+static bool is_waking(const struct target_hang *w, const struct wait_list *waits,
+                      const struct trace_metadata *book)
 {
     for (size_t i = 0; i < waits->verdict_count; i++)
         if (waits->verdicts[i].fate != OUTCOME_OPEN && is_about(w, book, waits->verdicts[i].about))
@@ -59,7 +63,8 @@ static bool is_waking(const struct target_hang *w, const struct wait_list *waits
     return false;
 }
 
-bool target_hang_matches(const struct target_hang *w, const struct wait_list *waits, const struct trace_metadata *book)
+bool target_hang_matches(const struct target_hang *w, const struct wait_list *waits,
+                         const struct trace_metadata *book)
 {
     return (!w->cycle && !w->waking) || (w->cycle && is_cycle(w, waits, book)) ||
            (w->waking && is_waking(w, waits, book));

@@ -16,10 +16,11 @@ struct target_hang {
     size_t count, room;
 };
 
-void target_hang_make(struct target_hang *aim, const struct trace_metadata *book, const struct result_table *table,
-              uint32_t row);
+void target_hang_make(struct target_hang *aim, const struct trace_metadata *book,
+                      const struct result_table *table, uint32_t row);
 /* Does who waits in this run, whose lines `book` names, hang so? */
-bool target_hang_matches(const struct target_hang *aim, const struct wait_list *waits, const struct trace_metadata *book);
+bool target_hang_matches(const struct target_hang *aim, const struct wait_list *waits,
+                         const struct trace_metadata *book);
 void target_hang_free(struct target_hang *aim);
 
 #endif

@@ -76,7 +76,8 @@ static bool divergence_align_runs(struct divergence_state *c)
     command_source_label_lines(&c->subjects[1]);
     for (c->run = 0; c->run < 2; c->run++) {
         struct command_source *subject = &c->subjects[c->run];
-        if (!command_source_request(c->apart->command, subject, REQUEST_DUMP, NULL, divergence_receive_aligned, c))
+        if (!command_source_request(c->apart->command, subject, REQUEST_DUMP, NULL,
+                                    divergence_receive_aligned, c))
             return false;
         name_lines(c, &subject->source.book);
     }
@@ -90,8 +91,8 @@ static bool divergence_find_events(struct divergence_state *c)
 {
     const struct event_id named = c->apart->named;
     bool begins = alignment_may_diverge_at(c->beside, 0, named);
-    c->before =
-        !begins && alignment_column(c->beside, 0, named) >= 0 && !alignment_equal(c->beside, 0, named);
+    c->before = !begins && alignment_column(c->beside, 0, named) >= 0 &&
+                !alignment_equal(c->beside, 0, named);
     c->at[0] = begins ? named : alignment_first_divergence(c->beside, 0);
     c->at[1] = divergent_event(c->beside, 0, c->at[0]);
     if (!alignment_may_diverge_at(c->beside, 1, c->at[1]))
@@ -111,8 +112,8 @@ static char *divergence_object_text(const struct trace_metadata *book, const str
         return xstrdup(metadata_label(book, other));
     if (pair && other != e->thread && look)
         return xasprintf("%s %s %s", metadata_label(book, e->at.line),
-                              look->arrow == ARROW_TO_PARTNER ? "to" : "from",
-                              metadata_label(book, other));
+                         look->arrow == ARROW_TO_PARTNER ? "to" : "from",
+                         metadata_label(book, other));
     return xstrdup(metadata_label(book, e->about ? e->about : e->at.line));
 }
 
@@ -125,7 +126,7 @@ static char *divergence_event_text(struct divergence_state *c, const struct even
     char *of = divergence_object_text(book, e);
     char *said =
         xasprintf("%s did %s of %s%s%s", metadata_label(book, e->thread ? e->thread : e->at.line),
-                       metadata_type_name(book, e->type), of, *site ? ", " : "", site);
+                  metadata_type_name(book, e->type), of, *site ? ", " : "", site);
     free(of);
     return said;
 }
@@ -177,7 +178,8 @@ static char *divergence_run_heading(const char *word, const char *file)
 static void divergence_format_place(const struct divergence_state *c)
 {
     char at[48];
-    printf("they part after %llu equal event%s\n", (unsigned long long)alignment_equal_count(c->beside),
+    printf("they part after %llu equal event%s\n",
+           (unsigned long long)alignment_equal_count(c->beside),
            plural_suffix(alignment_equal_count(c->beside)));
     for (unsigned run = 0; run < 2; run++) {
         event_id_print(at, sizeof at, c->at[run]);
@@ -188,13 +190,15 @@ static void divergence_format_place(const struct divergence_state *c)
 
 static bool divergence_draw_diagram(struct divergence_state *c)
 {
-    two_run_diagram_begin(&c->halves, &c->subjects[0].source.book, &c->subjects[1].source.book, c->beside,
-                 c->at);
+    two_run_diagram_begin(&c->halves, &c->subjects[0].source.book, &c->subjects[1].source.book,
+                          c->beside, c->at);
     for (c->run = 0; c->run < 2; c->run++)
-        if (!command_source_request(c->apart->command, &c->subjects[c->run], REQUEST_DUMP, NULL, divergence_receive_drawn, c))
+        if (!command_source_request(c->apart->command, &c->subjects[c->run], REQUEST_DUMP, NULL,
+                                    divergence_receive_drawn, c))
             return false;
     for (unsigned run = 0; run < 2; run++)
-        c->headings[run] = divergence_run_heading(divergence_run_word(c, run), c->subjects[run].source.name);
+        c->headings[run] =
+            divergence_run_heading(divergence_run_word(c, run), c->subjects[run].source.name);
     if (c->says)
         divergence_format_place(c);
     two_run_diagram_finish(&c->halves, (const char *const *)c->headings, c->said);
@@ -258,19 +262,20 @@ static int write_file(struct divergence_state *c, const char *file)
 {
     const struct trace_metadata *book = &c->subjects[0].source.book;
     enum file_suffix suffix = file_suffix_of(file);
-    char *title = xasprintf("%s, %s and %s", book->run.name, divergence_run_word(c, 0), divergence_run_word(c, 1));
+    char *title = xasprintf("%s, %s and %s", book->run.name, divergence_run_word(c, 0),
+                            divergence_run_word(c, 1));
     char *caption = caption_of(c);
     struct scene_options options = {.title = title,
                                     .caption = caption,
                                     .measure = suffix == SUFFIX_TXT ? NULL : text_cache_width};
     struct document_options page = {.format = suffix == SUFFIX_SVG   ? DOCUMENT_SVG
-                                          : suffix == SUFFIX_PNG ? DOCUMENT_PNG
-                                                                 : DOCUMENT_PDF,
-                                .title_of = title_of,
-                                .context = c,
-                                .title = title,
-                                .date = (time_t)(book->run.wall_ns / 1000000000u),
-                                .selection = two_run_diagram_selection(&c->halves)};
+                                              : suffix == SUFFIX_PNG ? DOCUMENT_PNG
+                                                                     : DOCUMENT_PDF,
+                                    .title_of = title_of,
+                                    .context = c,
+                                    .title = title,
+                                    .date = (time_t)(book->run.wall_ns / 1000000000u),
+                                    .selection = two_run_diagram_selection(&c->halves)};
     two_run_diagram_options(&c->halves, &options);
     struct scene *scene = scene_build(&c->halves.window, &c->halves.both.book, &options);
     const char *why = suffix == SUFFIX_TXT ? write_text(&c->halves, scene, caption, file)
@@ -312,7 +317,7 @@ static bool open_both(struct divergence_state *c)
 {
     const char *const traces[] = {c->apart->recorded, c->apart->again};
     while (c->opened < 2 && command_source_open(c->apart->command, &c->subjects[c->opened],
-                                         traces[c->opened], SESSION_ALL_LINES, LABELS_NAME))
+                                                traces[c->opened], SESSION_ALL_LINES, LABELS_NAME))
         c->opened++;
     return c->opened == 2;
 }
@@ -345,7 +350,9 @@ static int divergence_print_comparison(struct divergence_state *c, const char *f
     if (too_many(c) || !divergence_align_runs(c))
         return EXIT_TROUBLE;
     if (divergence_find_events(c))
-        return divergence_draw_diagram(c) && (!file || write_file(c, file) == EXIT_DONE) ? EXIT_FAILED : EXIT_TROUBLE;
+        return divergence_draw_diagram(c) && (!file || write_file(c, file) == EXIT_DONE)
+                   ? EXIT_FAILED
+                   : EXIT_TROUBLE;
     if (c->says)
         printf("the same: %llu events\n", (unsigned long long)alignment_equal_count(c->beside));
     if (file)

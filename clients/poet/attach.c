@@ -48,9 +48,10 @@ static bool has_server(const struct command *command, const struct attach_option
 {
     if (strncmp(a->source, "unix:/", 6) != 0 || access(a->source + strlen("unix:"), F_OK) == 0)
         return true;
-    command_fail(command,
-                 "%d: not traced, or its server has ended (%s is missing); start it with poet record",
-                 pid, a->source + strlen("unix:"));
+    command_fail(
+        command,
+        "%d: not traced, or its server has ended (%s is missing); start it with poet record", pid,
+        a->source + strlen("unix:"));
     return false;
 }
 
@@ -128,8 +129,8 @@ static struct json_object *attach_call_names(int pid)
 }
 
 /* Its lines, by their objects: a debugger knows threads by these, too. */
-static bool attach_write_lines(const struct command *command, const struct attach_options *a, struct command_source *subject,
-                 int pid)
+static bool attach_write_lines(const struct command *command, const struct attach_options *a,
+                               struct command_source *subject, int pid)
 {
     const struct trace_metadata *book = &subject->source.book;
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
@@ -159,7 +160,8 @@ static bool attach_write_lines(const struct command *command, const struct attac
     return written;
 }
 
-static int attach_run_debugger(const struct command *command, const struct attach_options *a, const char *pid)
+static int attach_run_debugger(const struct command *command, const struct attach_options *a,
+                               const char *pid)
 {
     char commands[PATH_MAX];
     int status = 0;
@@ -217,8 +219,9 @@ static int attach_run(const struct command *command, int argc, char **argv)
     if (!has_process(&subject.source.book, (int)pid))
         status = command_fail(command, "process %ld is not in the run of %s", pid, a.source);
     else
-        status =
-            attach_write_lines(command, &a, &subject, (int)pid) ? attach_run_debugger(command, &a, argv[first]) : EXIT_FAILED;
+        status = attach_write_lines(command, &a, &subject, (int)pid)
+                     ? attach_run_debugger(command, &a, argv[first])
+                     : EXIT_FAILED;
     unlink(a.file);
     command_source_close(&subject);
     return status;

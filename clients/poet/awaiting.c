@@ -96,8 +96,8 @@ static void table_progress_remember_request(const struct command_request *questi
 }
 
 /* Asks; from then on Ctrl-C takes the question back. */
-static void table_progress_send_request(struct command_source *subject, struct encoder *body, struct table_progress *a,
-                struct command_request *question)
+static void table_progress_send_request(struct command_source *subject, struct encoder *body,
+                                        struct table_progress *a, struct command_request *question)
 {
     sigset_t interrupt, before;
     sigemptyset(&interrupt);
@@ -108,8 +108,8 @@ static void table_progress_send_request(struct command_source *subject, struct e
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-bool table_progress_request(const struct command *command, struct command_source *subject, struct encoder *body,
-                    struct result_table *table)
+bool table_progress_request(const struct command *command, struct command_source *subject,
+                            struct encoder *body, struct result_table *table)
 {
     struct table_progress a = {table, now_ns(), isatty(STDERR_FILENO) != 0};
     struct command_request question;

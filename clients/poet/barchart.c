@@ -15,16 +15,19 @@ struct wait_chart_builder {
 };
 
 /* New memory, "" where nothing is known. */
-static char *wait_chart_cell_text(const struct wait_chart_builder *m, uint32_t row, const char *name)
+static char *wait_chart_cell_text(const struct wait_chart_builder *m, uint32_t row,
+                                  const char *name)
 {
     uint32_t column = result_table_find_column(m->table, name);
     const struct table_cell *cell =
         column < m->table->column_count ? &result_table_cells(m->table, row)[column] : NULL;
     bool known = cell && cell->is != CELL_NULL && (cell->is != CELL_PLACE || cell->place.address);
-    return known ? result_table_cell_text(&m->names, &m->table->columns[column], cell) : xstrdup("");
+    return known ? result_table_cell_text(&m->names, &m->table->columns[column], cell)
+                 : xstrdup("");
 }
 
-static int64_t wait_chart_cell_number(const struct wait_chart_builder *m, uint32_t row, const char *name)
+static int64_t wait_chart_cell_number(const struct wait_chart_builder *m, uint32_t row,
+                                      const char *name)
 {
     uint32_t column = result_table_find_column(m->table, name);
     const struct table_cell *cell =
@@ -33,7 +36,8 @@ static int64_t wait_chart_cell_number(const struct wait_chart_builder *m, uint32
 }
 
 /* "put (stages.c:23), wait, Q:room", of what is known. */
-static char *wait_chart_all_text(const struct wait_chart_builder *m, uint32_t row, const char *const *columns)
+static char *wait_chart_all_text(const struct wait_chart_builder *m, uint32_t row,
+                                 const char *const *columns)
 {
     char *all = xstrdup("");
     for (; *columns; columns++) {
@@ -50,7 +54,8 @@ static void add_bar(struct wait_chart_builder *m, uint32_t row)
 {
     static const char *const who[] = {"thread", "where", "type", "for", NULL};
     static const char *const kinds[] = {"li_ns", "ip_ns", "cc_ns", NULL, "unexplained_ns"};
-    struct chart_bar bar = {.name = wait_chart_all_text(m, row, who), .all = wait_chart_cell_number(m, row, "waited_ns")};
+    struct chart_bar bar = {.name = wait_chart_all_text(m, row, who),
+                            .all = wait_chart_cell_number(m, row, "waited_ns")};
     int64_t told = 0;
     char took[60];
     for (unsigned i = 0; i < BAR_KINDS; i++)
@@ -65,8 +70,9 @@ static void add_cause(struct wait_chart_builder *m, uint32_t row)
 {
     static const char *const what[] = {"thread", "step", NULL};
     struct chart_bar *bar = &m->bars.items[m->bars.count - 1];
-    struct chart_bar_cause cause = {wait_chart_cell_number(m, row, "charge_ns"), wait_chart_all_text(m, row, what),
-                              wait_chart_cell_text(m, row, "thread")};
+    struct chart_bar_cause cause = {wait_chart_cell_number(m, row, "charge_ns"),
+                                    wait_chart_all_text(m, row, what),
+                                    wait_chart_cell_text(m, row, "thread")};
     ARRAY_PUSH(bar->causes, bar->cause_count, cause);
 }
 
@@ -91,14 +97,19 @@ static bool wait_chart_has_suffix(const char *file, const char *ending)
     return n > e && strcasecmp(file + n - e, ending) == 0;
 }
 
-static int write_bars(const struct table_settings *o, const struct wait_chart_builder *m, const char *title)
+static int write_bars(const struct table_settings *o, const struct wait_chart_builder *m,
+                      const char *title)
 {
     struct document_options page = o->page;
-    if (!o->file || (!wait_chart_has_suffix(o->file, ".pdf") && !wait_chart_has_suffix(o->file, ".svg") && !wait_chart_has_suffix(o->file, ".png")))
+    if (!o->file ||
+        (!wait_chart_has_suffix(o->file, ".pdf") && !wait_chart_has_suffix(o->file, ".svg") &&
+         !wait_chart_has_suffix(o->file, ".png")))
         return command_usage(o->command, "--chart bars: needs -o FILE.pdf, .svg or .png");
     if (!m->bars.count)
         return command_fail(o->command, "nobody waited: there is nothing to be drawn");
-    page.format = wait_chart_has_suffix(o->file, ".pdf") ? DOCUMENT_PDF : wait_chart_has_suffix(o->file, ".svg") ? DOCUMENT_SVG : DOCUMENT_PNG;
+    page.format = wait_chart_has_suffix(o->file, ".pdf")   ? DOCUMENT_PDF
+                  : wait_chart_has_suffix(o->file, ".svg") ? DOCUMENT_SVG
+                                                           : DOCUMENT_PNG;
     page.title = title;
     page.date = (time_t)(m->names.book->run.wall_ns / 1000000000u);
     const char *why = bar_chart_write(&m->bars, &page, o->file);
@@ -106,10 +117,10 @@ static int write_bars(const struct table_settings *o, const struct wait_chart_bu
 }
 
 int wait_chart_write(const struct table_settings *o, const struct command_source *subject,
-                   const struct result_table *t)
+                     const struct result_table *t)
 {
     char *title = xasprintf("%s: the longest waits, and what they are charged to",
-                                 subject->source.book.run.name);
+                            subject->source.book.run.name);
     struct wait_chart_builder m = {
         .table = t,
         .names = {&subject->source.book, subject->sites},

@@ -6,6 +6,6 @@
 
 /* Of the table of waits: an exit status, with a complaint. */
 int wait_chart_write(const struct table_settings *tables, const struct command_source *subject,
-                   const struct result_table *waits);
+                     const struct result_table *waits);
 
 #endif

@@ -17,7 +17,10 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-static void blocked_receive_waits(void *user, const struct response_chunk *answer) { wait_list_receive(user, answer); }
+static void blocked_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(user, answer);
+}
 
 struct blocked_report {
     struct command_source *subject;
@@ -34,11 +37,13 @@ static void one_text(const struct blocked_report *r, const struct wait_info *w)
     char at[48], held[LIMIT_TEXT_BYTES], since[100];
     event_id_print(at, sizeof at, w->event.at);
     wait_duration_text(since, sizeof since, &r->waits->now, w->since_ns);
-    printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", terminal_color_begin(COLOR_THREAD), said.who,
-           terminal_color_end(), said.does, *said.about ? " " : "", terminal_color_begin(COLOR_OBJECT), said.about,
-           terminal_color_end(), *site ? " at " : "", site, since, w->end ? "after " : "", at);
+    printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", terminal_color_begin(COLOR_THREAD),
+           said.who, terminal_color_end(), said.does, *said.about ? " " : "",
+           terminal_color_begin(COLOR_OBJECT), said.about, terminal_color_end(),
+           *site ? " at " : "", site, since, w->end ? "after " : "", at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
-        const char *taken = command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
+        const char *taken =
+            command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
         holder_text(held, sizeof held, r->book, &w->holders[i]);
         printf("    %s%s%s\n", held, *taken ? " at " : "", taken);
     }
@@ -97,7 +102,7 @@ static uint32_t pid_of(const struct blocked_report *r)
                            ? metadata_line(r->book, r->waits->sleepers[0].thread)->is.process
                            : UINT32_MAX;
     return r->waits->now.live && process < r->book->process_count ? r->book->processes[process].pid
-                                                                   : 0;
+                                                                  : 0;
 }
 
 /* They wait for what is not known: a futex of a library's, the loader, a file, time. */
@@ -119,8 +124,8 @@ static void sleepers_text(const struct blocked_report *r)
         event_id_print(at, sizeof at, s->event.at);
         const char *call = sleep_call_name(s->call);
         printf("    %s%s%s%s%s %s, after event %s%s%s\n", terminal_color_begin(COLOR_THREAD),
-               metadata_label(r->book, s->thread), terminal_color_end(), *call ? " in " : "", call, since, at,
-               *site ? " at " : "", site);
+               metadata_label(r->book, s->thread), terminal_color_end(), *call ? " in " : "", call,
+               since, at, *site ? " at " : "", site);
     }
 }
 
@@ -189,7 +194,8 @@ static struct json_object *one_json(const struct blocked_report *r, const struct
     for (uint32_t i = 0; i < w->holder_count; i++) {
         struct event_id since = w->holders[i].since;
         struct json_object *h = line_json(r, w->holders[i].thread);
-        const char *taken = command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
+        const char *taken =
+            command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
         json_object_object_add(h, "since_event", since.number ? json_event_id(since) : NULL);
         json_object_object_add(h, "since_site", *taken ? json_object_new_string(taken) : NULL);
         json_object_array_add(holders, h);
@@ -200,7 +206,8 @@ static struct json_object *one_json(const struct blocked_report *r, const struct
     return o;
 }
 
-static struct json_object *sleeper_json(const struct blocked_report *r, const struct sleeper_info *s)
+static struct json_object *sleeper_json(const struct blocked_report *r,
+                                        const struct sleeper_info *s)
 {
     struct json_object *o = json_object_new_object();
     const char *site = command_source_site(r->subject, &s->event);
@@ -223,7 +230,8 @@ static struct json_object *able_json(const struct blocked_report *r, const struc
     return o;
 }
 
-static struct json_object *verdict_json(const struct blocked_report *r, const struct diagnosis_info *v)
+static struct json_object *verdict_json(const struct blocked_report *r,
+                                        const struct diagnosis_info *v)
 {
     static const char *const stands[] = {NULL, "before", "after", "concurrent", "same", "unknown"};
     struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
@@ -236,14 +244,15 @@ static struct json_object *verdict_json(const struct blocked_report *r, const st
     json_object_object_add(o, "doubts", doubts);
     json_object_object_add(o, "wait", json_event_id(v->wait));
     json_object_object_add(o, "last", v->waker.line ? json_event_id(v->waker) : NULL);
-    json_object_object_add(o, "type",
-                           v->waker_type ? json_object_new_string(metadata_type_name(r->book, v->waker_type))
-                                         : NULL);
+    json_object_object_add(
+        o, "type",
+        v->waker_type ? json_object_new_string(metadata_type_name(r->book, v->waker_type)) : NULL);
     json_object_object_add(o, "order",
                            v->stands ? json_object_new_string(stands[v->stands]) : NULL);
-    json_object_object_add(
-        o, "woke",
-        v->went_on == WAKE_UNKNOWN ? NULL : json_object_new_boolean(v->went_on == WAKE_SOME_THREAD));
+    json_object_object_add(o, "woke",
+                           v->went_on == WAKE_UNKNOWN
+                               ? NULL
+                               : json_object_new_boolean(v->went_on == WAKE_SOME_THREAD));
     for (uint32_t i = 0; i < v->able_count; i++)
         json_object_array_add(able, able_json(r, &v->able[i]));
     json_object_object_add(o, "able", able);
@@ -264,7 +273,8 @@ static struct json_object *step_json(const struct blocked_report *r, const struc
     struct json_object *o = line_json(r, step->thread);
     json_object_object_add(o, "waits_for", line_json(r, step->about));
     json_object_object_add(o, "event", json_event_id(step->at));
-    json_object_object_add(o, "since_event", step->since.number ? json_event_id(step->since) : NULL);
+    json_object_object_add(o, "since_event",
+                           step->since.number ? json_event_id(step->since) : NULL);
     json_object_object_add(o, "text", json_object_new_string(said));
     free(said);
     return o;
@@ -306,12 +316,13 @@ static int blocked_run(const struct command *command, int argc, char **argv)
     bool json;
     int status;
     struct encoder judged = {0};
-    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_NAME, &subject, &json,
-                       &status))
+    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_NAME, &subject,
+                              &json, &status))
         return status;
     encode_u8(&judged, 1);
     command_source_warn_updated(command, &subject);
-    bool ok = command_source_request(command, &subject, REQUEST_WAITS, &judged, blocked_receive_waits, &waits);
+    bool ok = command_source_request(command, &subject, REQUEST_WAITS, &judged,
+                                     blocked_receive_waits, &waits);
     struct blocked_report report = {&subject, &subject.source.book, &waits};
     if (ok)
         pager_begin();

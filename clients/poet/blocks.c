@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* "flow.c:17" -> "17"; "" where there is no line. */
-static const char *line_of(struct command_source *subject, const struct table_cell *cell, char line[16])
+static const char *line_of(struct command_source *subject, const struct table_cell *cell,
+                           char line[16])
 {
     const char *place =
                    cell->is == CELL_PLACE
@@ -22,8 +23,8 @@ static const char *line_of(struct command_source *subject, const struct table_ce
 
 /* Another block of the same code begins in between, or it goes back: not all of the lines are in
  * this one. */
-static bool call_blocks_skip_matches(const struct result_table *t, uint32_t from, const struct table_cell *begin,
-                        const struct table_cell *end)
+static bool call_blocks_skip_matches(const struct result_table *t, uint32_t from,
+                                     const struct table_cell *begin, const struct table_cell *end)
 {
     uint64_t last = end->is == CELL_PLACE ? end->place.address : UINT64_MAX;
     for (uint32_t i = 0; i < t->row_count; i++) {
@@ -35,9 +36,9 @@ static bool call_blocks_skip_matches(const struct result_table *t, uint32_t from
     return last <= begin->place.address;
 }
 
-static char *call_blocks_range_text(struct command_source *subject, const struct result_table *t, uint32_t from,
-                  const struct table_cell *begin, const struct table_cell *end,
-                  const struct table_cell *how)
+static char *call_blocks_range_text(struct command_source *subject, const struct result_table *t,
+                                    uint32_t from, const struct table_cell *begin,
+                                    const struct table_cell *end, const struct table_cell *how)
 {
     char first[16], last[16];
     line_of(subject, begin, first);
@@ -57,13 +58,15 @@ static char *call_blocks_range_text(struct command_source *subject, const struct
 
 void call_blocks_name_lines(struct command_source *subject, struct result_table *t)
 {
-    uint32_t from = result_table_find_column(t, "from"), until = result_table_find_column(t, "until"),
+    uint32_t from = result_table_find_column(t, "from"),
+             until = result_table_find_column(t, "until"),
              lines = result_table_find_column(t, "lines");
     if (from == t->column_count || until == t->column_count || lines == t->column_count)
         return;
     for (uint32_t i = 0; i < t->row_count; i++) {
         struct table_cell *cells = result_table_cells(t, i);
-        char *text = call_blocks_range_text(subject, t, from, &cells[from], &cells[until], &cells[lines]);
+        char *text =
+            call_blocks_range_text(subject, t, from, &cells[from], &cells[until], &cells[lines]);
         if (text && cells[lines].is == CELL_TEXT)
             free(cells[lines].text);
         if (text)

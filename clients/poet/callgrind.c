@@ -14,7 +14,8 @@ struct callgrind_writer {
     uint32_t scope;
 };
 
-static struct symbol_location site_of(const struct callgrind_writer *w, const struct table_cell *cell)
+static struct symbol_location site_of(const struct callgrind_writer *w,
+                                      const struct table_cell *cell)
 {
     if (cell->is == CELL_PLACE)
         return symbolize(w->names->sites, cell->place.process, cell->place.address);
@@ -45,7 +46,8 @@ void callgrind_write(FILE *f, const struct table_names *names, const struct resu
 {
     const char *measure = profile_format_measure(t);
     bool times = measure[0] == 's';
-    struct callgrind_writer w = {f, names, t, measure, times ? "total_ns" : "calls", result_table_find_column(t, "scope")};
+    struct callgrind_writer w = {
+        f, names, t, measure, times ? "total_ns" : "calls", result_table_find_column(t, "scope")};
     int64_t all = 0;
     int line = 0;
     for (uint32_t i = 0; i < t->row_count; i++)

@@ -39,8 +39,8 @@ struct calls_format {
 };
 
 static const struct calls_format dialects[] = {{"callgrind", true, callgrind_write},
-                                          {"folded", false, profile_format_write_folded},
-                                          {"pprof", false, pprof_write}};
+                                               {"folded", false, profile_format_write_folded},
+                                               {"pprof", false, pprof_write}};
 
 /* Not one of another tool, and made as they are. */
 static const struct calls_format suggested = {"suggest", false, exclusion_list_write};
@@ -221,8 +221,8 @@ static int name_place(struct calls_options *w, struct command_source *subject, c
         bool is = (cell->is == CELL_PLACE || cell->is == CELL_NAME) &&
                   name_lookup_matches(&names, cell->place, w->with);
         if (is)
-            *place = xasprintf("%u:%llu", cell->place.process,
-                                    (unsigned long long)cell->place.address);
+            *place =
+                xasprintf("%u:%llu", cell->place.process, (unsigned long long)cell->place.address);
     }
     result_table_free(&t);
     if (status == EXIT_DONE && !*place)
@@ -233,7 +233,8 @@ static int name_place(struct calls_options *w, struct command_source *subject, c
 }
 
 /* Of a struct wanted. */
-static int make_blocks(const struct table_settings *tables, struct command_source *subject, struct result_table *t)
+static int make_blocks(const struct table_settings *tables, struct command_source *subject,
+                       struct result_table *t)
 {
     const struct calls_options *w = (const struct calls_options *)(const void *)tables;
     struct table_section section = {.what = "blocks", .options = w->place};
@@ -271,8 +272,9 @@ static int run_on(struct calls_options *w, int argc, char **argv, int first,
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(w->tables.command, "%s: one SOURCE is enough", argv[first]);
-    if (!command_source_open(w->tables.command, &subject, source, table_request_session_lines(&w->tables),
-                      label_option_selected(LABELS_NAME)))
+    if (!command_source_open(w->tables.command, &subject, source,
+                             table_request_session_lines(&w->tables),
+                             label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
     int status = does(w, &subject);
     command_source_close(&subject);
@@ -286,7 +288,8 @@ static int make_threaded(const struct table_settings *tables, struct command_sou
     return calls_by_thread_make(tables, w->over, subject, t);
 }
 
-static int make_grouped(const struct table_settings *o, struct command_source *subject, struct result_table *t)
+static int make_grouped(const struct table_settings *o, struct command_source *subject,
+                        struct result_table *t)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     struct call_groups_options how = {o->by, o->tree, o->sort, o->backwards, o->top};
@@ -297,7 +300,8 @@ static int make_grouped(const struct table_settings *o, struct command_source *s
         flat.sort = NULL;
     flat.tree = false;
     flat.top = 0;
-    int status = table_request_run(&flat, &(struct table_section){.what = "calls"}, subject, &calls);
+    int status =
+        table_request_run(&flat, &(struct table_section){.what = "calls"}, subject, &calls);
     if (status == EXIT_DONE && !call_groups_make(t, &how, &names, &calls))
         status = t->column_count
                      ? command_usage(o->command,
@@ -343,10 +347,10 @@ static int calls_run(const struct command *command, int argc, char **argv)
     if (placed && (w.over || w.options[0].key || w.tables.tree))
         return command_usage(command, "--by %s: it is a table of its own", w.tables.by);
     struct table_section section = {.what = placed ? "callson" : "calls",
-                                     .options = w.options,
-                                     .make = grouped  ? make_grouped
-                                             : w.over ? make_threaded
-                                                      : NULL};
+                                    .options = w.options,
+                                    .make = grouped  ? make_grouped
+                                            : w.over ? make_threaded
+                                                     : NULL};
     return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }
 

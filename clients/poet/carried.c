@@ -19,7 +19,8 @@ static void choose_range(const struct event_diagram *p, struct table_request *re
     request->to = (struct table_end){.is = TABLE_AT_NS, .at = to_ns};
 }
 
-bool placement_rows_request(const struct command *command, struct event_diagram *p, struct command_source *subject)
+bool placement_rows_request(const struct command *command, struct event_diagram *p,
+                            struct command_source *subject)
 {
     struct table_request request = {
         .what = xstrdup("stays"), .by = xstrdup(""), .sort = xstrdup("")};

@@ -6,6 +6,7 @@
 
 /* Of the window that is there; with --all of the whole run.  False with a complaint: nothing of it is known, or the picture
  * is not placed by time. */
-bool placement_rows_request(const struct command *command, struct event_diagram *picture, struct command_source *subject);
+bool placement_rows_request(const struct command *command, struct event_diagram *picture,
+                            struct command_source *subject);
 
 #endif

@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* Of all states, whatever table of them was asked for; of the critical path, with that over them. */
-static int run_chart(const struct table_settings *o, struct command_source *subject, const char *what)
+static int run_chart(const struct table_settings *o, struct command_source *subject,
+                     const char *what)
 {
     struct table_settings plain = *o;
     struct table_section section = {.what = "states"}, path = {.what = "path"};
@@ -85,7 +86,8 @@ static int run_graph(const struct table_settings *o, struct command_source *subj
     return status;
 }
 
-static int run_curves(const struct table_settings *o, struct command_source *subject, const char *what)
+static int run_curves(const struct table_settings *o, struct command_source *subject,
+                      const char *what)
 {
     struct table_request named = {0};
     int status = EXIT_USAGE;
@@ -105,14 +107,15 @@ static bool has_charts(const char *what)
     return what && all[i];
 }
 
-bool chart_output_wanted(const struct table_settings *o, const struct table_section *sections, size_t count)
+bool chart_output_wanted(const struct table_settings *o, const struct table_section *sections,
+                         size_t count)
 {
     return o->chart || call_graph_chart_wanted(o, sections, count) ||
            icicle_chart_wanted(o, sections, count);
 }
 
-int chart_output_run(const struct table_settings *o, struct command_source *subject, const struct table_section *sections,
-             size_t count)
+int chart_output_run(const struct table_settings *o, struct command_source *subject,
+                     const struct table_section *sections, size_t count)
 {
     if (call_graph_chart_wanted(o, sections, count))
         return run_graph(o, subject);

@@ -37,7 +37,8 @@ struct state_charts {
 
 /* ---- the rows ---- */
 
-static const struct table_cell *state_charts_table_cell_at(const struct state_charts *c, uint32_t row, unsigned column)
+static const struct table_cell *state_charts_table_cell_at(const struct state_charts *c,
+                                                           uint32_t row, unsigned column)
 {
     return &result_table_cells(c->table, row)[c->at[column]];
 }
@@ -53,7 +54,8 @@ static void state_charts_receive_range(struct state_charts *c, int64_t from, int
 static void state_charts_receive_rows(struct state_charts *c)
 {
     for (uint32_t i = 0; i < c->table->row_count; i++) {
-        const struct table_cell *thread = state_charts_table_cell_at(c, i, THREAD), *from = state_charts_table_cell_at(c, i, BEGIN),
+        const struct table_cell *thread = state_charts_table_cell_at(c, i, THREAD),
+                                *from = state_charts_table_cell_at(c, i, BEGIN),
                                 *to = state_charts_table_cell_at(c, i, END);
         if (thread->is != CELL_LINE || from->is != CELL_NUMBER || to->is != CELL_NUMBER)
             continue;
@@ -107,7 +109,8 @@ static void state_charts_receive_shares(struct state_charts *c, uint32_t first, 
     }
 }
 
-static bool state_charts_request_rows(struct state_charts *c, struct command_source *subject, uint32_t first, uint32_t count)
+static bool state_charts_request_rows(struct state_charts *c, struct command_source *subject,
+                                      uint32_t first, uint32_t count)
 {
     uint32_t lines[ROWS_ASKED];
     uint8_t joined[ROWS_ASKED] = {0};
@@ -127,7 +130,8 @@ static bool state_charts_request_rows(struct state_charts *c, struct command_sou
                                       .row_count = count,
                                       .untils = untils};
     encode_density_request(&body, &request);
-    if (!command_source_request(c->tables->command, subject, REQUEST_STATE_BANDS, &body, state_charts_receive_strip, c))
+    if (!command_source_request(c->tables->command, subject, REQUEST_STATE_BANDS, &body,
+                                state_charts_receive_strip, c))
         return false;
     state_charts_receive_shares(c, first, count);
     return true;
@@ -139,8 +143,8 @@ static bool state_charts_request_shares(struct state_charts *c, struct command_s
     for (uint32_t i = 0; i < c->row_count; i++)
         c->chart.rows[i].pixels = xcalloc(c->chart.pixels, sizeof(struct chart_pixel));
     for (uint32_t i = 0; good && i < c->row_count; i += ROWS_ASKED)
-        good =
-            state_charts_request_rows(c, subject, i, c->row_count - i < ROWS_ASKED ? c->row_count - i : ROWS_ASKED);
+        good = state_charts_request_rows(
+            c, subject, i, c->row_count - i < ROWS_ASKED ? c->row_count - i : ROWS_ASKED);
     return good;
 }
 
@@ -160,7 +164,8 @@ static uint32_t *rows_by_line(const struct state_charts *c, uint32_t *lines)
 
 static void state_charts_receive_path(struct state_charts *c, const struct result_table *pieces)
 {
-    uint32_t thread = result_table_find_column(pieces, "thread"), from = result_table_find_column(pieces, "from_ns"),
+    uint32_t thread = result_table_find_column(pieces, "thread"),
+             from = result_table_find_column(pieces, "from_ns"),
              took = result_table_find_column(pieces, "path_ns"), lines;
     if (thread == pieces->column_count || from == pieces->column_count ||
         took == pieces->column_count)
@@ -284,7 +289,9 @@ static int write_picture(const struct state_charts *c)
 {
     const char *file = c->tables->file;
     struct document_options page = c->tables->page;
-    page.format = state_charts_has_suffix(file, ".pdf") ? DOCUMENT_PDF : state_charts_has_suffix(file, ".svg") ? DOCUMENT_SVG : DOCUMENT_PNG;
+    page.format = state_charts_has_suffix(file, ".pdf")   ? DOCUMENT_PDF
+                  : state_charts_has_suffix(file, ".svg") ? DOCUMENT_SVG
+                                                          : DOCUMENT_PNG;
     page.title = c->title;
     page.date = (time_t)(c->book->run.wall_ns / 1000000000u);
     const char *why = state_chart_write(&c->chart, &page, file);
@@ -295,7 +302,8 @@ static int write_chart(struct state_charts *c, struct command_source *subject)
 {
     const char *file = c->tables->file;
     bool text = !file || state_charts_has_suffix(file, ".txt");
-    if (!text && !state_charts_has_suffix(file, ".pdf") && !state_charts_has_suffix(file, ".svg") && !state_charts_has_suffix(file, ".png"))
+    if (!text && !state_charts_has_suffix(file, ".pdf") && !state_charts_has_suffix(file, ".svg") &&
+        !state_charts_has_suffix(file, ".png"))
         return command_usage(c->tables->command, "-o %s: a chart is a .pdf, .svg, .png or .txt",
                              file);
     if (!c->row_count)
@@ -311,8 +319,8 @@ static int write_chart(struct state_charts *c, struct command_source *subject)
     return text ? write_text(c) : write_picture(c);
 }
 
-int state_charts_write(const struct table_settings *o, struct command_source *subject, const struct result_table *table,
-                 const struct result_table *pieces)
+int state_charts_write(const struct table_settings *o, struct command_source *subject,
+                       const struct result_table *table, const struct result_table *pieces)
 {
     struct state_charts c = {.tables = o, .book = &subject->source.book, .table = table};
     for (unsigned i = 0; i < WANTED; i++) {

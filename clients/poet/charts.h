@@ -10,6 +10,6 @@ bool state_charts_known(
 /* Of the threads in the table of states, whose shares are asked for, with the critical path over them, by piece (NULL:
  * without); tables->chart says which: an exit status, with a complaint. */
 int state_charts_write(const struct table_settings *tables, struct command_source *subject,
-                 const struct result_table *states, const struct result_table *pieces);
+                       const struct result_table *states, const struct result_table *pieces);
 
 #endif

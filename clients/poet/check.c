@@ -85,7 +85,8 @@ static int check_description(const struct command *command, const char *file)
         good_json(file, "event_types", target->event_count);
     else if (target)
         printf("%s: %zu kind%s, %zu event type%s: good\n", file, target->kind_count,
-               plural_suffix(target->kind_count), target->event_count, plural_suffix(target->event_count));
+               plural_suffix(target->kind_count), target->event_count,
+               plural_suffix(target->event_count));
     else if (!is_description_name(file))
         command_fail(command, "%s: neither a trace nor a description (its name ends in .conf)",
                      file);
@@ -184,11 +185,12 @@ static bool may_follow(const struct checker *c, struct check_last_event *last,
            (last->other && target_has_line_type(allowed, metadata_type_name(c->book, last->other)));
 }
 
-static void check_succession(struct checker *c, const struct event_info *e, struct check_last_event *last,
-                             const struct target_names *allowed, bool first, bool handlers,
-                             const char *whose)
+static void check_succession(struct checker *c, const struct event_info *e,
+                             struct check_last_event *last, const struct target_names *allowed,
+                             bool first, bool handlers, const char *whose)
 {
-    const char *type = metadata_type_name(c->book, e->type), *before = metadata_type_name(c->book, last->type);
+    const char *type = metadata_type_name(c->book, e->type),
+               *before = metadata_type_name(c->book, last->type);
     const struct line_metadata *own =
         metadata_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line : e->thread);
     bool begin = !own || own->is.first <= 1; /* else its begin is forgotten */
@@ -203,7 +205,8 @@ static void check_succession(struct checker *c, const struct event_info *e, stru
         check_report_problem(c, e->at, "%s may not be the first %s", type, whose);
 }
 
-static void check_numbers(struct checker *c, const struct event_info *e, const struct check_last_event *last)
+static void check_numbers(struct checker *c, const struct event_info *e,
+                          const struct check_last_event *last)
 {
     if (last->at.line && e->at.number != last->at.number + 1 && !last->broken) {
         char s[48];
@@ -230,8 +233,8 @@ static void check_pair(struct checker *c, const struct event_info *e,
     if (p->partner_count != 1 || !event_id_equal(p->partners[0], e->at))
         check_report_problem(c, e->at, "its partner does not name it back");
     else if (look->partners.count && !target_has_line_type(&look->partners, other))
-        check_report_problem(c, e->at, "%s is paired with %s, not with %s", metadata_type_name(c->book, e->type), other,
-            look->partners.items[0]);
+        check_report_problem(c, e->at, "%s is paired with %s, not with %s",
+                             metadata_type_name(c->book, e->type), other, look->partners.items[0]);
 }
 
 static void check_event(struct checker *c, struct event_info *e)
@@ -245,7 +248,8 @@ static void check_event(struct checker *c, struct event_info *e)
         return;
     }
     struct check_last_event *line = &c->lines[e->at.line - 1];
-    struct check_last_event *thread = e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
+    struct check_last_event *thread =
+        e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
     bool second = ends_pair(c, e);
     if (thread && second) /* both ends are one step of the thread */
         thread->at = c->before.at, thread->type = c->before.type, thread->other = c->before.other;
@@ -254,16 +258,18 @@ static void check_event(struct checker *c, struct event_info *e)
     const struct target_event *look = event_style(c->book, e);
     check_numbers(c, e, line);
     if (e->state != EVENT_ORDERED)
-        check_report_problem(c, e->at, "is %s", e->state == EVENT_PENDING ? "pending" : "contradictory");
+        check_report_problem(c, e->at, "is %s",
+                             e->state == EVENT_PENDING ? "pending" : "contradictory");
     if (!look) {
         if (!line->broken)
-            check_report_problem(c, e->at, "%s is not in the description", metadata_type_name(c->book, e->type));
+            check_report_problem(c, e->at, "%s is not in the description",
+                                 metadata_type_name(c->book, e->type));
         line->broken = true;
     } else {
         if (look->relation != RELATION_COUNT && look->relation != (enum relation)e->relation &&
             (look->relation != RELATION_NONE || e->relation != RELATION_ORDER))
             check_report_problem(c, e->at, "%s has another relation than in the description",
-                metadata_type_name(c->book, e->type));
+                                 metadata_type_name(c->book, e->type));
         if (!look->line_any)
             check_succession(c, e, line, &look->line_after, look->line_first, false, "on its line");
         if (!look->thread_any && thread)
@@ -292,7 +298,7 @@ static void check_receive_chunk(void *user, const struct response_chunk *answer)
         struct event_id at = decode_event_id(answer->in);
         unsigned long long lost = decode_u64(answer->in);
         check_report_problem(c, at, "%llu event%s lost%s", lost, lost == 1 ? " was" : "s were",
-            at.line ? "" : " on lines that are not known");
+                             at.line ? "" : " on lines that are not known");
     } else if (answer->part == RESPONSE_EVENT) {
         struct event_info event;
         decode_event_info(answer->in, &event);
@@ -328,7 +334,8 @@ static int check_trace(const struct command *command, const char *file)
         return EXIT_FAILED;
     struct checker c = {.file = file ? file : subject.source.name, .book = &subject.source.book};
     bool ok =
-        command_source_request(command, &subject, REQUEST_STAT, NULL, NULL, NULL) && /* reads all of the file */
+        command_source_request(command, &subject, REQUEST_STAT, NULL, NULL,
+                               NULL) && /* reads all of the file */
         command_source_request(command, &subject, REQUEST_DUMP, NULL, check_receive_chunk, &c) &&
         consistency_check_request(command, &subject, check_report_unsound, &c);
     if (ok && nothing_whole(command, &c, &subject.source))
@@ -336,7 +343,8 @@ static int check_trace(const struct command *command, const char *file)
     if (ok && !c.breaks && !c.book->damage && json)
         good_json(c.file, "events", c.events);
     else if (ok && !c.breaks && !c.book->damage)
-        printf("%s: %llu event%s: good\n", c.file, (unsigned long long)c.events, plural_suffix(c.events));
+        printf("%s: %llu event%s: good\n", c.file, (unsigned long long)c.events,
+               plural_suffix(c.events));
     event_info_free(&c.previous);
     free(c.lines);
     for (uint32_t i = 0; i < c.room; i++)

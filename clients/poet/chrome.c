@@ -72,8 +72,8 @@ static void add_time(struct json_object *object, const char *key, int64_t ns)
 }
 
 /* What something is called: its args have one entry. */
-static void chrome_write_metadata(struct order_format *format, const char *what, uint32_t line, const char *key,
-                        struct json_object *value)
+static void chrome_write_metadata(struct order_format *format, const char *what, uint32_t line,
+                                  const char *key, struct json_object *value)
 {
     struct json_object *o = chrome_object(format, "M", what, line),
                        *args = json_object_new_object();
@@ -91,7 +91,8 @@ static void chrome_track(struct order_format *format, uint32_t line, const char 
     name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
     chrome_write_metadata(format, "process_name", line, "name", json_object_new_string(name));
     chrome_write_metadata(format, "thread_name", line, "name", json_object_new_string(label));
-    chrome_write_metadata(format, "thread_sort_index", line, "sort_index", json_object_new_uint64(line));
+    chrome_write_metadata(format, "thread_sort_index", line, "sort_index",
+                          json_object_new_uint64(line));
 }
 
 /* ---- slices ---- */
@@ -143,7 +144,8 @@ void chrome_begin(struct order_format *format, struct command_source *subject, F
 static void chrome_instant(struct order_format *format, const struct event_info *e, int64_t at_ns)
 {
     const struct trace_metadata *book = &format->subject->source.book;
-    struct json_object *o = chrome_object(format, "i", metadata_type_name(book, e->type), e->at.line);
+    struct json_object *o =
+        chrome_object(format, "i", metadata_type_name(book, e->type), e->at.line);
     struct json_object *args = json_object_new_object();
     add_time(o, "ts", at_ns);
     add_text(o, "s", "t");
@@ -171,8 +173,8 @@ static void chrome_flow_end(struct order_format *format, const char *kind, const
     chrome_put(format, o);
 }
 
-static void chrome_flow(struct order_format *format, struct event_id from, const struct event_info *to,
-                        const char *name)
+static void chrome_flow(struct order_format *format, struct event_id from,
+                        const struct event_info *to, const char *name)
 {
     struct chrome *c = format->state;
     if (!from.line || from.line > c->line_count)

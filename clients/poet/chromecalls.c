@@ -24,18 +24,20 @@ struct chrome_calls_writer {
 
 /* ---- what is written ---- */
 
-static struct json_object *chrome_calls_make_object(const struct chrome_calls_writer *w, const char *kind, const char *name,
-                                  uint32_t line)
+static struct json_object *chrome_calls_make_object(const struct chrome_calls_writer *w,
+                                                    const char *kind, const char *name,
+                                                    uint32_t line)
 {
     struct json_object *o = w->list->object(w->list->format, kind, name, line);
     json_object_object_add(o, "tid", json_object_new_uint64(TRACK + line));
     return o;
 }
 
-static void chrome_calls_write_metadata(const struct chrome_calls_writer *w, const char *what, uint32_t line, const char *key,
-                     struct json_object *value)
+static void chrome_calls_write_metadata(const struct chrome_calls_writer *w, const char *what,
+                                        uint32_t line, const char *key, struct json_object *value)
 {
-    struct json_object *o = chrome_calls_make_object(w, "M", what, line), *args = json_object_new_object();
+    struct json_object *o = chrome_calls_make_object(w, "M", what, line),
+                       *args = json_object_new_object();
     json_object_object_add(args, key, value);
     json_object_object_add(o, "args", args);
     w->list->put(w->list->format, o);
@@ -46,24 +48,28 @@ static void name_track(const struct chrome_calls_writer *w, uint32_t line)
     const struct trace_metadata *book = &w->list->format->subject->source.book;
     char *name = xasprintf("%s: calls", metadata_label(book, line));
     chrome_calls_write_metadata(w, "thread_name", line, "name", json_object_new_string(name));
-    chrome_calls_write_metadata(w, "thread_sort_index", line, "sort_index", json_object_new_uint64(line));
+    chrome_calls_write_metadata(w, "thread_sort_index", line, "sort_index",
+                                json_object_new_uint64(line));
     free(name);
 }
 
-static void chrome_calls_append_at(const struct chrome_calls_writer *w, struct json_object *o, int64_t at_ns)
+static void chrome_calls_append_at(const struct chrome_calls_writer *w, struct json_object *o,
+                                   int64_t at_ns)
 {
     w->list->time(o, "ts", at_ns);
     w->list->put(w->list->format, o);
 }
 
-static void chrome_calls_append_lost(const struct chrome_calls_writer *w, uint32_t line, int64_t at_ns, const char *what)
+static void chrome_calls_append_lost(const struct chrome_calls_writer *w, uint32_t line,
+                                     int64_t at_ns, const char *what)
 {
     struct json_object *o = chrome_calls_make_object(w, "i", what, line);
     json_object_object_add(o, "s", json_object_new_string("t"));
     chrome_calls_append_at(w, o, at_ns);
 }
 
-static void chrome_calls_append_row(struct chrome_calls_writer *w, const struct result_table *t, const struct table_cell *cells)
+static void chrome_calls_append_row(struct chrome_calls_writer *w, const struct result_table *t,
+                                    const struct table_cell *cells)
 {
     struct command_source *subject = w->list->format->subject;
     struct table_names names = {&subject->source.book, subject->sites};
@@ -97,7 +103,8 @@ static void close_all(const struct chrome_calls_writer *w, int64_t end_ns)
     int64_t at_ns = end_ns > w->last_ns ? end_ns : w->last_ns;
     for (uint32_t line = 1; line <= w->line_count; line++)
         for (uint32_t i = 0; i < w->lines[line - 1].open; i++) {
-            struct json_object *o = chrome_calls_make_object(w, "E", NULL, line), *args = json_object_new_object();
+            struct json_object *o = chrome_calls_make_object(w, "E", NULL, line),
+                               *args = json_object_new_object();
             json_object_object_add(args, "incomplete", json_object_new_boolean(true));
             json_object_object_add(o, "args", args);
             chrome_calls_append_at(w, o, at_ns);
@@ -131,7 +138,8 @@ static bool has_columns(struct chrome_calls_writer *w, const struct result_table
 }
 
 /* False: with a complaint. */
-static bool chrome_calls_receive_part(struct chrome_calls_writer *w, struct table_settings *tables, bool *more)
+static bool chrome_calls_receive_part(struct chrome_calls_writer *w, struct table_settings *tables,
+                                      bool *more)
 {
     char most[] = "most", count[] = AT_ONCE;
     struct table_option options[] = {{most, count}, {0}};
@@ -154,9 +162,9 @@ bool chrome_calls_write(const struct chrome_list *list, int64_t end_ns)
     struct table_settings tables = {.command = list->format->command};
     uint32_t count = list->format->subject->source.book.line_count;
     struct chrome_calls_writer w = {.list = list,
-                        .line_count = count,
-                        .lines = xcalloc(count + 1, sizeof *w.lines),
-                        .last_ns = INT64_MIN};
+                                    .line_count = count,
+                                    .lines = xcalloc(count + 1, sizeof *w.lines),
+                                    .last_ns = INT64_MIN};
     bool more = true, good = true;
     while (good && more)
         good = chrome_calls_receive_part(&w, &tables, &more);

@@ -11,8 +11,8 @@
 struct chrome_list {
     struct order_format *format;
     /* An object of the list: of this kind ("ph"), on this line's track. */
-    struct json_object *(*object)(const struct order_format *format, const char *kind, const char *name,
-                                  uint32_t line);
+    struct json_object *(*object)(const struct order_format *format, const char *kind,
+                                  const char *name, uint32_t line);
     void (*time)(struct json_object *object, const char *key, int64_t ns);
     void (*put)(struct order_format *format, struct json_object *object); /* takes it over */
 };

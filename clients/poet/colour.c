@@ -28,7 +28,8 @@ static const struct argp_option options[] = {
      "in colour: auto (default: on a terminal, unless $NO_COLOR is set), always or never", 9},
     {0}};
 static const struct argp_child children[] = {{&pager_options, 0, NULL, 0}, {0}};
-const struct argp colour_options = {.options = options, .parser = terminal_color_parse_option, .children = children};
+const struct argp colour_options = {
+    .options = options, .parser = terminal_color_parse_option, .children = children};
 
 bool terminal_color_is_enabled(void)
 {

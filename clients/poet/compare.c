@@ -32,9 +32,9 @@ static int compare_run(const struct command *command, int argc, char **argv)
     if (argc - first != 2)
         return command_usage(command, "two traces are needed");
     struct divergence apart = {.command = command,
-                          .recorded = argv[first],
-                          .again = argv[first + 1],
-                          .words = {"first", "second"}};
+                               .recorded = argv[first],
+                               .again = argv[first + 1],
+                               .words = {"first", "second"}};
     return divergence_compare(&apart, c.picture, c.quiet);
 }
 

@@ -77,12 +77,8 @@ static void completion_receive_line(struct complete_command *c, char *line)
         if (!fields[i])
             return;
     }
-    struct complete_option o = {xstrdup(fields[0]),
-                                xstrdup(fields[1]),
-                                xstrdup(fields[2]),
-                                in_few_words(fields[3]),
-                                0,
-                                ""};
+    struct complete_option o = {
+        xstrdup(fields[0]), xstrdup(fields[1]), xstrdup(fields[2]), in_few_words(fields[3]), 0, ""};
     set_kind(c->name, &o);
     ARRAY_PUSH(c->options, c->count, o);
 }
@@ -149,7 +145,9 @@ int completion_print(const char *shell)
     static const struct {
         const char *name;
         void (*print)(const struct complete *all, FILE *f);
-    } shells[] = {{"bash", completion_bash_write}, {"zsh", completion_zsh_write}, {"fish", completion_fish_write}};
+    } shells[] = {{"bash", completion_bash_write},
+                  {"zsh", completion_zsh_write},
+                  {"fish", completion_fish_write}};
     struct complete all = {0};
     int status = EXIT_USAGE;
     for (size_t i = 0; table_programs[i].name; i++)

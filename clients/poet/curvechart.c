@@ -65,7 +65,8 @@ static bool metric_chart_send_request(struct metric_chart_builder *m, struct ser
 {
     struct encoder body = {0};
     encode_series_request(&body, r);
-    return command_source_request(m->tables->command, m->subject, REQUEST_TIME_SERIES, &body, metric_chart_receive_series, &m->told);
+    return command_source_request(m->tables->command, m->subject, REQUEST_TIME_SERIES, &body,
+                                  metric_chart_receive_series, &m->told);
 }
 
 /* Where one end is open, the other's is that of the run: it is asked for first. */
@@ -85,7 +86,7 @@ static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t p
         status = r.from >= r.to
                      ? command_usage(o->command, "--from is not before --to: the range is empty")
                  : metric_chart_send_request(m, &r) ? EXIT_DONE
-                                   : EXIT_FAILED;
+                                                    : EXIT_FAILED;
     }
     return status;
 }
@@ -106,9 +107,11 @@ static uint32_t owner_of(struct metric_chart_builder *m, char *owner)
 }
 
 /* Those that came first can be told apart. */
-static unsigned metric_chart_find_style(struct metric_chart_builder *m, const struct time_series *c, const char **name)
+static unsigned metric_chart_find_style(struct metric_chart_builder *m, const struct time_series *c,
+                                        const char **name)
 {
-    const char *label = c->thread ? metadata_label(&m->subject->source.book, c->thread) : c->program;
+    const char *label =
+        c->thread ? metadata_label(&m->subject->source.book, c->thread) : c->program;
     char *owner = c->thread && m->programs ? xasprintf("%s %s", c->program, label)
                                            : xstrdup(*label ? label : "told from outside");
     uint32_t at = owner_of(m, owner);
@@ -180,7 +183,8 @@ static bool has_panel(const struct metric_chart_builder *m, const char *name)
     return i < m->curves.panel_count;
 }
 
-static void metric_chart_report_below(struct metric_chart_builder *m, const char *flat, const char *once)
+static void metric_chart_report_below(struct metric_chart_builder *m, const char *flat,
+                                      const char *once)
 {
     bool grows = false;
     for (uint32_t i = 0; i < m->curves.panel_count; i++)
@@ -211,7 +215,8 @@ static void metric_chart_build(struct metric_chart_builder *m)
             add_curve(m, &m->told.items[i]);
     for (uint32_t i = 0; i < m->told.count; i++)
         if (!has_panel(m, m->told.items[i].name))
-            add_word(metric_chart_is_single_valued(&m->told.items[i], m->told.pixels) ? &once : &flat,
+            add_word(metric_chart_is_single_valued(&m->told.items[i], m->told.pixels) ? &once
+                                                                                      : &flat,
                      m->told.items[i].name);
     m->title = xasprintf("%s: %s", m->subject->source.book.run.name, m->of->title);
     m->curves.title = m->title;
@@ -262,7 +267,9 @@ static int write_picture(const struct metric_chart_builder *m)
 {
     const char *file = m->tables->file;
     struct document_options page = m->tables->page;
-    page.format = metric_chart_has_suffix(file, ".pdf") ? DOCUMENT_PDF : metric_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG : DOCUMENT_PNG;
+    page.format = metric_chart_has_suffix(file, ".pdf")   ? DOCUMENT_PDF
+                  : metric_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG
+                                                          : DOCUMENT_PNG;
     page.title = m->title;
     page.date = (time_t)(m->subject->source.book.run.wall_ns / 1000000000u);
     const char *why = curves_write(&m->curves, &page, file);
@@ -273,11 +280,13 @@ static int write_curves(struct metric_chart_builder *m)
 {
     const struct table_settings *o = m->tables;
     bool text = !o->file || metric_chart_has_suffix(o->file, ".txt");
-    if (!text && !metric_chart_has_suffix(o->file, ".pdf") && !metric_chart_has_suffix(o->file, ".svg") && !metric_chart_has_suffix(o->file, ".png"))
+    if (!text && !metric_chart_has_suffix(o->file, ".pdf") &&
+        !metric_chart_has_suffix(o->file, ".svg") && !metric_chart_has_suffix(o->file, ".png"))
         return command_usage(o->command, "-o %s: a chart is a .pdf, .svg, .png or .txt", o->file);
     if (o->from.is == TABLE_AT_EVENT || o->to.is == TABLE_AT_EVENT || o->past_of.line)
         return command_usage(o->command, "--chart curves: --from and --to are times, as 20ms");
-    int status = metric_chart_request_range(m, text ? curve_text_width(terminal_width()) : curves_pixels(&o->page));
+    int status = metric_chart_request_range(m, text ? curve_text_width(terminal_width())
+                                                    : curves_pixels(&o->page));
     if (status != EXIT_DONE)
         return status;
     if (!m->told.count)
@@ -288,14 +297,14 @@ static int write_curves(struct metric_chart_builder *m)
     return text ? write_text(m) : write_picture(m);
 }
 
-int metric_chart_write(const struct table_settings *o, struct command_source *subject, const char *what,
-                     const uint32_t *lines, uint32_t line_count)
+int metric_chart_write(const struct table_settings *o, struct command_source *subject,
+                       const char *what, const uint32_t *lines, uint32_t line_count)
 {
     struct metric_chart_builder m = {.tables = o,
-                       .subject = subject,
-                       .of = metric_chart_find_group(what),
-                       .lines = lines,
-                       .line_count = line_count};
+                                     .subject = subject,
+                                     .of = metric_chart_find_group(what),
+                                     .lines = lines,
+                                     .line_count = line_count};
     if (strcmp(o->chart, "curves") != 0)
         return command_usage(o->command, "--chart %s: %scurves", o->chart,
                              strcmp(what, "meters") == 0 ? "kiviat or " : "");

@@ -50,7 +50,8 @@ static int debug_compare_places(const void *a, const void *b)
 static void add_place(struct debug_places *places, const struct event_info *e)
 {
     struct debug_place place = {e->process, e->site};
-    if (!e->site || (places->count && !debug_compare_places(&places->items[places->count - 1], &place)))
+    if (!e->site ||
+        (places->count && !debug_compare_places(&places->items[places->count - 1], &place)))
         return;
     places->items = array_reserve(places->items, &places->room, places->count + 1, sizeof place);
     places->items[places->count++] = place;
@@ -71,7 +72,8 @@ static uint32_t place_index(const struct debug_places *places, const struct even
 {
     struct debug_place place = {e->process, e->site};
     const struct debug_place *found =
-        e->site ? bsearch(&place, places->items, places->count, sizeof place, debug_compare_places) : NULL;
+        e->site ? bsearch(&place, places->items, places->count, sizeof place, debug_compare_places)
+                : NULL;
     return found ? (uint32_t)(found - places->items) + 1 : 0;
 }
 
@@ -86,7 +88,10 @@ static void debug_visit_schedule(const struct replay_run *r, each_event *take, v
             take(user, &event);
 }
 
-static void debug_collect_place(void *user, const struct event_info *event) { add_place(user, event); }
+static void debug_collect_place(void *user, const struct event_info *event)
+{
+    add_place(user, event);
+}
 
 struct debug_writer {
     const struct debug_places *places;
@@ -115,14 +120,15 @@ static struct json_object *debug_make_label_list(struct replay_run *r)
     return list;
 }
 
-static struct json_object *debug_make_site_list(struct replay_run *r, const struct debug_places *places)
+static struct json_object *debug_make_site_list(struct replay_run *r,
+                                                const struct debug_places *places)
 {
     struct json_object *list = json_object_new_array();
     json_object_array_add(list, json_object_new_string(""));
     for (size_t i = 0; i < places->count; i++)
         json_object_array_add(
-            list, json_object_new_string(
-                      command_source_place(&r->subject, places->items[i].process, places->items[i].site)));
+            list, json_object_new_string(command_source_place(&r->subject, places->items[i].process,
+                                                              places->items[i].site)));
     return list;
 }
 
@@ -150,7 +156,8 @@ static const char *file_of(const struct debug_options *d, char *path, const char
 }
 
 /* A line of JSON, then of each event of the script which of the sites it has. */
-static bool debug_write_gdb_input(const struct command *command, struct debug_options *d, const char *trace)
+static bool debug_write_gdb_input(const struct command *command, struct debug_options *d,
+                                  const char *trace)
 {
     struct replay_run *r = &d->replaying;
     struct debug_places places = {0};
@@ -192,7 +199,7 @@ static void debug_append_word(struct debug_strings *s, const char *word)
 
 /* In the place of this process, which is a child. */
 static void debug_start_gdb(const struct command *command, struct debug_options *d,
-                  const struct preload_check *loadable, char **argv)
+                            const struct preload_check *loadable, char **argv)
 {
     struct replay_run *r = &d->replaying;
     struct debug_strings words = {0};
@@ -298,7 +305,8 @@ static int debug_trace(const struct command *command, struct debug_options *d, c
         return command_fail(command, "%s", why.text);
     char **recorded = NULL, **words = argv;
     int status = EXIT_FAILED;
-    if (!replay_script(command, r) || !replay_input(command, r) || !debug_write_gdb_input(command, d, trace))
+    if (!replay_script(command, r) || !replay_input(command, r) ||
+        !debug_write_gdb_input(command, d, trace))
         status = EXIT_FAILED;
     else if (!replay_command_words(command, r, trace, &words, &recorded))
         status = EXIT_USAGE;

@@ -12,9 +12,10 @@ char *profile_format_scope(const struct table_names *names, const struct table_c
         return xstrdup(cell->text);
     if (cell->is == CELL_LINE)
         return xstrdup(metadata_label(names->book, cell->line));
-    const char *text = cell->is == CELL_NAME
-                           ? symbolizer_location_text(names->sites, cell->place.process, cell->place.address)
-                           : NULL;
+    const char *text =
+        cell->is == CELL_NAME
+            ? symbolizer_location_text(names->sites, cell->place.process, cell->place.address)
+            : NULL;
     if (text)
         return xstrdup(text);
     if (cell->is != CELL_PLACE && cell->is != CELL_NAME)
@@ -24,10 +25,11 @@ char *profile_format_scope(const struct table_names *names, const struct table_c
 }
 
 int64_t profile_format_number(const struct result_table *t, uint32_t row, const char *name,
-                        int64_t otherwise)
+                              int64_t otherwise)
 {
     uint32_t column = result_table_find_column(t, name);
-    const struct table_cell *cell = column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
+    const struct table_cell *cell =
+        column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
     return cell && cell->is == CELL_NUMBER ? cell->number : otherwise;
 }
 
@@ -50,7 +52,8 @@ static void print_frame(FILE *f, const char *name, bool first)
         fputc(*name == ';' ? ':' : *name == '\n' ? ' ' : *name, f);
 }
 
-void profile_format_write_folded(FILE *f, const struct table_names *names, const struct result_table *t)
+void profile_format_write_folded(FILE *f, const struct table_names *names,
+                                 const struct result_table *t)
 {
     char *path[UINT8_MAX + 1] = {NULL};
     const char *measure = profile_format_measure(t);

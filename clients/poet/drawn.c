@@ -3,8 +3,9 @@
 #include "render/lettering.h"
 #include "wire/limits.h"
 
-struct scene *diagram_scene_options(const struct event_diagram *p, const struct trace_metadata *book, bool measured,
-                          double legend_width_pt)
+struct scene *diagram_scene_options(const struct event_diagram *p,
+                                    const struct trace_metadata *book, bool measured,
+                                    double legend_width_pt)
 {
     char words[LIMIT_TEXT_BYTES], note[EVENT_DIAGRAM_NOTE_BYTES];
     event_diagram_note(p, note, sizeof note);
@@ -46,7 +47,8 @@ struct paint_selection diagram_scene_selection(const struct event_diagram *p)
                                     .concurrent = !(p->place.hide & HIDE_CONCURRENT)};
 }
 
-bool diagram_scene_all(const struct command *command, struct event_diagram *p, struct command_source *subject)
+bool diagram_scene_all(const struct command *command, struct event_diagram *p,
+                       struct command_source *subject)
 {
     return !p->all || !p->window.more_right ||
            event_diagram_columns(command, p, subject, p->request.from, LIMIT_COLUMNS);

@@ -45,10 +45,10 @@ static void line_to_json(struct command_source *subject, uint32_t number)
     json_object_object_add(o, "line", line_json(number));
     json_object_object_add(o, "kind", json_object_new_string(line->kind));
     json_object_object_add(o, "letter", json_object_new_string(metadata_line_letter(book, number)));
-    json_object_object_add(o, "name",
-                           json_object_new_string(number & HIDDEN_LINE
-                                                      ? ""
-                                                      : line_label_text(book, subject->sites, number)));
+    json_object_object_add(
+        o, "name",
+        json_object_new_string(
+            number & HIDDEN_LINE ? "" : line_label_text(book, subject->sites, number)));
     json_object_object_add(o, "object", line->object ? json_object_new_string(object) : NULL);
     json_object_object_add(o, "shared", json_object_new_boolean(line->shared));
     json_object_object_add(o, "hidden", json_object_new_boolean((number & HIDDEN_LINE) != 0));
@@ -75,8 +75,8 @@ static void event_to_json(struct command_source *subject, const struct event_inf
     struct json_object *o = json_object_new_object(), *texts = json_object_new_array();
     const char *site = command_source_site(subject, e);
     json_object_object_add(o, "event", json_event_id(e->at));
-    json_object_object_add(o, "type",
-                           json_object_new_string(metadata_type_name(&subject->source.book, e->type)));
+    json_object_object_add(
+        o, "type", json_object_new_string(metadata_type_name(&subject->source.book, e->type)));
     json_object_object_add(o, "time_ns", json_object_new_int64(e->time_ns));
     json_object_object_add(o, "state", json_object_new_string(states[e->state]));
     json_object_object_add(o, "relation", json_object_new_string(relations[e->relation]));
@@ -95,8 +95,9 @@ static void event_to_json(struct command_source *subject, const struct event_inf
     for (uint32_t i = 0; i < e->text_count; i++)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
     json_object_object_add(o, "texts", texts);
-    json_object_object_add(
-        o, "doubt", untraced_name(e->doubt) ? json_object_new_string(untraced_name(e->doubt)) : NULL);
+    json_object_object_add(o, "doubt",
+                           untraced_name(e->doubt) ? json_object_new_string(untraced_name(e->doubt))
+                                                   : NULL);
     json_print(o);
 }
 
@@ -105,7 +106,8 @@ static void event_to_text(struct command_source *subject, const struct event_inf
     const struct trace_metadata *book = &subject->source.book;
     char at[48], other[48];
     event_id_print(at, sizeof at, e->at);
-    printf("%-10s %12.6f  %-10s %s", at, (double)e->time_ns / 1e9, metadata_type_name(book, e->type),
+    printf("%-10s %12.6f  %-10s %s", at, (double)e->time_ns / 1e9,
+           metadata_type_name(book, e->type),
            e->at.line & HIDDEN_LINE ? "(order)" : metadata_label(book, e->at.line));
     for (uint32_t i = 0; i < e->partner_count; i++) {
         event_id_print(other, sizeof other, e->partners[i]);
@@ -200,12 +202,14 @@ static void dump_receive_chunk(void *user, const struct response_chunk *answer)
     event_info_free(&event);
 }
 
-static int dump_request_dump(const struct command *command, struct command_source *subject, bool json)
+static int dump_request_dump(const struct command *command, struct command_source *subject,
+                             bool json)
 {
     struct dump_printer dump = {.subject = subject, .json = json};
     if (json)
         begin_json(subject);
-    bool ok = command_source_request(command, subject, REQUEST_DUMP, NULL, dump_receive_chunk, &dump);
+    bool ok =
+        command_source_request(command, subject, REQUEST_DUMP, NULL, dump_receive_chunk, &dump);
     if (json)
         print_lines(subject, &dump.printed);
     return ok ? EXIT_DONE : EXIT_FAILED;
@@ -216,8 +220,8 @@ static int dump_run(const struct command *command, int argc, char **argv)
     struct command_source subject;
     bool json;
     int status;
-    if (!command_source_begin(command, argc, argv, SESSION_ALL_LINES, LABELS_ADDRESS, &subject, &json,
-                       &status))
+    if (!command_source_begin(command, argc, argv, SESSION_ALL_LINES, LABELS_ADDRESS, &subject,
+                              &json, &status))
         return status;
     pager_begin();
     status = dump_request_dump(command, &subject, json);

@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 /* What there is instead. */
-static void event_check_report_line(char *s, size_t size, const struct trace_metadata *book, struct event_id at)
+static void event_check_report_line(char *s, size_t size, const struct trace_metadata *book,
+                                    struct event_id at)
 {
     const struct line_metadata *line = metadata_line(book, at.line);
     unsigned long long last = line ? line->is.last : 0, first = line ? line->is.first : 0;
@@ -14,7 +15,8 @@ static void event_check_report_line(char *s, size_t size, const struct trace_met
     else if (at.number < first)
         snprintf(s, size, "of line %u events %llu to %llu are kept", at.line, first, last);
     else
-        snprintf(s, size, "line %u has %llu event%s", at.line & ~HIDDEN_LINE, last, plural_suffix(last));
+        snprintf(s, size, "line %u has %llu event%s", at.line & ~HIDDEN_LINE, last,
+                 plural_suffix(last));
 }
 
 bool event_check_exists(struct command_source *subject, struct event_id at, struct error *why)

@@ -90,15 +90,19 @@ static void on_interrupt(int number)
     _exit(128 + number);
 }
 
-static int export_picture(const struct command *command, const char *source, struct export_options *o)
+static int export_picture(const struct command *command, const char *source,
+                          struct export_options *o)
 {
     struct command_source subject;
     enum file_suffix suffix = file_suffix_of(o->file);
     if (suffix == SUFFIX_NONE)
         return command_usage(command, "%s: the name must end in .pdf, .svg, .png, .txt or .html",
                              o->file);
-    o->page.format = suffix == SUFFIX_SVG ? DOCUMENT_SVG : suffix == SUFFIX_PNG ? DOCUMENT_PNG : DOCUMENT_PDF;
-    if (!command_source_open(command, &subject, source, event_diagram_set_rows(&o->picture), o->picture.labels))
+    o->page.format = suffix == SUFFIX_SVG   ? DOCUMENT_SVG
+                     : suffix == SUFFIX_PNG ? DOCUMENT_PNG
+                                            : DOCUMENT_PDF;
+    if (!command_source_open(command, &subject, source, event_diagram_set_rows(&o->picture),
+                             o->picture.labels))
         return EXIT_FAILED;
     snprintf(part_file, sizeof part_file, "%s.part", o->file);
     signal(SIGINT, on_interrupt);
@@ -110,10 +114,12 @@ static int export_picture(const struct command *command, const char *source, str
         if (o->picture.window.event_count == 0)
             fprintf(stderr,
                     "poet export: there are no events: is the program compiled with -trace?\n");
-        status = suffix == SUFFIX_TXT ? diagram_output_write_text(command, &o->picture, &subject, o->file)
-                 : suffix == SUFFIX_HTML
-                     ? diagram_output_add_page(command, &o->picture, &subject, o->source, o->file)
-                     : diagram_output_write(command, &o->picture, &subject, &o->page, o->wrap, o->file);
+        status =
+            suffix == SUFFIX_TXT
+                ? diagram_output_write_text(command, &o->picture, &subject, o->file)
+            : suffix == SUFFIX_HTML
+                ? diagram_output_add_page(command, &o->picture, &subject, o->source, o->file)
+                : diagram_output_write(command, &o->picture, &subject, &o->page, o->wrap, o->file);
     }
     event_diagram_free(&o->picture);
     command_source_close(&subject);
@@ -123,7 +129,7 @@ static int export_picture(const struct command *command, const char *source, str
 static int run_export(const struct command *command, int argc, char **argv)
 {
     struct export_options o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
-                          .command = command};
+                               .command = command};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;

@@ -7,19 +7,19 @@
 
 bool swap_events_read(struct swap_events *f, const char *a, const char *b)
 {
-    return b && event_id_parse(a, &f->events[0]) && event_id_parse(b, &f->events[1]) && f->events[0].line &&
-           f->events[1].line && !event_id_equal(f->events[0], f->events[1]);
+    return b && event_id_parse(a, &f->events[0]) && event_id_parse(b, &f->events[1]) &&
+           f->events[0].line && f->events[1].line && !event_id_equal(f->events[0], f->events[1]);
 }
 
 static struct swap_occurrence swap_events_make_occurrence(const struct event_info *e)
 {
     return (struct swap_occurrence){.at = e->at,
-                              .thread = e->thread ? e->thread : e->at.line,
-                              .type = e->type,
-                              .process = e->process,
-                              .site = e->site,
-                              .times = 1,
-                              .known = true};
+                                    .thread = e->thread ? e->thread : e->at.line,
+                                    .type = e->type,
+                                    .process = e->process,
+                                    .site = e->site,
+                                    .times = 1,
+                                    .known = true};
 }
 
 /* What its thread did right before at the same place is how it began: to ask for it. */
@@ -84,8 +84,8 @@ bool swap_events_filter(struct swap_events *f, const struct event_info *e)
     return false;
 }
 
-bool swap_events_hold_points(const struct swap_events *f, const struct trace_metadata *book, struct schedule_control *head,
-                const char **why)
+bool swap_events_hold_points(const struct swap_events *f, const struct trace_metadata *book,
+                             struct schedule_control *head, const char **why)
 {
     const struct swap_occurrence *both[] = {&f->first, &f->other};
     *head = hold_points_unresolved();
@@ -96,11 +96,12 @@ bool swap_events_hold_points(const struct swap_events *f, const struct trace_met
         struct hold_point *p = &head->points[head->point_count++];
         struct table_place place = {both[i]->process, both[i]->site};
         *p = (struct hold_point){.thread = both[i]->thread,
-                                  .until = i ? HOLD_UNTIL_NOT_HELD : HOLD_UNTIL_DONE,
-                                  .others = i ? 0 : 2,
-                                  .count = f->other.times,
-                                  .most = 1};
-        if (!both[i]->site || !hold_points_point(p, book, place, metadata_type_name(book, both[i]->type)))
+                                 .until = i ? HOLD_UNTIL_NOT_HELD : HOLD_UNTIL_DONE,
+                                 .others = i ? 0 : 2,
+                                 .count = f->other.times,
+                                 .most = 1};
+        if (!both[i]->site ||
+            !hold_points_point(p, book, place, metadata_type_name(book, both[i]->type)))
             *why = "where they are in the code is not known";
     }
     return !*why;

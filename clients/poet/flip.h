@@ -31,8 +31,8 @@ void swap_events_find(struct swap_events *flip, const struct event_info *event);
 /* And once more: does the event belong to what is repeated? */
 bool swap_events_filter(struct swap_events *flip, const struct event_info *event);
 /* False: *why says why not. */
-bool swap_events_hold_points(const struct swap_events *flip, const struct trace_metadata *book, struct schedule_control *head,
-                const char **why);
+bool swap_events_hold_points(const struct swap_events *flip, const struct trace_metadata *book,
+                             struct schedule_control *head, const char **why);
 void swap_events_free(struct swap_events *flip);
 
 #endif

@@ -232,8 +232,8 @@ static void shiviz_keep(struct shiviz *z, struct event_id ref, uint64_t *clock)
     z->kept[line - 1][ref.number - 1].clock = clock;
 }
 
-static void shiviz_print(const struct order_format *format, const struct event_info *e, uint32_t host,
-                         const uint64_t *clock)
+static void shiviz_print(const struct order_format *format, const struct event_info *e,
+                         uint32_t host, const uint64_t *clock)
 {
     const struct shiviz *z = format->state;
     print_sentence(format, e, format->f);
@@ -259,11 +259,12 @@ static uint32_t shiviz_host_of(const struct order_format *format, const struct e
     if (line & HIDDEN_LINE || !line || line > z->count)
         return 0;
     return metadata_line(book, line)->is.shared && e->thread && e->thread <= z->count ? e->thread
-                                                                                  : line;
+                                                                                      : line;
 }
 
 /* What one member of a point follows. */
-static void shiviz_follow(const struct order_format *format, const struct event_info *e, uint64_t *clock)
+static void shiviz_follow(const struct order_format *format, const struct event_info *e,
+                          uint64_t *clock)
 {
     const struct shiviz *z = format->state;
     uint32_t host = shiviz_host_of(format, e);
@@ -392,7 +393,7 @@ static void order_formats_receive_event(void *user, const struct response_chunk 
 }
 
 bool order_format_write(const struct command *command, struct command_source *subject,
-                  const struct order_format *chosen, const char *file)
+                        const struct order_format *chosen, const char *file)
 {
     struct order_format format = *chosen;
     bool standard = strcmp(file, "-") == 0;
@@ -403,7 +404,8 @@ bool order_format_write(const struct command *command, struct command_source *su
         command_fail(command, "%s: %s", file, strerror(errno));
         return false;
     }
-    bool good = command_source_request(command, subject, REQUEST_DUMP, NULL, order_formats_receive_event, &format);
+    bool good = command_source_request(command, subject, REQUEST_DUMP, NULL,
+                                       order_formats_receive_event, &format);
     if (format.state)
         format.end(&format);
     good = good && !format.failed;

@@ -8,7 +8,8 @@
 struct order_format {
     const char *name;
     void (*begin)(struct order_format *format, struct command_source *subject, FILE *f);
-    void (*event)(struct order_format *format, struct event_info *event); /* may take its contents */
+    void (*event)(struct order_format *format,
+                  struct event_info *event); /* may take its contents */
     void (*end)(struct order_format *format);
     struct command_source *subject;
     FILE *f;
@@ -23,6 +24,6 @@ const struct order_format *order_format_find(const char *name);
 
 /* Writes the whole run; false with a complaint. */
 bool order_format_write(const struct command *command, struct command_source *subject,
-                  const struct order_format *format, const char *file);
+                        const struct order_format *format, const char *file);
 
 #endif

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-bool call_graph_chart_wanted(const struct table_settings *o, const struct table_section *sections, size_t count)
+bool call_graph_chart_wanted(const struct table_settings *o, const struct table_section *sections,
+                             size_t count)
 {
     return count == 1 && o->chart && strcmp(o->chart, "tree") == 0 && sections->what &&
            strcmp(sections->what, "calls") == 0;
@@ -32,13 +33,16 @@ static int write_graph(const struct table_settings *o, const struct command_sour
 {
     struct document_options page = o->page;
     const char *file = o->file ? o->file : "";
-    if (!call_graph_chart_has_suffix(file, ".pdf") && !call_graph_chart_has_suffix(file, ".svg") && !call_graph_chart_has_suffix(file, ".png"))
+    if (!call_graph_chart_has_suffix(file, ".pdf") && !call_graph_chart_has_suffix(file, ".svg") &&
+        !call_graph_chart_has_suffix(file, ".png"))
         return command_usage(o->command, "--chart tree: needs -o FILE.pdf, .svg or .png");
     if (!graph->count)
         return command_fail(o->command, "there is nothing to be drawn%s%s",
                             graph->note_count ? ": " : "",
                             graph->note_count ? graph->notes[graph->note_count - 1] : "");
-    page.format = call_graph_chart_has_suffix(file, ".pdf") ? DOCUMENT_PDF : call_graph_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG : DOCUMENT_PNG;
+    page.format = call_graph_chart_has_suffix(file, ".pdf")   ? DOCUMENT_PDF
+                  : call_graph_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG
+                                                              : DOCUMENT_PNG;
     char *title = xasprintf("%s: who calls whom", subject->source.book.run.name);
     page.title = title;
     page.date = (time_t)(subject->source.book.run.wall_ns / 1000000000u);
@@ -48,7 +52,7 @@ static int write_graph(const struct table_settings *o, const struct command_sour
 }
 
 int call_graph_chart_write(const struct table_settings *o, const struct command_source *subject,
-                     const struct result_table *t)
+                           const struct result_table *t)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     struct call_graph graph;

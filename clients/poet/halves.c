@@ -24,8 +24,9 @@ struct two_run_hidden_line {
     uint32_t after_count;
 };
 
-void two_run_diagram_begin(struct two_run_diagram *h, const struct trace_metadata *first, const struct trace_metadata *second,
-                  const struct trace_alignment *beside, const struct event_id at[2])
+void two_run_diagram_begin(struct two_run_diagram *h, const struct trace_metadata *first,
+                           const struct trace_metadata *second,
+                           const struct trace_alignment *beside, const struct event_id at[2])
 {
     int32_t least = INT32_MAX;
     *h = (struct two_run_diagram){.beside = beside};
@@ -65,10 +66,7 @@ static struct two_run_line *line_of(struct two_run_diagram *h, uint32_t line)
     return line < h->line_room ? &h->lines[line] : &h->lines[0];
 }
 
-static uint32_t thread_of(const struct event_info *e)
-{
-    return e->thread ? e->thread : e->at.line;
-}
+static uint32_t thread_of(const struct event_info *e) { return e->thread ? e->thread : e->at.line; }
 
 static bool two_run_crosses_window(const struct two_run_diagram *h, const struct event_info *e)
 {
@@ -78,11 +76,12 @@ static bool two_run_crosses_window(const struct two_run_diagram *h, const struct
 
 /* Of a point a thread stays where the arrow leads, whichever half the log has first. */
 static bool two_run_find_source(const struct two_run_diagram *h, const struct two_run_line *t,
-                      const struct event_info *e)
+                                const struct event_info *e)
 {
     struct event_info was = {.at = t->stay.at, .type = t->stay.type, .relation = t->stay.relation};
     return t->stays && e->relation == RELATION_SYNC && e->partner_count &&
-           event_id_equal(e->partners[0], was.at) && two_run_crosses_window(h, e) && !two_run_crosses_window(h, &was);
+           event_id_equal(e->partners[0], was.at) && two_run_crosses_window(h, e) &&
+           !two_run_crosses_window(h, &was);
 }
 
 static void two_run_receive_left(struct two_run_diagram *h, const struct event_info *e)
@@ -95,11 +94,11 @@ static void two_run_receive_left(struct two_run_diagram *h, const struct event_i
         return;
     thread->stays = true;
     thread->stay = (struct placement_info){.thread = thread_of(e),
-                                       .at = e->at,
-                                       .type = e->type,
-                                       .relation = e->relation,
-                                       .about = e->about,
-                                       .time_ns = e->time_ns};
+                                           .at = e->at,
+                                           .type = e->type,
+                                           .relation = e->relation,
+                                           .about = e->about,
+                                           .time_ns = e->time_ns};
 }
 
 static void two_run_is_included(struct two_run_diagram *h, uint32_t line, bool differs)
@@ -108,7 +107,8 @@ static void two_run_is_included(struct two_run_diagram *h, uint32_t line, bool d
     *part = differs ? ROW_DIFFERS : *part ? *part : ROW_INVOLVED;
 }
 
-static void two_run_receive_here(struct two_run_diagram *h, unsigned run, struct event_info *e, int32_t column)
+static void two_run_receive_here(struct two_run_diagram *h, unsigned run, struct event_info *e,
+                                 int32_t column)
 {
     bool differs = !alignment_equal(h->beside, run, merged_metadata_own_line(&h->both, e->at));
     two_run_is_included(h, e->at.line, differs);
@@ -123,14 +123,16 @@ static void two_run_receive_here(struct two_run_diagram *h, unsigned run, struct
 }
 
 /* Kept if it stands between two that may be drawn. */
-static void two_run_receive_hidden(struct two_run_diagram *h, unsigned run, const struct event_info *e)
+static void two_run_receive_hidden(struct two_run_diagram *h, unsigned run,
+                                   const struct event_info *e)
 {
     struct two_run_hidden_line hidden = {.at = e->at, .run = run};
     uint32_t first = e->after_count > EDGES_COLLECTED ? e->after_count - EDGES_COLLECTED : 0;
     for (uint32_t i = first; i < e->after_count; i++) {
         int32_t column = alignment_column(h->beside, run, e->after[i]);
         if (column >= h->from && column <= h->to)
-            ARRAY_PUSH(hidden.after, hidden.after_count, merged_metadata_event_id(&h->both, run, e->after[i]));
+            ARRAY_PUSH(hidden.after, hidden.after_count,
+                       merged_metadata_event_id(&h->both, run, e->after[i]));
     }
     if (hidden.after_count)
         ARRAY_PUSH(h->hidden, h->hidden_count, hidden);
@@ -174,7 +176,8 @@ static void add_edge(struct two_run_diagram *h, struct event_id from, const stru
     ARRAY_PUSH(h->window.edges, h->window.edge_count, edge);
 }
 
-static void add_hidden_edges(struct two_run_diagram *h, struct event_id hidden, const struct event_info *to)
+static void add_hidden_edges(struct two_run_diagram *h, struct event_id hidden,
+                             const struct event_info *to)
 {
     unsigned run = merged_metadata_run(&h->both, to->at.line);
     for (uint32_t i = 0; i < h->hidden_count; i++)
@@ -243,8 +246,8 @@ static void add_row(struct two_run_diagram *h, uint32_t line)
     ARRAY_PUSH(h->window.rows, h->window.row_count, row);
 }
 
-static void add_half(struct two_run_diagram *h, unsigned run, const char *heading, const uint32_t *lines,
-                     uint32_t count)
+static void add_half(struct two_run_diagram *h, unsigned run, const char *heading,
+                     const uint32_t *lines, uint32_t count)
 {
     h->headings[run] = (struct scene_heading){h->window.row_count, heading};
     add_row(h, 0);
@@ -252,7 +255,8 @@ static void add_half(struct two_run_diagram *h, unsigned run, const char *headin
         add_row(h, lines[i]);
 }
 
-void two_run_diagram_finish(struct two_run_diagram *h, const char *const headings[2], char *const said[2])
+void two_run_diagram_finish(struct two_run_diagram *h, const char *const headings[2],
+                            char *const said[2])
 {
     uint32_t count[2];
     uint32_t *lines = row_matching_rows(&h->both, h->beside, h->part, count, &h->left_lines);

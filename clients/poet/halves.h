@@ -37,12 +37,15 @@ struct two_run_diagram {
 };
 
 /* at: of each run, as it is called there; one of them has a line.  Books and beside, which is aligned, must outlive this. */
-void two_run_diagram_begin(struct two_run_diagram *halves, const struct trace_metadata *first, const struct trace_metadata *second,
-                  const struct trace_alignment *beside, const struct event_id at[2]);
+void two_run_diagram_begin(struct two_run_diagram *halves, const struct trace_metadata *first,
+                           const struct trace_metadata *second,
+                           const struct trace_alignment *beside, const struct event_id at[2]);
 /* An event of run 0 or 1, in the order of its log; what is kept of it is taken out of it. */
-void two_run_diagram_add_event(struct two_run_diagram *halves, unsigned run, struct event_info *event);
+void two_run_diagram_add_event(struct two_run_diagram *halves, unsigned run,
+                               struct event_info *event);
 /* Behind all of them: what the halves are called, and what is said of each place (new memory, NULL: nothing). */
-void two_run_diagram_finish(struct two_run_diagram *halves, const char *const headings[2], char *const said[2]);
+void two_run_diagram_finish(struct two_run_diagram *halves, const char *const headings[2],
+                            char *const said[2]);
 void two_run_diagram_free(struct two_run_diagram *halves); /* empties it */
 
 /* Into options that have title, caption and measure; and what stands out when it is painted. */

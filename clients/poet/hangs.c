@@ -63,10 +63,10 @@ static void set_holder(const struct holder_info *holder, struct table_cell *cell
 static void set_cells(const struct wait_list *w, const struct wait_info *wait,
                       struct table_cell *cells)
 {
-    const char *what = in_cycle(w, wait->thread)  ? "deadlock"
-                       : is_neutral(w, wait)      ? "waits"
+    const char *what = in_cycle(w, wait->thread)     ? "deadlock"
+                       : is_neutral(w, wait)         ? "waits"
                        : wait->fate == OUTCOME_NEVER ? "can never go on"
-                                                  : "perhaps never goes on";
+                                                     : "perhaps never goes on";
     int64_t waited = w->now.now_ns - wait->since_ns;
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = xstrdup(what)};
     cells[THREAD] = table_cell_line(wait->thread);
@@ -91,7 +91,8 @@ static void add_row(const struct wait_list *w, const struct wait_info *wait, str
 }
 
 /* What is known of an object that no thread may ever signal again, a note for each sentence. */
-static void add_notes(const struct trace_metadata *book, const struct wait_list *w, struct result_table *t)
+static void add_notes(const struct trace_metadata *book, const struct wait_list *w,
+                      struct result_table *t)
 {
     for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
         char *said = diagnosis_text(book, &w->verdicts[i]), *rest = said;
@@ -103,7 +104,8 @@ static void add_notes(const struct trace_metadata *book, const struct wait_list 
 }
 
 /* Deadlocks first: the others may wait for their threads. */
-static void add_rows(const struct trace_metadata *book, const struct wait_list *w, struct result_table *t)
+static void add_rows(const struct trace_metadata *book, const struct wait_list *w,
+                     struct result_table *t)
 {
     t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
     for (unsigned cycles = 2; cycles-- > 0;)
@@ -115,7 +117,8 @@ static void add_rows(const struct trace_metadata *book, const struct wait_list *
         add_notes(book, w, t);
 }
 
-static void add_neutral(const struct trace_metadata *book, const struct wait_list *w, struct result_table *t)
+static void add_neutral(const struct trace_metadata *book, const struct wait_list *w,
+                        struct result_table *t)
 {
     (void)book;
     size_t count = 0;
@@ -125,15 +128,15 @@ static void add_neutral(const struct trace_metadata *book, const struct wait_lis
             add_row(w, &w->items[i], t);
     if (count > MOST)
         ARRAY_PUSH(t->notes, t->note_count,
-             xasprintf("%zu threads wait; the first %u are shown", count, MOST));
+                   xasprintf("%zu threads wait; the first %u are shown", count, MOST));
 }
 
 static void set_sleeper(const struct wait_list *w, const struct sleeper_info *s,
                         struct table_cell *cells)
 {
     const char *call = sleep_call_name(s->call);
-    cells[WHAT] = (struct table_cell){
-        .is = CELL_TEXT, .text = xasprintf("sleeps%s%s", *call ? ": " : "", call)};
+    cells[WHAT] = (struct table_cell){.is = CELL_TEXT,
+                                      .text = xasprintf("sleeps%s%s", *call ? ": " : "", call)};
     cells[THREAD] = table_cell_line(s->thread);
     if (w->now.now_ns >= s->since_ns)
         cells[WAITED] = table_cell_number(w->now.now_ns - s->since_ns);
@@ -142,7 +145,8 @@ static void set_sleeper(const struct wait_list *w, const struct sleeper_info *s,
 }
 
 /* What they wait for is not known: the sentence below says all that is. */
-static void add_sleepers(const struct trace_metadata *book, const struct wait_list *w, struct result_table *t)
+static void add_sleepers(const struct trace_metadata *book, const struct wait_list *w,
+                         struct result_table *t)
 {
     (void)book;
     char *all = wait_list_sleepers(w);
@@ -157,21 +161,26 @@ static void add_sleepers(const struct trace_metadata *book, const struct wait_li
         ARRAY_PUSH(t->notes, t->note_count, all);
 }
 
-static void hang_table_receive_waits(void *user, const struct response_chunk *answer) { wait_list_receive(user, answer); }
+static void hang_table_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(user, answer);
+}
 
-static bool hang_table_request_waits(const struct table_settings *o, struct command_source *subject, struct wait_list *waits)
+static bool hang_table_request_waits(const struct table_settings *o, struct command_source *subject,
+                                     struct wait_list *waits)
 {
     struct encoder judged = {0};
     *waits = (struct wait_list){0};
     encode_u8(&judged, 1);
-    return command_source_request(o->command, subject, REQUEST_WAITS, &judged, hang_table_receive_waits, waits);
+    return command_source_request(o->command, subject, REQUEST_WAITS, &judged,
+                                  hang_table_receive_waits, waits);
 }
 
 /* A table of some of the threads that wait, which `fill` chooses. */
-static int hangs_table(const struct table_settings *o, struct command_source *subject, struct result_table *t,
-                       const char *title,
-                       void (*fill)(const struct trace_metadata *book, const struct wait_list *waits,
-                                    struct result_table *table))
+static int hangs_table(const struct table_settings *o, struct command_source *subject,
+                       struct result_table *t, const char *title,
+                       void (*fill)(const struct trace_metadata *book,
+                                    const struct wait_list *waits, struct result_table *table))
 {
     struct wait_list waits;
     bool ok = hang_table_request_waits(o, subject, &waits);
@@ -182,17 +191,20 @@ static int hangs_table(const struct table_settings *o, struct command_source *su
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
-int hang_table_at_exit(const struct table_settings *o, struct command_source *subject, struct result_table *t)
+int hang_table_at_exit(const struct table_settings *o, struct command_source *subject,
+                       struct result_table *t)
 {
     return hangs_table(o, subject, t, "waiting at exit", add_neutral);
 }
 
-int hang_table_sleepers(const struct table_settings *o, struct command_source *subject, struct result_table *t)
+int hang_table_sleepers(const struct table_settings *o, struct command_source *subject,
+                        struct result_table *t)
 {
     return hangs_table(o, subject, t, "asleep in calls that are not traced", add_sleepers);
 }
 
-int hang_table_request(const struct table_settings *o, struct command_source *subject, struct result_table *t)
+int hang_table_request(const struct table_settings *o, struct command_source *subject,
+                       struct result_table *t)
 {
     return hangs_table(o, subject, t, "what hangs", add_rows);
 }

@@ -44,7 +44,7 @@ struct healed {
 /* ---- what the trace has ---- */
 
 static bool healed_signal_is_at(const struct healed *h, const struct event_info *e,
-                         const struct hold_point *point)
+                                const struct hold_point *point)
 {
     const struct trace_metadata *book = &h->subject.source.book;
     struct hold_point here = {.count = 0};
@@ -55,7 +55,8 @@ static bool healed_signal_is_at(const struct healed *h, const struct event_info 
 
 static void healed_signal_add(struct healed *h, const struct event_info *e, uint32_t thread)
 {
-    if (!e->about || strcmp(metadata_type_name(&h->subject.source.book, e->type), h->signal->type) != 0)
+    if (!e->about ||
+        strcmp(metadata_type_name(&h->subject.source.book, e->type), h->signal->type) != 0)
         return;
     struct healed_signal s = {.at = e->at,
                               .thread = thread,
@@ -93,7 +94,7 @@ static void healed_signal_end_wait(struct healed *h, const struct event_info *e,
 }
 
 static void healed_signal_add_wait(struct healed *h, const struct event_info *e, uint32_t thread,
-                            const int64_t *last)
+                                   const int64_t *last)
 {
     if (!last || !e->about || !healed_signal_is_at(h, e, h->wait))
         return;
@@ -152,13 +153,13 @@ static char *healed_signal_report_signal(struct healed *h, const struct healed_s
     char at[48], *place = result_table_place_text(&names, s->place, "");
     event_id_print(at, sizeof at, s->at);
     char *said = xasprintf("%s%s%s (%s)", metadata_label(names.book, s->thread),
-                                *place ? " at " : "", place, at);
+                           *place ? " at " : "", place, at);
     free(place);
     return said;
 }
 
 static char *healed_signal_report(struct healed *h, const struct healed_signal *lost,
-                        const struct healed_wait *w)
+                                  const struct healed_wait *w)
 {
     const struct trace_metadata *book = &h->subject.source.book;
     struct healed_signal *later = healed_signal_index(h, w->waker);
@@ -166,13 +167,13 @@ static char *healed_signal_report(struct healed *h, const struct healed_signal *
     if (w->over) {
         char *by = healed_signal_report_signal(h, later);
         said = xasprintf("the signal of %s was lost, and a later one of %s woke %s after "
-                              "%.3f ms",
-                              signal, by, metadata_label(book, w->thread),
-                              (double)(w->over_ns - w->began_ns) / 1e6);
+                         "%.3f ms",
+                         signal, by, metadata_label(book, w->thread),
+                         (double)(w->over_ns - w->began_ns) / 1e6);
         free(by);
     } else {
-        said = xasprintf("the signal of %s was lost, and %s waited until the program ended",
-                              signal, metadata_label(book, w->thread));
+        said = xasprintf("the signal of %s was lost, and %s waited until the program ended", signal,
+                         metadata_label(book, w->thread));
     }
     free(signal);
     return said;
@@ -188,13 +189,14 @@ static char *healed_signal_check_waits(struct healed *h)
 }
 
 char *healed_signal_find(const struct command *command, const char *trace,
-                  const struct hold_point *signal, const struct hold_point *wait)
+                         const struct hold_point *signal, const struct hold_point *wait)
 {
     struct healed h = {.signal = signal, .wait = wait};
     char *said = NULL;
     if (!command_source_open(command, &h.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
         return NULL;
-    if (command_source_request(command, &h.subject, REQUEST_DUMP, NULL, healed_signal_receive, &h)) {
+    if (command_source_request(command, &h.subject, REQUEST_DUMP, NULL, healed_signal_receive,
+                               &h)) {
         command_source_label_lines(&h.subject);
         said = healed_signal_check_waits(&h);
     }

@@ -10,6 +10,6 @@
  * before the program ended.  Returns a sentence, new memory; NULL: the trace does not show
  * that. */
 char *healed_signal_find(const struct command *command, const char *trace,
-                  const struct hold_point *signal, const struct hold_point *wait);
+                         const struct hold_point *signal, const struct hold_point *wait);
 
 #endif

@@ -54,9 +54,9 @@ static void send_hello(struct import_output *s, const char *run, const char *fil
 {
     encoder_begin_message(&s->out, MESSAGE_HELLO);
     encode_hello(&s->out, &(struct program_hello){.role = ROLE_PROGRAM,
-                                                 .run = text_view_of(run),
-                                                 .environment = text_view_of("shiviz"),
-                                                 .path = text_view_of(file)});
+                                                  .run = text_view_of(run),
+                                                  .environment = text_view_of("shiviz"),
+                                                  .path = text_view_of(file)});
     encoder_end_message(&s->out);
 }
 
@@ -65,8 +65,8 @@ static void send_types(struct import_output *s)
     static const char *const names[] = {"event", "send", "receive", "relay"};
     for (uint16_t i = 0; i < 4; i++) {
         encoder_begin_message(&s->out, MESSAGE_TYPE);
-        encode_type(&s->out,
-                      &(struct type_message){.code = (uint16_t)(i + 1), .name = text_view_of(names[i])});
+        encode_type(&s->out, &(struct type_message){.code = (uint16_t)(i + 1),
+                                                    .name = text_view_of(names[i])});
         encoder_end_message(&s->out);
     }
 }
@@ -78,9 +78,9 @@ static void send_lines(struct import_output *s, const struct shiviz_log *log)
             continue; /* named in clocks only, with nothing */
         encoder_begin_message(&s->out, MESSAGE_LINE);
         encode_line(&s->out, &(struct line_message){.code = h + 1,
-                                                   .low = h + 1,
-                                                   .kind = text_view_of("host"),
-                                                   .name = text_view_of(log->hosts[h])});
+                                                    .low = h + 1,
+                                                    .kind = text_view_of("host"),
+                                                    .name = text_view_of(log->hosts[h])});
         encoder_end_message(&s->out);
         flush_if_large(s);
     }
@@ -119,7 +119,7 @@ static void send_event(struct import_output *s, const struct shiviz_log *log, si
     }
     static const uint8_t nothing[SLOT_BYTES];
     encode_bytes(&s->out, nothing,
-              slot_follow(slot[0].payload_bytes) * SLOT_BYTES - slot[0].payload_bytes);
+                 slot_follow(slot[0].payload_bytes) * SLOT_BYTES - slot[0].payload_bytes);
     encoder_end_message(&s->out);
 }
 
@@ -130,7 +130,8 @@ static void send_text(struct import_output *s, const struct shiviz_event *e, con
         return;
     snprintf(shortened, sizeof shortened, "%s", text);
     encoder_begin_message(&s->out, MESSAGE_ANNOTATION);
-    encode_annotation(&s->out, &(struct annotation_message){e->host + 1, e->number, text_view_of(shortened)});
+    encode_annotation(
+        &s->out, &(struct annotation_message){e->host + 1, e->number, text_view_of(shortened)});
     encoder_end_message(&s->out);
 }
 
@@ -310,8 +311,9 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
             status = command_fail(command, "%s: %s", name, strerror(errno));
         if (status == EXIT_DONE)
             fprintf(stderr, "%s: %zu event%s of %u host%s%s%s\n", name, logs[i].event_count,
-                    plural_suffix(logs[i].event_count), logs[i].host_count, plural_suffix(logs[i].host_count),
-                    logs[i].name ? ", " : "", logs[i].name ? logs[i].name : "");
+                    plural_suffix(logs[i].event_count), logs[i].host_count,
+                    plural_suffix(logs[i].host_count), logs[i].name ? ", " : "",
+                    logs[i].name ? logs[i].name : "");
     }
     return status;
 }
@@ -379,10 +381,11 @@ static bool read_logs(const struct command *command, char **files, size_t count,
                       const struct import_options *o, struct shiviz_text *texts)
 {
     for (size_t i = 0; i < count; i++) {
-        texts[i] = (struct shiviz_text){.file = strcmp(files[i], "-") == 0 ? "standard input" : files[i],
-                                        .parser = o->parser,
-                                        .split = o->split,
-                                        .next = i + 1 < count ? &texts[i + 1] : NULL};
+        texts[i] =
+            (struct shiviz_text){.file = strcmp(files[i], "-") == 0 ? "standard input" : files[i],
+                                 .parser = o->parser,
+                                 .split = o->split,
+                                 .next = i + 1 < count ? &texts[i + 1] : NULL};
         texts[i].text = read_file(files[i], &texts[i].size);
         if (!texts[i].text) {
             command_fail(command, "%s: %s", files[i], strerror(errno));

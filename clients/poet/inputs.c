@@ -11,7 +11,8 @@
 
 #define LINES_MOST LIMIT_LINES
 
-static void input_files_append_bytes(struct input_files *inputs, uint32_t line, const uint8_t *bytes, uint32_t size)
+static void input_files_append_bytes(struct input_files *inputs, uint32_t line,
+                                     const uint8_t *bytes, uint32_t size)
 {
     if (line >= LINES_MOST || size > LIMIT_INPUT_BYTES - inputs->bytes) {
         inputs->wrong = true;
@@ -49,11 +50,12 @@ static void input_files_receive_chunk(void *user, const struct response_chunk *a
 }
 
 bool input_files_request(const struct command *command, struct command_source *subject, bool whole,
-                struct input_files *inputs)
+                         struct input_files *inputs)
 {
     struct encoder body = {0};
     encode_u8(&body, whole);
-    return command_source_request(command, subject, REQUEST_INPUT, &body, input_files_receive_chunk, inputs);
+    return command_source_request(command, subject, REQUEST_INPUT, &body, input_files_receive_chunk,
+                                  inputs);
 }
 
 static bool write_all(const struct input_files *inputs, FILE *f)
@@ -75,7 +77,8 @@ static bool write_all(const struct input_files *inputs, FILE *f)
     return good;
 }
 
-bool input_files_write(const struct command *command, const struct input_files *inputs, const char *path)
+bool input_files_write(const struct command *command, const struct input_files *inputs,
+                       const char *path)
 {
     FILE *f = inputs->wrong ? NULL : fopen(path, "we");
     bool good = f && write_all(inputs, f);

@@ -25,9 +25,10 @@ struct input_files {
 
 /* whole: with the bytes.  False: it is said why not. */
 bool input_files_request(const struct command *command, struct command_source *subject, bool whole,
-                struct input_files *inputs);
+                         struct input_files *inputs);
 /* Writes the file; false: it is said why not. */
-bool input_files_write(const struct command *command, const struct input_files *inputs, const char *path);
+bool input_files_write(const struct command *command, const struct input_files *inputs,
+                       const char *path);
 void input_files_free(struct input_files *inputs);
 
 #endif

@@ -32,5 +32,7 @@ static const struct argp argp = {
         "can read and add to your runs.  A file that is there is not overwritten.",
     .children = options_children};
 
-const struct command command_key = {
-    .name = "key", .summary = "make the key that other machines need", .run = key_run, .argp = &argp};
+const struct command command_key = {.name = "key",
+                                    .summary = "make the key that other machines need",
+                                    .run = key_run,
+                                    .argp = &argp};

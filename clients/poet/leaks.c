@@ -8,7 +8,8 @@
 
 #define CALLS_MOST 4 /* of a path, the innermost */
 
-static int64_t leak_summary_cell_number(const struct result_table *t, const struct table_cell *cells, const char *name)
+static int64_t leak_summary_cell_number(const struct result_table *t,
+                                        const struct table_cell *cells, const char *name)
 {
     uint32_t column = result_table_find_column(t, name);
     return column < t->column_count && cells[column].is == CELL_NUMBER ? cells[column].number : 0;
@@ -16,14 +17,16 @@ static int64_t leak_summary_cell_number(const struct result_table *t, const stru
 
 static char *leak_summary_amount_text(const struct result_table *t, const struct table_cell *cells)
 {
-    int64_t blocks = leak_summary_cell_number(t, cells, "blocks"), bytes = leak_summary_cell_number(t, cells, "bytes");
+    int64_t blocks = leak_summary_cell_number(t, cells, "blocks"),
+            bytes = leak_summary_cell_number(t, cells, "bytes");
     return xasprintf("%lld block%s, %lld byte%s", (long long)blocks, blocks == 1 ? "" : "s",
-                          (long long)bytes, bytes == 1 ? "" : "s");
+                     (long long)bytes, bytes == 1 ? "" : "s");
 }
 
 /* Calls of a path in words, the innermost first; how many. */
-static uint32_t leak_summary_report_calls(const struct table_names *names, const struct table_row *row,
-                          char *calls[CALLS_MOST], bool *all)
+static uint32_t leak_summary_report_calls(const struct table_names *names,
+                                          const struct table_row *row, char *calls[CALLS_MOST],
+                                          bool *all)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < row->context_count; i++) {
@@ -57,7 +60,8 @@ static char *path_of(const struct table_names *names, const struct table_row *ro
 }
 
 /* The place of which most is left stands first. */
-static char *leak_summary_largest_leak_text(const struct table_names *names, const struct result_table *t)
+static char *leak_summary_largest_leak_text(const struct table_names *names,
+                                            const struct result_table *t)
 {
     const struct table_cell *cells = result_table_cells(t, 0);
     uint32_t thread = result_table_find_column(t, "thread");
@@ -71,22 +75,24 @@ static char *leak_summary_largest_leak_text(const struct table_names *names, con
     return said;
 }
 
-void leak_summary_write(struct text_table *sheet, const struct table_names *names, const struct result_table *t)
+void leak_summary_write(struct text_table *sheet, const struct table_names *names,
+                        const struct result_table *t)
 {
     bool some = t->total && leak_summary_cell_number(t, t->total, "blocks") > 0;
     sheet->title = xstrdup("what was never freed");
     int64_t taken = t->total ? leak_summary_cell_number(t, t->total, "taken") : 0;
     if (!some) {
         text_table_add_note(sheet, taken ? xasprintf("nothing, of %lld block%s", (long long)taken,
-                                                 taken == 1 ? "" : "s")
-                                : xstrdup("nothing: it took no blocks itself"));
+                                                     taken == 1 ? "" : "s")
+                                         : xstrdup("nothing: it took no blocks itself"));
         return;
     }
     char *all = leak_summary_amount_text(t, t->total),
-         *most =
-             t->row_count && leak_summary_cell_number(t, result_table_cells(t, 0), "blocks") > 0 ? leak_summary_largest_leak_text(names, t) : NULL;
+         *most = t->row_count && leak_summary_cell_number(t, result_table_cells(t, 0), "blocks") > 0
+                     ? leak_summary_largest_leak_text(names, t)
+                     : NULL;
     text_table_add_note(sheet,
-               xasprintf("%s%s%s", all, most ? "; most of it: " : "", most ? most : ""));
+                        xasprintf("%s%s%s", all, most ? "; most of it: " : "", most ? most : ""));
     free(all);
     free(most);
 }

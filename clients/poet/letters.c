@@ -49,7 +49,7 @@ static unsigned columns_that_fit(const struct scene *scene, const struct documen
 }
 
 void text_size_warn(const struct command *command, const struct scene *scene,
-                  const struct document_options *page)
+                    const struct document_options *page)
 {
     struct paper_bands bands = paper_bands_cut(scene, page);
     double letters = SCENE_LABEL_PT * bands.scale;

@@ -62,7 +62,10 @@ static char *programs_of(const struct trace_metadata *book)
     return xstrdup(first);
 }
 
-static void run_list_receive_waits(void *user, const struct response_chunk *answer) { wait_list_receive(user, answer); }
+static void run_list_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(user, answer);
+}
 
 /* ---- the last event of a line ---- */
 
@@ -106,13 +109,17 @@ static bool left_in_order(struct session *source, const struct line_metadata *li
         return false;
     encode_event_id(&body, (struct event_id){line->is.line, line->is.last - 1});
     encode_u8(&body, 1); /* the next one */
-    if (!session_wait(source, session_send(source, REQUEST_NEIGHBOR, &body, run_list_receive_position, &last), &ignored) ||
+    if (!session_wait(
+            source, session_send(source, REQUEST_NEIGHBOR, &body, run_list_receive_position, &last),
+            &ignored) ||
         last.position == NO_POSITION)
         return false;
     body = (struct encoder){0};
     encode_u64(&body, last.position);
     encode_u32(&body, 1);
-    return session_wait(source, session_send(source, REQUEST_LOG_RANGE, &body, run_list_receive_last, &last), &ignored) &&
+    return session_wait(
+               source, session_send(source, REQUEST_LOG_RANGE, &body, run_list_receive_last, &last),
+               &ignored) &&
            last.ends;
 }
 
@@ -136,10 +143,13 @@ static enum run_ending ending_of(struct session *source)
 }
 
 /* What the run that was selected says of itself. */
-static bool run_list_request_run_details(struct run_list_entry *l, struct session *source, struct error *error)
+static bool run_list_request_run_details(struct run_list_entry *l, struct session *source,
+                                         struct error *error)
 {
     struct wait_list waits = {0};
-    if (!session_wait(source, session_send(source, REQUEST_WAITS, NULL, run_list_receive_waits, &waits), error)) {
+    if (!session_wait(source,
+                      session_send(source, REQUEST_WAITS, NULL, run_list_receive_waits, &waits),
+                      error)) {
         wait_list_free(&waits);
         return false;
     }
@@ -211,8 +221,8 @@ static void run_list_receive_number(void *user, const struct response_chunk *ans
         return;
     decode_run_info(answer->in, &run);
     if (!answer->in->error) {
-        numbers->items =
-            array_reserve(numbers->items, &numbers->room, numbers->count + 1, sizeof *numbers->items);
+        numbers->items = array_reserve(numbers->items, &numbers->room, numbers->count + 1,
+                                       sizeof *numbers->items);
         numbers->items[numbers->count++] = run.number;
     }
     run_info_free(&run);
@@ -248,7 +258,9 @@ static void add_server(void *user, const char *endpoint)
     if (!session_open(&source, endpoint, SESSION_NO_RUN, &error))
         return;
     source.book.named = true;
-    if (session_wait(&source, session_send(&source, REQUEST_RUNS, NULL, run_list_receive_number, &numbers), &error))
+    if (session_wait(&source,
+                     session_send(&source, REQUEST_RUNS, NULL, run_list_receive_number, &numbers),
+                     &error))
         for (size_t i = 0; i < numbers.count; i++)
             add_run(user, &source, numbers.items[i]);
     free(numbers.items);

@@ -137,14 +137,15 @@ static const char *preload_check_check_elf(Elf *elf, struct preload_check *loada
         else if (h.p_type == PT_DYNAMIC)
             read_needed(elf, &h, loadable);
     }
-    loadable->traced =
-        strstr(loadable->needed, "libpoet.so") || preload_check_defines_symbol(elf, SHT_SYMTAB, "poet_traced_unit");
+    loadable->traced = strstr(loadable->needed, "libpoet.so") ||
+                       preload_check_defines_symbol(elf, SHT_SYMTAB, "poet_traced_unit");
     if (is_go(elf))
         return "it is a Go program, whose goroutines the C library does not know";
     if (!interpreter || !memchr(interpreter, 0, left))
         return "it is statically linked; link it dynamically, or compile it with poetcc -trace";
     /* (clang puts what it needs into the program itself, whose symbols the loader then sees) */
-    if (strstr(loadable->sanitizers, "libtsan.so") || preload_check_defines_symbol(elf, SHT_DYNSYM, "__tsan_init"))
+    if (strstr(loadable->sanitizers, "libtsan.so") ||
+        preload_check_defines_symbol(elf, SHT_DYNSYM, "__tsan_init"))
         return "it is made with -fsanitize=thread, which follows the same calls; compile it with "
                "poetcc -trace -fsanitize=thread";
     if (strstr(interpreter, "ld-musl"))
@@ -180,7 +181,8 @@ static bool is_script(int fd, char *interpreter, size_t size)
     return true;
 }
 
-static const char *preload_check_check_file(const char *path, struct preload_check *loadable, bool script)
+static const char *preload_check_check_file(const char *path, struct preload_check *loadable,
+                                            bool script)
 {
     char interpreter[256];
     const char *why = preload_check_privilege_problem(path);
@@ -203,8 +205,8 @@ static const char *preload_check_check_file(const char *path, struct preload_che
     return why;
 }
 
-bool preload_check_program(const char *program, struct preload_check *loadable, bool *found, char *why,
-                   size_t size)
+bool preload_check_program(const char *program, struct preload_check *loadable, bool *found,
+                           char *why, size_t size)
 {
     *loadable = (struct preload_check){0};
     *found = preload_check_find_program(program, loadable->path, sizeof loadable->path);

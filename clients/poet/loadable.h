@@ -15,7 +15,7 @@ struct preload_check {
 
 /* Finds a program as execvp does and looks at it, and at the interpreter of a script.  Writes a
  * sentence to `why` where it cannot be recorded; found: false if there is no such program. */
-bool preload_check_program(const char *program, struct preload_check *loadable, bool *found, char *why,
-                   size_t size);
+bool preload_check_program(const char *program, struct preload_check *loadable, bool *found,
+                           char *why, size_t size);
 
 #endif

@@ -52,8 +52,8 @@ static const char *date_text(char *s, size_t size, uint64_t wall_ns)
 static const char *ending_begin(enum run_ending ending)
 {
     return terminal_color_begin(ending == ENDING_LIVE       ? COLOR_GOOD
-                        : ending == ENDING_FINISHED ? COLOR_FAINT
-                                                    : COLOR_CAREFUL);
+                                : ending == ENDING_FINISHED ? COLOR_FAINT
+                                                            : COLOR_CAREFUL);
 }
 
 static void print_ending(const struct run_list_entry *l)
@@ -89,8 +89,9 @@ static void print_text(const struct run_list *listing)
     int names = width_of(listing, false), programs = width_of(listing, true);
     uint64_t bytes = 0;
     if (listing->count)
-        printf("%s%-*s  %-*s  %-19s  %10s  %11s  %7s  ENDED%s\n", terminal_color_begin(COLOR_HEAD), names,
-               "RUN", programs, "PROGRAM", "BEGUN", "LENGTH", "EVENTS", "SIZE", terminal_color_end());
+        printf("%s%-*s  %-*s  %-19s  %10s  %11s  %7s  ENDED%s\n", terminal_color_begin(COLOR_HEAD),
+               names, "RUN", programs, "PROGRAM", "BEGUN", "LENGTH", "EVENTS", "SIZE",
+               terminal_color_end());
     for (size_t i = 0; i < listing->count; i++) {
         const struct run_list_entry *l = &listing->items[i];
         bytes += l->bytes;
@@ -106,7 +107,8 @@ static void print_text(const struct run_list *listing)
         print_ending(l);
     }
     printf("%s%zu run%s, %s%s\n", terminal_color_begin(COLOR_FAINT), listing->count,
-           plural_suffix(listing->count), bytes_text(size, sizeof size, bytes), terminal_color_end());
+           plural_suffix(listing->count), bytes_text(size, sizeof size, bytes),
+           terminal_color_end());
 }
 
 /* ---- as JSON ---- */

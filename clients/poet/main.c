@@ -102,8 +102,8 @@ int main(int argc, char **argv)
         return completion_print(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--complete") == 0)
         return completion_words_write(argv[2]);
-    int status =
-        strcmp(argv[1], "help") == 0 ? main_run_help(argc - 1, argv + 1) : main_dispatch_command(argc - 1, argv + 1);
+    int status = strcmp(argv[1], "help") == 0 ? main_run_help(argc - 1, argv + 1)
+                                              : main_dispatch_command(argc - 1, argv + 1);
     if (pager_is_running()) {
         pager_end();
     } else if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -10,7 +10,8 @@
 
 enum { OPTION_KINDS = 3000 };
 
-static void add_row(struct text_table *sheet, const struct result_table *t, uint32_t row, char *text)
+static void add_row(struct text_table *sheet, const struct result_table *t, uint32_t row,
+                    char *text)
 {
     struct text_table_row *r = text_table_add_row(sheet);
     r->depth = t->rows[row].depth;
@@ -19,7 +20,8 @@ static void add_row(struct text_table *sheet, const struct result_table *t, uint
     r->cells[0] = text;
 }
 
-static void predict_write_findings(struct text_table *sheet, const struct table_names *names, const struct result_table *t)
+static void predict_write_findings(struct text_table *sheet, const struct table_names *names,
+                                   const struct result_table *t)
 {
     const char *kind = "";
     uint32_t number = result_table_find_column(t, "number");
@@ -82,7 +84,8 @@ static int predict_run(const struct command *command, int argc, char **argv)
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct table_section section = {.what = "maybe", .options = w.options, .words = predict_write_findings};
+    struct table_section section = {
+        .what = "maybe", .options = w.options, .words = predict_write_findings};
     return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }
 
@@ -96,5 +99,7 @@ static const struct argp argp = {
         "one really can happen, poet provoke tries.",
     .children = tables_children};
 
-const struct command command_maybe = {
-    .name = "maybe", .summary = "say what else the run could have done", .run = predict_run, .argp = &argp};
+const struct command command_maybe = {.name = "maybe",
+                                      .summary = "say what else the run could have done",
+                                      .run = predict_run,
+                                      .argp = &argp};

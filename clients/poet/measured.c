@@ -11,7 +11,8 @@
 
 #define FILE_BYTES (1u << 20) /* of a file, at most */
 
-static bool read_file(const struct command *command, const char *path, struct measurement_spec *measure)
+static bool read_file(const struct command *command, const char *path,
+                      struct measurement_spec *measure)
 {
     FILE *f = fopen(path, "re");
     char *text = xcalloc(FILE_BYTES + 1, 1);
@@ -34,7 +35,7 @@ static bool is_file(const char *words)
 }
 
 bool measurement_option_read(const struct command *command, const char *words, const char **list,
-                   bool *memory)
+                             bool *memory)
 {
     struct measurement_spec measure = {0};
     char *why = NULL;

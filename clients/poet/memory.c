@@ -68,7 +68,8 @@ static const char *text_view_of(const struct table_cell *cell)
     return cell->is == CELL_TEXT ? cell->text : "";
 }
 
-static bool is_same(const struct memory_merge *m, const struct table_cell *a, const struct table_cell *b)
+static bool is_same(const struct memory_merge *m, const struct table_cell *a,
+                    const struct table_cell *b)
 {
     return a[m->fault].is == CELL_NULL && b[m->fault].is == CELL_NULL &&
            strcmp(text_view_of(&a[m->scope]), text_view_of(&b[m->scope])) == 0 &&
@@ -85,7 +86,8 @@ static void drop_context(const struct memory_merge *m, const struct table_cell *
     row->context_count = 0;
 }
 
-static void memory_add_row_values(const struct memory_merge *m, struct table_cell *into, const struct table_cell *cells)
+static void memory_add_row_values(const struct memory_merge *m, struct table_cell *into,
+                                  const struct table_cell *cells)
 {
     for (uint32_t i = 0; i < m->table->column_count; i++)
         if (m->table->columns[i].kind == TABLE_COUNT && into[i].is == CELL_NUMBER &&
@@ -116,7 +118,8 @@ static void keep_row(const struct memory_merge *m, uint32_t i, uint32_t to)
 {
     struct result_table *t = m->table;
     if (i != to) {
-        memcpy(result_table_cells(t, to), result_table_cells(t, i), t->column_count * sizeof *t->cells);
+        memcpy(result_table_cells(t, to), result_table_cells(t, i),
+               t->column_count * sizeof *t->cells);
         t->rows[to] = t->rows[i];
     }
     if (result_table_cells(t, to)[m->fault].is == CELL_NULL)
@@ -164,12 +167,14 @@ static void swap_rows(struct result_table *t, uint32_t a, uint32_t b)
 static bool is_before(const struct result_table *t, uint32_t a, uint32_t b, uint32_t column,
                       bool backwards)
 {
-    int64_t x = value_of(&result_table_cells(t, a)[column]), y = value_of(&result_table_cells(t, b)[column]);
+    int64_t x = value_of(&result_table_cells(t, a)[column]),
+            y = value_of(&result_table_cells(t, b)[column]);
     return backwards ? x < y : x > y;
 }
 
 /* Those that are equal stay as they are; there are as many as functions at most. */
-static void memory_sort_rows(struct result_table *t, uint32_t column, const struct table_settings *tables)
+static void memory_sort_rows(struct result_table *t, uint32_t column,
+                             const struct table_settings *tables)
 {
     for (uint32_t i = 1; column < t->column_count && i < t->row_count; i++)
         for (uint32_t k = i; k && is_before(t, k, k - 1, column, tables->backwards); k--)
@@ -178,7 +183,8 @@ static void memory_sort_rows(struct result_table *t, uint32_t column, const stru
         forget_row(t, t->row_count - 1);
 }
 
-static int memory_make_table(const struct table_settings *tables, struct command_source *subject, struct result_table *t)
+static int memory_make_table(const struct table_settings *tables, struct command_source *subject,
+                             struct result_table *t)
 {
     char path[] = "path";
     struct table_settings places = *tables;
@@ -189,14 +195,14 @@ static int memory_make_table(const struct table_settings *tables, struct command
     if (status != EXIT_DONE || t->problem)
         return status;
     struct memory_merge m = {.table = t,
-                        .scope = result_table_find_column(t, "scope"),
-                        .thread = result_table_find_column(t, "thread"),
-                        .library = result_table_find_column(t, "library"),
-                        .program = result_table_find_column(t, "program"),
-                        .most = result_table_find_column(t, "most_bytes"),
-                        .fault = result_table_find_column(t, "fault"),
-                        .files = strcmp(tables->by, "file") == 0,
-                        .sites = subject->sites};
+                             .scope = result_table_find_column(t, "scope"),
+                             .thread = result_table_find_column(t, "thread"),
+                             .library = result_table_find_column(t, "library"),
+                             .program = result_table_find_column(t, "program"),
+                             .most = result_table_find_column(t, "most_bytes"),
+                             .fault = result_table_find_column(t, "fault"),
+                             .files = strcmp(tables->by, "file") == 0,
+                             .sites = subject->sites};
     t->columns[m.scope].kind = TABLE_TEXT;
     memory_merge_rows(&m);
     memory_sort_rows(t, result_table_find_column(t, tables->sort ? tables->sort : "bytes"), tables);
@@ -205,7 +211,8 @@ static int memory_make_table(const struct table_settings *tables, struct command
 
 /* ---- as a tree: what was inlined is known here, too ---- */
 
-static int make_tree(const struct table_settings *tables, struct command_source *subject, struct result_table *t)
+static int make_tree(const struct table_settings *tables, struct command_source *subject,
+                     struct result_table *t)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     struct table_section section = {.what = "memory"};
@@ -229,10 +236,10 @@ static int memory_run_command(const struct command *command, int argc, char **ar
                  (strcmp(w.tables.by, "function") == 0 || strcmp(w.tables.by, "file") == 0);
     bool tree = w.tables.tree && !w.each;
     struct table_section section = {.what = "memory",
-                                     .make = named  ? memory_make_table
-                                             : tree ? make_tree
-                                                    : NULL,
-                                     .options = w.each ? chosen : NULL};
+                                    .make = named  ? memory_make_table
+                                            : tree ? make_tree
+                                                   : NULL,
+                                    .options = w.each ? chosen : NULL};
     return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }
 

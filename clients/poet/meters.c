@@ -92,7 +92,8 @@ static int run_set(const struct metrics_options *w, int argc, char **argv, int f
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
-    if (!command_source_open(command, &subject, source, measurement_change_lines(w->set), label_option_selected(LABELS_NAME)))
+    if (!command_source_open(command, &subject, source, measurement_change_lines(w->set),
+                             label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
     int status = measurement_change_send(command, &subject, w->set);
     command_source_close(&subject);

@@ -105,5 +105,5 @@ void narrow_table_shorten(struct text_table *sheet)
         }
     if (any)
         text_table_add_note(sheet,
-                   xstrdup("long names are shortened: --json and --csv have all of them"));
+                            xstrdup("long names are shortened: --json and --csv have all of them"));
 }

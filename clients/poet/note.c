@@ -41,7 +41,8 @@ static int note_print_notes(const struct note_options *o, const struct note_file
 }
 
 /* text: NULL: it goes. */
-static int note_set_note(const struct note_options *o, struct note_file *notes, struct event_id at, const char *text)
+static int note_set_note(const struct note_options *o, struct note_file *notes, struct event_id at,
+                         const char *text)
 {
     struct error error;
     char s[48];
@@ -58,7 +59,8 @@ static int note_set_note(const struct note_options *o, struct note_file *notes, 
 }
 
 /* words: what follows SOURCE. */
-static int note_run_action(const struct note_options *o, struct command_source *subject, int count, char **words)
+static int note_run_action(const struct note_options *o, struct command_source *subject, int count,
+                           char **words)
 {
     struct note_file notes;
     struct error error;

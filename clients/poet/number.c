@@ -127,8 +127,8 @@ static bool ended_well(int status, struct error *error)
     return false;
 }
 
-bool number_sampler_run_command(const char *command, long long *thousandths, const volatile int *stopped,
-                       struct error *error)
+bool number_sampler_run_command(const char *command, long long *thousandths,
+                                const volatile int *stopped, struct error *error)
 {
     static char text[TEXT_BYTES + 1];
     size_t size;

@@ -14,6 +14,8 @@ double fisher_test_probability(unsigned led_hits, unsigned led, unsigned free_hi
     unsigned hits = led_hits + free_hits, most = hits < led ? hits : led;
     double all = fisher_test_binomial(led + freely, hits), sum = 0;
     for (unsigned k = led_hits; k <= most; k++)
-        sum += hits - k <= freely ? fisher_test_binomial(led, k) * fisher_test_binomial(freely, hits - k) : 0;
+        sum += hits - k <= freely
+                   ? fisher_test_binomial(led, k) * fisher_test_binomial(freely, hits - k)
+                   : 0;
     return all > 0 && sum < all ? sum / all : 1;
 }

@@ -67,8 +67,10 @@ static size_t row_matching_bare_label_length(const char *label) { return strcspn
 static void row_matching_copy_label(const struct row_matching *o, uint32_t first)
 {
     uint32_t there = o->other[first];
-    const char *is = metadata_label(&o->both->book, first), *own = metadata_label(&o->both->book, there);
-    if (there && row_matching_bare_label_length(is) == row_matching_bare_label_length(own) && strncmp(is, own, row_matching_bare_label_length(is)) == 0)
+    const char *is = metadata_label(&o->both->book, first),
+               *own = metadata_label(&o->both->book, there);
+    if (there && row_matching_bare_label_length(is) == row_matching_bare_label_length(own) &&
+        strncmp(is, own, row_matching_bare_label_length(is)) == 0)
         row_matching_set_label(o->both, there, xstrdup(is));
 }
 
@@ -82,7 +84,8 @@ static unsigned part_of(const struct row_matching *o, uint32_t first)
 }
 
 /* Those from `begin` on of which there are too many go: of the ones that do not differ, then of the others. */
-static uint32_t row_matching_limit_rows(struct row_matching *o, uint32_t begin, const uint8_t *parts)
+static uint32_t row_matching_limit_rows(struct row_matching *o, uint32_t begin,
+                                        const uint8_t *parts)
 {
     uint32_t kept = begin, differ = 0, left = 0;
     for (uint32_t i = begin; i < o->count; i++)
@@ -100,7 +103,8 @@ static uint32_t row_matching_limit_rows(struct row_matching *o, uint32_t begin, 
     return left;
 }
 
-static void row_matching_add_row(struct row_matching *o, uint8_t *parts, uint32_t line, unsigned part)
+static void row_matching_add_row(struct row_matching *o, uint8_t *parts, uint32_t line,
+                                 unsigned part)
 {
     parts[o->count] = (uint8_t)part;
     o->rows[o->count++] = line;
@@ -135,8 +139,8 @@ static void row_matching_number_labels(const struct row_matching *o, uint32_t be
         }
 }
 
-uint32_t *row_matching_rows(struct merged_metadata *both, const struct trace_alignment *beside, const uint8_t *part,
-                        uint32_t count[2], uint32_t *left)
+uint32_t *row_matching_rows(struct merged_metadata *both, const struct trace_alignment *beside,
+                            const uint8_t *part, uint32_t count[2], uint32_t *left)
 {
     struct row_matching o = {.both = both, .beside = beside, .part = part};
     uint32_t lines = both->book.line_count;

@@ -6,14 +6,14 @@
 #include "clients/book/both.h"
 #include "clients/plan/beside.h"
 
-#define ROW_MATCHING_ROWS_MAX                                                                         \
+#define ROW_MATCHING_ROWS_MAX                                                                      \
     60u /* of the first run, and as many that only the second has; of more those that differ, then the first ones */
 
 enum row_match { ROW_UNINVOLVED, ROW_INVOLVED, ROW_DIFFERS };
 
 /* part: an enum opposite_part by line of `both`.  Lines of `both`, which the caller frees, count[0] of the first run, then
  * count[1] of the second; *left: so many more take part. */
-uint32_t *row_matching_rows(struct merged_metadata *both, const struct trace_alignment *beside, const uint8_t *part,
-                        uint32_t count[2], uint32_t *left);
+uint32_t *row_matching_rows(struct merged_metadata *both, const struct trace_alignment *beside,
+                            const uint8_t *part, uint32_t count[2], uint32_t *left);
 
 #endif

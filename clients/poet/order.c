@@ -38,7 +38,8 @@ static void order_receive_stat(void *user, const struct response_chunk *answer)
 static void order_request_stat(const struct command *command, struct command_source *subject)
 {
     if (!stat_known)
-        stat_known = command_source_request(command, subject, REQUEST_STAT, NULL, order_receive_stat, NULL);
+        stat_known =
+            command_source_request(command, subject, REQUEST_STAT, NULL, order_receive_stat, NULL);
 }
 
 /* "numbers were lost", or with what it is about: "...: Rust, OpenMP (libgomp.so.1)". */
@@ -73,8 +74,9 @@ static void print_answer(struct order_pair pair, uint8_t answer, uint32_t reason
 {
     if (!json) {
         static const enum terminal_color colours[] = {COLOR_BAD,   COLOR_PAST, COLOR_FUTURE,
-                                              COLOR_FAINT, COLOR_HEAD, COLOR_BAD};
-        printf("%s%s%s\n", terminal_color_begin(colours[answer]), words[answer], terminal_color_end());
+                                                      COLOR_FAINT, COLOR_HEAD, COLOR_BAD};
+        printf("%s%s%s\n", terminal_color_begin(colours[answer]), words[answer],
+               terminal_color_end());
         order_report_reasons(answer, reasons);
         return;
     }
@@ -94,8 +96,8 @@ static void print_answer(struct order_pair pair, uint8_t answer, uint32_t reason
 }
 
 /* The events of a pair that there are not.  number 0: the only pair. */
-static int order_report_missing(const struct command *command, struct command_source *subject, const struct order_pair *pair,
-                   size_t number)
+static int order_report_missing(const struct command *command, struct command_source *subject,
+                                const struct order_pair *pair, size_t number)
 {
     const struct event_id both[] = {pair->a, pair->b};
     char which[40] = "";
@@ -132,8 +134,9 @@ static void order_receive_order(void *user, const struct response_chunk *answer)
 #define ALONE SIZE_MAX /* as `first`: the only pair, which has no number */
 
 /* Asks for a batch and prints the answers; the first pair that does not exist ends it. */
-static int order_request_relations(const struct command *command, struct command_source *subject, const struct order_pair *pairs,
-               size_t count, size_t first, bool json)
+static int order_request_relations(const struct command *command, struct command_source *subject,
+                                   const struct order_pair *pairs, size_t count, size_t first,
+                                   bool json)
 {
     struct encoder body = {0};
     struct order_result *answers = xcalloc(count, sizeof *answers);
@@ -142,7 +145,8 @@ static int order_request_relations(const struct command *command, struct command
         encode_event_id(&body, pairs[i].a);
         encode_event_id(&body, pairs[i].b);
     }
-    if (!command_source_request(command, subject, REQUEST_ORDER, &body, order_receive_order, &batch)) {
+    if (!command_source_request(command, subject, REQUEST_ORDER, &body, order_receive_order,
+                                &batch)) {
         free(answers);
         return EXIT_FAILED;
     }
@@ -190,7 +194,8 @@ static void why_json(const struct order_chain *why, const struct event_info *eve
     bool hidden = event->at.line & HIDDEN_LINE;
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "event", json_event_id(event->at));
-    json_object_object_add(o, "type", json_object_new_string(metadata_type_name(book, event->type)));
+    json_object_object_add(o, "type",
+                           json_object_new_string(metadata_type_name(book, event->type)));
     json_object_object_add(
         o, "line", hidden ? NULL : json_object_new_string(metadata_label(book, event->at.line)));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
@@ -217,14 +222,15 @@ static void order_receive_why(void *user, const struct response_chunk *answer)
 
 /* Tells the chain of events that makes one come before the other; list: into it.  Negative: there is none to be had,
  * and why not is said. */
-static int order_request_chain(const struct command *command, struct command_source *subject, const struct order_pair *pair,
-                   struct json_object *list)
+static int order_request_chain(const struct command *command, struct command_source *subject,
+                               const struct order_pair *pair, struct json_object *list)
 {
     struct encoder body = {0};
     struct order_chain why = {.subject = subject, .list = list};
     encode_event_id(&body, pair->a);
     encode_event_id(&body, pair->b);
-    if (!command_source_request(command, subject, REQUEST_CAUSAL_CHAIN, &body, order_receive_why, &why))
+    if (!command_source_request(command, subject, REQUEST_CAUSAL_CHAIN, &body, order_receive_why,
+                                &why))
         return -EXIT_FAILED;
     if (!why.known)
         return -order_report_missing(command, subject, pair, 0);
@@ -243,7 +249,8 @@ static void print_why(struct order_pair pair, const char *order, struct json_obj
 }
 
 /* Either way round. */
-static int order_print_causal_chain(const struct command *command, struct command_source *subject, struct order_pair pair, bool json)
+static int order_print_causal_chain(const struct command *command, struct command_source *subject,
+                                    struct order_pair pair, bool json)
 {
     struct json_object *list = json ? json_object_new_array() : NULL;
     struct order_pair turned = {pair.b, pair.a};
@@ -262,7 +269,8 @@ static int order_print_causal_chain(const struct command *command, struct comman
     return count >= 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int order_request_all(const struct command *command, struct command_source *subject, FILE *f, bool json)
+static int order_request_all(const struct command *command, struct command_source *subject, FILE *f,
+                             bool json)
 {
     static struct order_pair pairs[BATCH];
     char line[256], a[100], b[100], rest;
@@ -281,7 +289,9 @@ static int order_request_all(const struct command *command, struct command_sourc
             count = 0;
         }
     }
-    return status == EXIT_DONE && count ? order_request_relations(command, subject, pairs, count, total, json) : status;
+    return status == EXIT_DONE && count
+               ? order_request_relations(command, subject, pairs, count, total, json)
+               : status;
 }
 
 enum { WHY = 256 };
@@ -317,17 +327,19 @@ static int order_run(const struct command *command, int argc, char **argv)
     bool from_input = !wanted.why && argc - first == 1 && strcmp(argv[first], "-") == 0;
     if (!from_input && argc - first != 2)
         return command_usage(command, "two events are needed, or -");
-    if (!from_input && (!event_id_parse(argv[first], &pair.a) || !event_id_parse(argv[first + 1], &pair.b)))
+    if (!from_input &&
+        (!event_id_parse(argv[first], &pair.a) || !event_id_parse(argv[first + 1], &pair.b)))
         return command_usage(command, "an event is written LINE:NUMBER, as in 2:17");
     struct command_source subject;
     if (!command_source_open(command, &subject, source, SESSION_NAMED_LINES,
-                      label_option_selected(wanted.json ? LABELS_ADDRESS : LABELS_NAME)))
+                             label_option_selected(wanted.json ? LABELS_ADDRESS : LABELS_NAME)))
         return EXIT_FAILED;
     if (!from_input)
         pager_begin();
-    status = wanted.why && !from_input ? order_print_causal_chain(command, &subject, pair, wanted.json)
-             : from_input              ? order_request_all(command, &subject, stdin, wanted.json)
-                                       : order_request_relations(command, &subject, &pair, 1, ALONE, wanted.json);
+    status =
+        wanted.why && !from_input ? order_print_causal_chain(command, &subject, pair, wanted.json)
+        : from_input              ? order_request_all(command, &subject, stdin, wanted.json)
+                     : order_request_relations(command, &subject, &pair, 1, ALONE, wanted.json);
     stat_info_free(&stat);
     command_source_close(&subject);
     return status;

@@ -21,7 +21,8 @@ static void replay_result_describe_event(struct replay_run *r, const struct even
     event_id_print(at, sizeof at, e->at);
     const char *site = command_source_site(&r->subject, e);
     fprintf(f, "%s of %s (%s%s%s)", metadata_type_name(book, e->type),
-            replay_result_line_label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "", site);
+            replay_result_line_label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "",
+            site);
 }
 
 /* Where something else was taken up. */
@@ -46,7 +47,8 @@ static void replay_result_describe_divergence(struct replay_run *r, FILE *f)
     const struct schedule_end *end = &r->script->end;
     const char *who = replay_result_line_label(r, end->thread);
     if (end->why == SCHEDULE_END_OTHER_EVENT)
-        fprintf(f, "%s did %s of %s, where it did ", who, end->did, replay_result_line_label(r, end->line));
+        fprintf(f, "%s did %s of %s, where it did ", who, end->did,
+                replay_result_line_label(r, end->line));
     else if (end->why == SCHEDULE_END_INPUT)
         fprintf(f, "%s called %s (%u), where it called %s (%u), before ", who, end->did, end->by,
                 recorded_input_name(end->line), end->number);
@@ -55,7 +57,8 @@ static void replay_result_describe_divergence(struct replay_run *r, FILE *f)
     else if (end->why == SCHEDULE_END_RECEIVED)
         replay_result_describe_received(r, f);
     else
-        fprintf(f, "%s waits until %s comes to %u for ", who, replay_result_line_label(r, end->line), end->number);
+        fprintf(f, "%s waits until %s comes to %u for ", who,
+                replay_result_line_label(r, end->line), end->number);
 }
 
 static void replay_result_describe_end(const struct replay_run *r, FILE *f)
@@ -84,7 +87,8 @@ static void replay_result_describe_exit(struct replay_run *r, FILE *f)
 }
 
 /* How far it came, and how it was left. */
-static void replay_result_describe_remote(struct replay_run *r, const struct replay_result *o, uint64_t done, FILE *f)
+static void replay_result_describe_remote(struct replay_run *r, const struct replay_result *o,
+                                          uint64_t done, FILE *f)
 {
     unsigned long long all = r->script->event_count;
     if (o->left) {
@@ -110,9 +114,11 @@ void replay_result_make(struct replay_result *o, struct replay_run *r, uint64_t 
 {
     struct event_info was;
     *o = (struct replay_result){.left = atomic_load(&r->script->state) == SCHEDULE_LEFT,
-                          .more = r->led ? 0 : atomic_load(&r->script->more)};
-    o->good = !o->left && (r->led ? hold_points_order_occurred(r->led) : done >= r->script->event_count);
-    if (o->left && schedule_builder_event_at(r->plan, r->script->end.thread, r->script->end.event, &was))
+                                .more = r->led ? 0 : atomic_load(&r->script->more)};
+    o->good =
+        !o->left && (r->led ? hold_points_order_occurred(r->led) : done >= r->script->event_count);
+    if (o->left &&
+        schedule_builder_event_at(r->plan, r->script->end.thread, r->script->end.event, &was))
         o->at = was.at;
     size_t size = 0;
     FILE *f = open_memstream(&o->text, &size);

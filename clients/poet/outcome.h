@@ -13,7 +13,8 @@ struct replay_result {
 };
 
 /* done: so many events were repeated; status: of the program, as of waitpid. */
-void replay_result_make(struct replay_result *outcome, struct replay_run *replaying, uint64_t done, int status);
+void replay_result_make(struct replay_result *outcome, struct replay_run *replaying, uint64_t done,
+                        int status);
 void replay_result_free(struct replay_result *outcome);
 
 #endif

@@ -19,8 +19,8 @@
 
 /* ---- as text ---- */
 
-int diagram_output_write_text(const struct command *command, struct event_diagram *p, struct command_source *subject,
-                const char *file)
+int diagram_output_write_text(const struct command *command, struct event_diagram *p,
+                              struct command_source *subject, const char *file)
 {
     const struct trace_metadata *book = &subject->source.book;
     if (!diagram_scene_all(command, p, subject))
@@ -40,16 +40,19 @@ int diagram_output_write_text(const struct command *command, struct event_diagra
 
 /* ---- as a web page ---- */
 
-static void diagram_output_receive_waits(void *user, const struct response_chunk *answer) { wait_list_receive(user, answer); }
+static void diagram_output_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(user, answer);
+}
 
-int diagram_output_add_page(const struct command *command, struct event_diagram *p, struct command_source *subject,
-                bool source, const char *file)
+int diagram_output_add_page(const struct command *command, struct event_diagram *p,
+                            struct command_source *subject, bool source, const char *file)
 {
     struct wait_list waits = {0};
     p->vertical = p->look.vertical = false;
     p->no_legend = p->look.legend = false;
-    bool all =
-        p->all || (!event_diagram_has_range(p) && subject->source.book.run.events <= WEBPAGE_EVENTS);
+    bool all = p->all ||
+               (!event_diagram_has_range(p) && subject->source.book.run.events <= WEBPAGE_EVENTS);
     if (all && p->window.more_right &&
         !event_diagram_columns(command, p, subject, p->request.from, LIMIT_COLUMNS))
         return EXIT_FAILED;
@@ -60,7 +63,8 @@ int diagram_output_add_page(const struct command *command, struct event_diagram 
             WEBPAGE_EVENTS);
     struct encoder judged = {0};
     encode_u8(&judged, 1); /* with verdicts */
-    if (!command_source_request(command, subject, REQUEST_WAITS, &judged, diagram_output_receive_waits, &waits))
+    if (!command_source_request(command, subject, REQUEST_WAITS, &judged,
+                                diagram_output_receive_waits, &waits))
         return EXIT_FAILED;
     char *part = strstr(p->title, " (part)");
     if (part && !p->window.more_left && !p->window.more_right) /* no longer */
@@ -88,8 +92,9 @@ static void diagram_output_report_progress(const struct event_diagram *p)
 }
 
 /* Paints the window; the next one, if there is one, is asked for first.  Placed by time, a window may hold nothing. */
-static bool add_pages(struct document_file *pages, struct event_diagram *p, struct command_source *subject,
-                      double legend_width_pt, struct command_request *next)
+static bool add_pages(struct document_file *pages, struct event_diagram *p,
+                      struct command_source *subject, double legend_width_pt,
+                      struct command_request *next)
 {
     bool more = p->window.more_right;
     int32_t from = p->request.from + (int32_t)COLUMNS_AT_ONCE;
@@ -110,8 +115,9 @@ static bool add_pages(struct document_file *pages, struct event_diagram *p, stru
 }
 
 /* A long run, page by page: never all of it at once, and the server works on what comes next meanwhile. */
-static int write_pages(const struct command *command, struct event_diagram *p, struct command_source *subject,
-                       const struct document_options *page, const char *file)
+static int write_pages(const struct command *command, struct event_diagram *p,
+                       struct command_source *subject, const struct document_options *page,
+                       const char *file)
 {
     const char *why;
     struct document_file *pages = document_open(page, file, &why);
@@ -153,8 +159,9 @@ static char *title_of(void *context, const struct scene_mark *mark)
     return title;
 }
 
-int diagram_output_write(const struct command *command, struct event_diagram *p, struct command_source *subject,
-                   struct document_options *page, enum wrap wrap, const char *file)
+int diagram_output_write(const struct command *command, struct event_diagram *p,
+                         struct command_source *subject, struct document_options *page,
+                         enum wrap wrap, const char *file)
 {
     const struct trace_metadata *book = &subject->source.book;
     page->title_of = title_of;

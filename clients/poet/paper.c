@@ -58,8 +58,8 @@ void paper_size_default(struct document_options *page)
 }
 
 /* Paper if it was asked for, or if one page would not do. */
-bool paper_size_choose(const struct command *command, const struct event_diagram *p, const struct scene *scene,
-                  struct document_options *page)
+bool paper_size_choose(const struct command *command, const struct event_diagram *p,
+                       const struct scene *scene, struct document_options *page)
 {
     bool image = page->format != DOCUMENT_PDF;
     bool range = event_diagram_has_range(p);
@@ -79,9 +79,9 @@ bool paper_size_choose(const struct command *command, const struct event_diagram
     command_fail(
         command,
         "the diagram has %s%u column%s and %u row%s%s: " PAPER_CHOOSE "%s, or insist with --all%s",
-        p->window.more_right ? "more than " : "", scene->column_count, plural_suffix(scene->column_count),
-        scene->row_count, plural_suffix(scene->row_count), on_pages,
-        too_large && image ? ", draw it in bands with --wrap, write an SVG" : "",
+        p->window.more_right ? "more than " : "", scene->column_count,
+        plural_suffix(scene->column_count), scene->row_count, plural_suffix(scene->row_count),
+        on_pages, too_large && image ? ", draw it in bands with --wrap, write an SVG" : "",
         too_large ? " on a PDF" : "");
     return false;
 }

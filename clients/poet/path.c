@@ -47,7 +47,8 @@ static void path_set_option(struct path_options *w, const char *key, char *value
     ARRAY_PUSH(w->options, w->option_count, option);
 }
 
-static error_t path_receive_number(struct path_options *w, const char *key, const char *value, bool all)
+static error_t path_receive_number(struct path_options *w, const char *key, const char *value,
+                                   bool all)
 {
     char *end;
     unsigned long n = strtoul(value, &end, 10);
@@ -106,7 +107,8 @@ static bool step_is(const struct table_names *names, const struct result_table *
 static bool change_steps(struct path_options *w, const struct table_names *names,
                          const struct result_table *steps, const char *name, unsigned millionths)
 {
-    uint32_t step = result_table_find_column(steps, "step"), code = result_table_find_column(steps, "code");
+    uint32_t step = result_table_find_column(steps, "step"),
+             code = result_table_find_column(steps, "code");
     bool any = false;
     for (uint32_t i = 0; i < steps->row_count; i++)
         if (step_is(names, steps, i, step, name)) {
@@ -138,8 +140,8 @@ static bool path_split_factor(char *word, double *factor)
     return sign[1] && !*end && *factor >= 0 && *factor <= 1000;
 }
 
-static int path_add_change(struct path_options *w, struct command_source *subject, const struct result_table *steps,
-                  const char *asked)
+static int path_add_change(struct path_options *w, struct command_source *subject,
+                           const struct result_table *steps, const char *asked)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     const struct command *command = w->tables.command;
@@ -168,7 +170,8 @@ static int path_resolve_steps(struct path_options *w, struct command_source *sub
 {
     struct result_table steps = {0};
     struct table_settings plain = {.command = w->tables.command};
-    int status = table_request_run(&plain, &(struct table_section){.what = "path"}, subject, &steps);
+    int status =
+        table_request_run(&plain, &(struct table_section){.what = "path"}, subject, &steps);
     for (uint32_t i = 0; i < w->without_count && status == EXIT_DONE; i++)
         status = path_add_change(w, subject, &steps, w->without[i]);
     result_table_free(&steps);
@@ -207,12 +210,14 @@ static int path_run(const struct command *command, int argc, char **argv)
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status == OPTIONS_READ) {
         const char *source = command_source_name(argc, argv, &first);
-        enum session_lines lines = w.without_count ? SESSION_ALL_LINES : table_request_session_lines(&w.tables);
+        enum session_lines lines =
+            w.without_count ? SESSION_ALL_LINES : table_request_session_lines(&w.tables);
         status = EXIT_FAILED;
         table_progress_begin(command);
         if (argc != first) {
             status = command_usage(command, "%s: one SOURCE is enough", argv[first]);
-        } else if (command_source_open(command, &subject, source, lines, label_option_selected(LABELS_NAME))) {
+        } else if (command_source_open(command, &subject, source, lines,
+                                       label_option_selected(LABELS_NAME))) {
             command_source_warn_updated(command, &subject);
             status = path_request_path(&w, &subject);
             command_source_close(&subject);

@@ -39,7 +39,8 @@ static void check_file(struct function_list_check *c, const char *file)
 
 static void check_list(struct function_list_check *c, const char *list, const char *file)
 {
-    for (struct function_names n = function_names_parse(list); function_names_next(&n, file != NULL);) {
+    for (struct function_names n = function_names_parse(list);
+         function_names_next(&n, file != NULL);) {
         char *word = xasprintf("%.*s", (int)n.size, n.word);
         if (n.wrong && file)
             command_fail(c->command, "%s: %s:%u: %s: %s", c->variable, file, n.line, word, n.wrong);

@@ -74,7 +74,8 @@ static void event_diagram_join_group(struct event_diagram *p, uint32_t line, uin
 
 /* One word of a list of lines: a number, or a pattern on names.  first: of a cluster, its first
  * line, 0 before that is known; NULL: there is no cluster. */
-static bool add_rows(struct event_diagram *p, struct command_source *subject, const char *word, uint32_t *first)
+static bool add_rows(struct event_diagram *p, struct command_source *subject, const char *word,
+                     uint32_t *first)
 {
     const struct trace_metadata *book = &subject->source.book;
     char *end;
@@ -82,7 +83,8 @@ static bool add_rows(struct event_diagram *p, struct command_source *subject, co
     bool any = false, exact = *word && !*end;
     for (uint32_t i = 1; i <= book->line_count; i++) {
         if (exact ? i != number
-                  : !metadata_line_is_visible(book, i) || !line_label_matches(book, subject->sites, i, word))
+                  : !metadata_line_is_visible(book, i) ||
+                        !line_label_matches(book, subject->sites, i, word))
             continue;
         if (first && *first)
             event_diagram_join_group(p, i, *first);
@@ -95,8 +97,9 @@ static bool add_rows(struct event_diagram *p, struct command_source *subject, co
     return any;
 }
 
-static bool add_list(const struct command *command, struct event_diagram *p, struct command_source *subject,
-                     const char *option, const char *list, bool cluster)
+static bool add_list(const struct command *command, struct event_diagram *p,
+                     struct command_source *subject, const char *option, const char *list,
+                     bool cluster)
 {
     char *copy = xstrdup(list), *rest = copy;
     uint32_t first = 0;
@@ -111,7 +114,8 @@ static bool add_list(const struct command *command, struct event_diagram *p, str
 }
 
 /* Rows in the order of --lines, else of the run; a cluster stands where its first line stands. */
-static bool choose_rows(const struct command *command, struct event_diagram *p, struct command_source *subject)
+static bool choose_rows(const struct command *command, struct event_diagram *p,
+                        struct command_source *subject)
 {
     if (p->lines && !add_list(command, p, subject, "--lines", p->lines, false))
         return false;
@@ -172,8 +176,8 @@ void event_diagram_note(const struct event_diagram *p, char *text, size_t size)
     note_lines(p, lines, sizeof lines);
     if (discarded)
         snprintf(text, size, "%s event%s discarded, the oldest: only a part of the run is kept%s%s",
-                 event_diagram_format_thousands(a, sizeof a, discarded), discarded == 1 ? " was" : "s were",
-                 *lines ? "; " : "", lines);
+                 event_diagram_format_thousands(a, sizeof a, discarded),
+                 discarded == 1 ? " was" : "s were", *lines ? "; " : "", lines);
     else
         snprintf(text, size, "%s", lines);
 }
@@ -193,8 +197,10 @@ static void event_diagram_receive_window(void *user, const struct response_chunk
     decoder_finish(answer->in);
 }
 
-static void event_diagram_send_window_request(struct event_diagram *p, struct command_source *subject, struct window_request *request,
-                 struct command_request *question)
+static void event_diagram_send_window_request(struct event_diagram *p,
+                                              struct command_source *subject,
+                                              struct window_request *request,
+                                              struct command_request *question)
 {
     struct encoder body = {0};
     request->rows = p->rows;
@@ -203,19 +209,21 @@ static void event_diagram_send_window_request(struct event_diagram *p, struct co
     request->most_rows = ROWS_MOST;
     p->request = *request;
     encode_window_request(&body, request);
-    command_source_send(subject, REQUEST_WINDOW, &body, event_diagram_receive_window, &p->window, question);
+    command_source_send(subject, REQUEST_WINDOW, &body, event_diagram_receive_window, &p->window,
+                        question);
 }
 
-static bool event_diagram_request_window(const struct command *command, struct event_diagram *p, struct command_source *subject,
-                struct window_request *request)
+static bool event_diagram_request_window(const struct command *command, struct event_diagram *p,
+                                         struct command_source *subject,
+                                         struct window_request *request)
 {
     struct command_request question;
     event_diagram_send_window_request(p, subject, request, &question);
     return command_source_request_done(command, &question);
 }
 
-void event_diagram_send_request(struct event_diagram *p, struct command_source *subject, int32_t from, uint32_t columns,
-                  struct command_request *question)
+void event_diagram_send_request(struct event_diagram *p, struct command_source *subject,
+                                int32_t from, uint32_t columns, struct command_request *question)
 {
     struct window_request request = p->request;
     request.from = request.middle = from;
@@ -235,7 +243,8 @@ static void event_diagram_receive_found(void *user, const struct response_chunk 
 }
 
 /* The first event with that text, or of that type. */
-static bool find_text(const struct command *command, struct event_diagram *p, struct command_source *subject)
+static bool find_text(const struct command *command, struct event_diagram *p,
+                      struct command_source *subject)
 {
     const struct trace_metadata *book = &subject->source.book;
     uint32_t *types = xcalloc(book->type_count, sizeof *types);
@@ -248,7 +257,8 @@ static bool find_text(const struct command *command, struct event_diagram *p, st
             types[request.type_count++] = i;
     encode_search_request(&body, &request);
     free(types);
-    bool ok = command_source_request(command, subject, REQUEST_SEARCH, &body, event_diagram_receive_found, &found);
+    bool ok = command_source_request(command, subject, REQUEST_SEARCH, &body,
+                                     event_diagram_receive_found, &found);
     if (ok && !found.hit_count) {
         command_fail(command, "no event bears the text \"%s\"", p->text);
         ok = false;
@@ -283,8 +293,8 @@ static void event_diagram_trim_right(struct event_diagram *p, int32_t column)
 }
 
 /* Cuts the window to the columns up to that of `to`. */
-static bool cut_at(const struct command *command, struct event_diagram *p, struct window_request *request,
-                   struct command_source *subject)
+static bool cut_at(const struct command *command, struct event_diagram *p,
+                   struct window_request *request, struct command_source *subject)
 {
     const struct event_info *e = find_event(p, p->to);
     if (!e) {
@@ -314,11 +324,12 @@ static void event_diagram_receive_duration(void *user, const struct response_chu
 }
 
 /* So many columns to either side of the event, or from it on, or up to the end; else the whole run. */
-static bool by_time(const struct command *command, struct event_diagram *p, struct command_source *subject,
-                    struct window_request *request)
+static bool by_time(const struct command *command, struct event_diagram *p,
+                    struct command_source *subject, struct window_request *request)
 {
     uint64_t duration = 1;
-    if (!p->column_ns && !command_source_request(command, subject, REQUEST_STAT, NULL, event_diagram_receive_duration, &duration))
+    if (!p->column_ns && !command_source_request(command, subject, REQUEST_STAT, NULL,
+                                                 event_diagram_receive_duration, &duration))
         return false;
     if (!p->column_ns)
         p->column_ns = (uint64_t)time_columns_round((int64_t)(duration / TIME_COLUMNS) + 1);
@@ -332,7 +343,8 @@ static bool by_time(const struct command *command, struct event_diagram *p, stru
     return true;
 }
 
-static bool get_range(const struct command *command, struct event_diagram *p, struct command_source *subject)
+static bool get_range(const struct command *command, struct event_diagram *p,
+                      struct command_source *subject)
 {
     struct window_request request = {.anchor = ANCHOR_START,
                                      .columns = p->to.line ? LIMIT_COLUMNS : COLUMNS_UNASKED,
@@ -362,7 +374,8 @@ static bool get_range(const struct command *command, struct event_diagram *p, st
     return true;
 }
 
-static bool check_exists(const struct command *command, struct command_source *subject, struct event_id at)
+static bool check_exists(const struct command *command, struct command_source *subject,
+                         struct event_id at)
 {
     struct error error;
     if (!at.line || event_check_exists(subject, at, &error))
@@ -384,35 +397,42 @@ static void event_diagram_receive_chain(void *user, const struct response_chunk 
 }
 
 /* What ties the two selected events of a view together, whichever is first. */
-static bool get_chain(const struct command *command, struct event_diagram *p, struct command_source *subject)
+static bool get_chain(const struct command *command, struct event_diagram *p,
+                      struct command_source *subject)
 {
     struct event_id ends[2] = {p->place.selected, p->place.second};
     for (int way = 0; way < 2 && ends[0].line && ends[1].line && !p->chain_count; way++) {
         struct encoder body = {0};
         encode_event_id(&body, ends[way]);
         encode_event_id(&body, ends[!way]);
-        if (!command_source_request(command, subject, REQUEST_CAUSAL_CHAIN, &body, event_diagram_receive_chain, p))
+        if (!command_source_request(command, subject, REQUEST_CAUSAL_CHAIN, &body,
+                                    event_diagram_receive_chain, p))
             return false;
     }
     return true;
 }
 
-static void event_diagram_receive_stands(void *user, const struct response_chunk *answer) { relation_query_receive(user, answer); }
+static void event_diagram_receive_stands(void *user, const struct response_chunk *answer)
+{
+    relation_query_receive(user, answer);
+}
 
 /* How all that is seen stands to the selected event. */
-static bool get_stands(const struct command *command, struct event_diagram *p, struct command_source *subject)
+static bool get_stands(const struct command *command, struct event_diagram *p,
+                       struct command_source *subject)
 {
     struct event_relations stands = {&p->window, 0};
     struct encoder body = {0};
     while (p->place.stands && p->place.selected.line &&
            relation_query_send(&stands, p->place.selected, &body))
-        if (!command_source_request(command, subject, REQUEST_RELATIONS, &body, event_diagram_receive_stands, &stands))
+        if (!command_source_request(command, subject, REQUEST_RELATIONS, &body,
+                                    event_diagram_receive_stands, &stands))
             return false;
     return true;
 }
 
-bool event_diagram_columns(const struct command *command, struct event_diagram *p, struct command_source *subject,
-                     int32_t from, uint32_t columns)
+bool event_diagram_columns(const struct command *command, struct event_diagram *p,
+                           struct command_source *subject, int32_t from, uint32_t columns)
 {
     struct command_request question;
     event_diagram_send_request(p, subject, from, columns, &question);
@@ -425,7 +445,8 @@ static bool event_diagram_is_partial(const struct event_diagram *p)
     return p->all || p->from.line || p->to.line || p->around.line || p->last || p->text;
 }
 
-static bool event_diagram_request_part(const struct command *command, struct event_diagram *p, struct command_source *subject)
+static bool event_diagram_request_part(const struct command *command, struct event_diagram *p,
+                                       struct command_source *subject)
 {
     p->fold = p->fold < 0 ? p->place.fold : p->fold;
     p->by_time = p->scaled = p->column_ns > 0;
@@ -435,11 +456,13 @@ static bool event_diagram_request_part(const struct command *command, struct eve
 }
 
 /* The window of a view.  One in another run has rows only, and the whole run is shown with them. */
-static bool get_view(const struct command *command, struct event_diagram *p, struct command_source *subject)
+static bool get_view(const struct command *command, struct event_diagram *p,
+                     struct command_source *subject)
 {
     struct error error;
     struct window_request request;
-    if (!view_file_read(&p->place, &p->look, &subject->source.book, subject->sites, p->view, &error)) {
+    if (!view_file_read(&p->place, &p->look, &subject->source.book, subject->sites, p->view,
+                        &error)) {
         command_fail(command, "%s", error.text);
         return false;
     }
@@ -454,7 +477,9 @@ static bool get_view(const struct command *command, struct event_diagram *p, str
     p->rows = request.rows;
     p->joined = request.joined;
     p->row_count = request.row_count;
-    bool got = event_diagram_is_partial(p) ? event_diagram_request_part(command, p, subject) : event_diagram_request_window(command, p, subject, &request);
+    bool got = event_diagram_is_partial(p)
+                   ? event_diagram_request_part(command, p, subject)
+                   : event_diagram_request_window(command, p, subject, &request);
     return got && get_stands(command, p, subject) && get_chain(command, p, subject);
 }
 
@@ -472,7 +497,8 @@ static void get_notes(const struct command *command, struct event_diagram *p,
         p->noted[i] = (struct scene_noted){p->notes.items[i].at, p->notes.items[i].text};
 }
 
-bool event_diagram_request(const struct command *command, struct event_diagram *p, struct command_source *subject)
+bool event_diagram_request(const struct command *command, struct event_diagram *p,
+                           struct command_source *subject)
 {
     command_source_warn_updated(command, subject);
     if (p->view && !get_view(command, p, subject))

@@ -29,7 +29,8 @@ struct event_diagram {
     struct view_state place; /* out of it */
     struct event_id *chain; /* between its two selected events */
     uint32_t chain_count;
-    struct event_id *stuck; /* pairs: who waits in a deadlock, and what for; as of a paint_selection */
+    struct event_id
+        *stuck; /* pairs: who waits in a deadlock, and what for; as of a paint_selection */
     uint32_t stuck_count; /* of refs */
     struct view_style look;
     struct window_request request; /* what was asked for last */
@@ -45,10 +46,10 @@ struct event_diagram {
 
 /* The same picture, other columns. */
 bool event_diagram_columns(const struct command *command, struct event_diagram *picture,
-                     struct command_source *subject, int32_t from, uint32_t columns);
+                           struct command_source *subject, int32_t from, uint32_t columns);
 /* The same in two steps: the window that there is stays until command_source_request_done() is called. */
-void event_diagram_send_request(struct event_diagram *picture, struct command_source *subject, int32_t from, uint32_t columns,
-                  struct command_request *question);
+void event_diagram_send_request(struct event_diagram *picture, struct command_source *subject,
+                                int32_t from, uint32_t columns, struct command_request *question);
 /* Which lines must be known for it: patterns are matched with the names of all. */
 enum session_lines event_diagram_set_rows(const struct event_diagram *picture);
 /* A range was asked for, not all that there is. */
@@ -58,7 +59,8 @@ bool event_diagram_has_range(const struct event_diagram *picture);
  * "" if none were and all have one. */
 void event_diagram_note(const struct event_diagram *picture, char *text, size_t size);
 /* Asks for the window.  False with a complaint. */
-bool event_diagram_request(const struct command *command, struct event_diagram *picture, struct command_source *subject);
+bool event_diagram_request(const struct command *command, struct event_diagram *picture,
+                           struct command_source *subject);
 void event_diagram_free(struct event_diagram *picture);
 
 #endif

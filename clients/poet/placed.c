@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool name_lookup_matches(const struct table_names *names, struct table_place place, const char *name)
+bool name_lookup_matches(const struct table_names *names, struct table_place place,
+                         const char *name)
 {
     char *text = result_table_place_text(names, place, ""), *open = strstr(text, " (");
     bool is = *text && fnmatch(name, text, 0) == 0;

@@ -140,8 +140,9 @@ static void print_rest(struct pprof_writer *w)
 {
     struct encoder out = {0};
     pprof_append_field(&out, PROFILE_TIME_NANOS, w->names->book->run.wall_ns);
-    pprof_append_field(&out, PROFILE_DEFAULT_TYPE,
-              pprof_string_index(w, profile_format_measure(w->table)[0] == 's' ? "self" : "calls"));
+    pprof_append_field(
+        &out, PROFILE_DEFAULT_TYPE,
+        pprof_string_index(w, profile_format_measure(w->table)[0] == 's' ? "self" : "calls"));
     for (uint32_t i = 0; i < w->string_count; i++)
         pprof_append_part(&out, PROFILE_STRING, w->strings[i], strlen(w->strings[i]));
     fwrite(out.data, 1, out.size, w->f);

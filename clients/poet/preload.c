@@ -69,7 +69,8 @@ static const char *base_name(const char *path)
 /* Why a library is loaded; the strongest reason that any has is the one that counts. */
 enum preload_class { LINKED, STARTED, OTHERWISE, NOT };
 
-static enum preload_class preload_classify_command(const struct preload_rules *r, char *const *arguments)
+static enum preload_class preload_classify_command(const struct preload_rules *r,
+                                                   char *const *arguments)
 {
     enum preload_class asked = r->otherwise ? OTHERWISE : NOT;
     for (unsigned i = 0; arguments[i] && i < 256; i++) {
@@ -141,7 +142,8 @@ void preload_add(char *list, size_t size, const char *directory, char *const *ar
     }
     for (size_t i = 0; i < found.gl_pathc; i++) {
         read_rules(&r, found.gl_pathv[i]);
-        bool wanted = r.always || (strongest != NOT && preload_classify_command(&r, arguments) == strongest);
+        bool wanted =
+            r.always || (strongest != NOT && preload_classify_command(&r, arguments) == strongest);
         if (!wanted || is_left_out(&r, without) || access(r.library, R_OK) != 0)
             continue;
         preload_append_library(list, size, r.library);

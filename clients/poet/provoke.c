@@ -90,7 +90,8 @@ static void confirm_set_hold_points(struct confirm_run *p, unsigned try)
 {
     memcpy(p->led, &p->steering.head, sizeof *p->led);
     for (uint32_t i = 0; i < p->led->point_count; i++)
-        p->led->points[i].skip = p->led->points[i].until == HOLD_UNTIL_NOT_HELD ? 0 : confirm_skip_count(try);
+        p->led->points[i].skip =
+            p->led->points[i].until == HOLD_UNTIL_NOT_HELD ? 0 : confirm_skip_count(try);
     for (uint32_t i = 0; i < p->led->point_count && try % 2 == 0; i++)
         if (p->led->points[i].at_times)
             p->led->points[i].until = HOLD_UNTIL_NOT_HELD;
@@ -131,8 +132,8 @@ static void confirm_format_status(char *s, size_t size, int status)
 }
 
 /* What shows that it happened, and that it matters; "" not that it does, NULL: it did not happen. */
-static const char *confirm_judge_attempt(const struct confirm_run *p, const struct attempt_result *end, char *text,
-                         size_t size)
+static const char *confirm_judge_attempt(const struct confirm_run *p,
+                                         const struct attempt_result *end, char *text, size_t size)
 {
     char was[60], is[60];
     if (end->otherwise)
@@ -169,8 +170,8 @@ struct confirm_series {
     double chance; /* that they differ so by chance alone */
 };
 
-static bool confirm_repeat_controlled(struct confirm_run *p, const struct attempt *trial, unsigned try,
-                       struct confirm_series *s)
+static bool confirm_repeat_controlled(struct confirm_run *p, const struct attempt *trial,
+                                      unsigned try, struct confirm_series *s)
 {
     setenv("POET_STEER", p->file, 1);
     for (unsigned i = 0; i < p->tries && s->led < LED_AGAIN; i++) {
@@ -188,7 +189,8 @@ static bool confirm_repeat_controlled(struct confirm_run *p, const struct attemp
 }
 
 /* (Two have been, the second of which is what is usual.) */
-static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct attempt *trial, struct confirm_series *s)
+static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct attempt *trial,
+                                        struct confirm_series *s)
 {
     unsetenv("POET_STEER");
     s->freely = 2;
@@ -213,7 +215,8 @@ static bool try_again(struct confirm_run *p, const struct attempt *trial, unsign
     *s = (struct confirm_series){0};
     bool keeps = snprintf(kept, sizeof kept, "%s.kept", p->output) < (int)sizeof kept &&
                  rename(p->output, kept) == 0;
-    bool ran = confirm_repeat_controlled(p, trial, try, s) && confirm_repeat_uncontrolled(p, trial, s);
+    bool ran =
+        confirm_repeat_controlled(p, trial, try, s) && confirm_repeat_uncontrolled(p, trial, s);
     if (keeps)
         rename(kept, p->output);
     s->chance = fisher_test_probability(s->led_differ, s->led, s->free_differ, s->freely);
@@ -229,8 +232,9 @@ static void confirm_format_chance(char *text, size_t size, const struct confirm_
 }
 
 /* s: the runs that confirm it; NULL: it needs none. */
-static void confirm_report_confirmed(struct confirm_run *p, const struct attempt_result *end, unsigned try, const char *shows,
-                  const struct confirm_series *s)
+static void confirm_report_confirmed(struct confirm_run *p, const struct attempt_result *end,
+                                     unsigned try, const char *shows,
+                                     const struct confirm_series *s)
 {
     char chance[240] = "";
     if (end->error_bytes)
@@ -250,7 +254,8 @@ static void confirm_report_harmless(struct confirm_run *p, unsigned try)
     command_fail(p->command, "%s; the trace is %s", p->came, p->output);
 }
 
-static void confirm_report_varies(struct confirm_run *p, unsigned try, const struct confirm_series *s)
+static void confirm_report_varies(struct confirm_run *p, unsigned try,
+                                  const struct confirm_series *s)
 {
     char chance[240];
     confirm_format_chance(chance, sizeof chance, s);
@@ -284,7 +289,8 @@ static void confirm_report_other(const struct confirm_run *p)
 }
 
 /* A signal was lost, and its waiter did not hang: the trace of the first such run is kept. */
-static void confirm_save_healed_trace(struct confirm_run *p, const struct attempt_result *end, unsigned try)
+static void confirm_save_healed_trace(struct confirm_run *p, const struct attempt_result *end,
+                                      unsigned try)
 {
     if (p->healed || end->hangs || end->slow || !p->steering.wait.count ||
         !hold_points_order_occurred(p->led))
@@ -323,8 +329,9 @@ static int give_up(const struct confirm_run *p, bool freed, unsigned slow)
 }
 
 /* False: it was interrupted. */
-static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt *trial, const struct attempt_result *end,
-                     unsigned try, const char *shows)
+static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt *trial,
+                                     const struct attempt_result *end, unsigned try,
+                                     const char *shows)
 {
     struct confirm_series s;
     if (!*shows) {
@@ -376,11 +383,11 @@ static int try_it(struct confirm_run *p)
 {
     static const char *const compared[] = {"message", "between", "first", NULL};
     struct attempt trial = {.command = p->command,
-                          .loadable = &p->loadable,
-                          .words = p->words,
-                          .again = {p->output, p->steering.libraries},
-                          .patience_s = p->patience_s,
-                          .aim = &p->aim};
+                            .loadable = &p->loadable,
+                            .words = p->words,
+                            .again = {p->output, p->steering.libraries},
+                            .patience_s = p->patience_s,
+                            .aim = &p->aim};
     target_hang_make(&p->aim, &p->subject.source.book, &p->table, p->row);
     for (size_t i = 0; compared[i]; i++)
         p->compares |= strcmp(finding_text_kind(&p->table, p->row), compared[i]) == 0;
@@ -408,8 +415,8 @@ static bool read_number(const char *value, unsigned most, unsigned *number)
     return true;
 }
 
-static error_t confirm_parse_count(const struct confirm_run *p, const char *option, const char *value,
-                           unsigned most, unsigned *number)
+static error_t confirm_parse_count(const struct confirm_run *p, const char *option,
+                                   const char *value, unsigned most, unsigned *number)
 {
     if (read_number(value, most, number))
         return 0;
@@ -443,9 +450,9 @@ static error_t confirm_parse_option(int key, char *value, struct argp_state *sta
 static int confirm_draw_diagram(struct confirm_run *p)
 {
     struct divergence apart = {.command = p->command,
-                          .recorded = p->subject.source.name,
-                          .again = p->output,
-                          .caption = p->came};
+                               .recorded = p->subject.source.name,
+                               .again = p->output,
+                               .caption = p->came};
     return divergence_draw(&apart, p->picture);
 }
 
@@ -459,7 +466,8 @@ static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **w
     p->words = words[0] ? words : recorded;
     p->row = confirm_request_table(p) ? hold_points_find(&p->table, number) : UINT32_MAX;
     if (p->row == p->table.row_count)
-        command_fail(p->command, "%s: no row %u in the table of poet maybe", p->subject.source.name, number);
+        command_fail(p->command, "%s: no row %u in the table of poet maybe", p->subject.source.name,
+                     number);
     else if (p->row < p->table.row_count && !p->words)
         status = command_usage(p->command, "%s does not say all of what was run: name the program",
                                p->subject.source.name);

@@ -236,7 +236,8 @@ static error_t record_parse_option(int key, char *value, struct argp_state *stat
 
 /* In the place of this process. */
 static int record_exec_program(const struct command *command, const struct record_options *o,
-                 const struct preload_check *loadable, const char *library, char **argv)
+                               const struct preload_check *loadable, const char *library,
+                               char **argv)
 {
     if (o->view)
         open_viewer(command, o);
@@ -285,7 +286,8 @@ static int record_run(const struct command *command, int argc, char **argv)
     if (o.without && !preload_is_installed(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
-    if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) || !function_lists_check(command))
+    if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) ||
+        !function_lists_check(command))
         return EXIT_USAGE;
     if (o.report && *o.report && !table_output_may_be_named(o.report))
         return command_usage(command, "--report=%s: " TABLES_NAMES, o.report);

@@ -76,8 +76,10 @@ void recorded_program_is_complete(pid_t program)
         return;
     snprintf(endpoint, sizeof endpoint, "unix:%s/poet-%d.sock", directory, (int)program);
     while (!whole && session_open(&source, endpoint, SESSION_NAMED_LINES, &error)) {
-        bool answered =
-            session_wait(&source, session_send(&source, REQUEST_STAT, NULL, recorded_program_receive_stat, &whole), &error);
+        bool answered = session_wait(
+            &source,
+            session_send(&source, REQUEST_STAT, NULL, recorded_program_receive_stat, &whole),
+            &error);
         session_close(&source);
         if (answered && !whole)
             nanosleep(&(struct timespec){0, AGAIN_NS}, NULL);
@@ -111,7 +113,8 @@ static int recorded_program_exit_like(int status)
     return 128 + WTERMSIG(status);
 }
 
-int recorded_program_end(const struct command *command, pid_t program, const char *file, const char *report)
+int recorded_program_end(const struct command *command, pid_t program, const char *file,
+                         const char *report)
 {
     int status = 0;
     while (waitpid(program, &status, 0) < 0 && errno == EINTR)

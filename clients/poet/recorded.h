@@ -12,7 +12,7 @@ pid_t recorded_program_begin(void);
 /* For the one that stays: waits for the program, then until all of the file is there, and writes the report: to standard
  * error, or a file.  Ends as the program did. */
 int recorded_program_end(const struct command *command, pid_t program, const char *file,
-                 const char *report);
+                         const char *report);
 
 /* Until all of the file is there that the server of a program has written, which has ended. */
 void recorded_program_is_complete(pid_t program);

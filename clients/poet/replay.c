@@ -36,7 +36,8 @@ static bool replay_is_lifetime_event(const char *type)
 /* A call that is recorded only where those of libraries were asked for. */
 static bool is_library_call(const struct trace_metadata *book, const struct event_info *e)
 {
-    const struct target_line_type *kind = metadata_line_type(book, e->about ? e->about : e->at.line);
+    const struct target_line_type *kind =
+        metadata_line_type(book, e->about ? e->about : e->at.line);
     if (!e->site || e->process >= book->process_count || (kind && kind->everywhere) ||
         replay_is_lifetime_event(metadata_type_name(book, e->type)))
         return false;
@@ -109,7 +110,8 @@ static void name_stranger(struct replay_run *r, uint32_t line)
 {
     const struct line_metadata *is = metadata_line(&r->subject.source.book, line);
     struct event_info first;
-    if (!is || !schedule_builder_event_at(r->plan, line, 0, &first) || first.at.line != line || first.at.number != 1)
+    if (!is || !schedule_builder_event_at(r->plan, line, 0, &first) || first.at.line != line ||
+        first.at.number != 1)
         return;
     schedule_builder_add_foreign(r->plan, line, is->is.name);
     r->launched += is_launched(r, line);
@@ -137,7 +139,8 @@ bool replay_script(const struct command *command, struct replay_run *r)
     size_t bytes;
     const struct trace_metadata *book = &r->subject.source.book;
     r->plan = schedule_builder_new();
-    if (r->flip.events[0].line && !command_source_request(command, &r->subject, REQUEST_DUMP, NULL, replay_check_event, r))
+    if (r->flip.events[0].line &&
+        !command_source_request(command, &r->subject, REQUEST_DUMP, NULL, replay_check_event, r))
         return false;
     if (!command_source_request(command, &r->subject, REQUEST_DUMP, NULL, replay_receive_event, r))
         return false;
@@ -157,8 +160,8 @@ bool replay_script(const struct command *command, struct replay_run *r)
     return done;
 }
 
-bool replay_command_words(const struct command *command, const struct replay_run *r, const char *trace,
-                  char ***words, char ***recorded)
+bool replay_command_words(const struct command *command, const struct replay_run *r,
+                          const char *trace, char ***words, char ***recorded)
 {
     if (!**words)
         *words = *recorded = rerun_arguments(&r->subject.source.book);
@@ -233,7 +236,7 @@ void replay_free(struct replay_run *r)
 
 /* In the place of this process, which is a child. */
 static int replay_exec_program(const struct command *command, const struct replay_run *r,
-                 const struct preload_check *loadable, char **argv)
+                               const struct preload_check *loadable, char **argv)
 {
     replay_environment(r);
     if (r->led)
@@ -308,14 +311,14 @@ static int replay_wait_program(const struct command *command, struct replay_run 
 /* ---- what came of it ---- */
 
 /* An exit status. */
-static int replay_draw_divergence(const struct command *command, struct replay_run *r, const struct replay_result *o,
-                pid_t child)
+static int replay_draw_divergence(const struct command *command, struct replay_run *r,
+                                  const struct replay_result *o, pid_t child)
 {
     struct divergence apart = {.command = command,
-                          .recorded = r->subject.source.name,
-                          .again = r->output,
-                          .named = o->at,
-                          .caption = o->text};
+                               .recorded = r->subject.source.name,
+                               .again = r->output,
+                               .named = o->at,
+                               .caption = o->text};
     if (o->good && !r->led) {
         if (!r->quiet)
             command_fail(command, "nothing is drawn: it did the same");
@@ -334,9 +337,9 @@ static void replay_report_unsteered(const struct command *command, const struct 
     const struct schedule_end *end = &r->script->end;
     struct event_info was[BEFORE + 1];
     struct uncontrolled_place place = {.did = end->why == SCHEDULE_END_OTHER_EVENT ? end->did : "",
-                                    .was = was,
-                                    .input = r->inputs.calls != 0,
-                                    .streams = r->inputs.streams};
+                                       .was = was,
+                                       .input = r->inputs.calls != 0,
+                                       .streams = r->inputs.streams};
     for (uint64_t i = 0; i <= BEFORE && i <= end->event; i++)
         if (schedule_builder_event_at(r->plan, end->thread, end->event - i, &was[place.was_count]))
             place.was_count++;
@@ -345,7 +348,8 @@ static void replay_report_unsteered(const struct command *command, const struct 
     free(said);
 }
 
-static int replay_report_outcome(const struct command *command, struct replay_run *r, pid_t child, int status)
+static int replay_report_outcome(const struct command *command, struct replay_run *r, pid_t child,
+                                 int status)
 {
     struct replay_result o;
     replay_result_make(&o, r, replay_replayed_count(r), status);

@@ -37,8 +37,8 @@ struct replay_run {
 /* Makes the script of the subject, which is open, as a file that is mapped.  False: it is said why there is none. */
 bool replay_script(const struct command *command, struct replay_run *r);
 /* The program, as words; NULL: the one that the trace says (the caller's list, *recorded).  False: it is said why there is none. */
-bool replay_command_words(const struct command *command, const struct replay_run *r, const char *trace,
-                  char ***words, char ***recorded);
+bool replay_command_words(const struct command *command, const struct replay_run *r,
+                          const char *trace, char ***words, char ***recorded);
 /* Makes the file of what was recorded of its input, if anything was. */
 bool replay_input(const struct command *command, struct replay_run *r);
 /* Before the program is started: where its script is, and its input. */

@@ -43,20 +43,23 @@ static char *report_figures_text(const struct result_table *t)
          *events = report_count_text(report_cell_number(t, "events"), "event");
     const char *began = report_cell_text(t, "began");
     if (report_cell_number(t, "processes") > 1)
-        snprintf(processes, sizeof processes, "%llu processes, ", report_cell_number(t, "processes"));
+        snprintf(processes, sizeof processes, "%llu processes, ",
+                 report_cell_number(t, "processes"));
     if (report_cell_number(t, "lost"))
         snprintf(lost, sizeof lost, "%llu lost", report_cell_number(t, "lost"));
     char *all = xasprintf("%s%s%s%s; %s%s, %s, %s", began, *began ? ", " : "",
-                               report_cell_number(t, "connected") ? "so far " : "took ", took, processes,
-                               threads, events, lost);
+                          report_cell_number(t, "connected") ? "so far " : "took ", took, processes,
+                          threads, events, lost);
     free(threads);
     free(events);
     return all;
 }
 
-static void report_write_header(struct text_table *sheet, const struct table_names *names, const struct result_table *t)
+static void report_write_header(struct text_table *sheet, const struct table_names *names,
+                                const struct result_table *t)
 {
-    const char *program = report_cell_text(t, "program"), *arguments = report_cell_text(t, "arguments");
+    const char *program = report_cell_text(t, "program"),
+               *arguments = report_cell_text(t, "arguments");
     sheet->head = true;
     sheet->title = xasprintf("Where the time went: %s", names->book->run.name);
     if (*program)
@@ -142,7 +145,8 @@ static int report_run(const struct command *command, int argc, char **argv)
     int first, status = command_read(command, argc, argv, &tables, &first);
     if (status != OPTIONS_READ)
         return status;
-    return table_output_command(&tables, argc, argv, first, sections, sizeof sections / sizeof *sections);
+    return table_output_command(&tables, argc, argv, first, sections,
+                                sizeof sections / sizeof *sections);
 }
 
 static const struct argp argp = {
@@ -155,5 +159,7 @@ static const struct argp argp = {
         "if they took no time.  As a PDF it is a page of A4.",
     .children = tables_children};
 
-const struct command command_report = {
-    .name = "report", .summary = "print one page: where the time went", .run = report_run, .argp = &argp};
+const struct command command_report = {.name = "report",
+                                       .summary = "print one page: where the time went",
+                                       .run = report_run,
+                                       .argp = &argp};

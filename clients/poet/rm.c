@@ -126,8 +126,8 @@ static void rm_remove_named(struct rm_options *r, const char *name)
     struct stat st;
     if (!run_discovery_find(name, path, sizeof path) && lstat(path, &st) < 0)
         rm_report_failure(r, name,
-                 strcmp(name, "latest") == 0 ? "name the run itself: see poet ls"
-                                             : strerror(ENOENT));
+                          strcmp(name, "latest") == 0 ? "name the run itself: see poet ls"
+                                                      : strerror(ENOENT));
     else if (old_enough(r, path)) {
         r->paths = array_reserve(r->paths, &r->room, r->count + 1, sizeof *r->paths);
         r->paths[r->count++] = xstrdup(path);
@@ -178,8 +178,8 @@ static int rm_run(const struct command *command, int argc, char **argv)
     }
     free(r.paths);
     if (r.count || !r.failed)
-        fprintf(stderr, "%s %zu run%s, %.1f MB\n", r.pretend ? "would remove" : "removed", r.removed,
-            plural_suffix(r.removed), (double)r.bytes / 1e6);
+        fprintf(stderr, "%s %zu run%s, %.1f MB\n", r.pretend ? "would remove" : "removed",
+                r.removed, plural_suffix(r.removed), (double)r.bytes / 1e6);
     return r.failed ? EXIT_FAILED : EXIT_DONE;
 }
 

@@ -39,7 +39,8 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct shiviz_reader *r, 
 
 /* ---- expressions ---- */
 
-static pcre2_code *shiviz_compile_pattern(struct shiviz_reader *r, const char *what, const char *expression)
+static pcre2_code *shiviz_compile_pattern(struct shiviz_reader *r, const char *what,
+                                          const char *expression)
 {
     int code;
     PCRE2_SIZE at;
@@ -55,7 +56,8 @@ static pcre2_code *shiviz_compile_pattern(struct shiviz_reader *r, const char *w
     return re;
 }
 
-static bool shiviz_match_group(const struct shiviz_reader *r, const char *name, const char **begin, size_t *size)
+static bool shiviz_match_group(const struct shiviz_reader *r, const char *name, const char **begin,
+                               size_t *size)
 {
     int number = pcre2_substring_number_from_name(r->parser, (PCRE2_SPTR)name);
     const PCRE2_SIZE *at = pcre2_get_ovector_pointer(r->match);
@@ -133,8 +135,7 @@ static bool read_clock(struct shiviz_reader *r, struct shiviz_event *e, const ch
     {
         int64_t n = json_object_get_int64(value);
         if (!json_object_is_type(value, json_type_int) || n < 0) {
-            good =
-                FAIL(r, e, "the clock's value for host \"%s\" is no number of events", key);
+            good = FAIL(r, e, "the clock's value for host \"%s\" is no number of events", key);
             break;
         }
         if (n == 0)
@@ -176,8 +177,7 @@ static void read_fields(struct shiviz_reader *r, struct shiviz_event *e)
             !shiviz_match_group(r, name, &begin, &length) || !length)
             continue;
         e->fields = array_reserve(e->fields, &room, e->field_count + 1, sizeof *e->fields);
-        e->fields[e->field_count++] =
-            xasprintf("%s: %.*s", name, (int)(length & 0xffff), begin);
+        e->fields[e->field_count++] = xasprintf("%s: %.*s", name, (int)(length & 0xffff), begin);
     }
 }
 
@@ -221,10 +221,12 @@ static bool read_event(struct shiviz_reader *r)
     struct shiviz_log *log = r->log;
     const char *host, *clock, *text = "";
     size_t host_size, clock_size, size = 0;
-    log->events = array_reserve(log->events, &r->event_room, log->event_count + 1, sizeof *log->events);
+    log->events =
+        array_reserve(log->events, &r->event_room, log->event_count + 1, sizeof *log->events);
     struct shiviz_event *e = &log->events[log->event_count++];
     *e = (struct shiviz_event){0};
-    bool both = shiviz_match_group(r, "host", &host, &host_size) && shiviz_match_group(r, "clock", &clock, &clock_size);
+    bool both = shiviz_match_group(r, "host", &host, &host_size) &&
+                shiviz_match_group(r, "clock", &clock, &clock_size);
     e->file = r->file;
     e->line = both ? line_at(r, (size_t)(host - r->text))
                    : line_at(r, pcre2_get_ovector_pointer(r->match)[0]);
@@ -242,9 +244,8 @@ static bool read_event(struct shiviz_reader *r)
     if (!read_clock(r, e, clock, clock_size))
         return false;
     e->number = e->value = clock_of(e, e->host);
-    return e->number ||
-           FAIL(r, e, "rule: a clock counts its own host; this one has no \"%s\"",
-                log->hosts[e->host]);
+    return e->number || FAIL(r, e, "rule: a clock counts its own host; this one has no \"%s\"",
+                             log->hosts[e->host]);
 }
 
 /* ---- the rules ---- */
@@ -349,7 +350,7 @@ static bool number_events(struct shiviz_reader *r)
 
 /* Does the clock of e include all that the clock of `other` does? */
 static bool shiviz_clock_includes(struct shiviz_reader *r, const struct shiviz_event *e,
-                     const struct shiviz_event *other, const char *what)
+                                  const struct shiviz_event *other, const char *what)
 {
     const struct shiviz_log *log = r->log;
     uint32_t own = log->again[e->host].of;
@@ -620,8 +621,8 @@ static void name_another(struct shiviz_reader *r, const struct shiviz_text *text
 
 /* ---- a text ---- */
 
-static bool read_with(struct shiviz_reader *r, const struct shiviz_text *text, const struct shiviz_header *h,
-                      struct shiviz_log **logs, size_t *count)
+static bool read_with(struct shiviz_reader *r, const struct shiviz_text *text,
+                      const struct shiviz_header *h, struct shiviz_log **logs, size_t *count)
 {
     const char *split = text->split ? text->split : h->split;
     if (split && !r->several)
@@ -631,8 +632,8 @@ static bool read_with(struct shiviz_reader *r, const struct shiviz_text *text, c
     return read_events(r, h->size, text->size);
 }
 
-static bool read_text(struct shiviz_reader *r, const struct shiviz_text *text, struct shiviz_log **logs,
-                      size_t *count)
+static bool read_text(struct shiviz_reader *r, const struct shiviz_text *text,
+                      struct shiviz_log **logs, size_t *count)
 {
     struct shiviz_header h = header_of(text);
     const char *parser = parser_of(text, &h);
@@ -660,7 +661,8 @@ static bool read_text(struct shiviz_reader *r, const struct shiviz_text *text, s
 bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count,
                  char *error, size_t error_size)
 {
-    struct shiviz_reader r = {.error = error, .error_size = error_size, .several = text->next != NULL};
+    struct shiviz_reader r = {
+        .error = error, .error_size = error_size, .several = text->next != NULL};
     bool good = true;
     size_t events = 0;
     *logs = NULL;

@@ -65,8 +65,7 @@ struct shiviz_log { /* one execution */
 #define SHIVIZ_PARSER "(?<event>.*)\\n(?<host>\\S*) (?<clock>{.*})"
 /* As the logs of GoVector are, and those of which each line has its time. */
 #define SHIVIZ_PARSER_CLOCK_FIRST "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)"
-#define SHIVIZ_PARSER_TIME_FIRST                                                                   \
-    "(?<timestamp>\\d+) (?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)"
+#define SHIVIZ_PARSER_TIME_FIRST "(?<timestamp>\\d+) (?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)"
 
 struct shiviz_text {
     const char *file; /* as complaints call it */

@@ -42,8 +42,9 @@ static void show_report_left_out(uint32_t footnotes)
 
 static int run_show(const struct command *command, int argc, char **argv)
 {
-    struct show_options_state o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
-                        .text = {.brief = true}};
+    struct show_options_state o = {
+        .picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
+        .text = {.brief = true}};
     struct event_diagram *p = &o.picture;
     setlocale(LC_CTYPE, "");
     o.text.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;

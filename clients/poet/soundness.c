@@ -37,22 +37,25 @@ static void consistency_check_receive_table(void *user, const struct response_ch
 }
 
 /* What is, and should be: a time, or how many. */
-static char *consistency_check_figures_text(const struct result_table *t, const struct table_cell *cells,
-                         const char *is, const char *should, const char *unit)
+static char *consistency_check_figures_text(const struct result_table *t,
+                                            const struct table_cell *cells, const char *is,
+                                            const char *should, const char *unit)
 {
     uint32_t column = result_table_find_column(t, is), other = result_table_find_column(t, should);
     if (column == t->column_count || other == t->column_count || cells[column].is != CELL_NUMBER ||
         cells[other].is != CELL_NUMBER)
         return NULL;
     return xasprintf("%lld%s, not %lld%s", (long long)cells[column].number, unit,
-                          (long long)cells[other].number, unit);
+                     (long long)cells[other].number, unit);
 }
 
 static void consistency_check_report_row(const struct result_table *t, uint32_t row,
-                    void (*say)(void *user, struct event_id at, uint32_t thread, const char *what),
-                    void *user)
+                                         void (*say)(void *user, struct event_id at,
+                                                     uint32_t thread, const char *what),
+                                         void *user)
 {
-    uint32_t rule = result_table_find_column(t, "rule"), thread = result_table_find_column(t, "thread");
+    uint32_t rule = result_table_find_column(t, "rule"),
+             thread = result_table_find_column(t, "thread");
     const struct table_cell *cells = result_table_cells(t, row);
     if (rule == t->column_count || thread == t->column_count)
         return;
@@ -60,15 +63,16 @@ static void consistency_check_report_row(const struct result_table *t, uint32_t 
     if (!figures)
         figures = consistency_check_figures_text(t, cells, "count", "should_count", "");
     char *what = xasprintf("%s: %s", cells[rule].is == CELL_TEXT ? cells[rule].text : "",
-                                figures ? figures : "?");
+                           figures ? figures : "?");
     say(user, t->rows[row].event, cells[thread].is == CELL_LINE ? cells[thread].line : 0, what);
     free(what);
     free(figures);
 }
 
 bool consistency_check_request(const struct command *command, struct command_source *subject,
-                   void (*say)(void *user, struct event_id at, uint32_t thread, const char *what),
-                   void *user)
+                               void (*say)(void *user, struct event_id at, uint32_t thread,
+                                           const char *what),
+                               void *user)
 {
     struct consistency_request a = {.command = command};
     struct table_request request = {
@@ -76,7 +80,8 @@ bool consistency_check_request(const struct command *command, struct command_sou
     struct encoder body = {0};
     clock_gettime(CLOCK_MONOTONIC, &a.begun);
     encode_table_request(&body, &request);
-    bool ok = command_source_request(command, subject, REQUEST_TABLE, &body, consistency_check_receive_table, &a);
+    bool ok = command_source_request(command, subject, REQUEST_TABLE, &body,
+                                     consistency_check_receive_table, &a);
     if (a.said)
         fputs("\r\033[K", stderr);
     for (uint32_t i = 0; ok && i < a.table.row_count; i++)

@@ -8,7 +8,8 @@
 /* Calls say for each rule that is broken, with the event (line 0: none) and the thread; on a terminal it says how far it is
  * when that takes long.  False, with a complaint: there is no answer. */
 bool consistency_check_request(const struct command *command, struct command_source *subject,
-                   void (*say)(void *user, struct event_id at, uint32_t thread, const char *what),
-                   void *user);
+                               void (*say)(void *user, struct event_id at, uint32_t thread,
+                                           const char *what),
+                               void *user);
 
 #endif

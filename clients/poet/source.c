@@ -65,17 +65,19 @@ static error_t source_parse_option(int key, char *value, struct argp_state *stat
 
 /* ---- the tables ---- */
 
-static void add_note(struct result_table *t, char *note) { ARRAY_PUSH(t->notes, t->note_count, note); }
+static void add_note(struct result_table *t, char *note)
+{
+    ARRAY_PUSH(t->notes, t->note_count, note);
+}
 
-static void note_file(struct result_table *t, const struct trace_metadata *book, const struct source_file_text *written)
+static void note_file(struct result_table *t, const struct trace_metadata *book,
+                      const struct source_file_text *written)
 {
     char *path = annotated_source_path(written->path);
     if (written->problem)
-        add_note(
-            t, xasprintf("%s: %s; --path says where sources are now", path, written->problem));
+        add_note(t, xasprintf("%s: %s; --path says where sources are now", path, written->problem));
     else if (written->changed_ns > (int64_t)book->run.wall_ns)
-        add_note(
-            t, xasprintf("%s has changed since the run began: its lines may be others", path));
+        add_note(t, xasprintf("%s has changed since the run began: its lines may be others", path));
     free(path);
 }
 
@@ -97,8 +99,8 @@ static int no_file(const struct source_options *w, const struct line_costs *l, b
     return EXIT_USAGE;
 }
 
-static int make_lines(const struct source_options *w, const struct trace_metadata *book, const struct line_costs *l,
-                      struct result_table *t)
+static int make_lines(const struct source_options *w, const struct trace_metadata *book,
+                      const struct line_costs *l, struct result_table *t)
 {
     bool several;
     const struct line_costs_file *file = line_costs_find(l, w->file, &several);
@@ -135,7 +137,8 @@ static void sort_files(const struct table_settings *o, struct result_table *t, u
     struct table_cell *one = xmalloc(bytes);
     for (uint32_t i = 1; i < t->row_count; i++)
         for (uint32_t k = i; k > 0; k--) {
-            struct table_cell *before = result_table_cells(t, k - 1), *at = result_table_cells(t, k);
+            struct table_cell *before = result_table_cells(t, k - 1),
+                              *at = result_table_cells(t, k);
             if (!comes_before(o, &at[column], &before[column]))
                 break;
             memcpy(one, before, bytes);
@@ -154,8 +157,8 @@ static void drop_last(struct result_table *t)
     free(t->rows[t->row_count].lines);
 }
 
-static int make_files(const struct source_options *w, const struct trace_metadata *book, const struct line_costs *l,
-                      struct result_table *t)
+static int make_files(const struct source_options *w, const struct trace_metadata *book,
+                      const struct line_costs *l, struct result_table *t)
 {
     annotated_source_files(t, l, &w->search, (int64_t)book->run.wall_ns);
     uint32_t column = w->tables.sort ? result_table_find_column(t, w->tables.sort) : 0;
@@ -170,7 +173,8 @@ static int make_files(const struct source_options *w, const struct trace_metadat
 }
 
 /* What the server says of places becomes lines here, where the debug information is. */
-static int source_make_table(const struct table_settings *o, struct command_source *subject, struct result_table *t)
+static int source_make_table(const struct table_settings *o, struct command_source *subject,
+                             struct result_table *t)
 {
     const struct source_options *w = (const struct source_options *)(const void *)o;
     struct table_settings plain = *o;
@@ -219,12 +223,14 @@ static int run_on(struct source_options *w, int argc, char **argv, int first)
     if (status != EXIT_DONE)
         return status;
     struct command_source subject;
-    struct table_section section = {.make = source_make_table, .words = w->file ? annotated_words_write : NULL};
+    struct table_section section = {.make = source_make_table,
+                                    .words = w->file ? annotated_words_write : NULL};
     if (w->tables.columns)
         section.words = NULL;
     table_progress_begin(w->tables.command);
-    if (!command_source_open(w->tables.command, &subject, source, table_request_session_lines(&w->tables),
-                      label_option_selected(LABELS_NAME)))
+    if (!command_source_open(w->tables.command, &subject, source,
+                             table_request_session_lines(&w->tables),
+                             label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
     command_source_warn_updated(w->tables.command, &subject);
     status = table_output_run(&w->tables, &subject, &section, 1);
@@ -234,7 +240,8 @@ static int run_on(struct source_options *w, int argc, char **argv, int first)
 
 static int source_run(const struct command *command, int argc, char **argv)
 {
-    struct source_options w = {.tables = {.command = command, .paper = true}, .lines = {.around = AROUND}};
+    struct source_options w = {.tables = {.command = command, .paper = true},
+                               .lines = {.around = AROUND}};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status == OPTIONS_READ)
         status = run_on(&w, argc, argv, first);

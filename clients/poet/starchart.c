@@ -8,10 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct table_cell *cell_of(const struct result_table *t, uint32_t row, const char *name)
+static const struct table_cell *cell_of(const struct result_table *t, uint32_t row,
+                                        const char *name)
 {
     uint32_t column = result_table_find_column(t, name);
-    const struct table_cell *cell = column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
+    const struct table_cell *cell =
+        column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
     return cell && cell->is != CELL_NULL ? cell : NULL;
 }
 
@@ -72,10 +74,13 @@ static int write_letters(const struct table_settings *o, const struct kiviat *k)
     return good ? EXIT_DONE : command_fail(o->command, "%s: cannot be written", o->file);
 }
 
-static int write_star(const struct table_settings *o, const struct command_source *subject, const struct kiviat *k)
+static int write_star(const struct table_settings *o, const struct command_source *subject,
+                      const struct kiviat *k)
 {
     struct document_options page = o->page;
-    bool pdf = kiviat_chart_has_suffix(o->file, ".pdf"), svg = kiviat_chart_has_suffix(o->file, ".svg"), png = kiviat_chart_has_suffix(o->file, ".png");
+    bool pdf = kiviat_chart_has_suffix(o->file, ".pdf"),
+         svg = kiviat_chart_has_suffix(o->file, ".svg"),
+         png = kiviat_chart_has_suffix(o->file, ".png");
     if (k->count < KIVIAT_AXES_LEAST)
         return command_fail(
             o->command,
@@ -94,10 +99,9 @@ static int write_star(const struct table_settings *o, const struct command_sourc
 }
 
 int kiviat_chart_write(const struct table_settings *o, const struct command_source *subject,
-                    const struct result_table *t)
+                       const struct result_table *t)
 {
-    char *title =
-        xasprintf("%s: what is high, and what is low", subject->source.book.run.name);
+    char *title = xasprintf("%s: what is high, and what is low", subject->source.book.run.name);
     struct kiviat k = {.title = title,
                        .below = "where all is well it is a star: far out where high is good, near "
                                 "the centre where low is"};

@@ -7,6 +7,6 @@
 
 /* Of the table of meters: an exit status, with a complaint. */
 int kiviat_chart_write(const struct table_settings *tables, const struct command_source *subject,
-                    const struct result_table *meters);
+                       const struct result_table *meters);
 
 #endif

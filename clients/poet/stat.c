@@ -43,7 +43,8 @@ static void stat_receive_chunk(void *user, const struct response_chunk *answer)
     }
     if (answer->part != RESPONSE_INCONSISTENCY)
         return;
-    struct inconsistency_info t = {.at = decode_event_id(answer->in), .with = decode_event_id(answer->in)};
+    struct inconsistency_info t = {.at = decode_event_id(answer->in),
+                                   .with = decode_event_id(answer->in)};
     t.why = decode_name(answer->in, LIMIT_TEXT_BYTES);
     struct trouble_list *troubles = &f->troubles;
     troubles->items = xreallocarray(troubles->items, troubles->count + 1, sizeof t);
@@ -203,7 +204,8 @@ static void print_input(const struct input_files *inputs)
 {
     if (!inputs->calls && !inputs->cut && !inputs->passed && !inputs->streams)
         return;
-    printf("input           %llu call%s", (unsigned long long)inputs->calls, plural_suffix(inputs->calls));
+    printf("input           %llu call%s", (unsigned long long)inputs->calls,
+           plural_suffix(inputs->calls));
     if (inputs->cut)
         printf("; not all of %u thread%s", inputs->cut, plural_suffix(inputs->cut));
     if (inputs->passed)
@@ -263,12 +265,13 @@ static int stat_run(const struct command *command, int argc, char **argv)
     struct stat_figures f = {0};
     bool json;
     int status;
-    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_ADDRESS, &subject, &json,
-                       &status))
+    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_ADDRESS, &subject,
+                              &json, &status))
         return status;
     struct input_files inputs = {0};
-    bool ok = command_source_request(command, &subject, REQUEST_STAT, NULL, stat_receive_chunk, &f) &&
-              input_files_request(command, &subject, false, &inputs);
+    bool ok =
+        command_source_request(command, &subject, REQUEST_STAT, NULL, stat_receive_chunk, &f) &&
+        input_files_request(command, &subject, false, &inputs);
     if (ok) {
         (json ? print_json : print_text)(&subject, &f.stat, &f.troubles, &f.clocks, &inputs);
         stat_info_free(&f.stat);
@@ -367,7 +370,8 @@ static int run_runs(const struct command *command, int argc, char **argv)
     struct session source;
     if (!session_open(&source, argc > first ? argv[first] : endpoint, SESSION_NO_RUN, &error))
         return command_fail(command, "%s", error.text);
-    bool ok = session_wait(&source, session_send(&source, REQUEST_RUNS, NULL, print_run, &json), &error);
+    bool ok =
+        session_wait(&source, session_send(&source, REQUEST_RUNS, NULL, print_run, &json), &error);
     session_close(&source);
     return ok ? EXIT_DONE : command_fail(command, "%s", error.text);
 }

@@ -104,5 +104,7 @@ static const struct argp argp = {
         "did: for how long, how many times, and how often they came there from elsewhere.",
     .children = tables_children};
 
-const struct command command_states = {
-    .name = "states", .summary = "say how each thread spent its life", .run = states_run, .argp = &argp};
+const struct command command_states = {.name = "states",
+                                       .summary = "say how each thread spent its life",
+                                       .run = states_run,
+                                       .argp = &argp};

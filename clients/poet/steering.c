@@ -11,7 +11,8 @@
 
 #define LATE_MOST 3u
 
-static const struct table_cell *hold_points_find_cell(const struct result_table *t, uint32_t row, const char *name)
+static const struct table_cell *hold_points_find_cell(const struct result_table *t, uint32_t row,
+                                                      const char *name)
 {
     static const struct table_cell nothing;
     uint32_t column = result_table_find_column(t, name);
@@ -28,7 +29,8 @@ uint32_t hold_points_find(const struct result_table *t, int64_t number)
     return t->row_count;
 }
 
-static const struct module_info *module_of(const struct trace_metadata *book, struct table_place place)
+static const struct module_info *module_of(const struct trace_metadata *book,
+                                           struct table_place place)
 {
     if (place.process >= book->process_count)
         return NULL;
@@ -41,8 +43,8 @@ static const struct module_info *module_of(const struct trace_metadata *book, st
 
 /* ---- points ---- */
 
-bool hold_points_point(struct hold_point *p, const struct trace_metadata *book, struct table_place place,
-                    const char *type)
+bool hold_points_point(struct hold_point *p, const struct trace_metadata *book,
+                       struct table_place place, const char *type)
 {
     const struct module_info *module = module_of(book, place);
     if (!module)
@@ -57,9 +59,9 @@ bool hold_points_point(struct hold_point *p, const struct trace_metadata *book, 
 struct schedule_control hold_points_unresolved(void)
 {
     return (struct schedule_control){.magic = SCHEDULE_CONTROL_MAGIC,
-                               .version = SCHEDULE_CONTROL_VERSION,
-                               .hold_ms = SCHEDULE_CONTROL_HOLD_MS,
-                               .late_most = LATE_MOST};
+                                     .version = SCHEDULE_CONTROL_VERSION,
+                                     .hold_ms = SCHEDULE_CONTROL_HOLD_MS,
+                                     .late_most = LATE_MOST};
 }
 
 static bool write_file(const char *path, struct schedule_control **led)
@@ -75,7 +77,8 @@ static bool write_file(const char *path, struct schedule_control **led)
     return map != MAP_FAILED;
 }
 
-bool hold_points_file(const struct command *command, char *path, size_t size, struct schedule_control **led)
+bool hold_points_file(const struct command *command, char *path, size_t size,
+                      struct schedule_control **led)
 {
     char directory[256];
     struct error error;
@@ -99,13 +102,15 @@ struct hold_points_builder {
 };
 
 /* A point of an event of a row, "begin", "then" or "" the first; its bit, 0 with a reason. */
-static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t row, const char *which, enum hold_until until)
+static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t row,
+                                      const char *which, enum hold_until until)
 {
     struct schedule_control *h = &m->s->head;
     char type[40], where[40];
     snprintf(type, sizeof type, "%s%stype", which, *which ? "_" : "");
     snprintf(where, sizeof where, "%s%swhere", which, *which ? "_" : "");
-    const struct table_cell *t = hold_points_find_cell(m->table, row, type), *w = hold_points_find_cell(m->table, row, where);
+    const struct table_cell *t = hold_points_find_cell(m->table, row, type),
+                            *w = hold_points_find_cell(m->table, row, where);
     struct hold_point p = {.until = until, .count = 1};
     if (t->is != CELL_TEXT || w->is != CELL_PLACE ||
         !hold_points_point(&p, m->book, w->place, t->text)) {
@@ -127,8 +132,9 @@ static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t ro
 }
 
 /* Who comes there is held until what these bits point at was done, or is being waited at. */
-static void hold_points_set_hold(struct hold_points_builder *m, uint32_t row, const char *which, enum hold_until until,
-                 uint32_t others, uint32_t count, uint32_t most)
+static void hold_points_set_hold(struct hold_points_builder *m, uint32_t row, const char *which,
+                                 enum hold_until until, uint32_t others, uint32_t count,
+                                 uint32_t most)
 {
     uint32_t bit = m->why ? 0 : hold_points_add_point(m, row, which, until);
     for (uint32_t i = 0; i < SCHEDULE_CONTROL_POINTS; i++)
@@ -153,16 +159,19 @@ static void note_signal(struct hold_points_builder *m, uint32_t signal, uint32_t
 }
 
 /* Of two that wait the other one first: at times, since it is not known which is called. */
-static void let_come_first(struct hold_points_builder *m, uint32_t row, uint32_t other, uint32_t rule)
+static void let_come_first(struct hold_points_builder *m, uint32_t row, uint32_t other,
+                           uint32_t rule)
 {
     uint32_t before = m->s->head.point_count;
-    hold_points_set_hold(m, row, "begin", HOLD_UNTIL_WAITING, hold_points_add_point(m, other, "then", HOLD_UNTIL_NOT_HELD), 1, 1);
+    hold_points_set_hold(m, row, "begin", HOLD_UNTIL_WAITING,
+                         hold_points_add_point(m, other, "then", HOLD_UNTIL_NOT_HELD), 1, 1);
     for (uint32_t i = before > rule ? before : rule + 1; i < m->s->head.point_count; i++)
         m->s->head.points[i].at_times = 1;
 }
 
 /* (The first rule is the one by which it is seen whether it happened.) */
-static void make_points(struct hold_points_builder *m, const char *kind, uint32_t first, uint32_t end)
+static void make_points(struct hold_points_builder *m, const char *kind, uint32_t first,
+                        uint32_t end)
 {
     uint32_t second = first + 1 < end ? first + 1 : first, others = 0;
     if (strcmp(kind, "inversion") == 0) {
@@ -179,22 +188,26 @@ static void make_points(struct hold_points_builder *m, const char *kind, uint32_
                 others |= hold_points_add_point(m, i, "then", HOLD_UNTIL_NOT_HELD);
         uint32_t rule = m->s->head.point_count;
         hold_points_set_hold(m, first, "begin", HOLD_UNTIL_WAITING, others, end - second, 1);
-        if (!m->why && end - second == 2 && hold_points_find_cell(m->table, end - 1, "then_event")->is == CELL_EVENT)
+        if (!m->why && end - second == 2 &&
+            hold_points_find_cell(m->table, end - 1, "then_event")->is == CELL_EVENT)
             let_come_first(m, second, end - 1, rule);
     } else if (strcmp(kind, "message") == 0) {
         others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
         hold_points_set_hold(m, first, "", HOLD_UNTIL_DONE, others, 1, 1);
     } else {
-        others = hold_points_add_point(m, second, strcmp(kind, "unheard") == 0 ? "then" : "", HOLD_UNTIL_NOT_HELD);
+        others = hold_points_add_point(m, second, strcmp(kind, "unheard") == 0 ? "then" : "",
+                                       HOLD_UNTIL_NOT_HELD);
         bool between = strcmp(kind, "between") == 0;
-        hold_points_set_hold(m, first, "begin", between ? HOLD_UNTIL_DONE_SINCE_HELD : HOLD_UNTIL_DONE, others, 1, 1);
+        hold_points_set_hold(m, first, "begin",
+                             between ? HOLD_UNTIL_DONE_SINCE_HELD : HOLD_UNTIL_DONE, others, 1, 1);
         if (between && !m->why)
-            hold_points_set_hold(m, second, "begin", HOLD_UNTIL_DONE, hold_points_add_point(m, first, "", HOLD_UNTIL_NOT_HELD), 1, 0);
+            hold_points_set_hold(m, second, "begin", HOLD_UNTIL_DONE,
+                                 hold_points_add_point(m, first, "", HOLD_UNTIL_NOT_HELD), 1, 0);
     }
 }
 
-bool hold_points_make(struct hold_points *s, const struct trace_metadata *book, const struct result_table *t,
-                   uint32_t row, const char **why)
+bool hold_points_make(struct hold_points *s, const struct trace_metadata *book,
+                      const struct result_table *t, uint32_t row, const char **why)
 {
     struct hold_points_builder m = {.s = s, .book = book, .table = t};
     uint32_t end = row + 1;

@@ -17,8 +17,9 @@ const char *command_source_name(int argc, char **argv, int *first)
     return argv[(*first)++];
 }
 
-bool command_source_begin(const struct command *command, int argc, char **argv, enum session_lines lines,
-                   enum labels words, struct command_source *subject, bool *json, int *status)
+bool command_source_begin(const struct command *command, int argc, char **argv,
+                          enum session_lines lines, enum labels words,
+                          struct command_source *subject, bool *json, int *status)
 {
     int first;
     *json = false;
@@ -32,7 +33,7 @@ bool command_source_begin(const struct command *command, int argc, char **argv, 
     }
     *status = EXIT_FAILED;
     return command_source_open(command, subject, what, lines,
-                        label_option_selected(*json ? LABELS_ADDRESS : words));
+                               label_option_selected(*json ? LABELS_ADDRESS : words));
 }
 
 void command_source_label_lines(struct command_source *subject)
@@ -80,8 +81,8 @@ static void command_source_report_which(const struct command *command, const str
     free(when);
 }
 
-bool command_source_open(const struct command *command, struct command_source *subject, const char *what,
-                  enum session_lines lines, enum labels labels)
+bool command_source_open(const struct command *command, struct command_source *subject,
+                         const char *what, enum session_lines lines, enum labels labels)
 {
     struct error error;
     *subject = (struct command_source){.sites = symbolizer_new(), .labels = labels};
@@ -105,7 +106,8 @@ bool command_source_open(const struct command *command, struct command_source *s
     return true;
 }
 
-void command_source_warn_updated(const struct command *command, const struct command_source *subject)
+void command_source_warn_updated(const struct command *command,
+                                 const struct command_source *subject)
 {
     if (subject->source.book.renewed)
         fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
@@ -117,11 +119,12 @@ static bool damaged;
 bool command_source_damaged(void) { return damaged; }
 
 /* Whatever the command was about: what could not be read of it is said. */
-static void command_source_report_damage(const struct command *command, struct command_source *subject)
+static void command_source_report_damage(const struct command *command,
+                                         struct command_source *subject)
 {
     struct error ignored;
     session_wait(&subject->source, session_send(&subject->source, REQUEST_RUNS, NULL, NULL, NULL),
-                &ignored); /* brings what was found out since */
+                 &ignored); /* brings what was found out since */
     const struct trace_metadata *book = &subject->source.book;
     if (!book->damage)
         return;
@@ -148,14 +151,17 @@ static void command_source_receive_labelled(void *user, const struct response_ch
         l->take(l->user, answer);
 }
 
-void command_source_send(struct command_source *subject, enum request_type what, struct encoder *body, source_take *take,
-                  void *user, struct command_request *question)
+void command_source_send(struct command_source *subject, enum request_type what,
+                         struct encoder *body, source_take *take, void *user,
+                         struct command_request *question)
 {
     *question = (struct command_request){.subject = subject, .take = take, .user = user};
-    question->id = session_send(&subject->source, what, body, command_source_receive_labelled, question);
+    question->id =
+        session_send(&subject->source, what, body, command_source_receive_labelled, question);
 }
 
-bool command_source_request_done(const struct command *command, const struct command_request *question)
+bool command_source_request_done(const struct command *command,
+                                 const struct command_request *question)
 {
     struct error error;
     if (session_wait(&question->subject->source, question->id, &error))
@@ -164,8 +170,9 @@ bool command_source_request_done(const struct command *command, const struct com
     return false;
 }
 
-bool command_source_request(const struct command *command, struct command_source *subject, enum request_type what,
-                 struct encoder *body, source_take *take, void *user)
+bool command_source_request(const struct command *command, struct command_source *subject,
+                            enum request_type what, struct encoder *body, source_take *take,
+                            void *user)
 {
     struct command_request question;
     command_source_send(subject, what, body, take, user, &question);

@@ -30,7 +30,8 @@ static struct measuring measuring_of(const struct result_table *t)
 static bool is_short(const struct result_table *t, uint32_t row, int64_t calls, double call_ns)
 {
     int64_t self = profile_format_number(t, row, "self_ns", -1),
-            cpu = profile_format_number(t, row, "cpu_ns", -1), own = cpu >= 0 && cpu < self ? cpu : self;
+            cpu = profile_format_number(t, row, "cpu_ns", -1),
+            own = cpu >= 0 && cpu < self ? cpu : self;
     return self >= 0 && self / WAITS <= own && (double)own < 2 * call_ns * (double)calls;
 }
 
@@ -46,13 +47,17 @@ static char *listed_name(const struct table_names *names, const struct table_cel
 
 static double exclusion_list_to_ms(double ns) { return ns / 1e6; }
 
-static double exclusion_list_percent_of(double ns, int64_t of) { return of > 0 ? 100 * ns / (double)of : 0; }
+static double exclusion_list_percent_of(double ns, int64_t of)
+{
+    return of > 0 ? 100 * ns / (double)of : 0;
+}
 
 /* Its name, after what it costs as a comment; where no list can have its name that is said. */
 static void write_one(FILE *f, const char *name, const char *shown, int64_t calls, double cost_ns)
 {
     if (*name)
-        fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms\n%s\n", calls, exclusion_list_to_ms(cost_ns), name);
+        fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms\n%s\n", calls,
+                exclusion_list_to_ms(cost_ns), name);
     else
         fprintf(f,
                 "# %" PRId64
@@ -86,6 +91,6 @@ void exclusion_list_write(FILE *f, const struct table_names *names, const struct
         fprintf(f,
                 "# %u function%s of more than %d calls that take less than twice the %.1f ns that "
                 "measuring a call costs: about %.3f of %.3f ms of measuring (%.2f %%)\n",
-                count, count == 1 ? "" : "s", OFTEN, call_ns, exclusion_list_to_ms(cost_ns), exclusion_list_to_ms((double)all.ns),
-                exclusion_list_percent_of(cost_ns, all.ns));
+                count, count == 1 ? "" : "s", OFTEN, call_ns, exclusion_list_to_ms(cost_ns),
+                exclusion_list_to_ms((double)all.ns), exclusion_list_percent_of(cost_ns, all.ns));
 }

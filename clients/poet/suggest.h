@@ -6,6 +6,7 @@
 #include "clients/source/table.h"
 
 /* Writes them as a list that poetcc -ignore=@FILE reads, with what they cost; of the table of calls, by function. */
-void exclusion_list_write(FILE *f, const struct table_names *names, const struct result_table *table);
+void exclusion_list_write(FILE *f, const struct table_names *names,
+                          const struct result_table *table);
 
 #endif

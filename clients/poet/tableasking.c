@@ -27,7 +27,8 @@ static bool add_lines(struct table_request *r, struct command_source *subject, c
     bool exact = *word && !*end, any = false;
     for (uint32_t i = 1; i <= book->line_count; i++) {
         bool is = exact ? i == number
-                        : metadata_line_is_visible(book, i) && line_label_matches(book, subject->sites, i, word);
+                        : metadata_line_is_visible(book, i) &&
+                              line_label_matches(book, subject->sites, i, word);
         if (is)
             ARRAY_PUSH(r->lines, r->line_count, i);
         any |= is;
@@ -35,7 +36,8 @@ static bool add_lines(struct table_request *r, struct command_source *subject, c
     return any;
 }
 
-bool table_request_label_lines(const struct table_settings *o, struct table_request *r, struct command_source *subject)
+bool table_request_label_lines(const struct table_settings *o, struct table_request *r,
+                               struct command_source *subject)
 {
     char *copy = xstrdup(o->lines), *rest = copy;
     bool good = true;
@@ -94,8 +96,8 @@ static char *nearest_column(const struct result_table *t, const char *word)
     return copy;
 }
 
-int table_request_missing_column(const struct table_settings *o, const struct result_table *t, const char *option,
-                          const char *word)
+int table_request_missing_column(const struct table_settings *o, const struct result_table *t,
+                                 const char *option, const char *word)
 {
     char *near = nearest_column(t, word);
     char *all = xstrdup("");
@@ -119,16 +121,16 @@ static int table_request_check(const struct table_settings *o, const struct resu
         return command_usage(o->command, "%s", t->problem);
     if (o->sort && result_table_find_column(t, o->sort) == t->column_count)
         return table_request_missing_column(o, t, o->sort == o->width_of ? "--width-of" : "--sort",
-                                     o->sort);
+                                            o->sort);
     return EXIT_DONE;
 }
 
 /* Events that options name, as other commands say it.  False: said which there is not. */
 static bool are_there(const struct table_settings *o, struct command_source *subject)
 {
-    const struct event_id named[] = {o->from.is == TABLE_AT_EVENT ? o->from.event : (struct event_id){0},
-                                o->to.is == TABLE_AT_EVENT ? o->to.event : (struct event_id){0},
-                                o->past_of};
+    const struct event_id named[] = {
+        o->from.is == TABLE_AT_EVENT ? o->from.event : (struct event_id){0},
+        o->to.is == TABLE_AT_EVENT ? o->to.event : (struct event_id){0}, o->past_of};
     struct error error;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (named[i].line && !event_check_exists(subject, named[i], &error)) {
@@ -163,7 +165,7 @@ static char *name_categories(const struct table_settings *o, struct command_sour
 }
 
 int table_request_run(const struct table_settings *o, const struct table_section *section,
-               struct command_source *subject, struct result_table *t)
+                      struct command_source *subject, struct result_table *t)
 {
     struct table_request request;
     struct encoder body = {0};
@@ -182,5 +184,6 @@ int table_request_run(const struct table_settings *o, const struct table_section
         encoder_free(&body);
         return EXIT_USAGE;
     }
-    return table_progress_request(o->command, subject, &body, t) ? table_request_check(o, t) : EXIT_FAILED;
+    return table_progress_request(o->command, subject, &body, t) ? table_request_check(o, t)
+                                                                 : EXIT_FAILED;
 }

@@ -64,8 +64,8 @@ void table_format_text(FILE *f, const struct text_table *s, bool first)
 {
     size_t *widths = widths_of(s);
     bool colour = f == stdout, rows = has_rows(s);
-    fprintf(f, "%s%s%s%s\n", first ? "" : "\n", colour ? terminal_color_begin(COLOR_HEAD) : "", s->title,
-            colour ? terminal_color_end() : "");
+    fprintf(f, "%s%s%s%s\n", first ? "" : "\n", colour ? terminal_color_begin(COLOR_HEAD) : "",
+            s->title, colour ? terminal_color_end() : "");
     if (rows)
         print_row(f, s, widths, NULL);
     for (uint32_t i = 0; rows && i < s->row_count; i++)
@@ -126,7 +126,8 @@ static void json_head(FILE *f, const char *what, const struct table_names *names
         json_object_object_add(column, "name", json_object_new_string(c->name));
         json_object_object_add(column, "title", json_object_new_string(c->title));
         json_object_object_add(column, "unit", json_object_new_string(c->unit));
-        json_object_object_add(column, "kind", json_object_new_string(table_column_kind_name(c->kind)));
+        json_object_object_add(column, "kind",
+                               json_object_new_string(table_column_kind_name(c->kind)));
         json_object_object_add(column, "exact", json_object_new_boolean(c->exact));
         json_object_object_add(column, "source", json_object_new_string(c->source));
         json_object_array_add(list, column);
@@ -152,7 +153,8 @@ static void json_row(FILE *f, const struct table_names *names, const struct resu
         for (uint32_t k = 0; k < frames; k++)
             json_object_array_add(context, json_text(stack_frames_text(names, r->context[i], k)));
     }
-    json_object_object_add(o, "row", json_cells(names, t, result_table_cells(t, row), columns, count));
+    json_object_object_add(o, "row",
+                           json_cells(names, t, result_table_cells(t, row), columns, count));
     json_object_object_add(o, "depth", json_object_new_int64(r->depth));
     json_object_object_add(o, "lines", lines);
     json_object_object_add(o, "event", json_event_id(r->event));
@@ -161,7 +163,7 @@ static void json_row(FILE *f, const struct table_names *names, const struct resu
 }
 
 void table_format_json(FILE *f, const char *what, const struct table_names *names,
-                     const struct result_table *t, const uint32_t *columns, uint32_t count)
+                       const struct result_table *t, const uint32_t *columns, uint32_t count)
 {
     struct json_object *end = json_object_new_object(), *total = json_object_new_object(),
                        *notes = json_object_new_array();
@@ -213,7 +215,7 @@ static void csv_cell(FILE *f, const struct table_names *names, const struct tabl
 }
 
 void table_format_csv(FILE *f, const struct table_names *names, const struct result_table *t,
-                    const uint32_t *columns, uint32_t count)
+                      const uint32_t *columns, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         fputs(i ? "," : "", f);

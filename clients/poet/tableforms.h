@@ -10,9 +10,9 @@
 void table_format_text(FILE *f, const struct text_table *sheet, bool first);
 /* what: the question's word, which scripts may rely on; NULL: the title is it. */
 void table_format_json(FILE *f, const char *what, const struct table_names *names,
-                     const struct result_table *table, const uint32_t *columns, uint32_t count);
+                       const struct result_table *table, const uint32_t *columns, uint32_t count);
 /* RFC 4180: what is null is empty, times are whole ns. */
 void table_format_csv(FILE *f, const struct table_names *names, const struct result_table *table,
-                    const uint32_t *columns, uint32_t count);
+                      const uint32_t *columns, uint32_t count);
 
 #endif

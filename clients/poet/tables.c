@@ -35,7 +35,8 @@ static const struct argp_option options[] = {
      "only these threads: numbers, or names with * and ?, separated by commas", 2},
     {"from", OPTION_FROM, "WHEN", 0,
      "from an event (LINE:NUMBER) on, or from a time, as 1.5s, 20ms, 300us or 5ns: since the "
-     "first program of the run was connected to its server, as poet dump prints times", 2},
+     "first program of the run was connected to its server, as poet dump prints times",
+     2},
     {"to", OPTION_TO, "WHEN", 0, "up to an event or a time", 2},
     {"past-of", OPTION_PAST_OF, "EVENT", 0, "only what happened before this event", 2},
     {NULL, 0, NULL, 0, "What of it is shown:", 3},
@@ -67,7 +68,8 @@ static const struct argp_option options[] = {
 
 #define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* said so; argp ends */
 
-static error_t table_options_parse_event(const struct table_settings *o, struct event_id *ref, const char *value)
+static error_t table_options_parse_event(const struct table_settings *o, struct event_id *ref,
+                                         const char *value)
 {
     if (event_id_parse(value, ref) && ref->line && !(ref->line & HIDDEN_LINE))
         return 0;
@@ -91,7 +93,8 @@ static bool read_time(const char *value, int64_t *ns)
     return false;
 }
 
-static error_t table_options_parse_end(const struct table_settings *o, struct table_end *end, const char *value)
+static error_t table_options_parse_end(const struct table_settings *o, struct table_end *end,
+                                       const char *value)
 {
     *end = (struct table_end){0};
     if (read_time(value, &end->at)) {
@@ -214,7 +217,9 @@ static char *table_options_help_text(int key, const char *text, void *input)
     return xasprintf("%s: of this command there is one kind only", text);
 }
 
-const struct argp tables_options = {.options = options, .parser = table_options_parse_option, .help_filter = table_options_help_text};
+const struct argp tables_options = {.options = options,
+                                    .parser = table_options_parse_option,
+                                    .help_filter = table_options_help_text};
 
 const struct argp_child tables_children[] = {{&tables_options, 0, NULL, 0},
                                              {&labels_options, 0, NULL, 0},

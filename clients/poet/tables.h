@@ -34,7 +34,8 @@ struct table_section {
     struct table_option
         *options; /* as a preset takes them, constants; key NULL ends them; NULL: none */
     /* Where it is no preset: makes the table; an exit status, with complaints. */
-    int (*make)(const struct table_settings *tables, struct command_source *subject, struct result_table *table);
+    int (*make)(const struct table_settings *tables, struct command_source *subject,
+                struct result_table *table);
     /* In words; NULL: as a table, with its title. */
     void (*words)(struct text_table *sheet, const struct table_names *names,
                   const struct result_table *table);
@@ -50,13 +51,13 @@ bool table_output_may_be_named(const char *file);
 
 /* Asks for them and writes them as wanted; an exit status, with complaints. */
 int table_output_run(const struct table_settings *tables, struct command_source *subject,
-               const struct table_section *sections, size_t count);
+                     const struct table_section *sections, size_t count);
 /* Asks for one; an exit status, with complaints.  The table is the caller's to free in any case. */
 int table_request_run(const struct table_settings *tables, const struct table_section *section,
-               struct command_source *subject, struct result_table *table);
+                      struct command_source *subject, struct result_table *table);
 /* Puts the lines that --lines names into a request; false: said why. */
 bool table_request_label_lines(const struct table_settings *tables, struct table_request *request,
-                       struct command_source *subject);
+                               struct command_source *subject);
 /* Which lines must be known for it. */
 enum session_lines table_request_session_lines(const struct table_settings *tables);
 /* Of commands that have no options but these, and one table: what they take, and all that they do. */
@@ -64,6 +65,6 @@ error_t table_output_parse_only(int key, char *value, struct argp_state *state);
 int table_output_only(const struct command *command, int argc, char **argv, const char *what);
 /* The rest of a command: the source is opened, and all done. */
 int table_output_command(struct table_settings *tables, int argc, char **argv, int first,
-                   const struct table_section *sections, size_t count);
+                         const struct table_section *sections, size_t count);
 
 #endif

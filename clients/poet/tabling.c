@@ -35,12 +35,14 @@ struct table_writer {
 };
 
 /* Asks the other run the same, and sets what it says beside it. */
-static int table_output_request_other(const struct table_settings *o, const struct table_section *section,
-                     struct command_source *subject, struct result_table *t)
+static int table_output_request_other(const struct table_settings *o,
+                                      const struct table_section *section,
+                                      struct command_source *subject, struct result_table *t)
 {
     struct command_source other;
     struct result_table theirs = {0}, both;
-    if (!command_source_open(o->command, &other, o->against, table_request_session_lines(o), subject->labels))
+    if (!command_source_open(o->command, &other, o->against, table_request_session_lines(o),
+                             subject->labels))
         return EXIT_FAILED;
     int status = table_request_run(o, section, &other, &theirs);
     if (status == EXIT_DONE) {
@@ -63,8 +65,8 @@ static void set_title(struct text_table *sheet, const struct table_section *sect
 {
     const char *title = section->title ? section->title : t->title;
     free(sheet->title);
-    sheet->title = section->page ? xstrdup(title)
-                                 : xasprintf("%s: %s", names->book->run.name, title);
+    sheet->title =
+        section->page ? xstrdup(title) : xasprintf("%s: %s", names->book->run.name, title);
 }
 
 /* The first title says which run it is about; on a terminal, how old that is. */
@@ -132,7 +134,11 @@ static int write_table(struct table_writer *w, const struct table_section *secti
     const char *list = section->columns && !data ? section->columns : w->tables->columns;
     bool all = !list && data;
     char *unknown = NULL, *both = list && w->tables->against ? with_differences(t, list) : NULL;
-    uint32_t count, *columns = result_table_choose_columns(t, all ? "all" : both ? both : list, &count, &unknown);
+    uint32_t count, *columns = result_table_choose_columns(t,
+                                                           all    ? "all"
+                                                           : both ? both
+                                                                  : list,
+                                                           &count, &unknown);
     free(both);
     if (!columns) {
         int status = table_request_missing_column(w->tables, t, "--columns", unknown);
@@ -199,7 +205,9 @@ static int write_picture(const struct table_writer *w)
 {
     struct document_options page = w->tables->page;
     const struct trace_metadata *book = &w->subject->source.book;
-    page.format = w->form == FORM_PDF ? DOCUMENT_PDF : w->form == FORM_SVG ? DOCUMENT_SVG : DOCUMENT_PNG;
+    page.format = w->form == FORM_PDF   ? DOCUMENT_PDF
+                  : w->form == FORM_SVG ? DOCUMENT_SVG
+                                        : DOCUMENT_PNG;
     page.date = (time_t)(book->run.wall_ns / 1000000000u);
     page.title = w->sheet_count ? w->sheets[0].title : NULL;
     if (w->tables->paper && w->form == FORM_PDF && page.width_pt <= 0)
@@ -254,14 +262,15 @@ static void table_output_receive_connected(void *user, const struct response_chu
 }
 
 /* As long as a program is connected: what is there by now, then again once it may be more. */
-static int table_output_follow_run(struct table_writer *w, const struct table_section *sections, size_t count)
+static int table_output_follow_run(struct table_writer *w, const struct table_section *sections,
+                                   size_t count)
 {
     uint32_t connected;
     int status;
     do {
         connected = 0;
-        if (!command_source_request(w->tables->command, w->subject, REQUEST_STAT, NULL, table_output_receive_connected,
-                         &connected))
+        if (!command_source_request(w->tables->command, w->subject, REQUEST_STAT, NULL,
+                                    table_output_receive_connected, &connected))
             return EXIT_FAILED;
         if (w->some && isatty(STDOUT_FILENO))
             fputs("\033[H\033[2J", stdout);
@@ -274,7 +283,7 @@ static int table_output_follow_run(struct table_writer *w, const struct table_se
 }
 
 int table_output_run(const struct table_settings *o, struct command_source *subject,
-               const struct table_section *sections, size_t count)
+                     const struct table_section *sections, size_t count)
 {
     struct table_writer w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
@@ -289,7 +298,8 @@ int table_output_run(const struct table_settings *o, struct command_source *subj
         return command_usage(o->command, "-o %s: " TABLES_NAMES, o->file);
     if (o->file && w.form < FORM_PDF)
         return write_file(&w, sections, count);
-    status = o->follow ? table_output_follow_run(&w, sections, count) : write_all(&w, sections, count);
+    status =
+        o->follow ? table_output_follow_run(&w, sections, count) : write_all(&w, sections, count);
     if (status == EXIT_DONE && w.form >= FORM_PDF)
         status = write_picture(&w);
     for (uint32_t i = 0; i < w.sheet_count; i++)
@@ -299,14 +309,15 @@ int table_output_run(const struct table_settings *o, struct command_source *subj
 }
 
 int table_output_command(struct table_settings *o, int argc, char **argv, int first,
-                   const struct table_section *sections, size_t count)
+                         const struct table_section *sections, size_t count)
 {
     struct command_source subject;
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(o->command, "%s: one SOURCE is enough", argv[first]);
     table_progress_begin(o->command);
-    if (!command_source_open(o->command, &subject, source, table_request_session_lines(o), label_option_selected(LABELS_NAME)))
+    if (!command_source_open(o->command, &subject, source, table_request_session_lines(o),
+                             label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
     command_source_warn_updated(o->command, &subject);
     int status = table_output_run(o, &subject, sections, count);

@@ -26,7 +26,8 @@ static bool is_thread(const struct calls_by_thread_builder *m, uint32_t row)
     return !m->from->rows[row].depth && result_table_cells(m->from, row)[m->scope].is == CELL_LINE;
 }
 
-static void add_column(struct calls_by_thread_builder *m, const char *name, char *title, uint8_t kind)
+static void add_column(struct calls_by_thread_builder *m, const char *name, char *title,
+                       uint8_t kind)
 {
     const struct table_column *of = &m->from->columns[kind == TABLE_TEXT ? m->scope : m->what];
     struct table_column column = {.name = xstrdup(name),
@@ -115,8 +116,8 @@ static void add_rows(struct calls_by_thread_builder *m)
             m->thread = column_of(m, cells[m->scope].line);
             continue;
         }
-        struct table_cell *row =
-            row_of(m, result_table_cell_text(m->names, &m->from->columns[m->scope], &cells[m->scope]));
+        struct table_cell *row = row_of(
+            m, result_table_cell_text(m->names, &m->from->columns[m->scope], &cells[m->scope]));
         calls_by_thread_add_cell(&row[SUM], &cells[m->what]);
         if (m->thread)
             calls_by_thread_add_cell(&row[m->thread], &cells[m->what]);
@@ -128,14 +129,17 @@ static int64_t calls_by_thread_cell_value(const struct table_cell *cell)
     return cell->is == CELL_NUMBER ? cell->number : INT64_MIN;
 }
 
-static void calls_by_thread_sort_rows(struct result_table *t, uint32_t column, const struct table_settings *o)
+static void calls_by_thread_sort_rows(struct result_table *t, uint32_t column,
+                                      const struct table_settings *o)
 {
     size_t bytes = t->column_count * sizeof *t->cells;
     struct table_cell *one = xmalloc(bytes);
     for (uint32_t i = 1; i < t->row_count; i++)
         for (uint32_t k = i; k; k--) {
-            struct table_cell *before = result_table_cells(t, k - 1), *at = result_table_cells(t, k);
-            int64_t x = calls_by_thread_cell_value(&before[column]), y = calls_by_thread_cell_value(&at[column]);
+            struct table_cell *before = result_table_cells(t, k - 1),
+                              *at = result_table_cells(t, k);
+            int64_t x = calls_by_thread_cell_value(&before[column]),
+                    y = calls_by_thread_cell_value(&at[column]);
             if (o->backwards ? x <= y : x >= y)
                 break;
             memcpy(one, before, bytes);
@@ -153,7 +157,7 @@ static void add_notes(const struct calls_by_thread_builder *m)
         ARRAY_PUSH(m->to->notes, m->to->note_count, xstrdup(m->from->notes[i]));
     if (m->left)
         ARRAY_PUSH(m->to->notes, m->to->note_count,
-             xasprintf("%u more threads have no column: see --lines", m->left));
+                   xasprintf("%u more threads have no column: see --lines", m->left));
 }
 
 static int calls_by_thread_build(const struct table_settings *o, struct calls_by_thread_builder *m)
@@ -181,8 +185,8 @@ static bool is_sum(const char *name)
     return false;
 }
 
-int calls_by_thread_make(const struct table_settings *o, const char *column, struct command_source *subject,
-                  struct result_table *t)
+int calls_by_thread_make(const struct table_settings *o, const char *column,
+                         struct command_source *subject, struct result_table *t)
 {
     static const char thread[] = "thread";
     struct table_names names = {&subject->source.book, subject->sites};
@@ -194,10 +198,10 @@ int calls_by_thread_make(const struct table_settings *o, const char *column, str
     all.tree = false;
     int status = table_request_run(&all, &(struct table_section){.what = "calls"}, subject, &from);
     struct calls_by_thread_builder m = {.from = &from,
-                       .to = t,
-                       .names = &names,
-                       .scope = result_table_find_column(&from, "scope"),
-                       .what = result_table_find_column(&from, column)};
+                                        .to = t,
+                                        .names = &names,
+                                        .scope = result_table_find_column(&from, "scope"),
+                                        .what = result_table_find_column(&from, column)};
     *t = (struct result_table){0};
     if (status == EXIT_DONE && m.what == from.column_count)
         status = table_request_missing_column(o, &from, "--threads", column);

@@ -33,7 +33,8 @@ struct thread_slices {
     uint32_t count;
 };
 
-struct thread_slices *thread_slices_new(const struct trace_metadata *book, tracks_tell *tell, void *context)
+struct thread_slices *thread_slices_new(const struct trace_metadata *book, tracks_tell *tell,
+                                        void *context)
 {
     struct thread_slices *t = xcalloc(1, sizeof *t);
     *t = (struct thread_slices){book, tell, context, NULL, book->line_count};
@@ -57,8 +58,8 @@ static void free_names(struct open_names *names)
     *names = (struct open_names){0};
 }
 
-static void name_own(const struct thread_slices *t, const struct thread_slice_stack *track, const struct placement_seat *seat,
-                     struct open_names *names)
+static void name_own(const struct thread_slices *t, const struct thread_slice_stack *track,
+                     const struct placement_seat *seat, struct open_names *names)
 {
     if (seat->presence == OCCUPANCY_ACTIVE)
         add_name(names, xstrdup("runs"));
@@ -69,17 +70,19 @@ static void name_own(const struct thread_slices *t, const struct thread_slice_st
         add_name(names, xstrdup(track->ran ? "has ended" : "not begun"));
 }
 
-static void name_elsewhere(const struct thread_slices *t, const struct placement_seat *seat, struct open_names *names)
+static void name_elsewhere(const struct thread_slices *t, const struct placement_seat *seat,
+                           struct open_names *names)
 {
     bool blocked = seat->presence == OCCUPANCY_BLOCKED;
     if (!blocked || !seat->releases)
         add_name(names, xasprintf("in %s", metadata_label(t->book, seat->line)));
     if (blocked)
-        add_name(names, xasprintf("waits: %s", metadata_label(t->book, seat->about ? seat->about
-                                                                                    : seat->line)));
+        add_name(names, xasprintf("waits: %s",
+                                  metadata_label(t->book, seat->about ? seat->about : seat->line)));
 }
 
-static struct open_names wanted_names(const struct thread_slices *t, const struct thread_slice_stack *track)
+static struct open_names wanted_names(const struct thread_slices *t,
+                                      const struct thread_slice_stack *track)
 {
     struct open_names names = {0};
     for (size_t i = 0; i < track->count; i++)
@@ -91,7 +94,8 @@ static struct open_names wanted_names(const struct thread_slices *t, const struc
 }
 
 /* What is open and is not to be any more is closed, with what is in it; then what is new is opened. */
-static void thread_slices_set_open_names(struct thread_slices *t, uint32_t line, struct open_names names)
+static void thread_slices_set_open_names(struct thread_slices *t, uint32_t line,
+                                         struct open_names names)
 {
     struct thread_slice_stack *track = &t->of[line - 1];
     size_t same = 0;
@@ -125,7 +129,8 @@ static void thread_slices_move_seat(struct thread_slice_stack *track, struct pla
     track->ran |= seat.presence == OCCUPANCY_ACTIVE;
 }
 
-static void thread_slices_place_thread(struct thread_slices *t, uint32_t who, struct placement_seat seat)
+static void thread_slices_place_thread(struct thread_slices *t, uint32_t who,
+                                       struct placement_seat seat)
 {
     if (!who || who > t->count)
         return;
@@ -153,21 +158,28 @@ void thread_slices_add_event(struct thread_slices *t, const struct event_info *e
     uint32_t line = e->at.line;
     if (look && look->has_presence)
         thread_slices_place_thread(t, look->own ? line : e->thread,
-                    (struct placement_seat){.line = line,
-                                  .about = e->about,
-                                  .presence = (uint8_t)look->presence,
-                                  .waits = look->waits,
-                                  .releases = look->releases});
+                                   (struct placement_seat){.line = line,
+                                                           .about = e->about,
+                                                           .presence = (uint8_t)look->presence,
+                                                           .waits = look->waits,
+                                                           .releases = look->releases});
     if (look && look->has_about && e->about)
-        thread_slices_place_thread(t, e->thread,
-                    (struct placement_seat){.line = e->about, .presence = (uint8_t)look->about});
+        thread_slices_place_thread(
+            t, e->thread,
+            (struct placement_seat){.line = e->about, .presence = (uint8_t)look->about});
     if (line && line <= t->count && !t->of[line - 1].acts)
         thread_slices_find_names(t, e);
 }
 
-void thread_slices_close(struct thread_slices *t, uint32_t line) { thread_slices_set_open_names(t, line, (struct open_names){0}); }
+void thread_slices_close(struct thread_slices *t, uint32_t line)
+{
+    thread_slices_set_open_names(t, line, (struct open_names){0});
+}
 
-bool thread_slices_open(const struct thread_slices *t, uint32_t line) { return t->of[line - 1].open.count > 0; }
+bool thread_slices_open(const struct thread_slices *t, uint32_t line)
+{
+    return t->of[line - 1].open.count > 0;
+}
 
 void thread_slices_free(struct thread_slices *t)
 {

@@ -13,12 +13,14 @@ struct thread_slices;
 /* Who hears of slices: of a line's track, now; name NULL: the innermost one ends. */
 typedef void tracks_tell(void *context, uint32_t line, const char *name);
 
-struct thread_slices *thread_slices_new(const struct trace_metadata *book, tracks_tell *tell, void *context);
+struct thread_slices *thread_slices_new(const struct trace_metadata *book, tracks_tell *tell,
+                                        void *context);
 /* The next event of the run. */
 void thread_slices_add_event(struct thread_slices *tracks, const struct event_info *event);
 /* Closes what is open on a line's track. */
 void thread_slices_close(struct thread_slices *tracks, uint32_t line);
-bool thread_slices_open(const struct thread_slices *tracks, uint32_t line); /* is anything open there? */
+bool thread_slices_open(const struct thread_slices *tracks,
+                        uint32_t line); /* is anything open there? */
 void thread_slices_free(struct thread_slices *tracks);
 
 #endif

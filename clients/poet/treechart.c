@@ -20,7 +20,8 @@ static bool icicle_chart_has_suffix(const char *file, const char *ending)
 
 static bool is_picture(const char *file)
 {
-    return file && (icicle_chart_has_suffix(file, ".pdf") || icicle_chart_has_suffix(file, ".svg") || icicle_chart_has_suffix(file, ".png"));
+    return file && (icicle_chart_has_suffix(file, ".pdf") ||
+                    icicle_chart_has_suffix(file, ".svg") || icicle_chart_has_suffix(file, ".png"));
 }
 
 static bool is_tree(const struct table_section *section)
@@ -33,7 +34,8 @@ static bool is_tree(const struct table_section *section)
 }
 
 /* Columns that are chosen, and differences to another run, are a table. */
-bool icicle_chart_wanted(const struct table_settings *o, const struct table_section *sections, size_t count)
+bool icicle_chart_wanted(const struct table_settings *o, const struct table_section *sections,
+                         size_t count)
 {
     bool table = o->columns || o->against || o->json || o->csv;
     if (count != 1 || !is_tree(sections))
@@ -73,14 +75,17 @@ static int write_picture(const struct table_settings *o, const struct command_so
                          const struct icicle_layout *boxes)
 {
     struct document_options page = o->page;
-    page.format = icicle_chart_has_suffix(o->file, ".pdf") ? DOCUMENT_PDF : icicle_chart_has_suffix(o->file, ".svg") ? DOCUMENT_SVG : DOCUMENT_PNG;
+    page.format = icicle_chart_has_suffix(o->file, ".pdf")   ? DOCUMENT_PDF
+                  : icicle_chart_has_suffix(o->file, ".svg") ? DOCUMENT_SVG
+                                                             : DOCUMENT_PNG;
     page.title = boxes->title;
     page.date = (time_t)(subject->source.book.run.wall_ns / 1000000000u);
     const char *why = icicle_page_write(boxes, 0, &page, o->file);
     return why ? command_fail(o->command, "%s: %s", o->file, why) : EXIT_DONE;
 }
 
-static int write_boxes(const struct table_settings *o, const struct command_source *subject, struct icicle_layout *boxes)
+static int write_boxes(const struct table_settings *o, const struct command_source *subject,
+                       struct icicle_layout *boxes)
 {
     char *title = xasprintf("%s: %s", subject->source.book.run.name, boxes->title);
     free(boxes->title);
@@ -110,7 +115,7 @@ struct table_settings icicle_chart_tables(const struct table_settings *o)
 }
 
 int icicle_chart_write(const struct table_settings *o, const struct command_source *subject,
-                    const struct result_table *table)
+                       const struct result_table *table)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     uint32_t column = table_to_icicle_column(table, o->width_of);

@@ -53,8 +53,8 @@ static enum wait_outcome attempt_worst_outcome(const struct wait_list *w)
     enum wait_outcome worst = OUTCOME_OPEN;
     for (size_t i = 0; i < w->verdict_count; i++) {
         const struct diagnosis_info *v = &w->verdicts[i];
-        bool counts =
-            v->fate == OUTCOME_NEVER || (v->fate == OUTCOME_POSSIBLE && v->doubts == UNCERTAIN_WAKER);
+        bool counts = v->fate == OUTCOME_NEVER ||
+                      (v->fate == OUTCOME_POSSIBLE && v->doubts == UNCERTAIN_WAKER);
         worst = counts && v->fate > worst ? v->fate : worst;
     }
     return worst;
@@ -75,9 +75,11 @@ static bool open_run(const struct attempt *trial, pid_t program, struct session 
 }
 
 /* (by the names that its lines have for people: addresses are others in each run) */
-static bool attempt_is_target_hang(const struct attempt *trial, const struct attempt_hang *h, struct session *source)
+static bool attempt_is_target_hang(const struct attempt *trial, const struct attempt_hang *h,
+                                   struct session *source)
 {
-    struct command_source named = {.source = *source, .sites = symbolizer_new(), .labels = LABELS_NAME};
+    struct command_source named = {
+        .source = *source, .sites = symbolizer_new(), .labels = LABELS_NAME};
     command_source_label_lines(&named);
     bool is = target_hang_matches(trial->aim, &h->waits, &named.source.book);
     *source = named.source;
@@ -85,7 +87,8 @@ static bool attempt_is_target_hang(const struct attempt *trial, const struct att
     return is;
 }
 
-static void attempt_check_hang(const struct attempt *trial, pid_t program, struct attempt_hang *h, struct attempt_result *end)
+static void attempt_check_hang(const struct attempt *trial, pid_t program, struct attempt_hang *h,
+                               struct attempt_result *end)
 {
     struct session source;
     struct error error;
@@ -94,8 +97,12 @@ static void attempt_check_hang(const struct attempt *trial, pid_t program, struc
         return;
     h->waits = (struct wait_list){0};
     encode_u8(&judged, 1);
-    bool known = session_wait(&source, session_send(&source, REQUEST_STAT, NULL, attempt_receive_stat, h), &error) &&
-                 session_wait(&source, session_send(&source, REQUEST_WAITS, &judged, attempt_receive_waits, h), &error);
+    bool known =
+        session_wait(&source, session_send(&source, REQUEST_STAT, NULL, attempt_receive_stat, h),
+                     &error) &&
+        session_wait(&source,
+                     session_send(&source, REQUEST_WAITS, &judged, attempt_receive_waits, h),
+                     &error);
     enum wait_outcome fate = known ? attempt_worst_outcome(&h->waits) : OUTCOME_OPEN;
     h->still = fate != OUTCOME_OPEN && h->events == h->before ? h->still + 1 : 0;
     h->before = h->events;
@@ -141,7 +148,8 @@ static uint64_t now_ms(void)
     return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
 }
 
-static void attempt_wait_program(const struct attempt *trial, pid_t child, struct attempt_result *end)
+static void attempt_wait_program(const struct attempt *trial, pid_t child,
+                                 struct attempt_result *end)
 {
     struct attempt_hang hanging = {0};
     uint64_t until_ms = now_ms() + trial->patience_s * 1000ull;

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void uncontrolled_event(struct uncontrolled_events *u, const struct trace_metadata *book, const struct event_info *e)
+void uncontrolled_event(struct uncontrolled_events *u, const struct trace_metadata *book,
+                        const struct event_info *e)
 {
     const char *type = metadata_type_name(book, e->type);
     if (strcmp(type, "exit") == 0)
@@ -49,8 +50,9 @@ static const char *uncontrolled_reason(const char *type)
 
 /* (The thread's last events before the place count where they are of signals: what follows
  * depends on when one came.) */
-static char *uncontrolled_likely(const struct uncontrolled_events *u, const struct trace_metadata *book,
-                              const struct uncontrolled_place *p)
+static char *uncontrolled_likely(const struct uncontrolled_events *u,
+                                 const struct trace_metadata *book,
+                                 const struct uncontrolled_place *p)
 {
     const char *why = uncontrolled_reason(p->did);
     if (why)
@@ -102,7 +104,8 @@ static void uncontrolled_add(FILE *to, const char *what, bool *any)
     *any = true;
 }
 
-static void uncontrolled_possible(const struct trace_metadata *book, const struct uncontrolled_place *p, FILE *to)
+static void uncontrolled_possible(const struct trace_metadata *book,
+                                  const struct uncontrolled_place *p, FILE *to)
 {
     bool python = false, rust = false, any = false;
     for (uint32_t i = 0; i < book->process_count; i++) {
@@ -117,7 +120,7 @@ static void uncontrolled_possible(const struct trace_metadata *book, const struc
         uncontrolled_add(to, "what C's stdio reads", &any);
     if (python)
         uncontrolled_add(to, "Python's hash seed (PYTHONHASHSEED=0) and its switches of threads",
-                      &any);
+                         &any);
     if (rust)
         uncontrolled_add(to, "Rust's hash seeds", &any);
     uncontrolled_add(to, "addresses, process ids", &any);
@@ -125,7 +128,7 @@ static void uncontrolled_possible(const struct trace_metadata *book, const struc
 }
 
 char *uncontrolled_report(const struct uncontrolled_events *u, const struct trace_metadata *book,
-                    const struct uncontrolled_place *p)
+                          const struct uncontrolled_place *p)
 {
     char *likely = uncontrolled_likely(u, book, p), *said = NULL;
     size_t size = 0;

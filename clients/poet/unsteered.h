@@ -14,7 +14,7 @@ struct uncontrolled_events {
 
 /* Takes each event of the recorded run, in order. */
 void uncontrolled_event(struct uncontrolled_events *unsteered, const struct trace_metadata *book,
-                     const struct event_info *event);
+                        const struct event_info *event);
 void uncontrolled_free(struct uncontrolled_events *unsteered);
 
 /* The place: what the thread did, and what it did there and before in the recorded run, the
@@ -28,7 +28,8 @@ struct uncontrolled_place {
 };
 
 /* Returns the likely source first, with its reason, then what else is possible; new memory. */
-char *uncontrolled_report(const struct uncontrolled_events *unsteered, const struct trace_metadata *book,
-                    const struct uncontrolled_place *place);
+char *uncontrolled_report(const struct uncontrolled_events *unsteered,
+                          const struct trace_metadata *book,
+                          const struct uncontrolled_place *place);
 
 #endif

@@ -72,9 +72,9 @@ static bool variables_decides(const struct trace_metadata *book, const char *nam
 /* What shells, terminals and sessions change by themselves. */
 static bool variables_is_of_session(const char *name, size_t size)
 {
-    static const char *const names[] = {"_",       "PWD",   "OLDPWD",   "SHLVL",  "COLUMNS",
-                                        "LINES",   "TERM",  "WINDOWID", "XDG_SESSION_ID",
-                                        "SSH_TTY", "DEBUGINFOD_URLS", NULL};
+    static const char *const names[] = {
+        "_",    "PWD",      "OLDPWD",         "SHLVL",   "COLUMNS",         "LINES",
+        "TERM", "WINDOWID", "XDG_SESSION_ID", "SSH_TTY", "DEBUGINFOD_URLS", NULL};
     for (size_t i = 0; names[i]; i++)
         if (strlen(names[i]) == size && strncmp(names[i], name, size) == 0)
             return true;
@@ -89,16 +89,15 @@ struct variables_said {
 };
 
 static void variables_report(struct variables_said *said, const char *before, const char *name,
-                          const char *after)
+                             const char *after)
 {
     if (said->count++ > SHOWN_MOST)
         return;
     char *readable = text_readable(after, strlen(after), false);
     char *more = said->count > SHOWN_MOST
                      ? xasprintf("%s, ...", said->text)
-                     : xasprintf("%s%s%s%s%s", said->text ? said->text : "",
-                                      said->text ? ", " : "", before, name,
-                                      readable ? readable : "");
+                     : xasprintf("%s%s%s%s%s", said->text ? said->text : "", said->text ? ", " : "",
+                                 before, name, readable ? readable : "");
     free(readable);
     free(said->text);
     said->text = more;
@@ -191,7 +190,7 @@ char *variables_differ(const struct trace_metadata *book)
     variables_find_added(p, &said[2]);
     for (size_t i = 0; i < 3; i++) {
         char *more = said[i].text ? xasprintf("%s%s%s: %s", all ? all : "", all ? "; " : "",
-                                                   words[i], said[i].text)
+                                              words[i], said[i].text)
                                   : NULL;
         free(said[i].text);
         if (!more)

@@ -109,8 +109,10 @@ static int find_object(struct waits_options *w, const struct command_source *sub
 static uint32_t find_longest(const struct waits_options *w, const struct table_names *names,
                              const struct result_table *t, long long *waits)
 {
-    uint32_t where = result_table_find_column(t, "where"), most = result_table_find_column(t, "most_ns"),
-             count = result_table_find_column(t, "waits"), share = result_table_find_column(t, "share"), found = t->row_count;
+    uint32_t where = result_table_find_column(t, "where"),
+             most = result_table_find_column(t, "most_ns"),
+             count = result_table_find_column(t, "waits"),
+             share = result_table_find_column(t, "share"), found = t->row_count;
     *waits = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
         const struct table_cell *cells = result_table_cells(t, i);
@@ -165,7 +167,8 @@ static int waits_open_and_request(struct waits_options *w, int argc, char **argv
     const struct command *command = w->tables.command;
     struct command_source subject;
     const char *source = command_source_name(argc, argv, &first);
-    enum session_lines lines = w->object ? SESSION_ALL_LINES : table_request_session_lines(&w->tables);
+    enum session_lines lines =
+        w->object ? SESSION_ALL_LINES : table_request_session_lines(&w->tables);
     if (argc != first)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
     table_progress_begin(command);
@@ -200,5 +203,7 @@ static const struct argp argp = {
            "steps, of which thread, its time is charged.  Charges add up to it.",
     .children = tables_children};
 
-const struct command command_waits = {
-    .name = "waits", .summary = "say where threads waited, and why", .run = waits_run, .argp = &argp};
+const struct command command_waits = {.name = "waits",
+                                      .summary = "say where threads waited, and why",
+                                      .run = waits_run,
+                                      .argp = &argp};

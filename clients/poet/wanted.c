@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int diagram_options_parse_event(const struct command *command, struct event_id *ref, const char *value)
+static int diagram_options_parse_event(const struct command *command, struct event_id *ref,
+                                       const char *value)
 {
     if (event_id_parse(value, ref) && !(ref->line & HIDDEN_LINE))
         return 0;
@@ -17,7 +18,8 @@ static int diagram_options_parse_event(const struct command *command, struct eve
 }
 
 /* Microseconds to a column, or none: the whole run on 300 columns. */
-static int diagram_options_parse_time(const struct command *command, struct event_diagram *p, const char *value)
+static int diagram_options_parse_time(const struct command *command, struct event_diagram *p,
+                                      const char *value)
 {
     char *end = NULL;
     double us = value ? strtod(value, &end) : 0;
@@ -96,7 +98,8 @@ static const struct argp_option options[] = {
     {"no-notes", OPTION_NO_NOTES, NULL, 0, "no flags at events with notes (poet note)", 4},
     {0}};
 
-static int diagram_options_parse_last(const struct command *command, struct event_diagram *p, const char *value)
+static int diagram_options_parse_last(const struct command *command, struct event_diagram *p,
+                                      const char *value)
 {
     char *end;
     unsigned long n = strtoul(value, &end, 10);
@@ -106,14 +109,16 @@ static int diagram_options_parse_last(const struct command *command, struct even
                : 0;
 }
 
-static int diagram_options_parse_labels(const struct command *command, struct event_diagram *p, const char *value)
+static int diagram_options_parse_labels(const struct command *command, struct event_diagram *p,
+                                        const char *value)
 {
     if (label_option_by_name(value, &p->labels))
         return 0;
     return command_usage(command, "--labels %s: name, id or address", value);
 }
 
-static int diagram_options_parse_group(const struct command *command, struct event_diagram *p, const char *value)
+static int diagram_options_parse_group(const struct command *command, struct event_diagram *p,
+                                       const char *value)
 {
     if (p->cluster_count == sizeof p->clusters / sizeof *p->clusters)
         return command_usage(command, "--cluster: too many");

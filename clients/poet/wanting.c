@@ -31,18 +31,18 @@ static char *no_such(const char *word)
 {
     char *all = xstrdup("");
     for (size_t i = 0; i < WORDS; i++) {
-        char *more =
-            xasprintf("%s%s%s=%s", all, i ? ", " : "", words[i].meter, words[i].value);
+        char *more = xasprintf("%s%s%s=%s", all, i ? ", " : "", words[i].meter, words[i].value);
         free(all);
         all = more;
     }
-    char *why = xasprintf(
-        "%s: write one of %s; behind it :LINES, if not all threads are meant", word, all);
+    char *why =
+        xasprintf("%s: write one of %s; behind it :LINES, if not all threads are meant", word, all);
     free(all);
     return why;
 }
 
-bool measurement_change_read(const char *word, uint32_t *mask, uint32_t *bits, const char **lines, char **why)
+bool measurement_change_read(const char *word, uint32_t *mask, uint32_t *bits, const char **lines,
+                             char **why)
 {
     const char *colon = strchr(word, ':');
     size_t n = colon ? (size_t)(colon - word) : strlen(word);
@@ -72,18 +72,22 @@ static void measurement_change_receive_count(void *user, const struct response_c
         *(uint32_t *)user = decode_u32(answer->in);
 }
 
-static int measurement_change_send_request(const struct command *command, struct command_source *subject, struct measurement_request *request)
+static int measurement_change_send_request(const struct command *command,
+                                           struct command_source *subject,
+                                           struct measurement_request *request)
 {
     struct encoder body = {0};
     uint32_t programs = 0;
     encode_measurement_request(&body, request);
-    if (!command_source_request(command, subject, REQUEST_SET_MEASUREMENT, &body, measurement_change_receive_count, &programs))
+    if (!command_source_request(command, subject, REQUEST_SET_MEASUREMENT, &body,
+                                measurement_change_receive_count, &programs))
         return EXIT_FAILED;
     return programs ? EXIT_DONE
                     : command_fail(command, "no program of this run is there to measure anything");
 }
 
-int measurement_change_send(const struct command *command, struct command_source *subject, const char *word)
+int measurement_change_send(const struct command *command, struct command_source *subject,
+                            const char *word)
 {
     struct measurement_request request = {0};
     struct table_request named = {0};

@@ -47,8 +47,8 @@ static bool watch_add_item(struct watch_options *w, const char *word, bool is_fi
     if (!name || !equals[1] || name >= MESSAGE_LABEL_BYTES)
         return false;
     w->items = xreallocarray(w->items, w->item_count + 1, sizeof *w->items);
-    w->items[w->item_count++] = (struct watch_item){
-        .name = xstrndup(word, name), .what = equals + 1, .is_file = is_file};
+    w->items[w->item_count++] =
+        (struct watch_item){.name = xstrndup(word, name), .what = equals + 1, .is_file = is_file};
     return true;
 }
 
@@ -94,7 +94,8 @@ static int watch_check_arguments(struct watch_options *w, int argc, char **argv,
 
 /* ---- telling ---- */
 
-static bool watch_send_value(struct command_source *subject, const struct watch_item *item, long long value)
+static bool watch_send_value(struct command_source *subject, const struct watch_item *item,
+                             long long value)
 {
     struct encoder out = {0};
     encoder_begin_message(&out, MESSAGE_SAMPLED_CELLS);
@@ -106,7 +107,8 @@ static bool watch_send_value(struct command_source *subject, const struct watch_
 }
 
 /* What goes wrong is said once, until something else does, or it goes well again. */
-static void watch_report_wrong(const struct watch_options *w, struct watch_item *item, const char *why)
+static void watch_report_wrong(const struct watch_options *w, struct watch_item *item,
+                               const char *why)
 {
     if (why && (!item->said || strcmp(item->said, why) != 0))
         command_fail(w->command, "%s: %s: %s", item->name, item->what, why);
@@ -120,8 +122,9 @@ static void watch_sample_items(const struct watch_options *w, struct command_sou
         struct watch_item *item = &w->items[i];
         struct error error;
         long long value;
-        bool known = item->is_file ? number_sampler_read_file(item->what, &value, &error)
-                                   : number_sampler_run_command(item->what, &value, &stopped, &error);
+        bool known = item->is_file
+                         ? number_sampler_read_file(item->what, &value, &error)
+                         : number_sampler_run_command(item->what, &value, &stopped, &error);
         if (known)
             watch_send_value(subject, item, value);
         if (!stopped)
@@ -159,7 +162,8 @@ static int watch_sample_until_end(const struct watch_options *w, struct command_
     uint64_t every_ns = (uint64_t)w->every_ms * 1000000u, next = now_ns(), step = 1000000000u;
     for (long done = 0; !stopped && (!w->count || done < w->count);) {
         uint32_t connected = 0;
-        if (!command_source_request(w->command, subject, REQUEST_STAT, NULL, watch_receive_stat, &connected))
+        if (!command_source_request(w->command, subject, REQUEST_STAT, NULL, watch_receive_stat,
+                                    &connected))
             return EXIT_FAILED;
         if (!connected)
             return done ? EXIT_DONE
@@ -174,7 +178,8 @@ static int watch_sample_until_end(const struct watch_options *w, struct command_
             rest_until(next < now_ns() + step ? next : now_ns() + step);
     }
     uint32_t ignored = 0; /* all that was told has arrived when this is answered */
-    return stopped || command_source_request(w->command, subject, REQUEST_STAT, NULL, watch_receive_stat, &ignored)
+    return stopped || command_source_request(w->command, subject, REQUEST_STAT, NULL,
+                                             watch_receive_stat, &ignored)
                ? EXIT_DONE
                : EXIT_FAILED;
 }

@@ -68,7 +68,8 @@ static bool html_data_request_causes(const struct command *command, struct html_
     w->asked = request.count;
     encode_causal_edges_request(&body, &request);
     free(positions);
-    if (!command_source_request(command, w->data->subject, REQUEST_CAUSES, &body, html_data_receive_causes, w))
+    if (!command_source_request(command, w->data->subject, REQUEST_CAUSES, &body,
+                                html_data_receive_causes, w))
         return false;
     if (w->causes.whole && w->causes.event_count == w->asked)
         return true;
@@ -136,15 +137,30 @@ static const struct event_info *html_data_event_at(const struct html_scene *w, u
 static long its_row(const struct html_scene *w, uint32_t i) { return w->marks[i]->row; }
 static long its_column(const struct html_scene *w, uint32_t i) { return w->marks[i]->column; }
 static long its_slot(const struct html_scene *w, uint32_t i) { return w->marks[i]->slot; }
-static long its_line(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->at.line; }
+static long its_line(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->at.line;
+}
 static long its_kind(const struct html_scene *w, uint32_t i) { return w->kind_of[i]; }
-static long its_about(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->about; }
-static long its_thread(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->thread; }
+static long its_about(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->about;
+}
+static long its_thread(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->thread;
+}
 static long its_state(const struct html_scene *w, uint32_t i) { return w->marks[i]->state; }
-static long its_doubt(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->doubt; }
+static long its_doubt(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->doubt;
+}
 static long its_site(const struct html_scene *w, uint32_t i) { return w->sites[i]; }
 static long its_unheard(const struct html_scene *w, uint32_t i) { return w->marks[i]->unheard; }
-static long its_fold(const struct html_scene *w, uint32_t i) { return html_data_event_at(w, i)->fold; }
+static long its_fold(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->fold;
+}
 
 static long its_time(const struct html_scene *w, uint32_t i)
 {
@@ -195,15 +211,18 @@ static void write_order(const struct html_scene *w)
     uint32_t *mark = marks_of_events(w);
     fputs(",\n\"point\":[", w->f);
     for (uint32_t i = 0; i < w->count; i++)
-        fprintf(w->f, "%s%u", i ? "," : "", html_data_cause_at(w, i) ? mark[html_data_cause_at(w, i)->point] : i);
+        fprintf(w->f, "%s%u", i ? "," : "",
+                html_data_cause_at(w, i) ? mark[html_data_cause_at(w, i)->point] : i);
     fputs("],\n\"cause_count\":[", w->f);
     for (uint32_t i = 0; i < w->count; i++)
-        fprintf(w->f, "%s%u", i ? "," : "", html_data_cause_at(w, i) ? html_data_cause_at(w, i)->count : 0);
+        fprintf(w->f, "%s%u", i ? "," : "",
+                html_data_cause_at(w, i) ? html_data_cause_at(w, i)->count : 0);
     fputs("],\n\"causes\":[", w->f);
     bool comma = false;
     for (uint32_t i = 0; i < w->count; i++)
         for (uint32_t k = 0; html_data_cause_at(w, i) && k < html_data_cause_at(w, i)->count; k++) {
-            fprintf(w->f, "%s%u", comma ? "," : "", mark[w->causes.causes[html_data_cause_at(w, i)->first + k]]);
+            fprintf(w->f, "%s%u", comma ? "," : "",
+                    mark[w->causes.causes[html_data_cause_at(w, i)->first + k]]);
             comma = true;
         }
     fputs("]", w->f);

@@ -90,8 +90,7 @@ static void write_body(FILE *f, const char *title)
 static bool write_all(const struct command *command, const struct html_data *data, FILE *f)
 {
     const struct event_diagram *p = data->picture;
-    char *title =
-        p->caption ? xasprintf("%s — %s", p->title, p->caption) : xstrdup(p->title);
+    char *title = p->caption ? xasprintf("%s — %s", p->title, p->caption) : xstrdup(p->title);
     write_head(f, title);
     write_body(f, title);
     free(title);

@@ -65,7 +65,8 @@ static void write_doubts(const struct html_scene *w)
 bool html_reasons_write(const struct command *command, struct html_scene *w)
 {
     struct stat_info stat = {0};
-    if (!command_source_request(command, w->data->subject, REQUEST_STAT, NULL, html_reasons_receive_stat, &stat))
+    if (!command_source_request(command, w->data->subject, REQUEST_STAT, NULL,
+                                html_reasons_receive_stat, &stat))
         return false;
     fprintf(w->f, ",\n\"hiding\":%u,\n\"mechanisms\":%u,\n\"any\":%u", w->causes.hiding,
             w->causes.mechanisms, w->causes.any);

@@ -110,8 +110,8 @@ static void write_rows(struct html_scene *w)
         long da, db, a = place_of(w, g->row, g->from_pt, &da),
                      b = place_of(w, g->row, g->to_pt, &db);
         fprintf(w->f, "%s[%u,%u,%u,%ld,%ld", i ? "," : "", g->row,
-                (unsigned)g->style | (unsigned)g->is_long << 4, html_scene_color_index(w, g->colour), a,
-                b);
+                (unsigned)g->style | (unsigned)g->is_long << 4,
+                html_scene_color_index(w, g->colour), a, b);
         if (da || db)
             fprintf(w->f, ",%ld,%ld", da, db);
         fputs("]", w->f);
@@ -129,7 +129,8 @@ static long end_of(const struct html_scene *w, FILE *ends, uint32_t *count, doub
     long mark = fabs(off) < 0.01 ? mark_at(w, row, x, false) : -1;
     if (mark >= 0)
         return mark;
-    fprintf(ends, "%s[%ld,%u,%ld]", *count ? "," : "", html_scene_to_tenths(x + w->shift_pt), row, html_scene_to_tenths(off));
+    fprintf(ends, "%s[%ld,%u,%ld]", *count ? "," : "", html_scene_to_tenths(x + w->shift_pt), row,
+            html_scene_to_tenths(off));
     return -1 - (long)(*count)++;
 }
 
@@ -183,8 +184,9 @@ static void write_text(struct html_scene *w, const struct scene_text *t)
     long place = m ? (long)w->place_of[m - w->scene->marks] : -1 - (long)row;
     double x = m ? m->x_pt : -w->shift_pt;
     fprintf(w->f, "[%ld,%ld,%ld,%u,%g,%u]", place, html_scene_to_tenths(t->x_pt - x),
-            html_scene_to_tenths(t->y_pt - w->scene->rows[row].y_pt), html_text_number(&w->strings, t->text),
-            t->size_pt, html_scene_color_index(w, t->colour));
+            html_scene_to_tenths(t->y_pt - w->scene->rows[row].y_pt),
+            html_text_number(&w->strings, t->text), t->size_pt,
+            html_scene_color_index(w, t->colour));
 }
 
 static void write_words(struct html_scene *w)
@@ -197,8 +199,8 @@ static void write_words(struct html_scene *w)
     }
     fputs("],\n\"gaps\":[", w->f);
     for (uint32_t i = 0; i < s->gap_count; i++)
-        fprintf(w->f, "%s[%ld,%u]", i ? "," : "", html_scene_to_tenths(s->gaps[i].x_pt + w->shift_pt),
-                s->gaps[i].row);
+        fprintf(w->f, "%s[%ld,%u]", i ? "," : "",
+                html_scene_to_tenths(s->gaps[i].x_pt + w->shift_pt), s->gaps[i].row);
     fputs("],\n\"footnotes\":[", w->f);
     bool comma = false;
     for (uint32_t i = 0; i < s->note_count; i++) {

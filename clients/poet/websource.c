@@ -51,7 +51,7 @@ static const char *text_view_of(struct html_source_file *kept, const char *path)
 }
 
 void html_source_write(struct command_source *subject, const struct scene_mark *const *marks,
-                     const uint32_t *sites, uint32_t count, FILE *f)
+                       const uint32_t *sites, uint32_t count, FILE *f)
 {
     struct map told = {0};
     struct html_source_file kept = {0};

@@ -22,8 +22,7 @@ static const char *name_of(Dwarf_Die *function)
     static const unsigned kinds[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
     Dwarf_Attribute attribute;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const char *name =
-            dwarf_formstring(dwarf_attr_integrate(function, kinds[i], &attribute));
+        const char *name = dwarf_formstring(dwarf_attr_integrate(function, kinds[i], &attribute));
         if (name)
             return name;
     }
@@ -47,7 +46,8 @@ static const char *call_of(Dwarf_Die *unit, Dwarf_Die *function, int *line)
 
 /* ---- the list ---- */
 
-static void inline_frames_append_function(struct inline_frames *list, struct inline_function function)
+static void inline_frames_append_function(struct inline_frames *list,
+                                          struct inline_function function)
 {
     list->count += list->count < INLINE_FRAMES_MAX;
     list->items[list->count - 1] = function;
@@ -56,7 +56,7 @@ static void inline_frames_append_function(struct inline_frames *list, struct inl
 /* Each function has its name from its own entry, and its line from the call in it that was
  * replaced. */
 static void inline_frames_append_functions(Dwarf_Die *unit, Dwarf_Die *chain, int length,
-                          struct inline_function next, struct inline_frames *list)
+                                           struct inline_function next, struct inline_frames *list)
 {
     for (int i = 0; i < length; i++) {
         int tag = dwarf_tag(&chain[i]);

@@ -104,8 +104,8 @@ const char *demangle_shorten(const char *symbol, char *text, size_t size)
         return text;
     size_t length = length_written(symbol);
     char *written = xstrndup(symbol, length),
-         *name = strncmp(written, "_Z", 2) == 0 ? __cxa_demangle(written, NULL, NULL, &status)
-                                                : NULL;
+         *name =
+             strncmp(written, "_Z", 2) == 0 ? __cxa_demangle(written, NULL, NULL, &status) : NULL;
     if (!name) { /* of C */
         snprintf(text, size, "%s", written);
         free(written);
@@ -283,8 +283,8 @@ static bool demangle_find_entity(Dwfl_Module *module, uint64_t address, Dwarf_Di
     return false;
 }
 
-bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset,
-               char *text, size_t size)
+bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t variable,
+                   uint64_t offset, char *text, size_t size)
 {
     if (last->module != module || last->variable != variable) {
         *last = (struct demangle_last){.module = module, .variable = variable};

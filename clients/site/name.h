@@ -22,7 +22,7 @@ struct demangle_last {
 
 /* Writes what of the variable at `variable` lies at the offset, as "[3].lock"; "" if it is the
  * whole of it.  False if there is no DWARF to tell. */
-bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset,
-               char *text, size_t size);
+bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t variable,
+                   uint64_t offset, char *text, size_t size);
 
 #endif

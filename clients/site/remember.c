@@ -33,10 +33,12 @@ static bool is_key(const struct symbol_cache_slot *slot, struct symbol_cache_key
 
 static struct symbol_location site_of(const struct symbol_cache_slot *slot)
 {
-    return (struct symbol_location){slot->text, slot->text + slot->place_at, slot->path, slot->line};
+    return (struct symbol_location){slot->text, slot->text + slot->place_at, slot->path,
+                                    slot->line};
 }
 
-bool symbol_cache_get(const struct symbol_cache *r, struct symbol_cache_key key, struct symbol_location *site)
+bool symbol_cache_get(const struct symbol_cache *r, struct symbol_cache_key key,
+                      struct symbol_location *site)
 {
     const struct symbol_cache_slot *slot = &r->slots[slot_of(key)];
     if (!is_key(slot, key))
@@ -45,7 +47,8 @@ bool symbol_cache_get(const struct symbol_cache *r, struct symbol_cache_key key,
     return true;
 }
 
-struct symbol_location symbol_cache_put(struct symbol_cache *r, struct symbol_cache_key key, const struct symbol_location *site)
+struct symbol_location symbol_cache_put(struct symbol_cache *r, struct symbol_cache_key key,
+                                        const struct symbol_location *site)
 {
     struct symbol_cache_slot *slot = &r->slots[slot_of(key)];
     size_t function = strlen(site->function) + 1, place = strlen(site->place) + 1;

@@ -18,10 +18,11 @@ struct symbol_cache_key {
 
 struct symbol_cache *symbol_cache_new(void);
 /* Valid until the next call of symbol_cache_put; false: it is not known. */
-bool symbol_cache_get(const struct symbol_cache *remember, struct symbol_cache_key key, struct symbol_location *site);
+bool symbol_cache_get(const struct symbol_cache *remember, struct symbol_cache_key key,
+                      struct symbol_location *site);
 /* Copies, but for the path, which is to stay until all is forgotten; what it gives back is of the copy. */
 struct symbol_location symbol_cache_put(struct symbol_cache *remember, struct symbol_cache_key key,
-                            const struct symbol_location *site);
+                                        const struct symbol_location *site);
 void symbol_cache_clear(struct symbol_cache *remember); /* all of it: programs are known anew */
 void symbol_cache_free(struct symbol_cache *remember); /* of NULL nothing */
 

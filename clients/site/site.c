@@ -95,7 +95,8 @@ static int check_module(Dwfl_Module *module, void **user, const char *name, Dwar
     return DWARF_CB_OK;
 }
 
-void symbolizer_process(struct symbolizer *sites, uint32_t index, const struct process_info *process)
+void symbolizer_process(struct symbolizer *sites, uint32_t index,
+                        const struct process_info *process)
 {
     if (index > sites->count)
         return;
@@ -174,8 +175,9 @@ static void find_functions(Dwfl_Module *module, uint64_t address, bool entry,
 }
 
 /* The symbol names the function that all others were inlined in. */
-static void symbolizer_format_function(struct symbolizer *sites, const struct inline_frames *list, uint8_t which,
-                         const char *symbol, struct symbol_location *site)
+static void symbolizer_format_function(struct symbolizer *sites, const struct inline_frames *list,
+                                       uint8_t which, const char *symbol,
+                                       struct symbol_location *site)
 {
     uint32_t own = inline_frames_own(list), i = own + which;
     const char *name = symbol;
@@ -195,8 +197,8 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address, GElf_Off *of
     return dwfl_module_addrinfo(module, address, offset, &symbol, NULL, NULL, NULL);
 }
 
-static struct symbol_location find_call(struct symbolizer *sites, uint32_t process, uint64_t address,
-                                uint8_t which)
+static struct symbol_location find_call(struct symbolizer *sites, uint32_t process,
+                                        uint64_t address, uint8_t which)
 {
     struct symbol_location site = {"", sites->text, "", 0};
     Dwfl_Module *module = module_at(sites, process, address);
@@ -224,8 +226,8 @@ static struct symbol_location find_call(struct symbolizer *sites, uint32_t proce
 }
 
 /* Symbols and file names are whatever the file says. */
-static struct symbol_location symbolizer_find_site(struct symbolizer *sites, uint32_t process, uint64_t address,
-                              uint8_t which)
+static struct symbol_location symbolizer_find_site(struct symbolizer *sites, uint32_t process,
+                                                   uint64_t address, uint8_t which)
 {
     struct symbol_cache_key key = {process, which, address};
     struct symbol_location site;
@@ -258,7 +260,8 @@ uint32_t symbolizer_frames(struct symbolizer *sites, uint32_t process, uint64_t 
     return list.count ? list.count - inline_frames_own(&list) : 1;
 }
 
-struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t process, uint64_t address, uint32_t frame)
+struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t process,
+                                        uint64_t address, uint32_t frame)
 {
     return symbolizer_find_site(sites, process, address, (uint8_t)frame);
 }

@@ -11,7 +11,8 @@ struct symbolizer;
 struct symbolizer *symbolizer_new(void);
 void symbolizer_free(struct symbolizer *sites);
 /* Makes a program known under its index; telling it again replaces it. */
-void symbolizer_process(struct symbolizer *sites, uint32_t index, const struct process_info *process);
+void symbolizer_process(struct symbolizer *sites, uint32_t index,
+                        const struct process_info *process);
 
 /* `function`: the one that the source line lies in, the innermost that was inlined there; ""
  * unknown.  place: "file:line", else "module+0xOFFSET", else "0xADDRESS".  path: full path of
@@ -23,12 +24,14 @@ struct symbol_location {
 struct symbol_location symbolize(struct symbolizer *sites, uint32_t process, uint64_t address);
 /* The same of the function that all that was inlined there was inlined in, with the line of the
  * call in it. */
-struct symbol_location symbolize_outer(struct symbolizer *sites, uint32_t process, uint64_t address);
+struct symbol_location symbolize_outer(struct symbolizer *sites, uint32_t process,
+                                       uint64_t address);
 
 /* How many functions are at an address, 1 where none was inlined there; and one of them: 0 is
  * that of symbolize, the next the one that it was inlined in, with the line of the call. */
 uint32_t symbolizer_frames(struct symbolizer *sites, uint32_t process, uint64_t address);
-struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t process, uint64_t address, uint32_t frame);
+struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t process,
+                                        uint64_t address, uint32_t frame);
 
 /* The text that lies at an address of the program's file, as far as it can be shown; NULL if there is none.  Valid until
  * the next call. */

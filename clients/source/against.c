@@ -56,7 +56,8 @@ static void leave_out_number(const struct table_names *names, const struct table
 }
 
 /* What all cells say that name it. */
-static char *table_diff_row_text(const struct result_table *t, const struct table_names *names, uint32_t row)
+static char *table_diff_row_text(const struct result_table *t, const struct table_names *names,
+                                 uint32_t row)
 {
     char *all = xstrdup("");
     for (uint32_t k = 0; k < t->column_count; k++) {
@@ -119,7 +120,8 @@ static struct map index_rows(char **keys, uint32_t count)
 }
 
 /* The first that is not taken yet; the count: there is none. */
-static uint32_t find_row(const struct table_diff_builder *m, const struct map *index, const char *key)
+static uint32_t find_row(const struct table_diff_builder *m, const struct map *index,
+                         const char *key)
 {
     uint64_t h = hash_of(key);
     uintptr_t row;
@@ -137,7 +139,7 @@ static char *name_of(const struct table_column *c, const char *more, uint8_t kin
     size_t n = strlen(c->name);
     bool ns = n > 3 && strcmp(c->name + n - 3, "_ns") == 0;
     return xasprintf("%.*s%s%s", (int)(ns ? n - 3 : n), c->name, more,
-                          ns && kind == c->kind ? "_ns" : "");
+                     ns && kind == c->kind ? "_ns" : "");
 }
 
 static struct table_column copy_column(const struct table_column *c, const char *name,
@@ -243,8 +245,8 @@ static void set_lost(const struct table_diff_builder *m, struct table_cell *cell
         const struct table_column *c = &m->here->columns[k];
         if (!is_number(c)) {
             if (there[k].is != CELL_NULL)
-                *cells = (struct table_cell){.is = CELL_TEXT,
-                                             .text = result_table_cell_text(m->there_names, c, &there[k])};
+                *cells = (struct table_cell){
+                    .is = CELL_TEXT, .text = result_table_cell_text(m->there_names, c, &there[k])};
             continue;
         }
         if (there[k].is == CELL_NUMBER)
@@ -255,7 +257,8 @@ static void set_lost(const struct table_diff_builder *m, struct table_cell *cell
     }
 }
 
-static struct table_cell *add_row(struct table_diff_builder *m, const struct table_row *row, bool named)
+static struct table_cell *add_row(struct table_diff_builder *m, const struct table_row *row,
+                                  bool named)
 {
     struct result_table *t = m->both;
     struct table_row copy = {.depth = row->depth};
@@ -286,17 +289,17 @@ static void add_rows(struct table_diff_builder *m)
 }
 
 void table_diff_make(struct result_table *both, const struct result_table *here,
-                  const struct table_names *here_names, const struct result_table *there,
-                  const struct table_names *there_names)
+                     const struct table_names *here_names, const struct result_table *there,
+                     const struct table_names *there_names)
 {
     struct table_diff_builder m = {.both = both,
-                       .here = here,
-                       .there = there,
-                       .here_names = here_names,
-                       .there_names = there_names,
-                       .here_keys = table_diff_report_rows(here, here_names),
-                       .there_keys = table_diff_report_rows(there, there_names),
-                       .taken = xcalloc(there->row_count, 1)};
+                                   .here = here,
+                                   .there = there,
+                                   .here_names = here_names,
+                                   .there_names = there_names,
+                                   .here_keys = table_diff_report_rows(here, here_names),
+                                   .there_keys = table_diff_report_rows(there, there_names),
+                                   .taken = xcalloc(there->row_count, 1)};
     size_t rows = (size_t)here->row_count + there->row_count;
     *both = (struct result_table){
         .title = xasprintf("%s against %s", here->title, there_names->book->run.name)};

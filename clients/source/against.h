@@ -8,7 +8,7 @@
  * first.  What only the other has comes last.  Columns NAME_diff (here minus there; of a
  * NAME_ns NAME_diff_ns) and NAME_percent (of what it is there) come behind each number. */
 void table_diff_make(struct result_table *both, const struct result_table *here,
-                  const struct table_names *here_names, const struct result_table *there,
-                  const struct table_names *there_names);
+                     const struct table_names *here_names, const struct result_table *there,
+                     const struct table_names *there_names);
 
 #endif

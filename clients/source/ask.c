@@ -32,7 +32,8 @@ bool session_send_message(struct session *source, struct encoder *out)
 }
 
 /* The last word of a server before it hangs up. */
-static void session_report_error(const struct session *source, struct decoder *in, struct error *error)
+static void session_report_error(const struct session *source, struct decoder *in,
+                                 struct error *error)
 {
     char *text = decode_name(in, LIMIT_TEXT_BYTES);
     error_set(error, "%s: %s", source->name, text);
@@ -40,7 +41,7 @@ static void session_report_error(const struct session *source, struct decoder *i
 }
 
 int session_receive(struct session *source, bool blocking, unsigned *type, struct decoder *in,
-                struct error *error)
+                    struct error *error)
 {
     for (;;) {
         size_t length;
@@ -112,8 +113,8 @@ bool session_request_is_open(const struct session *source, uint32_t id)
 
 bool session_is_busy(const struct session *source) { return source->question_count > 0; }
 
-uint32_t session_send(struct session *source, enum request_type what, struct encoder *body, source_take *take,
-                    void *user)
+uint32_t session_send(struct session *source, enum request_type what, struct encoder *body,
+                      source_take *take, void *user)
 {
     struct encoder out = {0};
     uint32_t id = ++source->last_id ? source->last_id : ++source->last_id;
@@ -122,8 +123,8 @@ uint32_t session_send(struct session *source, enum request_type what, struct enc
         encoder_free(body);
     if (!session_send_message(source, &out))
         return 0;
-    source->questions = array_reserve(source->questions, &source->question_room, source->question_count + 1,
-                             sizeof *source->questions);
+    source->questions = array_reserve(source->questions, &source->question_room,
+                                      source->question_count + 1, sizeof *source->questions);
     source->questions[source->question_count++] = (struct session_request){id, take, user};
     return id;
 }
@@ -162,7 +163,8 @@ bool session_request_done(struct session *source, struct decoder *in, struct err
             question.take(question.user, &answer);
     }
     if (in->error)
-        error_set(error, "%s: %s is damaged: %s", source->name, response_chunk_name(answer.part), in->error);
+        error_set(error, "%s: %s is damaged: %s", source->name, response_chunk_name(answer.part),
+                  in->error);
     return !in->error;
 }
 

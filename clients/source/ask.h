@@ -17,8 +17,8 @@ typedef void source_take(void *user, const struct response_chunk *answer);
 /* Asks; frees body, NULL: there is none.  Each part of the answer goes to `take`; the one that says `last`
  * is the end of it.  Where there is no answer that part is RESPONSE_ERROR: a string, why.  Returns the
  * question's id, 0 if the connection is over. */
-uint32_t session_send(struct session *source, enum request_type what, struct encoder *body, source_take *take,
-                    void *user);
+uint32_t session_send(struct session *source, enum request_type what, struct encoder *body,
+                      source_take *take, void *user);
 /* Nothing more of it is told, if it is still under way. */
 void session_cancel_request(struct session *source, uint32_t id);
 /* The same for all, without telling the server: it was another run that they were about. */
@@ -33,7 +33,7 @@ bool session_wait(struct session *source, uint32_t id, struct error *error);
  * blocking), -1 the connection is over, with a line in error.  An ANSWER is for session_request_done, which
  * returns false, with a line in error, if it is damaged: what comes behind it cannot be trusted. */
 int session_receive(struct session *source, bool blocking, unsigned *type, struct decoder *in,
-                struct error *error);
+                    struct error *error);
 bool session_request_done(struct session *source, struct decoder *in, struct error *error);
 
 #endif

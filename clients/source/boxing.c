@@ -40,7 +40,8 @@ uint32_t table_to_icicle_column(const struct result_table *t, const char *wanted
     static const char *const usual[] = {"total_ns", "waited_ns", "bytes", "calls", "self_ns"};
     uint32_t column = wanted ? result_table_find_column(t, wanted) : t->column_count;
     for (size_t i = 0; !wanted && i < sizeof usual / sizeof *usual; i++)
-        if (column == t->column_count && table_to_icicle_column_has_values(t, result_table_find_column(t, usual[i])))
+        if (column == t->column_count &&
+            table_to_icicle_column_has_values(t, result_table_find_column(t, usual[i])))
             column = result_table_find_column(t, usual[i]);
     return table_to_icicle_column_has_values(t, column) ? column : t->column_count;
 }
@@ -91,7 +92,8 @@ static char *name_of(const struct table_to_icicle *b, uint32_t row)
         uint32_t column = result_table_find_column(t, names[i]);
         if (column == t->column_count || !is_said(&result_table_cells(t, row)[column]))
             continue;
-        char *word = result_table_cell_text(b->names, &t->columns[column], &result_table_cells(t, row)[column]);
+        char *word = result_table_cell_text(b->names, &t->columns[column],
+                                            &result_table_cells(t, row)[column]);
         char *more = xasprintf("%s%s%s", all, *all && *word ? ", " : "", word);
         free(word);
         free(all);
@@ -124,14 +126,15 @@ static uint32_t group_of(struct table_to_icicle *b, struct symbol_location site)
     return group;
 }
 
-static const struct icicle_function *table_to_icicle_intern_function(struct table_to_icicle *b, struct table_place place)
+static const struct icicle_function *table_to_icicle_intern_function(struct table_to_icicle *b,
+                                                                     struct table_place place)
 {
     uintptr_t known = (uintptr_t)map_get(&b->known, place.process, place.address);
     if (known)
         return &b->called[known - 1];
     struct symbol_location site = symbolize(b->names->sites, place.process, place.address);
     struct icicle_function one = {.brief = *site.function ? xstrdup(site.function) : NULL,
-                         .group = group_of(b, site)};
+                                  .group = group_of(b, site)};
     one.name = result_table_place_text(b->names, place, "?");
     ARRAY_PUSH(b->called, b->called_count, one);
     map_put(&b->known, place.process, place.address, (void *)(uintptr_t)b->called_count);
@@ -185,7 +188,8 @@ static void set_name(struct table_to_icicle *b, struct icicle_node *node, uint32
 static void add_row(struct table_to_icicle *b, uint32_t row)
 {
     const struct result_table *t = b->table;
-    struct icicle_node *node = icicle_layout_add(b->boxes, (uint16_t)(t->rows[row].depth + 1), NULL);
+    struct icicle_node *node =
+        icicle_layout_add(b->boxes, (uint16_t)(t->rows[row].depth + 1), NULL);
     const struct table_cell *cell = number_of(t, row, b->column);
     node->row = row;
     if (b->own)
@@ -214,16 +218,17 @@ static void table_to_icicle_report_amount(const struct table_to_icicle *b, struc
     char *said;
     if (b->boxes->bytes) {
         char text[40];
-        icicle_layout_bytes(cell && cell->is == CELL_NUMBER ? cell->number : node->size, text, sizeof text);
+        icicle_layout_bytes(cell && cell->is == CELL_NUMBER ? cell->number : node->size, text,
+                            sizeof text);
         node->amount = xstrdup(text);
         return;
     }
     said = result_table_cell_text(b->names, column, cell ? cell : &size);
     node->amount = xasprintf("%s%s%s", said,
-                                  column->kind == TABLE_NS ? " ms"
-                                  : *column->unit          ? " "
-                                                           : "",
-                                  column->kind == TABLE_NS ? "" : column->unit);
+                             column->kind == TABLE_NS ? " ms"
+                             : *column->unit          ? " "
+                                                      : "",
+                             column->kind == TABLE_NS ? "" : column->unit);
     free(said);
 }
 
@@ -233,24 +238,24 @@ static void add_notes(struct table_to_icicle *b)
         ARRAY_PUSH(b->boxes->notes, b->boxes->note_count, xstrdup(b->table->notes[i]));
 }
 
-void table_to_icicle_make(struct icicle_layout *boxes, const struct table_names *names, const struct result_table *t,
-                 uint32_t column)
+void table_to_icicle_make(struct icicle_layout *boxes, const struct table_names *names,
+                          const struct result_table *t, uint32_t column)
 {
     struct table_to_icicle b = {.boxes = boxes,
-                       .names = names,
-                       .table = t,
-                       .column = column,
-                       .self = result_table_find_column(t, "self_ns"),
-                       .own = table_to_icicle_is_own(t, column),
-                       .scope = result_table_find_column(t, "scope"),
-                       .waited = result_table_find_column(t, "waited_ns")};
+                                .names = names,
+                                .table = t,
+                                .column = column,
+                                .self = result_table_find_column(t, "self_ns"),
+                                .own = table_to_icicle_is_own(t, column),
+                                .scope = result_table_find_column(t, "scope"),
+                                .waited = result_table_find_column(t, "waited_ns")};
     const struct table_cell *total = t->total ? &t->total[column] : NULL;
-    bool lives =
-        total && column == result_table_find_column(t, "total_ns") && result_table_find_column(t, "life_ns") < t->column_count;
+    bool lives = total && column == result_table_find_column(t, "total_ns") &&
+                 result_table_find_column(t, "life_ns") < t->column_count;
     *boxes = (struct icicle_layout){.title = xstrdup(t->title),
-                            .measure = xstrdup(t->columns[column].title),
-                            .ns = t->columns[column].kind == TABLE_NS,
-                            .bytes = is_bytes(&t->columns[column])};
+                                    .measure = xstrdup(t->columns[column].title),
+                                    .ns = t->columns[column].kind == TABLE_NS,
+                                    .bytes = is_bytes(&t->columns[column])};
     struct icicle_node *all =
         icicle_layout_add(boxes, 0, xstrdup(lives ? "lives of all threads" : "all"));
     all->size = size_of(total);

@@ -12,6 +12,6 @@ uint32_t table_to_icicle_column(const struct result_table *table, const char *wa
  * that by themselves. */
 bool table_to_icicle_is_own(const struct result_table *table, uint32_t column);
 void table_to_icicle_make(struct icicle_layout *boxes, const struct table_names *names,
-                 const struct result_table *table, uint32_t column);
+                          const struct result_table *table, uint32_t column);
 
 #endif

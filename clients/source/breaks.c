@@ -31,7 +31,8 @@ void breakpoint_file_read(struct breakpoint_list *breaks, const char *trace)
     size_t room = 0;
     for (char *line = text ? strtok_r(text, "\n", &rest) : NULL;
          line && breaks->count < BREAKS_MOST; line = strtok_r(NULL, "\n", &rest)) {
-        breaks->items = array_reserve(breaks->items, &room, breaks->count + 1, sizeof *breaks->items);
+        breaks->items =
+            array_reserve(breaks->items, &room, breaks->count + 1, sizeof *breaks->items);
         breaks->items[breaks->count++] = xstrdup(line);
     }
     free(text);

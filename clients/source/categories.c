@@ -18,8 +18,9 @@ bool function_categories_wanted(const struct trace_metadata *book)
 uint8_t function_categories_of(const struct table_names *names, const struct table_cell *cell)
 {
     struct table_place place = cell->place;
-    const char *text =
-        cell->is == CELL_NAME ? symbolizer_location_text(names->sites, place.process, place.address) : NULL;
+    const char *text = cell->is == CELL_NAME
+                           ? symbolizer_location_text(names->sites, place.process, place.address)
+                           : NULL;
     struct symbol_location site =
         text ? (struct symbol_location){0} : symbolize(names->sites, place.process, place.address);
     uint8_t category = CATEGORY_NONE;

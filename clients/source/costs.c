@@ -55,7 +55,8 @@ static void add_figure(struct line_figures *to, unsigned figure, int64_t value)
     to->known |= 1u << figure;
 }
 
-static struct line_figures figures_of(const struct line_costs_columns *c, const struct table_cell *cells)
+static struct line_figures figures_of(const struct line_costs_columns *c,
+                                      const struct table_cell *cells)
 {
     struct line_figures f = {0};
     for (unsigned i = 0; i < FIGURES; i++)
@@ -92,19 +93,21 @@ struct line_costs_spot {
     bool entry; /* where the function begins: as an event's place, the begin or end of a thread */
 };
 
-static struct line_costs_spot spot_of(const struct table_names *names, const struct table_cell *cell)
+static struct line_costs_spot spot_of(const struct table_names *names,
+                                      const struct table_cell *cell)
 {
     if (cell->is != CELL_PLACE || !cell->place.address)
         return (struct line_costs_spot){.path = xstrdup(""), .function = xstrdup("")};
-    struct symbol_location site = symbolize_outer(names->sites, cell->place.process, cell->place.address);
+    struct symbol_location site =
+        symbolize_outer(names->sites, cell->place.process, cell->place.address);
     bool known = *site.path && site.line > 0;
     struct line_costs_spot spot = {.path = xstrdup(known ? site.path : ""),
-                        .function = xstrdup(site.function),
-                        .said = *site.function
-                                    ? xasprintf("%s (%s)", site.function, site.place)
-                                    : xstrdup(site.place),
-                        .line = known ? site.line : 0,
-                        .address = cell->place.address};
+                                   .function = xstrdup(site.function),
+                                   .said = *site.function
+                                               ? xasprintf("%s (%s)", site.function, site.place)
+                                               : xstrdup(site.place),
+                                   .line = known ? site.line : 0,
+                                   .address = cell->place.address};
     const char *symbol = symbolizer_symbol(names->sites, cell->place.process, cell->place.address);
     spot.entry = symbol && strcmp(symbol, spot.function) == 0;
     return spot;
@@ -135,8 +138,8 @@ static struct line_costs_file *file_of(struct line_costs *l, const char *path)
 static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Takes `from` over. */
-static struct line_costs_line *line_of(struct line_costs_file *file, int first, int last, char *from,
-                                  const char *function)
+static struct line_costs_line *line_of(struct line_costs_file *file, int first, int last,
+                                       char *from, const char *function)
 {
     for (uint32_t i = 0; i < file->line_count; i++) {
         struct line_costs_line *line = &file->lines[i];
@@ -154,15 +157,18 @@ static struct line_costs_line *line_of(struct line_costs_file *file, int first, 
 
 /* ---- a row of the table ---- */
 
-static bool line_costs_cell_is(const struct line_costs_columns *c, const struct table_cell *cells, const char *what)
+static bool line_costs_cell_is(const struct line_costs_columns *c, const struct table_cell *cells,
+                               const char *what)
 {
     return cells[c->what].is == CELL_TEXT && strcmp(cells[c->what].text, what) == 0;
 }
 
 /* From one place to another: within a function all lines between, else what lies before the second one.  Back within a line
  * it went around a loop, through others. */
-static struct line_costs_line *line_of_step(struct line_costs *l, const struct line_costs_spot *from,
-                                       const struct line_costs_spot *to, struct line_costs_file **file)
+static struct line_costs_line *line_of_step(struct line_costs *l,
+                                            const struct line_costs_spot *from,
+                                            const struct line_costs_spot *to,
+                                            struct line_costs_file **file)
 {
     bool ends = from->line && to->entry;
     *file = file_of(l, to->line && !ends ? to->path : from->path);
@@ -176,8 +182,7 @@ static struct line_costs_line *line_of_step(struct line_costs *l, const struct l
                        from->function);
     if (to->line)
         return line_of(*file, to->line, to->line,
-                       from->said ? xasprintf("from %s", from->said)
-                                  : xstrdup("from its begin"),
+                       from->said ? xasprintf("from %s", from->said) : xstrdup("from its begin"),
                        to->function);
     char *way = to->said ? xasprintf("to %s", to->said) : xstrdup("to its end");
     if (!from->line && from->said) {
@@ -188,8 +193,8 @@ static struct line_costs_line *line_of_step(struct line_costs *l, const struct l
     return line_of(*file, from->line, from->line, way, from->function);
 }
 
-static struct line_costs_line *line_of_place(struct line_costs *l, const struct line_costs_spot *at, const char *what,
-                                        struct line_costs_file **file)
+static struct line_costs_line *line_of_place(struct line_costs *l, const struct line_costs_spot *at,
+                                             const char *what, struct line_costs_file **file)
 {
     *file = file_of(l, at->path);
     return line_of(*file, at->line, at->line,
@@ -200,24 +205,27 @@ static struct line_costs_line *line_of_place(struct line_costs *l, const struct 
 }
 
 /* In a function, after a call that it made, or before the first one. */
-static struct line_costs_line *line_within(struct line_costs *l, const struct line_costs_spot *function,
-                                      const struct line_costs_spot *after, struct line_costs_file **file)
+static struct line_costs_line *line_within(struct line_costs *l,
+                                           const struct line_costs_spot *function,
+                                           const struct line_costs_spot *after,
+                                           struct line_costs_file **file)
 {
     if (!after->line)
         return line_of_place(l, function, "within", file);
     *file = file_of(l, after->path);
-    struct line_costs_line *line = line_of(*file, after->line, after->line,
-                                      xstrdup("after this call"), function->function);
+    struct line_costs_line *line =
+        line_of(*file, after->line, after->line, xstrdup("after this call"), function->function);
     line->after = true;
     return line;
 }
 
-static void add_row(struct line_costs *l, const struct table_names *names, const struct line_costs_columns *c,
-                    const struct result_table *t, uint32_t row)
+static void add_row(struct line_costs *l, const struct table_names *names,
+                    const struct line_costs_columns *c, const struct result_table *t, uint32_t row)
 {
     const struct table_cell *cells = result_table_cells(t, row);
     struct line_figures f = figures_of(c, cells);
-    struct line_costs_spot at = spot_of(names, &cells[c->place]), to = spot_of(names, &cells[c->until]);
+    struct line_costs_spot at = spot_of(names, &cells[c->place]),
+                           to = spot_of(names, &cells[c->until]);
     struct line_costs_file *file;
     struct line_costs_line *line =
         line_costs_cell_is(c, cells, "step") ? line_of_step(l, &at, &to, &file)
@@ -262,7 +270,8 @@ static int by_line(const void *a, const void *b)
 static int by_weight(const void *a, const void *b, void *context)
 {
     const struct line_costs_file *x = a, *y = b;
-    int64_t p = line_costs_weight(context, &x->figures), q = line_costs_weight(context, &y->figures);
+    int64_t p = line_costs_weight(context, &x->figures),
+            q = line_costs_weight(context, &y->figures);
     if (!*x->path != !*y->path)
         return *x->path ? -1 : 1;
     return p != q ? (p > q ? -1 : 1) : strcmp(x->path, y->path);
@@ -277,7 +286,8 @@ static void line_costs_sort_files(struct line_costs *l)
         qsort_r(l->files, l->file_count, sizeof *l->files, by_weight, l);
 }
 
-bool line_costs_make(struct line_costs *l, const struct table_names *names, const struct result_table *t)
+bool line_costs_make(struct line_costs *l, const struct table_names *names,
+                     const struct result_table *t)
 {
     struct line_costs_columns c;
     *l = (struct line_costs){.table = t};
@@ -314,7 +324,8 @@ static bool ends_with(const char *path, const char *end)
            (n == m || path[n - m - 1] == '/' || *end == '/');
 }
 
-const struct line_costs_file *line_costs_find(const struct line_costs *l, const char *path, bool *several)
+const struct line_costs_file *line_costs_find(const struct line_costs *l, const char *path,
+                                              bool *several)
 {
     const struct line_costs_file *found = NULL;
     *several = false;

@@ -51,7 +51,8 @@ struct line_costs_line {
 struct line_costs_file {
     char *path; /* as debug information has it; "": places without */
     struct line_figures figures; /* of all its lines; of TOTAL none, for calls are within calls */
-    struct line_costs_line *lines; /* by their first lines; what ends there before what begins there */
+    struct line_costs_line
+        *lines; /* by their first lines; what ends there before what begins there */
     uint32_t line_count;
 };
 
@@ -65,7 +66,7 @@ struct line_costs {
 
 /* False: it is no such table. */
 bool line_costs_make(struct line_costs *costs, const struct table_names *names,
-                const struct result_table *table);
+                     const struct result_table *table);
 void line_costs_free(struct line_costs *costs); /* empties it */
 
 /* What a line weighs: what it took itself, and what it made others wait. */
@@ -75,7 +76,8 @@ double line_costs_share(const struct line_costs *costs, const struct line_figure
 /* "(not known)" of places without a file. */
 const char *line_costs_path(const struct line_costs_file *file);
 /* The file of a path, or of its end, as "dir/file.c"; NULL: there is none, or with *several more than one. */
-const struct line_costs_file *line_costs_find(const struct line_costs *costs, const char *path, bool *several);
+const struct line_costs_file *line_costs_find(const struct line_costs *costs, const char *path,
+                                              bool *several);
 /* "14", "12-15"; "" where no line is known.  New memory. */
 char *line_costs_number(const struct line_costs_line *line);
 

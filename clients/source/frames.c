@@ -14,9 +14,9 @@ char *stack_frames_text(const struct table_names *names, struct table_place plac
 {
     if (!frame || !place.address)
         return result_table_place_text(names, place, "?");
-    struct symbol_location site = symbolizer_frame(names->sites, place.process, place.address, frame);
-    return *site.function ? xasprintf("%s (%s)", site.function, site.place)
-                          : xstrdup(site.place);
+    struct symbol_location site =
+        symbolizer_frame(names->sites, place.process, place.address, frame);
+    return *site.function ? xasprintf("%s (%s)", site.function, site.place) : xstrdup(site.place);
 }
 
 /* ---- a tree ---- */
@@ -37,7 +37,8 @@ static struct table_cell *cells_of(const struct stack_frames_builder *g, uint32_
     return g->cells + (size_t)row * g->table->column_count;
 }
 
-static struct table_cell *stack_frames_append_row(struct stack_frames_builder *g, const struct table_row *row, unsigned depth)
+static struct table_cell *stack_frames_append_row(struct stack_frames_builder *g,
+                                                  const struct table_row *row, unsigned depth)
 {
     uint32_t columns = g->table->column_count;
     g->rows = xreallocarray(g->rows, g->row_count + 1, sizeof *g->rows);
@@ -51,7 +52,8 @@ static struct table_cell *stack_frames_append_row(struct stack_frames_builder *g
 }
 
 /* The sums of another call that was inlined in the same one. */
-static void stack_frames_add_row_values(const struct stack_frames_builder *g, struct table_cell *to, const struct table_cell *from)
+static void stack_frames_add_row_values(const struct stack_frames_builder *g, struct table_cell *to,
+                                        const struct table_cell *from)
 {
     for (uint32_t i = 0; i < g->table->column_count; i++)
         if (to[i].is == CELL_NUMBER && from[i].is == CELL_NUMBER &&
@@ -62,7 +64,8 @@ static void stack_frames_add_row_values(const struct stack_frames_builder *g, st
 }
 
 /* A row of what a call was inlined in, which the row before may be. */
-static void stack_frames_append_outer(struct stack_frames_builder *g, const struct table_cell *from, char *said, unsigned depth)
+static void stack_frames_append_outer(struct stack_frames_builder *g, const struct table_cell *from,
+                                      char *said, unsigned depth)
 {
     uint32_t before = g->latest[depth];
     struct table_cell *same = before ? &cells_of(g, before - 1)[g->scope] : NULL;
@@ -86,7 +89,8 @@ static void stack_frames_receive_row(struct stack_frames_builder *g, uint32_t i)
     unsigned depth = row->depth + (row->depth ? g->added[row->depth - 1] : 0u);
     uint32_t frames = call->is == CELL_PLACE ? stack_frames_count(g->names, call->place) : 1;
     for (; frames > 1 && depth < UINT8_MAX; frames--, depth++)
-        stack_frames_append_outer(g, from, stack_frames_text(g->names, call->place, frames - 1), depth);
+        stack_frames_append_outer(g, from, stack_frames_text(g->names, call->place, frames - 1),
+                                  depth);
     depth = depth < UINT8_MAX ? depth : UINT8_MAX;
     g->added[row->depth] = (uint8_t)(depth - row->depth);
     memcpy(stack_frames_append_row(g, row, depth), from, g->table->column_count * sizeof *from);

@@ -17,29 +17,35 @@ struct callgraph_builder {
 
 /* ---- nodes ---- */
 
-static const struct table_cell *table_to_callgraph_find_cell(const struct callgraph_builder *m, uint32_t row, uint32_t column)
+static const struct table_cell *table_to_callgraph_find_cell(const struct callgraph_builder *m,
+                                                             uint32_t row, uint32_t column)
 {
     static const struct table_cell none;
     return column < m->table->column_count ? &result_table_cells(m->table, row)[column] : &none;
 }
 
-static int64_t table_to_callgraph_cell_number(const struct callgraph_builder *m, uint32_t row, uint32_t column)
+static int64_t table_to_callgraph_cell_number(const struct callgraph_builder *m, uint32_t row,
+                                              uint32_t column)
 {
     const struct table_cell *c = table_to_callgraph_find_cell(m, row, column);
     return c->is == CELL_NUMBER && c->number > 0 ? c->number : 0;
 }
 
-static char *table_to_callgraph_cell_text(const struct callgraph_builder *m, uint32_t row, uint32_t column)
+static char *table_to_callgraph_cell_text(const struct callgraph_builder *m, uint32_t row,
+                                          uint32_t column)
 {
-    return result_table_cell_text(&m->names, &m->table->columns[column], table_to_callgraph_find_cell(m, row, column));
+    return result_table_cell_text(&m->names, &m->table->columns[column],
+                                  table_to_callgraph_find_cell(m, row, column));
 }
 
 /* "total 12.300 ms, self 3.100 ms", or how often, where that is all. */
 static char *table_to_callgraph_amount_text(const struct callgraph_builder *m, uint32_t row)
 {
     char *calls = table_to_callgraph_cell_text(m, row, m->calls), *said = NULL;
-    if (table_to_callgraph_find_cell(m, row, m->self)->is == CELL_NUMBER && table_to_callgraph_find_cell(m, row, m->total)->is == CELL_NUMBER) {
-        char *total = table_to_callgraph_cell_text(m, row, m->total), *self = table_to_callgraph_cell_text(m, row, m->self);
+    if (table_to_callgraph_find_cell(m, row, m->self)->is == CELL_NUMBER &&
+        table_to_callgraph_find_cell(m, row, m->total)->is == CELL_NUMBER) {
+        char *total = table_to_callgraph_cell_text(m, row, m->total),
+             *self = table_to_callgraph_cell_text(m, row, m->self);
         said = xasprintf("total %s ms, self %s ms", total, self);
         free(total);
         free(self);
@@ -54,11 +60,13 @@ static void add_node(struct callgraph_builder *m, uint32_t row)
 {
     const struct table_cell *scope = table_to_callgraph_find_cell(m, row, m->scope);
     struct call_graph_node node = {.name = table_to_callgraph_cell_text(m, row, m->scope),
-                                  .amount = table_to_callgraph_amount_text(m, row),
-                                  .cycle = (uint32_t)table_to_callgraph_cell_number(m, row, m->cycle),
-                                  .row = row,
-                                  .waited = scope->is == CELL_TEXT && *scope->text != '('};
-    node.share = m->all ? (double)table_to_callgraph_cell_number(m, row, m->self) / (double)m->all : 0;
+                                   .amount = table_to_callgraph_amount_text(m, row),
+                                   .cycle =
+                                       (uint32_t)table_to_callgraph_cell_number(m, row, m->cycle),
+                                   .row = row,
+                                   .waited = scope->is == CELL_TEXT && *scope->text != '('};
+    node.share =
+        m->all ? (double)table_to_callgraph_cell_number(m, row, m->self) / (double)m->all : 0;
     m->node_of[row] = m->graph->count;
     ARRAY_PUSH(m->graph->nodes, m->graph->count, node);
 }
@@ -93,7 +101,9 @@ static bool table_to_callgraph_same_function(const struct table_cell *a, const s
 static uint32_t table_to_callgraph_callee_node(const struct callgraph_builder *m, uint32_t row)
 {
     for (uint32_t i = 0; i < m->table->row_count; i++)
-        if (m->node_of[i] != UINT32_MAX && table_to_callgraph_same_function(table_to_callgraph_find_cell(m, i, m->scope), table_to_callgraph_find_cell(m, row, m->scope)))
+        if (m->node_of[i] != UINT32_MAX &&
+            table_to_callgraph_same_function(table_to_callgraph_find_cell(m, i, m->scope),
+                                             table_to_callgraph_find_cell(m, row, m->scope)))
             return m->node_of[i];
     return UINT32_MAX;
 }
@@ -108,8 +118,10 @@ static void add_arcs(struct callgraph_builder *m)
         if (from == UINT32_MAX || to == UINT32_MAX)
             continue;
         struct call_graph_arc arc = {from, to, table_to_callgraph_cell_text(m, i, m->calls), 0};
-        uint32_t size = table_to_callgraph_find_cell(m, i, m->total)->is == CELL_NUMBER ? m->total : m->self;
-        arc.share = m->all ? (double)table_to_callgraph_cell_number(m, i, size) / (double)m->all : 0;
+        uint32_t size =
+            table_to_callgraph_find_cell(m, i, m->total)->is == CELL_NUMBER ? m->total : m->self;
+        arc.share =
+            m->all ? (double)table_to_callgraph_cell_number(m, i, size) / (double)m->all : 0;
         ARRAY_PUSH(m->graph->arcs, m->graph->arc_count, arc);
     }
 }
@@ -124,22 +136,22 @@ static void add_notes(struct callgraph_builder *m)
     ARRAY_PUSH(m->graph->notes, m->graph->note_count, xstrdup(how));
     if (m->left_out)
         ARRAY_PUSH(m->graph->notes, m->graph->note_count,
-             xasprintf("%u functions that took less are left out.", m->left_out));
+                   xasprintf("%u functions that took less are left out.", m->left_out));
     for (uint32_t i = 0; i < m->table->note_count; i++)
         ARRAY_PUSH(m->graph->notes, m->graph->note_count, xstrdup(m->table->notes[i]));
 }
 
 void table_to_callgraph_make(struct call_graph *graph, const struct table_names *names,
-                   const struct result_table *t)
+                             const struct result_table *t)
 {
     struct callgraph_builder m = {.table = t,
-                       .names = *names,
-                       .graph = graph,
-                       .scope = result_table_find_column(t, "scope"),
-                       .calls = result_table_find_column(t, "calls"),
-                       .self = result_table_find_column(t, "self_ns"),
-                       .total = result_table_find_column(t, "total_ns"),
-                       .cycle = result_table_find_column(t, "cycle")};
+                                  .names = *names,
+                                  .graph = graph,
+                                  .scope = result_table_find_column(t, "scope"),
+                                  .calls = result_table_find_column(t, "calls"),
+                                  .self = result_table_find_column(t, "self_ns"),
+                                  .total = result_table_find_column(t, "total_ns"),
+                                  .cycle = result_table_find_column(t, "cycle")};
     *graph = (struct call_graph){0};
     if (m.scope == t->column_count || m.calls == t->column_count)
         return;

@@ -7,6 +7,6 @@
 
 /* Of more than CALL_GRAPH_NODES_MAX functions the first ones; the notes say how many are left out. */
 void table_to_callgraph_make(struct call_graph *graph, const struct table_names *names,
-                   const struct result_table *table);
+                             const struct result_table *table);
 
 #endif

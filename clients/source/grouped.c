@@ -41,7 +41,8 @@ bool call_groups_is_grouping(const char *by)
 static char *file_of(const struct call_groups_builder *m, const struct table_cell *cell)
 {
     if (cell->is == CELL_PLACE) {
-        struct symbol_location site = symbolize(m->names->sites, cell->place.process, cell->place.address);
+        struct symbol_location site =
+            symbolize(m->names->sites, cell->place.process, cell->place.address);
         if (site.path && *site.path)
             return xstrdup(site.path);
     }
@@ -50,7 +51,8 @@ static char *file_of(const struct call_groups_builder *m, const struct table_cel
 
 static char *category_of(const struct call_groups_builder *m, const struct table_cell *cell)
 {
-    unsigned category = cell->is == CELL_TEXT ? CATEGORY_EXTRA : function_categories_of(m->names, cell);
+    unsigned category =
+        cell->is == CELL_TEXT ? CATEGORY_EXTRA : function_categories_of(m->names, cell);
     return xstrdup(category ? target_categories[category] : "(none said)");
 }
 
@@ -112,8 +114,8 @@ static int call_groups_compare_reverse(const void *a, const void *b, void *conte
 
 /* ---- the table ---- */
 
-static void add_column(struct call_groups_builder *m, const char *name, const char *title, uint8_t kind,
-                       const struct table_column *like, bool detail)
+static void add_column(struct call_groups_builder *m, const char *name, const char *title,
+                       uint8_t kind, const struct table_column *like, bool detail)
 {
     struct table_column column = {.name = xstrdup(name),
                                   .title = xstrdup(title),
@@ -172,9 +174,9 @@ static void show_group(struct call_groups_builder *m, const struct call_group *g
     memcpy(cells + SUMS, group->sum, sizeof group->sum);
     cells[SUMS + SUM_COUNT] =
         call_groups_text_cell(group->incomplete && group->counted ? "INCOMPLETE, some counted only"
-             : group->incomplete                 ? "INCOMPLETE"
-             : group->counted                    ? "some counted only"
-                                                 : "");
+                              : group->incomplete                 ? "INCOMPLETE"
+                              : group->counted                    ? "some counted only"
+                                                                  : "");
     for (uint32_t i = 0; m->how->tree && i < group->row_count; i++) {
         const struct table_cell *from = result_table_cells(m->from, group->rows[i]);
         cells = new_row(m, 1);
@@ -209,14 +211,14 @@ static uint32_t sorted_by(const struct call_groups_builder *m)
 }
 
 bool call_groups_make(struct result_table *to, const struct call_groups_options *how,
-                  const struct table_names *names, const struct result_table *calls)
+                      const struct table_names *names, const struct result_table *calls)
 {
     struct call_groups_builder m = {.how = how,
-                       .names = names,
-                       .from = calls,
-                       .to = to,
-                       .scope = result_table_find_column(calls, "scope"),
-                       .mark = result_table_find_column(calls, "mark")};
+                                    .names = names,
+                                    .from = calls,
+                                    .to = to,
+                                    .scope = result_table_find_column(calls, "scope"),
+                                    .mark = result_table_find_column(calls, "mark")};
     bool good = m.scope < calls->column_count && m.mark < calls->column_count;
     *to = (struct result_table){0};
     for (size_t i = 0; i < SUM_COUNT; i++) {
@@ -230,8 +232,8 @@ bool call_groups_make(struct result_table *to, const struct call_groups_options 
         add_row(&m, i);
     uint32_t column = sorted_by(&m);
     if (column != UINT32_MAX && m.group_count)
-        qsort_r(m.groups, m.group_count, sizeof *m.groups, how->backwards ? call_groups_compare_reverse : by_column,
-                &column);
+        qsort_r(m.groups, m.group_count, sizeof *m.groups,
+                how->backwards ? call_groups_compare_reverse : by_column, &column);
     for (uint32_t i = 0; i < m.group_count && (!how->top || i < how->top); i++)
         show_group(&m, &m.groups[i]);
     call_groups_finish_table(&m);

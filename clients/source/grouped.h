@@ -17,6 +17,6 @@ bool call_groups_is_grouping(const char *by); /* NULL: no */
 /* A row a group, of the table of calls by function (flat).  What cannot be added up (least, most, total) has no column: what
  * a function took with all that it called lies in the times of several groups.  False: there is no such column. */
 bool call_groups_make(struct result_table *to, const struct call_groups_options *how,
-                  const struct table_names *names, const struct result_table *calls);
+                      const struct table_names *names, const struct result_table *calls);
 
 #endif

@@ -24,7 +24,8 @@ static const char *looked_up(const struct line_metadata *line, struct symbolizer
     return name || !line->is.entry ? name : symbolize(sites, process, line->is.entry).place;
 }
 
-const char *line_label_text(const struct trace_metadata *book, struct symbolizer *sites, uint32_t number)
+const char *line_label_text(const struct trace_metadata *book, struct symbolizer *sites,
+                            uint32_t number)
 {
     static char text[32];
     const struct line_metadata *line = metadata_line(book, number);
@@ -49,14 +50,16 @@ static bool is_numbered(const struct trace_metadata *book, uint32_t line)
 }
 
 /* What has no name is called as its kind is, where such lines are numbered. */
-static const char *plain_name(const struct trace_metadata *book, struct symbolizer *sites, uint32_t line)
+static const char *plain_name(const struct trace_metadata *book, struct symbolizer *sites,
+                              uint32_t line)
 {
     const char *name = line_label_text(book, sites, line);
     const struct target_line_type *kind = metadata_line_type(book, line);
     return strncmp(name, "0x", 2) == 0 && is_numbered(book, line) ? kind->title : name;
 }
 
-static void line_label_one(struct trace_metadata *book, struct symbolizer *sites, uint32_t i, enum labels how)
+static void line_label_one(struct trace_metadata *book, struct symbolizer *sites, uint32_t i,
+                           enum labels how)
 {
     struct line_metadata *line = metadata_line(book, i);
     const char *letter = metadata_line_letter(book, i), *name = line_label_text(book, sites, i);
@@ -120,7 +123,8 @@ static uint64_t line_label_hash(const struct line_metadata *line)
 }
 
 /* "T:main", "T:main (server)": new memory. */
-static char *line_label_of_program(const struct trace_metadata *book, uint32_t i, const struct label_names *names)
+static char *line_label_of_program(const struct trace_metadata *book, uint32_t i,
+                                   const struct label_names *names)
 {
     const struct line_metadata *line = metadata_line(book, i);
     const char *program =
@@ -136,7 +140,8 @@ static void number_twins(struct trace_metadata *book)
     struct label_names names = {{0}, {0}};
     for (uint32_t i = 1; i <= book->line_count; i++)
         if (line_label_is_numbered(metadata_line(book, i)))
-            line_label_note_program(&names, line_label_hash(metadata_line(book, i)), line_label_program(book, i));
+            line_label_note_program(&names, line_label_hash(metadata_line(book, i)),
+                                    line_label_program(book, i));
     for (uint32_t i = 1; i <= book->line_count; i++) {
         struct line_metadata *line = metadata_line(book, i);
         if (!line_label_is_numbered(line))
@@ -159,7 +164,7 @@ static void number_twins(struct trace_metadata *book)
 }
 
 bool line_label_matches(const struct trace_metadata *book, struct symbolizer *sites, uint32_t line,
-                     const char *pattern)
+                        const char *pattern)
 {
     const char *name = line_label_text(book, sites, line), *label = metadata_label(book, line),
                *colon = strchr(label, ':');
@@ -173,7 +178,8 @@ bool line_label_matches(const struct trace_metadata *book, struct symbolizer *si
     return is;
 }
 
-void line_labels_assign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known, enum labels how)
+void line_labels_assign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known,
+                        enum labels how)
 {
     bool any = false;
     for (; *known < book->process_count; ++*known)
@@ -192,7 +198,8 @@ void line_labels_assign(struct trace_metadata *book, struct symbolizer *sites, u
         number_twins(book);
 }
 
-void line_labels_reassign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known, enum labels how)
+void line_labels_reassign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known,
+                          enum labels how)
 {
     for (uint32_t i = 1; i <= book->line_count; i++) {
         struct line_metadata *line = metadata_line(book, i);

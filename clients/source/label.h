@@ -12,13 +12,16 @@ enum labels { LABELS_NAME, LABELS_ID, LABELS_ADDRESS };
 
 /* Tells `sites` the programs that it does not know yet and sets the labels of all lines
  * without one.  *known: programs told so far, starts at 0. */
-void line_labels_assign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known, enum labels how);
+void line_labels_assign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known,
+                        enum labels how);
 /* All labels anew. */
-void line_labels_reassign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known, enum labels how);
+void line_labels_reassign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known,
+                          enum labels how);
 /* The name alone, without a number; never NULL.  Valid until the next call. */
-const char *line_label_text(const struct trace_metadata *book, struct symbolizer *sites, uint32_t line);
+const char *line_label_text(const struct trace_metadata *book, struct symbolizer *sites,
+                            uint32_t line);
 /* Whether a pattern (fnmatch) is the label of a line, or its name, with or without the letter. */
 bool line_label_matches(const struct trace_metadata *book, struct symbolizer *sites, uint32_t line,
-                     const char *pattern);
+                        const char *pattern);
 
 #endif

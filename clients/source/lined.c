@@ -34,7 +34,8 @@ static void add_figures(struct result_table *t, const struct line_costs *l, bool
         bool fine = i == FIGURE_CALLED || i == FIGURE_WAITS || (i == FIGURE_RAN && l->measured),
              known = l->all.known & 1u << i || (i == FIGURE_TOTAL && l->measured);
         if (i != FIGURE_TOTAL || totals)
-            add_column(t, line_costs_name(i), line_costs_title(i), line_costs_kind(i), fine || !known);
+            add_column(t, line_costs_name(i), line_costs_title(i), line_costs_kind(i),
+                       fine || !known);
     }
     add_column(t, "share", "%", TABLE_SHARE, false);
 }
@@ -62,8 +63,8 @@ static void set_text(struct result_table *t, struct table_cell *cells, const cha
     cells[result_table_find_column(t, name)] = (struct table_cell){.is = CELL_TEXT, .text = text};
 }
 
-static void set_figures(struct result_table *t, struct table_cell *cells, const struct line_costs *l,
-                        const struct line_figures *f)
+static void set_figures(struct result_table *t, struct table_cell *cells,
+                        const struct line_costs *l, const struct line_figures *f)
 {
     for (unsigned i = 0; i < FIGURES; i++)
         if (f->known & 1u << i && result_table_find_column(t, line_costs_name(i)) < t->column_count)
@@ -71,7 +72,8 @@ static void set_figures(struct result_table *t, struct table_cell *cells, const 
     cells[result_table_find_column(t, "share")] = table_cell_real(line_costs_share(l, f));
 }
 
-static void set_total(struct result_table *t, const struct line_costs *l, const struct line_figures *f)
+static void set_total(struct result_table *t, const struct line_costs *l,
+                      const struct line_figures *f)
 {
     t->total = xcalloc(t->column_count, sizeof *t->total);
     set_figures(t, t->total, l, f);
@@ -93,8 +95,8 @@ static char *state_of(const struct line_costs_file *file, const struct source_fi
     return state;
 }
 
-void annotated_source_files(struct result_table *t, const struct line_costs *l, const struct source_file_search *search,
-                 int64_t began_ns)
+void annotated_source_files(struct result_table *t, const struct line_costs *l,
+                            const struct source_file_search *search, int64_t began_ns)
 {
     t->title = xstrdup("source");
     add_figures(t, l, false);
@@ -158,7 +160,8 @@ static uint32_t annotated_source_select_lines(struct annotated_source_writer *w)
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->file->line_count; i++)
         if (is_of(w, &w->file->lines[i]))
-            all[count++] = (struct weighted_line){line_costs_weight(w->costs, &w->file->lines[i].figures), i};
+            all[count++] =
+                (struct weighted_line){line_costs_weight(w->costs, &w->file->lines[i].figures), i};
     if (count && w->wanted->top)
         qsort(all, count, sizeof *all, annotated_source_compare_weight);
     if (w->wanted->top && count > w->wanted->top)
@@ -206,7 +209,8 @@ static void add_thread(struct table_row *row, uint32_t thread)
 static void set_about(struct table_row *row, const struct result_table *places,
                       const struct line_costs_line *line)
 {
-    uint32_t waited = result_table_find_column(places, "waited_ns"), path = result_table_find_column(places, "path_ns");
+    uint32_t waited = result_table_find_column(places, "waited_ns"),
+             path = result_table_find_column(places, "path_ns");
     int64_t most = -1;
     for (uint32_t i = 0; i < line->row_count; i++) {
         const struct table_row *of = &places->rows[line->rows[i]];
@@ -288,10 +292,13 @@ static struct line_figures annotated_source_sum_figures(const struct annotated_s
     return all;
 }
 
-bool annotated_source_lines(struct result_table *t, const struct line_costs *l, const struct line_costs_file *file,
-                 const struct source_file_text *written, const struct annotated_source_options *wanted)
+bool annotated_source_lines(struct result_table *t, const struct line_costs *l,
+                            const struct line_costs_file *file,
+                            const struct source_file_text *written,
+                            const struct annotated_source_options *wanted)
 {
-    struct annotated_source_writer w = {t, l, file, written, wanted, NULL, NULL, written->line_count};
+    struct annotated_source_writer w = {t,      l,    file, written,
+                                        wanted, NULL, NULL, written->line_count};
     w.told = xcalloc(file->line_count + 1, sizeof *w.told);
     w.near = xcalloc((size_t)w.lines + 2, sizeof *w.near);
     bool any = annotated_source_select_lines(&w) > 0;

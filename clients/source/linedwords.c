@@ -38,8 +38,8 @@ static bool is_blank(const struct result_table *t, uint32_t row, const uint32_t 
     return way;
 }
 
-static char *annotated_words_cell_text(const struct table_names *names, const struct result_table *t, uint32_t row,
-                 uint32_t column)
+static char *annotated_words_cell_text(const struct table_names *names,
+                                       const struct result_table *t, uint32_t row, uint32_t column)
 {
     const struct table_cell *cells = result_table_cells(t, row);
     uint32_t last = result_table_find_column(t, "last");
@@ -49,15 +49,17 @@ static char *annotated_words_cell_text(const struct table_names *names, const st
         return annotated_words_shorten_text(cells[column].text);
     if (column == result_table_find_column(t, "line") && cells[last].is == CELL_NUMBER)
         return xasprintf("%lld-%lld", (long long)cells[column].number,
-                              (long long)cells[last].number);
+                         (long long)cells[last].number);
     return result_table_cell_text(names, &t->columns[column], &cells[column]);
 }
 
-static void annotated_words_write_row(struct text_table *s, const struct table_names *names, const struct result_table *t,
-                    uint32_t i, const uint32_t *columns)
+static void annotated_words_write_row(struct text_table *s, const struct table_names *names,
+                                      const struct result_table *t, uint32_t i,
+                                      const uint32_t *columns)
 {
     struct text_table_row *row = text_table_add_row(s);
-    const struct table_cell *share = &result_table_cells(t, i)[result_table_find_column(t, "share")];
+    const struct table_cell *share =
+        &result_table_cells(t, i)[result_table_find_column(t, "share")];
     row->row = i;
     row->share = share->is == CELL_REAL ? share->real : 0;
     for (uint32_t k = 0; k < s->column_count; k++)
@@ -73,8 +75,8 @@ static void annotated_words_write_gap(struct text_table *s, const uint32_t *colu
         row->cells[k] = xstrdup(columns[k] == line ? "…" : "");
 }
 
-static void annotated_words_write_total(struct text_table *s, const struct table_names *names, const struct result_table *t,
-                      const uint32_t *columns)
+static void annotated_words_write_total(struct text_table *s, const struct table_names *names,
+                                        const struct result_table *t, const uint32_t *columns)
 {
     struct text_table_row *row = text_table_add_row(s);
     row->total = true;
@@ -86,13 +88,16 @@ static void annotated_words_write_total(struct text_table *s, const struct table
     }
 }
 
-void annotated_words_write(struct text_table *s, const struct table_names *names, const struct result_table *t)
+void annotated_words_write(struct text_table *s, const struct table_names *names,
+                           const struct result_table *t)
 {
-    uint32_t count, *columns = result_table_choose_columns(t, NULL, &count, NULL), line = result_table_find_column(t, "line");
+    uint32_t count, *columns = result_table_choose_columns(t, NULL, &count, NULL),
+                    line = result_table_find_column(t, "line");
     int64_t said = 0; /* up to this line nothing was left out */
     *s = (struct text_table){.title = xasprintf("%s: %s", names->book->run.name, t->title)};
     for (uint32_t k = 0; k < count; k++) {
-        text_table_add_column(s, result_table_title_text(&t->columns[columns[k]]), columns[k] <= line);
+        text_table_add_column(s, result_table_title_text(&t->columns[columns[k]]),
+                              columns[k] <= line);
         s->columns[k].shaded = columns[k] == line;
         s->columns[k].code = columns[k] > line;
     }

@@ -14,7 +14,8 @@ struct line_text_buffer {
     unsigned count;
 };
 
-static const struct table_cell *cell_of(const struct line_text_buffer *s, uint32_t row, const char *name)
+static const struct table_cell *cell_of(const struct line_text_buffer *s, uint32_t row,
+                                        const char *name)
 {
     return &result_table_cells(s->table, row)[result_table_find_column(s->table, name)];
 }
@@ -24,7 +25,7 @@ static void line_text_append(struct line_text_buffer *s, char *more)
 {
     if (s->count++ <= SAID) {
         char *all = xasprintf("%s%s%s", s->text, *s->text ? "; " : "",
-                                   s->count <= SAID ? more : "and so on");
+                              s->count <= SAID ? more : "and so on");
         free(s->text);
         s->text = all;
     }
@@ -43,9 +44,9 @@ static void line_text_report_call(struct line_text_buffer *s, uint32_t row)
                      ? result_table_place_text(s->names, of->place, "a call that is recorded")
                      : xstrdup("a call that is recorded");
     char *count = line_text_count_text(cell_of(s, row, "calls")->number);
-    line_text_append(s, total->is == CELL_NUMBER
-               ? xasprintf("calls %s %s, %.3f ms", name, count, (double)total->number / 1e6)
-               : xasprintf("calls %s %s", name, count));
+    line_text_append(s, total->is == CELL_NUMBER ? xasprintf("calls %s %s, %.3f ms", name, count,
+                                                             (double)total->number / 1e6)
+                                                 : xasprintf("calls %s %s", name, count));
     free(name);
     free(count);
 }
@@ -54,13 +55,13 @@ static void line_text_report_wait(struct line_text_buffer *s, uint32_t row)
 {
     const struct table_cell *of = cell_of(s, row, "of");
     char *count = line_text_count_text(cell_of(s, row, "waits")->number);
-    line_text_append(s, xasprintf("%s %s, waited %.3f ms", of->is == CELL_TEXT ? of->text : "waits", count,
-                          (double)cell_of(s, row, "waited_ns")->number / 1e6));
+    line_text_append(s, xasprintf("%s %s, waited %.3f ms", of->is == CELL_TEXT ? of->text : "waits",
+                                  count, (double)cell_of(s, row, "waited_ns")->number / 1e6));
     free(count);
 }
 
 char *line_text_make(const struct table_names *names, const struct line_costs *costs,
-               const struct line_costs_line *line)
+                     const struct line_costs_line *line)
 {
     struct line_text_buffer s = {names, costs->table, xstrdup(""), 0};
     for (uint32_t i = 0; i < line->row_count; i++) {

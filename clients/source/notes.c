@@ -229,9 +229,9 @@ bool note_file_open(struct note_file *notes, const struct session *source, struc
     const struct run_info *run = &source->book.run;
     const char *trace = trace_of(source);
     *notes = (struct note_file){.run = xstrdup(run->name ? run->name : ""),
-                            .began_ns = run->wall_ns,
-                            .beside = trace ? beside_of(trace) : NULL,
-                            .elsewhere = elsewhere_of(run)};
+                                .began_ns = run->wall_ns,
+                                .beside = trace ? beside_of(trace) : NULL,
+                                .elsewhere = elsewhere_of(run)};
     bool ok = note_file_reload(notes, error);
     if (!ok)
         notes->why = xstrdup(error->text);
@@ -422,7 +422,8 @@ static bool notes_may_set(const struct note_file *notes, struct event_id at, con
     return readable && fits;
 }
 
-enum notes_kept note_file_set(struct note_file *notes, struct event_id at, const char *text, struct error *error)
+enum notes_kept note_file_set(struct note_file *notes, struct event_id at, const char *text,
+                              struct error *error)
 {
     struct error ignored;
     enum notes_kept kept = NOTES_NOWHERE;

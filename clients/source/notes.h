@@ -39,11 +39,13 @@ enum notes_kept {
  * then, and what is written is kept nowhere.  Either way note_file_free() ends it. */
 bool note_file_open(struct note_file *notes, const struct session *source, struct error *error);
 void note_file_free(struct note_file *notes); /* NULL or zeroed: nothing */
-const char *note_file_text(const struct note_file *notes, struct event_id at); /* NULL: there is none */
+const char *note_file_text(const struct note_file *notes,
+                           struct event_id at); /* NULL: there is none */
 /* text: replaces what there was; NULL: the note goes. */
 enum notes_kept note_file_set(struct note_file *notes, struct event_id at, const char *text,
-                          struct error *error);
-const char *note_file_file(const struct note_file *notes); /* where they are kept; NULL: nowhere yet */
+                              struct error *error);
+const char *
+note_file_file(const struct note_file *notes); /* where they are kept; NULL: nowhere yet */
 void note_file_forget(const char *trace); /* the file beside it goes, which is removed */
 /* They go with a copy of the trace.  False: see error. */
 bool note_file_copy(const struct note_file *notes, const char *trace, struct error *error);

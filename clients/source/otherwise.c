@@ -33,11 +33,13 @@ struct finding_text_row {
     uint32_t row;
 };
 
-static const struct table_cell *finding_text_find_cell(const struct finding_text_row *r, const char *name)
+static const struct table_cell *finding_text_find_cell(const struct finding_text_row *r,
+                                                       const char *name)
 {
     static const struct table_cell nothing;
     uint32_t column = result_table_find_column(r->table, name);
-    return column < r->table->column_count ? &result_table_cells(r->table, r->row)[column] : &nothing;
+    return column < r->table->column_count ? &result_table_cells(r->table, r->row)[column]
+                                           : &nothing;
 }
 
 static const char *finding_text_line_label(const struct finding_text_row *r, const char *name)
@@ -47,14 +49,17 @@ static const char *finding_text_line_label(const struct finding_text_row *r, con
 }
 
 /* " at f.c:12 (3:4)", new memory. */
-static char *finding_text_place_text(const struct finding_text_row *r, const char *place, const char *event)
+static char *finding_text_place_text(const struct finding_text_row *r, const char *place,
+                                     const char *event)
 {
-    const struct table_cell *p = finding_text_find_cell(r, place), *e = finding_text_find_cell(r, event);
-    char at[48] = "", *said = p->is == CELL_PLACE ? result_table_place_text(r->names, p->place, "") : NULL;
+    const struct table_cell *p = finding_text_find_cell(r, place),
+                            *e = finding_text_find_cell(r, event);
+    char at[48] = "",
+         *said = p->is == CELL_PLACE ? result_table_place_text(r->names, p->place, "") : NULL;
     if (e->is == CELL_EVENT)
         event_id_print(at, sizeof at, e->event);
     char *all = xasprintf("%s%s%s%s%s", said && *said ? " at " : "", said ? said : "",
-                               *at ? " (" : "", at, *at ? ")" : "");
+                          *at ? " (" : "", at, *at ? ")" : "");
     free(said);
     return all;
 }
@@ -62,8 +67,8 @@ static char *finding_text_place_text(const struct finding_text_row *r, const cha
 /* What a thread did, in words with one place for its name and each of two lines and where it was there. */
 static char *finding_text_participant_text(struct finding_text_row *r, const char *format)
 {
-    char *first = finding_text_place_text(r, "where", "event"), *then = finding_text_place_text(r, "then_where", "then_event"),
-         *said = NULL, text[1000];
+    char *first = finding_text_place_text(r, "where", "event"),
+         *then = finding_text_place_text(r, "then_where", "then_event"), *said = NULL, text[1000];
     size_t n = 0;
     for (const char *c = format; *c && n < sizeof text - 1; c++) {
         const char *put = *c != '%'     ? NULL
@@ -83,8 +88,8 @@ static char *finding_text_participant_text(struct finding_text_row *r, const cha
     return said;
 }
 
-char *finding_text_participant(const struct table_names *names, const struct result_table *t, uint32_t row,
-                     const char *kind)
+char *finding_text_participant(const struct table_names *names, const struct result_table *t,
+                               uint32_t row, const char *kind)
 {
     static const char *const ways[][3] = {
         {"inversion", "%T took %L%l, then asked for %M%m", NULL},
@@ -97,11 +102,13 @@ char *finding_text_participant(const struct table_names *names, const struct res
         {"first", "%T took %L%l", "%T took %L%l after that"},
     };
     struct finding_text_row r = {names, t, row};
-    bool first = row && !t->rows[row - 1].depth, then = finding_text_find_cell(&r, "then_event")->is == CELL_EVENT;
+    bool first = row && !t->rows[row - 1].depth,
+         then = finding_text_find_cell(&r, "then_event")->is == CELL_EVENT;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(ways[i][0], kind) == 0 &&
             (first || !ways[i][2] || then || strcmp(kind, "missed") != 0))
-            return finding_text_participant_text(&r, first || !ways[i][2] ? ways[i][1] : ways[i][2]);
+            return finding_text_participant_text(&r,
+                                                 first || !ways[i][2] ? ways[i][1] : ways[i][2]);
     return finding_text_participant_text(&r, "%T took %L%l, too");
 }
 

@@ -13,7 +13,7 @@ const char *finding_text_kind(const struct result_table *table, uint32_t row);
 /* Of such a row, what could be: "inversion (3 times): each holds ...", new memory. */
 char *finding_text_summary(const struct result_table *table, uint32_t row);
 /* What a thread did, of a row of depth 1 under one of that kind: new memory. */
-char *finding_text_participant(const struct table_names *names, const struct result_table *table, uint32_t row,
-                     const char *kind);
+char *finding_text_participant(const struct table_names *names, const struct result_table *table,
+                               uint32_t row, const char *kind);
 
 #endif

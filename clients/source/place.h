@@ -57,7 +57,8 @@ struct view_style {
     int64_t threshold_ns;
 };
 
-void view_state_copy(struct view_state *to, const struct view_state *from); /* to: zeroed or a place */
+void view_state_copy(struct view_state *to,
+                     const struct view_state *from); /* to: zeroed or a place */
 void view_state_free(struct view_state *place); /* empties it */
 bool view_state_equal(const struct view_state *a, const struct view_state *b);
 /* Asks for its window; rows are the request's own, moves borrowed. */

@@ -41,14 +41,14 @@ struct wait_summary_columns {
 static struct wait_summary_columns columns_of(const struct result_table *t)
 {
     struct wait_summary_columns c = {.waited = result_table_find_column(t, "waited_ns"),
-                        .thread = result_table_find_column(t, "thread"),
-                        .step = result_table_find_column(t, "step"),
-                        .charge = result_table_find_column(t, "charge_ns"),
-                        .since = result_table_find_column(t, "since"),
-                        .since_ns = result_table_find_column(t, "since_ns"),
-                        .where = result_table_find_column(t, "where"),
-                        .since_event = result_table_find_column(t, "since_event"),
-                        .since_where = result_table_find_column(t, "since_where")};
+                                     .thread = result_table_find_column(t, "thread"),
+                                     .step = result_table_find_column(t, "step"),
+                                     .charge = result_table_find_column(t, "charge_ns"),
+                                     .since = result_table_find_column(t, "since"),
+                                     .since_ns = result_table_find_column(t, "since_ns"),
+                                     .where = result_table_find_column(t, "where"),
+                                     .since_event = result_table_find_column(t, "since_event"),
+                                     .since_where = result_table_find_column(t, "since_where")};
     uint32_t n = t->column_count;
     c.good =
         c.waited < n && c.thread < n && c.step < n && c.charge < n && c.since < n && c.since_ns < n;
@@ -68,10 +68,12 @@ static int64_t wait_summary_cell_number(const struct result_table *t, uint32_t r
 }
 
 /* The row of this segment with the next smaller charge (or an equal one further down); row_count: there is none. */
-static uint32_t next_charge(const struct result_table *t, const struct wait_summary_columns *c, uint32_t segment,
-                            uint32_t before)
+static uint32_t next_charge(const struct result_table *t, const struct wait_summary_columns *c,
+                            uint32_t segment, uint32_t before)
 {
-    int64_t limit = before < t->row_count ? wait_summary_cell_number(t, before, c->charge) : INT64_MAX, most = 0;
+    int64_t limit =
+                before < t->row_count ? wait_summary_cell_number(t, before, c->charge) : INT64_MAX,
+            most = 0;
     uint32_t found = t->row_count;
     for (uint32_t i = segment + 1; i < t->row_count && t->rows[i].depth > 0; i++) {
         int64_t ns = wait_summary_cell_number(t, i, c->charge);
@@ -85,8 +87,8 @@ static uint32_t next_charge(const struct result_table *t, const struct wait_summ
 }
 
 static void add_step(struct wait_summary_text_buffer *said, const struct table_names *names,
-                     const struct result_table *t, const struct wait_summary_columns *c, uint32_t segment,
-                     uint32_t row, const char *before)
+                     const struct result_table *t, const struct wait_summary_columns *c,
+                     uint32_t segment, uint32_t row, const char *before)
 {
     const struct table_cell *who = &result_table_cells(t, row)[c->thread],
                             *whom = &result_table_cells(t, segment)[c->thread];
@@ -100,8 +102,8 @@ static void add_step(struct wait_summary_text_buffer *said, const struct table_n
 }
 
 static void add_steps(struct wait_summary_text_buffer *said, const struct table_names *names,
-                      const struct result_table *t, const struct wait_summary_columns *c, uint32_t segment,
-                      bool several)
+                      const struct result_table *t, const struct wait_summary_columns *c,
+                      uint32_t segment, bool several)
 {
     uint32_t told = 0, row = t->row_count, most = several ? STEPS_EACH : STEPS;
     while ((row = next_charge(t, c, segment, row)) < t->row_count) {
@@ -110,34 +112,39 @@ static void add_steps(struct wait_summary_text_buffer *said, const struct table_
         told++;
     }
     if (told > most)
-        wait_summary_append(said, several ? xstrdup(", ...") : xasprintf(", and %u more", told - most));
+        wait_summary_append(said,
+                            several ? xstrdup(", ...") : xasprintf(", and %u more", told - most));
     if (told && several)
         wait_summary_append(said, xstrdup(")"));
 }
 
 /* The column of a row in words, where it is known; NULL: it is not. */
-static char *wait_summary_known_cell_text(const struct table_names *names, const struct result_table *t, uint32_t row,
-                   uint32_t column)
+static char *wait_summary_known_cell_text(const struct table_names *names,
+                                          const struct result_table *t, uint32_t row,
+                                          uint32_t column)
 {
-    const struct table_cell *cell = column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
+    const struct table_cell *cell =
+        column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
     bool is = cell && cell->is != CELL_NULL && (cell->is != CELL_PLACE || cell->place.address);
     return is ? in_words(names, t, row, column) : NULL;
 }
 
 /* "; since 1:1 at 21.5 ms, when one made the other, in main (ring.c:44)" */
 static void add_since(struct wait_summary_text_buffer *said, const struct table_names *names,
-                      const struct result_table *t, const struct wait_summary_columns *c, uint32_t segment)
+                      const struct result_table *t, const struct wait_summary_columns *c,
+                      uint32_t segment)
 {
     char *since = in_words(names, t, segment, c->since),
-         *when = wait_summary_duration_text((double)wait_summary_cell_number(t, segment, c->since_ns)),
+         *when =
+             wait_summary_duration_text((double)wait_summary_cell_number(t, segment, c->since_ns)),
          *event = wait_summary_known_cell_text(names, t, segment, c->since_event),
          *in = wait_summary_known_cell_text(names, t, segment, c->since_where),
          *where = wait_summary_known_cell_text(names, t, segment, c->where);
     if (strcmp(since, "the start") == 0)
         wait_summary_append(said, xstrdup("; since the start"));
     else
-        wait_summary_append(said, xasprintf("; since %s%s%s, when %s", event ? event : "", event ? " at " : "",
-                                 when, since));
+        wait_summary_append(said, xasprintf("; since %s%s%s, when %s", event ? event : "",
+                                            event ? " at " : "", when, since));
     if (in && !(where && strcmp(in, where) == 0)) /* where it waited is told anyway */
         wait_summary_append(said, xasprintf(", in %s", in));
     free(where);
@@ -149,7 +156,8 @@ static void add_since(struct wait_summary_text_buffer *said, const struct table_
 
 /* The line of the source, where that is known. */
 static void add_where(struct wait_summary_text_buffer *said, const struct table_names *names,
-                      const struct result_table *t, const struct wait_summary_columns *c, uint32_t segment)
+                      const struct result_table *t, const struct wait_summary_columns *c,
+                      uint32_t segment)
 {
     char *where = wait_summary_known_cell_text(names, t, segment, c->where);
     if (where)
@@ -158,30 +166,35 @@ static void add_where(struct wait_summary_text_buffer *said, const struct table_
 }
 
 /* "waited 45.0 ms" */
-static void add_whole(struct wait_summary_text_buffer *said, const struct result_table *t, const struct wait_summary_columns *c)
+static void add_whole(struct wait_summary_text_buffer *said, const struct result_table *t,
+                      const struct wait_summary_columns *c)
 {
     const struct table_cell *total = t->total ? &t->total[c->waited] : NULL;
-    char *whole = wait_summary_duration_text(total && total->is == CELL_NUMBER ? (double)total->number : 0);
+    char *whole =
+        wait_summary_duration_text(total && total->is == CELL_NUMBER ? (double)total->number : 0);
     wait_summary_append(said, xasprintf("waited %s", whole));
     free(whole);
 }
 
 static void add_segment(struct wait_summary_text_buffer *said, const struct table_names *names,
-                        const struct result_table *t, const struct wait_summary_columns *c, uint32_t segment,
-                        bool several)
+                        const struct result_table *t, const struct wait_summary_columns *c,
+                        uint32_t segment, bool several)
 {
     char *whom = in_words(names, t, segment, c->thread),
-         *took = wait_summary_duration_text((double)wait_summary_cell_number(t, segment, c->waited));
+         *took =
+             wait_summary_duration_text((double)wait_summary_cell_number(t, segment, c->waited));
     bool first = !strchr(said->text, ':');
-    wait_summary_append(said, several ? xasprintf("%s %s for %s", first ? ":" : ", then", took, whom)
-                      : xasprintf(" for %s", whom));
+    wait_summary_append(said, several
+                                  ? xasprintf("%s %s for %s", first ? ":" : ", then", took, whom)
+                                  : xasprintf(" for %s", whom));
     free(whom);
     free(took);
     add_steps(said, names, t, c, segment, several);
 }
 
 /* Is it among the longest? */
-static bool wait_summary_is_recorded(const struct result_table *t, const struct wait_summary_columns *c, uint32_t segment)
+static bool wait_summary_is_recorded(const struct result_table *t,
+                                     const struct wait_summary_columns *c, uint32_t segment)
 {
     uint32_t longer = 0;
     int64_t ns = wait_summary_cell_number(t, segment, c->waited);
@@ -193,7 +206,7 @@ static bool wait_summary_is_recorded(const struct result_table *t, const struct 
 }
 
 char *wait_summary_text(const struct table_names *names, const struct result_table *t,
-                       struct event_id *cause)
+                        struct event_id *cause)
 {
     struct wait_summary_columns c = columns_of(t);
     struct wait_summary_text_buffer said = {xstrdup("")};

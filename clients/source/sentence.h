@@ -8,6 +8,6 @@
  * main (ring.c:9); it waited in main (ring.c:14)", of
  * the table `why`.  *cause: the event that let it go on, line 0: none.  New memory; NULL: it is no wait. */
 char *wait_summary_text(const struct table_names *names, const struct result_table *why,
-                       struct event_id *cause);
+                        struct event_id *cause);
 
 #endif

@@ -262,7 +262,8 @@ bool session_select_run(struct session *source, const char *run, struct error *e
            session_wait(source, id, error);
 }
 
-bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint32_t count, struct error *error)
+bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint32_t count,
+                             struct error *error)
 {
     struct encoder body = {0};
     encode_u32(&body, count);
@@ -279,7 +280,8 @@ struct session_candidate {
     struct error why; /* what a server says that has a run but cannot show it */
 };
 
-static void session_consider_candidate(struct session_candidate *latest, const char *path, uint64_t begun_ns)
+static void session_consider_candidate(struct session_candidate *latest, const char *path,
+                                       uint64_t begun_ns)
 {
     if (*latest->path && begun_ns <= latest->begun_ns)
         return;
@@ -299,11 +301,12 @@ static void consider_file(void *user, const char *path)
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd >= 0 && fstat(fd, &st) == 0) {
-        bool whole = pread(fd, head, sizeof head, 0) == sizeof head &&
-                     memcmp(head, TRACEHEAD_MAGIC, 8) == 0;
+        bool whole =
+            pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, TRACEHEAD_MAGIC, 8) == 0;
         struct decoder in = decoder_init(head + TRACEHEAD_BEGUN_AT, TRACEHEAD_BEGUN_BYTES);
         uint64_t begun = whole ? decode_u64(&in) : 0, complement = whole ? decode_u64(&in) : 0;
-        session_consider_candidate(user, path, begun && begun == ~complement ? begun : written_ns(&st));
+        session_consider_candidate(user, path,
+                                   begun && begun == ~complement ? begun : written_ns(&st));
     }
     if (fd >= 0)
         close(fd);
@@ -400,7 +403,7 @@ static bool open_what(struct session *source, char *what, enum session_lines lin
 }
 
 bool session_open(struct session *source, const char *what, enum session_lines lines,
-                 struct error *error)
+                  struct error *error)
 {
     char path[PATH_MAX];
     *source = (struct session){.fd = -1, .book.named = lines == SESSION_NAMED_LINES};

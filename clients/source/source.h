@@ -37,7 +37,7 @@ enum session_lines {
 /* Connects and says HELLO; selects a run unless lines is SESSION_NO_RUN.  False with one line in
  * `error`.  Waits for the answer. */
 bool session_open(struct session *source, const char *what, enum session_lines lines,
-                 struct error *error);
+                  struct error *error);
 /* The same for the default endpoint, starting a server there if none answers. */
 bool session_open_default(struct session *source, struct error *error);
 void session_close(struct session *source);
@@ -46,7 +46,7 @@ bool session_select_run(struct session *source, const char *run, struct error *e
 
 /* Asks for lines that are perhaps not known yet, and waits for them; those that there are not stay unknown. */
 bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint32_t count,
-                  struct error *error);
+                             struct error *error);
 
 /* What is to be said of a trace file that is not complete, or NULL. */
 const char *session_warning(const struct session *source);

@@ -4,7 +4,8 @@
 #include "wire/limits.h"
 #include "wire/placed.h"
 
-bool relation_query_send(const struct event_relations *stands, struct event_id about, struct encoder *body)
+bool relation_query_send(const struct event_relations *stands, struct event_id about,
+                         struct encoder *body)
 {
     const struct window_info *w = stands->window;
     if (stands->at >= w->event_count)

@@ -13,7 +13,8 @@ struct event_relations {
 };
 
 /* Appends the body of the next STANDS question; false when all is known. */
-bool relation_query_send(const struct event_relations *stands, struct event_id about, struct encoder *body);
+bool relation_query_send(const struct event_relations *stands, struct event_id about,
+                         struct encoder *body);
 /* Takes a part of its answer.  What the server did not answer stays not known. */
 void relation_query_receive(struct event_relations *stands, const struct response_chunk *answer);
 

@@ -28,13 +28,12 @@ bool result_table_receive(struct result_table *t, const struct response_chunk *a
 /* ---- words ---- */
 
 char *result_table_place_text(const struct table_names *names, struct table_place place,
-                      const char *nowhere)
+                              const char *nowhere)
 {
     if (!place.address)
         return xstrdup(nowhere);
     struct symbol_location site = symbolize(names->sites, place.process, place.address);
-    return *site.function ? xasprintf("%s (%s)", site.function, site.place)
-                          : xstrdup(site.place);
+    return *site.function ? xasprintf("%s (%s)", site.function, site.place) : xstrdup(site.place);
 }
 
 static char *result_table_name_text(const struct table_names *names, struct table_place place)
@@ -45,13 +44,13 @@ static char *result_table_name_text(const struct table_names *names, struct tabl
 
 /* "f (a.c:3) < g (a.c:9), after a.c:4" */
 static char *result_table_calls_text(const struct table_names *names, const struct table_cell *cell,
-                       const char *function)
+                                     const char *function)
 {
     struct table_place after = cell->between.to, caller = cell->between.caller;
     char *by = result_table_place_text(names, caller, "");
-    char *said = xasprintf(
-        "%s%s%s%s%s", function, *by ? " < " : "", by, after.address ? ", after " : "",
-        after.address ? symbolize(names->sites, after.process, after.address).place : "");
+    char *said =
+        xasprintf("%s%s%s%s%s", function, *by ? " < " : "", by, after.address ? ", after " : "",
+                  after.address ? symbolize(names->sites, after.process, after.address).place : "");
     free(by);
     return said;
 }
@@ -103,7 +102,7 @@ static char *result_table_event_text(struct event_id at)
 }
 
 char *result_table_cell_text(const struct table_names *names, const struct table_column *column,
-                const struct table_cell *cell)
+                             const struct table_cell *cell)
 {
     switch (cell->is) {
     case CELL_NUMBER:
@@ -155,8 +154,8 @@ static uint32_t *choose_listed(const struct result_table *t, const char *list, u
     return chosen;
 }
 
-uint32_t *result_table_choose_columns(const struct result_table *t, const char *list, uint32_t *count,
-                       char **unknown)
+uint32_t *result_table_choose_columns(const struct result_table *t, const char *list,
+                                      uint32_t *count, char **unknown)
 {
     bool all = list && strcmp(list, "all") == 0;
     if (list && !all)
@@ -186,8 +185,8 @@ static bool is_said(const struct result_table *t, uint32_t column)
 }
 
 /* A column that is not summed up has nothing there; what no row knows is marked as not known. */
-static void add_total(struct text_table *s, const struct table_names *names, const struct result_table *t,
-                      const uint32_t *columns)
+static void add_total(struct text_table *s, const struct table_names *names,
+                      const struct result_table *t, const uint32_t *columns)
 {
     struct text_table_row *row = text_table_add_row(s);
     row->total = true;
@@ -203,7 +202,8 @@ static void add_total(struct text_table *s, const struct table_names *names, con
 }
 
 /* Whether a column says something in rows of this depth, or in none at all: then what is not known is marked. */
-static bool result_table_column_has_text(const struct result_table *t, uint32_t column, uint8_t depth)
+static bool result_table_column_has_text(const struct result_table *t, uint32_t column,
+                                         uint8_t depth)
 {
     bool anywhere = false;
     for (uint32_t i = 0; i < t->row_count; i++) {
@@ -217,7 +217,8 @@ static bool result_table_column_has_text(const struct result_table *t, uint32_t 
 }
 
 /* By depth and column; the caller frees it. */
-static bool *result_table_text_columns(const struct result_table *t, const uint32_t *columns, uint32_t count)
+static bool *result_table_text_columns(const struct result_table *t, const uint32_t *columns,
+                                       uint32_t count)
 {
     bool *all = xcalloc((size_t)(UINT8_MAX + 1) * count, sizeof *all);
     bool seen[UINT8_MAX + 1] = {false};
@@ -231,7 +232,8 @@ static bool *result_table_text_columns(const struct result_table *t, const uint3
 }
 
 /* What stands in a column of a row: its own cell, or of those under it the one that is not null. */
-static uint32_t result_table_filled_column(const struct result_table *t, uint32_t row, uint32_t column)
+static uint32_t result_table_filled_column(const struct result_table *t, uint32_t row,
+                                           uint32_t column)
 {
     const struct table_cell *cells = result_table_cells(t, row);
     if (cells[column].is != CELL_NULL)
@@ -242,8 +244,9 @@ static uint32_t result_table_filled_column(const struct result_table *t, uint32_
     return column;
 }
 
-static void add_row(struct text_table *s, const struct table_names *names, const struct result_table *t,
-                    uint32_t i, const uint32_t *columns, const bool *says)
+static void add_row(struct text_table *s, const struct table_names *names,
+                    const struct result_table *t, uint32_t i, const uint32_t *columns,
+                    const bool *says)
 {
     struct text_table_row *row = text_table_add_row(s);
     row->depth = t->rows[i].depth;
@@ -253,12 +256,14 @@ static void add_row(struct text_table *s, const struct table_names *names, const
         uint32_t at = result_table_filled_column(t, i, columns[k]);
         bool said = at != columns[k] || says[(size_t)row->depth * s->column_count + k];
         row->cells[k] =
-            said ? result_table_cell_text(names, &t->columns[at], &result_table_cells(t, i)[at]) : xstrdup("");
+            said ? result_table_cell_text(names, &t->columns[at], &result_table_cells(t, i)[at])
+                 : xstrdup("");
     }
 }
 
 /* Those that do not stand under another one of them. */
-static uint32_t *result_table_top_level_columns(const struct result_table *t, const uint32_t *columns, uint32_t *count)
+static uint32_t *result_table_top_level_columns(const struct result_table *t,
+                                                const uint32_t *columns, uint32_t *count)
 {
     uint32_t *kept = xcalloc(*count + 1, sizeof *kept), n = 0;
     for (uint32_t i = 0; i < *count; i++) {
@@ -273,14 +278,14 @@ static uint32_t *result_table_top_level_columns(const struct result_table *t, co
     return kept;
 }
 
-void result_table_to_text(struct text_table *s, const struct table_names *names, const struct result_table *t,
-                 const uint32_t *chosen, uint32_t count)
+void result_table_to_text(struct text_table *s, const struct table_names *names,
+                          const struct result_table *t, const uint32_t *chosen, uint32_t count)
 {
     uint32_t *columns = result_table_top_level_columns(t, chosen, &count);
     *s = (struct text_table){.title = xstrdup(t->title)};
     for (uint32_t i = 0; i < count; i++)
         text_table_add_column(s, result_table_title_text(&t->columns[columns[i]]),
-                     is_number(&t->columns[columns[i]]));
+                              is_number(&t->columns[columns[i]]));
     bool *says = result_table_text_columns(t, columns, count);
     for (uint32_t i = 0; i < t->row_count; i++)
         add_row(s, names, t, i, columns, says);

@@ -63,8 +63,8 @@ static void write_where(config_setting_t *root, const struct view_state *p)
     }
 }
 
-static void write_rows(config_setting_t *root, const struct view_state *p, const struct trace_metadata *book,
-                       struct symbolizer *sites)
+static void write_rows(config_setting_t *root, const struct view_state *p,
+                       const struct trace_metadata *book, struct symbolizer *sites)
 {
     config_setting_t *rows = config_setting_add(root, "rows", CONFIG_TYPE_LIST);
     for (uint32_t i = 0; i < p->row_count; i++) {
@@ -82,8 +82,8 @@ static void write_rows(config_setting_t *root, const struct view_state *p, const
     }
 }
 
-bool view_file_write(const struct view_state *p, const struct view_style *look, const struct trace_metadata *book,
-                 struct symbolizer *sites, FILE *f)
+bool view_file_write(const struct view_state *p, const struct view_style *look,
+                     const struct trace_metadata *book, struct symbolizer *sites, FILE *f)
 {
     config_t config;
     config_init(&config);
@@ -165,8 +165,8 @@ static void read_where(struct view_state *p, const config_setting_t *from)
     for (int i = 0; moves && i < config_setting_length(moves); i++) {
         const config_setting_t *m = config_setting_get_elem(moves, (unsigned)i);
         p->moves = xreallocarray(p->moves, p->move_count + 1, sizeof *p->moves);
-        p->moves[p->move_count++] = (struct layout_move){(uint32_t)get_int(m, "line", 0),
-                                                        get_flag(m, "to"), get_int(m, "events", 0)};
+        p->moves[p->move_count++] = (struct layout_move){
+            (uint32_t)get_int(m, "line", 0), get_flag(m, "to"), get_int(m, "events", 0)};
     }
 }
 
@@ -179,12 +179,14 @@ static bool view_file_is_line_used(const struct view_state *p, uint32_t line)
 }
 
 /* The line of that number, if it is the one that was meant; else the first of that kind and name. */
-static uint32_t find_line(const struct view_state *p, const struct trace_metadata *book, struct symbolizer *sites,
-                          uint32_t number, const char *kind, const char *name)
+static uint32_t find_line(const struct view_state *p, const struct trace_metadata *book,
+                          struct symbolizer *sites, uint32_t number, const char *kind,
+                          const char *name)
 {
     const struct line_metadata *line = metadata_line(book, number);
     if (line && strcmp(line->is.kind, kind) == 0 &&
-        strcmp(line_label_text(book, sites, number), name) == 0 && !view_file_is_line_used(p, number))
+        strcmp(line_label_text(book, sites, number), name) == 0 &&
+        !view_file_is_line_used(p, number))
         return number;
     for (uint32_t i = 1; i <= book->line_count; i++)
         if ((line = metadata_line(book, i)) != NULL && strcmp(line->is.kind, kind) == 0 &&
@@ -193,8 +195,8 @@ static uint32_t find_line(const struct view_state *p, const struct trace_metadat
     return 0;
 }
 
-static void read_rows(struct view_state *p, const config_setting_t *rows, const struct trace_metadata *book,
-                      struct symbolizer *sites)
+static void read_rows(struct view_state *p, const config_setting_t *rows,
+                      const struct trace_metadata *book, struct symbolizer *sites)
 {
     for (int i = 0; rows && i < config_setting_length(rows); i++) {
         const config_setting_t *row = config_setting_get_elem(rows, (unsigned)i);
@@ -243,8 +245,9 @@ static bool read_config(config_t *config, const char *file, struct error *error)
     return ok;
 }
 
-bool view_file_read(struct view_state *place, struct view_style *look, const struct trace_metadata *book,
-                struct symbolizer *sites, const char *file, struct error *error)
+bool view_file_read(struct view_state *place, struct view_style *look,
+                    const struct trace_metadata *book, struct symbolizer *sites, const char *file,
+                    struct error *error)
 {
     config_t config;
     struct view_state p = {.zoom = 1};

@@ -31,19 +31,20 @@ bool wait_list_receive(struct wait_list *waits, const struct response_chunk *ans
 {
     struct decoder *in = answer->in;
     if (answer->part == RESPONSE_WAIT) {
-        waits->items = array_reserve(waits->items, &waits->room, waits->count + 1, sizeof *waits->items);
+        waits->items =
+            array_reserve(waits->items, &waits->room, waits->count + 1, sizeof *waits->items);
         decode_wait(in, &waits->items[waits->count++]);
     } else if (answer->part == RESPONSE_CYCLE) {
-        waits->cycles =
-            array_reserve(waits->cycles, &waits->cycle_room, waits->cycle_count + 1, sizeof *waits->cycles);
+        waits->cycles = array_reserve(waits->cycles, &waits->cycle_room, waits->cycle_count + 1,
+                                      sizeof *waits->cycles);
         decode_cycle(in, &waits->cycles[waits->cycle_count++]);
     } else if (answer->part == RESPONSE_SLEEPER) {
-        waits->sleepers = array_reserve(waits->sleepers, &waits->sleeper_room, waits->sleeper_count + 1,
-                               sizeof *waits->sleepers);
+        waits->sleepers = array_reserve(waits->sleepers, &waits->sleeper_room,
+                                        waits->sleeper_count + 1, sizeof *waits->sleepers);
         decode_sleeper(in, &waits->sleepers[waits->sleeper_count++]);
     } else if (answer->part == RESPONSE_DIAGNOSIS) {
-        waits->verdicts = array_reserve(waits->verdicts, &waits->verdict_room, waits->verdict_count + 1,
-                               sizeof *waits->verdicts);
+        waits->verdicts = array_reserve(waits->verdicts, &waits->verdict_room,
+                                        waits->verdict_count + 1, sizeof *waits->verdicts);
         decode_diagnosis(in, &waits->verdicts[waits->verdict_count++]);
     } else if (answer->part == RESPONSE_NOW) {
         decode_now(in, &waits->now);

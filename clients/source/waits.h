@@ -30,6 +30,6 @@ char *wait_list_sleepers(const struct wait_list *waits);
 void wait_list_free(struct wait_list *waits); /* empties it */
 
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits,
-                                  uint32_t thread); /* NULL: it does not wait */
+                                            uint32_t thread); /* NULL: it does not wait */
 
 #endif

@@ -92,7 +92,8 @@ static char *why_not(const char *path)
     return xstrdup(errno == ENOENT ? "not found" : strerror(errno));
 }
 
-void source_files_read(struct source_file_text *file, const struct source_file_search *search, const char *path)
+void source_files_read(struct source_file_text *file, const struct source_file_search *search,
+                       const char *path)
 {
     struct stat st;
     size_t size = 0;

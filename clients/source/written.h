@@ -32,7 +32,8 @@ struct source_file_text {
 /* "FROM=TO", or a directory: kept as it is.  The value must stay. */
 void source_files_open_search(struct source_file_search *search, char *value);
 /* Never fails: see problem. */
-void source_files_read(struct source_file_text *file, const struct source_file_search *search, const char *path);
+void source_files_read(struct source_file_text *file, const struct source_file_search *search,
+                       const char *path);
 /* The same: where it was compiled, else under its name below the working directory. */
 void source_files_excerpt(struct source_file_text *file, const char *path);
 /* Where it is, as new memory; NULL: it is not there, or no regular file. */

@@ -74,9 +74,10 @@ static bool carrier_send_ring(const struct carrier_thread *c, int fd, uint32_t l
     uint8_t bytes[MESSAGE_FRAME_BYTES + 32 + 2 * PLACEMENT_NAME_BYTES];
     struct encoder out = {.data = bytes, .room = sizeof bytes};
     encoder_begin_message(&out, MESSAGE_CARRIER);
-    encode_carrier(&out, &(struct carrier_message){c->number, (uint32_t)syscall(SYS_gettid), fd >= 0,
-                                            message_text_limit(c->name, PLACEMENT_NAME_BYTES),
-                                            message_text_limit(c->cluster, PLACEMENT_NAME_BYTES)});
+    encode_carrier(&out,
+                   &(struct carrier_message){c->number, (uint32_t)syscall(SYS_gettid), fd >= 0,
+                                             message_text_limit(c->name, PLACEMENT_NAME_BYTES),
+                                             message_text_limit(c->cluster, PLACEMENT_NAME_BYTES)});
     encoder_end_message(&out);
     return fd < 0 ? server_send(&out, life) : server_send_with(&out, fd, life);
 }
@@ -84,13 +85,16 @@ static bool carrier_send_ring(const struct carrier_thread *c, int fd, uint32_t l
 static struct task_placement_head *carrier_make_ring(const struct carrier_thread *c, uint32_t life)
 {
     int fd = queue_memory(PLACEMENT_MAP_BYTES);
-    struct task_placement_head *ring = /* all of it is there at once: no switch is to wait for a page */
-        fd < 0
-            ? MAP_FAILED
-            : mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    struct task_placement_head
+        *ring = /* all of it is there at once: no switch is to wait for a page */
+        fd < 0 ? MAP_FAILED
+               : mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                      fd, 0);
     if (ring != MAP_FAILED) {
-        *ring = (struct task_placement_head){
-            .magic = PLACEMENT_MAGIC, .version = PLACEMENT_VERSION, .carrier = c->number, .clock = c->clock};
+        *ring = (struct task_placement_head){.magic = PLACEMENT_MAGIC,
+                                             .version = PLACEMENT_VERSION,
+                                             .carrier = c->number,
+                                             .clock = c->clock};
         if (!carrier_send_ring(c, fd, life)) {
             munmap(ring, PLACEMENT_MAP_BYTES);
             ring = MAP_FAILED;
@@ -110,15 +114,17 @@ static void carrier_begin(struct carrier_thread *c, uint32_t life, uint32_t cloc
     c->written = c->lost = 0;
     c->room = PLACEMENT_SWITCHES;
     c->clock = clock;
-    if (!server_takes_placements || server_needs_socket || !server_may_share() || !seccomp_allows(ALLOWED_QUEUES) ||
-        seccomp_is_quiet() || atomic_load(&next_carrier) >= LIMIT_CARRIERS)
+    if (!server_takes_placements || server_needs_socket || !server_may_share() ||
+        !seccomp_allows(ALLOWED_QUEUES) || seccomp_is_quiet() ||
+        atomic_load(&next_carrier) >= LIMIT_CARRIERS)
         return;
     c->number = atomic_fetch_add(&next_carrier, 1);
     c->ring = carrier_make_ring(c, life);
 }
 
 /* For a task that is on it, or will be. */
-static __attribute__((noinline, cold)) struct carrier_thread *carrier_begin_lifetime(struct traced_thread *by)
+static __attribute__((noinline, cold)) struct carrier_thread *
+carrier_begin_lifetime(struct traced_thread *by)
 {
     sigset_t all, before;
     int saved = errno, cancelling;
@@ -140,7 +146,8 @@ static __attribute__((noinline, cold)) struct carrier_thread *carrier_begin_life
 
 static inline bool carrier_is_task(const struct traced_thread *t)
 {
-    return t && !t->task && t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+    return t && !t->task &&
+           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
 }
 
 static inline uint64_t carrier_timestamp(const struct carrier_thread *c)

@@ -20,7 +20,8 @@ static inline void *next_libc(void)
     static void *handle;
     void *known = __atomic_load_n(&handle, __ATOMIC_ACQUIRE);
     if (!known)
-        __atomic_store_n(&handle, known = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD), __ATOMIC_RELEASE);
+        __atomic_store_n(&handle, known = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD),
+                         __ATOMIC_RELEASE);
     return known;
 }
 

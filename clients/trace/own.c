@@ -34,8 +34,8 @@ static struct user_line *_Atomic blocks[LIMIT_LINES / BLOCK];
 
 static struct user_line *user_line_get(poet_line_t index)
 {
-    struct user_line *block = index < LIMIT_LINES
-                            ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
+    struct user_line *block =
+        index < LIMIT_LINES ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
                             : NULL;
     struct user_line *own = block ? &block[index % BLOCK] : NULL;
     return own && trace_line_index(&own->line) ? own : NULL;
@@ -68,8 +68,8 @@ static struct user_line *user_line_create(uint32_t index)
 
 /* Announces a line of the program's own through a thread; NULL if it does not fit. */
 static struct user_line *user_line_open(struct traced_thread *t, const char *kind, const char *name,
-                                const void *object, unsigned flags, const uint64_t *identity,
-                                uintptr_t site)
+                                        const void *object, unsigned flags,
+                                        const uint64_t *identity, uintptr_t site)
 {
     busy_begin(t);
     uint32_t index = trace_line_announce(t, kind, name ? name : "", object, site, flags, identity);
@@ -93,9 +93,9 @@ poet_line_t poet_line_at(const char *kind, const char *name, const void *object,
     struct traced_thread *t = thread_recording();
     if (!t || !kind)
         return 0;
-    struct user_line *own =
-        user_line_open(t, kind, name, object, (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS,
-                     NULL, (uintptr_t)site);
+    struct user_line *own = user_line_open(t, kind, name, object,
+                                           (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS,
+                                           NULL, (uintptr_t)site);
     return own ? trace_line_index(&own->line) : 0;
 }
 
@@ -107,11 +107,13 @@ poet_line_t poet_line(const char *kind, const char *name, const void *object, un
 /* ---- tasks ---- */
 
 /* One that nobody creates announces itself. */
-static struct user_line *user_line_open_itself(const char *kind, const char *name, const void *object,
-                                  uintptr_t site, struct traced_thread **thread)
+static struct user_line *user_line_open_itself(const char *kind, const char *name,
+                                               const void *object, uintptr_t site,
+                                               struct traced_thread **thread)
 {
     static struct trace_line none;
-    struct traced_thread *t = *thread = atomic_load(&current_lifetime) ? thread_create_user_task(&none) : NULL;
+    struct traced_thread *t = *thread =
+        atomic_load(&current_lifetime) ? thread_create_user_task(&none) : NULL;
     struct user_line *own = t ? user_line_open(t, kind, name, object, 0, NULL, site) : NULL;
     if (own) {
         t->own = &own->line;
@@ -128,8 +130,9 @@ poet_line_t poet_task_at(const char *kind, const char *name, const void *object,
     if (!kind || (!by && !thread_runtime()))
         return 0;
     int saved = errno;
-    struct user_line *own = by ? user_line_open(by, kind, name, object, LINE_FOLLOWS, NULL, (uintptr_t)site)
-                         : user_line_open_itself(kind, name, object, (uintptr_t)site, &t);
+    struct user_line *own =
+        by ? user_line_open(by, kind, name, object, LINE_FOLLOWS, NULL, (uintptr_t)site)
+           : user_line_open_itself(kind, name, object, (uintptr_t)site, &t);
     if (own && !t)
         t = thread_create_user_task(&own->line);
     if (own && t) {
@@ -200,7 +203,7 @@ void poet_wait_end(poet_line_t awaited)
     busy_begin(t);
     struct event_id last = ring_slots_last(t);
     encode_awaits(&body, &(struct awaits_message){awaited, last.line, last.number,
-                                                 tracer_clock_now_in_unit(QUEUE_CLOCK_NS)});
+                                                  tracer_clock_now_in_unit(QUEUE_CLOCK_NS)});
     if (last.line)
         message_queue_send(t, MESSAGE_AWAITS, &body);
     busy_end(t);
@@ -256,9 +259,10 @@ poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key)
 {
     struct traced_thread *t = thread_recording();
     uint64_t *far = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
-    struct user_line *own = far ? user_line_open(t, kind, name, NULL, LINE_SHARED,
-                                         (const uint64_t[]){key ^ poet_host_id(), SHARED_KEYS}, 0)
-                          : NULL;
+    struct user_line *own =
+        far ? user_line_open(t, kind, name, NULL, LINE_SHARED,
+                             (const uint64_t[]){key ^ poet_host_id(), SHARED_KEYS}, 0)
+            : NULL;
     if (!own)
         return 0;
     atomic_store(&own->line.far, (_Atomic uint64_t *)far);

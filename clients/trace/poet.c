@@ -43,7 +43,8 @@ poet_line_t poet_current_line(void)
 static const poet_event_t none = {0, 0};
 
 /* Fills in the line and writes; every single event of the program's own. */
-static poet_event_t poet_record_single_by(struct traced_thread *t, poet_line_t index, struct record r)
+static poet_event_t poet_record_single_by(struct traced_thread *t, poet_line_t index,
+                                          struct record r)
 {
     struct trace_line *line = trace_line_by_code(t, index);
     if (!line || !r.shape)
@@ -67,10 +68,11 @@ static poet_event_t poet_record_single(poet_line_t index, struct record r)
 
 poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags)
 {
-    return poet_record_single(line, (struct record){.shape = type,
-                                        .about = about,
-                                        .site = SITE,
-                                        .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
+    return poet_record_single(line,
+                              (struct record){.shape = type,
+                                              .about = about,
+                                              .site = SITE,
+                                              .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
 }
 
 /* What is said, in `room`, as far as it fits; its size, 0 if it cannot be said. */
@@ -97,11 +99,11 @@ poet_event_t poet_text(const char *format, ...)
     size_t size = format_text(thread_scratch(t), format, ap);
     va_end(ap);
     poet_event_t event = poet_record_single_by(t, 0,
-                                   (struct record){.shape = TYPE_NOTE,
-                                                   .flags = SLOT_TEXT,
-                                                   .site = SITE,
-                                                   .payload = t->scratch,
-                                                   .payload_bytes = (uint32_t)size});
+                                               (struct record){.shape = TYPE_NOTE,
+                                                               .flags = SLOT_TEXT,
+                                                               .site = SITE,
+                                                               .payload = t->scratch,
+                                                               .payload_bytes = (uint32_t)size});
     busy_end(t);
     errno = saved;
     return event;
@@ -118,11 +120,11 @@ uint32_t poet_record_choice(poet_line_t line, uint32_t of, uint32_t chosen)
         chosen = thread_schedule_next_choose(t, of, chosen);
     int size = snprintf(text, sizeof text, "%u of %u", chosen, of);
     poet_record_single_by(t, line,
-              (struct record){.shape = TYPE_CHOOSE,
-                              .flags = SLOT_TEXT,
-                              .site = SITE,
-                              .payload = text,
-                              .payload_bytes = (uint32_t)size});
+                          (struct record){.shape = TYPE_CHOOSE,
+                                          .flags = SLOT_TEXT,
+                                          .site = SITE,
+                                          .payload = text,
+                                          .payload_bytes = (uint32_t)size});
     errno = saved;
     return chosen;
 }
@@ -144,7 +146,8 @@ int poet_replay_peek(poet_type_t type, uint64_t key, unsigned ahead)
 int poet_replay_peek_after(poet_type_t type)
 {
     struct traced_thread *t = replay_active ? thread_recording() : NULL;
-    return t && thread_schedule_next_is_about(t, type, 0, 0) ? thread_schedule_next_has_cause(t) : -1;
+    return t && thread_schedule_next_is_about(t, type, 0, 0) ? thread_schedule_next_has_cause(t)
+                                                             : -1;
 }
 
 int poet_replay_peek_sender(poet_type_t type, poet_event_t *send)
@@ -197,7 +200,8 @@ uint32_t poet_replay_begin_nondeterministic(poet_type_t type, uint32_t *asked, u
 {
     struct traced_thread *t = thread_recording();
     *asked = t ? ++t->asks : 0;
-    return t && replay_active && type ? thread_schedule_choice_result(t, type, *asked, otherwise) : otherwise;
+    return t && replay_active && type ? thread_schedule_choice_result(t, type, *asked, otherwise)
+                                      : otherwise;
 }
 
 uint32_t poet_replay_result(poet_type_t type, uint32_t *got, int *together)
@@ -220,8 +224,8 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     va_start(ap, format);
     busy_begin(t);
     struct encoder body = message_text_buffer(t, NULL, 0, SCRATCH_BYTES);
-    encode_annotation(&body,
-                  &(struct annotation_message){event.line, event.number, {NULL, 0}}); /* the text follows */
+    encode_annotation(&body, &(struct annotation_message){
+                                 event.line, event.number, {NULL, 0}}); /* the text follows */
     if (!body.failed) {
         size_t size = format_text(t->scratch + body.size, format, ap);
         memcpy(t->scratch + body.size - 4, &(uint32_t){htole32((uint32_t)size)}, 4);
@@ -233,9 +237,10 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     errno = saved;
 }
 
-static poet_event_t poet_record_pair_flagged(struct traced_thread *t, struct trace_line *a, poet_type_t type_a,
-                                 struct trace_line *b, poet_type_t type_b, uintptr_t site, uint16_t flags,
-                                 poet_event_t *on_b)
+static poet_event_t poet_record_pair_flagged(struct traced_thread *t, struct trace_line *a,
+                                             poet_type_t type_a, struct trace_line *b,
+                                             poet_type_t type_b, uintptr_t site, uint16_t flags,
+                                             poet_event_t *on_b)
 {
     uint16_t shape = type_a && type_b && a && b && a != b ? type_code_get_pair(type_a, type_b) : 0;
     if (!shape)
@@ -257,22 +262,26 @@ static poet_event_t poet_record_pair_flagged(struct traced_thread *t, struct tra
     return (poet_event_t){atomic_load(&a->index), number_a};
 }
 
-static poet_event_t poet_record_pair(struct traced_thread *t, struct trace_line *a, poet_type_t type_a, struct trace_line *b,
-                         poet_type_t type_b, uintptr_t site, poet_event_t *on_b)
+static poet_event_t poet_record_pair(struct traced_thread *t, struct trace_line *a,
+                                     poet_type_t type_a, struct trace_line *b, poet_type_t type_b,
+                                     uintptr_t site, poet_event_t *on_b)
 {
     return poet_record_pair_flagged(t, a, type_a, b, type_b, site, 0, on_b);
 }
 
-static poet_event_t poet_record_pair_on(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
-                            poet_event_t *on_b, uintptr_t site)
+static poet_event_t poet_record_pair_on(poet_line_t a, poet_type_t type_a, poet_line_t b,
+                                        poet_type_t type_b, poet_event_t *on_b, uintptr_t site)
 {
     struct traced_thread *t = thread_recording();
     if (on_b)
         *on_b = none;
-    return t ? poet_record_pair(t, trace_line_by_code(t, a), type_a, trace_line_by_code(t, b), type_b, site, on_b) : none;
+    return t ? poet_record_pair(t, trace_line_by_code(t, a), type_a, trace_line_by_code(t, b),
+                                type_b, site, on_b)
+             : none;
 }
 
-static poet_event_t poet_enter_line(poet_line_t to, poet_type_t type, poet_type_t entered, uintptr_t site)
+static poet_event_t poet_enter_line(poet_line_t to, poet_type_t type, poet_type_t entered,
+                                    uintptr_t site)
 {
     struct traced_thread *t = thread_recording();
     struct trace_line *line = t ? user_line_find(to) : NULL;
@@ -284,7 +293,8 @@ static poet_event_t poet_enter_line(poet_line_t to, poet_type_t type, poet_type_
     return event;
 }
 
-static poet_event_t poet_leave_line(poet_line_t from, poet_type_t type, poet_type_t left, uintptr_t site)
+static poet_event_t poet_leave_line(poet_line_t from, poet_type_t type, poet_type_t left,
+                                    uintptr_t site)
 {
     struct traced_thread *t = thread_recording();
     struct trace_line *line = t ? user_line_find(from) : NULL;
@@ -346,7 +356,8 @@ void poet_set_current_line(poet_line_t index)
 
 poet_event_t poet_send(poet_line_t line, poet_type_t type)
 {
-    return poet_record_single(line, (struct record){.shape = type, .flags = RELATION_SEND, .site = SITE});
+    return poet_record_single(line,
+                              (struct record){.shape = type, .flags = RELATION_SEND, .site = SITE});
 }
 
 struct wire_partner {
@@ -377,25 +388,25 @@ poet_event_t poet_receive(poet_line_t line, poet_type_t type, const poet_event_t
         more[n++] = (struct wire_partner){sends[i].line, 0, sends[i].number};
     poet_event_t event =
         poet_record_single_by(t, line,
-                  (struct record){.shape = type,
-                                  .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0),
-                                  .site = SITE,
-                                  .partner = {sends[0].line, sends[0].number},
-                                  .payload = more,
-                                  .payload_bytes = n * (uint32_t)sizeof *more});
+                              (struct record){.shape = type,
+                                              .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0),
+                                              .site = SITE,
+                                              .partner = {sends[0].line, sends[0].number},
+                                              .payload = more,
+                                              .payload_bytes = n * (uint32_t)sizeof *more});
     busy_end(t);
     return event;
 }
 
-static poet_event_t poet_record_keyed(poet_line_t line, poet_type_t type, unsigned relation, uint64_t high,
-                          uint64_t low, uint32_t count, uintptr_t site)
+static poet_event_t poet_record_keyed(poet_line_t line, poet_type_t type, unsigned relation,
+                                      uint64_t high, uint64_t low, uint32_t count, uintptr_t site)
 {
     return poet_record_single(line, (struct record){.shape = type,
-                                        .flags = (uint16_t)(relation | SLOT_KEYED),
-                                        .site = site,
-                                        .partner = {0, low},
-                                        .key = high,
-                                        .count = count});
+                                                    .flags = (uint16_t)(relation | SLOT_KEYED),
+                                                    .site = site,
+                                                    .partner = {0, low},
+                                                    .key = high,
+                                                    .count = count});
 }
 
 poet_event_t poet_send_key(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low)
@@ -409,17 +420,18 @@ poet_event_t poet_receive_key(poet_line_t line, poet_type_t type, uint64_t high,
 }
 
 poet_event_t poet_barrier_event(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
-                       uint32_t count)
+                                uint32_t count)
 {
     return poet_record_keyed(line, type, RELATION_GROUP, high, low, count, SITE);
 }
 
 poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t earlier)
 {
-    return poet_record_single(line, (struct record){.shape = type,
-                                        .flags = earlier.line ? RELATION_ORDER : RELATION_NONE,
-                                        .site = SITE,
-                                        .partner = {earlier.line, earlier.number}});
+    return poet_record_single(
+        line, (struct record){.shape = type,
+                              .flags = earlier.line ? RELATION_ORDER : RELATION_NONE,
+                              .site = SITE,
+                              .partner = {earlier.line, earlier.number}});
 }
 
 static unsigned poet_get_relation(unsigned flags)
@@ -444,9 +456,9 @@ poet_event_t poet_record(const poet_record_t *record)
     struct traced_thread *t = thread_recording();
     if (t && record->other)
         return poet_record_pair_flagged(t, trace_line_by_code(t, record->line), record->type,
-                            trace_line_by_code(t, record->other), record->other_type,
-                            record->site ? (uintptr_t)record->site : SITE, poet_get_doubt(record->flags),
-                            NULL);
+                                        trace_line_by_code(t, record->other), record->other_type,
+                                        record->site ? (uintptr_t)record->site : SITE,
+                                        poet_get_doubt(record->flags), NULL);
     unsigned relation = poet_get_relation(record->flags);
     size_t keys = relation ? record->keys : 1;
     struct wire_partner *more = t && keys ? poet_partners_buffer(t, keys - 1) : NULL;

@@ -140,7 +140,7 @@ poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t e
 /* `count` events with one key are one point: a sync pair by key (count 2 and both say
  * poet_barrier_event), a barrier. */
 poet_event_t poet_barrier_event(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
-                       uint32_t count);
+                                uint32_t count);
 
 /* All that an event can be, for libraries that record for others; what is 0 is not there. */
 #define POET_SEND 0x10u /* of a message with a key */

@@ -91,7 +91,8 @@ void actions_install(struct view *view)
 void actions_update(struct view *view)
 {
     for (size_t i = 0; i < action_table_size; i++) {
-        GAction *action = g_action_map_lookup_action(G_ACTION_MAP(view->window), action_table[i].name);
+        GAction *action =
+            g_action_map_lookup_action(G_ACTION_MAP(view->window), action_table[i].name);
         if (action && action_table[i].state)
             g_simple_action_set_state(G_SIMPLE_ACTION(action),
                                       g_variant_new_boolean(action_table[i].state(view)));

@@ -79,12 +79,30 @@ static void do_rows(struct view *v, int n)
 static bool actions_move_turned(const struct view *v) { return viewport_vertical(&v->viewport); }
 static void do_left(struct view *v) { actions_move_turned(v) ? do_rows(v, -1) : do_columns(v, -1); }
 static void do_right(struct view *v) { actions_move_turned(v) ? do_rows(v, 1) : do_columns(v, 1); }
-static void do_row_up(struct view *v) { actions_move_turned(v) ? do_columns(v, -1) : do_rows(v, -1); }
-static void do_row_down(struct view *v) { actions_move_turned(v) ? do_columns(v, 1) : do_rows(v, 1); }
-static void do_back(struct view *v) { actions_move_turned(v) ? event_step_across(v, -1) : event_step_along(v, -1); }
-static void do_on(struct view *v) { actions_move_turned(v) ? event_step_across(v, 1) : event_step_along(v, 1); }
-static void do_up(struct view *v) { actions_move_turned(v) ? event_step_along(v, -1) : event_step_across(v, -1); }
-static void do_down(struct view *v) { actions_move_turned(v) ? event_step_along(v, 1) : event_step_across(v, 1); }
+static void do_row_up(struct view *v)
+{
+    actions_move_turned(v) ? do_columns(v, -1) : do_rows(v, -1);
+}
+static void do_row_down(struct view *v)
+{
+    actions_move_turned(v) ? do_columns(v, 1) : do_rows(v, 1);
+}
+static void do_back(struct view *v)
+{
+    actions_move_turned(v) ? event_step_across(v, -1) : event_step_along(v, -1);
+}
+static void do_on(struct view *v)
+{
+    actions_move_turned(v) ? event_step_across(v, 1) : event_step_along(v, 1);
+}
+static void do_up(struct view *v)
+{
+    actions_move_turned(v) ? event_step_along(v, -1) : event_step_across(v, -1);
+}
+static void do_down(struct view *v)
+{
+    actions_move_turned(v) ? event_step_along(v, 1) : event_step_across(v, 1);
+}
 
 static void do_cause(struct view *v) { event_step_to(v, STEP_CAUSE); }
 static void do_effect(struct view *v) { event_step_to(v, STEP_EFFECT); }
@@ -92,8 +110,14 @@ static void do_recorded_back(struct view *v) { event_step_recorded(v, -1); }
 static void do_recorded_on(struct view *v) { event_step_recorded(v, 1); }
 static void do_into_back(struct view *v) { event_step_recorded_into(v, -1); }
 static void do_into_on(struct view *v) { event_step_recorded_into(v, 1); }
-static void do_line_left(struct view *v) { line_slide_shift(v, v->viewport.place.selected.line, 1); }
-static void do_line_right(struct view *v) { line_slide_shift(v, v->viewport.place.selected.line, -1); }
+static void do_line_left(struct view *v)
+{
+    line_slide_shift(v, v->viewport.place.selected.line, 1);
+}
+static void do_line_right(struct view *v)
+{
+    line_slide_shift(v, v->viewport.place.selected.line, -1);
+}
 static void do_zoom_in(struct view *v) { zoom_by(v, 1.25, -1, -1); }
 static void do_zoom_out(struct view *v) { zoom_by(v, 0.8, -1, -1); }
 static void do_find_next(struct view *v) { search_panel_next(v, 1); }
@@ -295,7 +319,10 @@ static void do_vertical(struct view *v)
 static bool is_vertical(const struct view *v) { return v->viewer_settings.look.vertical; }
 static bool is_dark(const struct view *v) { return v->viewer_settings.look.dark; }
 static bool is_legend(const struct view *v) { return v->viewer_settings.look.legend; }
-bool actions_run_is_live(const struct view *v) { return v->server_link.source.book.run.connected > 0; }
+bool actions_run_is_live(const struct view *v)
+{
+    return v->server_link.source.book.run.connected > 0;
+}
 static bool is_follow(const struct view *v)
 {
     return v->viewport.place.follow && actions_run_is_live(v);
@@ -332,8 +359,8 @@ const struct action action_table[] = {
     {"Scrolling", "line-left", "The selected line alone, to the left", "comma", do_line_left, NULL},
     {"Scrolling", "line-right", "The selected line alone, to the right", "period", do_line_right,
      NULL},
-    {"Scrolling", "go", "Go to an event, a time, a share of the run…", "<Control>g", goto_entry_show,
-     NULL},
+    {"Scrolling", "go", "Go to an event, a time, a share of the run…", "<Control>g",
+     goto_entry_show, NULL},
     {"Zoom", "zoom-in", "Zoom in", "plus equal KP_Add <Control>plus", do_zoom_in, NULL},
     {"Zoom", "zoom-out", "Zoom out", "minus KP_Subtract <Control>minus", do_zoom_out, NULL},
     {"Zoom", "zoom-reset", "Zoom as at first", "0 <Control>0", zoom_reset, NULL},
@@ -353,19 +380,24 @@ const struct action action_table[] = {
     {"Asking", "find-site", "Find all called from there", "", search_panel_site, NULL},
     {"Asking", "copy-id", "Copy the event's number", "", save_copy_id, NULL},
     {"Asking", "editor", "Open the source", "<Control>e", code_panel_open_editor, NULL},
-    {"Asking", "debug", "Debug here: poet debug in a terminal", "<Shift>d", debug_panel_start, NULL},
-    {"Asking", "break", "A breakpoint of it for the debugger, or none", "b", debug_panel_toggle_breakpoint, NULL},
+    {"Asking", "debug", "Debug here: poet debug in a terminal", "<Shift>d", debug_panel_start,
+     NULL},
+    {"Asking", "break", "A breakpoint of it for the debugger, or none", "b",
+     debug_panel_toggle_breakpoint, NULL},
     {"Asking", "break-place", "The same of its place, for its thread", "<Shift>b",
      debug_panel_toggle_place, NULL},
     {"Asking", "escape", "Back: from a page, from a search, from what is selected", "Escape",
      do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", line_arrangement_show_all, NULL},
-    {"Lines", "only-tied", "Only those tied to the selected event", "o", line_arrangement_show_tied, NULL},
-    {"Lines", "least-crossing", "In the order of least crossing", "l", crossing_reduction_run, NULL},
+    {"Lines", "only-tied", "Only those tied to the selected event", "o", line_arrangement_show_tied,
+     NULL},
+    {"Lines", "least-crossing", "In the order of least crossing", "l", crossing_reduction_run,
+     NULL},
     {"Lines", "cluster-process", "Clusters by process", "", do_by_process, NULL},
     {"Lines", "cluster-kind", "Clusters by kind", "", do_by_kind, NULL},
     {"Lines", "cluster-name", "Clusters by name", "", do_by_name, NULL},
-    {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", pattern_dialog_join, NULL},
+    {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", pattern_dialog_join,
+     NULL},
     {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", pattern_dialog_hide, NULL},
     {"Lines", "cluster-description", "Clusters of the description", "", do_by_description, NULL},
     {"Lines", "seek-rows", "Search rows by name", "<Control>r", row_search_open, NULL},
@@ -374,9 +406,11 @@ const struct action action_table[] = {
     {"Window", "undo", "Undo a change of view", "<Control>z", do_undo, NULL},
     {"Window", "redo", "Redo", "<Control><Shift>z <Control>y", do_redo, NULL},
     {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
-    {"Window", "drawer", "Drawer: where the time went", "F6", actions_do_analysis_pane, actions_is_analysis_pane},
+    {"Window", "drawer", "Drawer: where the time went", "F6", actions_do_analysis_pane,
+     actions_is_analysis_pane},
     {"Window", "critical-path", "The critical path", "x", do_critical, is_critical},
-    {"Window", "tint-waits", "Tint waits by class", "i", actions_do_wait_coloring, actions_is_wait_coloring},
+    {"Window", "tint-waits", "Tint waits by class", "i", actions_do_wait_coloring,
+     actions_is_wait_coloring},
     {"Window", "map", "Map of the run", "F4", do_map, is_map},
     {"Window", "vertical", "Vertical", "v", do_vertical, is_vertical},
     {"Window", "legend", "Legend", "F2", do_legend, is_legend},
@@ -405,7 +439,8 @@ const struct action action_table[] = {
     {"File", "measure", "What is measured…", "<Control>m", run_dialog_edit_measurement, NULL},
     {"File", "save", "Save the diagram, or the drawer's page…", "<Control>s", do_save, NULL},
     {"File", "share", "Share as web page…", "", html_share_ask, NULL},
-    {"File", "save-trace", "Save the trace…", "<Control><Shift>s", trace_download_choose_file, NULL},
+    {"File", "save-trace", "Save the trace…", "<Control><Shift>s", trace_download_choose_file,
+     NULL},
     {"File", "save-view", "Save the view…", "", saved_views_save, NULL},
     {"File", "load-view", "Load a view…", "", saved_views_load, NULL},
     {"File", "print", "Print…", "<Control>p", view_print_paper, NULL},
@@ -436,5 +471,6 @@ const size_t line_key_count = G_N_ELEMENTS(line_keys);
 
 static void actions_show_shortcuts(struct view *view)
 {
-    shortcut_window_show(view, &(struct shortcut_tables){action_table, action_table_size, line_keys, line_key_count});
+    shortcut_window_show(view, &(struct shortcut_tables){action_table, action_table_size, line_keys,
+                                                         line_key_count});
 }

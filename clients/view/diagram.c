@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 const struct export_paper export_papers[EXPORT_PAPERS] = {{"a4", "A4", "297 × 210 mm"},
-                                                             {"a3", "A3", "420 × 297 mm"},
-                                                             {"letter", "Letter", "279 × 216 mm"},
-                                                             {"legal", "Legal", "356 × 216 mm"}};
+                                                          {"a3", "A3", "420 × 297 mm"},
+                                                          {"letter", "Letter", "279 × 216 mm"},
+                                                          {"legal", "Legal", "356 × 216 mm"}};
 
 /* ---- kept from one time to the next ---- */
 
@@ -56,18 +56,19 @@ void diagram_export_load(struct diagram_export *d)
     GKeyFile *file = g_key_file_new();
     char *name = file_name();
     g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* none there: as at first */
-    *d = (struct diagram_export){.format = (enum export_format)diagram_export_read_choice(file, "format", EXPORT_FORMATS),
-                          .range = (enum export_range)diagram_export_read_choice(file, "range", EXPORT_RANGES),
-                          .size = (enum export_size)diagram_export_read_choice(file, "size", EXPORT_SIZES),
-                          .paper = diagram_export_read_choice(file, "paper", EXPORT_PAPERS),
-                          .last = diagram_export_read_text(file, "last", "40"),
-                          .width = diagram_export_read_text(file, "width", "170"),
-                          .caption = g_strdup(""),
-                          .grey = diagram_export_read_flag(file, "grey", false),
-                          .dark = diagram_export_read_flag(file, "dark", false),
-                          .title = diagram_export_read_flag(file, "title", true),
-                          .legend = diagram_export_read_flag(file, "legend", true),
-                          .notes = diagram_export_read_flag(file, "notes", true)};
+    *d = (struct diagram_export){
+        .format = (enum export_format)diagram_export_read_choice(file, "format", EXPORT_FORMATS),
+        .range = (enum export_range)diagram_export_read_choice(file, "range", EXPORT_RANGES),
+        .size = (enum export_size)diagram_export_read_choice(file, "size", EXPORT_SIZES),
+        .paper = diagram_export_read_choice(file, "paper", EXPORT_PAPERS),
+        .last = diagram_export_read_text(file, "last", "40"),
+        .width = diagram_export_read_text(file, "width", "170"),
+        .caption = g_strdup(""),
+        .grey = diagram_export_read_flag(file, "grey", false),
+        .dark = diagram_export_read_flag(file, "dark", false),
+        .title = diagram_export_read_flag(file, "title", true),
+        .legend = diagram_export_read_flag(file, "legend", true),
+        .notes = diagram_export_read_flag(file, "notes", true)};
     g_key_file_free(file);
     g_free(name);
 }
@@ -99,14 +100,14 @@ void diagram_export_of_view(const struct view *view, struct diagram_export *d, b
 {
     const struct view_style *look = &view->viewer_settings.look;
     *d = (struct diagram_export){.range = whole ? EXPORT_WHOLE : EXPORT_SEEN,
-                          .last = g_strdup(""),
-                          .width = g_strdup(""),
-                          .caption = g_strdup(""),
-                          .grey = look->grey,
-                          .dark = look->dark,
-                          .title = true,
-                          .legend = look->legend,
-                          .notes = true};
+                                 .last = g_strdup(""),
+                                 .width = g_strdup(""),
+                                 .caption = g_strdup(""),
+                                 .grey = look->grey,
+                                 .dark = look->dark,
+                                 .title = true,
+                                 .legend = look->legend,
+                                 .notes = true};
 }
 
 void diagram_export_free(struct diagram_export *d)
@@ -119,16 +120,21 @@ void diagram_export_free(struct diagram_export *d)
 
 /* ---- what was chosen ---- */
 
-static const char *const diagram_export_suffixes[EXPORT_FORMATS] = {".pdf", ".svg", ".png", ".txt", ".html"};
+static const char *const diagram_export_suffixes[EXPORT_FORMATS] = {".pdf", ".svg", ".png", ".txt",
+                                                                    ".html"};
 
-const char *diagram_export_suffix(enum export_format format) { return diagram_export_suffixes[format]; }
+const char *diagram_export_suffix(enum export_format format)
+{
+    return diagram_export_suffixes[format];
+}
 
 bool diagram_export_suffix_of(const char *file, enum export_format *format)
 {
     size_t length = strlen(file);
     for (int i = 0; i < EXPORT_FORMATS; i++)
         if (length > strlen(diagram_export_suffixes[i]) &&
-            g_ascii_strcasecmp(file + length - strlen(diagram_export_suffixes[i]), diagram_export_suffixes[i]) == 0) {
+            g_ascii_strcasecmp(file + length - strlen(diagram_export_suffixes[i]),
+                               diagram_export_suffixes[i]) == 0) {
             *format = (enum export_format)i;
             return true;
         }
@@ -207,9 +213,13 @@ char *diagram_export_source_name(struct view *view)
                                              source->name, view_metadata(view)->run.number);
 }
 
-static void diagram_export_append(GPtrArray *to, const char *word) { g_ptr_array_add(to, g_strdup(word)); }
+static void diagram_export_append(GPtrArray *to, const char *word)
+{
+    g_ptr_array_add(to, g_strdup(word));
+}
 
-static void add_range(GPtrArray *to, const struct view *view, const struct diagram_export *d, unsigned few)
+static void add_range(GPtrArray *to, const struct view *view, const struct diagram_export *d,
+                      unsigned few)
 {
     struct event_id ends[2];
     char at[48];
@@ -252,8 +262,8 @@ static void add_form(GPtrArray *to, const struct diagram_export *d)
         diagram_export_append(to, "--no-notes");
 }
 
-static char **diagram_export_build_command(struct view *view, const struct diagram_export *d, const char *file,
-                      const char *view_file, unsigned few)
+static char **diagram_export_build_command(struct view *view, const struct diagram_export *d,
+                                           const char *file, const char *view_file, unsigned few)
 {
     GPtrArray *words = g_ptr_array_new();
     g_ptr_array_add(words, diagram_export_poet_path());
@@ -269,8 +279,8 @@ static char **diagram_export_build_command(struct view *view, const struct diagr
     return (char **)g_ptr_array_free(words, FALSE);
 }
 
-GSubprocess *diagram_export_start(struct view *view, const struct diagram_export *d, const char *file,
-                           unsigned few, char **view_file, GError **error)
+GSubprocess *diagram_export_start(struct view *view, const struct diagram_export *d,
+                                  const char *file, unsigned few, char **view_file, GError **error)
 {
     struct view_style look = view->viewer_settings.look;
     look.grey = d->grey;

@@ -50,8 +50,8 @@ bool diagram_export_suffix_of(const char *file, enum export_format *format);
 
 /* Runs the command, its complaints in a pipe.  *view_file: a file of its own, which goes once it ended; the caller's.
  * few: a preview, of no more than so many columns where the whole run is wanted; 0: as it is.  NULL: it could not. */
-GSubprocess *diagram_export_start(struct view *view, const struct diagram_export *diagram, const char *file,
-                           unsigned few, char **view_file, GError **error);
+GSubprocess *diagram_export_start(struct view *view, const struct diagram_export *diagram,
+                                  const char *file, unsigned few, char **view_file, GError **error);
 /* What the command complained of, without its name before it: a part of the text. */
 const char *diagram_export_strip_prefix(const char *complaints);
 char *diagram_export_source_name(struct view *view); /* as a command is given it; the caller's */

@@ -100,12 +100,12 @@ static GtkWidget *dialog_message_new(const char *words)
 }
 
 void dialog_prompt(struct view *view, const struct dialog_question *question,
-                char *(*answer)(struct view *view, const char *text))
+                   char *(*answer)(struct view *view, const char *text))
 {
     struct dialog_state *a = g_new0(struct dialog_state, 1);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8);
     *a = (struct dialog_state){view, answer, dialog_new(view, question->title), gtk_entry_new(),
-                         dialog_message_new("")};
+                               dialog_message_new("")};
     gtk_entry_set_placeholder_text(GTK_ENTRY(a->entry), question->placeholder);
     if (question->text)
         gtk_editable_set_text(GTK_EDITABLE(a->entry), question->text);

@@ -29,7 +29,10 @@ static struct trace_download *download_state(struct view *view)
     return view->trace_download;
 }
 
-bool trace_download_is_running(const struct view *view) { return view->trace_download && view->trace_download->f; }
+bool trace_download_is_running(const struct view *view)
+{
+    return view->trace_download && view->trace_download->f;
+}
 
 void trace_download_cancel(struct view *view)
 {
@@ -53,8 +56,8 @@ static void download_finish(struct view *view, struct trace_download *fetch, con
     if (why)
         status_line_show_problem(&view->status_line, NULL, "%s: %s", fetch->file, why);
     else if (!note_file_copy(&view->run_notes.notes, fetch->file, &error))
-        status_line_show_problem(&view->status_line, NULL, "Saved %s, but not its notes: %s", fetch->file,
-                       error.text);
+        status_line_show_problem(&view->status_line, NULL, "Saved %s, but not its notes: %s",
+                                 fetch->file, error.text);
     else
         status_line_show(&view->status_line, "Saved %s", fetch->file);
     if (why)
@@ -63,7 +66,8 @@ static void download_finish(struct view *view, struct trace_download *fetch, con
 
 static void download_request(struct view *view, struct trace_download *fetch, uint64_t offset);
 
-static void download_receive_bytes(struct view *view, struct trace_download *fetch, struct decoder *in)
+static void download_receive_bytes(struct view *view, struct trace_download *fetch,
+                                   struct decoder *in)
 {
     uint64_t offset = decode_u64(in), size = decode_u64(in);
     char *why = decode_name(in, LIMIT_TEXT_BYTES);
@@ -98,14 +102,16 @@ static void download_request(struct view *view, struct trace_download *fetch, ui
 {
     struct encoder body = {0};
     encode_u64(&body, offset);
-    request_slot_send(&view->server_link, &fetch->asked, REQUEST_DOWNLOAD, &body, download_receive, view);
+    request_slot_send(&view->server_link, &fetch->asked, REQUEST_DOWNLOAD, &body, download_receive,
+                      view);
 }
 
 void trace_download_start(struct view *view, const char *file)
 {
     struct trace_download *fetch = download_state(view);
-    char *own =
-        view_metadata(view)->run.file ? g_canonicalize_filename(view_metadata(view)->run.file, NULL) : NULL;
+    char *own = view_metadata(view)->run.file
+                    ? g_canonicalize_filename(view_metadata(view)->run.file, NULL)
+                    : NULL;
     g_free(fetch->file);
     fetch->file = g_strdup(file);
     if (g_strcmp0(own, fetch->file) == 0)
@@ -113,7 +119,8 @@ void trace_download_start(struct view *view, const char *file)
     else if ((fetch->f = fopen(fetch->file, "wbe")) != NULL)
         download_request(view, fetch, 0);
     else
-        status_line_show_problem(&view->status_line, NULL, "%s: %s", fetch->file, g_strerror(errno));
+        status_line_show_problem(&view->status_line, NULL, "%s: %s", fetch->file,
+                                 g_strerror(errno));
     g_free(own);
 }
 
@@ -132,9 +139,9 @@ void trace_download_choose_file(struct view *view)
     }
     char *name = g_strdup_printf("%s.poet", view_metadata(view)->run.name);
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                          .title = "Save the trace",
-                                          .saves = true,
-                                          .name = name},
-                    on_chosen, view);
+                                             .title = "Save the trace",
+                                             .saves = true,
+                                             .name = name},
+                       on_chosen, view);
     g_free(name);
 }

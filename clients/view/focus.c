@@ -36,8 +36,7 @@ static bool is_used(struct view *view, GtkWidget *at)
         return true;
     if (GTK_IS_LABEL(at))
         return gtk_label_get_selection_bounds(GTK_LABEL(at), NULL, NULL);
-    return GTK_IS_LIST_BOX_ROW(at) ||
-           gtk_widget_get_ancestor(at, GTK_TYPE_LIST_VIEW) ||
+    return GTK_IS_LIST_BOX_ROW(at) || gtk_widget_get_ancestor(at, GTK_TYPE_LIST_VIEW) ||
            gtk_widget_get_ancestor(at, GTK_TYPE_COLUMN_VIEW) ||
            gtk_widget_get_ancestor(at, GTK_TYPE_POPOVER);
 }

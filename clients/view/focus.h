@@ -9,7 +9,8 @@
 struct view;
 
 void focus_watch(struct view *view); /* from now on */
-void focus_return_to_diagram(struct view *view); /* soon: unless it is where something is written or chosen */
+void focus_return_to_diagram(
+    struct view *view); /* soon: unless it is where something is written or chosen */
 bool focus_is_in_entry(struct view *view); /* is it in an entry? */
 bool focus_within(struct view *view, GtkWidget *widget);
 

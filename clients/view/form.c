@@ -64,7 +64,8 @@ static void on_sampled(GtkCheckButton *button, gpointer data)
     gtk_widget_set_sensitive(data, gtk_check_button_get_active(button));
 }
 
-static GtkWidget *form_new_sampling_box(struct measurement_form *f, const struct measurement_spec *first)
+static GtkWidget *form_new_sampling_box(struct measurement_form *f,
+                                        const struct measurement_spec *first)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     f->sampled = gtk_check_button_new_with_mnemonic("Sam_ple, times a second:");
@@ -101,7 +102,8 @@ static GtkWidget *form_new_calls_box(struct measurement_form *f, uint32_t wanted
     return box;
 }
 
-static GtkWidget *form_new_exact_box(struct measurement_form *f, const struct measurement_spec *first)
+static GtkWidget *form_new_exact_box(struct measurement_form *f,
+                                     const struct measurement_spec *first)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
     gtk_box_append(GTK_BOX(box), form_new_calls_box(f, first->wanted));
@@ -117,7 +119,8 @@ static GtkWidget *form_new_exact_box(struct measurement_form *f, const struct me
 
 /* ---- functions ---- */
 
-static GtkWidget *form_new_function_lists(struct measurement_form *f, const struct measurement_spec *first)
+static GtkWidget *form_new_function_lists(struct measurement_form *f,
+                                          const struct measurement_spec *first)
 {
     static const char *const titles[MEASURE_LISTS] = {[MEASURE_IGNORE] = "_Ignored:",
                                                       [MEASURE_ONLY] = "_Just these:",
@@ -138,8 +141,9 @@ static GtkWidget *form_new_function_lists(struct measurement_form *f, const stru
 char *measurement_form_problem(const struct measurement_form *f)
 {
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
-        char *wrong =
-            f->list[i] ? measurement_spec_error(gtk_editable_get_text(GTK_EDITABLE(f->list[i]))) : NULL;
+        char *wrong = f->list[i]
+                          ? measurement_spec_error(gtk_editable_get_text(GTK_EDITABLE(f->list[i])))
+                          : NULL;
         if (wrong)
             return wrong;
     }

@@ -11,7 +11,8 @@ struct measurement_form;
 /* Belongs to its widget.  rate: with how often it is sampled, and lists of functions: what is chosen before the start. */
 struct measurement_form *measurement_form_new(const struct measurement_spec *first, bool rate);
 GtkWidget *measurement_form_widget(struct measurement_form *form);
-struct measurement_spec measurement_form_get(const struct measurement_form *form); /* for measurement_spec_free */
+struct measurement_spec
+measurement_form_get(const struct measurement_form *form); /* for measurement_spec_free */
 /* What is wrong with the lists, the caller's; NULL: nothing. */
 char *measurement_form_problem(const struct measurement_form *form);
 

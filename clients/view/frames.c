@@ -90,16 +90,17 @@ static void on_after(GdkFrameClock *clock, gpointer data)
         frame_timing_finish(f);
 }
 
-void frame_timing_begin(struct view *view, const char *action, const char *back, int count, bool *running)
+void frame_timing_begin(struct view *view, const char *action, const char *back, int count,
+                        bool *running)
 {
     struct frame_timing *f = g_new0(struct frame_timing, 1);
     GdkFrameClock *clock = gtk_widget_get_frame_clock(view->canvas);
     *f = (struct frame_timing){.view = view,
-                         .action = g_strdup(action),
-                         .back = back && *back ? g_strdup(back) : NULL,
-                         .left = count,
-                         .count = count,
-                         .running = running};
+                               .action = g_strdup(action),
+                               .back = back && *back ? g_strdup(back) : NULL,
+                               .left = count,
+                               .count = count,
+                               .running = running};
     f->times = g_array_new(FALSE, FALSE, sizeof(double));
     f->cpu = g_array_new(FALSE, FALSE, sizeof(double));
     f->gaps = g_array_new(FALSE, FALSE, sizeof(double));

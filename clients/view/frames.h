@@ -13,6 +13,6 @@ struct view;
 
 /* Begins; *running is true until the figures are printed.  back: the second half goes by this action, back; or NULL. */
 void frame_timing_begin(struct view *view, const char *action, const char *back, int count,
-                  bool *running);
+                        bool *running);
 
 #endif

@@ -25,7 +25,8 @@ static double unit_ns(const char *unit)
 
 static char *go_event(struct view *view, const char *text, struct event_id at)
 {
-    const struct trace_metadata *book = view_metadata(view); /* of many lines not all are known yet */
+    const struct trace_metadata *book =
+        view_metadata(view); /* of many lines not all are known yet */
     const struct line_metadata *line = metadata_line(book, at.line);
     bool there = at.line && (book->some ? at.line <= book->line_count : line != NULL);
     if (!there || at.line & HIDDEN_LINE)
@@ -69,11 +70,11 @@ void goto_entry_show(struct view *view)
 {
     if (view->server_link.has_run)
         dialog_prompt(view,
-                   &(struct dialog_question){
-                       .title = "Go to",
-                       .words = "An event (2:17), a time (1.5ms), a share of the run (40%), a "
-                                "position in the log (12345) or a note (#2)",
-                       .placeholder = "2:17",
-                       .button = "_Go"},
-                   goto_entry_apply);
+                      &(struct dialog_question){
+                          .title = "Go to",
+                          .words = "An event (2:17), a time (1.5ms), a share of the run (40%), a "
+                                   "position in the log (12345) or a note (#2)",
+                          .placeholder = "2:17",
+                          .button = "_Go"},
+                      goto_entry_apply);
 }

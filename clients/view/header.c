@@ -121,7 +121,8 @@ GtkWidget *header_bar_new(struct view *view)
     gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu", -1);
     g_object_unref(model);
     g_signal_connect_swapped(menu, "notify::active", G_CALLBACK(focus_return_to_diagram), view);
-    GtkWidget *follow = header_bar_new_toggle("Follow", "win.follow", "Follow the run as it grows (End)");
+    GtkWidget *follow =
+        header_bar_new_toggle("Follow", "win.follow", "Follow the run as it grows (End)");
     view->header->badge = badge_new();
     GtkWidget *start[] = {
         icon_button_new("document-open-symbolic", "win.open", "Open a trace (Ctrl+O)"),

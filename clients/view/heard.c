@@ -47,7 +47,8 @@ static bool is_same_file(const char *a, const char *b)
            one.st_ino == other.st_ino;
 }
 
-static void remote_goto_go_to_event(struct view *view, struct event_id at, const struct event_id *next, uint32_t count)
+static void remote_goto_go_to_event(struct view *view, struct event_id at,
+                                    const struct event_id *next, uint32_t count)
 {
     char event[48];
     highlights_set(&view->highlights, next, count, NULL, 0);

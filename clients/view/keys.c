@@ -36,7 +36,7 @@ static gboolean on_plain_key(GtkWidget *widget, GVariant *target, gpointer data)
  * something is written; the others are the window's, after the widget that has the focus: in an entry Ctrl+C
  * copies what is selected there. */
 void keymap_add(struct view *view, const struct keymap *keys, const char *key, const char *action,
-              GVariant *target)
+                GVariant *target)
 {
     GtkShortcutTrigger *trigger = gtk_shortcut_trigger_parse_string(key);
     if (!trigger) {
@@ -63,8 +63,8 @@ void keymap_add(struct view *view, const struct keymap *keys, const char *key, c
 struct keymap keymap_new(void)
 {
     return (struct keymap){GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
-                         GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
-                         GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new())};
+                           GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
+                           GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new())};
 }
 
 void keymap_install(struct view *view, const struct keymap *keys)

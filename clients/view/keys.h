@@ -13,7 +13,7 @@ struct keymap {
 struct keymap keymap_new(void);
 /* action: "win.NAME"; target: of it, or NULL. */
 void keymap_add(struct view *view, const struct keymap *keys, const char *key, const char *action,
-              GVariant *target);
+                GVariant *target);
 void keymap_install(struct view *view, const struct keymap *keys); /* when all are added */
 
 #endif

@@ -34,7 +34,9 @@ void script_measure_draw(struct view *view)
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     cairo_t *cr = cairo_create(surface);
     canvas_draw(view, cr, width, height);
-    if (view->viewer_settings.drawer && tab_definition(analysis_pane_current_tab(view)) == &page_states && band_rows_are_shown(view))
+    if (view->viewer_settings.drawer &&
+        tab_definition(analysis_pane_current_tab(view)) == &page_states &&
+        band_rows_are_shown(view))
         band_rows_draw(view, cr, width);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
@@ -114,7 +116,8 @@ struct latency_watch {
     GArray *times;
 };
 
-static void script_measure_record_latency(struct latency_watch *late, const struct event_info *e, gint64 now_us, gint64 *newest)
+static void script_measure_record_latency(struct latency_watch *late, const struct event_info *e,
+                                          gint64 now_us, gint64 *newest)
 {
     gint64 at = 0;
     for (size_t i = 0; i < e->text_count; i++)

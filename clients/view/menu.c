@@ -60,7 +60,9 @@ GMenuModel *window_menu_new(struct view *view)
                              *const end[] = {"settings", "shortcuts", "help", "about",
                                              "close",    "quit",      NULL};
     GMenu *menu = g_menu_new(),
-          *parts[] = {window_menu_new_section(file), window_menu_new_section(out), window_menu_new_section(lines), window_menu_new_section(look), window_menu_new_section(end)};
+          *parts[] = {window_menu_new_section(file), window_menu_new_section(out),
+                      window_menu_new_section(lines), window_menu_new_section(look),
+                      window_menu_new_section(end)};
     view->recent = g_menu_new();
     window_menu_update_recent(view);
     g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[0]));

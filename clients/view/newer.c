@@ -9,8 +9,9 @@
 void newer_run_watch(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
-    bool goes = !view->server_link.has_run ||
-                (p->follow && !p->selected.line && view->server_link.newest && !view->newer_run_pending);
+    bool goes =
+        !view->server_link.has_run ||
+        (p->follow && !p->selected.line && view->server_link.newest && !view->newer_run_pending);
     server_link_set_feed(&view->server_link, goes ? FEED_ON : FEED_STAY);
 }
 

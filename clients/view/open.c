@@ -21,11 +21,11 @@ void open_dialog_show_files(struct view *view)
     char traces[PATH_MAX];
     run_discovery_state(traces, sizeof traces);
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                          .title = "Open a trace",
-                                          .kind = "Poet traces (*.poet)",
-                                          .pattern = "*.poet",
-                                          .folder = traces},
-                    on_open, view);
+                                             .title = "Open a trace",
+                                             .kind = "Poet traces (*.poet)",
+                                             .pattern = "*.poet",
+                                             .folder = traces},
+                       on_open, view);
 }
 
 static char *connect_to(struct view *view, const char *what)
@@ -42,11 +42,12 @@ void open_dialog_show_connect(struct view *view)
     struct error error;
     endpoint_default(endpoint, sizeof endpoint, &error);
     dialog_prompt(view,
-               &(struct dialog_question){
-                   .title = "Connect to a server",
-                   .words = "unix:PATH, poet://HOST:PORT, or ssh:HOST[:FILE] for another machine; "
-                            "empty for the default server",
-                   .placeholder = endpoint,
-                   .button = "_Connect"},
-               connect_to);
+                  &(struct dialog_question){
+                      .title = "Connect to a server",
+                      .words =
+                          "unix:PATH, poet://HOST:PORT, or ssh:HOST[:FILE] for another machine; "
+                          "empty for the default server",
+                      .placeholder = endpoint,
+                      .button = "_Connect"},
+                  connect_to);
 }

@@ -47,7 +47,10 @@ void progress_row_end(struct view *view)
         p->timer = 0;
 }
 
-bool progress_row_is_shown(const struct view *view) { return view->progress_row && view->progress_row->out; }
+bool progress_row_is_shown(const struct view *view)
+{
+    return view->progress_row && view->progress_row->out;
+}
 
 void progress_row_give_up(struct view *view)
 {

@@ -6,7 +6,8 @@
 #include "clients/view/picture/cluster.h"
 #include "clients/view/picture/view.h"
 
-static const char pattern_dialog_help_text[] = "Lines whose names match: * stands for anything, ? for one letter";
+static const char pattern_dialog_help_text[] =
+    "Lines whose names match: * stands for anything, ? for one letter";
 
 /* False: no line is called so. */
 static bool pattern_dialog_matches_any_line(struct view *view, const char *pattern)
@@ -19,7 +20,10 @@ static bool pattern_dialog_matches_any_line(struct view *view, const char *patte
     return false;
 }
 
-static char *pattern_dialog_no_match_text(const char *pattern) { return g_strdup_printf("No line is called %s", pattern); }
+static char *pattern_dialog_no_match_text(const char *pattern)
+{
+    return g_strdup_printf("No line is called %s", pattern);
+}
 
 static char *pattern_dialog_join_lines(struct view *view, const char *pattern)
 {
@@ -38,12 +42,18 @@ static char *pattern_dialog_hide_lines(struct view *view, const char *pattern)
 }
 
 static void pattern_dialog_show(struct view *view, const char *title, const char *button,
-                char *(*answer)(struct view *view, const char *text))
+                                char *(*answer)(struct view *view, const char *text))
 {
     struct dialog_question question = {title, pattern_dialog_help_text, "worker*", NULL, button};
     if (view->server_link.has_run)
         dialog_prompt(view, &question, answer);
 }
 
-void pattern_dialog_join(struct view *view) { pattern_dialog_show(view, "Join lines", "_Join", pattern_dialog_join_lines); }
-void pattern_dialog_hide(struct view *view) { pattern_dialog_show(view, "Hide lines", "_Hide", pattern_dialog_hide_lines); }
+void pattern_dialog_join(struct view *view)
+{
+    pattern_dialog_show(view, "Join lines", "_Join", pattern_dialog_join_lines);
+}
+void pattern_dialog_hide(struct view *view)
+{
+    pattern_dialog_show(view, "Hide lines", "_Hide", pattern_dialog_hide_lines);
+}

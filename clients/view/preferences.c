@@ -50,7 +50,8 @@ static void on_labels(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
     (void)spec;
-    view->viewer_settings.look.labels = (enum labels)gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
+    view->viewer_settings.look.labels =
+        (enum labels)gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
     if (!view->server_link.has_run)
         return;
     server_link_rename_all_lines(&view->server_link, view->viewer_settings.look.labels);

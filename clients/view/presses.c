@@ -40,7 +40,8 @@ static void key_latency_finish(struct key_latency *p)
 /* Is the picture of the place there, whatever else is still being counted? */
 static bool is_whole(const struct view *view)
 {
-    return !view->server_link.more && !request_slot_is_running(&view->server_link, &view->diagram_view.placing) &&
+    return !view->server_link.more &&
+           !request_slot_is_running(&view->server_link, &view->diagram_view.placing) &&
            !request_slot_is_running(&view->server_link, &view->overview.counting) &&
            !request_slot_is_running(&view->server_link, &view->event_step.asked);
 }
@@ -50,8 +51,9 @@ static bool shows_it(const struct key_latency *p)
 {
     const struct view *view = p->view;
     struct event_id at = view->viewport.place.selected;
-    const struct scene_mark *m =
-        event_id_equal(at, p->from) || view->viewport.place.far ? NULL : scene_cache_find_mark(&view->scene_cache, at);
+    const struct scene_mark *m = event_id_equal(at, p->from) || view->viewport.place.far
+                                     ? NULL
+                                     : scene_cache_find_mark(&view->scene_cache, at);
     return m && viewport_sees(&view->viewport, m);
 }
 

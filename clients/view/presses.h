@@ -28,7 +28,8 @@ struct key_latency {
     gulong painted;
 };
 
-void key_latency_begin(struct key_latency *presses, struct view *view, const char *action, int count);
+void key_latency_begin(struct key_latency *presses, struct view *view, const char *action,
+                       int count);
 /* To be called in every turn while presses->action is set; at the end prints both figures. */
 void key_latency_step(struct key_latency *presses);
 

@@ -69,7 +69,10 @@ static void export_preview_stop_job(struct export_preview *p)
     p->job = NULL;
 }
 
-static void show_runs(struct export_preview *p, bool runs) { gtk_widget_set_visible(p->runs, runs); }
+static void show_runs(struct export_preview *p, bool runs)
+{
+    gtk_widget_set_visible(p->runs, runs);
+}
 
 static void export_preview_show_message(struct export_preview *p, const char *words)
 {
@@ -191,7 +194,8 @@ static void show_page(struct export_preview *p, const struct export_preview_job 
     g_free(words);
 }
 
-static void export_preview_show_result(struct export_preview *p, struct export_preview_job *job, bool good)
+static void export_preview_show_result(struct export_preview *p, struct export_preview_job *job,
+                                       bool good)
 {
     const char *complaints = diagram_export_strip_prefix(job->complaints);
     gtk_label_set_text(GTK_LABEL(p->warning), good ? complaints : "");
@@ -243,13 +247,13 @@ static gboolean on_soon(gpointer data)
     job->format = p->wanted.format;
     job->directory = g_dir_make_tmp("poet-XXXXXX", &error);
     if (job->directory) {
-        char *name =
-            g_strconcat("preview", diagram_export_suffix(drawn ? EXPORT_PNG : p->wanted.format), NULL);
+        char *name = g_strconcat(
+            "preview", diagram_export_suffix(drawn ? EXPORT_PNG : p->wanted.format), NULL);
         job->file = g_build_filename(job->directory, name, NULL);
         job->process =
             diagram_export_start(p->view, &p->wanted, job->file,
-                          p->wanted.size == EXPORT_WIDTH ? COLUMNS_FITTED : COLUMNS_MOST,
-                          &job->view_file, &error);
+                                 p->wanted.size == EXPORT_WIDTH ? COLUMNS_FITTED : COLUMNS_MOST,
+                                 &job->view_file, &error);
         g_free(name);
     } else {
         job->directory = g_strdup("");

@@ -60,11 +60,11 @@ static struct scene *view_print_visible_scene(struct view *view, bool measured)
 static struct document_options view_print_get_page(struct view *view, GtkPrintContext *context)
 {
     struct document_options page = {.format = DOCUMENT_PDF,
-                                .title = view_metadata(view)->run.name,
-                                .theme = viewer_settings_theme(&view->viewer_settings),
-                                .selection = canvas_selection(view),
-                                .paper_width_pt = gtk_print_context_get_width(context),
-                                .paper_height_pt = gtk_print_context_get_height(context)};
+                                    .title = view_metadata(view)->run.name,
+                                    .theme = viewer_settings_theme(&view->viewer_settings),
+                                    .selection = canvas_selection(view),
+                                    .paper_width_pt = gtk_print_context_get_width(context),
+                                    .paper_height_pt = gtk_print_context_get_height(context)};
     page.theme.dark = false;
     return page;
 }
@@ -84,7 +84,7 @@ static void on_draw_page(GtkPrintOperation *operation, GtkPrintContext *context,
     struct document_options page = view_print_get_page(view, context);
     (void)operation;
     document_paint(gtk_print_context_get_cairo_context(context), view->view_print->scene, &page,
-               (unsigned)number);
+                   (unsigned)number);
 }
 
 static void on_end_print(GtkPrintOperation *operation, GtkPrintContext *context, gpointer data)
@@ -174,7 +174,8 @@ static void view_print_request_relations(struct view *view)
     struct encoder body = {0};
     bool wanted = view->viewport.place.stands && view->viewport.place.selected.line;
     if (wanted && relation_query_send(&printing->stands, view->viewport.place.selected, &body))
-        request_slot_send(&view->server_link, &printing->asked, REQUEST_RELATIONS, &body, view_print_receive_relations, view);
+        request_slot_send(&view->server_link, &printing->asked, REQUEST_RELATIONS, &body,
+                          view_print_receive_relations, view);
     else
         view_print_output_scene(view);
 }
@@ -200,7 +201,8 @@ static void view_print_request_window(struct view *view)
     view_state_request(&place, &request);
     row_requests_for_request(view, &request);
     request.columns = viewport_columns(&view->viewport);
-    request_slot_request_window(&view->server_link, &view->view_print->asked, &request, view_print_receive_window, view);
+    request_slot_request_window(&view->server_link, &view->view_print->asked, &request,
+                                view_print_receive_window, view);
 }
 
 void view_print_to_file(struct view *view, const char *file)
@@ -218,7 +220,7 @@ static void view_print_request_output(struct view *view, enum print_mode what)
 {
     if (!view->scene_cache.scene || !view->server_link.connected || view->viewport.place.far) {
         status_line_show(&view->status_line, view->viewport.place.far ? "Zoom in to the marks first"
-                                                         : "There is no picture yet");
+                                                                      : "There is no picture yet");
         return;
     }
     view_print_set_mode(view, what);

@@ -29,7 +29,10 @@ static struct {
     bool known;
 } last = {.measure = {.wanted = WANTED_METERS, .waits = true}};
 
-static const char *text_view_of(GtkWidget *entry) { return gtk_editable_get_text(GTK_EDITABLE(entry)); }
+static const char *text_view_of(GtkWidget *entry)
+{
+    return gtk_editable_get_text(GTK_EDITABLE(entry));
+}
 
 static void run_dialog_keep_text(char **kept, const char *text)
 {
@@ -59,8 +62,8 @@ static void on_start(GtkWidget *widget, gpointer data)
     }
     measurement_spec_free(&last.measure);
     last.measure = measurement_form_get(r->form);
-    wrong = program_start_begin(
-        r->view, &(struct program_start){last.program, last.arguments, last.directory, last.measure});
+    wrong = program_start_begin(r->view, &(struct program_start){last.program, last.arguments,
+                                                                 last.directory, last.measure});
     if (wrong)
         run_dialog_show_problem(r, wrong);
     else
@@ -93,10 +96,10 @@ static void on_save(GtkButton *button, gpointer data)
     struct run_dialog *r = data;
     (void)button;
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(r->window),
-                                          .title = "Save as",
-                                          .saves = true,
-                                          .name = "meters.conf"},
-                    on_file, r);
+                                             .title = "Save as",
+                                             .saves = true,
+                                             .name = "meters.conf"},
+                       on_file, r);
 }
 
 /* ---- the window ---- */
@@ -157,7 +160,8 @@ static GtkWidget *run_dialog_program_names(struct run_dialog *r)
     return grid;
 }
 
-static GtkWidget *run_dialog_new_button(const char *title, GCallback does, struct run_dialog *r, bool suggested)
+static GtkWidget *run_dialog_new_button(const char *title, GCallback does, struct run_dialog *r,
+                                        bool suggested)
 {
     GtkWidget *b = gtk_button_new_with_mnemonic(title);
     if (suggested)
@@ -173,7 +177,8 @@ static void on_cancel(GtkButton *b, gpointer data)
     gtk_window_destroy(GTK_WINDOW(r->window));
 }
 
-static struct run_dialog *run_dialog_new_window(struct view *view, const char *title, GtkWidget *box)
+static struct run_dialog *run_dialog_new_window(struct view *view, const char *title,
+                                                GtkWidget *box)
 {
     struct run_dialog *r = g_new0(struct run_dialog, 1);
     r->view = view;
@@ -199,8 +204,10 @@ void run_dialog_show(struct view *view)
     struct run_dialog *r = run_dialog_new_window(view, "Run a program", box);
     r->form = measurement_form_new(&last.measure, true);
     gtk_widget_set_halign(buttons, GTK_ALIGN_END);
-    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("Save as _file…", G_CALLBACK(on_save), r, false));
-    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("Cance_l", G_CALLBACK(on_cancel), r, false));
+    gtk_box_append(GTK_BOX(buttons),
+                   run_dialog_new_button("Save as _file…", G_CALLBACK(on_save), r, false));
+    gtk_box_append(GTK_BOX(buttons),
+                   run_dialog_new_button("Cance_l", G_CALLBACK(on_cancel), r, false));
     gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("_Run", G_CALLBACK(on_start), r, true));
     gtk_box_append(GTK_BOX(fields), run_dialog_program_names(r));
     gtk_box_append(GTK_BOX(fields), measurement_form_widget(r->form));
@@ -238,7 +245,8 @@ static void on_apply(GtkWidget *widget, gpointer data)
     struct measurement_request request = {.mask = CHANGEABLE, .bits = measure.wanted & CHANGEABLE};
     struct encoder body = {0};
     encode_measurement_request(&body, &request);
-    if (!server_link_request(&r->view->server_link, REQUEST_SET_MEASUREMENT, &body, run_dialog_on_metrics_table, r->view)) {
+    if (!server_link_request(&r->view->server_link, REQUEST_SET_MEASUREMENT, &body,
+                             run_dialog_on_metrics_table, r->view)) {
         run_dialog_show_problem(r, g_strdup("There is no connection to a server."));
         return;
     }
@@ -279,8 +287,10 @@ void run_dialog_edit_measurement(struct view *view)
     struct run_dialog *r = run_dialog_new_window(view, "What is measured", box);
     r->form = measurement_form_new(&last.measure, false);
     gtk_widget_set_halign(buttons, GTK_ALIGN_END);
-    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("Cance_l", G_CALLBACK(on_cancel), r, false));
-    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("A_pply", G_CALLBACK(on_apply), r, true));
+    gtk_box_append(GTK_BOX(buttons),
+                   run_dialog_new_button("Cance_l", G_CALLBACK(on_cancel), r, false));
+    gtk_box_append(GTK_BOX(buttons),
+                   run_dialog_new_button("A_pply", G_CALLBACK(on_apply), r, true));
     gtk_box_append(GTK_BOX(box), measurement_form_widget(r->form));
     gtk_box_append(GTK_BOX(box), r->wrong);
     gtk_box_append(GTK_BOX(box), buttons);

@@ -19,8 +19,9 @@ static void add_run(struct view *view, struct decoder *in)
     struct run_info run;
     decode_run_info(in, &run);
     if (decoder_finish(in)) {
-        char *more = g_strdup_printf("%s%u %s%s\n", view->run_chooser->names ? view->run_chooser->names : "",
-                                     run.number, run.name, run.connected ? " (running)" : "");
+        char *more =
+            g_strdup_printf("%s%u %s%s\n", view->run_chooser->names ? view->run_chooser->names : "",
+                            run.number, run.name, run.connected ? " (running)" : "");
         g_free(view->run_chooser->names);
         view->run_chooser->names = more;
     }

@@ -41,12 +41,13 @@ static void on_exported(GObject *object, GAsyncResult *result, gpointer data)
     g_strstrip(complaints ? complaints : (complaints = g_strdup("")));
     if (ok) /* it may have been warned of */
         status_line_show(&e->view->status_line, "Saved %s%s%s", e->file, *complaints ? " — " : "",
-                   diagram_export_strip_prefix(complaints));
+                         diagram_export_strip_prefix(complaints));
     else if (error && !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         status_line_show_problem(&e->view->status_line, NULL, "%s: %s", e->file, error->message);
     else if (!error)
         status_line_show_problem(&e->view->status_line, NULL, "%s",
-                       *complaints ? diagram_export_strip_prefix(complaints) : "it was not saved");
+                                 *complaints ? diagram_export_strip_prefix(complaints)
+                                             : "it was not saved");
     g_clear_error(&error);
     g_free(complaints);
     free_export(e);
@@ -117,7 +118,8 @@ void save_copy_command(struct view *view)
         return;
     char *directory = saved_views_directory(),
          *name = g_strdup_printf("%016llx.view", (unsigned long long)g_get_real_time());
-    char *file = g_build_filename(directory, name, NULL), *source = diagram_export_source_name(view);
+    char *file = g_build_filename(directory, name, NULL),
+         *source = diagram_export_source_name(view);
     if (saved_views_write(view, file)) {
         char *quoted = g_shell_quote(source), *quoted_file = g_shell_quote(file);
         char *command =

@@ -7,7 +7,8 @@
 
 bool tab_export_is_possible(struct view *view)
 {
-    return view->viewer_settings.drawer && analysis_pane_has_focus(view) && tab_has_rows(analysis_pane_current_tab(view));
+    return view->viewer_settings.drawer && analysis_pane_has_focus(view) &&
+           tab_has_rows(analysis_pane_current_tab(view));
 }
 
 static bool is_picture(const char *file)
@@ -19,8 +20,9 @@ static bool is_picture(const char *file)
 void tab_export_write(struct view *view, const char *file)
 {
     char *named = is_picture(file) ? g_strdup(file) : g_strdup_printf("%s.pdf", file);
-    const char *why = tab_has_rows(analysis_pane_current_tab(view)) ? tab_save(analysis_pane_current_tab(view), named)
-                                                       : "there is nothing on the page";
+    const char *why = tab_has_rows(analysis_pane_current_tab(view))
+                          ? tab_save(analysis_pane_current_tab(view), named)
+                          : "there is nothing on the page";
     if (why)
         status_line_show_problem(&view->status_line, NULL, "%s: %s", named, why);
     else
@@ -36,12 +38,12 @@ static void on_chosen(void *view, const char *path)
 
 void tab_export_ask(struct view *view)
 {
-    char *name =
-        g_strdup_printf("%s-%s.pdf", view_metadata(view)->run.name, tab_definition(analysis_pane_current_tab(view))->name);
+    char *name = g_strdup_printf("%s-%s.pdf", view_metadata(view)->run.name,
+                                 tab_definition(analysis_pane_current_tab(view))->name);
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                          .title = "Save the page as .pdf, .svg or .png",
-                                          .saves = true,
-                                          .name = name},
-                    on_chosen, view);
+                                             .title = "Save the page as .pdf, .svg or .png",
+                                             .saves = true,
+                                             .name = name},
+                       on_chosen, view);
     g_free(name);
 }

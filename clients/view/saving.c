@@ -89,7 +89,8 @@ static void save_dialog_apply_change(struct save_dialog *s)
     const struct diagram_export *d = &s->diagram;
     bool drawn = d->format != EXPORT_TEXT && d->format != EXPORT_PAGE;
     const char *last = d->range == EXPORT_LAST ? diagram_export_last_problem(d->last) : NULL,
-               *width = drawn && d->size == EXPORT_WIDTH ? diagram_export_width_problem(d->width) : NULL;
+               *width =
+                   drawn && d->size == EXPORT_WIDTH ? diagram_export_width_problem(d->width) : NULL;
     save_dialog_show_problem(s->last, s->wrong_last, last);
     save_dialog_show_problem(s->width, s->wrong_width, width);
     follow_format(s);
@@ -158,12 +159,12 @@ static void on_save(GtkButton *button, gpointer data)
 {
     struct save_dialog *s = data;
     (void)button;
-    char *name = g_strconcat(view_metadata(s->view)->run.name, diagram_export_suffix(s->diagram.format), NULL);
-    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(s->window),
-                                          .title = "Save as",
-                                          .saves = true,
-                                          .name = name},
-                    on_chosen, s);
+    char *name = g_strconcat(view_metadata(s->view)->run.name,
+                             diagram_export_suffix(s->diagram.format), NULL);
+    compat_choose_file(
+        &(struct compat_file){
+            .parent = GTK_WINDOW(s->window), .title = "Save as", .saves = true, .name = name},
+        on_chosen, s);
     g_free(name);
 }
 
@@ -191,8 +192,8 @@ static GtkWidget *save_dialog_new_check(struct save_dialog *s, const char *text,
     return button;
 }
 
-static void save_dialog_new_choices(struct save_dialog *s, GtkWidget **buttons, const char *const *texts, int count,
-                    int on)
+static void save_dialog_new_choices(struct save_dialog *s, GtkWidget **buttons,
+                                    const char *const *texts, int count, int on)
 {
     for (int i = 0; i < count; i++) {
         buttons[i] = save_dialog_new_check(s, texts[i], false);
@@ -264,8 +265,7 @@ static void add_ranges(struct save_dialog *s, GtkWidget *to)
     save_dialog_new_choices(s, s->ranges, texts, EXPORT_RANGES, (int)on);
     s->last = entry_new(s, "How many columns", s->diagram.last, 7);
     s->wrong_last = save_dialog_new_problem_label();
-    g_signal_connect(s->ranges[EXPORT_LAST], "mnemonic-activate", G_CALLBACK(on_mnemonic),
-                     s->last);
+    g_signal_connect(s->ranges[EXPORT_LAST], "mnemonic-activate", G_CALLBACK(on_mnemonic), s->last);
     gtk_box_append(GTK_BOX(to), save_dialog_new_heading("Range"));
     for (int i = 0; i < EXPORT_RANGES; i++) {
         const char *none = diagram_export_range_problem(s->view, (enum export_range)i);
@@ -372,8 +372,9 @@ static GtkWidget *content_new(struct save_dialog *s)
 void save_dialog_show(struct view *view)
 {
     if (!view->scene_cache.scene || !view->server_link.has_run || save_is_running(view)) {
-        status_line_show(&view->status_line, save_is_running(view) ? "Another diagram is still being saved"
-                                                  : "There is no diagram to save yet");
+        status_line_show(&view->status_line, save_is_running(view)
+                                                 ? "Another diagram is still being saved"
+                                                 : "There is no diagram to save yet");
         return;
     }
     struct save_dialog *s = g_new0(struct save_dialog, 1);

@@ -108,12 +108,16 @@ static void write_more(struct view *view, FILE *f)
     fprintf(f, " worst %s", worst[blocked_panel_worst(view, &waiting)]);
     fprintf(f, " waiting %u stuck %u whole %d between %llu ns %lld", waiting,
             view->selection_relations.stuck_count / 2, view->selection_relations.count.whole,
-            (unsigned long long)view->selection_relations.span.events, (long long)view->selection_relations.span.ns);
-    const struct event_info *e = scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
+            (unsigned long long)view->selection_relations.span.events,
+            (long long)view->selection_relations.span.ns);
+    const struct event_info *e =
+        scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
     fprintf(f, " waited %lld", e ? (long long)e->waited_ns : -1LL);
     GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
     fprintf(f, " focus %s", at ? G_OBJECT_TYPE_NAME(at) : "none");
-    fprintf(f, " drawer %s", view->viewer_settings.drawer ? tab_definition(analysis_pane_current_tab(view))->name : "none");
+    fprintf(f, " drawer %s",
+            view->viewer_settings.drawer ? tab_definition(analysis_pane_current_tab(view))->name
+                                         : "none");
 }
 
 static void write_state(struct view *view, const char *file)
@@ -125,17 +129,20 @@ static void write_state(struct view *view, const char *file)
     write_ref(f, "second", view->viewport.place.second);
     fprintf(f,
             " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu",
-            (unsigned long long)view->selection_relations.count.before, (unsigned long long)view->selection_relations.count.after,
+            (unsigned long long)view->selection_relations.count.before,
+            (unsigned long long)view->selection_relations.count.after,
             (unsigned long long)view->selection_relations.count.concurrent,
-            (unsigned long long)view->selection_relations.count.same, view->selection_relations.related,
-            (unsigned long long)view->search.count, (unsigned long long)view->selection_relations.count.unknown);
+            (unsigned long long)view->selection_relations.count.same,
+            view->selection_relations.related, (unsigned long long)view->search.count,
+            (unsigned long long)view->selection_relations.count.unknown);
     write_more(view, f);
     fprintf(f, " chain");
     for (uint32_t i = 0; i < view->selection_relations.chain_count; i++)
         write_ref(f, "", view->selection_relations.chain[i]);
     fprintf(f, " colours");
-    for (uint32_t i = 0;
-         view->scene_cache.scene && view->scene_cache.coloured && i < view->scene_cache.scene->mark_count; i++) {
+    for (uint32_t i = 0; view->scene_cache.scene && view->scene_cache.coloured &&
+                         i < view->scene_cache.scene->mark_count;
+         i++) {
         const struct event_info *e = view->scene_cache.scene->marks[i].event;
         char s[48];
         event_id_print(s, sizeof s, e->at);
@@ -218,7 +225,8 @@ static bool script_run_command(struct viewer_script *s, char **w)
     else if (strcmp(w[0], "hide") == 0)
         line_arrangement_hide(view, (uint32_t)script_parse_integer(a));
     else if (strcmp(w[0], "drop") == 0)
-        line_arrangement_move_before(view, (uint32_t)script_parse_integer(a), (uint32_t)script_parse_integer(b));
+        line_arrangement_move_before(view, (uint32_t)script_parse_integer(a),
+                                     (uint32_t)script_parse_integer(b));
     else if (strcmp(w[0], "scene") == 0)
         view_print_to_file(view, a);
     else if (strcmp(w[0], "state") == 0)
@@ -234,8 +242,8 @@ static bool script_run_command(struct viewer_script *s, char **w)
     else if (strcmp(w[0], "strips") == 0)
         write_strips(view, a);
     else if (strcmp(w[0], "enter") == 0)
-        overview_zoom_into_marks(view,
-                  viewport_names_px(&view->viewport) + g_ascii_strtod(a, NULL) * overview_width_px(view));
+        overview_zoom_into_marks(view, viewport_names_px(&view->viewport) +
+                                           g_ascii_strtod(a, NULL) * overview_width_px(view));
     else if (strcmp(w[0], "view") == 0)
         saved_views_write(view, a);
     else if (strcmp(w[0], "trace") == 0)
@@ -270,10 +278,13 @@ static bool script_is_settled(const struct view *view)
 {
     const struct server_link *l = &view->server_link;
     return l->has_run && !l->opening && !l->more && !analysis_pane_is_busy((struct view *)view) &&
-           !overview_overlay_is_busy((struct view *)view) && !path_overlay_is_busy((struct view *)view) &&
-           !function_highlight_is_busy((struct view *)view) && !event_panel_is_busy((struct view *)view) && !save_is_running(view) &&
+           !overview_overlay_is_busy((struct view *)view) &&
+           !path_overlay_is_busy((struct view *)view) &&
+           !function_highlight_is_busy((struct view *)view) &&
+           !event_panel_is_busy((struct view *)view) && !save_is_running(view) &&
            !trace_download_is_running(view) && (!l->connected || !session_is_busy(&l->source)) &&
-           (view->scene_cache.scene || view->viewport.place.far) && viewport_along_px(&view->viewport) > 0;
+           (view->scene_cache.scene || view->viewport.place.far) &&
+           viewport_along_px(&view->viewport) > 0;
 }
 
 #define FRAMES_FIRST 10 /* until a window has its size */
@@ -298,7 +309,8 @@ static void free_script(gpointer data)
 static gboolean on_turn(gpointer data)
 {
     struct viewer_script *s = data;
-    if (s->watching || s->frames < FRAMES_FIRST || !(s->presses.action || script_is_settled(s->view)))
+    if (s->watching || s->frames < FRAMES_FIRST ||
+        !(s->presses.action || script_is_settled(s->view)))
         return G_SOURCE_CONTINUE;
     if (s->presses.action) {
         key_latency_step(&s->presses);

@@ -181,7 +181,8 @@ static void session_report_renewed(struct view *view)
 static void session_on_message(void *user)
 {
     struct view *view = user;
-    server_link_name_lines(&view->server_link, view->viewer_settings.look.labels); /* what the tables have brought */
+    server_link_name_lines(&view->server_link,
+                           view->viewer_settings.look.labels); /* what the tables have brought */
     session_report_renewed(view);
     session_report_damage(view);
 }
@@ -207,7 +208,8 @@ static void on_opened(void *user, const char *what)
                           "    ./prodcons\n\nor, as it is:\n\n    poet record ./program",
         source->name);
     welcome_page_show(view, source->is_file ? "Opening" : "Waiting for a traced program", text);
-    status_line_show(&view->status_line, "%s %s", source->is_file ? "Opened" : "Connected to", source->name);
+    status_line_show(&view->status_line, "%s %s", source->is_file ? "Opened" : "Connected to",
+                     source->name);
     status_line_hide_banner(&view->status_line);
     viewer_settings_remember(&view->viewer_settings, what);
     window_menu_update_recent(view);

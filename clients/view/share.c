@@ -26,9 +26,9 @@ void html_share_ask(struct view *view)
     }
     char *name = g_strdup_printf("%s.html", view_metadata(view)->run.name);
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                          .title = "Share as a web page",
-                                          .saves = true,
-                                          .name = name},
-                    on_chosen, view);
+                                             .title = "Share as a web page",
+                                             .saves = true,
+                                             .name = name},
+                       on_chosen, view);
     g_free(name);
 }

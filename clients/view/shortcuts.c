@@ -43,7 +43,8 @@ static char *shortcut_window_all_key_names(const char *keys)
     return g_string_free(s, FALSE);
 }
 
-static void shortcut_window_add_row(GtkWidget *list, const char *group, const char *keys, const char *title)
+static void shortcut_window_add_row(GtkWidget *list, const char *group, const char *keys,
+                                    const char *title)
 {
     GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     char *names = shortcut_window_all_key_names(keys);

@@ -53,14 +53,16 @@ void script_coordinates_write(struct view *view, const char *file)
         char at[48];
         event_id_print(at, sizeof at, s->marks[i].event->at);
         if (viewport_sees(&view->viewport, &s->marks[i]))
-            write_spot(view, f, view->canvas, "event", at, viewport_x_px(&view->viewport, &s->marks[i]),
+            write_spot(view, f, view->canvas, "event", at,
+                       viewport_x_px(&view->viewport, &s->marks[i]),
                        viewport_y_px(&view->viewport, s->marks[i].row));
     }
     for (uint32_t i = 0; i < s->row_count; i++) {
         char line[16];
         snprintf(line, sizeof line, "%u", s->rows[i].line);
         write_spot(view, f, view->canvas, "name", line, 30, viewport_y_px(&view->viewport, i));
-        write_spot(view, f, view->canvas, "back", line, names - 13, viewport_y_px(&view->viewport, i));
+        write_spot(view, f, view->canvas, "back", line, names - 13,
+                   viewport_y_px(&view->viewport, i));
         write_spot(view, f, view->canvas, "on", line, names - 4, viewport_y_px(&view->viewport, i));
     }
     write_spot(view, f, view->overview_map.widget, "map", "begin", 30, 20);
@@ -83,12 +85,14 @@ void script_coordinates_write_rows(struct view *view, const char *file)
     if (!f)
         return;
     fprintf(f, "rows %u high %.1f canvas %.0f pinned %u rise %.1f\n", count,
-            viewport_row_pt(c) * zoom, viewport_across_px(c), view->scene_cache.pinned, c->place.rise_pt);
+            viewport_row_pt(c) * zoom, viewport_across_px(c), view->scene_cache.pinned,
+            c->place.rise_pt);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t line = c->place.far ? view->overview.strip.rows[i] : s->rows[i].line;
         double y = c->place.far ? bands_view_y_px(view, i) : viewport_y_px(c, i);
         fprintf(f, "%u %s %.0f%s%s\n", line, metadata_label(view_metadata(view), line), y,
-                i < view->scene_cache.pinned ? " pinned" : "", row_search_is_hit(view, line) ? " found" : "");
+                i < view->scene_cache.pinned ? " pinned" : "",
+                row_search_is_hit(view, line) ? " found" : "");
     }
     fclose(f);
 }

@@ -60,7 +60,8 @@ static void on_ended(GObject *process, GAsyncResult *result, gpointer data)
     bool known = g_subprocess_wait_finish(p, result, NULL) && g_subprocess_get_if_exited(p);
     int status = known ? g_subprocess_get_exit_status(p) : 0;
     if (status)
-        program_start_show_toast(s->view, g_strdup_printf("%s: it ended with status %d", s->name, status));
+        program_start_show_toast(s->view,
+                                 g_strdup_printf("%s: it ended with status %d", s->name, status));
     free_start(s);
 }
 
@@ -140,16 +141,17 @@ static char **all_arguments(const char *path, bool record, const char *measured,
     return (char **)g_ptr_array_free(all, FALSE);
 }
 
-static char *program_start_prepare(struct view *view, const struct program_start *what, const char *path, char **own)
+static char *program_start_prepare(struct view *view, const struct program_start *what,
+                                   const char *path, char **own)
 {
     struct program_start_job *s = g_new0(struct program_start_job, 1);
     char *list = measurement_spec_list(&what->measure);
     bool record = !is_traced(path) || what->measure.wanted & WANTED_MEMORY;
     *s = (struct program_start_job){.view = view,
-                        .arguments = all_arguments(path, record, list, own),
-                        .directory = g_strdup(what->directory),
-                        .name = g_path_get_basename(path),
-                        .measured = g_strdup(list)};
+                                    .arguments = all_arguments(path, record, list, own),
+                                    .directory = g_strdup(what->directory),
+                                    .name = g_path_get_basename(path),
+                                    .measured = g_strdup(list)};
     for (unsigned i = 0; i < MEASURE_LISTS; i++)
         s->lists[i] = g_strdup(what->measure.lists[i]);
     free(list);

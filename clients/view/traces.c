@@ -55,9 +55,9 @@ static void saved_runs_add_row(struct saved_runs *t, struct json_object *o)
     GtkWidget *label = gtk_label_new(NULL), *row = gtk_list_box_row_new();
     const char *run = text_view_of(o, "run");
     char *words = saved_runs_describe_run(o);
-    char *markup =
-        g_markup_printf_escaped("<b>%s</b>  %s\n<small>%s</small>",
-                                *text_view_of(o, "program") ? text_view_of(o, "program") : run, run, words);
+    char *markup = g_markup_printf_escaped(
+        "<b>%s</b>  %s\n<small>%s</small>",
+        *text_view_of(o, "program") ? text_view_of(o, "program") : run, run, words);
     gtk_label_set_markup(GTK_LABEL(label), markup);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
@@ -65,7 +65,8 @@ static void saved_runs_add_row(struct saved_runs *t, struct json_object *o)
                  NULL);
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), label);
     g_object_set_data_full(G_OBJECT(row), "run",
-                           g_strdup(*text_view_of(o, "file") ? text_view_of(o, "file") : run), g_free);
+                           g_strdup(*text_view_of(o, "file") ? text_view_of(o, "file") : run),
+                           g_free);
     gtk_list_box_append(GTK_LIST_BOX(t->list), row);
     g_free(markup);
     g_free(words);
@@ -139,7 +140,7 @@ void saved_runs_show(struct view *view)
               *scrolled = gtk_scrolled_window_new(),
               *other = gtk_button_new_with_mnemonic("_Another file…");
     *t = (struct saved_runs){view, dialog_new(view, "Open a trace"), gtk_list_box_new(),
-                         gtk_label_new("Looking…"), g_cancellable_new()};
+                             gtk_label_new("Looking…"), g_cancellable_new()};
     gtk_list_box_set_placeholder(GTK_LIST_BOX(t->list), t->nothing);
     g_object_set(t->nothing, "margin-top", 20, NULL);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), t->list);

@@ -47,7 +47,8 @@ static void saved_views_visible_place(const struct view *view, struct view_state
         place->columns = columns_by_time(s, place->from, right) + 1;
 }
 
-bool saved_views_write_as(struct view *view, const char *file, const struct view_style *look, uint32_t columns)
+bool saved_views_write_as(struct view *view, const char *file, const struct view_style *look,
+                          uint32_t columns)
 {
     struct view_state place = {0};
     saved_views_visible_place(view, &place);
@@ -78,7 +79,8 @@ static bool saved_views_load_file(struct view *view, const char *file)
     struct view_state place = {0};
     struct view_style look = view->viewer_settings.look;
     struct error error;
-    if (!view_file_read(&place, &look, view_metadata(view), view->server_link.sites, file, &error)) {
+    if (!view_file_read(&place, &look, view_metadata(view), view->server_link.sites, file,
+                        &error)) {
         status_line_show_problem(&view->status_line, NULL, "%s", error.text);
         return false;
     }
@@ -122,19 +124,19 @@ void saved_views_save(struct view *view)
         return;
     char *name = g_strdup_printf("%s.view", view_metadata(view)->run.name);
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                          .title = "Save the view",
-                                          .saves = true,
-                                          .name = name},
-                    on_save, view);
+                                             .title = "Save the view",
+                                             .saves = true,
+                                             .name = name},
+                       on_save, view);
     g_free(name);
 }
 
 void saved_views_load(struct view *view)
 {
     if (view->server_link.has_run)
-        compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                              .title = "Load a view"},
-                        on_load, view);
+        compat_choose_file(
+            &(struct compat_file){.parent = GTK_WINDOW(view->window), .title = "Load a view"},
+            on_load, view);
 }
 
 char *saved_views_directory(void)
@@ -172,7 +174,7 @@ void saved_views_offer_arrangement(struct view *view)
     char *file = arrangement_file(view);
     if (g_file_test(file, G_FILE_TEST_EXISTS))
         status_line_offer(&view->status_line, "As _last time",
-                     "The lines of this program were arranged the last time.");
+                          "The lines of this program were arranged the last time.");
     g_free(file);
 }
 

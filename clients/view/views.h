@@ -12,7 +12,8 @@ struct view;
 /* What is seen.  False: it could not, which was said. */
 bool saved_views_write(struct view *view, const char *file);
 /* With that look; columns: so many at the begin of the run instead, 0: what is seen. */
-bool saved_views_write_as(struct view *view, const char *file, const struct view_style *look, uint32_t columns);
+bool saved_views_write_as(struct view *view, const char *file, const struct view_style *look,
+                          uint32_t columns);
 void saved_views_save(struct view *view); /* asks where */
 void saved_views_load(struct view *view);
 char *saved_views_directory(void); /* the caller's */

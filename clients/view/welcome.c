@@ -37,7 +37,8 @@ GtkWidget *welcome_page_new(struct view *view)
     gtk_box_append(GTK_BOX(box), view->welcome_page->title);
     gtk_box_append(GTK_BOX(box), view->welcome_page->text);
     gtk_box_append(GTK_BOX(box), row);
-    for (char **r = view->viewer_settings.recent; r && *r && r - view->viewer_settings.recent < 5; r++) {
+    for (char **r = view->viewer_settings.recent; r && *r && r - view->viewer_settings.recent < 5;
+         r++) {
         GtkWidget *recent = gtk_button_new_with_label(*r);
         gtk_button_set_has_frame(GTK_BUTTON(recent), FALSE);
         g_object_set_data_full(G_OBJECT(recent), "what", g_strdup(*r), g_free);

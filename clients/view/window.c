@@ -116,8 +116,8 @@ static void viewer_window_on_notification(void *user, enum notification news)
         gtk_widget_queue_draw(view->legend);
     if (news == NOTIFY_LOOK || news == NOTIFY_HITS || news == NOTIFY_NOTES)
         scene_cache_invalidate(&view->scene_cache);
-    if ((news == NOTIFY_LOOK && !view->diagram_view.leaving) || news == NOTIFY_HITS || news == NOTIFY_VISIBLE_PART ||
-        news == NOTIFY_NOTES)
+    if ((news == NOTIFY_LOOK && !view->diagram_view.leaving) || news == NOTIFY_HITS ||
+        news == NOTIFY_VISIBLE_PART || news == NOTIFY_NOTES)
         viewer_window_queue_draw(view);
     if (news == NOTIFY_ACTIONS) {
         picture_tell_much(view);
@@ -159,14 +159,16 @@ static void on_accept(void *user) { saved_views_apply_arrangement(user); }
 static void connect_parts(struct view *view)
 {
     view->listener = (struct listener){viewer_window_on_notification, view};
-    view->server_link = (struct server_link){.callbacks = &viewer_session_callbacks, .user = view, .source.fd = -1};
+    view->server_link =
+        (struct server_link){.callbacks = &viewer_session_callbacks, .user = view, .source.fd = -1};
     view->viewport = (struct viewport){.place.zoom = VIEWPORT_INITIAL_ZOOM,
-                                   .unit_px = 1,
-                                   .scene_cache = &view->scene_cache,
-                                   .settings = &view->viewer_settings,
-                                   .listener = &view->listener};
+                                       .unit_px = 1,
+                                       .scene_cache = &view->scene_cache,
+                                       .settings = &view->viewer_settings,
+                                       .listener = &view->listener};
     view->history = (struct view_history){.place = &view->viewport.place, .news = &view->listener};
-    view->selection_relations = (struct selection_relations){.link = &view->server_link, .news = &view->listener};
+    view->selection_relations =
+        (struct selection_relations){.link = &view->server_link, .news = &view->listener};
     view->run_notes = (struct run_notes){.link = &view->server_link, .news = &view->listener};
     view->search = (struct viewer_search){.link = &view->server_link, .news = &view->listener};
     view->status_line.user = view;
@@ -221,12 +223,11 @@ static GtkWidget *picture_new(struct view *view)
 static void add_style(void)
 {
     GtkCssProvider *provider = gtk_css_provider_new();
-    compat_load_css(
-        provider,
-        ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }"
-        "headerbar button.text-button { padding-left: 9px; padding-right: 9px; }"
-        ".said-over { padding: 6px 8px 6px 14px; border-radius: 8px; }"
-        "entry.error { color: #c01c28; border-color: #c01c28; }");
+    compat_load_css(provider,
+                    ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }"
+                    "headerbar button.text-button { padding-left: 9px; padding-right: 9px; }"
+                    ".said-over { padding: 6px 8px 6px 14px; border-radius: 8px; }"
+                    "entry.error { color: #c01c28; border-color: #c01c28; }");
     gtk_style_context_add_provider_for_display(gdk_display_get_default(),
                                                GTK_STYLE_PROVIDER(provider),
                                                GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
@@ -237,7 +238,8 @@ static gboolean on_close(GtkWindow *window, gpointer data)
 {
     struct view *view = data;
     view->viewer_settings.maximized = gtk_window_is_maximized(window);
-    gtk_window_get_default_size(window, &view->viewer_settings.width_px, &view->viewer_settings.height_px);
+    gtk_window_get_default_size(window, &view->viewer_settings.width_px,
+                                &view->viewer_settings.height_px);
     viewer_settings_save(&view->viewer_settings);
     remote_goto_end(view);
     server_link_give_up(&view->server_link);

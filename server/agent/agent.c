@@ -65,8 +65,8 @@ static void on_away(void *context, const char *why)
         server_log("%s; what programs say is kept in %s until it goes on", why, agent->directory);
     agent->said = true;
     free(agent->trouble);
-    agent->trouble = xasprintf("%s; what is recorded is kept in %s until it goes on", why,
-                                    agent->directory);
+    agent->trouble =
+        xasprintf("%s; what is recorded is kept in %s until it goes on", why, agent->directory);
     agent->here = false;
     for (size_t i = 0; i < agent->count; i++)
         agent->offered[i] = false;
@@ -107,7 +107,7 @@ static void agent_finish_stream(struct agent *agent, size_t i)
     if (agent->keep &&
         !journal_follower_append(stream->following, (struct chunk){.kind = CHUNK_FORWARDED}))
         server_log("%s: that all of it was forwarded cannot be noted in it: %s", stream->path,
-                 strerror(errno));
+                   strerror(errno));
     if (!agent->keep)
         unlink(stream->path);
     outgoing_stream_free(stream);
@@ -141,7 +141,8 @@ static void agent_add_stream(struct agent *agent, struct outgoing_stream *stream
         i++;
     if (i == agent->count) {
         agent->streams = array_reserve(agent->streams, &agent->room, i + 1, sizeof *agent->streams);
-        agent->offered = array_reserve(agent->offered, &agent->offered_room, i + 1, sizeof *agent->offered);
+        agent->offered =
+            array_reserve(agent->offered, &agent->offered_room, i + 1, sizeof *agent->offered);
         agent->count++;
     }
     agent->streams[i] = stream;
@@ -276,7 +277,8 @@ bool agent_step(struct agent *agent, struct loop_share share)
 
 /* ---- life ---- */
 
-static const struct destination_callbacks agent_callbacks = {on_here, on_away, on_expects, on_complete, on_room};
+static const struct destination_callbacks agent_callbacks = {on_here, on_away, on_expects,
+                                                             on_complete, on_room};
 
 struct agent *agent_new(struct ev_loop *loop, const char *where, const char *directory, bool keep,
                         struct error *error)
@@ -322,10 +324,7 @@ void agent_free(struct agent *agent)
 
 const char *agent_where(const struct agent *agent) { return agent->where; }
 bool agent_is_known(const struct agent *agent) { return agent->here || agent->said; }
-const char *agent_error(const struct agent *agent)
-{
-    return agent->trouble ? agent->trouble : "";
-}
+const char *agent_error(const struct agent *agent) { return agent->trouble ? agent->trouble : ""; }
 bool agent_is_away(const struct agent *agent) { return !agent->here; }
 
 bool agent_is_done(const struct agent *agent)
@@ -340,6 +339,7 @@ void agent_disconnect(const struct agent *agent)
 {
     for (size_t i = 0; i < agent->count; i++)
         if (agent->streams[i])
-            server_log("%s is not all at %s: poet server --to %s goes on, poet merge orders it here",
-                     agent->streams[i]->path, agent->where, agent->where);
+            server_log(
+                "%s is not all at %s: poet server --to %s goes on, poet merge orders it here",
+                agent->streams[i]->path, agent->where, agent->where);
 }

@@ -133,7 +133,8 @@ static void direct_receive_error(struct direct_destination *d, struct decoder *i
     free(text);
 }
 
-static void direct_receive_message(struct direct_destination *d, unsigned type, const uint8_t *body, size_t size)
+static void direct_receive_message(struct direct_destination *d, unsigned type, const uint8_t *body,
+                                   size_t size)
 {
     struct decoder in = decoder_init(body, size);
     if (type == MESSAGE_ERROR) {
@@ -150,8 +151,7 @@ static void direct_receive_message(struct direct_destination *d, unsigned type, 
         uint64_t next = decode_u64(&in);
         if (!decoder_finish(&in))
             return;
-        (type == MESSAGE_ACK ? d->hears->expects : d->hears->complete)(d->context, stream,
-                                                                            next);
+        (type == MESSAGE_ACK ? d->hears->expects : d->hears->complete)(d->context, stream, next);
     }
 }
 
@@ -304,14 +304,14 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
     }
     struct direct_destination *d = xcalloc(1, sizeof *d);
     *d = (struct direct_destination){.to = {&destination_direct},
-                         .loop = loop,
-                         .where = xstrdup(where),
-                         .host = xstrdup(host),
-                         .far = far,
-                         .hears = hears,
-                         .context = context,
-                         .fd = -1,
-                         .wait = AGAIN_LEAST / 2};
+                                     .loop = loop,
+                                     .where = xstrdup(where),
+                                     .host = xstrdup(host),
+                                     .far = far,
+                                     .hears = hears,
+                                     .context = context,
+                                     .fd = -1,
+                                     .wait = AGAIN_LEAST / 2};
     ev_init(&d->io, on_ready);
     ev_init(&d->again, direct_on_retry);
     ev_init(&d->patience, direct_on_timeout);
@@ -330,7 +330,8 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
     return &d->to;
 }
 
-static void direct_offer_stream(struct destination *to, uint32_t stream, const uint8_t *id, const char *run)
+static void direct_offer_stream(struct destination *to, uint32_t stream, const uint8_t *id,
+                                const char *run)
 {
     struct direct_destination *d = (struct direct_destination *)to;
     if (!d->welcome)
@@ -367,4 +368,5 @@ static void close_direct(struct destination *to)
     free(d);
 }
 
-const struct destination_kind destination_direct = {open_direct, direct_offer_stream, direct_publish_batch, close_direct};
+const struct destination_kind destination_direct = {open_direct, direct_offer_stream,
+                                                    direct_publish_batch, close_direct};

@@ -69,7 +69,8 @@ static void nats_push_order(struct nats_destination *n, struct nats_order *order
     pthread_mutex_unlock(&n->lock);
 }
 
-static void nats_offer_stream(struct destination *to, uint32_t stream, const uint8_t *id, const char *name)
+static void nats_offer_stream(struct destination *to, uint32_t stream, const uint8_t *id,
+                              const char *name)
 {
     struct nats_destination *n = (struct nats_destination *)to;
     if (!n->here)
@@ -152,11 +153,11 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
         return NULL;
     struct nats_destination *n = xcalloc(1, sizeof *n);
     *n = (struct nats_destination){.to = {&destination_nats},
-                       .loop = loop,
-                       .where = read,
-                       .host = xstrdup(host),
-                       .hears = hears,
-                       .context = context};
+                                   .loop = loop,
+                                   .where = read,
+                                   .host = xstrdup(host),
+                                   .hears = hears,
+                                   .context = context};
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -176,4 +177,5 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
     return NULL;
 }
 
-const struct destination_kind destination_nats = {open_nats, nats_offer_stream, nats_publish_batch, close_nats};
+const struct destination_kind destination_nats = {open_nats, nats_offer_stream, nats_publish_batch,
+                                                  close_nats};

@@ -17,7 +17,8 @@
 #define NEXT_MS 10u /* for another one */
 #define ANSWERS_MOST (1u << 20) /* bytes, until they are looked at */
 
-static void nats_clock_send_message(natsConnection *nc, const char *to, const char *answer_to, const struct encoder *body)
+static void nats_clock_send_message(natsConnection *nc, const char *to, const char *answer_to,
+                                    const struct encoder *body)
 {
     if (!body->failed && answer_to)
         natsConnection_PublishRequest(nc, to, answer_to, body->data, (int)body->size);
@@ -48,7 +49,8 @@ static void on_question(natsConnection *nc, natsSubscription *subscription, nats
     natsMsg_Destroy(msg);
 }
 
-natsSubscription *nats_clock_answer(const struct nats_connection *link, const char *run, const char *host)
+natsSubscription *nats_clock_answer(const struct nats_connection *link, const char *run,
+                                    const char *host)
 {
     natsSubscription *subscription = NULL;
     char *subject = nats_clock_subject(run), *is = xstrdup(host);
@@ -144,7 +146,8 @@ struct nats_clock *nats_clock_new(const struct nats_connection *link, const char
     pthread_condattr_destroy(&clock);
     if (natsInbox_Create(&c->inbox) == NATS_OK)
         natsConnection_Subscribe(&c->subscription, c->nc, c->inbox, on_answer, c);
-    if (c->subscription && natsSubscription_SetOnCompleteCB(c->subscription, nats_clock_release, c) == NATS_OK)
+    if (c->subscription &&
+        natsSubscription_SetOnCompleteCB(c->subscription, nats_clock_release, c) == NATS_OK)
         c->users++;
     return c;
 }

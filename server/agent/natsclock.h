@@ -9,7 +9,8 @@
 /* ---- of an agent ---- */
 
 /* Questions about a run are answered until that is destroyed; NULL: they are not. */
-natsSubscription *nats_clock_answer(const struct nats_connection *link, const char *run, const char *host);
+natsSubscription *nats_clock_answer(const struct nats_connection *link, const char *run,
+                                    const char *host);
 
 /* ---- of a reader ---- */
 

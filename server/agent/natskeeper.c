@@ -91,7 +91,8 @@ static struct nats_order *next_order(struct nats_destination *n)
 /* ---- JetStream ---- */
 
 /* The stream of a run, made if there is none. */
-static bool have_stream(struct nats_destination *n, const struct nats_subject_state *subject, char *why)
+static bool have_stream(struct nats_destination *n, const struct nats_subject_state *subject,
+                        char *why)
 {
     jsStreamConfig config;
     jsErrCode code = 0;
@@ -157,8 +158,8 @@ static bool offer_it(struct nats_destination *n, struct nats_order *order, char 
     natsStatus s =
         js_GetLastMsg(&found, n->link.js, subject->stream, subject->subject, NULL, &code);
     if (s == NATS_OK) {
-        struct decoder in =
-            decoder_init((const uint8_t *)natsMsg_GetData(found), (size_t)natsMsg_GetDataLength(found));
+        struct decoder in = decoder_init((const uint8_t *)natsMsg_GetData(found),
+                                         (size_t)natsMsg_GetDataLength(found));
         subject->last = natsMsg_GetSequence(found);
         bool good = decode_nats_message(&in, &message);
         if (!good)
@@ -172,13 +173,15 @@ static bool offer_it(struct nats_destination *n, struct nats_order *order, char 
         return false;
     }
     bool whole = s == NATS_OK && message.ends && message.part + 1 == message.parts;
-    nats_worker_report_event(n, (struct nats_event){.what = whole ? NATS_STREAM_COMPLETE : NATS_EXPECTS_CHUNK,
-                          .stream = order->stream,
-                          .chunk = s == NATS_OK ? nats_next(&message) : 0});
+    nats_worker_report_event(
+        n, (struct nats_event){.what = whole ? NATS_STREAM_COMPLETE : NATS_EXPECTS_CHUNK,
+                               .stream = order->stream,
+                               .chunk = s == NATS_OK ? nats_next(&message) : 0});
     return true;
 }
 
-static bool publish_part(struct nats_destination *n, struct nats_subject_state *subject, const struct encoder *body, char *why)
+static bool publish_part(struct nats_destination *n, struct nats_subject_state *subject,
+                         const struct encoder *body, char *why)
 {
     natsMsg *msg = NULL;
     jsPubAck *ack = NULL;
@@ -203,7 +206,8 @@ static bool publish_part(struct nats_destination *n, struct nats_subject_state *
 
 static bool publish_it(struct nats_destination *n, struct nats_order *order, char *why)
 {
-    struct nats_subject_state *subject = order->stream < n->count ? &n->subjects[order->stream] : NULL;
+    struct nats_subject_state *subject =
+        order->stream < n->count ? &n->subjects[order->stream] : NULL;
     if (!subject || !subject->subject)
         return true; /* from before it was away: it comes again */
     struct nats_message *message = &order->message;
@@ -225,9 +229,13 @@ static bool publish_it(struct nats_destination *n, struct nats_order *order, cha
     encoder_free(&body);
     uint64_t next = message->batch.first + message->batch.count;
     if (good)
-        nats_worker_report_event(n, (struct nats_event){.what = NATS_EXPECTS_CHUNK, .stream = order->stream, .chunk = next});
+        nats_worker_report_event(n, (struct nats_event){.what = NATS_EXPECTS_CHUNK,
+                                                        .stream = order->stream,
+                                                        .chunk = next});
     if (good && message->ends)
-        nats_worker_report_event(n, (struct nats_event){.what = NATS_STREAM_COMPLETE, .stream = order->stream, .chunk = next});
+        nats_worker_report_event(n, (struct nats_event){.what = NATS_STREAM_COMPLETE,
+                                                        .stream = order->stream,
+                                                        .chunk = next});
     return good;
 }
 
@@ -299,7 +307,8 @@ void *nats_worker_run(void *context)
             nats_worker_serve_orders(n, why);
         }
         nats_worker_disconnect(n);
-        nats_worker_report_event(n, (struct nats_event){.what = NATS_DISCONNECTED, .why = xstrdup(why)});
+        nats_worker_report_event(
+            n, (struct nats_event){.what = NATS_DISCONNECTED, .why = xstrdup(why)});
         bool long_ago = loop_clock_ns() - begun > (uint64_t)AGAIN_MOST_MS * 1000000u;
         wait = long_ago ? AGAIN_LEAST_MS : wait * 2 < AGAIN_MOST_MS ? wait * 2 : AGAIN_MOST_MS;
     } while (!pause_for(n, wait));

@@ -19,7 +19,13 @@ struct nats_order { /* what is to be done: a stream is offered, or a batch publi
     uint8_t packed[];
 };
 
-enum nats_event_kind { NATS_CONNECTED, NATS_DISCONNECTED, NATS_EXPECTS_CHUNK, NATS_STREAM_COMPLETE, NATS_HAS_SPACE };
+enum nats_event_kind {
+    NATS_CONNECTED,
+    NATS_DISCONNECTED,
+    NATS_EXPECTS_CHUNK,
+    NATS_STREAM_COMPLETE,
+    NATS_HAS_SPACE
+};
 struct nats_event {
     struct nats_event *next;
     enum nats_event_kind what;

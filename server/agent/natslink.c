@@ -32,7 +32,8 @@ static const struct nats_secret_file {
              {"POET_NATS_KEY", "POET_NATS_CERT", true}};
 
 /* libnats would say of some of it that an argument is wrong, and of some nothing. */
-static bool is_usable(const struct nats_secret_file *file, const struct nats_address *where, char *why)
+static bool is_usable(const struct nats_secret_file *file, const struct nats_address *where,
+                      char *why)
 {
     const char *path = nats_connection_environment(file->name);
     struct stat st;
@@ -75,22 +76,28 @@ static bool are_usable(const struct nats_address *where, char *why)
 /* Who we are, where the address does not say it. */
 static natsStatus nats_connection_print_identity(natsOptions *options, const char **which)
 {
-    const char *creds = nats_connection_environment("POET_NATS_CREDS"), *seed = nats_connection_environment("POET_NATS_SEED");
+    const char *creds = nats_connection_environment("POET_NATS_CREDS"),
+               *seed = nats_connection_environment("POET_NATS_SEED");
     *which = "POET_NATS_CREDS";
     if (creds)
         return natsOptions_SetUserCredentialsFromFiles(options, creds, NULL);
     *which = "POET_NATS_NKEY and POET_NATS_SEED";
-    return seed ? natsOptions_SetNKeyFromSeed(options, nats_connection_environment("POET_NATS_NKEY"), seed) : NATS_OK;
+    return seed ? natsOptions_SetNKeyFromSeed(options,
+                                              nats_connection_environment("POET_NATS_NKEY"), seed)
+                : NATS_OK;
 }
 
 static bool is_secure(const struct nats_address *where)
 {
-    return where->tls || nats_connection_environment("POET_NATS_CA") || nats_connection_environment("POET_NATS_CERT");
+    return where->tls || nats_connection_environment("POET_NATS_CA") ||
+           nats_connection_environment("POET_NATS_CERT");
 }
 
-static natsStatus load_tls(natsOptions *options, const struct nats_address *where, const char **which)
+static natsStatus load_tls(natsOptions *options, const struct nats_address *where,
+                           const char **which)
 {
-    const char *ca = nats_connection_environment("POET_NATS_CA"), *certificate = nats_connection_environment("POET_NATS_CERT");
+    const char *ca = nats_connection_environment("POET_NATS_CA"),
+               *certificate = nats_connection_environment("POET_NATS_CERT");
     *which = "TLS";
     if (!is_secure(where))
         return NATS_OK;
@@ -101,7 +108,8 @@ static natsStatus load_tls(natsOptions *options, const struct nats_address *wher
         *which = "POET_NATS_CA", s = natsOptions_LoadCATrustedCertificates(options, ca);
     if (s == NATS_OK && certificate)
         *which = "POET_NATS_CERT and POET_NATS_KEY (do they belong together?)",
-        s = natsOptions_LoadCertificatesChain(options, certificate, nats_connection_environment("POET_NATS_KEY"));
+        s = natsOptions_LoadCertificatesChain(options, certificate,
+                                              nats_connection_environment("POET_NATS_KEY"));
     return s;
 }
 
@@ -183,7 +191,8 @@ static const char *known_reason(const struct nats_address *where, natsStatus s, 
     return NULL;
 }
 
-static void nats_connection_failure_reason(char *why, const struct nats_address *where, natsStatus s)
+static void nats_connection_failure_reason(char *why, const struct nats_address *where,
+                                           natsStatus s)
 {
     const char *said = nats_connection_last_error_text(), *reason = known_reason(where, s, said);
     if (reason)
@@ -199,7 +208,8 @@ static void nats_connection_failure_reason(char *why, const struct nats_address 
 
 /* ---- to connect ---- */
 
-static natsStatus nats_connection_set_options(natsOptions *options, const struct nats_address *where, const char **which)
+static natsStatus nats_connection_set_options(natsOptions *options,
+                                              const struct nats_address *where, const char **which)
 {
     natsStatus s = natsOptions_SetURL(options, where->url);
     if (s == NATS_OK)
@@ -259,8 +269,8 @@ void nats_connection_close(struct nats_connection *link)
     *link = (struct nats_connection){0};
 }
 
-void nats_connection_error_text(char *why, const struct nats_address *where, const char *stream, natsStatus status,
-                  jsErrCode code)
+void nats_connection_error_text(char *why, const struct nats_address *where, const char *stream,
+                                natsStatus status, jsErrCode code)
 {
     const char *what = NULL;
     if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr ||

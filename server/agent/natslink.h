@@ -14,10 +14,11 @@ struct nats_connection {
 };
 
 /* It waits, for some seconds at most.  False: why says in a line what to do. */
-bool nats_connection_open(struct nats_connection *link, const struct nats_address *where, char *why);
+bool nats_connection_open(struct nats_connection *link, const struct nats_address *where,
+                          char *why);
 void nats_connection_close(struct nats_connection *link);
 /* What went wrong with a stream, and what to do. */
-void nats_connection_error_text(char *why, const struct nats_address *where, const char *stream, natsStatus status,
-                  jsErrCode code);
+void nats_connection_error_text(char *why, const struct nats_address *where, const char *stream,
+                                natsStatus status, jsErrCode code);
 
 #endif

@@ -101,10 +101,10 @@ bool nats_address_parse(struct nats_address *read, const char *where, struct err
         host = *c == '@' ? c + 1 : host;
     const char *close = *host == '[' ? memchr(host, ']', (size_t)(end - host)) : NULL;
     const char *from = close ? close : host, *colon = memchr(from, ':', (size_t)(end - from));
-    read->host = close ? nats_message_copy_part(host + 1, close) : nats_message_copy_part(host, colon ? colon : end);
+    read->host = close ? nats_message_copy_part(host + 1, close)
+                       : nats_message_copy_part(host, colon ? colon : end);
     read->port = colon ? nats_message_copy_part(colon + 1, end) : xstrdup("4222");
-    read->shown =
-        xasprintf("%s%.*s", read->tls ? "tls://" : "nats://", (int)(end - host), host);
+    read->shown = xasprintf("%s%.*s", read->tls ? "tls://" : "nats://", (int)(end - host), host);
     read->url = xasprintf("%.*s%s", (int)(end - where), where, colon ? "" : ":4222");
     read->run = hash ? xstrdup(hash + 1) : NULL;
     if (nats_is_address(where) && *read->host && is_port(read->port))

@@ -53,11 +53,15 @@ struct nats_reader {
     size_t count, room;
 };
 
-static bool nats_reader_is_stopped(const struct nats_reader *r) { return atomic_load(&r->stop) || r->gone; }
+static bool nats_reader_is_stopped(const struct nats_reader *r)
+{
+    return atomic_load(&r->stop) || r->gone;
+}
 
 /* ---- the server ---- */
 
-static void nats_reader_apply_message(struct nats_reader *r, unsigned type, const uint8_t *body, size_t size)
+static void nats_reader_apply_message(struct nats_reader *r, unsigned type, const uint8_t *body,
+                                      size_t size)
 {
     struct decoder in = decoder_init(body, size);
     if (type == MESSAGE_ERROR)
@@ -121,7 +125,7 @@ static void wait_for_end(struct nats_reader *r)
 }
 
 static struct nats_journal *add_journal(struct nats_reader *r, const uint8_t *id, uint64_t next,
-                                   bool ends)
+                                        bool ends)
 {
     r->journals = array_reserve_zeroed(r->journals, &r->room, r->count + 1, sizeof *r->journals);
     struct nats_journal *journal = &r->journals[r->count];
@@ -212,7 +216,7 @@ static void nats_reader_receive_message(struct nats_reader *r, natsMsg *msg)
         nats_reader_apply_batch(r, &message);
     else
         server_log("%s: the stream %s: message %llu %s: dropped", r->where.shown, r->stream,
-                 (unsigned long long)number, in.error);
+                   (unsigned long long)number, in.error);
 }
 
 /* ---- the stream ---- */
@@ -249,7 +253,7 @@ static bool nats_reader_subscribe(struct nats_reader *r, char *why)
         s = js_SubscribeSync(&r->subscription, link.js, r->subjects, NULL, &options, &code);
     if (s != NATS_OK)
         nats_connection_error_text(why, &r->where, r->stream, s,
-                     s == NATS_NOT_FOUND ? JSStreamNotFoundErr : code);
+                                   s == NATS_NOT_FOUND ? JSStreamNotFoundErr : code);
     else
         r->clock = nats_clock_new(&link, r->where.run);
     return s == NATS_OK;
@@ -309,7 +313,7 @@ static void *nats_reader_run(void *context)
     while (!nats_reader_is_stopped(r)) {
         if (nats_reader_subscribe(r, why)) {
             server_log("%s: the stream %s is read from its message %llu on", r->where.shown,
-                     r->stream, (unsigned long long)r->next);
+                       r->stream, (unsigned long long)r->next);
             r->said = false;
             wait = AGAIN_LEAST_MS;
             nats_reader_read_messages(r, why);
@@ -341,7 +345,8 @@ static void nats_reader_release(struct nats_reader *r)
 }
 
 /* Where a server before this one got to. */
-static void nats_reader_restore_positions(struct nats_reader *r, const struct agent_positions *known)
+static void nats_reader_restore_positions(struct nats_reader *r,
+                                          const struct agent_positions *known)
 {
     encoder_begin_message(&r->out, MESSAGE_AGENT);
     encode_forwarded_agent(&r->out, r->stream);
@@ -359,7 +364,7 @@ static void nats_reader_restore_positions(struct nats_reader *r, const struct ag
 }
 
 struct nats_reader *nats_reader_new(const char *from, int fd, const struct agent_positions *known,
-                                  struct error *error)
+                                    struct error *error)
 {
     struct nats_reader *r = xcalloc(1, sizeof *r);
     r->fd = fd;

@@ -11,7 +11,7 @@ struct agent_positions;
 /* from: nats://HOST:PORT#RUN.  fd: our end, which is its own from now on.  known: how far it was read before; it goes on there.
  * NULL with a reason. */
 struct nats_reader *nats_reader_new(const char *from, int fd, const struct agent_positions *known,
-                                  struct error *error);
+                                    struct error *error);
 void nats_reader_free(struct nats_reader *reader);
 
 #endif

@@ -9,7 +9,7 @@ static void nats_stub_set_error(struct error *error)
 {
     error_set(error, "this Poet was built without %s, so it speaks no NATS",
               tls_is_available() ? "libnats (Debian: libnats-dev)"
-                             : "GnuTLS and zstd (Debian: libgnutls28-dev, libzstd-dev)");
+                                 : "GnuTLS and zstd (Debian: libgnutls28-dev, libzstd-dev)");
 }
 
 static struct destination *open_none(struct ev_loop *loop, const char *where, const char *host,
@@ -24,7 +24,7 @@ static struct destination *open_none(struct ev_loop *loop, const char *where, co
 const struct destination_kind destination_nats = {.open = open_none};
 
 struct nats_reader *nats_reader_new(const char *from, int fd, const struct agent_positions *known,
-                                  struct error *error)
+                                    struct error *error)
 {
     (void)from, (void)known;
     close(fd);

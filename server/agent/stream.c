@@ -92,7 +92,7 @@ static void note_session(struct outgoing_stream *stream, const struct chunk *chu
         return;
     if (chunk->kind == CHUNK_SESSION) {
         stream->open = array_reserve_zeroed(stream->open, &stream->room, (size_t)chunk->session + 1,
-                                   sizeof *stream->open);
+                                            sizeof *stream->open);
         stream->sessions =
             chunk->session >= stream->sessions ? chunk->session + 1 : stream->sessions;
     }
@@ -100,7 +100,8 @@ static void note_session(struct outgoing_stream *stream, const struct chunk *chu
         stream->open[chunk->session] = chunk->kind == CHUNK_SESSION;
 }
 
-static struct forwarded_chunk outgoing_is_forwarded(struct outgoing_stream *stream, const struct chunk *chunk)
+static struct forwarded_chunk outgoing_is_forwarded(struct outgoing_stream *stream,
+                                                    const struct chunk *chunk)
 {
     struct forwarded_chunk out = {.kind = (uint8_t)chunk->kind,
                                   .session = chunk->session,
@@ -168,8 +169,8 @@ bool outgoing_stream_is_over(const struct outgoing_stream *stream)
 
 void outgoing_stream_mark(struct outgoing_stream *stream, uint64_t bytes)
 {
-    stream->marks =
-        array_reserve(stream->marks, &stream->mark_room, stream->mark_count + 1, sizeof *stream->marks);
+    stream->marks = array_reserve(stream->marks, &stream->mark_room, stream->mark_count + 1,
+                                  sizeof *stream->marks);
     struct journal_position place = journal_follower_position(stream->following);
     place.chunk = stream->next; /* beyond the file's, where its end is said */
     stream->marks[stream->mark_count++] = (struct outgoing_mark){place, bytes};

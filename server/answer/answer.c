@@ -14,27 +14,27 @@
 void notify_run_selected(struct encoder *out, const struct run *run)
 {
     struct run_info r = {.name = run->name,
-                          .file = run->file,
-                          .number = run->number,
-                          .events =
-                              run->resting ? run->rest_events : order_figures(run->order).events,
-                          .lost = run->resting ? run->rest_lost : run_lost(run),
-                          .wall_ns = run->wall_ns,
-                          .connected = run_connected(run),
-                          .unfinished = run->unfinished,
-                          .written = run->written};
+                         .file = run->file,
+                         .number = run->number,
+                         .events =
+                             run->resting ? run->rest_events : order_figures(run->order).events,
+                         .lost = run->resting ? run->rest_lost : run_lost(run),
+                         .wall_ns = run->wall_ns,
+                         .connected = run_connected(run),
+                         .unfinished = run->unfinished,
+                         .written = run->written};
     encode_run_info(out, &r);
 }
 
 static void notify_send_process(struct encoder *out, uint32_t index, const struct run_process *p)
 {
     struct process_info s = {.pid = p->pid,
-                              .path = p->path,
-                              .host = p->host,
-                              .arguments = p->arguments,
-                              .argument_count = (uint32_t)p->argument_count,
-                              .variables = p->variables,
-                              .variable_count = (uint32_t)p->variable_count};
+                             .path = p->path,
+                             .host = p->host,
+                             .arguments = p->arguments,
+                             .argument_count = (uint32_t)p->argument_count,
+                             .variables = p->variables,
+                             .variable_count = (uint32_t)p->variable_count};
     s.modules = xcalloc(p->module_count + 1, sizeof *s.modules);
     for (size_t i = 0; i < p->module_count; i++) {
         struct module_info *m = &s.modules[s.module_count++];
@@ -53,7 +53,8 @@ static void notify_send_process(struct encoder *out, uint32_t index, const struc
 
 #define NEWS_NS 3000000u
 
-bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known, size_t enough)
+bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known,
+                         size_t enough)
 {
     for (; known->targets < run->target_count; known->targets++) {
         encoder_begin_message(out, MESSAGE_TARGET);
@@ -112,8 +113,8 @@ char *damage_text(const struct run *run, uint64_t parts)
         return xstrdup(run->damage);
     return events
                ? xasprintf("%s%s%llu events of %llu could not be read (%s: part at byte %llu)",
-                                before, between, (unsigned long long)events,
-                                (unsigned long long)order_figures(run->order).events, file, place)
+                           before, between, (unsigned long long)events,
+                           (unsigned long long)order_figures(run->order).events, file, place)
                : xasprintf(
                      "%s%ssome of what comes before what could not be read (%s: part at byte %llu)",
                      before, between, file, place);

@@ -20,10 +20,12 @@ struct viewer_knowledge {
     size_t told_room;
 };
 
-void notify_run_selected(struct encoder *out, const struct run *run); /* the body of RUN, SELECTED */
+void notify_run_selected(struct encoder *out,
+                         const struct run *run); /* the body of RUN, SELECTED */
 void notify_updates(struct encoder *out, const struct run *run, struct viewer_knowledge *known);
 /* The same in pieces, until out holds `enough` bytes, or for some milliseconds; true: that is all. */
-bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known, size_t enough);
+bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known,
+                         size_t enough);
 /* What of the trace cannot be read, as far as it was found out: whenever that is more. */
 void notify_damage(struct encoder *out, const struct run *run, struct viewer_knowledge *known);
 

@@ -40,7 +40,8 @@ static uint64_t partial_run_end_position(const struct run *run, int64_t to_ns, u
     return count - at > around ? at + around : count;
 }
 
-struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns, uint64_t around)
+struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns,
+                                    uint64_t around)
 {
     struct partial_run *apart = xcalloc(1, sizeof *apart);
     around = around < AROUND_MOST ? around : AROUND_MOST;
@@ -52,8 +53,14 @@ struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int6
     return apart;
 }
 
-void partial_run_enter(const struct run *run, struct partial_run *apart) { partial_run_swap_caches(run, apart); }
-void partial_run_leave(const struct run *run, struct partial_run *apart) { partial_run_swap_caches(run, apart); }
+void partial_run_enter(const struct run *run, struct partial_run *apart)
+{
+    partial_run_swap_caches(run, apart);
+}
+void partial_run_leave(const struct run *run, struct partial_run *apart)
+{
+    partial_run_swap_caches(run, apart);
+}
 
 void partial_run_free(const struct run *run, struct partial_run *apart)
 {

@@ -17,8 +17,10 @@ struct partial_run {
 
 /* What tells of from_ns .. to_ns (INT64_MIN, INT64_MAX: open), with so many events around it, in which who waits there began
  * to and went on; fewer if that are too many. */
-struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns, uint64_t around);
-void partial_run_free(const struct run *run, struct partial_run *apart); /* one that was left, or NULL */
+struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns,
+                                    uint64_t around);
+void partial_run_free(const struct run *run,
+                      struct partial_run *apart); /* one that was left, or NULL */
 void partial_run_enter(const struct run *run, struct partial_run *apart);
 void partial_run_leave(const struct run *run, struct partial_run *apart);
 

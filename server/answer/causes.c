@@ -89,10 +89,10 @@ static void causal_query_start(struct causal_query_job *job)
     uint32_t n = job->request.count;
     job->first = order_first(order);
     job->answer = (struct causal_edges_info){.whole = true,
-                                        .hiding = untraced_reasons_hiding_order(job->run),
-                                        .mechanisms = untraced_reasons_mechanisms(job->run),
-                                        .events = xcalloc(n, sizeof *job->answer.events),
-                                        .event_count = n};
+                                             .hiding = untraced_reasons_hiding_order(job->run),
+                                             .mechanisms = untraced_reasons_mechanisms(job->run),
+                                             .events = xcalloc(n, sizeof *job->answer.events),
+                                             .event_count = n};
     job->vector_of = xcalloc(n, sizeof *job->vector_of);
     job->vectors = array_reserve(NULL, &job->vector_room, 1, sizeof *job->vectors);
     job->vectors[job->vector_count++] = (struct causal_vector){0};
@@ -142,7 +142,8 @@ static void free_job(void *p)
 
 /* ---- vectors ---- */
 
-static uint32_t number_sampler_parse(const struct causal_query_job *job, uint32_t vector, uint32_t chain)
+static uint32_t number_sampler_parse(const struct causal_query_job *job, uint32_t vector,
+                                     uint32_t chain)
 {
     const struct causal_vector *v = &job->vectors[vector];
     return chain < v->size ? job->numbers[v->offset + chain] : 0;
@@ -151,8 +152,8 @@ static uint32_t number_sampler_parse(const struct causal_query_job *job, uint32_
 /* The numbers in the scratch, as a new one. */
 static uint32_t new_vector(struct causal_query_job *job, uint32_t size)
 {
-    job->numbers =
-        array_reserve(job->numbers, &job->number_room, job->number_count + size + 1, sizeof *job->numbers);
+    job->numbers = array_reserve(job->numbers, &job->number_room, job->number_count + size + 1,
+                                 sizeof *job->numbers);
     if (size)
         memcpy(job->numbers + job->number_count, job->scratch, size * sizeof *job->scratch);
     job->vectors =
@@ -183,7 +184,8 @@ static uint32_t causal_query_join_vectors(struct causal_query_job *job, uint32_t
     return is_a ? a : is_b ? b : new_vector(job, size);
 }
 
-static uint32_t causal_query_add_own(struct causal_query_job *job, uint32_t vector, uint32_t chain, uint32_t number)
+static uint32_t causal_query_add_own(struct causal_query_job *job, uint32_t vector, uint32_t chain,
+                                     uint32_t number)
 {
     uint32_t size = job->vectors[vector].size > chain ? job->vectors[vector].size : chain + 1;
     job->scratch = array_reserve(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
@@ -199,7 +201,8 @@ static struct causal_past *past_of(struct causal_query_job *job, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&job->past_of, line, 0);
     if (!known) {
-        job->pasts = array_reserve(job->pasts, &job->past_room, job->past_count + 1, sizeof *job->pasts);
+        job->pasts =
+            array_reserve(job->pasts, &job->past_room, job->past_count + 1, sizeof *job->pasts);
         job->pasts[job->past_count++] =
             (struct causal_past){.shared = order_line_shared(job->run->order, line)};
         known = job->past_count;
@@ -222,17 +225,20 @@ static uint32_t vector_at(const struct causal_past *past, uint64_t position)
     return low ? past->changes[low - 1].vector : 0;
 }
 
-static void set_from(struct causal_query_job *job, struct causal_past *past, uint64_t position, uint32_t vector)
+static void set_from(struct causal_query_job *job, struct causal_past *past, uint64_t position,
+                     uint32_t vector)
 {
     if ((past->count ? past->changes[past->count - 1].vector : 0) == vector)
         return;
-    past->changes = array_reserve(past->changes, &past->room, past->count + 1, sizeof *past->changes);
+    past->changes =
+        array_reserve(past->changes, &past->room, past->count + 1, sizeof *past->changes);
     past->changes[past->count++] = (struct causal_change){position, vector};
     job->bytes += sizeof *past->changes;
 }
 
 /* What an event follows, the others of its point apart. */
-static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint64_t position, const struct order_event *e)
+static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint64_t position,
+                                              const struct order_event *e)
 {
     const struct order *order = job->run->order;
     const struct causal_past *own = past_of(job, e->line);
@@ -243,7 +249,8 @@ static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint
             continue; /* nothing before the first point leads anywhere between two of them */
         struct order_event cause = order_event(order, from);
         if (cause.line)
-            vector = causal_query_join_vectors(job, vector, vector_at(past_of(job, cause.line), from));
+            vector =
+                causal_query_join_vectors(job, vector, vector_at(past_of(job, cause.line), from));
     }
     return vector;
 }
@@ -254,9 +261,11 @@ static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint
 static uint32_t chain_for(struct causal_query_job *job, uint32_t line, uint32_t vector)
 {
     uintptr_t known = (uintptr_t)map_get(&job->chain_of, line, 0);
-    if (known && number_sampler_parse(job, vector, (uint32_t)known - 1) == job->chains[known - 1].count)
+    if (known &&
+        number_sampler_parse(job, vector, (uint32_t)known - 1) == job->chains[known - 1].count)
         return (uint32_t)known - 1;
-    job->chains = array_reserve(job->chains, &job->chain_room, job->chain_count + 1, sizeof *job->chains);
+    job->chains =
+        array_reserve(job->chains, &job->chain_room, job->chain_count + 1, sizeof *job->chains);
     job->chains[job->chain_count++] = (struct causal_points){0};
     map_put(&job->chain_of, line, 0, (void *)job->chain_count);
     return (uint32_t)job->chain_count - 1;
@@ -283,7 +292,8 @@ static void find_causes(struct causal_query_job *job, uint32_t i, uint32_t chain
     size_t count = 0;
     if (job->chains[chain].count)
         before = job->vector_of[job->chains[chain].items[job->chains[chain].count - 1]];
-    job->candidates = array_reserve(job->candidates, &job->candidate_room, size + 1, sizeof(uint32_t));
+    job->candidates =
+        array_reserve(job->candidates, &job->candidate_room, size + 1, sizeof(uint32_t));
     for (uint32_t c = 0; c < size; c++) {
         uint32_t n = number_sampler_parse(job, vector, c);
         if (n && (c == chain || n > number_sampler_parse(job, before, c)))
@@ -293,7 +303,8 @@ static void find_causes(struct causal_query_job *job, uint32_t i, uint32_t chain
     for (size_t k = 0; k < count; k++) {
         if (is_implied(job, job->candidates, count, job->candidates[k]))
             continue;
-        a->causes = array_reserve(a->causes, &job->cause_room, a->cause_count + 1u, sizeof *a->causes);
+        a->causes =
+            array_reserve(a->causes, &job->cause_room, a->cause_count + 1u, sizeof *a->causes);
         a->causes[a->cause_count++] = job->candidates[k];
     }
     a->events[i].count = a->cause_count - a->events[i].first;
@@ -312,7 +323,8 @@ static int64_t repaired_time(const struct causal_query_job *job, uint32_t i)
 }
 
 /* The events of a point that were asked about, from the next one on.  Returns what all of the point know then. */
-static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t count, uint32_t vector)
+static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t count,
+                                          uint32_t vector)
 {
     struct causal_edge_info *events = job->answer.events;
     uint32_t i = job->next;
@@ -321,7 +333,8 @@ static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t
     find_causes(job, i, chain, vector);
     int64_t time_ns = repaired_time(job, i);
     struct causal_points *points = &job->chains[chain];
-    points->items = array_reserve(points->items, &points->room, points->count + 1, sizeof *points->items);
+    points->items =
+        array_reserve(points->items, &points->room, points->count + 1, sizeof *points->items);
     points->items[points->count++] = i;
     vector = causal_query_add_own(job, vector, chain, (uint32_t)points->count);
     for (uint32_t k = i; k < i + count; k++) {
@@ -333,7 +346,7 @@ static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t
         uncertainty_sets_encode(&job->told, job->run->order, doubts, &job->answer);
         if (doubts == ANY_DOUBTS) /* whatever two are asked about: the reasons are the same */
             job->answer.any = order_uncertainty_between(job->run->order, job->request.positions[k],
-                                                   job->request.positions[k]);
+                                                        job->request.positions[k]);
         job->vector_of[k] = vector;
     }
     return vector;
@@ -363,7 +376,8 @@ static void causal_query_visit_point(struct causal_query_job *job, uint64_t firs
             job->answer.hiding |= UNTRACED_BIT(UNANSWERED_DAMAGED);
         good = e.line && e.state == EVENT_ORDERED;
         if (good)
-            vector = causal_query_join_vectors(job, vector, causal_query_inherited_vector(job, p, &e));
+            vector =
+                causal_query_join_vectors(job, vector, causal_query_inherited_vector(job, p, &e));
     }
     if (good && count)
         vector = causal_query_answer_point(job, count, vector);
@@ -397,7 +411,8 @@ static bool causal_query_put(void *p, struct response *reply)
     struct causal_query_job *job = p;
     if (!job->answer.whole)
         job->answer.event_count = job->answer.cause_count = 0;
-    job->answer.hiding |= untraced_reasons_hiding_order(job->run); /* programs may have told more since */
+    job->answer.hiding |=
+        untraced_reasons_hiding_order(job->run); /* programs may have told more since */
     job->answer.mechanisms |= untraced_reasons_mechanisms(job->run);
     response_chunk_begin(reply, RESPONSE_CAUSES);
     encode_causal_edges(reply->out, &job->answer);
@@ -405,5 +420,8 @@ static bool causal_query_put(void *p, struct response *reply)
     return true;
 }
 
-const struct query question_causes = {
-    .begin = causal_query_begin, .step = causal_query_step, .put = causal_query_put, .free = free_job, .most = 1};
+const struct query question_causes = {.begin = causal_query_begin,
+                                      .step = causal_query_step,
+                                      .put = causal_query_put,
+                                      .free = free_job,
+                                      .most = 1};

@@ -99,7 +99,8 @@ static bool relation_counts_query_each(struct count_job *job, uint64_t *budget)
         uint64_t position = order_line_at(order, job->line, job->ordinal);
         if (!in_order(order, position))
             continue;
-        bool past = cone_contains(job->past, position), future = cone_contains(job->future, position);
+        bool past = cone_contains(job->past, position),
+             future = cone_contains(job->future, position);
         job->count.same += past && future;
         job->count.before += past && !future;
         job->count.after += future && !past;
@@ -115,7 +116,8 @@ static void relation_counts_query_ends(struct count_job *job)
 {
     const struct order *order = job->run->order;
     uint64_t n = order_line_events(order, job->line), base = order_line_first(order, job->line);
-    uint64_t last = cone_contains_on_line(job->past, job->line), next = cone_contains_on_line(job->future, job->line);
+    uint64_t last = cone_contains_on_line(job->past, job->line),
+             next = cone_contains_on_line(job->future, job->line);
     uint64_t until = last == NO_POSITION ? base : order_line_from(order, job->line, last) + 1;
     uint64_t from = next == NO_POSITION ? n : order_line_from(order, job->line, next);
     uint64_t same = from < until ? until - from : 0; /* its own point is in both */
@@ -134,7 +136,8 @@ static void relation_counts_query_ends(struct count_job *job)
 static bool relation_counts_query_shared_lines(struct count_job *job, uint64_t *budget)
 {
     if (!job->visits)
-        job->visits = shared_line_order_new(job->run, job->position, job->past, job->future, job->hidden);
+        job->visits =
+            shared_line_order_new(job->run, job->position, job->past, job->future, job->hidden);
     if (job->ordinal == 0)
         shared_line_order_begin(job->visits, job->line);
     job->ordinal = 1;
@@ -184,7 +187,8 @@ static void relation_counts_query_bounds(struct count_job *job)
     for (; job->line <= order_line_count(order) && loop_share_left(share); job->line++) {
         if (order_line_shared(order, job->line))
             continue;
-        uint64_t last = cone_contains_on_line(job->past, job->line), next = cone_contains_on_line(job->future, job->line);
+        uint64_t last = cone_contains_on_line(job->past, job->line),
+                 next = cone_contains_on_line(job->future, job->line);
         if (last != NO_POSITION && last < job->position)
             job->count.before +=
                 order_line_from(order, job->line, last) + 1 - order_line_first(order, job->line);
@@ -250,5 +254,8 @@ static void free_job(void *p)
     free(p);
 }
 
-const struct query question_count = {
-    .begin = begin_job, .step = relation_counts_step, .put = relation_counts_put, .free = free_job, .most = LIMIT_QUESTIONS};
+const struct query question_count = {.begin = begin_job,
+                                     .step = relation_counts_step,
+                                     .put = relation_counts_put,
+                                     .free = free_job,
+                                     .most = LIMIT_QUESTIONS};

@@ -26,7 +26,10 @@ static const struct crossing_side *side_of(const struct crossing_sides *s, uint3
     return line && line <= s->lines && s->row_of[line - 1] ? &s->of[line - 1] : NULL;
 }
 
-static struct event_id ref_of(const struct order_event *e) { return (struct event_id){e->line, e->number}; }
+static struct event_id ref_of(const struct order_event *e)
+{
+    return (struct event_id){e->line, e->number};
+}
 
 static void crossing_add(struct crossing_sides *s, uint64_t send, uint64_t receive)
 {
@@ -91,8 +94,8 @@ static uint64_t *ends_of(const struct crossing_sides *s, const struct layout_res
     return ends;
 }
 
-size_t crossing_messages_find(const struct order *order, const struct layout_result *p, const uint32_t *row_of,
-                 uint32_t lines, struct crossing_info **found)
+size_t crossing_messages_find(const struct order *order, const struct layout_result *p,
+                              const uint32_t *row_of, uint32_t lines, struct crossing_info **found)
 {
     struct crossing_sides s = {.order = order, .row_of = row_of, .lines = lines};
     uint32_t rows = 0;
@@ -112,9 +115,9 @@ size_t crossing_messages_find(const struct order *order, const struct layout_res
             uint64_t right = ends[line - 1] ? order_line_from(order, line, ends[line - 1]) : left;
             uint64_t back = left - first > look ? left - look : first;
             if (pass == 0) {
-                s.of[line - 1] =
-                    (struct crossing_side){position_at(order, line, back), position_at(order, line, left),
-                                  position_at(order, line, right)};
+                s.of[line - 1] = (struct crossing_side){position_at(order, line, back),
+                                                        position_at(order, line, left),
+                                                        position_at(order, line, right)};
                 continue;
             }
             crossing_scan_back(&s, line, back, left);

@@ -10,6 +10,6 @@
  * first after it: 200 of each line, or fewer where there are many lines.  row_of as in struct placing, for
  * the lines 1 .. lines.  Returns how many (caller frees *found). */
 size_t crossing_messages_find(const struct order *order, const struct layout_result *placement,
-                 const uint32_t *row_of, uint32_t lines, struct crossing_info **found);
+                              const uint32_t *row_of, uint32_t lines, struct crossing_info **found);
 
 #endif

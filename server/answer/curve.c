@@ -52,8 +52,8 @@ static bool value_from(const struct series_tracing *t, uint32_t point, int64_t *
     if (last || p[1].at_ns <= p->at_ns)
         return last;
     double more = (double)p[1].value - (double)p->value;
-    *value =
-        series_query_round_value((more > 0 ? more : 0) * SERIES_RATE_SCALE * 1e9 / (double)(p[1].at_ns - p->at_ns));
+    *value = series_query_round_value((more > 0 ? more : 0) * SERIES_RATE_SCALE * 1e9 /
+                                      (double)(p[1].at_ns - p->at_ns));
     return true;
 }
 
@@ -104,7 +104,8 @@ static bool series_query_thread_start(const struct run *run, uint32_t line, int6
 
 /* A thread's own count is 0 as it begins: one that is told at its end alone has a rate, too.  Where that is not so or
  * not known, the points as they are; else copies that are the caller's. */
-static struct os_metric_series from_zero(const struct run *run, const struct os_metric_series *of, bool grows)
+static struct os_metric_series from_zero(const struct run *run, const struct os_metric_series *of,
+                                         bool grows)
 {
     struct os_metric_series all = *of;
     int64_t at;
@@ -117,11 +118,12 @@ static struct os_metric_series from_zero(const struct run *run, const struct os_
     return all;
 }
 
-static void series_query_fill_pixels(const struct run *run, const struct os_metric_series *of, const struct time_series_set *all,
-                  struct time_series *to)
+static void series_query_fill_pixels(const struct run *run, const struct os_metric_series *of,
+                                     const struct time_series_set *all, struct time_series *to)
 {
     struct os_metric_series points = from_zero(run, of, to->grows);
-    struct series_tracing t = {.of = &points, .until = os_metrics_until_ns(run, of), .grows = to->grows};
+    struct series_tracing t = {
+        .of = &points, .until = os_metrics_until_ns(run, of), .grows = to->grows};
     double wide = (double)(all->to - all->from) / all->pixels;
     to->pixels = xcalloc(all->pixels, sizeof *to->pixels);
     for (uint32_t i = 0; i < all->pixels; i++) {
@@ -136,11 +138,12 @@ static void series_query_fill_pixels(const struct run *run, const struct os_metr
 /* ---- which ---- */
 
 /* What a program counts itself is told by thread alone, so it is shown whether or not threads are asked for. */
-static bool series_query_is_requested(const struct run *run, const struct series_request *r, const struct os_metric_series *f)
+static bool series_query_is_requested(const struct run *run, const struct series_request *r,
+                                      const struct os_metric_series *f)
 {
-    unsigned group = f->meter < USAGE_METERS  ? SERIES_USAGE
+    unsigned group = f->meter < USAGE_METERS     ? SERIES_USAGE
                      : f->meter < OS_METRICS_OWN ? SERIES_MEMORY
-                                              : SERIES_OWN;
+                                                 : SERIES_OWN;
     bool line = r->line_count == 0;
     for (uint32_t i = 0; !line && i < r->line_count; i++)
         line = r->lines[i] == f->thread;
@@ -158,7 +161,8 @@ static char *program_of(const struct run *run, uint32_t process)
     return xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
 }
 
-static void add_curve(const struct run *run, struct time_series_set *all, const struct os_metric_series *f)
+static void add_curve(const struct run *run, struct time_series_set *all,
+                      const struct os_metric_series *f)
 {
     struct os_metric_kind meter = os_metrics_meter(run, f);
     struct time_series *to = &all->items[all->count++];
@@ -176,7 +180,7 @@ static void add_curve(const struct run *run, struct time_series_set *all, const 
 static int by_place(const void *a, const void *b)
 {
     const struct os_metric_series *x = *(const struct os_metric_series *const *)a,
-                         *y = *(const struct os_metric_series *const *)b;
+                                  *y = *(const struct os_metric_series *const *)b;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     if (x->thread != y->thread)
@@ -202,7 +206,8 @@ static void choose_range(const struct run *run, const struct series_request *r,
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
-static void series_query_answer(const struct run *run, const struct series_request *r, struct response *reply)
+static void series_query_answer(const struct run *run, const struct series_request *r,
+                                struct response *reply)
 {
     struct time_series_set s = {.pixels = r->pixels};
     size_t n = os_metrics_count(run), kept = 0, most = LIMIT_CURVE_PIXELS / r->pixels;

@@ -226,7 +226,7 @@ static void density_free(void *p)
 }
 
 const struct query question_density = {.begin = density_query_begin,
-                                          .step = density_step,
-                                          .put = density_put,
-                                          .free = density_free,
-                                          .most = LIMIT_WINDOWS};
+                                       .step = density_step,
+                                       .put = density_put,
+                                       .free = density_free,
+                                       .most = LIMIT_WINDOWS};

@@ -43,8 +43,9 @@ static unsigned count_of(const struct request_queue *desk, const struct query *q
     return count;
 }
 
-static void request_queue_begin_job(struct request_queue *desk, uint32_t id, const struct query *question, struct decoder *in,
-                  struct encoder *out)
+static void request_queue_begin_job(struct request_queue *desk, uint32_t id,
+                                    const struct query *question, struct decoder *in,
+                                    struct encoder *out)
 {
     if (desk->count == LIMIT_ASKED || count_of(desk, question) == question->most) {
         response_error(out, id, "too many such questions at once");
@@ -55,9 +56,11 @@ static void request_queue_begin_job(struct request_queue *desk, uint32_t id, con
         desk->items[desk->count++] = (struct request_queue_item){id, question, job};
 }
 
-void request_queue_add(struct request_queue *desk, const struct request_header *asked, struct decoder *in, struct encoder *out)
+void request_queue_add(struct request_queue *desk, const struct request_header *asked,
+                       struct decoder *in, struct encoder *out)
 {
-    const struct query *question = asked->what < REQUEST_TYPE_LIMIT ? request_queue_queries[asked->what] : NULL;
+    const struct query *question =
+        asked->what < REQUEST_TYPE_LIMIT ? request_queue_queries[asked->what] : NULL;
     struct response reply = {out, asked->id, 0};
     if (request_queue_find(desk, asked->id) < desk->count)
         decoder_fail(in, "an id that is in use");

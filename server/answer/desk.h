@@ -21,7 +21,8 @@ struct request_queue {
 };
 
 /* What a viewer asks for, head and body; fails `in` on nonsense.  There is a run. */
-void request_queue_add(struct request_queue *desk, const struct request_header *asked, struct decoder *in, struct encoder *out);
+void request_queue_add(struct request_queue *desk, const struct request_header *asked,
+                       struct decoder *in, struct encoder *out);
 void request_queue_cancel(struct request_queue *desk, uint32_t id);
 /* Drops all questions; with `out`, each with a refusal. */
 void request_queue_clear(struct request_queue *desk, struct encoder *out);

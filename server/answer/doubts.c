@@ -14,8 +14,8 @@ static uint32_t number_of(struct uncertainty_sets_sent *told, unsigned reason, u
     return (uint32_t)known;
 }
 
-void uncertainty_sets_encode(struct uncertainty_sets_sent *told, const struct order *order, uint32_t set,
-                 struct causal_edges_info *to)
+void uncertainty_sets_encode(struct uncertainty_sets_sent *told, const struct order *order,
+                             uint32_t set, struct causal_edges_info *to)
 {
     if (set == ANY_DOUBTS || map_get(&told->known, set, 0))
         return;

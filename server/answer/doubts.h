@@ -15,8 +15,8 @@ struct uncertainty_sets_sent {
 };
 
 /* Tells of a set, unless it is told already. */
-void uncertainty_sets_encode(struct uncertainty_sets_sent *told, const struct order *order, uint32_t set,
-                 struct causal_edges_info *to);
+void uncertainty_sets_encode(struct uncertainty_sets_sent *told, const struct order *order,
+                             uint32_t set, struct causal_edges_info *to);
 void uncertainty_sets_free(struct uncertainty_sets_sent *told); /* empties it */
 
 #endif

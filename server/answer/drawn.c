@@ -64,7 +64,8 @@ static bool *drawn_kinds(const struct run *run)
 }
 
 /* Are there too many lines to give each a row?  Then which of them are drawn. */
-static void visible_rows_scan_lines(struct visible_rows *d, const struct run *run, const struct window_request *r)
+static void visible_rows_scan_lines(struct visible_rows *d, const struct run *run,
+                                    const struct window_request *r)
 {
     uint32_t most = r->most_rows;
     if (!most || r->row_count || d->lines <= most)
@@ -104,7 +105,8 @@ static void note_line(struct visible_rows *d, struct visible_line_set *lines, ui
     if (!line || line > d->lines || !d->is_drawn[line - 1] || d->row_of[line - 1])
         return;
     d->row_of[line - 1] = UINT32_MAX; /* noted */
-    lines->items = array_reserve(lines->items, &lines->room, lines->count + 1, sizeof *lines->items);
+    lines->items =
+        array_reserve(lines->items, &lines->room, lines->count + 1, sizeof *lines->items);
     lines->items[lines->count++] = line;
 }
 
@@ -115,7 +117,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Events on lines that have no row. */
-static void drop_others(const struct visible_rows *d, const struct run *run, struct layout_result *p)
+static void drop_others(const struct visible_rows *d, const struct run *run,
+                        struct layout_result *p)
 {
     size_t kept = 0;
     p->first = INT32_MAX;
@@ -132,7 +135,7 @@ static void drop_others(const struct visible_rows *d, const struct run *run, str
 }
 
 void visible_rows_choose_seen(struct visible_rows *d, const struct run *run, uint32_t most,
-                       struct layout_result *placement)
+                              struct layout_result *placement)
 {
     struct visible_line_set seen = {0};
     forget_rows(d);
@@ -168,7 +171,8 @@ void visible_rows_choose_seen(struct visible_rows *d, const struct run *run, uin
         drop_others(d, run, placement);
 }
 
-void visible_rows_choose(struct visible_rows *d, const struct run *run, const struct window_request *r)
+void visible_rows_choose(struct visible_rows *d, const struct run *run,
+                         const struct window_request *r)
 {
     d->lines = order_line_count(run->order);
     visible_rows_scan_lines(d, run, r);

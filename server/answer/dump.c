@@ -63,7 +63,8 @@ static bool dump_send_hidden(struct dump_job *dump, struct encoder *out)
     return dump->at == count;
 }
 
-static bool dump_send_events(struct dump_job *dump, struct response *reply, size_t enough, bool contradictory)
+static bool dump_send_events(struct dump_job *dump, struct response *reply, size_t enough,
+                             bool contradictory)
 {
     const struct order *order = dump->run->order;
     if (dump->at < order_first(order))
@@ -122,8 +123,8 @@ static bool dump_collect_run(struct dump_job *dump)
     bool all = piece.count < WORK;
     if (piece.count) {
         qsort(piece.refs, piece.count, sizeof *piece.refs, by_line);
-        dump->pieces =
-            array_reserve(dump->pieces, &dump->piece_room, dump->piece_count + 1, sizeof *dump->pieces);
+        dump->pieces = array_reserve(dump->pieces, &dump->piece_room, dump->piece_count + 1,
+                                     sizeof *dump->pieces);
         dump->pieces[dump->piece_count++] = piece;
     } else {
         free(piece.refs);
@@ -140,7 +141,8 @@ static void dump_send_waiting(struct dump_job *dump, struct response *reply, str
     uint64_t position = a ? NO_POSITION : order_position(dump->run->order, at);
     if (!a && (position == NO_POSITION || position < dump->at))
         return;
-    struct event_info s = a ? event_answer_pending(dump->run, a) : event_answer_info(dump->run, position);
+    struct event_info s =
+        a ? event_answer_pending(dump->run, a) : event_answer_info(dump->run, position);
     event_answer_encode(reply, &s);
     event_answer_free(&s);
 }
@@ -180,8 +182,8 @@ static void dump_send_missing(void *context, uint64_t first, uint64_t count)
 static bool dump_send_gaps(struct dump_job *dump, struct response *reply, size_t enough)
 {
     const struct order *order = dump->run->order;
-    for (unsigned n = 0; n < WORK && dump->at < order_line_count(order) && reply->out->size < enough;
-         n++) {
+    for (unsigned n = 0;
+         n < WORK && dump->at < order_line_count(order) && reply->out->size < enough; n++) {
         struct gap_info gap = {.line = (uint32_t)++dump->at};
         struct dump_output telling = {reply, gap.line};
         for (size_t i = 0; order_line_gap(order, gap.line, i, &gap.first, &gap.count); i++)
@@ -190,7 +192,8 @@ static bool dump_send_gaps(struct dump_job *dump, struct response *reply, size_t
     }
     if (dump->at < order_line_count(order))
         return false;
-    struct dump_output unnumbered = {reply, 0}; /* without a number, or on lines that nobody knows */
+    struct dump_output unnumbered = {reply,
+                                     0}; /* without a number, or on lines that nobody knows */
     if (untraced_reasons_lost(dump->run))
         dump_send_missing(&unnumbered, 0, untraced_reasons_lost(dump->run));
     return true;
@@ -235,8 +238,8 @@ static bool dump_put(void *p, struct response *reply)
 }
 
 const struct query question_dump = {.begin = dump_begin,
-                                       .step = dump_step,
-                                       .put = dump_put,
-                                       .free = free_job,
-                                       .most = LIMIT_QUESTIONS,
-                                       .stream = true};
+                                    .step = dump_step,
+                                    .put = dump_put,
+                                    .free = free_job,
+                                    .most = LIMIT_QUESTIONS,
+                                    .stream = true};

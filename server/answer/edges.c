@@ -23,7 +23,8 @@ static int by_position(const void *key, const void *placed)
     return a < b ? -1 : a > b;
 }
 
-static bool window_edges_is_in_window(const struct window_edge_search *f, uint64_t position, const struct order_event *e)
+static bool window_edges_is_in_window(const struct window_edge_search *f, uint64_t position,
+                                      const struct order_event *e)
 {
     return e->line && e->line <= f->lines && f->row_of[e->line - 1] &&
            bsearch(&position, f->placement->events, f->placement->count,
@@ -31,7 +32,8 @@ static bool window_edges_is_in_window(const struct window_edge_search *f, uint64
 }
 
 /* What one thread does needs no arrow, but where it makes a line. */
-static void window_edges_add(struct window_edge_search *f, uint64_t from, const struct order_event *to, bool opens)
+static void window_edges_add(struct window_edge_search *f, uint64_t from,
+                             const struct order_event *to, bool opens)
 {
     struct order_event cause = order_event(f->order, from);
     if (f->count >= FOUND_MOST || !window_edges_is_in_window(f, from, &cause) ||
@@ -42,7 +44,8 @@ static void window_edges_add(struct window_edge_search *f, uint64_t from, const 
 }
 
 /* What a hidden event collected. */
-static void add_collected(struct window_edge_search *f, uint64_t hidden, const struct order_event *to)
+static void add_collected(struct window_edge_search *f, uint64_t hidden,
+                          const struct order_event *to)
 {
     struct order_event h = order_event(f->order, hidden);
     uint32_t first = h.edge_count > COLLECTED_MOST ? h.edge_count - COLLECTED_MOST : 0;
@@ -67,10 +70,11 @@ static void window_edges_check_event(struct window_edge_search *f, uint64_t posi
     }
 }
 
-size_t window_edges(const struct order *order, const struct layout_result *p, const uint32_t *row_of,
-                    uint32_t lines, struct edge_info **found)
+size_t window_edges(const struct order *order, const struct layout_result *p,
+                    const uint32_t *row_of, uint32_t lines, struct edge_info **found)
 {
-    struct window_edge_search f = {.order = order, .placement = p, .row_of = row_of, .lines = lines};
+    struct window_edge_search f = {
+        .order = order, .placement = p, .row_of = row_of, .lines = lines};
     for (size_t i = 0; i < p->count; i++)
         window_edges_check_event(&f, p->events[i].position);
     *found = f.found;

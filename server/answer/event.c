@@ -38,7 +38,8 @@ static void add_receive(void *context, uint64_t receive)
     list_add(&partners->list, ref_at(partners->run, receive));
 }
 
-static struct event_text_list partners_of(const struct run *run, uint64_t position, const struct order_event *e)
+static struct event_text_list partners_of(const struct run *run, uint64_t position,
+                                          const struct order_event *e)
 {
     struct event_partners partners = {.run = run};
     if (e->relation == RELATION_SYNC && e->state == EVENT_ORDERED) {
@@ -100,16 +101,16 @@ struct event_info event_answer_info(const struct run *run, uint64_t position)
 {
     struct order_event e = order_event(run->order, position);
     struct event_info s = {.at = {e.line, e.number},
-                            .position = position,
-                            .type = e.type,
-                            .relation = e.relation,
-                            .state = e.state,
-                            .partner_lost = e.partner_lost,
-                            .doubt = e.doubt,
-                            .time_ns = event_times_for_process(run, &e),
-                            .about = e.about,
-                            .thread = e.thread,
-                            .in = e.in};
+                           .position = position,
+                           .type = e.type,
+                           .relation = e.relation,
+                           .state = e.state,
+                           .partner_lost = e.partner_lost,
+                           .doubt = e.doubt,
+                           .time_ns = event_times_for_process(run, &e),
+                           .about = e.about,
+                           .thread = e.thread,
+                           .in = e.in};
     referenced_lines_note(e.line);
     referenced_lines_note(e.about);
     referenced_lines_note(e.thread);
@@ -141,13 +142,13 @@ void event_answer_free(struct event_info *s)
 struct event_info event_answer_pending(const struct run *run, const struct arrival *a)
 {
     struct event_info s = {.at = a->at,
-                            .position = NO_POSITION,
-                            .type = a->type,
-                            .relation = (uint8_t)a->relation,
-                            .state = EVENT_PENDING,
-                            .time_ns = a->time_ns,
-                            .about = a->about,
-                            .thread = a->thread};
+                           .position = NO_POSITION,
+                           .type = a->type,
+                           .relation = (uint8_t)a->relation,
+                           .state = EVENT_PENDING,
+                           .time_ns = a->time_ns,
+                           .about = a->about,
+                           .thread = a->thread};
     referenced_lines_note(a->at.line);
     referenced_lines_note(a->about);
     referenced_lines_note(a->thread);

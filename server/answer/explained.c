@@ -62,18 +62,21 @@ struct wait_attribution *attribution_cache_get(const struct run *run, enum attri
     return &attribution_cache_for_run(run)->by[since];
 }
 
-static bool attribution_cache_is_same_grouping(const struct wait_groups *kept, const struct wait_attribution *why, const struct wait_grouping *g)
+static bool attribution_cache_is_same_grouping(const struct wait_groups *kept,
+                                               const struct wait_attribution *why,
+                                               const struct wait_grouping *g)
 {
     const struct wait_grouping *k = &kept->grouping;
     return kept->why == why && k->by == g->by && k->which == g->which && k->direct == g->direct &&
            k->object == g->object;
 }
 
-struct wait_groups attribution_cache_acquire(const struct run *run, enum attribution_since since, struct wait_grouping grouping)
+struct wait_groups attribution_cache_acquire(const struct run *run, enum attribution_since since,
+                                             struct wait_grouping grouping)
 {
     struct attribution_cache *e = attribution_cache_for_run(run);
     struct wait_groups groups = {.why = &e->by[since],
-                            .charges.communication = attribution_cache_communication()};
+                                 .charges.communication = attribution_cache_communication()};
     if (attribution_cache_is_same_grouping(&e->kept, &e->by[since], &grouping)) {
         groups = e->kept;
         e->kept = (struct wait_groups){0};

@@ -15,7 +15,8 @@ bool attribution_cache_step(const struct run *run, enum attribution_since since,
 struct wait_attribution *attribution_cache_get(const struct run *run, enum attribution_since since);
 /* Groups of all waits, of all threads from begin to end: those that were given back last, if they are of the same, to go
  * on from; else none yet.  Whoever takes them gives them back, or frees them. */
-struct wait_groups attribution_cache_acquire(const struct run *run, enum attribution_since since, struct wait_grouping grouping);
+struct wait_groups attribution_cache_acquire(const struct run *run, enum attribution_since since,
+                                             struct wait_grouping grouping);
 void attribution_cache_release(const struct run *run, struct wait_groups groups);
 /* Bit by bit: which categories of steps (config/target.h) are communication. */
 uint64_t attribution_cache_communication(void);

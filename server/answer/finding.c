@@ -123,7 +123,7 @@ static bool has_site(const struct event_search_job *job, const struct order_even
     if (!e->site || e->site > job->run->site_count)
         return false;
     struct search_site site = {job->run->site_list[e->site - 1].process,
-                              job->run->site_list[e->site - 1].address};
+                               job->run->site_list[e->site - 1].address};
     return bsearch(&site, job->request.sites, job->request.site_count, sizeof site, by_site) !=
            NULL;
 }
@@ -165,7 +165,8 @@ static struct event_search_job *finding_begin(const struct run *run, struct sear
     return job;
 }
 
-static void event_search_add_hit(struct event_search_job *job, const struct order_event *e, uint64_t position)
+static void event_search_add_hit(struct event_search_job *job, const struct order_event *e,
+                                 uint64_t position)
 {
     struct search_result *f = &job->found;
     f->count++;
@@ -186,7 +187,8 @@ static bool finding_step(void *p, uint64_t budget)
         job->resume = NULL;
     }
     job->share = loop_share_new(STEP_NS);
-    for (; budget && job->at != job->end && !job->finished && loop_share_left(job->share); budget--) {
+    for (; budget && job->at != job->end && !job->finished && loop_share_left(job->share);
+         budget--) {
         uint64_t position = backwards ? job->at - 1 : job->at;
         struct order_event e = order_event(job->run->order, position);
         job->later = false;
@@ -212,7 +214,7 @@ static bool finding_put(void *p, struct response *reply)
     if (job->finished && job->costly && !job->found.problem)
         job->found.problem =
             xasprintf("the expression is too costly for %llu text%s, which may match or not",
-                           (unsigned long long)job->costly, job->costly == 1 ? "" : "s");
+                      (unsigned long long)job->costly, job->costly == 1 ? "" : "s");
     job->told_at = job->found.looked;
     for (uint32_t i = 0; i < job->found.hit_count; i++)
         referenced_lines_note(job->found.hits[i].at.line);
@@ -246,7 +248,7 @@ static void *event_search_begin(struct request_queue *desk, struct decoder *in)
 }
 
 const struct query question_search = {.begin = event_search_begin,
-                                         .step = finding_step,
-                                         .put = finding_put,
-                                         .free = finding_free,
-                                         .most = LIMIT_SEARCHES};
+                                      .step = finding_step,
+                                      .put = finding_put,
+                                      .free = finding_free,
+                                      .most = LIMIT_SEARCHES};

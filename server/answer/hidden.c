@@ -35,7 +35,8 @@ static struct event_id ref_at(const struct order *order, uint64_t position)
 }
 
 /* A cause on a row ends the way.  What the succession of the rows says already is not told. */
-static void hidden_edges_arrive_at_row(struct hidden_edge_search *l, uint64_t from, uint32_t through)
+static void hidden_edges_arrive_at_row(struct hidden_edge_search *l, uint64_t from,
+                                       uint32_t through)
 {
     uint32_t line = order_event(l->order, from).line, to = order_event(l->order, l->to).line;
     l->done = true;
@@ -48,11 +49,12 @@ static void hidden_edges_arrive_at_row(struct hidden_edge_search *l, uint64_t fr
         (struct via_info){ref_at(l->order, from), ref_at(l->order, l->to), through};
 }
 
-static void hidden_edges_follow_line(struct hidden_edge_search *l, uint64_t position, uint32_t through);
+static void hidden_edges_follow_line(struct hidden_edge_search *l, uint64_t position,
+                                     uint32_t through);
 
 /* What comes into an event of a line in no row by its edges. */
-static void hidden_edges_scan_edges(struct hidden_edge_search *l, uint64_t position, const struct order_event *e,
-                          uint32_t through)
+static void hidden_edges_scan_edges(struct hidden_edge_search *l, uint64_t position,
+                                    const struct order_event *e, uint32_t through)
 {
     for (uint32_t i = 0; i < e->edge_count && !l->done; i++) {
         uint64_t from = order_edge(l->order, position, i);
@@ -65,8 +67,8 @@ static void hidden_edges_scan_edges(struct hidden_edge_search *l, uint64_t posit
     }
 }
 
-static void hidden_edges_scan_point(struct hidden_edge_search *l, uint64_t position, const struct order_event *e,
-                          uint32_t through)
+static void hidden_edges_scan_point(struct hidden_edge_search *l, uint64_t position,
+                                    const struct order_event *e, uint32_t through)
 {
     uint64_t end = order_point_end(l->order, position);
     for (uint64_t p = e->point; p <= end && !l->done; p++)
@@ -81,7 +83,8 @@ static uint64_t back_from(const struct hidden_edge_search *l, uint64_t position,
 }
 
 /* Back along a line in no row. */
-static void hidden_edges_follow_line(struct hidden_edge_search *l, uint64_t position, uint32_t through)
+static void hidden_edges_follow_line(struct hidden_edge_search *l, uint64_t position,
+                                     uint32_t through)
 {
     while (!l->done && position != NO_POSITION && l->looked++ < LOOK_EVENTS) {
         struct order_event e = order_event(l->order, position);
@@ -107,8 +110,8 @@ static void hidden_edges_begin(struct hidden_edge_search *l, uint64_t position, 
     hidden_edges_follow_line(l, position, e.line);
 }
 
-size_t hidden_edges_find(const struct order *order, const struct layout_result *p, const uint32_t *rows,
-                    uint32_t lines, struct via_info **found)
+size_t hidden_edges_find(const struct order *order, const struct layout_result *p,
+                         const uint32_t *rows, uint32_t lines, struct via_info **found)
 {
     struct hidden_edge_search l = {.order = order, .row_of = rows, .lines = lines};
     uint32_t shown = 0;

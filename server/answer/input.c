@@ -50,5 +50,9 @@ static bool input_query_put(void *p, struct response *reply)
     return job->thread >= input_store_threads(job->run);
 }
 
-const struct query question_input = {
-    .begin = begin_job, .step = input_query_step, .put = input_query_put, .free = free, .most = 1, .stream = true};
+const struct query question_input = {.begin = begin_job,
+                                     .step = input_query_step,
+                                     .put = input_query_put,
+                                     .free = free,
+                                     .most = 1,
+                                     .stream = true};

@@ -42,7 +42,8 @@ static uint64_t ordinal_of(const struct order *order, uint32_t line, uint64_t po
     return order_line_from(order, line, position);
 }
 
-static uint64_t log_range_neighbor(const struct order *order, uint32_t line, uint64_t position, bool back)
+static uint64_t log_range_neighbor(const struct order *order, uint32_t line, uint64_t position,
+                                   bool back)
 {
     uint64_t i = ordinal_of(order, line, position);
     if (back ? i <= order_line_first(order, line) : i + 1 >= order_line_events(order, line))
@@ -66,7 +67,10 @@ static void log_range_offer_event(struct nearest_event *n, uint64_t position)
         n->position = position;
 }
 
-static void offer_receive(void *context, uint64_t receive) { log_range_offer_event(context, receive); }
+static void offer_receive(void *context, uint64_t receive)
+{
+    log_range_offer_event(context, receive);
+}
 
 /* What of other lines an event follows, or what of them follows it. */
 static void log_range_scan_neighbors(struct nearest_event *n, uint64_t position, bool own_point)
@@ -83,7 +87,8 @@ static void log_range_scan_neighbors(struct nearest_event *n, uint64_t position,
 }
 
 /* Along the line, to the first event that something of another line is tied to. */
-static uint64_t log_range_find_other_line(const struct order *order, uint32_t line, uint64_t position, bool future)
+static uint64_t log_range_find_other_line(const struct order *order, uint32_t line,
+                                          uint64_t position, bool future)
 {
     struct nearest_event n = {order, line, NO_POSITION, future};
     log_range_scan_neighbors(&n, position, false);
@@ -115,10 +120,10 @@ static void answer_step(const struct run *run, struct decoder *in, struct respon
     referenced_lines_note(e.line);
     struct search_hit hit = {{e.line, e.number}, to};
     struct search_result found = {.done = true,
-                                .looked = 1,
-                                .count = to != NO_POSITION,
-                                .hits = &hit,
-                                .hit_count = to != NO_POSITION};
+                                  .looked = 1,
+                                  .count = to != NO_POSITION,
+                                  .hits = &hit,
+                                  .hit_count = to != NO_POSITION};
     response_chunk_begin(reply, RESPONSE_FOUND);
     encode_search_result(reply->out, &found);
     response_chunk_end(reply);

@@ -60,16 +60,16 @@ struct living_output {
 };
 
 /* Two changes never share a position, but that what comes after the tail takes its place. */
-static void state_timeline_add_change(const struct living_output *t, unsigned code, uint32_t about, int64_t ns,
-                   uint64_t position)
+static void state_timeline_add_change(const struct living_output *t, unsigned code, uint32_t about,
+                                      int64_t ns, uint64_t position)
 {
     struct living_progress *told = t->told;
     if (told->any && !told->tail && position <= told->position)
         position = told->position + 1;
     if (told->any && told->tail)
         position = told->position;
-    summary_tree_change(t->pyramid, t->course->thread, (struct summary_state){about, (uint8_t)code}, ns,
-                   position);
+    summary_tree_change(t->pyramid, t->course->thread, (struct summary_state){about, (uint8_t)code},
+                        ns, position);
     told->position = position;
     told->any = true;
     told->tail = false;
@@ -122,7 +122,8 @@ static uint64_t position_at(const struct living_cpu_change *t, int64_t ns)
     return t->position + (uint64_t)((double)(t->until - 1 - t->position) * share);
 }
 
-static void state_timeline_on_cpu_state(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
+static void state_timeline_on_cpu_state(void *context, enum cpu_state is, int64_t from_ns,
+                                        int64_t to_ns)
 {
     static const uint8_t codes[] = {[CPU_STATE_RUNNING] = BAND_LIVING_RUNNING,
                                     [CPU_STATE_RUNNABLE] = BAND_LIVING_READY,
@@ -136,19 +137,21 @@ static void state_timeline_on_cpu_state(void *context, enum cpu_state is, int64_
     }
     uint64_t position = position_at(at, from_ns);
     t->told->position = position > t->told->position ? position : t->told->position;
-    summary_tree_set_cpu_state(t->pyramid, t->course->thread, (struct summary_state){0, codes[is]}, from_ns,
-                 t->told->position);
+    summary_tree_set_cpu_state(t->pyramid, t->course->thread, (struct summary_state){0, codes[is]},
+                               from_ns, t->told->position);
 }
 
-static void state_timeline_report_interval(const struct living_output *t, const struct intervals *all, size_t i)
+static void state_timeline_report_interval(const struct living_output *t,
+                                           const struct intervals *all, size_t i)
 {
     const struct thread_timeline *c = t->course;
     const struct interval *item = &c->items[i];
     int64_t from = interval_begin(c, i);
-    struct living_cpu_change turning = {t, from, item->to_ns, i ? c->items[i - 1].position : c->start,
-                              item->position};
+    struct living_cpu_change turning = {t, from, item->to_ns,
+                                        i ? c->items[i - 1].position : c->start, item->position};
     if (item->is == INTERVAL_RUNS && item->to_ns > from) {
-        cpu_states_visit(t->spans, c, &t->told->spans, from, item->to_ns, state_timeline_on_cpu_state, &turning);
+        cpu_states_visit(t->spans, c, &t->told->spans, from, item->to_ns,
+                         state_timeline_on_cpu_state, &turning);
         return;
     }
     /* (Of no length, where it runs.) */
@@ -164,11 +167,13 @@ static void state_timeline_report_interval(const struct living_output *t, const 
 
 static int by_thread(const void *a, const void *b)
 {
-    uint32_t x = ((const struct wait_record *)a)->thread, y = ((const struct wait_record *)b)->thread;
+    uint32_t x = ((const struct wait_record *)a)->thread,
+             y = ((const struct wait_record *)b)->thread;
     return x < y ? -1 : x > y;
 }
 
-static void state_timeline_add_tail(const struct living_output *t, unsigned code, uint32_t about, int64_t ns, uint64_t at)
+static void state_timeline_add_tail(const struct living_output *t, unsigned code, uint32_t about,
+                                    int64_t ns, uint64_t at)
 {
     state_timeline_add_change(t, code, about, ns, at);
     t->told->tail = true;
@@ -195,19 +200,22 @@ static void state_timeline_report_not_started(const struct living_output *t)
 }
 
 /* After its last event, as the kernel switched it; the time up to which that is known. */
-static int64_t state_timeline_report_cpu_states(const struct living_output *t, int64_t at_ns, uint64_t at)
+static int64_t state_timeline_report_cpu_states(const struct living_output *t, int64_t at_ns,
+                                                uint64_t at)
 {
     int64_t until = cpu_states_switched_until(t->spans, t->course, CPU_SOURCE_ORDER);
     struct living_cpu_change turning = {t, at_ns, until, at, at};
     if (until <= at_ns)
         return at_ns;
-    cpu_states_visit(t->spans, t->course, &t->told->spans, at_ns, until, state_timeline_on_cpu_state, &turning);
+    cpu_states_visit(t->spans, t->course, &t->told->spans, at_ns, until,
+                     state_timeline_on_cpu_state, &turning);
     t->told->ended = true;
     return until;
 }
 
 /* It waits still, or it ended and was joined, or nothing more is known of it. */
-static void state_timeline_report_tail(const struct thread_state_source *l, const struct living_output *t)
+static void state_timeline_report_tail(const struct thread_state_source *l,
+                                       const struct living_output *t)
 {
     const struct thread_timeline *c = t->course;
     const struct interval *last = c->count ? &c->items[c->count - 1] : NULL;
@@ -223,11 +231,12 @@ static void state_timeline_report_tail(const struct thread_state_source *l, cons
     if (t->told->items < c->count) {
         const struct interval *told = t->told->items ? &c->items[t->told->items - 1] : NULL;
         state_timeline_add_tail(t, BAND_LIVING_RUNNING, 0, told ? told->to_ns : c->start_ns,
-             told ? told->position : c->start);
+                                told ? told->position : c->start);
         return;
     }
     if (open && open->from_ns >= at_ns) {
-        state_timeline_add_tail(t, blocked_as(open->class), open->about, open->from_ns, open->begin);
+        state_timeline_add_tail(t, blocked_as(open->class), open->about, open->from_ns,
+                                open->begin);
         return;
     }
     if (c->closed_ns != INTERVALS_NEVER) {
@@ -253,16 +262,19 @@ static int64_t known_until(const struct run *run, const struct thread_timeline *
 {
     if (!run->spans || !run->connected)
         return INT64_MAX;
-    int64_t known = cpu_states_known_ns(run->spans, c->thread), old = run_clock_ns(run) - SAMPLED_NS;
+    int64_t known = cpu_states_known_ns(run->spans, c->thread),
+            old = run_clock_ns(run) - SAMPLED_NS;
     return known > old ? known : old;
 }
 
 /* True when all of it is told. */
-static bool state_timeline_report_thread(struct thread_state_source *l, struct summary_tree *pyramid, uint64_t *budget)
+static bool state_timeline_report_thread(struct thread_state_source *l,
+                                         struct summary_tree *pyramid, uint64_t *budget)
 {
     const struct intervals *all = interval_cache_get(l->run);
     const struct thread_timeline *c = &all->threads[l->thread];
-    struct living_output t = {pyramid, c, &l->threads[l->thread], l->run->spans, known_until(l->run, c)};
+    struct living_output t = {pyramid, c, &l->threads[l->thread], l->run->spans,
+                              known_until(l->run, c)};
     state_timeline_report_created(&t);
     for (; t.told->items < c->count && c->items[t.told->items].to_ns <= t.until_ns;
          t.told->items++, --*budget) {
@@ -287,7 +299,8 @@ static void begin_cycle(struct thread_state_source *l)
     l->cycle = true;
 }
 
-static uint64_t state_timeline_build(void *state, struct summary_tree *pyramid, uint64_t known, uint64_t *budget)
+static uint64_t state_timeline_build(void *state, struct summary_tree *pyramid, uint64_t known,
+                                     uint64_t *budget)
 {
     struct thread_state_source *l = state;
     uint64_t again = interval_cache_generation(l->run);
@@ -311,5 +324,7 @@ static uint64_t state_timeline_build(void *state, struct summary_tree *pyramid, 
     return l->known;
 }
 
-const struct timeline_callbacks thread_state_source = {
-    .begin = state_timeline_begin, .free = state_timeline_drop, .made = state_timeline_generation, .learn = state_timeline_build};
+const struct timeline_callbacks thread_state_source = {.begin = state_timeline_begin,
+                                                       .free = state_timeline_drop,
+                                                       .made = state_timeline_generation,
+                                                       .learn = state_timeline_build};

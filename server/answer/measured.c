@@ -41,7 +41,8 @@ static bool is_counted(const struct target *target, const char *kind, const char
     for (size_t i = 0; target && i < target->event_count; i++) {
         const struct target_event *e = &target->events[i];
         if (e->after.count && e->relation != RELATION_SYNC &&
-            (!given || target_has_line_type(&e->after, given)) && (!e->on.count || target_has_line_type(&e->on, kind)))
+            (!given || target_has_line_type(&e->after, given)) &&
+            (!e->on.count || target_has_line_type(&e->on, kind)))
             return true;
     }
     return false;
@@ -70,7 +71,8 @@ static void find_causes(struct interval_cache *m)
             add_causes(m, target_ended_by(&m->run->targets[i]->events[k]));
 }
 
-static uint64_t interval_cache_category_bits(const struct interval_cache *m, const struct target_names *names)
+static uint64_t interval_cache_category_bits(const struct interval_cache *m,
+                                             const struct target_names *names)
 {
     uint64_t all = 0;
     for (size_t i = 0; i < names->count; i++)
@@ -97,7 +99,8 @@ static void add_presence(struct event_meaning *meaning, const struct target_even
 static uint8_t category_of(const struct run *run, const struct target_event *look, uint32_t kind,
                            uint32_t about)
 {
-    const struct target_line_type *k = about ? run_target_kind(run, run_kind_name(run, about)) : NULL;
+    const struct target_line_type *k =
+        about ? run_target_kind(run, run_kind_name(run, about)) : NULL;
     if (look->category)
         return look->category;
     if (!k || !k->category)
@@ -114,10 +117,13 @@ static const struct target *target_of(const struct run *run, const struct target
     return NULL;
 }
 
-static void interval_cache_set_meaning(const struct interval_cache *m, struct event_meaning *meaning, const struct order_event *e,
-                 const struct target_event *look, uint32_t kind, uint32_t about)
+static void interval_cache_set_meaning(const struct interval_cache *m,
+                                       struct event_meaning *meaning, const struct order_event *e,
+                                       const struct target_event *look, uint32_t kind,
+                                       uint32_t about)
 {
-    static const uint8_t classes[] = {WAIT_RENDEZVOUS, WAIT_RENDEZVOUS, WAIT_CONTENTION, WAIT_TIMEOUT};
+    static const uint8_t classes[] = {WAIT_RENDEZVOUS, WAIT_RENDEZVOUS, WAIT_CONTENTION,
+                                      WAIT_TIMEOUT};
     const struct run *run = m->run;
     const struct target *target = target_of(run, look);
     const char *name = run_kind_name(run, kind);
@@ -139,8 +145,8 @@ static void interval_cache_set_meaning(const struct interval_cache *m, struct ev
     meaning->gives = is_counted(target, name, look->name);
 }
 
-static const struct event_meaning *find_meaning(struct interval_cache *m, const struct order_event *e, uint32_t kind,
-                                          uint32_t about)
+static const struct event_meaning *
+find_meaning(struct interval_cache *m, const struct order_event *e, uint32_t kind, uint32_t about)
 {
     uint64_t a = (uint64_t)kind << 32 | about, b = (uint64_t)e->type << 8 | e->relation;
     struct event_meaning *known = map_get(&m->meanings, a, b);
@@ -184,26 +190,28 @@ static uint32_t place_of(const void *context, uint32_t site)
 
 static struct code_segment_key step_of(const struct run *run, uint32_t thread, uint32_t step)
 {
-    uint32_t path = step == ACTIVITY_REST ? ACTIVITY_NO_PATH : activity_path_of(run, thread, step / 2);
+    uint32_t path =
+        step == ACTIVITY_REST ? ACTIVITY_NO_PATH : activity_path_of(run, thread, step / 2);
     if (path == ACTIVITY_NO_PATH || (step & 1 && !path))
         return (struct code_segment_key){.is = STEP_CODE};
     uint32_t within = step & 1 ? activity_path(run, path)->parent : path;
     if (!within) /* in no function that is measured: between which two calls says more */
         return (struct code_segment_key){.is = STEP_CODE};
     return (struct code_segment_key){.from = within,
-                         .to = step & 1 ? path : 0,
-                         .is = STEP_CALLS,
-                         .scope = activity_function(run, within)};
+                                     .to = step & 1 ? path : 0,
+                                     .is = STEP_CALLS,
+                                     .scope = activity_function(run, within)};
 }
 
-static bool interval_cache_is_recorded(const struct activity_span *span, const struct order_event *e)
+static bool interval_cache_is_recorded(const struct activity_span *span,
+                                       const struct order_event *e)
 {
     return span->time_ns == e->time_ns &&
            (span->at.line != e->line || span->at.number == e->number);
 }
 
-static int interval_cache_activity_of(const void *context, struct measured_activity *doing, const struct order_event *e,
-                  struct activity_piece *pieces)
+static int interval_cache_activity_of(const void *context, struct measured_activity *doing,
+                                      const struct order_event *e, struct activity_piece *pieces)
 {
     const struct run *run = ((const struct interval_cache *)context)->run;
     uint64_t first = activity_first(run, e->thread);
@@ -222,8 +230,8 @@ static int interval_cache_activity_of(const void *context, struct measured_activ
     if (!(span->what & ACTIVITY_STEPS))
         return -1;
     for (uint16_t i = 0; i < span->count; i++)
-        pieces[i] =
-            (struct activity_piece){step_of(run, e->thread, steps[i].step), (int64_t)steps[i].ticks};
+        pieces[i] = (struct activity_piece){step_of(run, e->thread, steps[i].step),
+                                            (int64_t)steps[i].ticks};
     doing->known = span->count && pieces[span->count - 1].step.is == STEP_CALLS;
     if (doing->known)
         doing->step = pieces[span->count - 1].step;
@@ -235,8 +243,8 @@ static bool awaits_of(const void *context, const struct order_event *e, struct a
     const struct run *run = ((const struct interval_cache *)context)->run;
     const struct await *await = awaits_after(run, e);
     if (await)
-        *awaiting = (struct awaiting){event_times_for_process(run, e) + (await->since_ns - e->time_ns),
-                                      await->about};
+        *awaiting = (struct awaiting){
+            event_times_for_process(run, e) + (await->since_ns - e->time_ns), await->about};
     return await != NULL;
 }
 
@@ -261,20 +269,20 @@ static void free_measured(struct interval_cache *m)
 static void interval_cache_reset(struct interval_cache *m, const struct run *run, uint64_t again)
 {
     *m = (struct interval_cache){.run = run,
-                           .targets = run->target_count,
-                           .fit = clock_sync_generation(run),
-                           .again = again,
-                           .first = m->first,
-                           .end = m->end};
+                                 .targets = run->target_count,
+                                 .fit = clock_sync_generation(run),
+                                 .again = again,
+                                 .first = m->first,
+                                 .end = m->end};
     find_causes(m);
     m->follow = interval_builder_new((struct run_metadata_source){.context = m,
-                                           .order = run->order,
-                                           .time = time_of,
-                                           .meaning = meaning_of,
-                                           .place = place_of,
-                                           .did = interval_cache_activity_of,
-                                           .awaits = awaits_of},
-                           m->first, m->end);
+                                                                  .order = run->order,
+                                                                  .time = time_of,
+                                                                  .meaning = meaning_of,
+                                                                  .place = place_of,
+                                                                  .did = interval_cache_activity_of,
+                                                                  .awaits = awaits_of},
+                                     m->first, m->end);
 }
 
 void interval_cache_begin(const struct run *run, uint64_t first, uint64_t end)
@@ -359,7 +367,8 @@ const struct intervals *interval_cache_get(const struct run *run)
     return interval_builder_intervals(interval_cache_for_run(run)->follow);
 }
 
-const struct event_meaning *interval_cache_meaning(const struct run *run, const struct order_event *event)
+const struct event_meaning *interval_cache_meaning(const struct run *run,
+                                                   const struct order_event *event)
 {
     return meaning_of(interval_cache_for_run(run), event);
 }
@@ -373,8 +382,14 @@ uint8_t interval_cache_category(const struct run *run, uint64_t position)
     return meaning_of(interval_cache_for_run(run), &event)->category;
 }
 
-uint64_t interval_cache_position(const struct run *run) { return interval_builder_known(interval_cache_for_run(run)->follow); }
-uint64_t interval_cache_generation(const struct run *run) { return interval_cache_for_run(run)->again; }
+uint64_t interval_cache_position(const struct run *run)
+{
+    return interval_builder_known(interval_cache_for_run(run)->follow);
+}
+uint64_t interval_cache_generation(const struct run *run)
+{
+    return interval_cache_for_run(run)->again;
+}
 int64_t interval_cache_end_ns(const struct run *run) { return run->last_ns; }
 
 int64_t interval_cache_until_ns(const struct run *run)
@@ -386,5 +401,6 @@ int64_t interval_cache_until_ns(const struct run *run)
 
 size_t interval_cache_open(const struct run *run, struct wait_record **waits)
 {
-    return interval_builder_open_waits(interval_cache_for_run(run)->follow, interval_cache_end_ns(run), waits);
+    return interval_builder_open_waits(interval_cache_for_run(run)->follow,
+                                       interval_cache_end_ns(run), waits);
 }

@@ -24,7 +24,8 @@ uint64_t interval_cache_position(const struct run *run); /* so many positions ar
 /* What the description says of the event's time (config/target.h); 0 nothing, or it is forgotten. */
 uint8_t interval_cache_category(const struct run *run, uint64_t position);
 /* What an event of the run means, as the description says. */
-const struct event_meaning *interval_cache_meaning(const struct run *run, const struct order_event *event);
+const struct event_meaning *interval_cache_meaning(const struct run *run,
+                                                   const struct order_event *event);
 uint64_t interval_cache_generation(const struct run *run);
 /* The waits that have not ended by what is known, until its end (UNATTRIBUTED_OPEN, without an end); they are no intervals
  * yet.  Returns how many (caller frees *waits). */

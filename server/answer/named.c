@@ -24,7 +24,8 @@ bool referenced_lines_is_sent(const struct viewer_knowledge *known, uint32_t lin
            (line / 8 < known->told_room && known->told[line / 8] >> line % 8 & 1);
 }
 
-void referenced_lines_send_count(struct encoder *out, const struct run *run, struct viewer_knowledge *known)
+void referenced_lines_send_count(struct encoder *out, const struct run *run,
+                                 struct viewer_knowledge *known)
 {
     uint32_t lines = order_line_count(run->order);
     if (known->lines_are == lines)
@@ -51,9 +52,11 @@ void referenced_lines_note(uint32_t line)
     named.lines[named.count++] = line;
 }
 
-static void referenced_lines_send_line(struct encoder *out, const struct run *run, struct viewer_knowledge *known, uint32_t line)
+static void referenced_lines_send_line(struct encoder *out, const struct run *run,
+                                       struct viewer_knowledge *known, uint32_t line)
 {
-    if (!line || line & HIDDEN_LINE || line > order_line_count(run->order) || referenced_lines_is_sent(known, line))
+    if (!line || line & HIDDEN_LINE || line > order_line_count(run->order) ||
+        referenced_lines_is_sent(known, line))
         return;
     known->told = array_reserve_zeroed(known->told, &known->told_room, line / 8 + 1, 1);
     known->told[line / 8] |= (uint8_t)(1u << line % 8);
@@ -72,14 +75,16 @@ static void put_before(struct encoder *out, size_t at, struct encoder *first)
     memcpy(out->data + at, first->data, first->size);
 }
 
-void referenced_lines_end(struct encoder *out, size_t answer, const struct run *run, struct viewer_knowledge *known)
+void referenced_lines_end(struct encoder *out, size_t answer, const struct run *run,
+                          struct viewer_knowledge *known)
 {
     struct encoder names = {0};
     for (size_t i = 0; named.noting && i < named.count; i++) {
         uint32_t line = named.lines[i];
         referenced_lines_send_line(&names, run, known, line);
         if (line <= order_line_count(run->order)) /* its facts name another */
-            referenced_lines_send_line(&names, run, known, order_line_opened_by(run->order, line).line);
+            referenced_lines_send_line(&names, run, known,
+                                       order_line_opened_by(run->order, line).line);
     }
     if (names.size)
         put_before(out, answer, &names);
@@ -96,7 +101,8 @@ static void answer_lines(const struct run *run, struct decoder *in, struct respo
     if (count > LIMIT_LINES_ASKED)
         decoder_fail(in, "asks for too many lines");
     for (; count && !in->error; count--)
-        referenced_lines_note(decode_u32(in)); /* they come before the answer, which has no other part */
+        referenced_lines_note(
+            decode_u32(in)); /* they come before the answer, which has no other part */
     decoder_finish(in);
 }
 

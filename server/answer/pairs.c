@@ -35,7 +35,8 @@ static void free_job(void *p)
 static struct compare_pairs_job *read_pairs(const struct run *run, struct decoder *in, bool why)
 {
     struct compare_pairs_job *job = xcalloc(1, sizeof *job);
-    *job = (struct compare_pairs_job){.run = run, .why = why, .comparison = comparison_new(run->order)};
+    *job = (struct compare_pairs_job){
+        .run = run, .why = why, .comparison = comparison_new(run->order)};
     while (decoder_remaining(in) && (!why || job->count == 0)) {
         struct compared_pair pair = {.a = decode_event_id(in)};
         pair.b = decode_event_id(in);
@@ -53,7 +54,10 @@ static void *begin_order(struct request_queue *desk, struct decoder *in)
     return read_pairs(desk->run, in, false);
 }
 
-static void *compare_pairs_begin_chain(struct request_queue *desk, struct decoder *in) { return read_pairs(desk->run, in, true); }
+static void *compare_pairs_begin_chain(struct request_queue *desk, struct decoder *in)
+{
+    return read_pairs(desk->run, in, true);
+}
 
 static bool compare_pairs_event_exists(const struct run *run, struct event_id at)
 {
@@ -64,7 +68,8 @@ static bool compare_pairs_event_exists(const struct run *run, struct event_id at
            at.number <= order_line_highest(run->order, at.line);
 }
 
-static void compare_pairs_begin_pair(struct compare_pairs_job *job, const struct compared_pair *pair)
+static void compare_pairs_begin_pair(struct compare_pairs_job *job,
+                                     const struct compared_pair *pair)
 {
     causal_chain_free(job->chain);
     job->chain = NULL;
@@ -81,7 +86,8 @@ static bool step_pair(struct compare_pairs_job *job, struct compared_pair *pair,
         return false;
     enum causal_relation answer = comparison_answer(job->comparison);
     pair->reasons = comparison_reasons(job->comparison);
-    if (answer == ORDER_CONCURRENT && (pair->reasons = untraced_reasons_hiding_order(job->run)) != 0)
+    if (answer == ORDER_CONCURRENT &&
+        (pair->reasons = untraced_reasons_hiding_order(job->run)) != 0)
         answer = ORDER_UNKNOWN;
     else if (answer == ORDER_CONCURRENT)
         pair->reasons = untraced_reasons_mechanisms(job->run);
@@ -99,7 +105,8 @@ static bool compare_pairs_step(void *p, uint64_t budget)
     uint64_t spent = 0;
     for (; job->at < job->count && spent < budget; spent += 1000) {
         struct compared_pair *pair = &job->pairs[job->at];
-        if (compare_pairs_event_exists(job->run, pair->a) && compare_pairs_event_exists(job->run, pair->b) && !step_pair(job, pair, budget))
+        if (compare_pairs_event_exists(job->run, pair->a) &&
+            compare_pairs_event_exists(job->run, pair->b) && !step_pair(job, pair, budget))
             return false;
         job->begun = false;
         job->at++;
@@ -137,9 +144,12 @@ static bool compare_pairs_put_chain(void *p, struct response *reply)
 }
 
 const struct query question_order = {.begin = begin_order,
-                                        .step = compare_pairs_step,
-                                        .put = compare_pairs_put_order,
-                                        .free = free_job,
-                                        .most = LIMIT_QUESTIONS};
-const struct query question_why = {
-    .begin = compare_pairs_begin_chain, .step = compare_pairs_step, .put = compare_pairs_put_chain, .free = free_job, .most = LIMIT_QUESTIONS};
+                                     .step = compare_pairs_step,
+                                     .put = compare_pairs_put_order,
+                                     .free = free_job,
+                                     .most = LIMIT_QUESTIONS};
+const struct query question_why = {.begin = compare_pairs_begin_chain,
+                                   .step = compare_pairs_step,
+                                   .put = compare_pairs_put_chain,
+                                   .free = free_job,
+                                   .most = LIMIT_QUESTIONS};

@@ -37,8 +37,8 @@ static int by_position(const void *a, const void *b)
 
 /* The i-th event that one directly follows: those of its edges, then the one before it on its line;
  * NO_POSITION: there is none. */
-static uint64_t time_repair_nth_cause(const struct order *order, uint64_t position, const struct order_event *e,
-                         uint32_t i)
+static uint64_t time_repair_nth_cause(const struct order *order, uint64_t position,
+                                      const struct order_event *e, uint32_t i)
 {
     if (i < e->edge_count)
         return order_edge(order, position, i);
@@ -50,7 +50,8 @@ static uint64_t time_repair_nth_cause(const struct order *order, uint64_t positi
 /* ---- from each event, a few steps back ---- */
 
 /* The first of the events that is of a point; NULL: none is. */
-static const struct repaired_event *time_repair_find_point(const struct time_repair *r, uint64_t point)
+static const struct repaired_event *time_repair_find_point(const struct time_repair *r,
+                                                           uint64_t point)
 {
     size_t low = 0, high = r->count;
     while (low < high) {
@@ -64,7 +65,8 @@ static const struct repaired_event *time_repair_find_point(const struct time_rep
 }
 
 /* The latest of what a point follows: of the events, and of what leads there over other points. */
-static struct repair_moment latest_before(const struct time_repair *r, uint64_t point, unsigned *looks)
+static struct repair_moment latest_before(const struct time_repair *r, uint64_t point,
+                                          unsigned *looks)
 {
     struct repair_moment latest = time_repair_no_moment;
     uint64_t last = order_point_end(r->order, point);
@@ -79,7 +81,8 @@ static struct repair_moment latest_before(const struct time_repair *r, uint64_t 
                 continue;
             const struct repaired_event *f = time_repair_find_point(r, cause);
             if (f)
-                latest = time_repair_later_moment(latest, (struct repair_moment){f->time_ns, f->position});
+                latest = time_repair_later_moment(latest,
+                                                  (struct repair_moment){f->time_ns, f->position});
             else if ((*looks)++ < LOOKS)
                 latest = time_repair_later_moment(latest, latest_before(r, cause, looks));
         }
@@ -95,13 +98,13 @@ static size_t members_end(const struct time_repair *r, size_t first)
     return end;
 }
 
-static void set_members(const struct time_repair *r, size_t first, size_t end, struct repair_moment latest)
+static void set_members(const struct time_repair *r, size_t first, size_t end,
+                        struct repair_moment latest)
 {
     for (size_t i = first; i < end; i++) {
         struct repaired_event *f = &r->events[i];
-        f->time_ns = latest.position != NO_POSITION && latest.time_ns > f->clock_ns
-                         ? latest.time_ns
-                         : f->clock_ns;
+        f->time_ns = latest.position != NO_POSITION && latest.time_ns > f->clock_ns ? latest.time_ns
+                                                                                    : f->clock_ns;
         f->behind = latest.position;
     }
 }
@@ -109,7 +112,7 @@ static void set_members(const struct time_repair *r, size_t first, size_t end, s
 /* ---- through all that is in the log between them ---- */
 
 static struct repair_moment latest_in(const struct order *order, uint64_t point, uint64_t last,
-                               uint64_t begin, const struct repair_moment *latest)
+                                      uint64_t begin, const struct repair_moment *latest)
 {
     struct repair_moment moment = time_repair_no_moment;
     for (uint64_t p = point; p <= last; p++) {

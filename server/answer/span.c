@@ -91,5 +91,8 @@ static void free_job(void *p)
     free(job);
 }
 
-const struct query question_span = {
-    .begin = between_begin, .step = between_step, .put = between_put, .free = free_job, .most = LIMIT_QUESTIONS};
+const struct query question_span = {.begin = between_begin,
+                                    .step = between_step,
+                                    .put = between_put,
+                                    .free = free_job,
+                                    .most = LIMIT_QUESTIONS};

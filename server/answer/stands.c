@@ -98,8 +98,8 @@ static void free_job(void *p)
 }
 
 const struct query question_stands = {.begin = relations_begin,
-                                         .step = relations_step,
-                                         .put = relations_put,
-                                         .free = free_job,
-                                         .most = LIMIT_WINDOWS,
-                                         .picture = true};
+                                      .step = relations_step,
+                                      .put = relations_put,
+                                      .free = free_job,
+                                      .most = LIMIT_WINDOWS,
+                                      .picture = true};

@@ -26,11 +26,11 @@ static void answer_clocks(const struct run *run, struct response *reply)
     for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
         const struct clock_tied *b = &bounds[i].bound;
         struct clock_info c = {.host = (char *)(uintptr_t)bounds[i].host,
-                                .is_known = b->known,
-                                .is_first = i == 0,
-                                .is_uneven = b->uneven,
-                                .at_ns = run->start_ns + (uint64_t)bounds[i].at_ns,
-                                .ahead_ns = bounds[i].ahead_ns};
+                               .is_known = b->known,
+                               .is_first = i == 0,
+                               .is_uneven = b->uneven,
+                               .at_ns = run->start_ns + (uint64_t)bounds[i].at_ns,
+                               .ahead_ns = bounds[i].ahead_ns};
         if (b->known) {
             c.low_ns = (int64_t)floor(b->ahead_ns.low);
             c.high_ns = (int64_t)ceil(b->ahead_ns.high);
@@ -55,22 +55,22 @@ static void answer_stat(const struct run *run, struct decoder *in, struct respon
     char *damage = damage_text(run, f.damaged);
     uint64_t unreadable = order_unreadable_events(run->order);
     struct stat_info s = {.lines = order_line_count(run->order),
-                           .hidden_lines = order_hidden_lines(run->order),
-                           .events = f.events - unreadable,
-                           .pending = f.pending,
-                           .lost = run_lost(run) + unreadable,
-                           .contradictions = f.contradictions,
-                           .duplicates = f.duplicates,
-                           .texts = run->text_count,
-                           .duration_ns = run->last_ns,
-                           .connected = run_connected(run),
-                           .behind_ns = run->behind_ns,
-                           .journal_ahead = run->journal_ahead,
-                           .discarded = order_first(run->order),
-                           .unfinished = run->unfinished,
-                           .written = run->written,
-                           .doubtful = f.doubtful,
-                           .damage = damage};
+                          .hidden_lines = order_hidden_lines(run->order),
+                          .events = f.events - unreadable,
+                          .pending = f.pending,
+                          .lost = run_lost(run) + unreadable,
+                          .contradictions = f.contradictions,
+                          .duplicates = f.duplicates,
+                          .texts = run->text_count,
+                          .duration_ns = run->last_ns,
+                          .connected = run_connected(run),
+                          .behind_ns = run->behind_ns,
+                          .journal_ahead = run->journal_ahead,
+                          .discarded = order_first(run->order),
+                          .unfinished = run->unfinished,
+                          .written = run->written,
+                          .doubtful = f.doubtful,
+                          .damage = damage};
     for (size_t i = 0; i < run->process_count; i++) {
         s.waited_ns += run->processes[i].waited_ns;
         s.untraced += run->processes[i].unfollowed;

@@ -30,7 +30,8 @@ static uint64_t left_edge_ordinal_before(const struct left_edge_scan *s, uint32_
     return left < n ? left : n;
 }
 
-static uint64_t left_edge_state_event_at(const struct left_edge_scan *s, uint32_t line, uint64_t ordinal)
+static uint64_t left_edge_state_event_at(const struct left_edge_scan *s, uint32_t line,
+                                         uint64_t ordinal)
 {
     return ordinal >= order_line_first(s->order, line) &&
                    ordinal < order_line_events(s->order, line)
@@ -38,7 +39,8 @@ static uint64_t left_edge_state_event_at(const struct left_edge_scan *s, uint32_
                : NO_POSITION;
 }
 
-static bool left_edge_is_before_edge(const struct left_edge_scan *s, uint64_t position, uint32_t line)
+static bool left_edge_is_before_edge(const struct left_edge_scan *s, uint64_t position,
+                                     uint32_t line)
 {
     uint64_t first = left_edge_state_event_at(s, line, left_edge_ordinal_before(s, line));
     return first == NO_POSITION || position < first;
@@ -46,7 +48,8 @@ static bool left_edge_is_before_edge(const struct left_edge_scan *s, uint64_t po
 
 /* Where the thread goes by an event of this pair: the position at the other end; NO_POSITION if it stays, or comes
  * back. */
-static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t position, const struct order_event *e)
+static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t position,
+                                   const struct order_event *e)
 {
     const struct target_event *look =
         e->relation == RELATION_SYNC
@@ -63,7 +66,8 @@ static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t posi
 
 /* The thread's last event on a line that it went to, from that by which it came.  Nobody else is active there
  * until it waits; what came after that and was not found is its waiting, too. */
-static uint64_t left_edge_last_event_there(const struct left_edge_scan *s, uint64_t came, uint32_t thread)
+static uint64_t left_edge_last_event_there(const struct left_edge_scan *s, uint64_t came,
+                                           uint32_t thread)
 {
     uint32_t line = order_event(s->order, came).line;
     if (!in_row(s, line))
@@ -86,17 +90,18 @@ static uint64_t left_edge_last_event_there(const struct left_edge_scan *s, uint6
     return last;
 }
 
-static struct placement_info left_edge_stay_for(const struct left_edge_scan *s, uint32_t thread, uint64_t position)
+static struct placement_info left_edge_stay_for(const struct left_edge_scan *s, uint32_t thread,
+                                                uint64_t position)
 {
     struct order_event e = order_event(s->order, position);
     referenced_lines_note(e.line);
     referenced_lines_note(e.about);
     return (struct placement_info){.thread = thread,
-                               .at = {e.line, e.number},
-                               .type = e.type,
-                               .relation = e.relation,
-                               .about = e.about,
-                               .time_ns = event_times_fitted(s->run, position)};
+                                   .at = {e.line, e.number},
+                                   .type = e.type,
+                                   .relation = e.relation,
+                                   .about = e.about,
+                                   .time_ns = event_times_fitted(s->run, position)};
 }
 
 static void left_edge_state_add(struct left_edge_scan *s, struct placement_info stay)
@@ -106,13 +111,15 @@ static void left_edge_state_add(struct left_edge_scan *s, struct placement_info 
 }
 
 /* From an event before the window to where it went by that, at most. */
-static uint64_t left_edge_state_follow_moves(const struct left_edge_scan *s, uint64_t position, uint32_t thread)
+static uint64_t left_edge_state_follow_moves(const struct left_edge_scan *s, uint64_t position,
+                                             uint32_t thread)
 {
     for (unsigned depth = 0; depth < DEEPEST; depth++) {
         struct order_event e = order_event(s->order, position);
         uint64_t other = left_edge_moves_to(s, position, &e);
         uint32_t line = other == NO_POSITION ? 0 : order_event(s->order, other).line;
-        if (!line || line & HIDDEN_LINE || (in_row(s, line) && !left_edge_is_before_edge(s, other, line)))
+        if (!line || line & HIDDEN_LINE ||
+            (in_row(s, line) && !left_edge_is_before_edge(s, other, line)))
             break;
         position = left_edge_last_event_there(s, other, thread);
     }
@@ -125,7 +132,8 @@ static void left_edge_check_line(struct left_edge_scan *s, uint32_t thread)
     if (last == NO_POSITION)
         return;
     uint32_t on = order_event(s->order, last).line;
-    uint64_t n = order_line_events(s->order, thread), home = left_edge_state_event_at(s, thread, n ? n - 1 : 0);
+    uint64_t n = order_line_events(s->order, thread),
+             home = left_edge_state_event_at(s, thread, n ? n - 1 : 0);
     bool hidden = on && !(on & HIDDEN_LINE) && on <= s->lines && !s->row_of[on - 1];
     if (hidden && left < n && home != NO_POSITION) {
         struct placement_info stay = left_edge_stay_for(s, thread, last);
@@ -135,13 +143,17 @@ static void left_edge_check_line(struct left_edge_scan *s, uint32_t thread)
     uint64_t before = left ? left_edge_state_event_at(s, thread, left - 1) : NO_POSITION;
     if (before == NO_POSITION)
         return;
-    bool all_left = left == n && (hidden || (in_row(s, on) && left_edge_is_before_edge(s, last, on)));
-    left_edge_state_add(s, left_edge_stay_for(s, thread, left_edge_state_follow_moves(s, all_left ? last : before, thread)));
+    bool all_left =
+        left == n && (hidden || (in_row(s, on) && left_edge_is_before_edge(s, last, on)));
+    left_edge_state_add(
+        s, left_edge_stay_for(s, thread,
+                              left_edge_state_follow_moves(s, all_left ? last : before, thread)));
 }
 
-size_t window_left_edge_states(const struct run *run, const struct layout_result *p, const struct row_info *rows,
-                    uint32_t row_count, const uint32_t *row_of, uint32_t lines,
-                    struct placement_info **found)
+size_t window_left_edge_states(const struct run *run, const struct layout_result *p,
+                               const struct row_info *rows, uint32_t row_count,
+                               const uint32_t *row_of, uint32_t lines,
+                               struct placement_info **found)
 {
     struct left_edge_scan s = {
         .run = run, .order = run->order, .placement = p, .row_of = row_of, .lines = lines};

@@ -22,8 +22,8 @@
     64u /* pixels of all rows that are found at once: they lie near each other in the pyramid */
 #define PIXEL_COST 4u /* of one, in events */
 
-_Static_assert((int)BAND_LIVINGS <= (int)SUMMARY_TREE_STATES && (int)BAND_CLASSES <= (int)BAND_MOST &&
-                   (int)BAND_LIVINGS <= (int)BAND_MOST,
+_Static_assert((int)BAND_LIVINGS <= (int)SUMMARY_TREE_STATES &&
+                   (int)BAND_CLASSES <= (int)BAND_MOST && (int)BAND_LIVINGS <= (int)BAND_MOST,
                "a pyramid has a sum for each state");
 
 struct band_query_job {
@@ -136,12 +136,13 @@ static void fill_begin(struct band_query_job *job)
     struct band_filling *f = &job->filling;
     struct state_bands *s = &f->strip;
     choose_rows(job);
-    *f = (struct band_filling){.begun = true,
-                          .lines = order_line_count(job->run->order),
-                          .strip = {.classes = job->request.living ? BAND_LIVINGS : BAND_CLASSES,
-                                    .pixels = job->request.pixels,
-                                    .known = timeline_known(job->run, source_of(job)),
-                                    .count = order_count(job->run->order)}};
+    *f = (struct band_filling){
+        .begun = true,
+        .lines = order_line_count(job->run->order),
+        .strip = {.classes = job->request.living ? BAND_LIVINGS : BAND_CLASSES,
+                  .pixels = job->request.pixels,
+                  .known = timeline_known(job->run, source_of(job)),
+                  .count = order_count(job->run->order)}};
     choose_range(job->run, &job->request, s);
     f->range = (struct summary_range){.by_time = s->by_time,
                                       .from = s->from,
@@ -299,11 +300,11 @@ static bool strip_put(void *p, struct response *reply)
     if (!job->filling.begun || summary_tree_full(timeline_tree(job->run, source_of(job)))) {
         response_chunk_begin(reply, RESPONSE_ERROR);
         encode_string(reply->out,
-                   job->request.living && interval_cache_full(job->run)
-                       ? "this run is too long: what its threads did takes an eighth of this "
-                         "machine's memory, and no part of it can be looked at alone"
-                       : "there is no room for the states of so long a run, neither in memory "
-                         "nor in TMPDIR");
+                      job->request.living && interval_cache_full(job->run)
+                          ? "this run is too long: what its threads did takes an eighth of this "
+                            "machine's memory, and no part of it can be looked at alone"
+                          : "there is no room for the states of so long a run, neither in memory "
+                            "nor in TMPDIR");
         response_chunk_end(reply);
         return true;
     }
@@ -328,7 +329,7 @@ static void strip_free(void *p)
 }
 
 const struct query question_strip = {.begin = strip_begin,
-                                        .step = strip_step,
-                                        .put = strip_put,
-                                        .free = strip_free,
-                                        .most = LIMIT_WINDOWS};
+                                     .step = strip_step,
+                                     .put = strip_put,
+                                     .free = strip_free,
+                                     .most = LIMIT_WINDOWS};

@@ -55,7 +55,7 @@ struct time_layout {
     struct marks beyond;  /* and when those of them are that lie on neither side yet, */
     size_t sorted;        /* by time as far as this */
     struct marks counted; /* in one stretch */
-    int64_t *floors;      /* line -> no event that is not found yet is before it; NULL: not known */
+    int64_t *floors; /* line -> no event that is not found yet is before it; NULL: not known */
     int32_t middle;
     unsigned rounds;
     size_t kept; /* found after all: that many lie in the window, the others right of it */
@@ -98,23 +98,25 @@ static void choose_lines(struct time_layout *t)
             t->lines[t->line_count++] = line;
 }
 
-static void begin_side(struct time_layout *t, struct time_layout_side *side, int way, int32_t middle, int64_t columns)
+static void begin_side(struct time_layout *t, struct time_layout_side *side, int way,
+                       int32_t middle, int64_t columns)
 {
     int64_t span;
     columns = columns < 0 ? 0 : columns;
     *side = (struct time_layout_side){.way = way,
-                          .edge_ns = cell_begin(t, middle),
-                          .wanted = (uint32_t)columns,
-                          .columns = (uint32_t)columns,
-                          .cell = way > 0 ? middle - 1 : middle,
-                          .done = columns == 0};
+                                      .edge_ns = cell_begin(t, middle),
+                                      .wanted = (uint32_t)columns,
+                                      .columns = (uint32_t)columns,
+                                      .cell = way > 0 ? middle - 1 : middle,
+                                      .done = columns == 0};
     if (__builtin_mul_overflow(columns, (int64_t)t->column_ns, &span) || span > INT64_MAX / 8)
         span = INT64_MAX / 8;
     side->span_ns = span ? span : 1;
 }
 
 struct time_layout *time_layout_begin(const struct run *run, const struct visible_rows *drawn,
-                          const struct window_request *r, int64_t time_ns, uint64_t anchor)
+                                      const struct window_request *r, int64_t time_ns,
+                                      uint64_t anchor)
 {
     struct time_layout *t = xcalloc(1, sizeof *t);
     int64_t column = r->column_ns > INT64_MAX / 8 ? INT64_MAX / 8 : (int64_t)r->column_ns;
@@ -126,10 +128,10 @@ struct time_layout *time_layout_begin(const struct run *run, const struct visibl
     t->from_ns = time_ns;
     t->events_most = r->columns > EVENTS_LEAST / 4 ? 4ull * r->columns : EVENTS_LEAST;
     t->placing = (struct layout_params){.row_of = drawn->many ? drawn->is_drawn : drawn->row_of,
-                                  .cluster = drawn->many ? &drawn->one : drawn->cluster,
-                                  .rows = drawn->many ? 1 : drawn->row_count,
-                                  .has_text = has_text,
-                                  .context = (void *)(uintptr_t)run};
+                                        .cluster = drawn->many ? &drawn->one : drawn->cluster,
+                                        .rows = drawn->many ? 1 : drawn->row_count,
+                                        .has_text = has_text,
+                                        .context = (void *)(uintptr_t)run};
     choose_lines(t);
     return t;
 }
@@ -153,11 +155,13 @@ struct time_layout_stretch {
     int64_t from_ns, to_ns;
 };
 
-static uint64_t time_layout_continue_count(const struct time_layout *t, uint32_t line, struct time_layout_stretch s)
+static uint64_t time_layout_continue_count(const struct time_layout *t, uint32_t line,
+                                           struct time_layout_stretch s)
 {
     uint64_t from, to;
     if (order_line_shared(t->run->order, line))
-        return unordered_events_before(t->run, line, s.to_ns) - unordered_events_before(t->run, line, s.from_ns);
+        return unordered_events_before(t->run, line, s.to_ns) -
+               unordered_events_before(t->run, line, s.from_ns);
     event_times_range(t->run, line, s.from_ns, s.to_ns, &from, &to);
     return to - from;
 }
@@ -225,7 +229,8 @@ static int by_time_back(const void *a, const void *b) { return by_time(b, a); }
 
 static void add_mark(struct marks *marks, int64_t time_ns, uint64_t point)
 {
-    marks->items = array_reserve(marks->items, &marks->room, marks->count + 1, sizeof *marks->items);
+    marks->items =
+        array_reserve(marks->items, &marks->room, marks->count + 1, sizeof *marks->items);
     marks->items[marks->count++] = (struct mark){time_ns, point};
 }
 
@@ -238,7 +243,8 @@ static int64_t columns_between(int64_t from, int64_t to)
 
 /* Where clocks differ, times along a line may go back: what was found in a stretch counts as
  * being in it, whatever its own time says. */
-static int64_t cell_within(const struct time_layout *t, int64_t time_ns, struct time_layout_stretch s)
+static int64_t cell_within(const struct time_layout *t, int64_t time_ns,
+                           struct time_layout_stretch s)
 {
     int64_t last_ns = s.to_ns > s.from_ns ? s.to_ns - 1 : s.from_ns;
     time_ns = time_ns < s.from_ns ? s.from_ns : time_ns > last_ns ? last_ns : time_ns;
@@ -247,8 +253,8 @@ static int64_t cell_within(const struct time_layout *t, int64_t time_ns, struct 
 
 /* Counts the columns of what is marked, away from the middle.  False: one is not wanted any more,
  * with all that is behind it; the side ends before it, or behind it if it is tried. */
-static bool count_columns(const struct time_layout *t, struct time_layout_side *side, const struct marks *marks,
-                          struct time_layout_stretch s)
+static bool count_columns(const struct time_layout *t, struct time_layout_side *side,
+                          const struct marks *marks, struct time_layout_stretch s)
 {
     uint64_t point = NO_POSITION;
     if (marks->count)
@@ -271,7 +277,8 @@ static bool count_columns(const struct time_layout *t, struct time_layout_side *
 
 /* Marks one that was just found: right of the window it is after what is known of its line,
  * whatever its clock says. */
-static void mark_found(struct time_layout *t, int way, const struct repaired_event *f, struct time_layout_stretch s)
+static void mark_found(struct time_layout *t, int way, const struct repaired_event *f,
+                       struct time_layout_stretch s)
 {
     int64_t time_ns = f->time_ns;
     if (way > 0 && t->floors && t->floors[f->line - 1] > time_ns)
@@ -294,7 +301,8 @@ static size_t first_beyond(const struct time_layout *t, int64_t time_ns)
     return low;
 }
 
-static void mark_beyond(struct time_layout *t, size_t first, size_t end, struct time_layout_stretch s)
+static void mark_beyond(struct time_layout *t, size_t first, size_t end,
+                        struct time_layout_stretch s)
 {
     for (size_t i = first; i < end; i++) {
         struct mark m = t->beyond.items[i];
@@ -305,7 +313,8 @@ static void mark_beyond(struct time_layout *t, size_t first, size_t end, struct 
 
 /* Counts what is in a stretch: what was found there, from `first` on, and what repairs moved there.
  * What is not wanted of it stays among what was found, beyond the edge. */
-static void count_stretch(struct time_layout *t, struct time_layout_side *side, size_t first, struct time_layout_stretch s)
+static void count_stretch(struct time_layout *t, struct time_layout_side *side, size_t first,
+                          struct time_layout_stretch s)
 {
     t->counted.count = 0;
     mark_beyond(t, first_beyond(t, s.from_ns), first_beyond(t, s.to_ns), s);
@@ -319,7 +328,8 @@ static void count_stretch(struct time_layout *t, struct time_layout_side *side, 
 
 static bool time_layout_is_outside(const struct time_layout *t, const struct time_layout_side *side)
 {
-    return side->way > 0 ? side->edge_ns > t->run->last_ns : side->edge_ns <= event_times_begin(t->run);
+    return side->way > 0 ? side->edge_ns > t->run->last_ns
+                         : side->edge_ns <= event_times_begin(t->run);
 }
 
 static struct time_layout_stretch next_stretch(const struct time_layout_side *side)
@@ -361,7 +371,8 @@ static uint64_t time_layout_scan_further(struct time_layout *t, struct time_layo
 
 /* Positions first .. after - 1 of the log: where events before a time and those after it are mixed.
  * None other is moved beyond it.  False: that is too much to look at. */
-static bool find_mixed(const struct time_layout *t, int64_t time_ns, uint64_t *first, uint64_t *after)
+static bool find_mixed(const struct time_layout *t, int64_t time_ns, uint64_t *first,
+                       uint64_t *after)
 {
     *first = NO_POSITION;
     *after = 0;
@@ -456,8 +467,9 @@ static void note_moved(struct time_layout *t)
 static bool count_again(struct time_layout *t, struct time_layout_side *side)
 {
     int64_t middle_ns = cell_begin(t, t->middle);
-    struct time_layout_stretch s = side->way > 0 ? (struct time_layout_stretch){middle_ns, side->edge_ns}
-                                     : (struct time_layout_stretch){side->edge_ns, middle_ns};
+    struct time_layout_stretch s = side->way > 0
+                                       ? (struct time_layout_stretch){middle_ns, side->edge_ns}
+                                       : (struct time_layout_stretch){side->edge_ns, middle_ns};
     side->columns = side->wanted;
     side->cell = side->way > 0 ? t->middle - 1 : t->middle;
     side->tries = false;
@@ -565,14 +577,15 @@ bool time_layout_step(struct time_layout *t, uint64_t budget)
 /* ---- what was found ---- */
 
 /* An event that the clocks say to be left of the window is not. */
-static void move_edge(const struct time_layout *t, struct layout_result *p, const struct repaired_event *f)
+static void move_edge(const struct time_layout *t, struct layout_result *p,
+                      const struct repaired_event *f)
 {
     const struct order *order = t->run->order;
     uint64_t *before = &p->before[f->line - 1];
     if (!order_line_shared(order, f->line)) {
         uint64_t ordinal = order_line_from(order, f->line, f->position);
         *before = ordinal < *before ? ordinal : *before;
-    } else if (f->clock_ns < t->left.edge_ns && *before > order_line_first(order, f->line)) {
+    } else if (f->clock_ns<t->left.edge_ns && * before> order_line_first(order, f->line)) {
         --*before;
     }
 }
@@ -583,10 +596,14 @@ static void find_edges(const struct time_layout *t, struct layout_result *p)
     for (uint32_t i = 0; i < t->line_count; i++) {
         uint32_t line = t->lines[i];
         uint64_t first = order_line_first(order, line), end = order_line_events(order, line);
-        uint64_t before = first + time_layout_continue_count(t, line, (struct time_layout_stretch){INT64_MIN, t->left.edge_ns});
+        uint64_t before =
+            first + time_layout_continue_count(
+                        t, line, (struct time_layout_stretch){INT64_MIN, t->left.edge_ns});
         p->before[line - 1] = before;
         p->more_right |=
-            before + time_layout_continue_count(t, line, (struct time_layout_stretch){t->left.edge_ns, t->right.edge_ns}) < end;
+            before + time_layout_continue_count(
+                         t, line, (struct time_layout_stretch){t->left.edge_ns, t->right.edge_ns}) <
+            end;
     }
     for (size_t i = 0; i < t->count; i++)
         move_edge(t, p, &t->found[i]);
@@ -606,8 +623,8 @@ void time_layout_collect(struct time_layout *t, struct layout_result *p)
         p->first = column < p->first ? column : p->first;
         p->last = column > p->last ? column : p->last;
     }
-    p->unresolved = t->unresolved || t->left.events > t->events_most ||
-                    t->right.events > t->events_most;
+    p->unresolved =
+        t->unresolved || t->left.events > t->events_most || t->right.events > t->events_most;
     find_edges(t, p);
 }
 

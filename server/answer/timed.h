@@ -23,12 +23,14 @@ struct time_layout;
 /* All it is given must last as long; anchor: position of the event that the window is about, or
  * NO_POSITION: it begins at a time. */
 struct time_layout *time_layout_begin(const struct run *run, const struct visible_rows *drawn,
-                          const struct window_request *request, int64_t time_ns, uint64_t anchor);
+                                      const struct window_request *request, int64_t time_ns,
+                                      uint64_t anchor);
 bool time_layout_step(struct time_layout *timed, uint64_t budget); /* true: done */
 void time_layout_collect(struct time_layout *timed,
-                struct layout_result *placement); /* once done; the caller frees it */
+                         struct layout_result *placement); /* once done; the caller frees it */
 int64_t time_layout_origin(const struct time_layout *timed); /* where column 0 begins */
-int64_t time_layout_time(const struct time_layout *timed, uint64_t position); /* repaired, once done */
+int64_t time_layout_time(const struct time_layout *timed,
+                         uint64_t position); /* repaired, once done */
 /* The latest event of those drawn that is before one of them: see repair.h. */
 uint64_t time_layout_behind(const struct time_layout *timed, uint64_t position);
 void time_layout_free(struct time_layout *timed);

@@ -59,9 +59,13 @@ struct undelivered_signals {
 /* ---- what is to be found out ---- */
 
 /* Is all there that will ever be? */
-static bool undelivered_is_done(const struct run *run) { return run->live ? run->finished : !run->unfinished; }
+static bool undelivered_is_done(const struct run *run)
+{
+    return run->live ? run->finished : !run->unfinished;
+}
 
-static const struct target_event *undelivered_event_type_of(const struct run *run, const struct order_event *e)
+static const struct target_event *undelivered_event_type_of(const struct run *run,
+                                                            const struct order_event *e)
 {
     return e->line && !(e->line & HIDDEN_LINE)
                ? run_event_type(run, e->line, e->type, (enum relation)e->relation)
@@ -80,7 +84,8 @@ static void note_signals(struct undelivered_signals *u, const struct layout_resu
 {
     for (size_t i = 0; i < p->count; i++) {
         struct order_event e = order_event(u->order, p->events[i].position);
-        const struct target_event *look = p->events[i].fold ? NULL : undelivered_event_type_of(u->run, &e);
+        const struct target_event *look =
+            p->events[i].fold ? NULL : undelivered_event_type_of(u->run, &e);
         if (!look || !look->unheard || !e.about || e.about > u->lines || e.state != EVENT_ORDERED)
             continue;
         u->signals = array_reserve(u->signals, &u->room, u->count + 1, sizeof *u->signals);
@@ -108,7 +113,8 @@ static void note_threads(struct undelivered_signals *u)
     }
 }
 
-struct undelivered_signals *undelivered_signals_begin(const struct run *run, const struct layout_result *placement)
+struct undelivered_signals *undelivered_signals_begin(const struct run *run,
+                                                      const struct layout_result *placement)
 {
     if (is_dark(run))
         return NULL;
@@ -185,7 +191,8 @@ static bool undelivered_scan_log(struct undelivered_signals *u, uint64_t *budget
 /* ---- where each thread is ---- */
 
 /* The first event of a thread at or after a position that can be found at once, or else its last one. */
-static uint64_t undelivered_next_event_of_thread(const struct undelivered_signals *u, uint32_t thread, uint64_t position)
+static uint64_t undelivered_next_event_of_thread(const struct undelivered_signals *u,
+                                                 uint32_t thread, uint64_t position)
 {
     uint64_t n = order_line_events(u->order, thread);
     uint64_t first = order_line_from(u->order, thread, position);
@@ -212,7 +219,8 @@ static bool is_first(const struct undelivered_signals *u, uint32_t thread, uint6
     return true;
 }
 
-static void find_state(struct undelivered_signals *u, struct thread_whereabouts *s, uint64_t position)
+static void find_state(struct undelivered_signals *u, struct thread_whereabouts *s,
+                       uint64_t position)
 {
     s->known = false;
     s->after = NO_POSITION;
@@ -235,7 +243,8 @@ static bool is_current(const struct thread_whereabouts *s, uint64_t position)
 }
 
 /* Does any thread wait about the object where the log has the signal? */
-static bool undelivered_has_waiter(struct undelivered_signals *u, uint64_t position, const struct order_event *signal)
+static bool undelivered_has_waiter(struct undelivered_signals *u, uint64_t position,
+                                   const struct order_event *signal)
 {
     for (unsigned i = 0; i < u->thread_count; i++) {
         struct thread_whereabouts *s = &u->threads[i];
@@ -259,7 +268,8 @@ static bool undelivered_has_waiter(struct undelivered_signals *u, uint64_t posit
 static bool is_before(struct undelivered_signals *u, uint64_t a, uint64_t b)
 {
     struct order_event x = order_event(u->order, a), y = order_event(u->order, b);
-    comparison_begin(u->comparison, (struct event_id){x.line, x.number}, (struct event_id){y.line, y.number});
+    comparison_begin(u->comparison, (struct event_id){x.line, x.number},
+                     (struct event_id){y.line, y.number});
     u->spent += 200;
     return comparison_step(u->comparison, COMPARISON) &&
            comparison_answer(u->comparison) == ORDER_BEFORE;
@@ -280,7 +290,8 @@ static size_t found_before(const struct undelivered_signals *u, uint64_t positio
 }
 
 /* A place's last end of a wait before the signal, as the log has them, is before it by the order, too. */
-static bool ended_before(struct undelivered_signals *u, const struct undelivered_place *place, uint64_t position)
+static bool ended_before(struct undelivered_signals *u, const struct undelivered_place *place,
+                         uint64_t position)
 {
     for (size_t i = found_before(u, position); i < u->found_count; i++) {
         const struct undelivered_found *f = &u->found[i];
@@ -291,7 +302,8 @@ static bool ended_before(struct undelivered_signals *u, const struct undelivered
 }
 
 /* And the first wait after it begins after it. */
-static bool begins_after(struct undelivered_signals *u, const struct undelivered_place *place, uint64_t position)
+static bool begins_after(struct undelivered_signals *u, const struct undelivered_place *place,
+                         uint64_t position)
 {
     for (size_t i = found_before(u, position); i > 0; i--) {
         const struct undelivered_found *f = &u->found[i - 1];
@@ -302,7 +314,8 @@ static bool begins_after(struct undelivered_signals *u, const struct undelivered
 }
 
 /* Where the signal is made on the line itself, all that is there is before or after it. */
-static bool is_clear(struct undelivered_signals *u, uint64_t position, const struct order_event *signal)
+static bool is_clear(struct undelivered_signals *u, uint64_t position,
+                     const struct order_event *signal)
 {
     unsigned places = 0;
     for (unsigned i = 0; i < u->place_count; i++) {
@@ -314,7 +327,8 @@ static bool is_clear(struct undelivered_signals *u, uint64_t position, const str
             (!ended_before(u, place, position) || !begins_after(u, place, position)))
             return false;
     }
-    return places > 0 || (u->least == 0 && u->end == order_count(u->order) && undelivered_is_done(u->run));
+    return places > 0 ||
+           (u->least == 0 && u->end == order_count(u->order) && undelivered_is_done(u->run));
 }
 
 static void undelivered_check_signal(struct undelivered_signals *u, uint64_t position)
@@ -323,7 +337,8 @@ static void undelivered_check_signal(struct undelivered_signals *u, uint64_t pos
     if (order_line_shared(u->order, e.line) || !is_clear(u, position, &e) ||
         undelivered_has_waiter(u, position, &e))
         return;
-    u->claimed = array_reserve(u->claimed, &u->claimed_room, u->claimed_count + 1, sizeof *u->claimed);
+    u->claimed =
+        array_reserve(u->claimed, &u->claimed_room, u->claimed_count + 1, sizeof *u->claimed);
     u->claimed[u->claimed_count++] = position;
 }
 

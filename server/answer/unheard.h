@@ -12,7 +12,8 @@
 struct undelivered_signals;
 
 /* The placement is borrowed until it is freed. */
-struct undelivered_signals *undelivered_signals_begin(const struct run *run, const struct layout_result *placement);
+struct undelivered_signals *undelivered_signals_begin(const struct run *run,
+                                                      const struct layout_result *placement);
 void undelivered_signals_free(struct undelivered_signals *unheard);
 /* Goes on for about `budget` events; true when it is done. */
 bool undelivered_signals_step(struct undelivered_signals *unheard, uint64_t budget);

@@ -79,7 +79,8 @@ static bool needs_waking(const struct waiter *w)
     return w->about && (w->look->woken_by.count || w->look->releases);
 }
 
-static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32_t thread, unsigned how)
+static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32_t thread,
+                                          unsigned how)
 {
     const struct wait_graph *g = v->graph;
     if (!thread || thread > g->lines)
@@ -92,7 +93,8 @@ static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32
 
 /* Does it keep one that waits in a program that ended by itself from going on?  All but those who wait could have
  * gone on if the program had: nothing is concluded from their end. */
-static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint32_t thread, unsigned how)
+static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint32_t thread,
+                                           unsigned how)
 {
     const struct wait_graph *g = v->graph;
     uint32_t waiter = thread && thread <= g->lines ? g->waiter_of[thread - 1] : 0;
@@ -100,14 +102,16 @@ static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint3
 }
 
 /* Those who hold it; of a shared one, one of them who leaves may be enough. */
-static bool hang_diagnosis_holders_resume(const struct hang_diagnosis *v, const struct waiter *w, unsigned how)
+static bool hang_diagnosis_holders_resume(const struct hang_diagnosis *v, const struct waiter *w,
+                                          unsigned how)
 {
     const struct wait_graph_object *object = &v->graph->objects[w->object];
     bool shared = w->about <= v->graph->lines && order_line_shared(v->graph->run->order, w->about);
     unsigned going = 0;
     for (uint32_t i = 0; i < object->count; i++) {
         uint32_t holder = v->graph->holders[object->first + i].thread;
-        going += w->at_exit ? hang_diagnosis_resumes_at_exit(v, holder, how) : hang_diagnosis_thread_resumes(v, holder, how);
+        going += w->at_exit ? hang_diagnosis_resumes_at_exit(v, holder, how)
+                            : hang_diagnosis_thread_resumes(v, holder, how);
     }
     return shared ? going > 0 || object->count == 0 : going == object->count;
 }
@@ -120,7 +124,8 @@ static bool same_types(const struct target_names *a, const struct target_names *
     return same;
 }
 
-static struct diagnosis_subject *find_subject(const struct hang_diagnosis *v, const struct waiter *w)
+static struct diagnosis_subject *find_subject(const struct hang_diagnosis *v,
+                                              const struct waiter *w)
 {
     uint32_t i = w->about <= v->graph->lines ? v->subject_of[w->about - 1] : 0;
     while (i && !same_types(v->subjects[i - 1].wakers, &w->look->woken_by))
@@ -141,7 +146,8 @@ static bool is_woken(const struct hang_diagnosis *v, const struct waiter *w, uns
     return false;
 }
 
-static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct waiter *w, unsigned how)
+static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct waiter *w,
+                                   unsigned how)
 {
     const struct wait_graph *g = v->graph;
     if (w->look->timed || !w->about || w->about > g->lines)
@@ -151,7 +157,8 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
     if (g->is_thread[w->about - 1] && w->at_exit) /* it waits for its end */
         return hang_diagnosis_resumes_at_exit(v, w->about, how);
     if (g->is_thread[w->about - 1])
-        return g->is_thread[w->about - 1] == WAITS_ENDED || hang_diagnosis_thread_resumes(v, w->about, how);
+        return g->is_thread[w->about - 1] == WAITS_ENDED ||
+               hang_diagnosis_thread_resumes(v, w->about, how);
     return hang_diagnosis_holders_resume(v, w, how);
 }
 
@@ -171,7 +178,8 @@ static void hang_diagnosis_propagate_resumable(struct hang_diagnosis *v, unsigne
 
 /* ---- who ever woke anybody about what ---- */
 
-static uint32_t hang_diagnosis_rendezvous_type(const struct hang_diagnosis *v, const struct waiter *w)
+static uint32_t hang_diagnosis_rendezvous_type(const struct hang_diagnosis *v,
+                                               const struct waiter *w)
 {
     bool meets = target_has_line_type(&w->look->woken_by, w->look->name);
     return meets ? order_event(v->graph->run->order, w->position).type : 0;
@@ -187,14 +195,14 @@ static void note_subject(struct hang_diagnosis *v, size_t waiter)
         v->subjects = array_reserve(v->subjects, &v->room, v->count + 1, sizeof *v->subjects);
         uint64_t events = order_line_events(v->graph->run->order, w->about);
         v->subjects[v->count] = (struct diagnosis_subject){.line = w->about,
-                                                 .next = *index,
-                                                 .wakers = &w->look->woken_by,
-                                                 .expects = &w->look->expects,
-                                                 .rests = w->look->rests,
-                                                 .own = events > 0,
-                                                 .ordinal = events,
-                                                 .went_on_ns = INT64_MIN,
-                                                 .told_waiter = waiter};
+                                                           .next = *index,
+                                                           .wakers = &w->look->woken_by,
+                                                           .expects = &w->look->expects,
+                                                           .rests = w->look->rests,
+                                                           .own = events > 0,
+                                                           .ordinal = events,
+                                                           .went_on_ns = INT64_MIN,
+                                                           .told_waiter = waiter};
         v->wanted[w->about - 1] = events == 0;
         *index = (uint32_t)++v->count;
     }
@@ -217,17 +225,20 @@ static const struct waiter *wait_of(const struct hang_diagnosis *v, uint32_t thr
 }
 
 /* To whom all have to come, as to a barrier: has it, and waits there? */
-static bool hang_diagnosis_has_arrived(const struct hang_diagnosis *v, const struct diagnosis_subject *s, uint32_t thread)
+static bool hang_diagnosis_has_arrived(const struct hang_diagnosis *v,
+                                       const struct diagnosis_subject *s, uint32_t thread)
 {
     const struct waiter *w = wait_of(v, thread);
     return w && w->about == s->line && target_has_line_type(s->wakers, w->look->name);
 }
 
 /* It waits for the same threads to come, at another place: what it did last released none here. */
-static bool waits_elsewhere(const struct hang_diagnosis *v, const struct diagnosis_subject *s, uint32_t thread)
+static bool waits_elsewhere(const struct hang_diagnosis *v, const struct diagnosis_subject *s,
+                            uint32_t thread)
 {
     const struct waiter *w = wait_of(v, thread);
-    return s->meets && w && w->about == s->line && !target_has_line_type(s->wakers, w->look->name) &&
+    return s->meets && w && w->about == s->line &&
+           !target_has_line_type(s->wakers, w->look->name) &&
            target_has_line_type(&w->look->woken_by, run_type_name(v->graph->run, s->meets));
 }
 
@@ -240,8 +251,8 @@ static void note_left(const struct hang_diagnosis *v, struct diagnosis_subject *
         s->left[s->left_count++] = thread;
 }
 
-static void hang_diagnosis_note_waker(struct diagnosis_subject *s, uint32_t thread, uint64_t position, int64_t time_ns,
-                      bool woke_none)
+static void hang_diagnosis_note_waker(struct diagnosis_subject *s, uint32_t thread,
+                                      uint64_t position, int64_t time_ns, bool woke_none)
 {
     for (unsigned i = 0; i < s->able_count; i++)
         if (s->able[i].thread == thread)
@@ -256,14 +267,16 @@ static void hang_diagnosis_note_waker(struct diagnosis_subject *s, uint32_t thre
 }
 
 /* Backwards, so the first of each kind that is met is the last. */
-static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosis_subject *s, uint64_t position)
+static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosis_subject *s,
+                                       uint64_t position)
 {
     const struct run *run = v->graph->run;
     struct order_event e = order_event(run->order, position);
     if (!e.line || e.state != EVENT_ORDERED)
         return;
     bool wakes = target_has_line_type(s->wakers, run_type_name(run, e.type));
-    const struct target_event *look = run_event_type(run, e.line, e.type, (enum relation)e.relation);
+    const struct target_event *look =
+        run_event_type(run, e.line, e.type, (enum relation)e.relation);
     if (!wakes && !(look && look->waits) && !s->own && e.time_ns > s->went_on_ns)
         s->went_on_ns = e.time_ns;
     bool expected = s->meets && target_has_line_type(s->expects, run_type_name(run, e.type));
@@ -274,8 +287,10 @@ static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosi
     if (!wakes || waits_now(v, e.thread, position) || hang_diagnosis_has_arrived(v, s, e.thread))
         return;
     hang_diagnosis_note_waker(s, e.thread, position, e.time_ns,
-              waits_elsewhere(v, s, e.thread) || (s->meets && !(look && look->waits)));
-    s->settled |= v->graph->run_count > 0 && hang_diagnosis_thread_resumes(v, e.thread, GOES_IF_WOKEN);
+                              waits_elsewhere(v, s, e.thread) ||
+                                  (s->meets && !(look && look->waits)));
+    s->settled |=
+        v->graph->run_count > 0 && hang_diagnosis_thread_resumes(v, e.thread, GOES_IF_WOKEN);
 }
 
 /* Are all of them known to be such that somebody can still wake them? */
@@ -504,7 +519,8 @@ static uint8_t hang_diagnosis_waker_state(const struct hang_diagnosis *v, uint32
     return ended ? WAKER_ENDED : g->waiter_of[thread - 1] ? WAKER_WAITS : WAKER_RUNS;
 }
 
-static void add_runs(const struct hang_diagnosis *v, const struct diagnosis_subject *s, struct diagnosis_info *shown)
+static void add_runs(const struct hang_diagnosis *v, const struct diagnosis_subject *s,
+                     struct diagnosis_info *shown)
 {
     const struct wait_graph *g = v->graph;
     for (uint32_t i = 0; i < g->run_count && i < WAITS_RUNS && shown->run_count < RUNS_MOST; i++) {
@@ -518,18 +534,19 @@ static void add_runs(const struct hang_diagnosis *v, const struct diagnosis_subj
     }
 }
 
-static void hang_diagnosis_put_subject(const struct hang_diagnosis *v, const struct diagnosis_subject *s, struct response *reply)
+static void hang_diagnosis_put_subject(const struct hang_diagnosis *v,
+                                       const struct diagnosis_subject *s, struct response *reply)
 {
     struct waker_info able[ABLE_MOST];
     uint32_t runs[RUNS_MOST];
     struct diagnosis_info shown = {.about = s->line,
-                                  .waker_type = s->meets,
-                                  .fate = hang_diagnosis_outcome(v, s->told_waiter),
-                                  .doubts = s->doubts,
-                                  .wait = v->graph->waiters[s->told_waiter].at,
-                                  .stands = s->stands,
-                                  .able = able,
-                                  .runs = runs};
+                                   .waker_type = s->meets,
+                                   .fate = hang_diagnosis_outcome(v, s->told_waiter),
+                                   .doubts = s->doubts,
+                                   .wait = v->graph->waiters[s->told_waiter].at,
+                                   .stands = s->stands,
+                                   .able = able,
+                                   .runs = runs};
     referenced_lines_note(s->line);
     referenced_lines_note(shown.wait.line);
     if (s->waker) {
@@ -544,8 +561,8 @@ static void hang_diagnosis_put_subject(const struct hang_diagnosis *v, const str
     for (unsigned i = 0; i < s->able_count; i++) {
         uint32_t thread = s->able[i].thread;
         referenced_lines_note(thread);
-        able[shown.able_count++] =
-            (struct waker_info){thread, hang_diagnosis_waker_state(v, thread), ref_at(v, s->able[i].position)};
+        able[shown.able_count++] = (struct waker_info){
+            thread, hang_diagnosis_waker_state(v, thread), ref_at(v, s->able[i].position)};
     }
     add_runs(v, s, &shown);
     response_chunk_begin(reply, RESPONSE_DIAGNOSIS);

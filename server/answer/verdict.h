@@ -14,7 +14,8 @@ struct hang_diagnosis;
 /* The graph is whole, and borrowed. */
 struct hang_diagnosis *hang_diagnosis_new(const struct wait_graph *graph);
 void hang_diagnosis_free(struct hang_diagnosis *verdicts);
-bool hang_diagnosis_step(struct hang_diagnosis *verdicts, uint64_t *budget); /* true when it is done */
+bool hang_diagnosis_step(struct hang_diagnosis *verdicts,
+                         uint64_t *budget); /* true when it is done */
 enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *verdicts, size_t waiter);
 /* A part for each object that somebody waits to be woken by; true: that was all. */
 bool hang_diagnosis_put(struct hang_diagnosis *verdicts, struct response *reply);

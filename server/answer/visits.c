@@ -42,20 +42,21 @@ struct shared_line_order {
     size_t compared; /* 1 + the one that is being compared, 0 none */
 };
 
-struct shared_line_order *shared_line_order_new(const struct run *run, uint64_t position, const struct cone *past,
-                          const struct cone *future, bool hidden)
+struct shared_line_order *shared_line_order_new(const struct run *run, uint64_t position,
+                                                const struct cone *past, const struct cone *future,
+                                                bool hidden)
 {
     struct shared_line_order *v = xcalloc(1, sizeof *v);
     struct order_event e = order_event(run->order, position);
     *v = (struct shared_line_order){.run = run,
-                         .position = position,
-                         .first = e.point,
-                         .last = order_point_end(run->order, position),
-                         .at = {e.line, e.number},
-                         .past = past,
-                         .future = future,
-                         .hidden = hidden,
-                         .lines = order_line_count(run->order)};
+                                    .position = position,
+                                    .first = e.point,
+                                    .last = order_point_end(run->order, position),
+                                    .at = {e.line, e.number},
+                                    .past = past,
+                                    .future = future,
+                                    .hidden = hidden,
+                                    .lines = order_line_count(run->order)};
     v->threads = xcalloc(v->lines, sizeof *v->threads);
     v->comparison = comparison_new(run->order);
     return v;
@@ -85,13 +86,15 @@ void shared_line_order_begin(struct shared_line_order *v, uint32_t line)
 
 /* The nearest event of the thread itself on its line, from an ordinal on, `step` by step; NO_POSITION: none, or
  * too far. */
-static uint64_t shared_order_nearest_own_event(const struct shared_line_order *v, uint32_t thread, uint64_t ordinal, int step)
+static uint64_t shared_order_nearest_own_event(const struct shared_line_order *v, uint32_t thread,
+                                               uint64_t ordinal, int step)
 {
     const struct order *order = v->run->order;
     uint64_t first = order_line_first(order, thread), end = order_line_events(order, thread);
     for (unsigned i = 0; i < OWN_STEPS && ordinal >= first && ordinal < end; i++) {
         uint64_t position = order_line_at(order, thread, ordinal);
-        struct order_event e = position == NO_POSITION ? (struct order_event){0} : order_event(order, position);
+        struct order_event e =
+            position == NO_POSITION ? (struct order_event){0} : order_event(order, position);
         if (e.thread == thread && e.state == EVENT_ORDERED)
             return position;
         ordinal += (uint64_t)(int64_t)step;
@@ -106,13 +109,18 @@ static struct shared_order_edges *edges_of(struct shared_line_order *v, uint32_t
     if (edges->known)
         return edges;
     uint64_t first = order_line_first(order, thread), end = order_line_events(order, thread);
-    uint64_t past = cone_contains_on_line(v->past, thread), future = cone_contains_on_line(v->future, thread);
+    uint64_t past = cone_contains_on_line(v->past, thread),
+             future = cone_contains_on_line(v->future, thread);
     uint64_t until = past == NO_POSITION ? first : order_line_from(order, thread, past) + 1;
     uint64_t from = future == NO_POSITION ? end : order_line_from(order, thread, future);
     *edges = (struct shared_order_edges){
-        .known = true, .not_before = shared_order_nearest_own_event(v, thread, until, 1), .after = shared_order_nearest_own_event(v, thread, from, 1)};
-    uint64_t before = until > first ? shared_order_nearest_own_event(v, thread, until - 1, -1) : NO_POSITION;
-    uint64_t not_after = from > first ? shared_order_nearest_own_event(v, thread, from - 1, -1) : NO_POSITION;
+        .known = true,
+        .not_before = shared_order_nearest_own_event(v, thread, until, 1),
+        .after = shared_order_nearest_own_event(v, thread, from, 1)};
+    uint64_t before =
+        until > first ? shared_order_nearest_own_event(v, thread, until - 1, -1) : NO_POSITION;
+    uint64_t not_after =
+        from > first ? shared_order_nearest_own_event(v, thread, from - 1, -1) : NO_POSITION;
     edges->before = before == NO_POSITION ? 0 : before + 1;
     edges->not_after = not_after == NO_POSITION ? 0 : not_after + 1;
     return edges;
@@ -120,7 +128,8 @@ static struct shared_order_edges *edges_of(struct shared_line_order *v, uint32_t
 
 /* ---- counting ---- */
 
-static void add_unordered(const struct shared_line_order *v, uint64_t position, struct relation_counts *count)
+static void add_unordered(const struct shared_line_order *v, uint64_t position,
+                          struct relation_counts *count)
 {
     bool unknown = v->hidden || order_uncertainty_between(v->run->order, v->position, position);
     count->unknown += unknown;
@@ -133,7 +142,8 @@ static void leave_open(struct shared_line_order *v, uint32_t thread, uint64_t po
     v->open[v->open_count++] = (struct shared_order_open){thread, position};
 }
 
-static void shared_order_visit_event(struct shared_line_order *v, uint64_t position, struct relation_counts *count)
+static void shared_order_visit_event(struct shared_line_order *v, uint64_t position,
+                                     struct relation_counts *count)
 {
     struct order_event e = order_event(v->run->order, position);
     if (e.state != EVENT_ORDERED || !e.line)
@@ -170,7 +180,8 @@ static int by_thread(const void *a, const void *b)
 }
 
 /* How the event at open[i] stands to ours.  False: it is not known yet. */
-static bool shared_order_compare_event(struct shared_line_order *v, size_t i, uint64_t *budget, enum causal_relation *answer)
+static bool shared_order_compare_event(struct shared_line_order *v, size_t i, uint64_t *budget,
+                                       enum causal_relation *answer)
 {
     if (v->compared != i + 1) {
         struct order_event e = order_event(v->run->order, v->open[i].position);
@@ -219,7 +230,8 @@ static bool shared_order_bisect(struct shared_line_order *v, uint64_t *budget)
     return true;
 }
 
-static bool shared_order_count_groups(struct shared_line_order *v, uint64_t *budget, struct relation_counts *count)
+static bool shared_order_count_groups(struct shared_line_order *v, uint64_t *budget,
+                                      struct relation_counts *count)
 {
     while (v->grouped || next_group(v)) {
         if (!shared_order_bisect(v, budget))
@@ -238,7 +250,8 @@ static bool shared_order_count_groups(struct shared_line_order *v, uint64_t *bud
     return true;
 }
 
-bool shared_line_order_step(struct shared_line_order *v, uint64_t *budget, struct relation_counts *count)
+bool shared_line_order_step(struct shared_line_order *v, uint64_t *budget,
+                            struct relation_counts *count)
 {
     for (; v->ordinal < v->end; v->ordinal++) {
         if (*budget < LOOK)

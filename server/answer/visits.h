@@ -13,11 +13,13 @@ struct shared_line_order;
 
 /* past and future: of the event at `position`, done; borrowed.  hidden: something that nobody saw may order what is
  * not ordered. */
-struct shared_line_order *shared_line_order_new(const struct run *run, uint64_t position, const struct cone *past,
-                          const struct cone *future, bool hidden);
+struct shared_line_order *shared_line_order_new(const struct run *run, uint64_t position,
+                                                const struct cone *past, const struct cone *future,
+                                                bool hidden);
 void shared_line_order_free(struct shared_line_order *visits);
 void shared_line_order_begin(struct shared_line_order *visits, uint32_t line);
 /* Adds what it finds out to `count`; *budget is in events.  True when all of the line is counted. */
-bool shared_line_order_step(struct shared_line_order *visits, uint64_t *budget, struct relation_counts *count);
+bool shared_line_order_step(struct shared_line_order *visits, uint64_t *budget,
+                            struct relation_counts *count);
 
 #endif

@@ -1,8 +1,8 @@
 #include "server/answer/waited.h"
 
 /* Is it of the thread, and later than what is known? */
-static void wait_start_consider_event(const struct run *run, uint64_t position, const struct order_event *of,
-                     uint64_t *latest)
+static void wait_start_consider_event(const struct run *run, uint64_t position,
+                                      const struct order_event *of, uint64_t *latest)
 {
     if (position == NO_POSITION || position >= of->point || position < order_first(run->order))
         return;
@@ -31,7 +31,8 @@ uint64_t wait_start_previous(const struct run *run, uint64_t position)
             wait_start_consider_event(run, order_edge(run->order, p, i), &of, &latest);
     }
     if (latest == NO_POSITION)
-        wait_start_consider_event(run, order_previous_of_thread(run->order, position, LINE_STEPS), &of, &latest);
+        wait_start_consider_event(run, order_previous_of_thread(run->order, position, LINE_STEPS),
+                                  &of, &latest);
     return latest;
 }
 
@@ -41,6 +42,7 @@ uint64_t wait_start_time(const struct run *run, uint64_t position)
     if (before == NO_POSITION)
         return before;
     struct order_event e = order_event(run->order, before);
-    const struct target_event *look = run_event_type(run, e.line, e.type, (enum relation)e.relation);
+    const struct target_event *look =
+        run_event_type(run, e.line, e.type, (enum relation)e.relation);
     return look && look->waits ? before : NO_POSITION;
 }

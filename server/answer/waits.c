@@ -56,13 +56,16 @@ static void *wait_graph_begin(struct request_queue *desk, struct decoder *in)
 
 /* ---- who waits ---- */
 
-static const struct target_event *wait_graph_event_type_of(const struct wait_graph_job *job, const struct order_event *e)
+static const struct target_event *wait_graph_event_type_of(const struct wait_graph_job *job,
+                                                           const struct order_event *e)
 {
-    return e->line ? run_event_type(job->graph.run, e->line, e->type, (enum relation)e->relation) : NULL;
+    return e->line ? run_event_type(job->graph.run, e->line, e->type, (enum relation)e->relation)
+                   : NULL;
 }
 
 /* The last event of a thread; line 0: there is none, or it was forgotten. */
-static struct order_event last_of(const struct wait_graph_job *job, uint32_t thread, uint64_t *position)
+static struct order_event last_of(const struct wait_graph_job *job, uint32_t thread,
+                                  uint64_t *position)
 {
     *position = order_thread_last(job->graph.run->order, thread);
     return *position == NO_POSITION ? (struct order_event){0}
@@ -182,8 +185,8 @@ static void wait_graph_sort_waiters(struct wait_graph_job *job)
 
 /* Does the thread hold the line that it is in?  One that is blocked in it does, unless what it waits by
  * lets others in. */
-static bool wait_graph_is_holder(const struct wait_graph_job *job, uint32_t thread, enum occupancy presence,
-                  uint32_t line)
+static bool wait_graph_is_holder(const struct wait_graph_job *job, uint32_t thread,
+                                 enum occupancy presence, uint32_t line)
 {
     uint64_t position;
     if (presence != OCCUPANCY_BLOCKED || !thread || thread > job->graph.lines)
@@ -193,7 +196,8 @@ static bool wait_graph_is_holder(const struct wait_graph_job *job, uint32_t thre
     return !look || !look->releases;
 }
 
-static void find_holders(struct wait_graph_job *job, struct wait_graph_object *object, uint32_t line)
+static void find_holders(struct wait_graph_job *job, struct wait_graph_object *object,
+                         uint32_t line)
 {
     uint32_t thread;
     enum occupancy presence;
@@ -203,7 +207,7 @@ static void find_holders(struct wait_graph_job *job, struct wait_graph_object *o
         if (thread == line || !wait_graph_is_holder(job, thread, presence, line))
             continue;
         job->graph.holders = array_reserve(job->graph.holders, &job->holder_room,
-                                  job->graph.holder_count + 1, sizeof *job->graph.holders);
+                                           job->graph.holder_count + 1, sizeof *job->graph.holders);
         job->graph.holders[job->graph.holder_count++] =
             (struct holder_info){.thread = thread, .since = {line, since}};
         object->count++;
@@ -218,7 +222,7 @@ static void note_object(struct wait_graph_job *job, struct waiter *w)
         if (line)
             find_holders(job, &object, line);
         job->graph.objects = array_reserve(job->graph.objects, &job->object_room,
-                                  job->graph.object_count + 1, sizeof *job->graph.objects);
+                                           job->graph.object_count + 1, sizeof *job->graph.objects);
         job->graph.objects[job->graph.object_count++] = object;
         if (line)
             job->graph.object_of[line - 1] = (uint32_t)job->graph.object_count;
@@ -267,7 +271,8 @@ static bool wait_graph_find_cyclic(struct wait_graph_job *job, uint64_t *budget)
             continue;
         }
         struct wait_graph_frame *top = &job->way[job->length - 1];
-        uint32_t by = wait_graph_blocker(&job->graph, &job->graph.waiters[top->waiter], top->next++);
+        uint32_t by =
+            wait_graph_blocker(&job->graph, &job->graph.waiters[top->waiter], top->next++);
         uint32_t next = by ? waiter_at(job, by) : 0;
         if (!by) {
             job->seen[top->waiter] = 2;
@@ -291,7 +296,7 @@ static void add_cycle(struct wait_graph_job *job)
         if (job->graph.waiters[job->way[i].waiter].thread < least)
             return;
     job->cycles = array_reserve(job->cycles, &job->cycle_room, job->cycle_words + job->length + 1,
-                       sizeof *job->cycles);
+                                sizeof *job->cycles);
     job->cycles[job->cycle_words++] = job->length;
     for (uint32_t i = 0; i < job->length; i++)
         job->cycles[job->cycle_words++] = job->way[i].waiter;
@@ -311,7 +316,8 @@ static bool wait_graph_find_cycles(struct wait_graph_job *job, uint64_t *budget)
         }
         struct wait_graph_frame *top = &job->way[job->length - 1];
         uint32_t goal = job->way[0].waiter;
-        uint32_t by = wait_graph_blocker(&job->graph, &job->graph.waiters[top->waiter], top->next++);
+        uint32_t by =
+            wait_graph_blocker(&job->graph, &job->graph.waiters[top->waiter], top->next++);
         uint32_t next = by ? waiter_at(job, by) : (uint32_t)job->graph.count;
         if (!by) {
             job->length--;
@@ -382,7 +388,8 @@ static void wait_graph_send_holder(const struct wait_graph_job *job, struct hold
     }
 }
 
-static void wait_graph_send_wait(const struct wait_graph_job *job, const struct waiter *w, struct response *reply)
+static void wait_graph_send_wait(const struct wait_graph_job *job, const struct waiter *w,
+                                 struct response *reply)
 {
     const struct wait_graph_object *object = &job->graph.objects[w->object];
     struct wait_info wait = {
@@ -391,8 +398,9 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
         .event = {.at = w->at, .position = NO_POSITION, .time_ns = w->time_ns},
         .holders = job->graph.holders + object->first,
         .holder_count = object->count,
-        .fate = job->verdicts ? hang_diagnosis_outcome(job->verdicts, (size_t)(w - job->graph.waiters))
-                              : OUTCOME_OPEN,
+        .fate = job->verdicts
+                    ? hang_diagnosis_outcome(job->verdicts, (size_t)(w - job->graph.waiters))
+                    : OUTCOME_OPEN,
         .at_exit = w->at_exit,
         .end = w->end,
         .since_ns = w->time_ns};
@@ -410,7 +418,8 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
 }
 
 /* How the next one came into what this one waits about. */
-static struct event_id since_of(const struct wait_graph_job *job, const struct waiter *w, uint32_t next)
+static struct event_id since_of(const struct wait_graph_job *job, const struct waiter *w,
+                                uint32_t next)
 {
     const struct wait_graph_object *object = &job->graph.objects[w->object];
     for (uint32_t i = 0; i < object->count; i++)
@@ -419,8 +428,8 @@ static struct event_id since_of(const struct wait_graph_job *job, const struct w
     return (struct event_id){0, 0};
 }
 
-static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32_t *waiters, uint32_t count,
-                       struct response *reply)
+static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32_t *waiters,
+                                  uint32_t count, struct response *reply)
 {
     struct cycle_info cycle = {xcalloc(count, sizeof *cycle.steps), count};
     for (uint32_t i = 0; i < count; i++) {
@@ -429,8 +438,8 @@ static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32
         referenced_lines_note(w->thread);
         referenced_lines_note(w->about);
         referenced_lines_note(w->at.line);
-        cycle.steps[i] =
-            (struct cycle_step_info){w->thread, w->about, w->at, since_of(job, w, next), w->time_ns};
+        cycle.steps[i] = (struct cycle_step_info){w->thread, w->about, w->at,
+                                                  since_of(job, w, next), w->time_ns};
     }
     response_chunk_begin(reply, RESPONSE_CYCLE);
     encode_cycle(reply->out, &cycle);
@@ -438,7 +447,8 @@ static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32
     free(cycle.steps);
 }
 
-static void wait_graph_send_sleeper(const struct run *run, const struct wait_graph_sleeper *a, struct response *reply)
+static void wait_graph_send_sleeper(const struct run *run, const struct wait_graph_sleeper *a,
+                                    struct response *reply)
 {
     uint64_t position = order_thread_last(run->order, a->thread);
     struct sleeper_info sleeper = {
@@ -458,7 +468,8 @@ static void wait_graph_send_time(const struct run *run, struct response *reply)
 {
     bool live = run->connected > 0;
     int64_t end = run->ended_ns >= run->last_ns && run->ended_ns ? run->ended_ns : -1;
-    struct trace_time_info now = {run->last_ns, live && run->wall_ns ? run_clock_ns(run) : end, live};
+    struct trace_time_info now = {run->last_ns, live && run->wall_ns ? run_clock_ns(run) : end,
+                                  live};
     response_chunk_begin(reply, RESPONSE_NOW);
     encode_now(reply->out, &now);
     response_chunk_end(reply);
@@ -502,5 +513,8 @@ static void free_job(void *p)
     free(job);
 }
 
-const struct query question_waits = {
-    .begin = wait_graph_begin, .step = wait_graph_step, .put = wait_graph_put, .free = free_job, .most = LIMIT_QUESTIONS};
+const struct query question_waits = {.begin = wait_graph_begin,
+                                     .step = wait_graph_step,
+                                     .put = wait_graph_put,
+                                     .free = free_job,
+                                     .most = LIMIT_QUESTIONS};

@@ -27,7 +27,7 @@ enum {
     WAITS_NO_PARTNER, /* nobody acts on it */
     WAITS_ENDED,
     WAITS_EXITED, /* its program ended by itself */
-    WAITS_ACTS    /* it waits, or runs */
+    WAITS_ACTS /* it waits, or runs */
 };
 
 #define WAITS_RUNS 32u
@@ -54,6 +54,7 @@ struct wait_graph {
 };
 
 /* Whom a waiter waits for, one after the other; 0: no more. */
-uint32_t wait_graph_blocker(const struct wait_graph *graph, const struct waiter *waiter, uint32_t i);
+uint32_t wait_graph_blocker(const struct wait_graph *graph, const struct waiter *waiter,
+                            uint32_t i);
 
 #endif

@@ -5,7 +5,8 @@
 static void answer_want(const struct run *run, struct decoder *in, struct response *reply)
 {
     struct measurement_request request;
-    struct pending_settings *wants = (struct pending_settings *)(uintptr_t)&run->wants; /* nothing that answers say */
+    struct pending_settings *wants =
+        (struct pending_settings *)(uintptr_t)&run->wants; /* nothing that answers say */
     decode_measurement_request(in, &request);
     if (!decoder_finish(in)) {
         measurement_request_free(&request);

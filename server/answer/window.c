@@ -87,7 +87,10 @@ static bool same_moves(const struct window_request *a, const struct window_reque
 }
 
 /* How many events it remembers. */
-static size_t window_weight(const struct window_job *job) { return layout_columns_weight(job->place); }
+static size_t window_weight(const struct window_job *job)
+{
+    return layout_columns_weight(job->place);
+}
 
 /* May the view of an earlier job be looked at further on?  Not if it shows other rows, or what it began with
  * is forgotten. */
@@ -145,18 +148,19 @@ static void window_start_job(struct window_job *job)
         job->timed = begin_timed(job);
         return;
     }
-    struct layout_params placing = {.anchor = job->anchor,
-                              .moves = job->moves,
-                              .move_count = r->move_count,
-                              .from = r->from,
-                              .columns = r->columns,
-                              .row_of = job->drawn.many ? job->drawn.is_drawn : job->drawn.row_of,
-                              .cluster = job->drawn.many ? &job->drawn.one : job->drawn.cluster,
-                              .rows = job->drawn.many ? 1 : job->drawn.row_count,
-                              .many = job->drawn.many,
-                              .fold = r->fold,
-                              .has_text = has_text,
-                              .context = (void *)(uintptr_t)job->run};
+    struct layout_params placing = {
+        .anchor = job->anchor,
+        .moves = job->moves,
+        .move_count = r->move_count,
+        .from = r->from,
+        .columns = r->columns,
+        .row_of = job->drawn.many ? job->drawn.is_drawn : job->drawn.row_of,
+        .cluster = job->drawn.many ? &job->drawn.one : job->drawn.cluster,
+        .rows = job->drawn.many ? 1 : job->drawn.row_count,
+        .many = job->drawn.many,
+        .fold = r->fold,
+        .has_text = has_text,
+        .context = (void *)(uintptr_t)job->run};
     job->place = layout_columns_begin(job->run->order, &placing);
 }
 
@@ -206,7 +210,8 @@ void window_free(struct window_job *job)
 /* Places as much as the budget permits; true once all is placed. */
 static bool window_place_further(struct window_job *job, uint64_t budget)
 {
-    if (job->timed ? !time_layout_step(job->timed, budget) : !layout_columns_step(job->place, budget))
+    if (job->timed ? !time_layout_step(job->timed, budget)
+                   : !layout_columns_step(job->place, budget))
         return false;
     if (job->timed)
         time_layout_collect(job->timed, &job->placement);
@@ -235,7 +240,8 @@ bool window_step(struct window_job *job, uint64_t budget)
             return is_early(job, budget);
         job->placed = true;
         if (job->drawn.many)
-            visible_rows_choose_seen(&job->drawn, job->run, job->request.most_rows, &job->placement);
+            visible_rows_choose_seen(&job->drawn, job->run, job->request.most_rows,
+                                     &job->placement);
         job->unheard = undelivered_signals_begin(job->run, &job->placement);
     }
     return job->done = !job->unheard || undelivered_signals_step(job->unheard, budget);
@@ -270,7 +276,8 @@ static uint64_t window_scan_left(struct window_job *job, struct row_info *row, u
 
 static int64_t time_at(const struct window_job *job, uint64_t position)
 {
-    return job->timed ? time_layout_time(job->timed, position) : event_times_fitted(job->run, position);
+    return job->timed ? time_layout_time(job->timed, position)
+                      : event_times_fitted(job->run, position);
 }
 
 static void fill_event(struct window_job *job, const struct layout_event *p, struct event_info *s)
@@ -339,36 +346,37 @@ static void window_scan_outside(struct window_job *job, struct window_info *w)
 {
     const struct order *order = job->run->order;
     const struct visible_rows *d = &job->drawn;
-    w->crossing_count =
-        (uint32_t)crossing_messages_find(order, &job->placement, d->row_of, d->lines, &w->crossings);
-    w->via_count = (uint32_t)hidden_edges_find(order, &job->placement, d->row_of, d->lines, &w->vias);
+    w->crossing_count = (uint32_t)crossing_messages_find(order, &job->placement, d->row_of,
+                                                         d->lines, &w->crossings);
+    w->via_count =
+        (uint32_t)hidden_edges_find(order, &job->placement, d->row_of, d->lines, &w->vias);
 }
 
 void window_put(struct window_job *job, struct response *reply)
 {
     const struct layout_result *p = &job->placement;
     struct window_info w = {.generation = job->run->generation,
-                             .anchor = job->anchor,
-                             .count = order_count(job->run->order),
-                             .from = job->request.from,
-                             .columns = job->request.columns,
-                             .by_time = job->timed != NULL,
-                             .time_ns = job->timed ? time_layout_origin(job->timed) : 0,
-                             .first = p->first,
-                             .last = p->last,
-                             .more_left = p->more_left,
-                             .more_right = p->more_right,
-                             .unresolved = p->unresolved,
-                             .idle_lines = job->drawn.idle_lines,
-                             .left_lines = job->drawn.left_lines,
-                             .discarded = order_first(job->run->order)};
+                            .anchor = job->anchor,
+                            .count = order_count(job->run->order),
+                            .from = job->request.from,
+                            .columns = job->request.columns,
+                            .by_time = job->timed != NULL,
+                            .time_ns = job->timed ? time_layout_origin(job->timed) : 0,
+                            .first = p->first,
+                            .last = p->last,
+                            .more_left = p->more_left,
+                            .more_right = p->more_right,
+                            .unresolved = p->unresolved,
+                            .idle_lines = job->drawn.idle_lines,
+                            .left_lines = job->drawn.left_lines,
+                            .discarded = order_first(job->run->order)};
     window_scan_rows(job, &w);
     if (job->done)
         window_scan_outside(job, &w);
     w.edge_count =
         (uint32_t)window_edges(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.edges);
-    w.stay_count = (uint32_t)window_left_edge_states(job->run, p, w.rows, w.row_count, job->drawn.row_of,
-                                          job->drawn.lines, &w.stays);
+    w.stay_count = (uint32_t)window_left_edge_states(job->run, p, w.rows, w.row_count,
+                                                     job->drawn.row_of, job->drawn.lines, &w.stays);
     note_others(&w);
     w.events = xcalloc(p->count + 1, sizeof *w.events);
     for (size_t i = 0; i < p->count; i++)
@@ -433,9 +441,9 @@ static void leave_job(struct request_queue *desk, void *p, bool answered)
 }
 
 const struct query question_window = {.begin = begin_job,
-                                         .step = step_job,
-                                         .put = put_job,
-                                         .free = free_job,
-                                         .leave = leave_job,
-                                         .most = LIMIT_WINDOWS,
-                                         .picture = true};
+                                      .step = step_job,
+                                      .put = put_job,
+                                      .free = free_job,
+                                      .leave = leave_job,
+                                      .most = LIMIT_WINDOWS,
+                                      .picture = true};

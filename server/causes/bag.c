@@ -7,7 +7,8 @@
 #define PIECE ((size_t)1 << 20)
 #define MOST_BYTES 15 /* of a share: 33 bits and 64, seven to the byte */
 
-_Static_assert(LIST_POOL_LIST_MAX *MOST_BYTES + MOST_BYTES <= PIECE, "the longest list fits into a piece");
+_Static_assert(LIST_POOL_LIST_MAX *MOST_BYTES + MOST_BYTES <= PIECE,
+               "the longest list fits into a piece");
 
 static uint8_t *list_pool_put_number(uint8_t *to, uint64_t n)
 {

@@ -32,7 +32,7 @@ static int64_t attribution_divide(int64_t whole, int64_t weight, wide sum, int64
 }
 
 void attribution_apportion(struct attribution *charges, int64_t whole, const int64_t *weights,
-                       int64_t *parts, size_t count)
+                           int64_t *parts, size_t count)
 {
     wide sum = 0;
     int64_t given = 0;
@@ -63,7 +63,8 @@ static void attribution_reserve(struct attribution *charges, size_t count)
 {
     charges->weights =
         array_reserve(charges->weights, &charges->weight_room, count, sizeof *charges->weights);
-    charges->parts = array_reserve(charges->parts, &charges->part_room, count, sizeof *charges->parts);
+    charges->parts =
+        array_reserve(charges->parts, &charges->part_room, count, sizeof *charges->parts);
 }
 
 /* The scope of a share, as the number of one of its steps. */
@@ -77,7 +78,8 @@ static uint32_t scope_of(const struct wait_attribution *why, const struct path_s
 static int by_scope(const void *a, const void *b, void *context)
 {
     const struct path_share *x = a, *y = b;
-    struct segment_id p = wait_attribution_pair(context, x->pair), q = wait_attribution_pair(context, y->pair);
+    struct segment_id p = wait_attribution_pair(context, x->pair),
+                      q = wait_attribution_pair(context, y->pair);
     uint32_t s = scope_of(context, x), t = scope_of(context, y);
     if (s != t)
         return s < t ? -1 : 1;
@@ -87,18 +89,21 @@ static int by_scope(const void *a, const void *b, void *context)
 }
 
 /* Of a function that several called its steps do not stand side by side. */
-static void attribution_sort_by_scope(struct attribution *charges, const struct wait_attribution *why)
+static void attribution_sort_by_scope(struct attribution *charges,
+                                      const struct wait_attribution *why)
 {
     bool apart = false;
     for (size_t i = 0; i < charges->share_count && !apart; i++)
-        apart = scope_of(why, &charges->shares[i]) != wait_attribution_pair(why, charges->shares[i].pair).step;
+        apart = scope_of(why, &charges->shares[i]) !=
+                wait_attribution_pair(why, charges->shares[i].pair).step;
     if (apart)
         qsort_r(charges->shares, charges->share_count, sizeof *charges->shares, by_scope,
                 (void *)(uintptr_t)why);
 }
 
 /* The end of the shares of the same scope. */
-static size_t scope_end(const struct attribution *charges, const struct wait_attribution *why, size_t from)
+static size_t scope_end(const struct attribution *charges, const struct wait_attribution *why,
+                        size_t from)
 {
     uint32_t scope = scope_of(why, &charges->shares[from]);
     while (++from < charges->share_count && scope_of(why, &charges->shares[from]) == scope)
@@ -106,8 +111,9 @@ static size_t scope_end(const struct attribution *charges, const struct wait_att
     return from;
 }
 
-static enum cause_kind kind_of(const struct attribution *charges, const struct wait_attribution *why,
-                               uint32_t segment, const struct path_share *share)
+static enum cause_kind kind_of(const struct attribution *charges,
+                               const struct wait_attribution *why, uint32_t segment,
+                               const struct path_share *share)
 {
     const struct intervals *all = why->paths.all;
     uint32_t code = wait_attribution_pair(why, share->pair).step;
@@ -123,23 +129,24 @@ static enum cause_kind kind_of(const struct attribution *charges, const struct w
     return share->too ? CAUSE_IMBALANCE : CAUSE_SERIAL;
 }
 
-static void attribution_add(struct attribution *charges, const struct wait_attribution *why, uint32_t segment,
-                   const struct path_share *share, int64_t ns)
+static void attribution_add(struct attribution *charges, const struct wait_attribution *why,
+                            uint32_t segment, const struct path_share *share, int64_t ns)
 {
     if (!ns)
         return;
     charges->items =
         array_reserve(charges->items, &charges->room, charges->count + 1, sizeof *charges->items);
-    charges->items[charges->count++] = (struct attributed_time){
-        .pair = share->pair,
-        .ns = ns,
-        .kind = kind_of(charges, why, segment, share),
-        .direct = wait_attribution_pair(why, share->pair).thread == why->paths.all->segments[segment].thread};
+    charges->items[charges->count++] =
+        (struct attributed_time){.pair = share->pair,
+                                 .ns = ns,
+                                 .kind = kind_of(charges, why, segment, share),
+                                 .direct = wait_attribution_pair(why, share->pair).thread ==
+                                           why->paths.all->segments[segment].thread};
 }
 
 /* Within a scope: among those steps and threads that took more. */
-static void share_out(struct attribution *charges, const struct wait_attribution *why, uint32_t segment, size_t from,
-                      size_t to, int64_t ns)
+static void share_out(struct attribution *charges, const struct wait_attribution *why,
+                      uint32_t segment, size_t from, size_t to, int64_t ns)
 {
     int64_t *weights = charges->weights + charges->share_count,
             *parts = charges->parts + charges->share_count;
@@ -151,7 +158,8 @@ static void share_out(struct attribution *charges, const struct wait_attribution
 }
 
 /* The weights of the scopes; returns how many there are. */
-static size_t attribution_compute_weights(struct attribution *charges, const struct wait_attribution *why)
+static size_t attribution_compute_weights(struct attribution *charges,
+                                          const struct wait_attribution *why)
 {
     size_t steps = 0;
     for (size_t i = 0, end; i < charges->share_count; i = end) {
@@ -164,12 +172,12 @@ static size_t attribution_compute_weights(struct attribution *charges, const str
     return steps;
 }
 
-void attribution_compute(struct attribution *charges, const struct wait_attribution *why, uint32_t segment,
-                enum path_list_kind which, int64_t ns)
+void attribution_compute(struct attribution *charges, const struct wait_attribution *why,
+                         uint32_t segment, enum path_list_kind which, int64_t ns)
 {
     charges->count = 0;
-    read_shares(charges,
-                which == PATH_OVERLAP ? wait_attribution_overlap(why, segment) : wait_attribution_reasons(why, segment));
+    read_shares(charges, which == PATH_OVERLAP ? wait_attribution_overlap(why, segment)
+                                               : wait_attribution_reasons(why, segment));
     if (!charges->share_count)
         return;
     if (charges->share_count == 1) {
@@ -195,6 +203,6 @@ void attribution_free(struct attribution *charges)
     free(charges->parts);
     free(charges->rest);
     *charges = (struct attribution){.communication = charges->communication,
-                                .category = charges->category,
-                                .context = charges->context};
+                                    .category = charges->category,
+                                    .context = charges->context};
 }

@@ -38,11 +38,11 @@ struct attribution {
 };
 
 /* Charges so much of a segment of a wait that is known: to its reasons, or to all that ran meanwhile. */
-void attribution_compute(struct attribution *charges, const struct wait_attribution *why, uint32_t segment,
-                enum path_list_kind which, int64_t ns);
+void attribution_compute(struct attribution *charges, const struct wait_attribution *why,
+                         uint32_t segment, enum path_list_kind which, int64_t ns);
 /* Shares a whole out by weights that are not negative, not all 0. */
 void attribution_apportion(struct attribution *charges, int64_t whole, const int64_t *weights,
-                       int64_t *parts, size_t count);
+                           int64_t *parts, size_t count);
 void attribution_free(struct attribution *charges); /* empties it */
 
 #endif

@@ -28,8 +28,8 @@ static void add_edge(const struct activity_graph *g, struct graph_chain *to, str
 }
 
 /* From a thread's moment, if it has one then. */
-static void add_from(struct activity_graph *g, struct graph_chain *to, uint32_t into, uint32_t line, int64_t at_ns,
-                     struct graph_edge edge)
+static void add_from(struct activity_graph *g, struct graph_chain *to, uint32_t into, uint32_t line,
+                     int64_t at_ns, struct graph_edge edge)
 {
     const struct thread_timeline *from = intervals_for_thread(g->all, line);
     if (!from || from->start_ns == INTERVALS_NEVER || from->start_ns > at_ns)
@@ -55,14 +55,16 @@ static uint32_t group_chain(struct activity_graph *g, uint64_t group)
     return (uint32_t)known - 1;
 }
 
-static uint32_t into_gathering(const struct activity_graph *g, uint32_t thread, const struct gathering *of)
+static uint32_t into_gathering(const struct activity_graph *g, uint32_t thread,
+                               const struct gathering *of)
 {
     bool last = of->came_ns == of->at_ns;
     return last ? (uint32_t)of->came + 1
                 : (uint32_t)intervals_at(&g->all->threads[thread], of->at_ns);
 }
 
-static void add_gathering(struct activity_graph *g, uint32_t thread, const struct gathering *gathering)
+static void add_gathering(struct activity_graph *g, uint32_t thread,
+                          const struct gathering *gathering)
 {
     uint32_t chain = group_chain(g, gathering->group);
     add_edge(g, &g->chains[chain],

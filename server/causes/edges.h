@@ -37,7 +37,8 @@ struct activity_graph {
     uint64_t nodes;
     /* preparing: */
     uint32_t thread, numbered;
-    struct graph_sources { /* of its thread: what the next edges come from, in the order of its nodes */
+    struct
+        graph_sources { /* of its thread: what the next edges come from, in the order of its nodes */
         size_t tie, item, gathering;
         size_t near; /* the node that the tie is into */
         bool begun;
@@ -64,6 +65,7 @@ struct activity_graph {
     } until;
 };
 
-struct graph_chain *graph_edges_chain(struct activity_graph *graph, bool group, uint32_t count); /* a new one */
+struct graph_chain *graph_edges_chain(struct activity_graph *graph, bool group,
+                                      uint32_t count); /* a new one */
 
 #endif

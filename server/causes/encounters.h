@@ -17,7 +17,13 @@ struct last_sync_index {
     size_t room;
 };
 
-enum sync_kind { SYNC_KIND_WAITING, SYNC_KIND_GATHERING, SYNC_KIND_MADE, SYNC_KIND_PARTED, SYNC_KIND_NEVER };
+enum sync_kind {
+    SYNC_KIND_WAITING,
+    SYNC_KIND_GATHERING,
+    SYNC_KIND_MADE,
+    SYNC_KIND_PARTED,
+    SYNC_KIND_NEVER
+};
 
 struct last_sync {
     int64_t at_ns;
@@ -28,10 +34,11 @@ struct last_sync {
 
 /* The segments of a wait are meetings from now on, told in the order of the waits. */
 void last_sync_add(struct last_sync_index *encounters, const struct intervals *all,
-                    const struct wait_record *wait);
+                   const struct wait_record *wait);
 /* The last one not after a time. */
-struct last_sync last_sync_find(const struct last_sync_index *encounters, const struct intervals *all,
-                                 uint32_t a, uint32_t b, int64_t until_ns);
+struct last_sync last_sync_find(const struct last_sync_index *encounters,
+                                const struct intervals *all, uint32_t a, uint32_t b,
+                                int64_t until_ns);
 void last_sync_free(struct last_sync_index *encounters); /* empties it */
 
 #endif

@@ -26,12 +26,13 @@ struct order_race_group {
 
 /* ---- groups ---- */
 
-static struct order_race_group *group_of(struct order_races *f, struct map *map, uint64_t a, uint64_t b,
-                                    enum finding_kind kind)
+static struct order_race_group *group_of(struct order_races *f, struct map *map, uint64_t a,
+                                         uint64_t b, enum finding_kind kind)
 {
     uintptr_t known = (uintptr_t)map_get(map, a, b);
     if (!known) {
-        f->groups = array_reserve_zeroed(f->groups, &f->group_room, f->group_count + 1, sizeof *f->groups);
+        f->groups =
+            array_reserve_zeroed(f->groups, &f->group_room, f->group_count + 1, sizeof *f->groups);
         known = ++f->group_count;
         f->groups[known - 1].kind = kind;
         map_put(map, a, b, (void *)known);
@@ -50,14 +51,17 @@ static struct order_race_visit *order_races_get_visit(const struct order_races *
 
 static void note_first(struct order_races *f, uint32_t before, uint32_t after)
 {
-    const struct order_race_visit *a = order_races_get_visit(f, before), *b = order_races_get_visit(f, after);
+    const struct order_race_visit *a = order_races_get_visit(f, before),
+                                  *b = order_races_get_visit(f, after);
     if (!a || a->thread == b->thread || a->place == b->place || (a->shared && b->shared) ||
         a->woken || b->woken)
         return;
-    uintptr_t reverse = (uintptr_t)map_get(&f->first_of, order_races_pack_pair(b->place, a->place), 0);
+    uintptr_t reverse =
+        (uintptr_t)map_get(&f->first_of, order_races_pack_pair(b->place, a->place), 0);
     if (reverse)
         f->groups[reverse - 1].happened = true;
-    struct order_race_group *g = group_of(f, &f->first_of, order_races_pack_pair(a->place, b->place), 0, FINDING_ORDER_VIOLATION);
+    struct order_race_group *g = group_of(
+        f, &f->first_of, order_races_pack_pair(a->place, b->place), 0, FINDING_ORDER_VIOLATION);
     g->happened |= reverse != 0;
     if (mhb_before(a->mark, b->mark))
         return;
@@ -72,13 +76,15 @@ static void note_first(struct order_races *f, uint32_t before, uint32_t after)
 static void note_between(struct order_races *f, uint32_t first, uint32_t second, uint32_t other,
                          bool happened)
 {
-    const struct order_race_visit *a = order_races_get_visit(f, first), *b = order_races_get_visit(f, second), *u = order_races_get_visit(f, other);
+    const struct order_race_visit *a = order_races_get_visit(f, first),
+                                  *b = order_races_get_visit(f, second),
+                                  *u = order_races_get_visit(f, other);
     if (!a || !b || !u || a->thread != b->thread || u->thread == a->thread ||
         a->place == b->place || a->waits || a->woken || b->woken || u->woken ||
         (u->shared && (a->shared || b->shared)))
         return;
-    struct order_race_group *g =
-        group_of(f, &f->between_of, order_races_pack_pair(a->place, b->place), u->place, FINDING_ATOMICITY);
+    struct order_race_group *g = group_of(
+        f, &f->between_of, order_races_pack_pair(a->place, b->place), u->place, FINDING_ATOMICITY);
     g->happened |= happened;
     bool sure = u->taken < a->taken ? mhb_before(u->mark, a->mark) : mhb_before(b->mark, u->mark);
     if (happened || sure)
@@ -93,7 +99,8 @@ static void note_between(struct order_races *f, uint32_t first, uint32_t second,
 
 static void order_races_check_pair(struct order_races *f, uint32_t me)
 {
-    const struct order_race_visit *v = order_races_get_visit(f, me), *before = order_races_get_visit(f, v->before);
+    const struct order_race_visit *v = order_races_get_visit(f, me),
+                                  *before = order_races_get_visit(f, v->before);
     note_first(f, v->before, me);
     if (!before)
         return;
@@ -140,8 +147,8 @@ static void order_races_on_acquire(struct order_races *f, const struct sync_op *
 
 static void order_races_on_release(struct order_races *f, const struct sync_op *d)
 {
-    struct order_race_visit *v =
-        order_races_get_visit(f, (uint32_t)(uintptr_t)map_get(&f->last_of_thread, d->lock, d->thread));
+    struct order_race_visit *v = order_races_get_visit(
+        f, (uint32_t)(uintptr_t)map_get(&f->last_of_thread, d->lock, d->thread));
     if (!v || v->given != NO_POSITION)
         return;
     v->given = d->position;
@@ -153,7 +160,8 @@ static void order_races_on_release(struct order_races *f, const struct sync_op *
 /* In its visit, or after it. */
 static void order_races_on_signal(struct order_races *f, const struct sync_op *d)
 {
-    struct order_race_visit *v = order_races_get_visit(f, (uint32_t)(uintptr_t)map_get(&f->within, d->thread, 0));
+    struct order_race_visit *v =
+        order_races_get_visit(f, (uint32_t)(uintptr_t)map_get(&f->within, d->thread, 0));
     if (!v || v->called != NO_POSITION)
         return;
     v->calls = d->about;
@@ -167,8 +175,8 @@ static void order_races_on_receive(struct order_races *f, const struct sync_op *
     uint64_t whose = order_races_pack_pair(d->thread, d->about);
     uintptr_t known = (uintptr_t)map_get(&f->received_of, whose, d->place);
     if (!known) {
-        f->received =
-            array_reserve(f->received, &f->received_room, f->received_count + 1, sizeof *f->received);
+        f->received = array_reserve(f->received, &f->received_room, f->received_count + 1,
+                                    sizeof *f->received);
         f->received[f->received_count++] = *d;
         map_put(&f->received_of, whose, d->place, (void *)(uintptr_t)f->received_count);
         return;
@@ -176,8 +184,9 @@ static void order_races_on_receive(struct order_races *f, const struct sync_op *
     struct sync_op *last = &f->received[known - 1];
     if (last->sender != d->sender && !mhb_before(last->mark, d->sent_mark) &&
         !mhb_before(last->sent_mark, d->sent_mark)) {
-        struct order_race_group *g = group_of(f, &f->message_of, order_races_pack_pair(d->place, d->thread),
-                                         order_races_pack_pair(last->sender, d->sender), FINDING_MESSAGE_RACE);
+        struct order_race_group *g =
+            group_of(f, &f->message_of, order_races_pack_pair(d->place, d->thread),
+                     order_races_pack_pair(last->sender, d->sender), FINDING_MESSAGE_RACE);
         if (!g->times++) {
             g->one = *last;
             g->other = *d;
@@ -218,18 +227,21 @@ void order_races_feed(struct order_races *f, const struct sync_op *d)
 static struct finding_participant order_races_participant_of(const struct order_race_visit *v)
 {
     return (struct finding_participant){.thread = v->thread,
-                               .lock = v->lock,
-                               .then_lock = v->lock,
-                               .position = v->taken,
-                               .then = v->given,
-                               .begin = v->asked == NO_POSITION ? v->taken : v->asked};
+                                        .lock = v->lock,
+                                        .then_lock = v->lock,
+                                        .position = v->taken,
+                                        .then = v->given,
+                                        .begin = v->asked == NO_POSITION ? v->taken : v->asked};
 }
 
-static void add_first(const struct order_races *f, const struct order_race_group *g, struct findings *to)
+static void add_first(const struct order_races *f, const struct order_race_group *g,
+                      struct findings *to)
 {
-    const struct order_race_visit *a = order_races_get_visit(f, g->a), *b = order_races_get_visit(f, g->b);
+    const struct order_race_visit *a = order_races_get_visit(f, g->a),
+                                  *b = order_races_get_visit(f, g->b);
     bool unheard = a->waits_for && a->waits_for == b->calls;
-    struct finding *finding = findings_add(to, unheard ? FINDING_EARLY_SIGNAL : FINDING_ORDER_VIOLATION);
+    struct finding *finding =
+        findings_add(to, unheard ? FINDING_EARLY_SIGNAL : FINDING_ORDER_VIOLATION);
     finding->times = g->times;
     finding_add_participant(finding, order_races_participant_of(a));
     struct finding_participant part = order_races_participant_of(b);
@@ -241,18 +253,20 @@ static void add_first(const struct order_races *f, const struct order_race_group
     finding_add_participant(finding, part);
 }
 
-static void add_between(const struct order_races *f, const struct order_race_group *g, struct findings *to)
+static void add_between(const struct order_races *f, const struct order_race_group *g,
+                        struct findings *to)
 {
-    const struct order_race_visit *a = order_races_get_visit(f, g->a), *b = order_races_get_visit(f, g->b);
+    const struct order_race_visit *a = order_races_get_visit(f, g->a),
+                                  *b = order_races_get_visit(f, g->b);
     struct finding *finding = findings_add(to, FINDING_ATOMICITY);
     finding->times = g->times;
-    finding_add_participant(finding,
-                  (struct finding_participant){.thread = a->thread,
-                                      .lock = a->lock,
-                                      .then_lock = b->lock,
-                                      .position = a->taken,
-                                      .then = b->taken,
-                                      .begin = b->asked == NO_POSITION ? b->taken : b->asked});
+    finding_add_participant(finding, (struct finding_participant){
+                                         .thread = a->thread,
+                                         .lock = a->lock,
+                                         .then_lock = b->lock,
+                                         .position = a->taken,
+                                         .then = b->taken,
+                                         .begin = b->asked == NO_POSITION ? b->taken : b->asked});
     finding_add_participant(finding, order_races_participant_of(order_races_get_visit(f, g->c)));
 }
 
@@ -263,11 +277,11 @@ static void add_message(const struct order_race_group *g, struct findings *to)
     finding->times = g->times;
     for (int i = 0; i < 2; i++)
         finding_add_participant(finding, (struct finding_participant){.thread = both[i]->sender,
-                                                   .lock = both[i]->thread,
-                                                   .then_lock = both[i]->thread,
-                                                   .position = both[i]->sent,
-                                                   .then = both[i]->position,
-                                                   .begin = both[i]->sent});
+                                                                      .lock = both[i]->thread,
+                                                                      .then_lock = both[i]->thread,
+                                                                      .position = both[i]->sent,
+                                                                      .then = both[i]->position,
+                                                                      .begin = both[i]->sent});
 }
 
 void order_races_end(struct order_races *f, struct findings *to)

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* The intervals may have grown, and lie elsewhere, since one looked last. */
-static const struct thread_timeline *activity_graph_chain_timeline(const struct activity_graph *g, const struct graph_chain *c)
+static const struct thread_timeline *activity_graph_chain_timeline(const struct activity_graph *g,
+                                                                   const struct graph_chain *c)
 {
     return &g->all->threads[c - g->chains];
 }
@@ -99,7 +100,8 @@ static void add_ready(void *context, enum cpu_state is, int64_t from_ns, int64_t
 }
 
 /* How long it had no processor in an interval that ran; found once. */
-static int64_t ready_in(const struct activity_graph *g, const struct graph_chain *c, uint32_t interval)
+static int64_t ready_in(const struct activity_graph *g, const struct graph_chain *c,
+                        uint32_t interval)
 {
     int64_t *ready = &g->ready[c->first + interval];
     const struct thread_timeline *of = activity_graph_chain_timeline(g, c);
@@ -107,14 +109,14 @@ static int64_t ready_in(const struct activity_graph *g, const struct graph_chain
     if (*ready < 0) {
         *ready = 0;
         cpu_states_visit(g->change.spans, of, &walk, interval_begin(of, interval),
-                    of->items[interval].to_ns, add_ready, ready);
+                         of->items[interval].to_ns, add_ready, ready);
     }
     return *ready;
 }
 
 /* What is left of a part of an interval if it always had a processor. */
-static int64_t without_ready(const struct activity_graph *g, const struct graph_chain *c, uint32_t interval,
-                             int64_t ns)
+static int64_t without_ready(const struct activity_graph *g, const struct graph_chain *c,
+                             uint32_t interval, int64_t ns)
 {
     const struct thread_timeline *of = activity_graph_chain_timeline(g, c);
     int64_t all = of->items[interval].to_ns - interval_begin(of, interval);
@@ -125,23 +127,29 @@ static int64_t without_ready(const struct activity_graph *g, const struct graph_
 }
 
 /* What a part of so many ns of an interval weighs. */
-static inline int64_t activity_graph_interval_weight(const struct activity_graph *g, const struct graph_chain *c, uint32_t interval,
-                             int64_t ns)
+static inline int64_t activity_graph_interval_weight(const struct activity_graph *g,
+                                                     const struct graph_chain *c, uint32_t interval,
+                                                     int64_t ns)
 {
     const struct interval *i = &activity_graph_chain_timeline(g, c)->items[interval];
     if (g->change.spans)
         ns = without_ready(g, c, interval, ns);
-    return i->is == INTERVAL_SEGMENT || activity_graph_resumes_at_once(g, i) ? 0 : activity_graph_scale_time(g, i->step, ns);
+    return i->is == INTERVAL_SEGMENT || activity_graph_resumes_at_once(g, i)
+               ? 0
+               : activity_graph_scale_time(g, i->step, ns);
 }
 
-static inline int64_t weight_of(const struct activity_graph *g, const struct graph_chain *c, uint32_t interval)
+static inline int64_t weight_of(const struct activity_graph *g, const struct graph_chain *c,
+                                uint32_t interval)
 {
     const struct thread_timeline *of = activity_graph_chain_timeline(g, c);
-    return activity_graph_interval_weight(g, c, interval, of->items[interval].to_ns - interval_begin(of, interval));
+    return activity_graph_interval_weight(g, c, interval,
+                                          of->items[interval].to_ns - interval_begin(of, interval));
 }
 
 /* How long a thread that was made took to begin, less the time for which it had no processor where that is to be so. */
-static int64_t start_latency(const struct activity_graph *g, const struct graph_edge *e, const struct graph_chain *into)
+static int64_t start_latency(const struct activity_graph *g, const struct graph_edge *e,
+                             const struct graph_chain *into)
 {
     const struct thread_timeline *of = activity_graph_chain_timeline(g, into);
     struct cpu_state_walk walk = {0};
@@ -149,13 +157,14 @@ static int64_t start_latency(const struct activity_graph *g, const struct graph_
     if (g->change.no_latency)
         return 0;
     if (cpu_states_best(g->change.spans, of->thread, CPU_SOURCE_ORDER) == CPU_SOURCE_SWITCHES)
-        cpu_states_visit(g->change.spans, of, &walk, of->start_ns - e->after, of->start_ns, add_ready,
-                    &ready);
+        cpu_states_visit(g->change.spans, of, &walk, of->start_ns - e->after, of->start_ns,
+                         add_ready, &ready);
     return e->after - ready;
 }
 
 /* How long after its node an edge into a chain begins. */
-static int64_t activity_graph_edge_delay(const struct activity_graph *g, const struct graph_edge *e, const struct graph_chain *into)
+static int64_t activity_graph_edge_delay(const struct activity_graph *g, const struct graph_edge *e,
+                                         const struct graph_chain *into)
 {
     if (e->after <= 0)
         return 0;
@@ -199,7 +208,8 @@ static void activity_graph_push_chain(struct activity_graph *g, uint32_t chain)
 }
 
 /* Where a node is without its edges. */
-static int64_t activity_graph_own_time(const struct activity_graph *g, const struct graph_chain *c, uint32_t node)
+static int64_t activity_graph_own_time(const struct activity_graph *g, const struct graph_chain *c,
+                                       uint32_t node)
 {
     if (c->group)
         return INT64_MIN;
@@ -240,14 +250,16 @@ static void activity_graph_note_stretch(struct activity_graph *g, uint32_t chain
     if (g->stretch_count && g->stretches[g->stretch_count - 1].chain == chain)
         g->stretches[g->stretch_count - 1].end = g->chains[chain].done;
     else {
-        g->stretches =
-            array_reserve(g->stretches, &g->stretch_room, g->stretch_count + 1, sizeof *g->stretches);
-        g->stretches[g->stretch_count++] = (struct graph_stretch){chain, from, g->chains[chain].done};
+        g->stretches = array_reserve(g->stretches, &g->stretch_room, g->stretch_count + 1,
+                                     sizeof *g->stretches);
+        g->stretches[g->stretch_count++] =
+            (struct graph_stretch){chain, from, g->chains[chain].done};
     }
 }
 
 /* Nodes of a thread that no edge leads into, to a node at most; who waits for it needs no more. */
-static void activity_graph_advance_free(const struct activity_graph *g, struct graph_chain *c, uint32_t end)
+static void activity_graph_advance_free(const struct activity_graph *g, struct graph_chain *c,
+                                        uint32_t end)
 {
     const struct thread_timeline *of = activity_graph_chain_timeline(g, c);
     const struct interval *items = of->items;
@@ -256,12 +268,14 @@ static void activity_graph_advance_free(const struct activity_graph *g, struct g
     end = into < end ? into : end;
     for (; c->done < end; c->done++) {
         uint32_t i = c->done - 1;
-        early[c->done] = at += activity_graph_interval_weight(g, c, i, items[i].to_ns - interval_begin(of, i));
+        early[c->done] = at +=
+            activity_graph_interval_weight(g, c, i, items[i].to_ns - interval_begin(of, i));
     }
 }
 
 /* So far the chain on top of the stack is to go. */
-static uint32_t activity_graph_chain_target(const struct activity_graph *g, const struct graph_chain *c)
+static uint32_t activity_graph_chain_target(const struct activity_graph *g,
+                                            const struct graph_chain *c)
 {
     if (g->stacked == 1)
         return c->count;
@@ -283,7 +297,8 @@ static void activity_graph_advance_top(struct activity_graph *g, uint64_t *budge
 {
     uint32_t top = g->stack[g->stacked - 1], end = activity_graph_chain_target(g, &g->chains[top]);
     struct graph_chain *c = &g->chains[top];
-    uint32_t from = c->done, other = from < c->count ? activity_graph_apply_in_edges(g, c) : UINT32_MAX;
+    uint32_t from = c->done,
+             other = from < c->count ? activity_graph_apply_in_edges(g, c) : UINT32_MAX;
     if (other != UINT32_MAX) {
         activity_graph_push_chain(g, other);
         return;
@@ -291,7 +306,8 @@ static void activity_graph_advance_top(struct activity_graph *g, uint64_t *budge
     if (from < c->count) {
         c->done++;
         if (!c->group)
-            activity_graph_advance_free(g, c, end - c->done > *budget ? c->done + (uint32_t)*budget : end);
+            activity_graph_advance_free(
+                g, c, end - c->done > *budget ? c->done + (uint32_t)*budget : end);
         activity_graph_note_stretch(g, top, from);
         *budget -= c->done - from - 1 < *budget ? c->done - from - 1 : *budget;
     }
@@ -315,7 +331,8 @@ bool activity_graph_forward_step(struct activity_graph *g, uint64_t budget)
 /* Is its interval over by then? */
 static bool until_is_end(const struct activity_graph *g)
 {
-    const struct thread_timeline *of = activity_graph_chain_timeline(g, &g->chains[g->until.thread]);
+    const struct thread_timeline *of =
+        activity_graph_chain_timeline(g, &g->chains[g->until.thread]);
     uint32_t i = g->until.interval;
     return g->until.part >= of->items[i].to_ns - interval_begin(of, i);
 }
@@ -326,7 +343,8 @@ int64_t activity_graph_length(const struct activity_graph *g)
         const struct graph_chain *c = &g->chains[g->until.thread];
         const int64_t *early = &g->early[c->first + g->until.interval];
         return (until_is_end(g) ? early[1]
-                                : early[0] + activity_graph_interval_weight(g, c, g->until.interval, g->until.part)) -
+                                : early[0] + activity_graph_interval_weight(g, c, g->until.interval,
+                                                                            g->until.part)) -
                g->begin_ns;
     }
     return g->end_ns == INT64_MIN ? 0 : g->end_ns - g->begin_ns;

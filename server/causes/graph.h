@@ -27,7 +27,8 @@ struct graph_change {
     const uint32_t *factors; /* by step - 1: millionths of what it took; NULL: all as they were */
     uint32_t factor_count; /* steps beyond them are as they were */
     bool no_latency; /* who is let go goes on at once */
-    const struct cpu_states *spans; /* who could run and had no processor has one; NULL: as it was */
+    const struct cpu_states
+        *spans; /* who could run and had no processor has one; NULL: as it was */
     uint32_t free_line; /* nobody waits for this one, and it orders nothing; 0 none */
 };
 

@@ -26,21 +26,25 @@ struct group_scan {
     bool guessed;
 };
 
-static int64_t wait_groups_clip_to_range(const struct group_scan *look, int64_t from_ns, int64_t to_ns)
+static int64_t wait_groups_clip_to_range(const struct group_scan *look, int64_t from_ns,
+                                         int64_t to_ns)
 {
     int64_t from = from_ns > look->from_ns ? from_ns : look->from_ns,
             to = to_ns < look->to_ns ? to_ns : look->to_ns;
     return to > from ? to - from : 0;
 }
 
-static void wait_groups_add_pending(struct wait_groups *g, uint32_t pair, bool direct, enum cause_kind kind, int64_t ns)
+static void wait_groups_add_pending(struct wait_groups *g, uint32_t pair, bool direct,
+                                    enum cause_kind kind, int64_t ns)
 {
-    g->pending = array_reserve(g->pending, &g->pending_room, g->pending_count + 1, sizeof *g->pending);
+    g->pending =
+        array_reserve(g->pending, &g->pending_room, g->pending_count + 1, sizeof *g->pending);
     g->pending[g->pending_count++] = (struct wait_group_charge){pair, direct, (uint8_t)kind, ns};
 }
 
 /* What a thread did up to an event at a time; NULL: that is not known. */
-static const struct interval *wait_groups_interval_before(struct wait_groups *g, uint32_t line, int64_t at_ns)
+static const struct interval *wait_groups_interval_before(struct wait_groups *g, uint32_t line,
+                                                          int64_t at_ns)
 {
     const struct thread_timeline *course = intervals_for_thread(g->why->paths.all, line);
     if (!course)
@@ -54,7 +58,8 @@ static uint32_t place_of(struct wait_groups *g, const struct wait_interval *segm
 {
     const struct interval *did = wait_groups_interval_before(g, segment->thread, segment->to_ns);
     bool known = did && did->is == INTERVAL_RUNS && did->step;
-    struct code_segment_key step = known ? code_segments_at(&g->why->paths.all->steps, did->step) : (struct code_segment_key){0};
+    struct code_segment_key step = known ? code_segments_at(&g->why->paths.all->steps, did->step)
+                                         : (struct code_segment_key){0};
     return step.is == STEP_CALLS ? did->of : step.to;
 }
 
@@ -91,7 +96,7 @@ static void wait_groups_scan_unattributed(struct group_scan *look)
     if (wait->unexplained)
         look->unexplained_ns += ns;
     wait_groups_add_pending(g, path_difference_pair(&g->why->paths, wait->thread, step), true,
-         latency ? CAUSE_CONTENTION : CAUSE_KINDS, ns);
+                            latency ? CAUSE_CONTENTION : CAUSE_KINDS, ns);
 }
 
 /* ---- which group ---- */
@@ -121,8 +126,10 @@ static uint64_t wait_groups_pattern_hash(struct wait_groups *g)
     int64_t all = 0, sum = 0;
     uint64_t set = 0;
     for (size_t i = 0; i < g->pending_count; i++) {
-        accumulator_add(&g->steps, wait_attribution_pair(g->why, g->pending[i].pair).step + SEGMENT_IDS_RESERVED,
-                  g->pending[i].ns);
+        accumulator_add(&g->steps,
+                        wait_attribution_pair(g->why, g->pending[i].pair).step +
+                            SEGMENT_IDS_RESERVED,
+                        g->pending[i].ns);
         all += g->pending[i].ns;
     }
     struct group_weight *weights = xmalloc((g->steps.count + 1) * sizeof *weights);
@@ -150,7 +157,8 @@ static void key_of(struct group_scan *look, uint32_t kind, uint64_t *a, uint64_t
     *b = kind;
     switch (look->groups->grouping.by) {
     case GROUP_PATTERN:
-        *b = wait_groups_mix_hash(wait_groups_mix_hash(kind, look->released_by), wait_groups_pattern_hash(look->groups));
+        *b = wait_groups_mix_hash(wait_groups_mix_hash(kind, look->released_by),
+                                  wait_groups_pattern_hash(look->groups));
         break;
     case GROUP_OBJECT:
         *a = w->about, *b = 0;
@@ -184,12 +192,12 @@ static struct wait_group *group_of(struct group_scan *look)
         return &g->items[known - 1];
     g->items = array_reserve(g->items, &g->room, g->count + 1, sizeof *g->items);
     g->items[g->count] = (struct wait_group){.place = w->place,
-                                        .type = w->type,
-                                        .kind = kind,
-                                        .about = w->about,
-                                        .thread = w->thread,
-                                        .class = w->class,
-                                        .first = look->index};
+                                             .type = w->type,
+                                             .kind = kind,
+                                             .about = w->about,
+                                             .thread = w->thread,
+                                             .class = w->class,
+                                             .first = look->index};
     map_put(&g->of, a, b, (void *)((uintptr_t)++g->count));
     return &g->items[g->count - 1];
 }
@@ -197,7 +205,7 @@ static struct wait_group *group_of(struct group_scan *look)
 /* ---- adding ---- */
 
 static struct wait_group_cause *cause_of(struct wait_groups *g, struct wait_group *group,
-                                    const struct wait_group_charge *charge)
+                                         const struct wait_group_charge *charge)
 {
     uint32_t index = (uint32_t)(group - g->items);
     uint64_t what = (uint64_t)charge->pair << 1 | charge->direct;
@@ -207,7 +215,8 @@ static struct wait_group_cause *cause_of(struct wait_groups *g, struct wait_grou
     g->causes = array_reserve(g->causes, &g->cause_room, g->cause_count + 1, sizeof *g->causes);
     g->causes[g->cause_count] = (struct wait_group_cause){index, charge->pair, charge->direct, 0};
     size_t room = group->cause_room;
-    group->causes = array_reserve(group->causes, &room, group->cause_count + 1, sizeof *group->causes);
+    group->causes =
+        array_reserve(group->causes, &room, group->cause_count + 1, sizeof *group->causes);
     group->cause_room = (uint32_t)room;
     group->causes[group->cause_count++] = g->cause_count++;
     map_put(&g->cause_of, index, what, (void *)(uintptr_t)g->cause_count);
@@ -267,11 +276,11 @@ static void wait_groups_scan_wait(struct wait_groups *g, size_t index)
     const struct thread_timeline *course = intervals_for_thread(all, wait->thread);
     uint32_t thread = (uint32_t)(course - all->threads);
     struct group_scan look = {.groups = g,
-                        .all = all,
-                        .wait = wait,
-                        .index = index,
-                        .from_ns = g->grouping.from_ns,
-                        .to_ns = wait_groups_end_of_thread(g, thread)};
+                              .all = all,
+                              .wait = wait,
+                              .index = index,
+                              .from_ns = g->grouping.from_ns,
+                              .to_ns = wait_groups_end_of_thread(g, thread)};
     int64_t ns = wait_groups_clip_to_range(&look, wait->from_ns, wait->to_ns);
     if (!ns || (g->grouping.object && g->grouping.object != wait->about))
         return;
@@ -295,8 +304,9 @@ static int wait_groups_by_time(const void *a, const void *b, void *context)
 {
     const struct wait_groups *g = context;
     const struct wait_group_cause *x = &g->causes[*(const uint32_t *)a],
-                             *y = &g->causes[*(const uint32_t *)b];
-    struct segment_id p = wait_attribution_pair(g->why, x->pair), q = wait_attribution_pair(g->why, y->pair);
+                                  *y = &g->causes[*(const uint32_t *)b];
+    struct segment_id p = wait_attribution_pair(g->why, x->pair),
+                      q = wait_attribution_pair(g->why, y->pair);
     if (x->ns != y->ns)
         return x->ns > y->ns ? -1 : 1;
     if (p.step != q.step)
@@ -309,7 +319,8 @@ static int wait_groups_by_time(const void *a, const void *b, void *context)
 void wait_groups_arrange(struct wait_groups *groups, struct wait_group *group)
 {
     if (group->cause_count)
-        qsort_r(group->causes, group->cause_count, sizeof *group->causes, wait_groups_by_time, groups);
+        qsort_r(group->causes, group->cause_count, sizeof *group->causes, wait_groups_by_time,
+                groups);
 }
 
 void wait_groups_free(struct wait_groups *groups)
@@ -326,8 +337,8 @@ void wait_groups_free(struct wait_groups *groups)
     attribution_free(&groups->charges);
     accumulator_free(&groups->steps);
     *groups = (struct wait_groups){.grouping = groups->grouping,
-                              .why = groups->why,
-                              .charges = {.communication = charges.communication,
-                                          .category = charges.category,
-                                          .context = charges.context}};
+                                   .why = groups->why,
+                                   .charges = {.communication = charges.communication,
+                                               .category = charges.category,
+                                               .context = charges.context}};
 }

@@ -30,7 +30,8 @@ struct wait_grouping {
     uint32_t until_count;
     uint32_t object; /* only waits for this line; 0: all */
     uint32_t (*kind)(const void *context, uint32_t line); /* a code; 0: not known; NULL: never */
-    uint32_t (*category)(const void *context, const struct wait_record *wait); /* for GROUP_CATEGORY */
+    uint32_t (*category)(const void *context,
+                         const struct wait_record *wait); /* for GROUP_CATEGORY */
     const void *context;
 };
 
@@ -76,6 +77,7 @@ bool wait_groups_step(struct wait_groups *groups, uint64_t budget);
 /* A group's causes by what is charged to them, the most first. */
 void wait_groups_arrange(struct wait_groups *groups, struct wait_group *group);
 void wait_groups_free(
-    struct wait_groups *groups); /* empties it, but for grouping, why, and which steps communicate */
+    struct wait_groups
+        *groups); /* empties it, but for grouping, why, and which steps communicate */
 
 #endif

@@ -46,8 +46,8 @@ static struct lock_order_thread *thread_of(struct lock_order *v, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&v->thread_of, line, 0);
     if (!known) {
-        v->threads =
-            array_reserve_zeroed(v->threads, &v->thread_room, v->thread_count + 1, sizeof *v->threads);
+        v->threads = array_reserve_zeroed(v->threads, &v->thread_room, v->thread_count + 1,
+                                          sizeof *v->threads);
         known = ++v->thread_count;
         v->threads[known - 1].line = line;
         map_put(&v->thread_of, line, 0, (void *)known);
@@ -71,11 +71,12 @@ static uint64_t lock_order_mix_hash(uint64_t h, uint64_t with)
     return h ^ h >> 29;
 }
 
-static uint64_t lock_order_hash_edge(const struct lock_order_thread *t, const struct held_lock *held,
-                     const struct held_lock *asked, uint64_t h)
+static uint64_t lock_order_hash_edge(const struct lock_order_thread *t,
+                                     const struct held_lock *held, const struct held_lock *asked,
+                                     uint64_t h)
 {
     h = lock_order_mix_hash(lock_order_mix_hash(h, (uint64_t)held->lock << 32 | asked->lock),
-              (uint64_t)held->place << 32 | asked->place);
+                            (uint64_t)held->place << 32 | asked->place);
     h = lock_order_mix_hash(h, (uint64_t)(held->shared * 2 + asked->shared));
     for (size_t i = 0; i < t->count; i++)
         if (&t->held[i] != held)
@@ -84,7 +85,8 @@ static uint64_t lock_order_hash_edge(const struct lock_order_thread *t, const st
 }
 
 static struct lock_order_edge *make_edge(struct lock_order *v, const struct lock_order_thread *t,
-                                         const struct held_lock *held, const struct held_lock *asked)
+                                         const struct held_lock *held,
+                                         const struct held_lock *asked)
 {
     v->edges = array_reserve(v->edges, &v->edge_room, v->edge_count + 1, sizeof *v->edges);
     struct lock_order_edge *e = &v->edges[v->edge_count++];
@@ -117,7 +119,8 @@ static void add_case(struct lock_order_edge *e, struct lock_order_case one)
 static void add_edge(struct lock_order *v, const struct lock_order_thread *t,
                      const struct held_lock *held, const struct held_lock *asked)
 {
-    uint64_t a = lock_order_hash_edge(t, held, asked, 1), b = lock_order_hash_edge(t, held, asked, 2);
+    uint64_t a = lock_order_hash_edge(t, held, asked, 1),
+             b = lock_order_hash_edge(t, held, asked, 2);
     uintptr_t known = (uintptr_t)map_get(&v->edge_of, a, b);
     if (!known && v->edge_count >= EDGES_MOST)
         return;
@@ -125,10 +128,10 @@ static void add_edge(struct lock_order *v, const struct lock_order_thread *t,
     if (!known)
         map_put(&v->edge_of, a, b, (void *)(uintptr_t)v->edge_count);
     add_case(e, (struct lock_order_case){.thread = t->line,
-                                   .held = held->position,
-                                   .asked = asked->position,
-                                   .held_mark = held->mark,
-                                   .asked_mark = asked->mark});
+                                         .held = held->position,
+                                         .asked = asked->position,
+                                         .held_mark = held->mark,
+                                         .asked_mark = asked->mark});
 }
 
 /* From each that it holds to the one that it asked for. */
@@ -136,16 +139,17 @@ static void add_edges(struct lock_order *v, struct lock_order_thread *t, bool sh
 {
     const struct sync_op *asks = &t->asks;
     struct held_lock asked = {.lock = asks->lock,
-                         .place = asks->place,
-                         .shared = shared,
-                         .position = asks->position,
-                         .mark = asks->mark};
+                              .place = asks->place,
+                              .shared = shared,
+                              .position = asks->position,
+                              .mark = asks->mark};
     for (size_t i = 0; i < t->count && asks->lock && !asks->timed; i++)
         add_edge(v, t, &t->held[i], &asked);
     t->asks.lock = 0;
 }
 
-static void lock_order_on_acquire(struct lock_order *v, struct lock_order_thread *t, const struct sync_op *d)
+static void lock_order_on_acquire(struct lock_order *v, struct lock_order_thread *t,
+                                  const struct sync_op *d)
 {
     struct held_lock *known = held_of(t, d->lock);
     if (known)
@@ -154,10 +158,10 @@ static void lock_order_on_acquire(struct lock_order *v, struct lock_order_thread
         add_edges(v, t, d->shared);
     t->held = array_reserve(t->held, &t->room, t->count + 1, sizeof *t->held);
     t->held[t->count++] = (struct held_lock){.lock = d->lock,
-                                        .place = d->place,
-                                        .shared = d->shared,
-                                        .position = d->position,
-                                        .mark = d->mark};
+                                             .place = d->place,
+                                             .shared = d->shared,
+                                             .position = d->position,
+                                             .mark = d->mark};
 }
 
 static void lock_order_on_release(struct lock_order_thread *t, uint32_t lock)
@@ -229,7 +233,8 @@ static bool have_gate(const struct lock_order_edge *a, const struct lock_order_e
 }
 
 /* Can both hold their first and ask for their second at one time? */
-static bool lock_order_are_compatible(const struct lock_order_case *a, const struct lock_order_case *b)
+static bool lock_order_are_compatible(const struct lock_order_case *a,
+                                      const struct lock_order_case *b)
 {
     return a->thread != b->thread && !mhb_before(a->asked_mark, b->held_mark) &&
            !mhb_before(b->asked_mark, a->held_mark);
@@ -268,11 +273,13 @@ static uint64_t lock_order_path_hash(const struct lock_order_path *w)
 {
     uint64_t sum = w->count;
     for (uint32_t i = 0; i < w->count; i++)
-        sum += lock_order_mix_hash(lock_order_mix_hash(7, w->edges[i]->held.place), w->edges[i]->asked.place);
+        sum += lock_order_mix_hash(lock_order_mix_hash(7, w->edges[i]->held.place),
+                                   w->edges[i]->asked.place);
     return sum;
 }
 
-static void lock_order_note_cycle(struct lock_order *v, struct findings *findings, struct lock_order_path *w)
+static void lock_order_note_cycle(struct lock_order *v, struct findings *findings,
+                                  struct lock_order_path *w)
 {
     uint64_t places = lock_order_path_hash(w);
     uintptr_t known = (uintptr_t)map_get(&v->found, places, 0);
@@ -284,16 +291,18 @@ static void lock_order_note_cycle(struct lock_order *v, struct findings *finding
     }
     struct finding *f = findings_add(findings, FINDING_LOCK_ORDER_INVERSION);
     for (uint32_t i = 0; i < w->count; i++)
-        finding_add_participant(f, (struct finding_participant){.thread = w->cases[i]->thread,
-                                             .lock = w->edges[i]->held.lock,
-                                             .then_lock = w->edges[i]->asked.lock,
-                                             .position = w->cases[i]->held,
-                                             .then = w->cases[i]->asked,
-                                             .begin = w->cases[i]->asked});
+        finding_add_participant(f,
+                                (struct finding_participant){.thread = w->cases[i]->thread,
+                                                             .lock = w->edges[i]->held.lock,
+                                                             .then_lock = w->edges[i]->asked.lock,
+                                                             .position = w->cases[i]->held,
+                                                             .then = w->cases[i]->asked,
+                                                             .begin = w->cases[i]->asked});
     map_put(&v->found, places, 0, (void *)(uintptr_t)findings->count);
 }
 
-static void lock_order_extend_path(struct lock_order *v, struct findings *findings, struct lock_order_path *w)
+static void lock_order_extend_path(struct lock_order *v, struct findings *findings,
+                                   struct lock_order_path *w)
 {
     const struct lock_order_edge *first = w->edges[0], *last = w->edges[w->count - 1];
     if (last->asked.lock == first->held.lock) {

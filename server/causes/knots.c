@@ -9,19 +9,20 @@ static struct knot_member *knots_get_member(struct wait_knots *knots, uint32_t l
     uintptr_t known = (uintptr_t)map_get(&knots->member_of, line, 0);
     if (known)
         return &knots->members[known - 1];
-    knots->members =
-        array_reserve(knots->members, &knots->member_room, knots->member_count + 1, sizeof *knots->members);
+    knots->members = array_reserve(knots->members, &knots->member_room, knots->member_count + 1,
+                                   sizeof *knots->members);
     knots->members[knots->member_count++] = (struct knot_member){.thread = line};
     map_put(&knots->member_of, line, 0, (void *)(uintptr_t)knots->member_count);
     return &knots->members[knots->member_count - 1];
 }
 
-static void knots_add_wait_edge(struct wait_knots *knots, uint32_t waiter, uint32_t runner, int64_t ns)
+static void knots_add_wait_edge(struct wait_knots *knots, uint32_t waiter, uint32_t runner,
+                                int64_t ns)
 {
     uintptr_t known = (uintptr_t)map_get(&knots->of, waiter, runner);
     if (!known) {
-        knots->holds =
-            array_reserve(knots->holds, &knots->hold_room, knots->hold_count + 1, sizeof *knots->holds);
+        knots->holds = array_reserve(knots->holds, &knots->hold_room, knots->hold_count + 1,
+                                     sizeof *knots->holds);
         knots->holds[knots->hold_count++] = (struct wait_edge){waiter, runner, 0, false};
         map_put(&knots->of, waiter, runner, (void *)(uintptr_t)(known = knots->hold_count));
     }
@@ -39,7 +40,8 @@ static int64_t knots_end_of_thread(const struct wait_knots *knots, uint32_t line
 }
 
 /* A segment that lies in the range in part counts in that part. */
-static void knots_scan_wait(struct wait_knots *knots, uint32_t waiter, uint32_t segment, int64_t until_ns)
+static void knots_scan_wait(struct wait_knots *knots, uint32_t waiter, uint32_t segment,
+                            int64_t until_ns)
 {
     const struct intervals *all = knots->why->paths.all;
     int64_t begin = wait_interval_begin(all, segment), end = all->segments[segment].to_ns;
@@ -52,7 +54,8 @@ static void knots_scan_wait(struct wait_knots *knots, uint32_t waiter, uint32_t 
     for (struct path_share share; list_pool_next(&reader, &share);) {
         int64_t ns = part < 1 ? (int64_t)((double)share.ns * part) : share.ns;
         if (ns > 0)
-            knots_add_wait_edge(knots, waiter, wait_attribution_pair(knots->why, share.pair).thread, ns);
+            knots_add_wait_edge(knots, waiter, wait_attribution_pair(knots->why, share.pair).thread,
+                                ns);
     }
 }
 
@@ -166,8 +169,7 @@ static uint32_t knots_follow_edge(struct knot_search *t, uint32_t vertex)
 static void number_knots(struct knot_search *t)
 {
     struct wait_knots *k = t->knots;
-    bool *out = xcalloc(t->parts + 1, sizeof *out),
-         *in = xcalloc(t->parts + 1, sizeof *in);
+    bool *out = xcalloc(t->parts + 1, sizeof *out), *in = xcalloc(t->parts + 1, sizeof *in);
     uint32_t *knot = xcalloc(t->parts + 1, sizeof *knot);
     for (uint32_t i = 0; i < k->hold_count; i++) {
         if (k->holds[i].cut)
@@ -191,8 +193,8 @@ static void number_knots(struct knot_search *t)
 void wait_knots_compute(struct wait_knots *knots)
 {
     struct knot_search t = {.knots = knots,
-                      .vertices = xcalloc(knots->member_count + 1, sizeof *t.vertices),
-                      .stack = xcalloc(knots->member_count + 1, sizeof *t.stack)};
+                            .vertices = xcalloc(knots->member_count + 1, sizeof *t.vertices),
+                            .stack = xcalloc(knots->member_count + 1, sizeof *t.stack)};
     knots->count = 0;
     cut_edges(&t);
     for (uint32_t i = 0; i < knots->member_count; i++) {
@@ -214,7 +216,7 @@ void wait_knots_free(struct wait_knots *knots)
     map_free(&knots->of);
     map_free(&knots->member_of);
     *knots = (struct wait_knots){.why = knots->why,
-                            .from_ns = knots->from_ns,
-                            .until_ns = knots->until_ns,
-                            .until_count = knots->until_count};
+                                 .from_ns = knots->from_ns,
+                                 .until_ns = knots->until_ns,
+                                 .until_count = knots->until_count};
 }

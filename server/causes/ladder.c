@@ -6,14 +6,15 @@
 static struct prefix_sums *prefix_sums_for_thread(struct path_difference *paths, uint32_t index)
 {
     if (index >= paths->ladder_count) {
-        paths->ladders =
-            array_reserve_zeroed(paths->ladders, &paths->ladder_room, index + 1, sizeof *paths->ladders);
+        paths->ladders = array_reserve_zeroed(paths->ladders, &paths->ladder_room, index + 1,
+                                              sizeof *paths->ladders);
         paths->ladder_count = index + 1;
     }
     return &paths->ladders[index];
 }
 
-static size_t prefix_sums_find_interval(const struct thread_timeline *course, size_t from, size_t to, int64_t at_ns)
+static size_t prefix_sums_find_interval(const struct thread_timeline *course, size_t from,
+                                        size_t to, int64_t at_ns)
 {
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -51,13 +52,15 @@ static uint32_t prefix_sums_spacing(const struct path_difference *paths)
                                 << (paths->sums.bytes / ROOM < 16 ? paths->sums.bytes / ROOM : 16);
 }
 
-static void prefix_sums_add_interval(struct path_difference *paths, struct prefix_sums *ladder, uint32_t index, size_t i)
+static void prefix_sums_add_interval(struct path_difference *paths, struct prefix_sums *ladder,
+                                     uint32_t index, size_t i)
 {
     const struct thread_timeline *course = &paths->all->threads[index];
     const struct interval *interval = &course->items[i];
     if (interval->is == INTERVAL_SEGMENT) {
         for (enum path_list_kind which = 0; which < PATHS; which++) {
-            struct list_pool_reader reader = list_pool_open(&paths->bag, paths->lists[which][interval->of]);
+            struct list_pool_reader reader =
+                list_pool_open(&paths->bag, paths->lists[which][interval->of]);
             for (struct path_share share; list_pool_next(&reader, &share);)
                 persistent_map_add(&paths->sums, &ladder->head[which], share.pair, share.ns);
         }
@@ -66,12 +69,14 @@ static void prefix_sums_add_interval(struct path_difference *paths, struct prefi
     uint32_t pair = segment_ids_get(&paths->pairs, index, course->thread, interval->step);
     for (enum path_list_kind which = 0; which < PATHS; which++)
         persistent_map_add(&paths->sums, &ladder->head[which], pair,
-                 interval->to_ns - interval_begin(course, i));
+                           interval->to_ns - interval_begin(course, i));
 }
 
-static void prefix_sums_save_rung(struct path_difference *paths, struct prefix_sums *ladder, size_t at)
+static void prefix_sums_save_rung(struct path_difference *paths, struct prefix_sums *ladder,
+                                  size_t at)
 {
-    ladder->rungs = array_reserve(ladder->rungs, &ladder->room, ladder->count + 1, sizeof *ladder->rungs);
+    ladder->rungs =
+        array_reserve(ladder->rungs, &ladder->room, ladder->count + 1, sizeof *ladder->rungs);
     struct prefix_sum *rung = &ladder->rungs[ladder->count++];
     rung->at = at;
     for (enum path_list_kind which = 0; which < PATHS; which++) {
@@ -81,7 +86,8 @@ static void prefix_sums_save_rung(struct path_difference *paths, struct prefix_s
 }
 
 /* Whether all up to the interval is known: segments become known in the order of the log, as a thread's do. */
-static bool prefix_sums_is_known(const struct path_difference *paths, uint32_t index, size_t from, size_t to)
+static bool prefix_sums_is_known(const struct path_difference *paths, uint32_t index, size_t from,
+                                 size_t to)
 {
     const struct interval *items = paths->all->threads[index].items;
     for (size_t i = to; i-- > from;)
@@ -121,8 +127,8 @@ static size_t rung_from(const struct prefix_sums *ladder, size_t interval)
     return from;
 }
 
-bool prefix_sums_between(struct path_difference *paths, uint32_t index, size_t from, size_t to, size_t *low,
-                    size_t *high)
+bool prefix_sums_between(struct path_difference *paths, uint32_t index, size_t from, size_t to,
+                         size_t *low, size_t *high)
 {
     if (to < from + 2 * (size_t)prefix_sums_spacing(paths))
         return false;
@@ -145,10 +151,11 @@ static void prefix_sums_add_entry(void *context, uint32_t key, int64_t ns)
     accumulator_add(into->tally, key, ns);
 }
 
-void prefix_sums_difference(struct path_difference *paths, struct accumulator *tally, enum path_list_kind which, uint32_t index,
-                       size_t low, size_t high)
+void prefix_sums_difference(struct path_difference *paths, struct accumulator *tally,
+                            enum path_list_kind which, uint32_t index, size_t low, size_t high)
 {
     struct prefix_target into = {paths, tally};
     const struct prefix_sum *rungs = paths->ladders[index].rungs;
-    persistent_map_difference(&rungs[high].sums[which], &rungs[low].sums[which], prefix_sums_add_entry, &into);
+    persistent_map_difference(&rungs[high].sums[which], &rungs[low].sums[which],
+                              prefix_sums_add_entry, &into);
 }

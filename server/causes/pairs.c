@@ -6,7 +6,8 @@
 
 static uint32_t segment_ids_append(struct segment_ids *pairs, uint32_t line, uint32_t step)
 {
-    pairs->items = array_reserve(pairs->items, &pairs->room, pairs->count + 1, sizeof *pairs->items);
+    pairs->items =
+        array_reserve(pairs->items, &pairs->room, pairs->count + 1, sizeof *pairs->items);
     pairs->items[pairs->count] = (struct segment_id){step, line};
     return pairs->count++;
 }
@@ -21,11 +22,12 @@ static uint32_t of_stranger(struct segment_ids *pairs, uint32_t line, uint32_t s
     return code;
 }
 
-static struct pairs_of *segment_ids_for_thread(struct segment_ids *pairs, uint32_t index, size_t pages)
+static struct pairs_of *segment_ids_for_thread(struct segment_ids *pairs, uint32_t index,
+                                               size_t pages)
 {
     if (index >= pairs->thread_count) {
-        pairs->threads =
-            array_reserve_zeroed(pairs->threads, &pairs->thread_room, index + 1, sizeof *pairs->threads);
+        pairs->threads = array_reserve_zeroed(pairs->threads, &pairs->thread_room, index + 1,
+                                              sizeof *pairs->threads);
         pairs->thread_count = index + 1;
     }
     struct pairs_of *thread = &pairs->threads[index];

@@ -22,13 +22,15 @@ static uint32_t last_of(const struct intervals *all, int64_t to_ns)
         const struct thread_timeline *c = &all->threads[i];
         if (c->start_ns != INTERVALS_NEVER && c->start_ns < to_ns &&
             (!last || critical_path_known_end(c) > critical_path_known_end(last) ||
-             (critical_path_known_end(c) == critical_path_known_end(last) && c->thread < last->thread)))
+             (critical_path_known_end(c) == critical_path_known_end(last) &&
+              c->thread < last->thread)))
             last = c;
     }
     return last ? (uint32_t)(last - all->threads) + 1 : 0;
 }
 
-void critical_path_begin(struct critical_path *path, const struct intervals *all, uint32_t thread, int64_t to_ns)
+void critical_path_begin(struct critical_path *path, const struct intervals *all, uint32_t thread,
+                         int64_t to_ns)
 {
     path->count = path->hops = path->idle = 0;
     path->hopped = false;
@@ -72,7 +74,8 @@ static bool before_start(struct critical_path *path)
     const struct thread_timeline *c = critical_path_timeline(path);
     if (c->made_ns == INTERVALS_NEVER || !c->maker || c->made_ns > path->at_ns)
         return false;
-    critical_path_append_piece(path, (struct path_piece){.from_ns = c->made_ns, .position = c->start, .is = PATH_STARTS});
+    critical_path_append_piece(
+        path, (struct path_piece){.from_ns = c->made_ns, .position = c->start, .is = PATH_STARTS});
     return critical_path_hop_to_thread(path, c->maker);
 }
 
@@ -109,7 +112,8 @@ static bool critical_path_step_back(struct critical_path *path)
     path->near = array_reserve_zeroed(path->near, &path->near_room, path->at, sizeof *path->near);
     size_t i = intervals_near(c, path->at_ns - 1, &path->near[path->at - 1]);
     if (i == c->count) /* nothing is known of it there */
-        critical_path_append_piece(path, (struct path_piece){.from_ns = critical_path_known_end(c), .is = PATH_UNATTRIBUTED});
+        critical_path_append_piece(path, (struct path_piece){.from_ns = critical_path_known_end(c),
+                                                             .is = PATH_UNATTRIBUTED});
     else
         one_back(path, &c->items[i], interval_begin(c, i));
     return true;

@@ -39,7 +39,8 @@ struct critical_path {
 };
 
 /* From the thread's event at a time; thread 0: from the latest end there is, or that time if it is before. */
-void critical_path_begin(struct critical_path *path, const struct intervals *all, uint32_t thread, int64_t to_ns);
+void critical_path_begin(struct critical_path *path, const struct intervals *all, uint32_t thread,
+                         int64_t to_ns);
 /* Goes on for about `budget` pieces; true when it is whole.  The intervals may grow meanwhile. */
 bool critical_path_step(struct critical_path *path, uint64_t budget);
 static inline int64_t critical_path_length(const struct critical_path *path)

@@ -42,12 +42,13 @@ struct path_difference {
 };
 
 /* Adds what filled from..to of a thread. */
-void path_difference_add(struct path_difference *paths, struct accumulator *tally, enum path_list_kind which, uint32_t line,
-               int64_t from_ns, int64_t to_ns);
+void path_difference_add(struct path_difference *paths, struct accumulator *tally,
+                         enum path_list_kind which, uint32_t line, int64_t from_ns, int64_t to_ns);
 /* The next segment's lists are these (bag.h), in the order of the segments. */
 void path_difference_store(struct path_difference *paths, uint64_t overlap, uint64_t reasons);
 /* The code of a step of a thread. */
 uint32_t path_difference_pair(struct path_difference *paths, uint32_t line, uint32_t step);
-void path_difference_free(struct path_difference *paths); /* empties it; what `all` points to is not its own */
+void path_difference_free(
+    struct path_difference *paths); /* empties it; what `all` points to is not its own */
 
 #endif

@@ -15,12 +15,15 @@ const char *timing_rule_name(unsigned rule)
         [TIMING_RULE_REASONS] = "the reasons of the wait do not add up to it",
         [TIMING_RULE_CHARGES] = "what is charged with the wait does not add up to it",
         [TIMING_RULE_PATH] = "the critical path is not as long as what it explains",
-        [TIMING_RULE_TASK] = "the task begins on one thread of its runtime before it has left another",
-        [TIMING_RULE_CARRIER] = "a task begins on a thread of its runtime before another has left it"};
+        [TIMING_RULE_TASK] =
+            "the task begins on one thread of its runtime before it has left another",
+        [TIMING_RULE_CARRIER] =
+            "a task begins on a thread of its runtime before another has left it"};
     return rule < TIMING_RULE_RULES ? words[rule] : "";
 }
 
-void timing_consistency_begin(struct timing_consistency *s, const struct intervals *all, const struct wait_attribution *why)
+void timing_consistency_begin(struct timing_consistency *s, const struct intervals *all,
+                              const struct wait_attribution *why)
 {
     *s = (struct timing_consistency){.all = all, .why = why, .waits = all->wait_count};
 }
@@ -47,8 +50,9 @@ static bool timing_consistency_check_timelines(struct timing_consistency *s, uin
             --*budget;
             int64_t from = interval_begin(c, s->interval), to = c->items[s->interval].to_ns;
             if (to < from)
-                timing_violation_add(s, (struct violation){TIMING_RULE_COURSE, c->thread,
-                                                c->items[s->interval].position, to, from});
+                timing_violation_add(s,
+                                     (struct violation){TIMING_RULE_COURSE, c->thread,
+                                                        c->items[s->interval].position, to, from});
         }
     }
     return true;
@@ -56,8 +60,8 @@ static bool timing_consistency_check_timelines(struct timing_consistency *s, uin
 
 /* ---- waits ---- */
 
-static void broken_wait(struct timing_consistency *s, const struct wait_record *w, enum timing_rule rule, int64_t is,
-                        int64_t should)
+static void broken_wait(struct timing_consistency *s, const struct wait_record *w,
+                        enum timing_rule rule, int64_t is, int64_t should)
 {
     timing_violation_add(s, (struct violation){(uint8_t)rule, w->thread, w->begin, is, should});
 }
@@ -71,7 +75,8 @@ static int64_t sum_of(struct list_pool_reader reader, bool *any)
     return sum;
 }
 
-static int64_t timing_consistency_attributed_ns(struct timing_consistency *s, uint32_t segment, enum path_list_kind which, int64_t ns)
+static int64_t timing_consistency_attributed_ns(struct timing_consistency *s, uint32_t segment,
+                                                enum path_list_kind which, int64_t ns)
 {
     int64_t sum = 0;
     attribution_compute(&s->charges, s->why, segment, which, ns);
@@ -80,7 +85,8 @@ static int64_t timing_consistency_attributed_ns(struct timing_consistency *s, ui
     return sum;
 }
 
-static void timing_consistency_check_sums(struct timing_consistency *s, const struct wait_record *w, uint32_t segment, int64_t ns)
+static void timing_consistency_check_sums(struct timing_consistency *s, const struct wait_record *w,
+                                          uint32_t segment, int64_t ns)
 {
     bool any;
     int64_t overlap = sum_of(wait_attribution_overlap(s->why, segment), &any);
@@ -143,22 +149,24 @@ static void timing_consistency_check_path(struct timing_consistency *s)
         const struct path_piece *p = &path->pieces[i];
         int64_t before = i ? path->pieces[i - 1].to_ns : p->from_ns;
         if (p->from_ns != before || p->to_ns < p->from_ns)
-            timing_violation_add(s,
-                         (struct violation){TIMING_RULE_PATH, p->thread, p->position, p->from_ns, before});
+            timing_violation_add(s, (struct violation){TIMING_RULE_PATH, p->thread, p->position,
+                                                       p->from_ns, before});
         sum += p->to_ns - p->from_ns;
     }
     if (path->count && sum != critical_path_length(path))
-        timing_violation_add(s, (struct violation){TIMING_RULE_PATH, path->pieces[0].thread, UINT64_MAX, sum,
-                                        critical_path_length(path)});
+        timing_violation_add(s, (struct violation){TIMING_RULE_PATH, path->pieces[0].thread,
+                                                   UINT64_MAX, sum, critical_path_length(path)});
     int64_t end = last_end(s->all);
     if (path->count && end != INTERVALS_NEVER && path->pieces[path->count - 1].to_ns < end)
-        timing_violation_add(s, (struct violation){TIMING_RULE_PATH, path->pieces[path->count - 1].thread,
-                                        UINT64_MAX, path->pieces[path->count - 1].to_ns, end});
+        timing_violation_add(s, (struct violation){TIMING_RULE_PATH,
+                                                   path->pieces[path->count - 1].thread, UINT64_MAX,
+                                                   path->pieces[path->count - 1].to_ns, end});
 }
 
 bool timing_consistency_step(struct timing_consistency *s, uint64_t budget)
 {
-    if (!timing_consistency_check_timelines(s, &budget) || !timing_consistency_check_waits(s, &budget))
+    if (!timing_consistency_check_timelines(s, &budget) ||
+        !timing_consistency_check_waits(s, &budget))
         return false;
     if (!s->begun)
         critical_path_begin(&s->path, s->all, 0, INT64_MAX);

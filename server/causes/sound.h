@@ -46,7 +46,8 @@ struct timing_consistency {
 };
 
 /* Zero-initialised `sound` becomes one of all that is known now. */
-void timing_consistency_begin(struct timing_consistency *sound, const struct intervals *all, const struct wait_attribution *why);
+void timing_consistency_begin(struct timing_consistency *sound, const struct intervals *all,
+                              const struct wait_attribution *why);
 /* Goes on for about `budget` things; true when all was looked at.  The waits must have been explained. */
 bool timing_consistency_step(struct timing_consistency *sound, uint64_t budget);
 void timing_violation_add(struct timing_consistency *sound, struct violation breach);

@@ -22,7 +22,9 @@ struct persistent_map_chunk {
     struct persistent_map_node nodes[PIECE];
 };
 
-static struct persistent_map_node *persistent_map_new_node(struct persistent_map *sums, const struct persistent_map_node *like, uint32_t epoch)
+static struct persistent_map_node *persistent_map_new_node(struct persistent_map *sums,
+                                                           const struct persistent_map_node *like,
+                                                           uint32_t epoch)
 {
     if (!sums->pieces || sums->used == PIECE) {
         struct persistent_map_chunk *piece = xmalloc(sizeof *piece);
@@ -37,7 +39,9 @@ static struct persistent_map_node *persistent_map_new_node(struct persistent_map
     return node;
 }
 
-static struct persistent_map_node *persistent_map_owned_node(struct persistent_map *sums, struct persistent_map_node *node, uint32_t epoch)
+static struct persistent_map_node *persistent_map_owned_node(struct persistent_map *sums,
+                                                             struct persistent_map_node *node,
+                                                             uint32_t epoch)
 {
     return node && node->epoch == epoch ? node : persistent_map_new_node(sums, node, epoch);
 }
@@ -47,7 +51,8 @@ static bool persistent_map_covers_key(uint32_t height, uint32_t key)
     return height && (height * BITS >= 32 || key >> (height * BITS) == 0);
 }
 
-static void persistent_map_raise_root(struct persistent_map *sums, struct persistent_map_root *state)
+static void persistent_map_raise_root(struct persistent_map *sums,
+                                      struct persistent_map_root *state)
 {
     if (state->root) {
         struct persistent_map_node *top = persistent_map_new_node(sums, NULL, state->epoch);
@@ -57,7 +62,8 @@ static void persistent_map_raise_root(struct persistent_map *sums, struct persis
     state->height++;
 }
 
-void persistent_map_add(struct persistent_map *sums, struct persistent_map_root *state, uint32_t key, int64_t amount)
+void persistent_map_add(struct persistent_map *sums, struct persistent_map_root *state,
+                        uint32_t key, int64_t amount)
 {
     if (!state->epoch)
         state->epoch = ++sums->epochs;
@@ -74,7 +80,10 @@ void persistent_map_add(struct persistent_map *sums, struct persistent_map_root 
     }
 }
 
-void persistent_map_snapshot(struct persistent_map *sums, struct persistent_map_root *state) { state->epoch = ++sums->epochs; }
+void persistent_map_snapshot(struct persistent_map *sums, struct persistent_map_root *state)
+{
+    state->epoch = ++sums->epochs;
+}
 
 int64_t persistent_map_get(const struct persistent_map_root *state, uint32_t key)
 {
@@ -91,8 +100,8 @@ struct persistent_map_visitor {
     void *context;
 };
 
-static void differ_lowest(const struct persistent_map_node *a, const struct persistent_map_node *b, uint32_t key,
-                          const struct persistent_map_visitor *to)
+static void differ_lowest(const struct persistent_map_node *a, const struct persistent_map_node *b,
+                          uint32_t key, const struct persistent_map_visitor *to)
 {
     for (uint32_t i = 0; i < WAYS; i++) {
         int64_t amount = (a ? a->amount[i] : 0) - (b ? b->amount[i] : 0);
@@ -102,8 +111,9 @@ static void differ_lowest(const struct persistent_map_node *a, const struct pers
 }
 
 /* Both are of `level` (0: the lowest), or not there. */
-static void persistent_map_diff_nodes(const struct persistent_map_node *a, const struct persistent_map_node *b, uint32_t level,
-                   uint32_t key, const struct persistent_map_visitor *to)
+static void persistent_map_diff_nodes(const struct persistent_map_node *a,
+                                      const struct persistent_map_node *b, uint32_t level,
+                                      uint32_t key, const struct persistent_map_visitor *to)
 {
     if (a == b)
         return;
@@ -113,12 +123,13 @@ static void persistent_map_diff_nodes(const struct persistent_map_node *a, const
     }
     for (uint32_t i = 0; i < WAYS; i++)
         persistent_map_diff_nodes(a ? a->below[i] : NULL, b ? b->below[i] : NULL, level - 1,
-               key + (i << (level * BITS)), to);
+                                  key + (i << (level * BITS)), to);
 }
 
 /* A state of fewer levels is the first child of the first child... of a higher one. */
-static void differ_unequal(const struct persistent_map_node *a, uint32_t a_level, const struct persistent_map_node *b,
-                           uint32_t b_level, const struct persistent_map_visitor *to)
+static void differ_unequal(const struct persistent_map_node *a, uint32_t a_level,
+                           const struct persistent_map_node *b, uint32_t b_level,
+                           const struct persistent_map_visitor *to)
 {
     if (a_level == b_level) {
         persistent_map_diff_nodes(a, b, a_level, 0, to);
@@ -132,12 +143,15 @@ static void differ_unequal(const struct persistent_map_node *a, uint32_t a_level
     else
         differ_unequal(a, a_level, high ? high->below[0] : NULL, level - 1, to);
     for (uint32_t i = 1; high && i < WAYS; i++)
-        persistent_map_diff_nodes(a_higher ? high->below[i] : NULL, a_higher ? NULL : high->below[i], level - 1,
-               i << (level * BITS), to);
+        persistent_map_diff_nodes(a_higher ? high->below[i] : NULL,
+                                  a_higher ? NULL : high->below[i], level - 1, i << (level * BITS),
+                                  to);
 }
 
-void persistent_map_difference(const struct persistent_map_root *a, const struct persistent_map_root *b,
-                     void (*tell)(void *context, uint32_t key, int64_t amount), void *context)
+void persistent_map_difference(const struct persistent_map_root *a,
+                               const struct persistent_map_root *b,
+                               void (*tell)(void *context, uint32_t key, int64_t amount),
+                               void *context)
 {
     const struct persistent_map_visitor to = {tell, context};
     if (a->root != b->root)

@@ -28,13 +28,16 @@ struct persistent_map_root {
     uint32_t epoch; /* whose nodes it may change in place */
 };
 
-void persistent_map_add(struct persistent_map *sums, struct persistent_map_root *state, uint32_t key, int64_t amount);
+void persistent_map_add(struct persistent_map *sums, struct persistent_map_root *state,
+                        uint32_t key, int64_t amount);
 /* What was in the state stays as it is for those who copied it; the state may be added to further. */
 void persistent_map_snapshot(struct persistent_map *sums, struct persistent_map_root *state);
 int64_t persistent_map_get(const struct persistent_map_root *state, uint32_t key);
 /* Tells each key whose sums differ, in rising order, with `a`'s less `b`'s. */
-void persistent_map_difference(const struct persistent_map_root *a, const struct persistent_map_root *b,
-                     void (*tell)(void *context, uint32_t key, int64_t amount), void *context);
+void persistent_map_difference(const struct persistent_map_root *a,
+                               const struct persistent_map_root *b,
+                               void (*tell)(void *context, uint32_t key, int64_t amount),
+                               void *context);
 void persistent_map_free(struct persistent_map *sums); /* all states of it are gone; empties it */
 
 #endif

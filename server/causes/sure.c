@@ -11,8 +11,8 @@ static uint32_t strand_in(struct must_happen_before *s, uint32_t **of, size_t *r
 {
     *of = array_reserve_zeroed(*of, room, i + 1u, sizeof **of);
     if (!(*of)[i]) {
-        s->strands =
-            array_reserve_zeroed(s->strands, &s->strand_room, s->strand_count + 1u, sizeof *s->strands);
+        s->strands = array_reserve_zeroed(s->strands, &s->strand_room, s->strand_count + 1u,
+                                          sizeof *s->strands);
         (*of)[i] = ++s->strand_count;
     }
     return (*of)[i] - 1;
@@ -55,7 +55,8 @@ static const struct mhb_vector *after_at(const struct mhb_thread *strand, uint32
     return low ? strand->since[low - 1].after : NULL;
 }
 
-static void set_after(struct must_happen_before *s, uint32_t strand, uint32_t at, const struct mhb_vector *v)
+static void set_after(struct must_happen_before *s, uint32_t strand, uint32_t at,
+                      const struct mhb_vector *v)
 {
     struct mhb_thread *of = &s->strands[strand];
     of->now = v;
@@ -74,7 +75,8 @@ static void add_all(uint32_t *to, const struct mhb_vector *from)
 }
 
 /* A strand, at an event of its own, comes after an event of another one. */
-static void mhb_join_strand(struct must_happen_before *s, uint32_t strand, uint32_t at, struct mhb_last other)
+static void mhb_join_strand(struct must_happen_before *s, uint32_t strand, uint32_t at,
+                            struct mhb_last other)
 {
     struct mhb_thread *me = &s->strands[strand];
     if (!other.at || other.strand == strand || at_of(me->now, other.strand) >= other.at)
@@ -99,7 +101,8 @@ static bool order_is_lock_induced(const struct must_happen_before *s, uint32_t l
     return line && !(line & HIDDEN_LINE) && s->is_lock(s->context, line);
 }
 
-static void join_edges(struct must_happen_before *s, const struct order_event *e, uint64_t position, uint32_t strand)
+static void join_edges(struct must_happen_before *s, const struct order_event *e, uint64_t position,
+                       uint32_t strand)
 {
     for (uint32_t i = 0; i < e->edge_count; i++) {
         uint64_t from = order_edge(s->order, position, i);
@@ -109,14 +112,16 @@ static void join_edges(struct must_happen_before *s, const struct order_event *e
         if (!source.line || (e->line & HIDDEN_LINE && order_is_lock_induced(s, source.line)))
             continue;
         mhb_join_strand(s, strand, at_position(s, position),
-             (struct mhb_last){strand_of(s, &source), at_position(s, from)});
+                        (struct mhb_last){strand_of(s, &source), at_position(s, from)});
     }
 }
 
 /* On a line of its own that several threads speak of, as of a life, one comes after the other. */
-static void join_line(struct must_happen_before *s, const struct order_event *e, uint64_t position, uint32_t strand)
+static void join_line(struct must_happen_before *s, const struct order_event *e, uint64_t position,
+                      uint32_t strand)
 {
-    if (e->line & HIDDEN_LINE || order_line_shared(s->order, e->line) || order_is_lock_induced(s, e->line))
+    if (e->line & HIDDEN_LINE || order_line_shared(s->order, e->line) ||
+        order_is_lock_induced(s, e->line))
         return;
     s->last = array_reserve_zeroed(s->last, &s->last_room, e->line + 1u, sizeof *s->last);
     struct mhb_last *last = &s->last[e->line];
@@ -125,7 +130,8 @@ static void join_line(struct must_happen_before *s, const struct order_event *e,
 }
 
 /* Members of one point: each is after what all did before it. */
-static void mhb_join_point(struct must_happen_before *s, uint64_t first, const struct order_event *events, uint32_t count)
+static void mhb_join_point(struct must_happen_before *s, uint64_t first,
+                           const struct order_event *events, uint32_t count)
 {
     uint32_t one = strand_of(s, &events[0]);
     bool several = false;
@@ -133,7 +139,8 @@ static void mhb_join_point(struct must_happen_before *s, uint64_t first, const s
         several |= strand_of(s, &events[i]) != one;
     if (!several)
         return;
-    s->joined = array_reserve_zeroed(s->joined, &s->joined_room, s->strand_count, sizeof *s->joined);
+    s->joined =
+        array_reserve_zeroed(s->joined, &s->joined_room, s->strand_count, sizeof *s->joined);
     memset(s->joined, 0, s->strand_count * sizeof *s->joined);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t strand = strand_of(s, &events[i]);
@@ -149,7 +156,8 @@ static void mhb_join_point(struct must_happen_before *s, uint64_t first, const s
     }
 }
 
-bool mhb_add_point(struct must_happen_before *s, uint64_t first, const struct order_event *events, uint32_t count)
+bool mhb_add_point(struct must_happen_before *s, uint64_t first, const struct order_event *events,
+                   uint32_t count)
 {
     if (s->bytes > MHB_BYTES_MAX || first - s->first >= UINT32_MAX - count)
         return false;
@@ -175,7 +183,8 @@ struct mhb_clock_mark mhb_clock(const struct must_happen_before *s, uint32_t thr
     return (struct mhb_clock_mark){of - 1, strand->at, strand->now};
 }
 
-struct mhb_clock_mark mhb_clock_at(const struct must_happen_before *s, uint32_t thread, uint64_t position)
+struct mhb_clock_mark mhb_clock_at(const struct must_happen_before *s, uint32_t thread,
+                                   uint64_t position)
 {
     uint32_t of = thread < s->line_room ? s->of_line[thread] : 0;
     if (!of || position < s->first)

@@ -60,11 +60,13 @@ struct must_happen_before {
 
 /* The events of one point, which stand at these positions of the log; in the order of the log.  False: there is no more
  * room, and nothing was learnt. */
-bool mhb_add_point(struct must_happen_before *sure, uint64_t first, const struct order_event *events, uint32_t count);
+bool mhb_add_point(struct must_happen_before *sure, uint64_t first,
+                   const struct order_event *events, uint32_t count);
 /* A thread's last event that was learnt. */
 struct mhb_clock_mark mhb_clock(const struct must_happen_before *sure, uint32_t thread);
 /* Of an event that was learnt before. */
-struct mhb_clock_mark mhb_clock_at(const struct must_happen_before *sure, uint32_t thread, uint64_t position);
+struct mhb_clock_mark mhb_clock_at(const struct must_happen_before *sure, uint32_t thread,
+                                   uint64_t position);
 /* Is a certainly before b?  No event is before itself. */
 bool mhb_before(struct mhb_clock_mark a, struct mhb_clock_mark b);
 void mhb_free(struct must_happen_before *sure); /* empties it */

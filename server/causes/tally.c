@@ -19,7 +19,8 @@ void accumulator_grow(struct accumulator *tally, uint32_t key)
 
 void accumulator_note(struct accumulator *tally, uint32_t key)
 {
-    tally->keys = array_reserve(tally->keys, &tally->key_room, tally->count + 1, sizeof *tally->keys);
+    tally->keys =
+        array_reserve(tally->keys, &tally->key_room, tally->count + 1, sizeof *tally->keys);
     tally->keys[tally->count++] = key;
     tally->at[key] = (uint32_t)tally->count;
 }

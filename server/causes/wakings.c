@@ -50,8 +50,8 @@ static struct wakeup_object *object_of(struct wakeup_races *w, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&w->object_of, line, 0);
     if (!known) {
-        w->objects =
-            array_reserve_zeroed(w->objects, &w->object_room, w->object_count + 1, sizeof *w->objects);
+        w->objects = array_reserve_zeroed(w->objects, &w->object_room, w->object_count + 1,
+                                          sizeof *w->objects);
         known = ++w->object_count;
         w->objects[known - 1].line = line;
         map_put(&w->object_of, line, 0, (void *)known);
@@ -63,7 +63,8 @@ static struct wakeup_lock *lock_of(struct wakeup_races *w, uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&w->of_lock, line, 0);
     if (!known) {
-        w->locks = array_reserve_zeroed(w->locks, &w->lock_room, w->lock_count + 1, sizeof *w->locks);
+        w->locks =
+            array_reserve_zeroed(w->locks, &w->lock_room, w->lock_count + 1, sizeof *w->locks);
         known = ++w->lock_count;
         w->locks[known - 1].lock = line;
         map_put(&w->of_lock, line, 0, (void *)known);
@@ -81,17 +82,20 @@ static bool may_keep(struct map *of, uint32_t place, uint32_t count)
     return true;
 }
 
-static struct wakeup_visit wakeup_races_visit_for(const struct wakeup_races *w, uint32_t thread, uint32_t lock)
+static struct wakeup_visit wakeup_races_visit_for(const struct wakeup_races *w, uint32_t thread,
+                                                  uint32_t lock)
 {
     uintptr_t last = (uintptr_t)map_get(&w->last, thread, lock);
     return last ? w->visits[last - 1] : (struct wakeup_visit){.position = NO_POSITION};
 }
 
-static struct wakeup_visit *wakeup_races_last_visit(struct wakeup_races *w, uint32_t thread, uint32_t lock)
+static struct wakeup_visit *wakeup_races_last_visit(struct wakeup_races *w, uint32_t thread,
+                                                    uint32_t lock)
 {
     uintptr_t last = (uintptr_t)map_get(&w->last, thread, lock);
     if (!last) {
-        w->visits = array_reserve_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
+        w->visits =
+            array_reserve_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
         last = ++w->visit_count;
         map_put(&w->last, thread, lock, (void *)last);
         w->visits[last - 1] = (struct wakeup_visit){.asked = NO_POSITION, .position = NO_POSITION};
@@ -115,7 +119,8 @@ static void wakeup_races_on_acquire(struct wakeup_races *w, const struct sync_op
     if (!first && !may_keep(&l->of_place, d->place, l->count))
         return;
     struct wakeup_visit copy = *v;
-    w->visits = array_reserve_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
+    w->visits =
+        array_reserve_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
     w->visits[w->visit_count++] = copy;
     if (first)
         map_put(&l->first, d->thread, 0, (void *)(uintptr_t)w->visit_count);
@@ -151,8 +156,8 @@ static void wakeup_races_on_signal(struct wakeup_races *w, const struct sync_op 
     o->all |= d->all;
     if (!may_keep(&o->calls_of, d->place, o->call_count))
         return;
-    struct wakeup_visit v =
-        o->lock ? wakeup_races_visit_for(w, d->thread, o->lock) : (struct wakeup_visit){.position = NO_POSITION};
+    struct wakeup_visit v = o->lock ? wakeup_races_visit_for(w, d->thread, o->lock)
+                                    : (struct wakeup_visit){.position = NO_POSITION};
     struct wakeup_signal kept = {*d, v.position == NO_POSITION ? d->position : v.asked};
     ARRAY_PUSH(o->calls, o->call_count, kept);
 }
@@ -191,8 +196,8 @@ struct wakeup_scan {
 };
 
 /* The finding of these places, or a new one; *known: it was there. */
-static struct finding *finding_of(struct wakeup_scan *l, enum finding_kind kind, uint32_t a, uint32_t b,
-                                  bool *known)
+static struct finding *finding_of(struct wakeup_scan *l, enum finding_kind kind, uint32_t a,
+                                  uint32_t b, bool *known)
 {
     uint64_t places = (uint64_t)a << 32 | b;
     uintptr_t found = (uintptr_t)map_get(&l->w->found, places, kind);
@@ -209,25 +214,27 @@ static struct finding *finding_of(struct wakeup_scan *l, enum finding_kind kind,
 static struct finding_participant wakeup_races_signal_participant(const struct wakeup_signal *c)
 {
     return (struct finding_participant){.thread = c->is.thread,
-                               .lock = c->is.about,
-                               .position = c->is.position,
-                               .then = NO_POSITION,
-                               .begin = c->begin == NO_POSITION ? c->is.position : c->begin};
+                                        .lock = c->is.about,
+                                        .position = c->is.position,
+                                        .then = NO_POSITION,
+                                        .begin =
+                                            c->begin == NO_POSITION ? c->is.position : c->begin};
 }
 
 static struct finding_participant wakeup_races_wait_participant(const struct wakeup_wait *k)
 {
-    return (struct finding_participant){.thread = k->begin.thread,
-                               .lock = k->begin.lock,
-                               .then_lock = k->begin.about,
-                               .position = k->visit.position == NO_POSITION ? k->begin.position
-                                                                            : k->visit.position,
-                               .then = k->begin.position,
-                               .begin = k->visit.asked};
+    return (struct finding_participant){
+        .thread = k->begin.thread,
+        .lock = k->begin.lock,
+        .then_lock = k->begin.about,
+        .position = k->visit.position == NO_POSITION ? k->begin.position : k->visit.position,
+        .then = k->begin.position,
+        .begin = k->visit.asked};
 }
 
 /* Was somebody who is not the waiter certainly in the lock before the call? */
-static bool wakeup_races_is_sent_in_lock(const struct wakeup_scan *l, const struct wakeup_signal *c, uint32_t waiter)
+static bool wakeup_races_is_sent_in_lock(const struct wakeup_scan *l, const struct wakeup_signal *c,
+                                         uint32_t waiter)
 {
     const struct wakeup_lock *lock = lock_of(l->w, l->o->lock);
     for (struct map_walk walk = {.map = &lock->first}; map_next(&walk);) {
@@ -238,7 +245,8 @@ static bool wakeup_races_is_sent_in_lock(const struct wakeup_scan *l, const stru
     return false;
 }
 
-static void wakeup_races_find_lost(struct wakeup_scan *l, const struct wakeup_signal *c, const struct wakeup_wait *k)
+static void wakeup_races_find_lost(struct wakeup_scan *l, const struct wakeup_signal *c,
+                                   const struct wakeup_wait *k)
 {
     bool known;
     if (k->begin.timed || k->begin.thread == c->is.thread ||
@@ -260,7 +268,8 @@ static bool wakeup_races_is_done(struct mhb_clock_mark end, struct mhb_clock_mar
 static bool may_wait_at_once(const struct wakeup_wait *a, const struct wakeup_wait *b)
 {
     return a->begin.thread != b->begin.thread && !a->begin.timed && !b->begin.timed &&
-           !wakeup_races_is_done(a->end, b->begin.mark) && !wakeup_races_is_done(b->end, a->begin.mark);
+           !wakeup_races_is_done(a->end, b->begin.mark) &&
+           !wakeup_races_is_done(b->end, a->begin.mark);
 }
 
 static bool may_receive_signal(const struct wakeup_signal *c, const struct wakeup_wait *k)
@@ -276,11 +285,11 @@ static void wakeup_races_find_two_waiters(struct wakeup_scan *l, const struct wa
     for (uint32_t i = 0; i < l->o->wait_count; i++)
         for (uint32_t k = i + 1; k < l->o->wait_count; k++) {
             const struct wakeup_wait *a = &l->o->waits[i], *b = &l->o->waits[k];
-            if (a->begin.place == b->begin.place || !may_wait_at_once(a, b) || !may_receive_signal(c, a) ||
-                !may_receive_signal(c, b))
+            if (a->begin.place == b->begin.place || !may_wait_at_once(a, b) ||
+                !may_receive_signal(c, a) || !may_receive_signal(c, b))
                 continue;
-            struct finding *f =
-                finding_of(l, FINDING_SIGNAL_NOT_BROADCAST, a->begin.place ^ b->begin.place, c->is.place, &known);
+            struct finding *f = finding_of(l, FINDING_SIGNAL_NOT_BROADCAST,
+                                           a->begin.place ^ b->begin.place, c->is.place, &known);
             if (known)
                 return;
             finding_add_participant(f, wakeup_races_signal_participant(c));
@@ -316,7 +325,8 @@ static uint32_t find_passers(const struct wakeup_scan *l, const struct wakeup_si
     return count;
 }
 
-static void wakeup_races_find_too_few(struct wakeup_scan *l, const struct wakeup_signal *c, const struct wakeup_wait *k)
+static void wakeup_races_find_too_few(struct wakeup_scan *l, const struct wakeup_signal *c,
+                                      const struct wakeup_wait *k)
 {
     const struct wakeup_visit *passers[FINDING_PARTICIPANTS];
     bool known;
@@ -325,17 +335,18 @@ static void wakeup_races_find_too_few(struct wakeup_scan *l, const struct wakeup
     uint32_t count = find_passers(l, c, k, passers);
     if (count + 1 <= l->o->calls_made)
         return;
-    struct finding *f = finding_of(l, FINDING_SIGNAL_NOT_BROADCAST, k->begin.place, c->is.place, &known);
+    struct finding *f =
+        finding_of(l, FINDING_SIGNAL_NOT_BROADCAST, k->begin.place, c->is.place, &known);
     if (known)
         return;
     finding_add_participant(f, wakeup_races_signal_participant(c));
     finding_add_participant(f, wakeup_races_wait_participant(k));
     for (uint32_t i = 0; i < count; i++)
         finding_add_participant(f, (struct finding_participant){.thread = passers[i]->thread,
-                                             .lock = l->o->lock,
-                                             .position = passers[i]->position,
-                                             .then = NO_POSITION,
-                                             .begin = NO_POSITION});
+                                                                .lock = l->o->lock,
+                                                                .position = passers[i]->position,
+                                                                .then = NO_POSITION,
+                                                                .begin = NO_POSITION});
 }
 
 static void wakeup_races_check_signal(struct wakeup_scan *l)

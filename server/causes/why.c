@@ -27,17 +27,19 @@ struct last_sync wait_attribution_since(const struct wait_attribution *why, uint
 {
     const struct wait_record *wait = wait_of(why, segment);
     return last_sync_find(&why->encounters, why->paths.all, wait->thread,
-                           segment_of(why, segment)->thread, wait->from_ns);
+                          segment_of(why, segment)->thread, wait->from_ns);
 }
 
-static void wait_attribution_add_path(struct wait_attribution *why, struct accumulator *tally, enum path_list_kind which, uint32_t line,
-                int64_t from_ns, int64_t to_ns)
+static void wait_attribution_add_path(struct wait_attribution *why, struct accumulator *tally,
+                                      enum path_list_kind which, uint32_t line, int64_t from_ns,
+                                      int64_t to_ns)
 {
     why->paths.fuel = FUEL;
     path_difference_add(&why->paths, tally, which, line, from_ns, to_ns);
 }
 
-void wait_attribution_paths(struct wait_attribution *why, uint32_t segment, struct accumulator *theirs, struct accumulator *mine)
+void wait_attribution_paths(struct wait_attribution *why, uint32_t segment,
+                            struct accumulator *theirs, struct accumulator *mine)
 {
     int64_t x = wait_interval_begin(why->paths.all, segment), y = segment_of(why, segment)->to_ns;
     uint32_t other = segment_of(why, segment)->thread, self = wait_of(why, segment)->thread;
@@ -73,7 +75,8 @@ static uint32_t wait_attribution_step_rank(const struct wait_attribution *why, u
     return step == STEP_STARTING ? last + 2 : step == STEP_OTHERS ? last + 1 : step;
 }
 
-static uint32_t sorted_by(const struct wait_attribution *why, const struct path_share *share, bool thread)
+static uint32_t sorted_by(const struct wait_attribution *why, const struct path_share *share,
+                          bool thread)
 {
     const struct segment_id *pair = &why->paths.pairs.items[share->pair];
     return thread ? pair->thread : wait_attribution_step_rank(why, pair->step);
@@ -116,7 +119,8 @@ static void wait_attribution_sort_shares(struct wait_attribution *why, size_t co
 
 static int by_size(const void *a, const void *b)
 {
-    int64_t x = llabs(((const struct path_share *)a)->ns), y = llabs(((const struct path_share *)b)->ns);
+    int64_t x = llabs(((const struct path_share *)a)->ns),
+            y = llabs(((const struct path_share *)b)->ns);
     return x > y ? -1 : x < y;
 }
 
@@ -134,7 +138,8 @@ static size_t wait_attribution_limit_shares(struct wait_attribution *why, size_t
     return most;
 }
 
-static void wait_attribution_add_share(struct wait_attribution *why, size_t *count, uint32_t pair, bool too, int64_t ns)
+static void wait_attribution_add_share(struct wait_attribution *why, size_t *count, uint32_t pair,
+                                       bool too, int64_t ns)
 {
     why->shares = array_reserve(why->shares, &why->share_room, *count + 1, sizeof *why->shares);
     why->shares[(*count)++] = (struct path_share){pair, too, ns};

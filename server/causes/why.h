@@ -38,22 +38,26 @@ bool wait_attribution_step(struct wait_attribution *why, uint64_t budget);
 bool wait_attribution_by_sync(const struct wait_attribution *why, uint32_t segment);
 struct last_sync wait_attribution_since(const struct wait_attribution *why, uint32_t segment);
 /* What is known of a segment, in the order of steps, then of threads; of a wait that is done. */
-static inline struct list_pool_reader wait_attribution_overlap(const struct wait_attribution *why, uint32_t segment)
+static inline struct list_pool_reader wait_attribution_overlap(const struct wait_attribution *why,
+                                                               uint32_t segment)
 {
     return list_pool_open(&why->paths.bag, why->paths.lists[PATH_OVERLAP][segment]);
 }
-static inline struct list_pool_reader wait_attribution_reasons(const struct wait_attribution *why, uint32_t segment)
+static inline struct list_pool_reader wait_attribution_reasons(const struct wait_attribution *why,
+                                                               uint32_t segment)
 {
     return list_pool_open(&why->paths.bag, why->paths.lists[PATH_EXPANDED][segment]);
 }
-static inline struct segment_id wait_attribution_pair(const struct wait_attribution *why, uint32_t pair)
+static inline struct segment_id wait_attribution_pair(const struct wait_attribution *why,
+                                                      uint32_t pair)
 {
     return why->paths.pairs.items[pair];
 }
 
 /* The two paths side by side, of a segment that is known: of whom it waited for and of who waited, into two tallies
  * (added to) of `pairs`. */
-void wait_attribution_paths(struct wait_attribution *why, uint32_t segment, struct accumulator *theirs, struct accumulator *mine);
+void wait_attribution_paths(struct wait_attribution *why, uint32_t segment,
+                            struct accumulator *theirs, struct accumulator *mine);
 void wait_attribution_free(struct wait_attribution *why); /* empties it, but for paths.all */
 
 #endif

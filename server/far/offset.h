@@ -18,8 +18,10 @@ struct clock_offset {
 };
 
 /* One question and its answer; false: that cannot be, or says less than is known. */
-bool clock_offset_add(struct clock_offset *offset, uint64_t t0, uint64_t t1, uint64_t t2, uint64_t t3);
+bool clock_offset_add(struct clock_offset *offset, uint64_t t0, uint64_t t1, uint64_t t2,
+                      uint64_t t3);
 /* The bounds at a later time of our clock. */
-void clock_offset_at(const struct clock_offset *offset, uint64_t now_ns, int64_t *low_ns, int64_t *high_ns);
+void clock_offset_at(const struct clock_offset *offset, uint64_t now_ns, int64_t *low_ns,
+                     int64_t *high_ns);
 
 #endif

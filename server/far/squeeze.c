@@ -13,7 +13,9 @@ size_t compression_compress(void *to, size_t room, const void *from, size_t size
 {
     if (!compression_encoder)
         compression_encoder = ZSTD_createCCtx();
-    size_t n = compression_encoder ? ZSTD_compressCCtx(compression_encoder, to, room, from, size, LEVEL) : 0;
+    size_t n = compression_encoder
+                   ? ZSTD_compressCCtx(compression_encoder, to, room, from, size, LEVEL)
+                   : 0;
     return ZSTD_isError(n) ? 0 : n;
 }
 
@@ -21,7 +23,8 @@ bool compression_decompress(void *to, size_t size, const void *from, size_t byte
 {
     if (!compression_decoder)
         compression_decoder = ZSTD_createDCtx();
-    size_t n = compression_decoder ? ZSTD_decompressDCtx(compression_decoder, to, size, from, bytes) : 0;
+    size_t n =
+        compression_decoder ? ZSTD_decompressDCtx(compression_decoder, to, size, from, bytes) : 0;
     return !ZSTD_isError(n) && n == size;
 }
 

@@ -40,13 +40,15 @@ bool expiring_records_accept(const struct chunk *fact)
 }
 
 /* The first of a thread in a part: the calls that were open come before it, as the part before may be gone. */
-static void expiring_records_append_open(struct expiring_records *p, const struct run *run, struct chunk fact)
+static void expiring_records_append_open(struct expiring_records *p, const struct run *run,
+                                         struct chunk fact)
 {
     struct encoder open = {0};
     if (fact.size < 8 || map_get(&p->entered, fact.session, fact.thread))
         return;
     map_put(&p->entered, fact.session, fact.thread, p);
-    if (call_entries_encode_open(&run->entries, fact.session, fact.thread, chunk_get_u64(fact.data), &open)) {
+    if (call_entries_encode_open(&run->entries, fact.session, fact.thread, chunk_get_u64(fact.data),
+                                 &open)) {
         fact.data = open.data;
         fact.size = (uint32_t)open.size;
         delta_codec_encode(p->brief, &p->facts, fact);
@@ -54,14 +56,16 @@ static void expiring_records_append_open(struct expiring_records *p, const struc
     encoder_free(&open);
 }
 
-void expiring_records_append(struct expiring_records *passing, const struct run *run, struct chunk fact)
+void expiring_records_append(struct expiring_records *passing, const struct run *run,
+                             struct chunk fact)
 {
     if (fact.kind == CHUNK_ENTRIES)
         expiring_records_append_open(passing, run, fact);
     delta_codec_encode(passing->brief, &passing->facts, fact);
 }
 
-bool expiring_records_flush(struct expiring_records *p, const struct run *run, bool all, struct chunk *passed)
+bool expiring_records_flush(struct expiring_records *p, const struct run *run, bool all,
+                            struct chunk *passed)
 {
     if (p->facts.size < (all ? 1 : PASSING_BYTES))
         return false;
@@ -80,14 +84,15 @@ bool expiring_parts_note(struct expiring_parts *passed, struct chunk fact)
 {
     if (fact.size != PASSED_BYTES)
         return false;
-    passed->items = array_reserve(passed->items, &passed->room, passed->count + 1, sizeof *passed->items);
-    passed->items[passed->count++] =
-        (struct expiring_part){.place = chunk_get_u64(fact.data), .events = chunk_get_u64(fact.data + 8)};
+    passed->items =
+        array_reserve(passed->items, &passed->room, passed->count + 1, sizeof *passed->items);
+    passed->items[passed->count++] = (struct expiring_part){.place = chunk_get_u64(fact.data),
+                                                            .events = chunk_get_u64(fact.data + 8)};
     return true;
 }
 
-static bool expiring_records_apply_part(struct run *run, uint64_t place, void (*play)(void *, struct chunk),
-                      void *context)
+static bool expiring_records_apply_part(struct run *run, uint64_t place,
+                                        void (*play)(void *, struct chunk), void *context)
 {
     size_t size;
     uint8_t *data = tracefile_get(run->trace, CHUNK_PART, place, &size);
@@ -106,8 +111,8 @@ static bool expiring_records_apply_part(struct run *run, uint64_t place, void (*
 }
 
 /* Those that were put before the first event that is kept are given back, or will be. */
-bool expiring_parts_apply(struct expiring_parts *passed, struct run *run, void (*play)(void *, struct chunk),
-                 void *context)
+bool expiring_parts_apply(struct expiring_parts *passed, struct run *run,
+                          void (*play)(void *, struct chunk), void *context)
 {
     uint64_t first = order_first(run->order);
     bool good = true;

@@ -20,10 +20,12 @@ struct expiring_records *expiring_records_new(void);
 void expiring_records_free(struct expiring_records *passing);
 bool expiring_records_accept(const struct chunk *fact);
 /* Once the run knows it. */
-void expiring_records_append(struct expiring_records *passing, const struct run *run, struct chunk fact);
+void expiring_records_append(struct expiring_records *passing, const struct run *run,
+                             struct chunk fact);
 /* Puts away what was gathered, where that is enough, or any (all).  True: *passed, whose data lasts until the next call,
  * is a fact that says where. */
-bool expiring_records_flush(struct expiring_records *passing, const struct run *run, bool all, struct chunk *passed);
+bool expiring_records_flush(struct expiring_records *passing, const struct run *run, bool all,
+                            struct chunk *passed);
 
 /* ---- reading ---- */
 
@@ -35,9 +37,10 @@ struct expiring_parts {
     size_t count, room;
 };
 
-bool expiring_parts_note(struct expiring_parts *passed, struct chunk fact); /* false: it cannot be */
+bool expiring_parts_note(struct expiring_parts *passed,
+                         struct chunk fact); /* false: it cannot be */
 /* Once the order is there: plays what was not forgotten.  False: a part of it cannot be read.  Empties it. */
-bool expiring_parts_apply(struct expiring_parts *passed, struct run *run, void (*play)(void *, struct chunk),
-                 void *context);
+bool expiring_parts_apply(struct expiring_parts *passed, struct run *run,
+                          void (*play)(void *, struct chunk), void *context);
 
 #endif

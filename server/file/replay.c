@@ -23,7 +23,8 @@ struct trace_replay_state {
     uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
     bool ended, lost; /* lost: the state could not be read */
     struct expiring_parts passed; /* until the state was read */
-    struct checkpoint_hangup *hangups; /* of a run that is gone on with: those that its state tells */
+    struct checkpoint_hangup
+        *hangups; /* of a run that is gone on with: those that its state tells */
     size_t hangup_count;
     bool resumed;
     uint64_t begin_ns, told_ns, chunks;
@@ -123,13 +124,15 @@ static void trace_replay_apply_checkpoint(struct trace_replay_state *player, str
     player->oldest = chunk.thread;
     if (player->resumed)
         player->hangups = checkpoint_read_hangups(chunk, &player->hangup_count);
-    if (!checkpoint_read_state(player->run, chunk, trace_replay_apply_expiring, trace_replay_apply_hangup, player)) {
+    if (!checkpoint_read_state(player->run, chunk, trace_replay_apply_expiring,
+                               trace_replay_apply_hangup, player)) {
         player->trouble = "the state of the run";
         player->lost = true;
     }
 }
 
-static void trace_replay_apply_slots(struct trace_replay_state *player, struct program_session *session, struct chunk chunk)
+static void trace_replay_apply_slots(struct trace_replay_state *player,
+                                     struct program_session *session, struct chunk chunk)
 {
     const char *error = NULL;
     size_t count;
@@ -142,56 +145,68 @@ static void trace_replay_apply_slots(struct trace_replay_state *player, struct p
 }
 
 /* (Newer ones came with the state.) */
-static void trace_replay_apply_profile(struct trace_replay_state *player, struct program_session *session, struct chunk chunk,
-                      bool stale)
+static void trace_replay_apply_profile(struct trace_replay_state *player,
+                                       struct program_session *session, struct chunk chunk,
+                                       bool stale)
 {
     const char *error = NULL;
-    if (!stale && !program_session_decode_profile(session, chunk.thread, chunk.data, chunk.size, &error))
+    if (!stale &&
+        !program_session_decode_profile(session, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
-static void trace_replay_apply_metrics(struct trace_replay_state *player, struct program_session *session, struct chunk chunk,
-                        bool stale)
+static void trace_replay_apply_metrics(struct trace_replay_state *player,
+                                       struct program_session *session, struct chunk chunk,
+                                       bool stale)
 {
     const char *error = NULL;
-    if (!stale && !program_session_decode_metrics(session, chunk.thread, chunk.data, chunk.size, &error))
+    if (!stale &&
+        !program_session_decode_metrics(session, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
 /* What somebody told who is no program. */
-static bool trace_replay_apply_external(struct trace_replay_state *player, struct chunk chunk, bool stale)
+static bool trace_replay_apply_external(struct trace_replay_state *player, struct chunk chunk,
+                                        bool stale)
 {
     struct decoder in = decoder_init(chunk.data, chunk.size);
     if (chunk.session != PROGRAM_METRICS_NO_PROCESS ||
         (chunk.kind != MESSAGE_METRIC && chunk.kind != MESSAGE_SAMPLED_CELLS))
         return false;
     if (!stale && !(chunk.kind == MESSAGE_METRIC
-                        ? metric_decode_name(player->run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)
-                        : metric_decode_samples(player->run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)))
+                        ? metric_decode_name(player->run, PROGRAM_METRICS_NO_PROCESS,
+                                             OS_METRICS_NO_PROCESS, &in)
+                        : metric_decode_samples(player->run, PROGRAM_METRICS_NO_PROCESS,
+                                                OS_METRICS_NO_PROCESS, &in)))
         player->trouble = in.error;
     return true;
 }
 
-static void trace_replay_apply_calls(struct trace_replay_state *player, struct program_session *session, struct chunk chunk,
-                         bool stale)
+static void trace_replay_apply_calls(struct trace_replay_state *player,
+                                     struct program_session *session, struct chunk chunk,
+                                     bool stale)
 {
     const char *error = NULL;
-    if (!stale && !program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, &error))
+    if (!stale &&
+        !program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
-static void trace_replay_apply_switches(struct trace_replay_state *player, struct program_session *session, struct chunk chunk)
+static void trace_replay_apply_switches(struct trace_replay_state *player,
+                                        struct program_session *session, struct chunk chunk)
 {
     const char *error = NULL;
     if (!program_session_decode_switches(session, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
-static void trace_replay_apply_placements(struct trace_replay_state *player, struct program_session *session, struct chunk chunk,
-                       bool stale)
+static void trace_replay_apply_placements(struct trace_replay_state *player,
+                                          struct program_session *session, struct chunk chunk,
+                                          bool stale)
 {
     const char *error = NULL;
-    if (!stale && !program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, &error))
+    if (!stale &&
+        !program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
 
@@ -222,7 +237,8 @@ static void trace_replay_apply_message(struct trace_replay_state *player, struct
         trace_replay_apply_switches(player, session, chunk);
     else if (chunk.kind == CHUNK_SPANS)
         trace_replay_apply_placements(player, session, chunk, stale);
-    else if (!program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
+    else if (!program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data,
+                                             chunk.size, &error))
         player->trouble = error;
 }
 
@@ -304,7 +320,7 @@ struct run *trace_replay(const char *path, const char **why)
     if (!file)
         return NULL;
     struct trace_replay_state player = {.run = run_new(tracefile_run(file), 1, file),
-                            .begin_ns = loop_clock_ns()};
+                                        .begin_ns = loop_clock_ns()};
     run_set_wait_for_missing(player.run);
     char *damage;
     tracefile_replay(file, trace_replay_apply_all, &player, &damage);
@@ -332,7 +348,7 @@ struct run *trace_replay(const char *path, const char **why)
 }
 
 struct run *trace_replay_resumed(struct tracefile *file, const char *path, uint64_t keep_bytes,
-                         const char **why)
+                                 const char **why)
 {
     struct trace_replay_state player = {
         .run = run_new(tracefile_run(file), 1, file), .begin_ns = loop_clock_ns(), .resumed = true};

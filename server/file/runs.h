@@ -7,7 +7,8 @@
 struct run_registry {
     struct run **items; /* in the order in which they began */
     size_t count, room;
-    uint64_t askings; /* for runs, so far; see struct run.asked; run_registry_touch and idle_reload_run count */
+    uint64_t
+        askings; /* for runs, so far; see struct run.asked; run_registry_touch and idle_reload_run count */
     const char *output; /* FILE, DIR/ or NULL for the user's state directory */
     uint64_t keep_bytes; /* of each; 0: everything */
     bool quiet; /* nothing is said of those that begin */

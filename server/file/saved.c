@@ -41,7 +41,7 @@ static bool read_facts(struct decoder *facts, bool is_brief, void (*play)(void *
 }
 
 bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
-                void *context)
+                          void *context)
 {
     struct decoder in = decoder_init(news.data, news.size);
     uint32_t size = decode_u32(&in);
@@ -83,7 +83,8 @@ static const uint8_t *read_begin(struct decoder *in, struct run *run, uint32_t *
     if (run)
         run->last_ns = last_ns;
     for (uint32_t i = 0; i < processes && !in->error; i++) {
-        uint64_t waited = decode_u64(in), dropped = decode_u64(in), unfollowed = all ? decode_u64(in) : 0;
+        uint64_t waited = decode_u64(in), dropped = decode_u64(in),
+                 unfollowed = all ? decode_u64(in) : 0;
         if (run && i < run->process_count) {
             run->processes[i].waited_ns = waited;
             run->processes[i].dropped = dropped;
@@ -97,7 +98,7 @@ static const uint8_t *read_begin(struct decoder *in, struct run *run, uint32_t *
 }
 
 bool checkpoint_read_state(struct run *run, struct chunk state, void (*restored)(void *context),
-                 void (*hangup)(void *context, uint32_t session), void *context)
+                           void (*hangup)(void *context, uint32_t session), void *context)
 {
     struct decoder in = decoder_init(state.data, state.size);
     uint32_t hangups;
@@ -120,7 +121,8 @@ struct checkpoint_hangup *checkpoint_read_hangups(struct chunk state, size_t *co
     *count = list ? hangups : 0;
     struct checkpoint_hangup *told = xmalloc((*count + 1) * sizeof *told);
     for (size_t i = 0; i < *count; i++)
-        told[i] = (struct checkpoint_hangup){chunk_get_u32(list + 8 * i), chunk_get_u32(list + 8 * i + 4)};
+        told[i] = (struct checkpoint_hangup){chunk_get_u32(list + 8 * i),
+                                             chunk_get_u32(list + 8 * i + 4)};
     return told;
 }
 

@@ -73,7 +73,8 @@ static void keep_fact(struct run *run, struct chunk chunk)
         return;
     }
     if (chunk.kind == CHUNK_HANGUP) {
-        s->hangups = array_reserve(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
+        s->hangups =
+            array_reserve(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
         s->hangups[s->hangup_count++] =
             (struct checkpoint_hangup){chunk.session, tracefile_epoch(run->trace)};
         return;
@@ -82,26 +83,27 @@ static void keep_fact(struct run *run, struct chunk chunk)
 }
 
 /* Of sums the newest are enough. */
-static void keep_sums(void *user, const struct call_context_thread *thread, const struct encoder *body)
+static void keep_sums(void *user, const struct call_context_thread *thread,
+                      const struct encoder *body)
 {
     struct run *run = user;
     delta_codec_encode(run->saving->brief, &run->saving->facts,
-              (struct chunk){.kind = CHUNK_SUMS,
-                             .session = thread->session,
-                             .thread = thread->code,
-                             .data = body->data,
-                             .size = (uint32_t)body->size});
+                       (struct chunk){.kind = CHUNK_SUMS,
+                                      .session = thread->session,
+                                      .thread = thread->code,
+                                      .data = body->data,
+                                      .size = (uint32_t)body->size});
 }
 
 static void keep_meters(void *user, uint32_t session, uint32_t thread, const struct encoder *body)
 {
     struct run *run = user;
     delta_codec_encode(run->saving->brief, &run->saving->facts,
-              (struct chunk){.kind = CHUNK_METERS,
-                             .session = session,
-                             .thread = thread,
-                             .data = body->data,
-                             .size = (uint32_t)body->size});
+                       (struct chunk){.kind = CHUNK_METERS,
+                                      .session = session,
+                                      .thread = thread,
+                                      .data = body->data,
+                                      .size = (uint32_t)body->size});
 }
 
 static void keep_reached(void *context, const struct encoder *body)
@@ -142,7 +144,8 @@ void checkpoint_begin(struct run *run, uint64_t keep_bytes)
     run->keeper = &keeper;
 }
 
-void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_hangup *hangups, size_t count)
+void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_hangup *hangups,
+                       size_t count)
 {
     struct checkpoint_writer *s = run->saving;
     s->news = news;
@@ -268,11 +271,11 @@ static bool checkpoint_end_write(struct run *run)
         return false;
     }
     struct checkpoint state = {.data = out->data,
-                          .size = out->size,
-                          .news = s->state_news,
-                          .parts = s->parts,
-                          .part_count = s->part_count,
-                          .written = order_saved_bytes(run->order)};
+                               .size = out->size,
+                               .news = s->state_news,
+                               .parts = s->parts,
+                               .part_count = s->part_count,
+                               .written = order_saved_bytes(run->order)};
     return tracefile_save_end(run->trace, &state);
 }
 
@@ -341,8 +344,8 @@ static void checkpoint_finish_write(struct run *run, bool saved)
     else if (saved && s->keep_bytes)
         note_moment(run);
     /* it grows until it is looked at again */
-    s->forgets =
-        saved && s->moment_count > 1 && tracefile_kept(run->trace) + checkpoint_interval_bytes(run) > s->keep_bytes;
+    s->forgets = saved && s->moment_count > 1 &&
+                 tracefile_kept(run->trace) + checkpoint_interval_bytes(run) > s->keep_bytes;
     if (s->forgets)
         s->step = READY;
 }
@@ -382,7 +385,8 @@ bool checkpoint_is_urgent(const struct run *run)
 
 bool checkpoint_is_overdue(const struct run *run)
 {
-    return checkpoint_is_urgent(run) && tracefile_unsaved(run->trace) >= LAG_MOST * checkpoint_interval_bytes(run);
+    return checkpoint_is_urgent(run) &&
+           tracefile_unsaved(run->trace) >= LAG_MOST * checkpoint_interval_bytes(run);
 }
 
 static bool one_step(struct run *run)

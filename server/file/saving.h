@@ -19,7 +19,7 @@ struct checkpoint_hangup {
 void checkpoint_begin(struct run *run, uint64_t keep_bytes);
 /* Behind that, of a run that is gone on with: what was written down before. */
 void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_hangup *hangups,
-                   size_t count);
+                       size_t count);
 /* Begins to save, or forgets, if it is time.  Between two chunks that are told: the state is of this moment. */
 void checkpoint_poll(struct run *run);
 /* Goes on with that for its share of the turn; true when there is no more to do now.  Between two chunks, too. */

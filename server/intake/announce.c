@@ -71,7 +71,7 @@ bool program_session_is_foreign(const struct program_session *session, uint32_t 
 {
     uintptr_t place = session->high_count ? (uintptr_t)map_get(&session->foreign, code, 0) : 0;
     return place && line_identity_has_changed(&session->run->identities, session->highs[place - 1],
-                                          session->number);
+                                              session->number);
 }
 
 static bool is_own(const struct program_session *session, uint64_t high)
@@ -85,8 +85,8 @@ static void note_foreign(struct program_session *session, const struct line_mess
 {
     if (is_own(session, told->high))
         return;
-    session->highs =
-        array_reserve(session->highs, &session->high_room, session->high_count + 1, sizeof *session->highs);
+    session->highs = array_reserve(session->highs, &session->high_room, session->high_count + 1,
+                                   sizeof *session->highs);
     session->highs[session->high_count++] = told->high;
     map_put(&session->foreign, told->code, 0, (void *)(uintptr_t)session->high_count);
 }
@@ -174,7 +174,7 @@ static void declarations_lose_early(struct program_session *session, struct earl
     if (session->early_count == EARLY_MOST)
         return;
     session->early = array_reserve(session->early, &session->early_room, session->early_count + 1,
-                          sizeof *session->early);
+                                   sizeof *session->early);
     session->early[session->early_count++] = loss;
 }
 
@@ -186,7 +186,8 @@ static void declarations_lose_declared(struct program_session *session, uint32_t
         if (loss.code == code && program_session_is_foreign(session, code))
             continue;
         if (loss.code == code)
-            order_note_loss(session->run->order, program_session_line(session, code), loss.first, loss.count);
+            order_note_loss(session->run->order, program_session_line(session, code), loss.first,
+                            loss.count);
         else
             session->early[kept++] = loss;
     }
@@ -195,12 +196,12 @@ static void declarations_lose_declared(struct program_session *session, uint32_t
 
 /* ---- lines ---- */
 
-static void own_line(struct program_session *session, const struct line_message *told, uint32_t line,
-                     uint32_t thread)
+static void own_line(struct program_session *session, const struct line_message *told,
+                     uint32_t line, uint32_t thread)
 {
     set_line(session, told->code, line);
     session->own_lines = array_reserve(session->own_lines, &session->own_line_room,
-                              session->own_line_count + 1, sizeof *session->own_lines);
+                                       session->own_line_count + 1, sizeof *session->own_lines);
     session->own_lines[session->own_line_count++] = line;
     if (run_line_at(session->run, line)->programs++ == 0)
         order_resume_input(session->run->order, line);
@@ -209,11 +210,12 @@ static void own_line(struct program_session *session, const struct line_message 
         order_opened_by(session->run->order, line, by);
     declarations_lose_declared(session, told->code);
     if (session->run->spans) /* it may have been on a carrier before */
-        placements_set_task_line(cpu_placement_tasks(session->run), session->number, told->code, line);
+        placements_set_task_line(cpu_placement_tasks(session->run), session->number, told->code,
+                                 line);
 }
 
-static void open_line(struct program_session *session, const struct line_message *told, struct decoder *in,
-                      uint32_t thread)
+static void open_line(struct program_session *session, const struct line_message *told,
+                      struct decoder *in, uint32_t thread)
 {
     struct run_line line = {.process = session->process,
                             .object = told->object,
@@ -246,7 +248,8 @@ static bool read_line(struct program_session *session, struct decoder *in, uint3
     if (told.code == 0 || !told.kind.size)
         decoder_fail(in, "a line has no code or no kind");
     else if (known && session->run->live)
-        decoder_fail(in, "a line was announced twice"); /* in a file: by what its state keeps, too */
+        decoder_fail(in,
+                     "a line was announced twice"); /* in a file: by what its state keeps, too */
     else if (!known)
         open_line(session, &told, in, thread);
     else
@@ -255,7 +258,8 @@ static bool read_line(struct program_session *session, struct decoder *in, uint3
 }
 
 /* The line of that code; 0, with in->error, if nobody announced it. */
-static uint32_t announced_line(const struct program_session *session, struct decoder *in, uint32_t code)
+static uint32_t announced_line(const struct program_session *session, struct decoder *in,
+                               uint32_t code)
 {
     uint32_t line = program_session_line(session, code);
     if (!line)
@@ -354,16 +358,16 @@ static bool read_module(struct program_session *session, struct decoder *in)
         decoder_fail(in, "there are too many modules");
         return false;
     }
-    struct run_module m = {
-        .start = told.start,
-        .end = told.end,
-        .bias = told.bias,
-        .build_id_bytes = told.build_id.size,
-        .path = xstrndup(told.path.bytes ? told.path.bytes : "", told.path.size)};
+    struct run_module m = {.start = told.start,
+                           .end = told.end,
+                           .bias = told.bias,
+                           .build_id_bytes = told.build_id.size,
+                           .path =
+                               xstrndup(told.path.bytes ? told.path.bytes : "", told.path.size)};
     if (told.build_id.size)
         memcpy(m.build_id, told.build_id.bytes, told.build_id.size);
-    process->modules = array_reserve(process->modules, &process->module_room, process->module_count + 1,
-                            sizeof *process->modules);
+    process->modules = array_reserve(process->modules, &process->module_room,
+                                     process->module_count + 1, sizeof *process->modules);
     process->modules[process->module_count++] = m;
     return true;
 }
@@ -422,7 +426,8 @@ static bool read_awaits(struct program_session *session, struct decoder *in, uin
 {
     struct awaits_message told;
     uint32_t about = decode_awaits(in, &told) ? announced_line(session, in, told.line) : 0;
-    uint32_t own = program_session_line(session, thread), last = program_session_line(session, told.last);
+    uint32_t own = program_session_line(session, thread),
+             last = program_session_line(session, told.last);
     if (about && (!own || !last))
         decoder_fail(in, "a thread that was not announced waits, or waits after no event");
     if (in->error)
@@ -448,8 +453,8 @@ static bool read_carrier(struct program_session *session, struct decoder *in)
     }
     struct placements *stays = cpu_placement_tasks(session->run);
     char *name = text_name(told.name), *cluster = text_name(told.cluster);
-    placements_name_carrier(stays, placements_carrier(stays, session->number, told.carrier), told.tid, name,
-                 cluster);
+    placements_name_carrier(stays, placements_carrier(stays, session->number, told.carrier),
+                            told.tid, name, cluster);
     free(name);
     free(cluster);
     return true;
@@ -462,7 +467,8 @@ static bool read_input(struct program_session *session, struct decoder *in, uint
     struct decoder body = *in;
     if (!decode_input(in, &input))
         return false;
-    input_store_add(session->run, session->number, thread, program_session_line(session, thread), &input);
+    input_store_add(session->run, session->number, thread, program_session_line(session, thread),
+                    &input);
     run_fact(session->run, (struct chunk){.kind = CHUNK_INPUT,
                                           .session = session->number,
                                           .thread = thread,
@@ -488,13 +494,13 @@ static bool read_describe(struct decoder *in)
 static size_t kept_size(unsigned type, struct decoder in)
 {
     struct rename_message told;
-    bool since =
-        type == MESSAGE_NAME && decode_rename(&in, &told) && in.size > 8 + told.name.size;
+    bool since = type == MESSAGE_NAME && decode_rename(&in, &told) && in.size > 8 + told.name.size;
     return since ? in.size - 8 : in.size;
 }
 
 /* What later chunks rely on must outlive forgetting. */
-static void declarations_keep_fact(struct program_session *session, unsigned type, const struct decoder *in, uint32_t thread)
+static void declarations_keep_fact(struct program_session *session, unsigned type,
+                                   const struct decoder *in, uint32_t thread)
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
@@ -509,7 +515,8 @@ static void declarations_keep_fact(struct program_session *session, unsigned typ
                                               .size = (uint32_t)kept_size(type, *in)});
 }
 
-bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in, uint32_t thread)
+bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in,
+                        uint32_t thread)
 {
     if (session->stale && type != MESSAGE_LOST)
         return true;
@@ -548,11 +555,13 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
     case MESSAGE_AWAITS:
         return read_awaits(session, in, thread);
     case MESSAGE_USAGE:
-        return usage_records_decode(&(struct usage_target){session->run, session->process, session, program_session_line},
-                         in);
+        return usage_records_decode(
+            &(struct usage_target){session->run, session->process, session, program_session_line},
+            in);
     case MESSAGE_HEAP:
-        return heap_records_decode(&(struct usage_target){session->run, session->process, session, program_session_line},
-                           in);
+        return heap_records_decode(
+            &(struct usage_target){session->run, session->process, session, program_session_line},
+            in);
     case MESSAGE_METRIC:
         return metric_decode_name(session->run, session->number, session->process, in);
     case MESSAGE_INPUT:

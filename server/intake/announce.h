@@ -79,18 +79,21 @@ struct missing_declaration {
     uint32_t code;
 };
 bool declarations_complete(const struct program_session *session, const struct ring_slot *slot,
-               struct missing_declaration *missing);
+                           struct missing_declaration *missing);
 /* Those who wait for it may go on. */
-void declarations_notify(struct program_session *session, enum declaration_kind what, uint32_t code);
-uint32_t program_session_line(const struct program_session *session, uint32_t code); /* 0: not announced */
+void declarations_notify(struct program_session *session, enum declaration_kind what,
+                         uint32_t code);
+uint32_t program_session_line(const struct program_session *session,
+                              uint32_t code); /* 0: not announced */
 /* It is another program's, of which events may be told by that one alone; others' may be about it, or its partners. */
 bool program_session_is_foreign(const struct program_session *session, uint32_t code);
 
 /* Takes one message body, of a thread if it is not 0.  False with in->error. */
-bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in, uint32_t thread);
+bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in,
+                        uint32_t thread);
 
 /* What a record's payload tells that was measured (did.c). */
-void program_session_decode_measured(struct program_session *session, uint32_t thread, const struct ring_slot *slot,
-                      struct event_id at);
+void program_session_decode_measured(struct program_session *session, uint32_t thread,
+                                     const struct ring_slot *slot, struct event_id at);
 
 #endif

@@ -3,13 +3,15 @@
 
 #include "wire/told.h"
 
-static bool has_line(const struct program_session *session, uint32_t code, struct missing_declaration *missing)
+static bool has_line(const struct program_session *session, uint32_t code,
+                     struct missing_declaration *missing)
 {
     *missing = (struct missing_declaration){DECLARED_LINE, code};
     return program_session_line(session, code) != 0;
 }
 
-static bool has_type(const struct program_session *session, uint16_t type, struct missing_declaration *missing)
+static bool has_type(const struct program_session *session, uint16_t type,
+                     struct missing_declaration *missing)
 {
     *missing = (struct missing_declaration){DECLARED_TYPE, type};
     return type >= LIMIT_TYPES || type == 0 ||
@@ -68,7 +70,8 @@ static bool has_partners(const struct program_session *session, const struct rin
     size_t measured = activity_record_bytes(slot);
     if (measured == SIZE_MAX)
         return true; /* it is refused */
-    struct decoder in = decoder_init((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
+    struct decoder in =
+        decoder_init((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
     while (decoder_remaining(&in) >= 16) {
         if (!has_line(session, decode_u32(&in), missing))
             return false;
@@ -78,7 +81,8 @@ static bool has_partners(const struct program_session *session, const struct rin
 }
 
 /* True if all that the slot names was announced; else *missing is what it waits for. */
-bool declarations_complete(const struct program_session *session, const struct ring_slot *slot, struct missing_declaration *missing)
+bool declarations_complete(const struct program_session *session, const struct ring_slot *slot,
+                           struct missing_declaration *missing)
 {
     if (slot->shape == SHAPE_CONTROL)
         return has_control(session, slot, missing);

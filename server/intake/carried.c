@@ -27,7 +27,8 @@ const char *placement_ring_add(struct placement_ring **list, int fd, uint32_t ca
         return "a ring that is not sealed";
     if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < PLACEMENT_MAP_BYTES)
         return "a ring of an impossible size";
-    struct task_placement_head *head = mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct task_placement_head *head =
+        mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
         return "a ring that cannot be mapped";
     if (head->magic != PLACEMENT_MAGIC || head->version != PLACEMENT_VERSION) {
@@ -81,13 +82,15 @@ static struct placement_clock clock_of(const struct placement_ring *ring, struct
         nanosleep(&(struct timespec){0, 1100000}, NULL);
         tsc_clock_read(ticks);
     }
-    return (struct placement_clock){.ticks = ticks, .span = tsc_clock_span(ticks, tsc_clock_counter())};
+    return (struct placement_clock){.ticks = ticks,
+                                    .span = tsc_clock_span(ticks, tsc_clock_counter())};
 }
 
 #define TIME_MOST ((uint64_t)1 << 60)
 
 /* A time that runs back becomes that of the switch before. */
-static uint64_t time_of(const struct placement_ring *ring, struct placement_clock *clock, uint64_t time)
+static uint64_t time_of(const struct placement_ring *ring, struct placement_clock *clock,
+                        uint64_t time)
 {
     if (clock->ticks && !tsc_clock_holds(&clock->span, time))
         clock->span = tsc_clock_span(clock->ticks, time);
@@ -120,7 +123,8 @@ static void placement_note_loss(struct placement_ring *ring, uint64_t count)
     ring->on = 0;
 }
 
-bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks, struct encoder *out)
+bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks,
+                           struct encoder *out)
 {
     const volatile struct task_switch *all = placement_switches(ring->head);
     uint64_t count = placement_available(ring), most = count < AT_ONCE ? count : AT_ONCE, done = 0;

@@ -29,6 +29,7 @@ unsigned placement_ring_is_full(const struct placement_ring *ring); /* in 256th 
 bool placement_ring_is_over(const struct placement_ring *ring); /* empty, and nothing more comes */
 /* Appends the body of a SPANS with what is there, up to some thousand; false: there is nothing, and nothing was
  * appended. */
-bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks, struct encoder *out);
+bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks,
+                           struct encoder *out);
 
 #endif

@@ -30,8 +30,8 @@ static void carrier_report_switch(struct carrier_stream *s, uint64_t task, uint6
     s->now.since_ns = s->now.at_ns;
 }
 
-bool program_session_decode_carriers(struct program_session *session, uint32_t number, const uint8_t *body, size_t size,
-                   const char **error)
+bool program_session_decode_carriers(struct program_session *session, uint32_t number,
+                                     const uint8_t *body, size_t size, const char **error)
 {
     struct decoder in = decoder_init(body, size);
     struct carrier_stream s = {.session = session, .stays = cpu_placement_tasks(session->run)};
@@ -42,8 +42,9 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
     uint32_t count = decode_count(&in, LEAST_BYTES);
     s.now.since_ns = of_run(session, since_ns);
     s.now.session = session->number;
-    s.now.on =
-        number && number < LIMIT_CARRIERS ? placements_carrier(s.stays, session->number, number) : 0;
+    s.now.on = number && number < LIMIT_CARRIERS
+                   ? placements_carrier(s.stays, session->number, number)
+                   : 0;
     for (uint32_t i = 0; i < count && !in.error; i++) {
         uint64_t after = decode_varint(&in), task = decode_varint(&in);
         at_ns += after;

@@ -13,12 +13,13 @@
 static const struct profile_region_cell *cell_at(const struct region_reader *region, uint32_t code)
 {
     return (const struct profile_region_cell *)(const void *)((const char *)region->head +
-                                                      REGION_CELLS_AT) +
+                                                              REGION_CELLS_AT) +
            code;
 }
 
 /* False: no meter begins there, or none that fits. */
-static bool metric_read_cell(const struct region_reader *region, uint32_t code, struct metric_sums *sums)
+static bool metric_read_cell(const struct region_reader *region, uint32_t code,
+                             struct metric_sums *sums)
 {
     uint8_t kind = LOOK(region->head->kinds[code]);
     const struct profile_region_cell *cell = cell_at(region, code);
@@ -55,7 +56,8 @@ bool metric_records_encode(struct region_reader *region, uint64_t ns, struct enc
     encode_u32(body, 0);
     for (uint32_t code = 1; code < cells; code++) {
         struct metric_sums now;
-        if (!metric_read_cell(region, code, &now) || memcmp(&now, &region->cells[code], sizeof now) == 0)
+        if (!metric_read_cell(region, code, &now) ||
+            memcmp(&now, &region->cells[code], sizeof now) == 0)
             continue;
         encode_metric_sums(body, &now);
         region->cells[code] = now;

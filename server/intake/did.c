@@ -10,7 +10,8 @@
 
 #define FACT_BYTES 24u /* before the head */
 
-static bool activity_is_plausible(const struct activity_record *head, const struct code_segment *steps)
+static bool activity_is_plausible(const struct activity_record *head,
+                                  const struct code_segment *steps)
 {
     uint64_t sum = 0;
     for (uint16_t i = 0; i < head->count; i++)
@@ -22,7 +23,7 @@ static bool activity_is_plausible(const struct activity_record *head, const stru
 
 /* Its clock, and the steps; false: there is nothing to keep. */
 static bool activity_store(struct run *run, uint32_t own, struct event_id at, int64_t time_ns,
-                 struct activity_record *head, const struct code_segment *steps)
+                           struct activity_record *head, const struct code_segment *steps)
 {
     if (head->what & ACTIVITY_CPU)
         cpu_placement_clocked(run, own, time_ns, head->cpu_ns, head->what & ACTIVITY_CPU_ANEW);
@@ -35,8 +36,8 @@ static bool activity_store(struct run *run, uint32_t own, struct event_id at, in
 
 /* The fact: u32 own line of the thread, u32 line, u64 number and i64 time ns of the event, then as with the record.
  * Where it cannot be, or there is no room, it is that what the thread does is not known from there on. */
-void program_session_decode_measured(struct program_session *session, uint32_t thread, const struct ring_slot *slot,
-                      struct event_id at)
+void program_session_decode_measured(struct program_session *session, uint32_t thread,
+                                     const struct ring_slot *slot, struct event_id at)
 {
     struct activity_record head = *(const struct activity_record *)(const void *)(slot + 1);
     const struct code_segment *steps = (const void *)((const char *)(slot + 1) + sizeof head);

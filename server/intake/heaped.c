@@ -23,7 +23,8 @@ static bool read_wrong(const struct usage_target *by, struct decoder *in, bool f
     wrong.site = decode_u64(in);
     wrong.before = decode_u64(in);
     wrong.node = first ? HEAP_NODE_NONE : decode_u32(in);
-    return in->error || (wrong.fault < HEAP_FAULTS && heap_totals_add_wrong(by->run, number, &wrong));
+    return in->error ||
+           (wrong.fault < HEAP_FAULTS && heap_totals_add_wrong(by->run, number, &wrong));
 }
 
 static bool read_wrongs(const struct usage_target *by, struct decoder *in, bool first)
@@ -155,7 +156,7 @@ static bool read_sample(const struct usage_target *by, struct decoder *in)
     int64_t at_ns = time_of(by, decode_u64(in));
     uint64_t bytes = decode_u64(in), blocks = decode_u64(in);
     struct os_metric_series live = {.process = by->process, .meter = OS_METRICS_HEAP_LIVE},
-                   count = {.process = by->process, .meter = OS_METRICS_HEAP_BLOCKS};
+                            count = {.process = by->process, .meter = OS_METRICS_HEAP_BLOCKS};
     if (!in->error && bytes <= INT64_MAX && blocks <= INT64_MAX) {
         os_metrics_add(by->run, &live, (struct os_metric_point){at_ns, (int64_t)bytes});
         os_metrics_add(by->run, &count, (struct os_metric_point){at_ns, (int64_t)blocks});

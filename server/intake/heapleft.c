@@ -72,13 +72,14 @@ static bool unfreed_is_unfreed(const struct heap_block *block)
 static off_t blocks_end(const struct heap_reader *map)
 {
     struct stat st;
-    return fstat(map->fd, &st) < 0                    ? 0
+    return fstat(map->fd, &st) < 0                 ? 0
            : (uint64_t)st.st_size < HEAP_MAP_BYTES ? st.st_size
                                                    : (off_t)HEAP_MAP_BYTES;
 }
 
 /* Goes over all that are there, holes left out.  What changes while it is read is left out, too. */
-static void each_block(struct unfreed_blocks *b, void (*with)(struct unfreed_blocks *b, const struct heap_block *))
+static void each_block(struct unfreed_blocks *b,
+                       void (*with)(struct unfreed_blocks *b, const struct heap_block *))
 {
     const struct heap_reader *h = b->map;
     struct heap_block *piece = xcalloc(PIECE, sizeof *piece),

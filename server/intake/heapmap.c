@@ -11,8 +11,8 @@
 #define AT_ONCE 1024u /* sums in one message */
 #define NODES_AT_ONCE 8192u
 
-void heap_reader_begin(struct heap_reader *map, int fd, bool (*tell)(void *context, const struct encoder *body),
-                   void *context)
+void heap_reader_begin(struct heap_reader *map, int fd,
+                       bool (*tell)(void *context, const struct encoder *body), void *context)
 {
     *map = (struct heap_reader){
         .fd = fd,
@@ -53,8 +53,14 @@ struct heap_amount {
 };
 
 /* Of numbers that may be anything. */
-static int64_t heap_reader_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static int64_t heap_reader_subtract(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+static int64_t heap_reader_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static int64_t heap_reader_subtract(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
 static uint64_t heap_reader_positive(int64_t n) { return n > 0 ? (uint64_t)n : 0; }
 
 /* The head with what threads have not told it yet.  What it was at most may have been in the midst of that: then that
@@ -156,8 +162,8 @@ static uint32_t put_nodes(const struct heap_reader *h, struct encoder *body, uin
     return put;
 }
 
-static uint32_t put_sums(const struct heap_reader *h, struct encoder *body, const struct heap_sum *now,
-                         uint32_t count, uint32_t *next)
+static uint32_t put_sums(const struct heap_reader *h, struct encoder *body,
+                         const struct heap_sum *now, uint32_t count, uint32_t *next)
 {
     uint32_t put = 0;
     size_t count_at = body->size;
@@ -172,8 +178,8 @@ static uint32_t put_sums(const struct heap_reader *h, struct encoder *body, cons
     return put;
 }
 
-static void put_head(const struct heap_reader *h, struct encoder *body, const struct heap_head *head,
-                     uint64_t now_ns)
+static void put_head(const struct heap_reader *h, struct encoder *body,
+                     const struct heap_head *head, uint64_t now_ns)
 {
     struct heap_amount a = amount_of(h, head);
     begin_body(body, HEAP_RECORD_SUMS, now_ns);
@@ -198,8 +204,8 @@ static bool is_same(const struct heap_reader *h, const struct heap_head *head)
     return head->unseen == h->unseen && head->unknown == h->unknown && h->told_count;
 }
 
-static void heap_reader_was_reported(struct heap_reader *h, const struct heap_reading *now, uint32_t from, uint32_t nodes,
-                     uint32_t bads)
+static void heap_reader_was_reported(struct heap_reader *h, const struct heap_reading *now,
+                                     uint32_t from, uint32_t nodes, uint32_t bads)
 {
     memcpy(h->told + from, now->sums + from, (now->next - from) * sizeof *now->sums);
     h->told_nodes += nodes;

@@ -19,11 +19,13 @@ struct heap_reader {
 };
 
 /* The rest is zero. */
-void heap_reader_begin(struct heap_reader *map, int fd, bool (*tell)(void *context, const struct encoder *body),
-                   void *context);
+void heap_reader_begin(struct heap_reader *map, int fd,
+                       bool (*tell)(void *context, const struct encoder *body), void *context);
 void heap_reader_end(struct heap_reader *map); /* the descriptor stays open */
 void heap_reader_sample(const struct heap_reader *map, uint64_t now_ns); /* how much there is */
-void heap_reader_sums(struct heap_reader *map, uint64_t now_ns); /* and whose, of what has changed */
-void heap_reader_send_blocks(const struct heap_reader *map, uint64_t now_ns); /* each that is left */
+void heap_reader_sums(struct heap_reader *map,
+                      uint64_t now_ns); /* and whose, of what has changed */
+void heap_reader_send_blocks(const struct heap_reader *map,
+                             uint64_t now_ns); /* each that is left */
 
 #endif

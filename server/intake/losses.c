@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-static void loss_add(struct loss_records *losses, const struct program_session *session, uint32_t line, uint64_t first,
-                uint64_t count, bool dropped)
+static void loss_add(struct loss_records *losses, const struct program_session *session,
+                     uint32_t line, uint64_t first, uint64_t count, bool dropped)
 {
     losses->events += dropped ? 0 : count;
     if (!count || !program_session_line(session, line) || first == 0 || first > UINT64_MAX - count)
@@ -17,7 +17,8 @@ static void loss_add(struct loss_records *losses, const struct program_session *
         last->count += count;
         return;
     }
-    losses->items = array_reserve(losses->items, &losses->room, losses->count + 1, sizeof *losses->items);
+    losses->items =
+        array_reserve(losses->items, &losses->room, losses->count + 1, sizeof *losses->items);
     losses->items[losses->count++] = (struct loss_record){line, first, count, dropped};
 }
 
@@ -33,13 +34,13 @@ static void learn_shape(struct loss_records *losses, const struct ring_slot *slo
         shape.on_a += told.steps[i].type_a != 0;
         shape.on_b += told.steps[i].type_b != 0;
     }
-    losses->shapes =
-        array_reserve(losses->shapes, &losses->shape_room, losses->shape_count + 1, sizeof *losses->shapes);
+    losses->shapes = array_reserve(losses->shapes, &losses->shape_room, losses->shape_count + 1,
+                                   sizeof *losses->shapes);
     losses->shapes[losses->shape_count++] = shape;
 }
 
-static struct shape_steps steps_of(const struct loss_records *losses, const struct program_session *session,
-                                   uint16_t code)
+static struct shape_steps steps_of(const struct loss_records *losses,
+                                   const struct program_session *session, uint16_t code)
 {
     struct shape_steps steps = {.code = code};
     unsigned i = code - SHAPE_COMPOUND;
@@ -81,8 +82,8 @@ static void add_record(struct loss_records *losses, const struct program_session
     loss_add(losses, session, slot->line_b, slot->number_b, steps.on_b, false);
 }
 
-void loss_records_add(struct loss_records *losses, const struct program_session *session, const struct ring_slot *slots,
-                size_t count)
+void loss_records_add(struct loss_records *losses, const struct program_session *session,
+                      const struct ring_slot *slots, size_t count)
 {
     for (size_t i = 0, size; (size = slot_next_record(slots + i, count - i)) != 0; i += size) {
         if (slots[i].shape == SHAPE_CONTROL)

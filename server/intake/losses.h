@@ -20,8 +20,8 @@ struct loss_records {
 };
 
 /* Adds the events of some slots of one thread, and what the thread itself says to be lost there. */
-void loss_records_add(struct loss_records *losses, const struct program_session *session, const struct ring_slot *slots,
-                size_t count);
+void loss_records_add(struct loss_records *losses, const struct program_session *session,
+                      const struct ring_slot *slots, size_t count);
 /* Adds what the session took and holds back until its lines are announced. */
 void loss_records_add_held(struct loss_records *losses, const struct program_session *session);
 /* Puts them in order, stretches of numbers together. */

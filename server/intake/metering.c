@@ -27,18 +27,18 @@ bool metric_decode_name(struct run *run, uint32_t session, uint32_t process, str
         return false;
     }
     struct program_metric_name name = {.session = session,
-                                .code = told.code,
-                                .kind = told.kind,
-                                .name = text_name(told.name),
-                                .unit = text_name(told.unit)};
+                                       .code = told.code,
+                                       .kind = told.kind,
+                                       .name = text_name(told.name),
+                                       .unit = text_name(told.unit)};
     program_metrics_declare(run, &name);
     os_metrics_name(run, process, OS_METRICS_OWN + name.code,
-                 (struct os_metric_kind){
-                     .name = name.name,
-                     .unit = name.unit,
-                     .grows = name.kind == METRIC_COUNT,
-                     .scale = name.kind == METRIC_SAMPLED ? METRIC_SAMPLED_SCALE : 1,
-                 });
+                    (struct os_metric_kind){
+                        .name = name.name,
+                        .unit = name.unit,
+                        .grows = name.kind == METRIC_COUNT,
+                        .scale = name.kind == METRIC_SAMPLED ? METRIC_SAMPLED_SCALE : 1,
+                    });
     free(name.name);
     free(name.unit);
     return true;
@@ -54,13 +54,15 @@ bool metric_decode_samples(struct run *run, uint32_t session, uint32_t process, 
     for (uint32_t i = 0; i < count && !in->error; i++) {
         uint32_t code = decode_u32(in);
         int64_t value = (int64_t)decode_u64(in);
-        if (!can_be(session, code, session == PROGRAM_METRICS_NO_PROCESS ? METRIC_SAMPLED : METRIC_WATCHED))
+        if (!can_be(session, code,
+                    session == PROGRAM_METRICS_NO_PROCESS ? METRIC_SAMPLED : METRIC_WATCHED))
             decoder_fail(in, "a number of no meter");
         if (in->error)
             break;
         program_metrics_sample(run, session, code, at_ns, value);
-        os_metrics_add(run, &(struct os_metric_series){.process = process, .meter = OS_METRICS_OWN + code},
-                    (struct os_metric_point){at_ns, value});
+        os_metrics_add(
+            run, &(struct os_metric_series){.process = process, .meter = OS_METRICS_OWN + code},
+            (struct os_metric_point){at_ns, value});
     }
     return decoder_finish(in);
 }

@@ -70,7 +70,8 @@ void shared_queue_free(struct shared_queue *queue)
 #define RECORD_SLOTS (1 + LIMIT_PAYLOAD_BYTES / SLOT_BYTES) /* the longest record */
 
 /* It goes over what the program may change meanwhile: nothing is believed of it. */
-bool shared_queue_times(const struct shared_queue *queue, size_t most, uint64_t *first, uint64_t *last)
+bool shared_queue_times(const struct shared_queue *queue, size_t most, uint64_t *first,
+                        uint64_t *last)
 {
     const volatile struct ring_slot *slots =
         (const struct ring_slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
@@ -118,7 +119,8 @@ struct slot_copy_state {
 static void copy_up_to(struct slot_copy_state *c, size_t end)
 {
     const struct shared_queue *q = c->queue;
-    const struct ring_slot *slots = (const struct ring_slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
+    const struct ring_slot *slots =
+        (const struct ring_slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
     while (c->copied < end) {
         uint64_t first = (q->tail + c->copied) & (q->slots - 1), run = end - c->copied;
         run = run < q->slots - first ? run : q->slots - first;
@@ -169,7 +171,8 @@ static void shared_queue_note_slot(struct slot_copy_state *c, struct ring_slot *
     }
 }
 
-static bool is_beyond(const struct slot_copy_state *c, size_t size, const struct shared_queue_request *want)
+static bool is_beyond(const struct slot_copy_state *c, size_t size,
+                      const struct shared_queue_request *want)
 {
     const struct ring_slot *slot = &c->to[c->walked];
     return c->walked + size > want->most ||
@@ -186,21 +189,22 @@ static struct tsc_clock *ticks_of(const struct shared_queue *queue, struct tsc_c
     return ticks;
 }
 
-size_t shared_queue_copy(const struct shared_queue *queue, struct ring_slot *to, const struct shared_queue_request *want,
-                  unsigned *what)
+size_t shared_queue_copy(const struct shared_queue *queue, struct ring_slot *to,
+                         const struct shared_queue_request *want, unsigned *what)
 {
     size_t most = want->most < want->room ? want->most : want->room,
            limit = want->room - most < RECORD_SLOTS ? want->room : most + RECORD_SLOTS;
     struct slot_copy_state c = {.queue = queue,
-                        .to = to,
-                        .count = queue->there < limit ? queue->there : limit,
-                        .ticks = ticks_of(queue, want->ticks),
-                        .span = {.from = 1}};
+                                .to = to,
+                                .count = queue->there < limit ? queue->there : limit,
+                                .ticks = ticks_of(queue, want->ticks),
+                                .span = {.from = 1}};
     const struct shared_queue_request all = {.most = c.count, .horizon = UINT64_MAX},
-                            part = {.most = most, .horizon = want->horizon},
-                            *bounds = c.count == queue->there && want->horizon == UINT64_MAX
-                                          ? &all
-                                          : &part;
+                                      part = {.most = most, .horizon = want->horizon},
+                                      *bounds =
+                                          c.count == queue->there && want->horizon == UINT64_MAX
+                                              ? &all
+                                              : &part;
     size_t size;
     while ((size = next_record(&c)) != 0 && !(c.walked && is_beyond(&c, size, bounds))) {
         shared_queue_note_slot(&c, &to[c.walked]);

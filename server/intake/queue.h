@@ -43,11 +43,12 @@ struct shared_queue_request {
 /* Copies whole records of what there is; how many slots, 0: the first record needs more room.  What is copied is
  * looked at only there: the program may write on in the queue.  *what: what else there is to know of them.
  * Where there is no whole record, all is copied, to be refused by whoever reads it. */
-size_t shared_queue_copy(const struct shared_queue *queue, struct ring_slot *to, const struct shared_queue_request *want,
-                  unsigned *what);
+size_t shared_queue_copy(const struct shared_queue *queue, struct ring_slot *to,
+                         const struct shared_queue_request *want, unsigned *what);
 /* The times, as the program stamped them, of the first record that is there and of the last one within `most`
  * slots; false: none has a time. */
-bool shared_queue_times(const struct shared_queue *queue, size_t most, uint64_t *first, uint64_t *last);
+bool shared_queue_times(const struct shared_queue *queue, size_t most, uint64_t *first,
+                        uint64_t *last);
 /* Tells the program whether there is room for what is in it. */
 void shared_queue_announce_space(struct shared_queue *queue, bool room);
 /* Gives back the room of what lies before `tail`, and wakes a thread that waits for it. */

@@ -101,15 +101,15 @@ static bool can_be(struct region_reader *region, uint64_t ticks)
     if (ticks <= region->age)
         return true;
     clock_gettime(CLOCK_MONOTONIC, &ts);
-    struct region_moment moment = {
-        .ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec, .counter = tsc_clock_counter()};
+    struct region_moment moment = {.ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec,
+                                   .counter = tsc_clock_counter()};
     bool is = ticks <= age_by(region, clock_now(region, &moment));
     region->backwards += !is;
     return is;
 }
 
-static void region_reader_read_number(struct region_reader *region, struct region_context_seen *seen, unsigned i,
-                           uint64_t now)
+static void region_reader_read_number(struct region_reader *region,
+                                      struct region_context_seen *seen, unsigned i, uint64_t now)
 {
     if (i >= REAL && seen->is.scope != SCOPE_COUNTED && !can_be(region, now))
         return; /* as it was when it could be */
@@ -118,20 +118,22 @@ static void region_reader_read_number(struct region_reader *region, struct regio
     seen->grows[i] = now > seen->grows[i] ? now : seen->grows[i];
 }
 
-static void region_reader_read_minimum(struct region_context_seen *seen, uint64_t *least, uint64_t now)
+static void region_reader_read_minimum(struct region_context_seen *seen, uint64_t *least,
+                                       uint64_t now)
 {
     seen->changed |= now < *least;
     *least = now < *least ? now : *least;
 }
 
 /* What cannot be hangs below the thread, and counts for itself. */
-static void region_reader_note_context(struct region_reader *region, struct region_context_seen *seen, uint32_t index,
-                 const struct profile_region_context *c)
+static void region_reader_note_context(struct region_reader *region,
+                                       struct region_context_seen *seen, uint32_t index,
+                                       const struct profile_region_context *c)
 {
     if (seen->known)
         return;
     struct snapshot_scope is = {LOOK(c->parent),   LOOK(c->lands), LOOK(c->scope),
-                         LOOK(c->function), LOOK(c->site),  0};
+                                LOOK(c->function), LOOK(c->site),  0};
     bool bad_parent = index ? is.parent >= index : is.parent != 0, bad_lands = is.lands > index,
          bad_scope = is.scope > SCOPE_COUNTED;
     uint64_t since = is.scope == SCOPE_COUNTED ? LOOK(c->real) : 0;
@@ -174,7 +176,8 @@ static bool looked_at_end(const struct region_reader *region)
 }
 
 /* What passed since the innermost call went on, but for what is known that the thread did not run. */
-static uint64_t region_reader_running_ticks(const struct region_reader *region, const struct profile_region_frame *frame, uint64_t now)
+static uint64_t region_reader_running_ticks(const struct region_reader *region,
+                                            const struct profile_region_frame *frame, uint64_t now)
 {
     uint64_t ran = LOOK(frame->ran), off = LOOK(region->head->off_ticks), all = now - off;
     return ran && off <= now && ran <= all ? all - ran : 0;
@@ -189,8 +192,9 @@ static bool is_outermost(struct map *functions, const struct snapshot_scope *is)
     return true;
 }
 
-static void region_reader_read_frame(struct region_reader *region, const struct profile_region_frame *frame, bool top,
-                          uint64_t now, struct map *functions)
+static void region_reader_read_frame(struct region_reader *region,
+                                     const struct profile_region_frame *frame, bool top,
+                                     uint64_t now, struct map *functions)
 {
     const struct profile_region_context *all =
         (const void *)((const char *)region->head + REGION_CONTEXTS_AT);
@@ -201,7 +205,8 @@ static void region_reader_read_frame(struct region_reader *region, const struct 
     struct region_context_seen *seen = &region->seen[context];
     if (!seen->open++)
         seen->open_ended = LOOK(all[context].ended);
-    uint64_t own = LOOK(frame->own), last = began && top ? region_reader_running_ticks(region, frame, now) : 0;
+    uint64_t own = LOOK(frame->own),
+             last = began && top ? region_reader_running_ticks(region, frame, now) : 0;
     if (began && began <= now && is_outermost(functions, &seen->is) && can_be(region, now - began))
         seen->open_real = now - began;
     if (last && looked_at_end(region)) {
@@ -293,27 +298,28 @@ static uint64_t told_ns(const struct region_reader *region, const struct region_
     return since_ns < moment->ns ? moment->ns - since_ns : moment->ns;
 }
 
-static void region_reader_encode_head(const struct region_reader *region, const struct region_moment *moment,
-                      struct encoder *out)
+static void region_reader_encode_head(const struct region_reader *region,
+                                      const struct region_moment *moment, struct encoder *out)
 {
     const struct profile_region_head *head = region->head;
     double ps = LOOK(head->clock) == QUEUE_CLOCK_TICKS ? moment->rate * 1000 / 256 : 1000.0 / 256;
     double enter = ps * LOOK(head->enter_256), exit = ps * LOOK(head->exit_256);
     struct snapshot_head told = {.time_ns = told_ns(region, moment),
-                             .flags = LOOK(head->blind)          ? SNAPSHOT_BLIND
-                                      : LOOK(head->looked_ticks) ? SNAPSHOT_CPU
-                                                                 : 0,
-                             .enter_ps = enter < 1e9 ? (uint32_t)enter : 1000000000u,
-                             .exit_ps = exit < 1e9 ? (uint32_t)exit : 1000000000u,
-                             .folded = LOOK(head->folded),
-                             .deep = LOOK(head->deep),
-                             .mismatched = LOOK(head->mismatched),
-                             .backwards = region->backwards};
+                                 .flags = LOOK(head->blind)          ? SNAPSHOT_BLIND
+                                          : LOOK(head->looked_ticks) ? SNAPSHOT_CPU
+                                                                     : 0,
+                                 .enter_ps = enter < 1e9 ? (uint32_t)enter : 1000000000u,
+                                 .exit_ps = exit < 1e9 ? (uint32_t)exit : 1000000000u,
+                                 .folded = LOOK(head->folded),
+                                 .deep = LOOK(head->deep),
+                                 .mismatched = LOOK(head->mismatched),
+                                 .backwards = region->backwards};
     encode_snapshot_head(out, &told);
 }
 
-static struct snapshot_context region_reader_format_context(const struct region_reader *region, const struct region_moment *moment,
-                               uint32_t index)
+static struct snapshot_context region_reader_format_context(const struct region_reader *region,
+                                                            const struct region_moment *moment,
+                                                            uint32_t index)
 {
     const struct region_context_seen *s = &region->seen[index];
     uint64_t ns[GROWS];
@@ -339,7 +345,8 @@ static struct snapshot_context region_reader_format_context(const struct region_
         .open_last_ns = in_ns(region, moment, s->open_last)};
 }
 
-bool region_reader_encode(struct region_reader *region, const struct region_moment *moment, struct encoder *out)
+bool region_reader_encode(struct region_reader *region, const struct region_moment *moment,
+                          struct encoder *out)
 {
     uint32_t before = UINT32_MAX, told = 0;
     size_t begin = out->size;

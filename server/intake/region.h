@@ -39,7 +39,8 @@ struct region_moment region_reader_now(struct tsc_clock *ticks, bool all);
 bool region_reader_poll(struct region_reader *region, const struct region_moment *moment);
 /* Appends the body of a SUMS (wire/sums.h): of those that have changed, REGION_READER_CHUNK at most.  False: that was all. */
 #define REGION_READER_CHUNK 4096u
-bool region_reader_encode(struct region_reader *region, const struct region_moment *moment, struct encoder *out);
+bool region_reader_encode(struct region_reader *region, const struct region_moment *moment,
+                          struct encoder *out);
 /* What was told got lost: the next time all of it is told. */
 void region_reader_pending(struct region_reader *region);
 

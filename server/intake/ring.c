@@ -82,8 +82,8 @@ static struct ring_moment moment_of(const struct ring_reader *ring, struct tsc_c
     }
     clock_gettime(CLOCK_MONOTONIC, &ts);
     moment.counter = moment.counter && ticks->count >= 2;
-    moment.now =
-        moment.counter ? tsc_clock_counter() : (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    moment.now = moment.counter ? tsc_clock_counter()
+                                : (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
     if (moment.counter)
         moment.span = tsc_clock_span(ticks, moment.now);
     return moment;
@@ -107,7 +107,8 @@ static uint64_t time_of(const struct ring_moment *m, struct tsc_clock_range *spa
 }
 
 /* False: it cannot be. */
-static bool ring_reader_decode_word(struct ring_reader *ring, struct ring_moment *m, uint64_t word, struct call_record *e)
+static bool ring_reader_decode_word(struct ring_reader *ring, struct ring_moment *m, uint64_t word,
+                                    struct call_record *e)
 {
     uint32_t context =
         (uint32_t)(word >> CALL_RECORD_CONTEXT_SHIFT) & ((1u << (CALL_RECORD_TIME_SHIFT - 1)) - 1);
@@ -126,7 +127,8 @@ static bool ring_reader_decode_word(struct ring_reader *ring, struct ring_moment
     return true;
 }
 
-static void ring_reader_append_entry(struct ring_reader *ring, struct encoder *out, bool *any, const struct call_record *e)
+static void ring_reader_append_entry(struct ring_reader *ring, struct encoder *out, bool *any,
+                                     const struct call_record *e)
 {
     if (!*any) {
         ring->last_ns = e->time_ns;
@@ -136,10 +138,12 @@ static void ring_reader_append_entry(struct ring_reader *ring, struct encoder *o
     encode_call_record(out, &ring->last_ns, e);
 }
 
-bool ring_reader_decode(struct ring_reader *ring, struct tsc_clock *ticks, bool last, struct encoder *out)
+bool ring_reader_decode(struct ring_reader *ring, struct tsc_clock *ticks, bool last,
+                        struct encoder *out)
 {
     _Atomic uint64_t *words = call_records_words(ring->head);
-    uint64_t count = ring_reader_available(ring), most = count < RING_READER_CHUNK ? count : RING_READER_CHUNK, done = 0;
+    uint64_t count = ring_reader_available(ring),
+             most = count < RING_READER_CHUNK ? count : RING_READER_CHUNK, done = 0;
     bool any = false;
     if (!most)
         return false;

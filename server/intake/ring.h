@@ -28,6 +28,7 @@ bool ring_reader_is_empty(const struct ring_reader *ring);
  * appended.  last: the program is gone; what its end left half done is passed over.  
  */
 #define RING_READER_CHUNK 16384u
-bool ring_reader_decode(struct ring_reader *ring, struct tsc_clock *ticks, bool last, struct encoder *out);
+bool ring_reader_decode(struct ring_reader *ring, struct tsc_clock *ticks, bool last,
+                        struct encoder *out);
 
 #endif

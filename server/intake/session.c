@@ -15,7 +15,8 @@ uint32_t program_session_own_line(const struct program_session *session, uint32_
 }
 uint32_t program_session_number(const struct program_session *session) { return session->number; }
 
-struct program_session *program_session_new(struct run *run, uint32_t number, struct hello_message *hello)
+struct program_session *program_session_new(struct run *run, uint32_t number,
+                                            struct hello_message *hello)
 {
     struct program_session *session = xcalloc(1, sizeof *session);
     session->run = run;
@@ -37,7 +38,8 @@ struct program_session *program_session_new(struct run *run, uint32_t number, st
     hello->arguments = hello->variables = NULL;
     hello->argument_count = hello->variable_count = 0;
     run->connected++;
-    run->sessions = array_reserve(run->sessions, &run->session_room, number + 1, sizeof *run->sessions);
+    run->sessions =
+        array_reserve(run->sessions, &run->session_room, number + 1, sizeof *run->sessions);
     while (run->session_count <= number)
         run->sessions[run->session_count++] = NULL;
     run->sessions[number] = session;
@@ -46,7 +48,8 @@ struct program_session *program_session_new(struct run *run, uint32_t number, st
 }
 
 /* From where a record was made: with the calls that led there, where it bears them. */
-static uint32_t site_of(struct program_session *session, uint32_t thread, const struct ring_slot *slot)
+static uint32_t site_of(struct program_session *session, uint32_t thread,
+                        const struct ring_slot *slot)
 {
     bool within = slot_has_context(slot);
     struct site site = {.process = session->process,
@@ -66,18 +69,20 @@ static uint32_t site_of(struct program_session *session, uint32_t thread, const 
 
 /* ---- events ---- */
 
-static bool session_is_implied(const struct program_session *session, struct event_id last, struct event_id at)
+static bool session_is_implied(const struct program_session *session, struct event_id last,
+                               struct event_id at)
 {
     return last.line && last.line == at.line && last.number < at.number &&
            !order_line_shared(session->run->order, at.line);
 }
 
-static void accept_point(struct program_session *session, struct thread_state *state, struct arrival *a,
-                         struct arrival *b)
+static void accept_point(struct program_session *session, struct thread_state *state,
+                         struct arrival *a, struct arrival *b)
 {
-    bool known =
-        session_is_implied(session, state->last[0], a->at) || session_is_implied(session, state->last[1], a->at) ||
-        (b && (session_is_implied(session, state->last[0], b->at) || session_is_implied(session, state->last[1], b->at)));
+    bool known = session_is_implied(session, state->last[0], a->at) ||
+                 session_is_implied(session, state->last[1], a->at) ||
+                 (b && (session_is_implied(session, state->last[0], b->at) ||
+                        session_is_implied(session, state->last[1], b->at)));
     if (!known)
         a->after[0] = state->last[0];
     if (!a->doubt)
@@ -106,7 +111,7 @@ static void accept_compound(struct program_session *session, struct thread_state
 {
     const struct event_shape *shape = session->shapes[slot->shape - SHAPE_COMPOUND];
     struct event_id a = {base.at.line, slot->number_a},
-               b = {program_session_line(session, slot->line_b), slot->number_b};
+                    b = {program_session_line(session, slot->line_b), slot->number_b};
     for (unsigned i = 0; i < shape->count; i++) {
         const struct shape_step *step = &shape->steps[i];
         struct arrival on_a = base, on_b = base;
@@ -143,8 +148,8 @@ static struct decoder payload_of(const struct ring_slot *slot)
     return decoder_init((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
 }
 
-static bool read_partners(const struct program_session *session, const struct ring_slot *slot, struct event_id *refs,
-                          size_t *count)
+static bool read_partners(const struct program_session *session, const struct ring_slot *slot,
+                          struct event_id *refs, size_t *count)
 {
     struct decoder in = payload_of(slot);
     while (decoder_remaining(&in) >= 16 && *count < LIMIT_PARTNERS) {
@@ -207,7 +212,8 @@ static bool accept_single(struct program_session *session, struct thread_state *
     } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
                base.relation == RELATION_ORDER) {
         partners = xmalloc((1 + slot->payload_bytes / 16) * sizeof *partners);
-        partners[count++] = (struct event_id){program_session_line(session, slot->line_b), slot->number_b};
+        partners[count++] =
+            (struct event_id){program_session_line(session, slot->line_b), slot->number_b};
         ok = partners[0].line != 0;
         if (ok && slot->flags & SLOT_PARTNERS)
             ok = read_partners(session, slot, partners, &count);
@@ -224,7 +230,8 @@ static bool accept_single(struct program_session *session, struct thread_state *
     return ok;
 }
 
-static void add_payload_text(struct program_session *session, const struct ring_slot *slot, struct event_id at)
+static void add_payload_text(struct program_session *session, const struct ring_slot *slot,
+                             struct event_id at)
 {
     size_t measured = activity_record_bytes(slot);
     char *text =
@@ -234,14 +241,15 @@ static void add_payload_text(struct program_session *session, const struct ring_
     free(text);
 }
 
-static bool session_refers_to_others(const struct program_session *session, const struct ring_slot *slot)
+static bool session_refers_to_others(const struct program_session *session,
+                                     const struct ring_slot *slot)
 {
     return program_session_is_foreign(session, slot->line_a) ||
            (slot->shape >= SHAPE_COMPOUND && program_session_is_foreign(session, slot->line_b));
 }
 
-static bool accept_record(struct program_session *session, struct thread_state *state, uint32_t thread,
-                          const struct ring_slot *slot, const char **error)
+static bool accept_record(struct program_session *session, struct thread_state *state,
+                          uint32_t thread, const struct ring_slot *slot, const char **error)
 {
     uint32_t own = program_session_line(session, thread);
     struct arrival base = {.at = {program_session_line(session, slot->line_a), slot->number_a},
@@ -283,8 +291,8 @@ static bool accept_record(struct program_session *session, struct thread_state *
 
 static void session_step(struct program_session *session, size_t slots);
 
-bool program_session_decode_message(struct program_session *session, unsigned type, uint32_t thread, const uint8_t *body,
-                     size_t size, const char **error)
+bool program_session_decode_message(struct program_session *session, unsigned type, uint32_t thread,
+                                    const uint8_t *body, size_t size, const char **error)
 {
     struct decoder in = decoder_init(body, size);
     bool ok = handle_declaration(session, type, &in, thread);
@@ -300,8 +308,8 @@ bool program_session_decode_message(struct program_session *session, unsigned ty
 /* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX with
  * error. */
 static size_t session_apply_slots(struct program_session *session, struct thread_state *state,
-                         const struct ring_slot *slots, size_t count, struct missing_declaration *missing,
-                         const char **error)
+                                  const struct ring_slot *slots, size_t count,
+                                  struct missing_declaration *missing, const char **error)
 {
     size_t i = 0;
     while (i < count) {
@@ -338,8 +346,8 @@ static void hold_slots(struct program_session *session, struct thread_state *sta
         memmove(state->held, state->held + state->held_begin, state->held_count * sizeof *slots);
         state->held_begin = 0;
     }
-    state->held =
-        array_reserve(state->held, &state->held_room, state->held_count + count, sizeof *state->held);
+    state->held = array_reserve(state->held, &state->held_room, state->held_count + count,
+                                sizeof *state->held);
     memcpy(state->held + state->held_count, slots, count * sizeof *slots);
     state->held_count += count;
     session->held_total += count;
@@ -360,7 +368,8 @@ static void release_one(struct program_session *session, struct thread_state *st
     uint32_t now = session->batch;
     session->batch = state->held_epoch; /* there they lie in the journal */
     size_t n = state->held_count,
-           taken = session_apply_slots(session, state, state->held + state->held_begin, n, &missing, &error);
+           taken = session_apply_slots(session, state, state->held + state->held_begin, n, &missing,
+                                       &error);
     session->batch = now;
     if (taken == SIZE_MAX)
         taken = n; /* a bad slot: what follows it cannot be read */
@@ -402,8 +411,8 @@ static void session_step(struct program_session *session, size_t slots)
         order_step(session->run->order, LOOKS + 4 * (uint64_t)slots);
 }
 
-static bool session_apply_or_hold(struct program_session *session, uint32_t thread, const struct ring_slot *slots,
-                         size_t count, const char **error)
+static bool session_apply_or_hold(struct program_session *session, uint32_t thread,
+                                  const struct ring_slot *slots, size_t count, const char **error)
 {
     struct thread_state *state = thread_state_for(session, thread);
     struct missing_declaration missing;
@@ -423,8 +432,8 @@ static bool session_apply_or_hold(struct program_session *session, uint32_t thre
     return true;
 }
 
-bool program_session_decode_slots(struct program_session *session, uint32_t thread, const struct ring_slot *slots, size_t count,
-                   const char **error)
+bool program_session_decode_slots(struct program_session *session, uint32_t thread,
+                                  const struct ring_slot *slots, size_t count, const char **error)
 {
     order_pin(session->run->order);
     bool ok = session_apply_or_hold(session, thread, slots, count, error);
@@ -472,7 +481,8 @@ void program_session_close(struct program_session *session)
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
         const struct thread_state *state = walk.value;
         if (state->held_count && !program_session_process(session)->left)
-            order_report(run->order, (struct event_id){program_session_line(session, (uint32_t)walk.a), 0},
+            order_report(run->order,
+                         (struct event_id){program_session_line(session, (uint32_t)walk.a), 0},
                          (struct event_id){0, 0}, "names lines or types that were never announced");
     }
     size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */

@@ -6,7 +6,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static void read_one(const struct program_session *session, struct decoder *in, struct decoder *cpus, uint64_t *at_ns)
+static void read_one(const struct program_session *session, struct decoder *in,
+                     struct decoder *cpus, uint64_t *at_ns)
 {
     uint64_t code = decode_varint(in), rest = decode_varint(in);
     uint64_t cpu = decoder_remaining(cpus) ? decode_varint(cpus) : 0;
@@ -14,8 +15,8 @@ static void read_one(const struct program_session *session, struct decoder *in, 
     *at_ns += rest >> 2;
     if (line && !in->error)
         cpu_placement_switched(session->run, line, rest & 3,
-                            cpu && cpu <= UINT16_MAX ? (unsigned)cpu - 1 : UINT_MAX,
-                            (int64_t)(*at_ns - session->run->start_ns));
+                               cpu && cpu <= UINT16_MAX ? (unsigned)cpu - 1 : UINT_MAX,
+                               (int64_t)(*at_ns - session->run->start_ns));
 }
 
 /* What stands behind the switches: why there are none, and on which processors they were. */
@@ -29,14 +30,16 @@ static struct switch_backlog read_behind(struct decoder in, uint32_t count, cons
     for (uint32_t i = 0; i < 2 * count; i++)
         decode_varint(&in);
     struct switch_backlog behind = {.why = decode_string(&in, LIMIT_TEXT_BYTES), .cpus = in};
-    for (uint32_t i = 0; i < count && decoder_remaining(&behind.cpus); i++) /* all of them, or none */
+    for (uint32_t i = 0; i < count && decoder_remaining(&behind.cpus);
+         i++) /* all of them, or none */
         decode_varint(&in);
     decoder_finish(&in);
     *error = in.error;
     return behind;
 }
 
-bool program_session_decode_switches(struct program_session *session, const uint8_t *body, size_t size, const char **error)
+bool program_session_decode_switches(struct program_session *session, const uint8_t *body,
+                                     size_t size, const char **error)
 {
     struct decoder in = decoder_init(body, size);
     uint64_t lost = decode_u64(&in), at_ns = decode_u64(&in);

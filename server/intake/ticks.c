@@ -70,11 +70,11 @@ struct tsc_clock_range tsc_clock_span(const struct tsc_clock *ticks, uint64_t co
     const uint64_t t1 = ticks->points[high % TSC_CLOCK_POINTS].ticks,
                    n1 = ticks->points[high % TSC_CLOCK_POINTS].ns;
     return (struct tsc_clock_range){.from = low == oldest ? 0 : t0,
-                               .to = high == last ? UINT64_MAX : t1,
-                               .ticks = t0,
-                               .ns = n0,
-                               .otherwise = n1,
-                               .slope = (double)(n1 - n0) / (double)(t1 - t0)};
+                                    .to = high == last ? UINT64_MAX : t1,
+                                    .ticks = t0,
+                                    .ns = n0,
+                                    .otherwise = n1,
+                                    .slope = (double)(n1 - n0) / (double)(t1 - t0)};
 }
 
 double tsc_clock_rate(const struct tsc_clock *ticks)

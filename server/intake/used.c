@@ -5,7 +5,8 @@
 #include "wire/asleep.h"
 #include "wire/limits.h"
 
-static void usage_add_metric(const struct usage_target *by, struct usage_figure figure, bool exact, int64_t at_ns)
+static void usage_add_metric(const struct usage_target *by, struct usage_figure figure, bool exact,
+                             int64_t at_ns)
 {
     uint32_t line = figure.thread ? by->line(by->session, figure.thread) : 0;
     if (line && figure.meter == USAGE_ASLEEP)
@@ -14,12 +15,14 @@ static void usage_add_metric(const struct usage_target *by, struct usage_figure 
         return;
     if (figure.value > INT64_MAX)
         return;
-    os_metrics_add(by->run,
-                &(struct os_metric_series){
-                    .process = by->process, .thread = line, .meter = figure.meter, .exact = exact},
-                (struct os_metric_point){at_ns, (int64_t)figure.value});
+    os_metrics_add(
+        by->run,
+        &(struct os_metric_series){
+            .process = by->process, .thread = line, .meter = figure.meter, .exact = exact},
+        (struct os_metric_point){at_ns, (int64_t)figure.value});
     if (line && (figure.meter == USAGE_CPU || figure.meter == USAGE_READY))
-        cpu_placement_sampled(by->run, line, figure.meter == USAGE_READY, at_ns, figure.value, exact);
+        cpu_placement_sampled(by->run, line, figure.meter == USAGE_READY, at_ns, figure.value,
+                              exact);
 }
 
 bool usage_records_decode(const struct usage_target *by, struct decoder *in)

@@ -34,7 +34,8 @@ uint64_t loop_clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return test_clock_shown(&loop_turn_test_shift, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+    return test_clock_shown(&loop_turn_test_shift,
+                            (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
 }
 
 const char *loop_host_name(void)
@@ -54,7 +55,7 @@ static struct loop_turn_piece loop_turn_read_clocks(const char *what)
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (struct loop_turn_piece){what, loop_clock_ns(),
-                          (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec};
+                                    (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec};
 }
 
 void loop_turn_set_activity(const char *what)
@@ -63,8 +64,8 @@ void loop_turn_set_activity(const char *what)
         return;
     struct loop_turn_piece now = loop_turn_read_clocks(what);
     if (turn.now.what && now.cpu_ns - turn.now.cpu_ns > turn.most.cpu_ns)
-        turn.most =
-            (struct loop_turn_piece){turn.now.what, now.ns - turn.now.ns, now.cpu_ns - turn.now.cpu_ns};
+        turn.most = (struct loop_turn_piece){turn.now.what, now.ns - turn.now.ns,
+                                             now.cpu_ns - turn.now.cpu_ns};
     turn.now = now;
 }
 
@@ -91,8 +92,8 @@ static void on_end(struct ev_loop *loop, ev_prepare *prepare, int events)
         turn.longest = (struct loop_turn_piece){turn.most.what, took, cpu};
     if (cpu > turn.limit_ns)
         server_log("the loop was held %llu ms, %llu of work, %llu of them by %s",
-                 (unsigned long long)(took / 1000000), (unsigned long long)(cpu / 1000000),
-                 (unsigned long long)(turn.most.cpu_ns / 1000000), turn.most.what);
+                   (unsigned long long)(took / 1000000), (unsigned long long)(cpu / 1000000),
+                   (unsigned long long)(turn.most.cpu_ns / 1000000), turn.most.what);
 }
 
 void loop_turn_watch(struct ev_loop *loop)
@@ -111,6 +112,6 @@ void loop_turn_report(void)
 {
     if (turn.limit_ns)
         server_log("no turn of the loop worked longer than %llu ms (%s)",
-                 (unsigned long long)(turn.longest.cpu_ns / 1000000),
-                 turn.longest.what ? turn.longest.what : "nothing");
+                   (unsigned long long)(turn.longest.cpu_ns / 1000000),
+                   turn.longest.what ? turn.longest.what : "nothing");
 }

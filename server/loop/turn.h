@@ -13,7 +13,8 @@
 
 #define LOOP_TURN_READ_NS 5000000u  /* messages of all peers */
 #define LOOP_TURN_POLL_NS 10000000u /* queues, and what was put off */
-#define LOOP_TURN_TELL_NS 3000000u /* what was taken: a thread that begins waits for the turn's end */
+#define LOOP_TURN_TELL_NS                                                                          \
+    3000000u /* what was taken: a thread that begins waits for the turn's end */
 #define LOOP_TURN_LITTLE_NS 750000u /* queues of a run that saves, and keeps only a part */
 #define LOOP_TURN_SAVE_NS 3000000u  /* states of runs that are written */
 #define LOOP_TURN_WORK_NS 5000000u  /* questions of viewers */
@@ -29,7 +30,8 @@ struct loop_share loop_share_new(uint64_t ns);
 bool loop_share_left(struct loop_share share);
 
 void loop_turn_watch(struct ev_loop *loop);
-void loop_turn_set_activity(const char *what); /* a constant: from now on, until somebody says another */
+void loop_turn_set_activity(
+    const char *what); /* a constant: from now on, until somebody says another */
 uint64_t loop_turn_number(void);
 /* What is left of the time for reading, of all peers together. */
 bool loop_turn_may_read(void);

@@ -12,14 +12,17 @@ const char *profile_account_name(enum account account)
         [PROFILE_ACCOUNT_PATHS] = "what all paths of calls took is not what all functions took",
         [PROFILE_ACCOUNT_SHARES] = "what a function took by all who call it is not what it took",
         [PROFILE_ACCOUNT_LIFE] = "the functions of the thread took longer than it lived",
-        [PROFILE_ACCOUNT_STEPS] = "the steps of a record took longer than the time since the one before",
-        [PROFILE_ACCOUNT_LIVE] = "blocks that were taken and not given back are not those that are left"};
+        [PROFILE_ACCOUNT_STEPS] =
+            "the steps of a record took longer than the time since the one before",
+        [PROFILE_ACCOUNT_LIVE] =
+            "blocks that were taken and not given back are not those that are left"};
     return words[account];
 }
 
 bool profile_consistency_check_counts(enum account account)
 {
-    return account == PROFILE_ACCOUNT_ENDED || account == PROFILE_ACCOUNT_ARCS || account == PROFILE_ACCOUNT_LIVE;
+    return account == PROFILE_ACCOUNT_ENDED || account == PROFILE_ACCOUNT_ARCS ||
+           account == PROFILE_ACCOUNT_LIVE;
 }
 
 /* Calls of that function of all the process's threads that have begun and not ended; below 0: more
@@ -40,8 +43,9 @@ static int64_t open_calls(const struct call_contexts *all, uint32_t process,
 }
 
 /* A call on the stack of a coroutine may begin in one thread and end in another. */
-void profile_consistency_contexts(const struct call_contexts *all, const struct call_context_thread *thread,
-                       accounts_tell *tell, void *context)
+void profile_consistency_contexts(const struct call_contexts *all,
+                                  const struct call_context_thread *thread, accounts_tell *tell,
+                                  void *context)
 {
     for (size_t i = 0; i < thread->count; i++) {
         const struct snapshot_context *s = &thread->items[i].sums;
@@ -58,7 +62,8 @@ static void profile_consistency_add_saturating(int64_t *to, int64_t ns)
         *to = INT64_MAX;
 }
 
-static void profile_consistency_check_arcs(const struct call_profile *calls, accounts_tell *tell, void *context)
+static void profile_consistency_check_arcs(const struct call_profile *calls, accounts_tell *tell,
+                                           void *context)
 {
     struct call_sums *of = xcalloc(calls->function_count + 1, sizeof *of);
     for (size_t i = 0; i < calls->arc_count; i++) {
@@ -93,21 +98,23 @@ static bool is_more(int64_t part_ns, int64_t whole_ns)
     return part_ns - whole_ns > PROFILE_ACCOUNTS_SLACK_NS + whole_ns / 1000;
 }
 
-void profile_consistency_life(const struct call_profile *calls, int64_t life_ns, accounts_tell *tell, void *context)
+void profile_consistency_life(const struct call_profile *calls, int64_t life_ns,
+                              accounts_tell *tell, void *context)
 {
     int64_t self_ns = call_profile_all(calls).self_ns;
     if (is_more(self_ns, life_ns))
         tell(context, PROFILE_ACCOUNT_LIFE, self_ns, life_ns);
 }
 
-void profile_consistency_steps(int64_t sum_ns, int64_t passed_ns, accounts_tell *tell, void *context)
+void profile_consistency_steps(int64_t sum_ns, int64_t passed_ns, accounts_tell *tell,
+                               void *context)
 {
     if (is_more(sum_ns, passed_ns))
         tell(context, PROFILE_ACCOUNT_STEPS, sum_ns, passed_ns);
 }
 
 void profile_consistency_live(uint64_t taken, uint64_t freed, uint64_t left, accounts_tell *tell,
-                   void *context)
+                              void *context)
 {
     if (taken < freed || taken - freed != left)
         tell(context, PROFILE_ACCOUNT_LIVE, (int64_t)(taken - freed), (int64_t)left);

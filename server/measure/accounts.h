@@ -26,15 +26,19 @@ typedef void accounts_tell(void *context, enum account broken, int64_t is, int64
 const char *profile_account_name(enum account account);
 bool profile_consistency_check_counts(enum account account); /* its figures are no times */
 /* Of one thread's contexts; all: of the run. */
-void profile_consistency_contexts(const struct call_contexts *all, const struct call_context_thread *thread,
-                       accounts_tell *tell, void *context);
+void profile_consistency_contexts(const struct call_contexts *all,
+                                  const struct call_context_thread *thread, accounts_tell *tell,
+                                  void *context);
 /* Of what was made of them, one or several. */
-void profile_consistency_calls(const struct call_profile *calls, accounts_tell *tell, void *context);
+void profile_consistency_calls(const struct call_profile *calls, accounts_tell *tell,
+                               void *context);
 /* What a thread's functions took in a life of so long. */
-void profile_consistency_life(const struct call_profile *calls, int64_t life_ns, accounts_tell *tell, void *context);
+void profile_consistency_life(const struct call_profile *calls, int64_t life_ns,
+                              accounts_tell *tell, void *context);
 /* Steps of a record that came so long after the one before. */
-void profile_consistency_steps(int64_t sum_ns, int64_t passed_ns, accounts_tell *tell, void *context);
+void profile_consistency_steps(int64_t sum_ns, int64_t passed_ns, accounts_tell *tell,
+                               void *context);
 void profile_consistency_live(uint64_t taken, uint64_t freed, uint64_t left, accounts_tell *tell,
-                   void *context);
+                              void *context);
 
 #endif

@@ -57,7 +57,7 @@ void scope_block_times_entry(struct scope_block_times *t, const struct call_reco
     t->since_ns = e->time_ns;
     t->step = e->is == CALL_RECORD_BEGINS  ? 2 * e->context
               : e->is == CALL_RECORD_ENDED ? 2 * e->context + 1
-                                     : UINT32_MAX;
+                                           : UINT32_MAX;
 }
 
 void scope_block_times_free(struct scope_block_times *t)
@@ -84,7 +84,8 @@ static uint32_t *paths_of(struct scope_blocks *b, const struct scope_block_threa
     return paths;
 }
 
-static struct scope_block *block_of(struct scope_blocks *b, uint32_t path, uint64_t after, uint64_t until)
+static struct scope_block *block_of(struct scope_blocks *b, uint32_t path, uint64_t after,
+                                    uint64_t until)
 {
     uintptr_t group = (uintptr_t)map_get(&b->groups, path, after);
     if (!group)
@@ -99,7 +100,8 @@ static struct scope_block *block_of(struct scope_blocks *b, uint32_t path, uint6
 }
 
 /* What a thread did in a block; its `called` is the context whose call it comes after, 0 none. */
-static void scope_blocks_add_block(struct scope_blocks *b, const struct scope_block_thread *t, struct scope_block block)
+static void scope_blocks_add_block(struct scope_blocks *b, const struct scope_block_thread *t,
+                                   struct scope_block block)
 {
     struct scope_block *to = block_of(b, block.path, block.after, block.until);
     if (!to->times && !to->ns) {
@@ -122,8 +124,8 @@ static int by_step(const void *a, const void *b)
 }
 
 /* A passage is a block of its own where both of its ends are known. */
-static void add_passed(struct scope_blocks *b, const struct scope_block_thread *t, struct scope_block *block,
-                       const struct block_passage *p)
+static void add_passed(struct scope_blocks *b, const struct scope_block_thread *t,
+                       struct scope_block *block, const struct block_passage *p)
 {
     struct scope_block part = *block;
     bool ends = p->next == BLOCKS_END;
@@ -139,8 +141,8 @@ static void add_passed(struct scope_blocks *b, const struct scope_block_thread *
 }
 
 /* What is left is a block of which it is not known where it ends.  Steps come in their order. */
-static void add_step(struct scope_blocks *b, const struct scope_block_thread *t, struct scope_block block,
-                     uint32_t step, struct scope_block_times *times)
+static void add_step(struct scope_blocks *b, const struct scope_block_thread *t,
+                     struct scope_block block, uint32_t step, struct scope_block_times *times)
 {
     block.ns = (int64_t)times->ns[step];
     block.until = BLOCKS_ANY;
@@ -155,8 +157,8 @@ static void add_step(struct scope_blocks *b, const struct scope_block_thread *t,
         scope_blocks_add_block(b, t, block);
 }
 
-static void add_begin(struct scope_blocks *b, const struct scope_block_thread *t, uint32_t i, uint32_t path,
-                      struct scope_block_times *times)
+static void add_begin(struct scope_blocks *b, const struct scope_block_thread *t, uint32_t i,
+                      uint32_t path, struct scope_block_times *times)
 {
     struct call_sums sums = call_profile_for_context(t->is, &t->is->items[i]);
     uint32_t caller = t->scopes[t->is->items[i].sums.is.parent];
@@ -168,7 +170,8 @@ static void add_begin(struct scope_blocks *b, const struct scope_block_thread *t
     add_step(b, t, begin, 2 * i, times);
 }
 
-void scope_blocks_add(struct scope_blocks *b, const struct scope_block_thread *t, struct scope_block_times *times)
+void scope_blocks_add(struct scope_blocks *b, const struct scope_block_thread *t,
+                      struct scope_block_times *times)
 {
     uint32_t *paths = paths_of(b, t);
     if (times->passage_count)
@@ -182,10 +185,10 @@ void scope_blocks_add(struct scope_blocks *b, const struct scope_block_thread *t
         if (up && t->scopes[up] == b->scope && c->is.scope != SCOPE_COUNTED)
             add_step(b, t,
                      (struct scope_block){.path = paths[up],
-                                    .parent = t->scopes[above],
-                                    .after = t->sites[i] ? t->sites[i] : BLOCKS_NO_SITE,
-                                    .times = c->ended,
-                                    .called = i},
+                                          .parent = t->scopes[above],
+                                          .after = t->sites[i] ? t->sites[i] : BLOCKS_NO_SITE,
+                                          .times = c->ended,
+                                          .called = i},
                      2 * i + 1, times);
     }
     free(paths);

@@ -55,7 +55,8 @@ struct scope_block_times {
     size_t count;
     uint32_t step; /* that goes on, UINT32_MAX: it is not known which */
     uint64_t since_ns;
-    const struct scope_block_thread *thread; /* whose passages through `scope` are kept; NULL: none are */
+    const struct scope_block_thread
+        *thread; /* whose passages through `scope` are kept; NULL: none are */
     uint32_t scope;
     struct block_passage *passages;
     size_t passage_count, passage_room, added;
@@ -78,7 +79,7 @@ struct scope_block_thread {
 
 /* The passages of `times` are sorted by it. */
 void scope_blocks_add(struct scope_blocks *blocks, const struct scope_block_thread *thread,
-                struct scope_block_times *times);
+                      struct scope_block_times *times);
 /* Once all are added: by path, in the order of the code; and where each ends. */
 void scope_blocks_sort(struct scope_blocks *blocks);
 void scope_blocks_free(struct scope_blocks *blocks); /* empties it */

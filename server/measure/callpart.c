@@ -35,7 +35,8 @@ static struct call_context_thread as_of(const struct call_context_thread *thread
     struct call_context_thread then = {.session = thread->session, .code = thread->code};
     const char *why;
     for (uint32_t i = 0; i < count && i < thread->earlier.count; i++)
-        call_contexts_update(&then, thread->earlier.items[i].data, thread->earlier.items[i].size, &why);
+        call_contexts_update(&then, thread->earlier.items[i].data, thread->earlier.items[i].size,
+                             &why);
     return then;
 }
 
@@ -52,13 +53,16 @@ static uint64_t self_of(const struct snapshot_context *s)
 
 /* Whether a call that is open ran since it went on is known later: then it counts where it belongs, and all of self is
  * what it is. */
-static void profile_range_subtract_sums(struct snapshot_context *s, const struct snapshot_context *before)
+static void profile_range_subtract_sums(struct snapshot_context *s,
+                                        const struct snapshot_context *before)
 {
-    uint64_t self = profile_range_subtract_clamped(self_of(s), self_of(before)), own = profile_range_subtract_clamped(own_of(s), own_of(before));
+    uint64_t self = profile_range_subtract_clamped(self_of(s), self_of(before)),
+             own = profile_range_subtract_clamped(own_of(s), own_of(before));
     s->calls = profile_range_subtract_clamped(s->calls, before->calls);
     s->concurrent = profile_range_subtract_clamped(s->concurrent, before->concurrent);
     s->ended = profile_range_subtract_clamped(s->ended, before->ended);
-    s->real_ns = profile_range_subtract_clamped(s->real_ns + s->open_real_ns, before->real_ns + before->open_real_ns);
+    s->real_ns = profile_range_subtract_clamped(s->real_ns + s->open_real_ns,
+                                                before->real_ns + before->open_real_ns);
     s->own_ns = own < self ? own : self;
     s->off_ns = self - s->own_ns;
     s->open_real_ns = s->open_own_ns = s->open_last_ns = 0;
@@ -73,7 +77,8 @@ static void subtract_head(struct snapshot_head *head, const struct snapshot_head
 }
 
 /* A part has no least and no most; that times were measured is known by those that have them. */
-static void subtract_all(struct call_context_thread *thread, const struct call_context_thread *before)
+static void subtract_all(struct call_context_thread *thread,
+                         const struct call_context_thread *before)
 {
     static const struct snapshot_context none;
     for (size_t i = 0; i < thread->count; i++) {
@@ -85,7 +90,8 @@ static void subtract_all(struct call_context_thread *thread, const struct call_c
 }
 
 /* What they are called was found out for the newest ones. */
-static void profile_range_copy_names(struct call_context_thread *then, const struct call_context_thread *thread)
+static void profile_range_copy_names(struct call_context_thread *then,
+                                     const struct call_context_thread *thread)
 {
     then->line = thread->line;
     then->process = thread->process;
@@ -96,7 +102,8 @@ static void profile_range_copy_names(struct call_context_thread *then, const str
     }
 }
 
-static struct call_context_thread profile_range_copy_newest(const struct call_context_thread *thread)
+static struct call_context_thread
+profile_range_copy_newest(const struct call_context_thread *thread)
 {
     struct call_context_thread copy = *thread;
     copy.earlier = (struct profile_history){0};
@@ -106,14 +113,16 @@ static struct call_context_thread profile_range_copy_newest(const struct call_co
     return copy;
 }
 
-struct profile_range profile_range_make(const struct call_context_thread *thread, uint64_t from_ns, uint64_t to_ns)
+struct profile_range profile_range_make(const struct call_context_thread *thread, uint64_t from_ns,
+                                        uint64_t to_ns)
 {
     const struct profile_history *e = &thread->earlier;
     uint32_t first = from_ns ? profile_range_recorded_by(e, from_ns) : 0,
              last = to_ns < UINT64_MAX ? profile_range_recorded_after(e, to_ns) : e->count + 1;
     struct call_context_thread before = as_of(thread, first);
-    struct profile_range part = {.thread = last > e->count ? profile_range_copy_newest(thread) : as_of(thread, last),
-                            .from_ns = first ? e->items[first - 1].time_ns : 0};
+    struct profile_range part = {.thread = last > e->count ? profile_range_copy_newest(thread)
+                                                           : as_of(thread, last),
+                                 .from_ns = first ? e->items[first - 1].time_ns : 0};
     part.to_ns = part.thread.head.time_ns;
     profile_range_copy_names(&part.thread, thread);
     subtract_all(&part.thread, &before);

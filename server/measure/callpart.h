@@ -16,7 +16,7 @@ struct profile_range {
 
 /* from_ns 0, to_ns UINT64_MAX: open. */
 struct profile_range profile_range_make(const struct call_context_thread *thread, uint64_t from_ns,
-                              uint64_t to_ns);
+                                        uint64_t to_ns);
 void profile_range_free(struct profile_range *part);
 
 #endif

@@ -9,8 +9,8 @@ static uint32_t function_of(struct call_profile *calls, uint32_t scope)
     uintptr_t known = (uintptr_t)map_get(&calls->function_of, scope, 0);
     if (known)
         return (uint32_t)known - 1;
-    calls->functions = array_reserve(calls->functions, &calls->function_room, calls->function_count + 1,
-                            sizeof *calls->functions);
+    calls->functions = array_reserve(calls->functions, &calls->function_room,
+                                     calls->function_count + 1, sizeof *calls->functions);
     calls->functions[calls->function_count++] = (struct call_function){.scope = scope};
     map_put(&calls->function_of, scope, 0, (void *)(uintptr_t)calls->function_count);
     return (uint32_t)calls->function_count - 1;
@@ -21,7 +21,8 @@ static struct call_sums *arc_of(struct call_profile *calls, uint32_t from, uint3
     uintptr_t known = (uintptr_t)map_get(&calls->arc_of, from, to);
     if (known)
         return &calls->arcs[known - 1].sums;
-    calls->arcs = array_reserve(calls->arcs, &calls->arc_room, calls->arc_count + 1, sizeof *calls->arcs);
+    calls->arcs =
+        array_reserve(calls->arcs, &calls->arc_room, calls->arc_count + 1, sizeof *calls->arcs);
     calls->arcs[calls->arc_count++] = (struct call_arc){.from = from, .to = to};
     map_put(&calls->arc_of, from, to, (void *)(uintptr_t)calls->arc_count);
     return &calls->arcs[calls->arc_count - 1].sums;
@@ -50,7 +51,10 @@ static uint32_t node_of(struct call_profile *calls, uint32_t parent, uint32_t fu
 
 /* ---- sums ---- */
 
-static void call_profile_merge_min(int64_t *to, int64_t ns, bool known) { *to = !known || ns < *to ? ns : *to; }
+static void call_profile_merge_min(int64_t *to, int64_t ns, bool known)
+{
+    *to = !known || ns < *to ? ns : *to;
+}
 static void call_profile_merge_max(int64_t *to, int64_t ns) { *to = ns > *to ? ns : *to; }
 
 /* What cannot be stays what it can be at most. */
@@ -102,7 +106,8 @@ uint64_t call_profile_counted_only(const struct call_context_thread *thread)
 }
 
 /* Of one context.  The longest call is one from outside: those within it are shorter. */
-struct call_sums call_profile_for_context(const struct call_context_thread *thread, const struct call_context *c)
+struct call_sums call_profile_for_context(const struct call_context_thread *thread,
+                                          const struct call_context *c)
 {
     const struct snapshot_context *s = &c->sums;
     bool counted = s->is.scope == SCOPE_COUNTED, lands = s->is.lands == s->index && !counted,
@@ -205,8 +210,9 @@ static bool *find_reentered(const struct call_context_thread *thread)
     return reentered;
 }
 
-static void call_profile_add_context(struct call_profile *calls, const struct call_context_thread *thread, uint32_t index,
-                const uint32_t *scopes, uint32_t *nodes, bool reentered)
+static void call_profile_add_context(struct call_profile *calls,
+                                     const struct call_context_thread *thread, uint32_t index,
+                                     const uint32_t *scopes, uint32_t *nodes, bool reentered)
 {
     const struct call_context *c = &thread->items[index];
     uint32_t exit_ps = thread->head.exit_ps, parent = c->sums.is.parent;
@@ -227,7 +233,8 @@ static void call_profile_add_context(struct call_profile *calls, const struct ca
     made_by(&calls->nodes[nodes[parent]].sums, &sums, exit_ps);
 }
 
-void call_profile_add(struct call_profile *calls, const struct call_context_thread *thread, const uint32_t *scopes)
+void call_profile_add(struct call_profile *calls, const struct call_context_thread *thread,
+                      const uint32_t *scopes)
 {
     uint32_t *nodes = xcalloc(thread->count + 1, sizeof *nodes);
     bool *reentered = find_reentered(thread);
@@ -334,14 +341,14 @@ void call_profile_find_cycles(struct call_profile *calls)
              *to = xcalloc(calls->arc_count + 1, sizeof *to),
              *numbers = xcalloc(5 * n + 1, sizeof *numbers);
     struct call_cycle_search s = {.calls = calls,
-                       .first = first,
-                       .to = to,
-                       .index = numbers,
-                       .low = numbers + n,
-                       .next = numbers + 2 * n,
-                       .stack = numbers + 3 * n,
-                       .path = numbers + 4 * n,
-                       .held = xcalloc(n + 1, sizeof *s.held)};
+                                  .first = first,
+                                  .to = to,
+                                  .index = numbers,
+                                  .low = numbers + n,
+                                  .next = numbers + 2 * n,
+                                  .stack = numbers + 3 * n,
+                                  .path = numbers + 4 * n,
+                                  .held = xcalloc(n + 1, sizeof *s.held)};
     sort_arcs(calls, first, to);
     calls->cycles = 0;
     for (uint32_t f = 0; f < n; f++) {

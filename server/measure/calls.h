@@ -68,17 +68,21 @@ struct call_profile {
     size_t node_count, node_room;
     uint32_t cycles;
     struct map function_of, arc_of, node_of; /* to 1 + index */
-    const struct map *within; /* of the thread that is added: scopes in which it was made; or NULL */
+    const struct map
+        *within; /* of the thread that is added: scopes in which it was made; or NULL */
     const uint64_t *concurrent; /* of its contexts, if that is known better; or NULL */
 };
 
 /* How many calls of the thread were counted only, not timed. */
 uint64_t call_profile_counted_only(const struct call_context_thread *thread);
-int64_t call_profile_self(const struct call_context_thread *thread); /* ns of all of them themselves */
+int64_t
+call_profile_self(const struct call_context_thread *thread); /* ns of all of them themselves */
 /* What is known of one context of a thread. */
-struct call_sums call_profile_for_context(const struct call_context_thread *thread, const struct call_context *c);
+struct call_sums call_profile_for_context(const struct call_context_thread *thread,
+                                          const struct call_context *c);
 /* Adds a thread; scopes: of each of its contexts. */
-void call_profile_add(struct call_profile *calls, const struct call_context_thread *thread, const uint32_t *scopes);
+void call_profile_add(struct call_profile *calls, const struct call_context_thread *thread,
+                      const uint32_t *scopes);
 /* Once all are added: numbers the cycles. */
 void call_profile_find_cycles(struct call_profile *calls);
 int64_t call_profile_net(const struct call_sums *sums);

@@ -27,7 +27,7 @@ struct seq_conc_thread {
     struct seq_conc_open { /* by sums: its calls of them, and since when any is open */
         uint32_t calls;
         int64_t since_ns;
-    } * open;
+    } *open;
     size_t open_room;
     uint32_t maker;
     int64_t made_ns;
@@ -37,16 +37,15 @@ struct seq_conc_thread {
     bool done, runs, was_made;
 };
 
-void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread, const uint32_t *scope_of,
-               size_t context_count, uint32_t maker, int64_t made_ns)
+void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread,
+                  const uint32_t *scope_of, size_t context_count, uint32_t maker, int64_t made_ns)
 {
     c->threads = xreallocarray(c->threads, c->thread_count + 1, sizeof *c->threads);
-    c->threads[c->thread_count++] =
-        (struct seq_conc_thread){.scope_of = scope_of,
-                             .context_count = context_count,
-                             .walk = call_entries_walk(thread, 0),
-                             .maker = maker,
-                             .made_ns = made_ns};
+    c->threads[c->thread_count++] = (struct seq_conc_thread){.scope_of = scope_of,
+                                                             .context_count = context_count,
+                                                             .walk = call_entries_walk(thread, 0),
+                                                             .maker = maker,
+                                                             .made_ns = made_ns};
 }
 
 void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away, size_t count)
@@ -69,7 +68,8 @@ static uint32_t sums_of(struct seq_conc *c, uint32_t from, uint32_t to, uint8_t 
     return (uint32_t)c->count - 1;
 }
 
-static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t sums, int64_t now)
+static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t sums,
+                                int64_t now)
 {
     struct seq_conc_frame *f = &t->frames[t->depth - 1];
     struct seq_conc_sums *s = &c->items[sums];
@@ -84,7 +84,8 @@ static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, u
 }
 
 /* A thread is in calls of one sums as long as it is in any of them: recursion counts once. */
-static void seq_conc_leave_call(struct seq_conc *c, struct seq_conc_thread *t, const struct seq_conc_frame *f, int64_t now)
+static void seq_conc_leave_call(struct seq_conc *c, struct seq_conc_thread *t,
+                                const struct seq_conc_frame *f, int64_t now)
 {
     for (uint32_t i = 0; i < f->count; i++) {
         struct seq_conc_sums *s = &c->items[f->sums[i]];
@@ -99,13 +100,15 @@ static void seq_conc_leave_call(struct seq_conc *c, struct seq_conc_thread *t, c
 
 /* ---- calls ---- */
 
-static uint32_t scope_of(const struct seq_conc *c, const struct seq_conc_thread *t, uint32_t context)
+static uint32_t scope_of(const struct seq_conc *c, const struct seq_conc_thread *t,
+                         uint32_t context)
 {
     uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
     return scope < c->scopes ? scope : 0;
 }
 
-static struct seq_conc_caller seq_conc_innermost_scope(const struct seq_conc *c, const struct seq_conc_thread *t)
+static struct seq_conc_caller seq_conc_innermost_scope(const struct seq_conc *c,
+                                                       const struct seq_conc_thread *t)
 {
     for (size_t i = t->depth; i--;) {
         const struct seq_conc_frame *f = &t->frames[i];
@@ -174,7 +177,10 @@ static void end_call(struct seq_conc *c, struct seq_conc_thread *t, int64_t now)
 
 /* ---- one after the other ---- */
 
-static void seq_conc_fetch_entry(struct seq_conc_thread *t) { t->done = !call_entries_next(&t->walk, &t->next); }
+static void seq_conc_fetch_entry(struct seq_conc_thread *t)
+{
+    t->done = !call_entries_next(&t->walk, &t->next);
+}
 
 static struct seq_conc_thread *seq_conc_earliest_thread(const struct seq_conc *c)
 {

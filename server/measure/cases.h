@@ -49,9 +49,10 @@ struct seq_conc_absence {
 
 /* A thread; maker: the number, in the order of adding, of the thread that made it, and when.  What is given stays until
  * the end; `away`, in the order of time, is the callee's. */
-void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread, const uint32_t *scope_of,
-               size_t context_count, uint32_t maker, int64_t made_ns);
-void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away, size_t count); /* of the last one added */
+void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread,
+                  const uint32_t *scope_of, size_t context_count, uint32_t maker, int64_t made_ns);
+void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away,
+                          size_t count); /* of the last one added */
 /* About `budget` entries more; true: that was all. */
 bool seq_conc_step(struct seq_conc *c, uint64_t *budget);
 void seq_conc_free(struct seq_conc *c);

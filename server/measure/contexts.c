@@ -7,7 +7,8 @@
 
 #define SAVED_AT_ONCE 4096u /* contexts of one body */
 
-struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint32_t session, uint32_t code)
+struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint32_t session,
+                                                 uint32_t code)
 {
     uintptr_t known = (uintptr_t)map_get(&all->index, session, code);
     if (known)
@@ -30,7 +31,8 @@ static struct call_context *call_contexts_get(struct call_context_thread *thread
     return &thread->items[index];
 }
 
-static void call_contexts_set_sums(struct call_context_thread *thread, const struct snapshot_context *sums, bool is)
+static void call_contexts_set_sums(struct call_context_thread *thread,
+                                   const struct snapshot_context *sums, bool is)
 {
     struct call_context *c = call_contexts_get(thread, sums->index);
     struct snapshot_scope before = c->sums.is;
@@ -42,7 +44,7 @@ static void call_contexts_set_sums(struct call_context_thread *thread, const str
 }
 
 bool call_contexts_update(struct call_context_thread *thread, const uint8_t *body, size_t size,
-                   const char **why)
+                          const char **why)
 {
     struct decoder in = decoder_init(body, size);
     struct snapshot_context sums;
@@ -59,8 +61,8 @@ bool call_contexts_update(struct call_context_thread *thread, const uint8_t *bod
     return !in.error;
 }
 
-void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread, const uint8_t *body,
-                   size_t size)
+void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread,
+                        const uint8_t *body, size_t size)
 {
     profile_history_append(&thread->earlier, &all->earlier_bytes, thread->head.time_ns, body, size);
 }
@@ -99,9 +101,9 @@ static bool put_some(struct call_context_thread *thread, size_t *from, struct en
 }
 
 void call_contexts_save(struct call_contexts *all,
-                   void (*save)(void *user, const struct call_context_thread *thread,
-                                const struct encoder *body),
-                   void *user)
+                        void (*save)(void *user, const struct call_context_thread *thread,
+                                     const struct encoder *body),
+                        void *user)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         struct call_context_thread *thread = &all->threads[i];
@@ -116,14 +118,16 @@ void call_contexts_save(struct call_contexts *all,
     }
 }
 
-void call_contexts_announced(struct call_contexts *all, struct call_context_thread *thread, uint32_t line)
+void call_contexts_announced(struct call_contexts *all, struct call_context_thread *thread,
+                             uint32_t line)
 {
     thread->line = line;
     if (line)
         map_put(&all->lines, line, 0, (void *)(uintptr_t)(thread - all->threads + 1));
 }
 
-const struct call_context_thread *call_contexts_of_line(const struct call_contexts *all, uint32_t line)
+const struct call_context_thread *call_contexts_of_line(const struct call_contexts *all,
+                                                        uint32_t line)
 {
     uintptr_t known = (uintptr_t)map_get(&all->lines, line, 0);
     return known ? &all->threads[known - 1] : NULL;

@@ -40,21 +40,24 @@ struct call_contexts {
 };
 
 /* The thread, made on first use; until the next one is made. */
-struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint32_t session, uint32_t code);
+struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint32_t session,
+                                                 uint32_t code);
 /* It is announced as a line of the run; and the thread of one, or NULL. */
-void call_contexts_announced(struct call_contexts *all, struct call_context_thread *thread, uint32_t line);
-const struct call_context_thread *call_contexts_of_line(const struct call_contexts *all, uint32_t line);
+void call_contexts_announced(struct call_contexts *all, struct call_context_thread *thread,
+                             uint32_t line);
+const struct call_context_thread *call_contexts_of_line(const struct call_contexts *all,
+                                                        uint32_t line);
 /* Takes the body of a SUMS; false with *why: it cannot be believed. */
 bool call_contexts_update(struct call_context_thread *thread, const uint8_t *body, size_t size,
-                   const char **why);
+                          const char **why);
 /* Keeps such a body that was taken. */
-void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread, const uint8_t *body,
-                   size_t size);
+void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread,
+                        const uint8_t *body, size_t size);
 /* Tells all that has changed since it was told last, in bodies of SUMS: those that were kept; else the newest sums. */
 void call_contexts_save(struct call_contexts *all,
-                   void (*save)(void *user, const struct call_context_thread *thread,
-                                const struct encoder *body),
-                   void *user);
+                        void (*save)(void *user, const struct call_context_thread *thread,
+                                     const struct encoder *body),
+                        void *user);
 void call_contexts_free(struct call_contexts *all); /* empties it */
 
 #endif

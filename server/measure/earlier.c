@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void profile_history_append(struct profile_history *e, size_t *bytes, uint64_t time_ns, const uint8_t *body,
-                  size_t size)
+void profile_history_append(struct profile_history *e, size_t *bytes, uint64_t time_ns,
+                            const uint8_t *body, size_t size)
 {
     e->full |= *bytes + size > PROFILE_HISTORY_BYTES || size > UINT32_MAX;
     if (e->full || !size)

@@ -25,8 +25,8 @@ struct profile_history {
 };
 
 /* *bytes: of all threads.  The body is copied. */
-void profile_history_append(struct profile_history *earlier, size_t *bytes, uint64_t time_ns, const uint8_t *body,
-                  size_t size);
+void profile_history_append(struct profile_history *earlier, size_t *bytes, uint64_t time_ns,
+                            const uint8_t *body, size_t size);
 /* How many times there are. */
 uint32_t profile_history_times(const struct profile_history *earlier);
 void profile_history_free(struct profile_history *earlier); /* empties it */

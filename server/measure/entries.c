@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct call_entries_thread *thread_of(struct call_entries *all, uint32_t session, uint32_t code)
+static struct call_entries_thread *thread_of(struct call_entries *all, uint32_t session,
+                                             uint32_t code)
 {
     uintptr_t known = (uintptr_t)map_get(&all->index, session, code);
     if (known)
@@ -19,17 +20,19 @@ static struct call_entries_thread *thread_of(struct call_entries *all, uint32_t 
     return t;
 }
 
-const struct call_entries_thread *call_entries_for_thread(const struct call_entries *all, uint32_t session, uint32_t code)
+const struct call_entries_thread *call_entries_for_thread(const struct call_entries *all,
+                                                          uint32_t session, uint32_t code)
 {
     uintptr_t known = (uintptr_t)map_get(&all->index, session, code);
     return known ? all->threads[known - 1] : NULL;
 }
 
 /* Onto a stack, or above what there is room for. */
-#define PUSH_OPEN(of, one) call_entries_push_open(&(of)->open, &(of)->open_count, &(of)->open_room, &(of)->above, one)
+#define PUSH_OPEN(of, one)                                                                         \
+    call_entries_push_open(&(of)->open, &(of)->open_count, &(of)->open_room, &(of)->above, one)
 
-static void call_entries_push_open(struct call_entry_open **open, size_t *count, size_t *room, uint64_t *above,
-                 struct call_entry_open one)
+static void call_entries_push_open(struct call_entry_open **open, size_t *count, size_t *room,
+                                   uint64_t *above, struct call_entry_open one)
 {
     if (*count >= CALL_ENTRIES_DEPTH_MAX) {
         ++*above;
@@ -40,7 +43,8 @@ static void call_entries_push_open(struct call_entry_open **open, size_t *count,
 }
 
 /* The innermost one, whose end was told; NULL: it is not known. */
-static const struct call_entry_open *call_entries_pop_open(const struct call_entry_open *open, size_t *count, uint64_t *above)
+static const struct call_entry_open *call_entries_pop_open(const struct call_entry_open *open,
+                                                           size_t *count, uint64_t *above)
 {
     if (*above) {
         --*above;
@@ -82,16 +86,17 @@ static void call_entries_track_open(struct call_entries_thread *t, const uint8_t
             call_entries_pop_open(t->open, &t->open_count, &t->above);
 }
 
-static struct call_entries_block block_of(const struct call_entries_thread *t, const struct entries_scan *said,
-                                     const uint8_t *body, size_t size)
+static struct call_entries_block block_of(const struct call_entries_thread *t,
+                                          const struct entries_scan *said, const uint8_t *body,
+                                          size_t size)
 {
     struct call_entries_block block = {.first_ns = said->first_ns,
-                                  .last_ns = said->last_ns,
-                                  .bytes = xmalloc(size),
-                                  .size = (uint32_t)size,
-                                  .open_count = (uint32_t)t->open_count,
-                                  .above = t->above,
-                                  .begins = said->begins};
+                                       .last_ns = said->last_ns,
+                                       .bytes = xmalloc(size),
+                                       .size = (uint32_t)size,
+                                       .open_count = (uint32_t)t->open_count,
+                                       .above = t->above,
+                                       .begins = said->begins};
     memcpy(block.bytes, body, size);
     block.open = xreallocarray(NULL, t->open_count + 1, sizeof *block.open);
     if (t->open_count)
@@ -99,8 +104,8 @@ static struct call_entries_block block_of(const struct call_entries_thread *t, c
     return block;
 }
 
-bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t code, const uint8_t *body,
-                  size_t size, const char **why)
+bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t code,
+                         const uint8_t *body, size_t size, const char **why)
 {
     struct entries_scan said;
     if (!read_all(body, size, &said, why))
@@ -135,7 +140,8 @@ static uint64_t bytes_of(const struct call_entries_block *block)
     return block->size + block->open_count * sizeof *block->open;
 }
 
-static void call_entries_discard_blocks(struct call_entries *all, struct call_entries_thread *t, uint64_t events)
+static void call_entries_discard_blocks(struct call_entries *all, struct call_entries_thread *t,
+                                        uint64_t events)
 {
     size_t gone = 0;
     for (; gone + 1 < t->count && t->blocks[gone].told <= events; gone++) {
@@ -158,8 +164,8 @@ bool call_entries_discard_step(struct call_entries *all, uint64_t events, uint32
 }
 
 /* It begins at no time, so that it is no news where more of the thread is known (call_entries_append). */
-bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code, uint64_t first_ns,
-                      struct encoder *out)
+bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code,
+                              uint64_t first_ns, struct encoder *out)
 {
     const struct call_entries_thread *t = call_entries_for_thread(all, session, code);
     const struct call_entries_block *last = t && t->count ? &t->blocks[t->count - 1] : NULL;
@@ -169,9 +175,9 @@ bool call_entries_encode_open(const struct call_entries *all, uint32_t session, 
     encode_call_records_head(out, ns);
     for (uint32_t i = 0; i < last->open_count; i++)
         encode_call_record(out, &ns,
-                  &(struct call_record){.is = CALL_RECORD_BEGINS,
-                                  .context = last->open[i].context,
-                                  .time_ns = last->open[i].began_ns});
+                           &(struct call_record){.is = CALL_RECORD_BEGINS,
+                                                 .context = last->open[i].context,
+                                                 .time_ns = last->open[i].began_ns});
     return true;
 }
 
@@ -201,7 +207,8 @@ static void enter_block(struct call_entries_walk *walk)
     walk->last_ns = decode_call_records_head(&walk->in);
 }
 
-struct call_entries_walk call_entries_walk(const struct call_entries_thread *thread, uint64_t from_ns)
+struct call_entries_walk call_entries_walk(const struct call_entries_thread *thread,
+                                           uint64_t from_ns)
 {
     struct call_entries_walk walk = {.thread = thread, .end = thread->count};
     size_t low = 0, high = thread->count; /* the last block that begins before, or the first */
@@ -234,7 +241,9 @@ bool call_entries_next(struct call_entries_walk *walk, struct call_entry_seen *s
         enter_block(walk);
     }
     const struct call_entry_open *open =
-        e->is == CALL_RECORD_ENDED ? call_entries_pop_open(walk->open, &walk->open_count, &walk->above) : NULL;
+        e->is == CALL_RECORD_ENDED
+            ? call_entries_pop_open(walk->open, &walk->open_count, &walk->above)
+            : NULL;
     if (open) {
         e->context = open->context;
         seen->began_ns = open->began_ns;

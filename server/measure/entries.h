@@ -56,17 +56,18 @@ struct call_entries {
 };
 
 /* Takes the body of an ENTRIES; false with *why: it cannot be believed. */
-bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t code, const uint8_t *body,
-                  size_t size, const char **why);
+bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t code,
+                         const uint8_t *body, size_t size, const char **why);
 /* Of a thread, or NULL: nothing was told of it. */
-const struct call_entries_thread *call_entries_for_thread(const struct call_entries *all, uint32_t session, uint32_t code);
+const struct call_entries_thread *call_entries_for_thread(const struct call_entries *all,
+                                                          uint32_t session, uint32_t code);
 /* Forgets what was told while there were no more than so many events, but of each thread the newest; in steps: *thread is 0
  * before the first.  True: all is done. */
 bool call_entries_discard_step(struct call_entries *all, uint64_t events, uint32_t *thread);
 /* The calls that were open as the newest of a thread was told, if that is what begins then, as the body of an ENTRIES: who
  * reads it before that one, and nothing else of the thread, knows as much of them; else it changes nothing.  False: none. */
-bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code, uint64_t first_ns,
-                      struct encoder *out);
+bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code,
+                              uint64_t first_ns, struct encoder *out);
 void call_entries_free(struct call_entries *all); /* empties it */
 
 /* ---- looking at them, one after the other ---- */
@@ -88,7 +89,8 @@ struct call_entry_seen {
 };
 
 /* From the last place on that is not later than from_ns; what is open there is walk->open. */
-struct call_entries_walk call_entries_walk(const struct call_entries_thread *thread, uint64_t from_ns);
+struct call_entries_walk call_entries_walk(const struct call_entries_thread *thread,
+                                           uint64_t from_ns);
 /* The next one; false: that was all.  More may be told of the thread meanwhile. */
 bool call_entries_next(struct call_entries_walk *walk, struct call_entry_seen *seen);
 void call_entries_walk_end(struct call_entries_walk *walk);

@@ -20,7 +20,8 @@ void event_reader_begin(struct event_reader *events, const struct order *order);
 void event_reader_free(struct event_reader *events);
 /* As order_event, without `in`; until the next call. */
 const struct order_event *event_reader_other(struct event_reader *events, uint64_t position);
-static inline const struct order_event *event_reader_at(struct event_reader *events, uint64_t position)
+static inline const struct order_event *event_reader_at(struct event_reader *events,
+                                                        uint64_t position)
 {
     return position - events->from < events->end - events->from
                ? &events->kept[position % EVENTS_KEPT]
@@ -28,7 +29,8 @@ static inline const struct order_event *event_reader_at(struct event_reader *eve
 }
 /* Likewise, and it is the first of those that come next: that and some more are read.  There is such an event. */
 const struct order_event *event_reader_read(struct event_reader *events, uint64_t position);
-static inline const struct order_event *event_reader_next(struct event_reader *events, uint64_t position)
+static inline const struct order_event *event_reader_next(struct event_reader *events,
+                                                          uint64_t position)
 {
     return position - events->from < events->end - events->from
                ? &events->kept[position % EVENTS_KEPT]

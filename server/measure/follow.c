@@ -9,7 +9,8 @@
 #define DID_ERROR 10000
 #define DID_FAR 100
 
-struct interval_builder *interval_builder_new(struct run_metadata_source teller, uint64_t first, uint64_t end)
+struct interval_builder *interval_builder_new(struct run_metadata_source teller, uint64_t first,
+                                              uint64_t end)
 {
     struct interval_builder *f = xcalloc(1, sizeof *f);
     f->teller = teller;
@@ -56,7 +57,8 @@ void interval_builder_free(struct interval_builder *f)
 
 static uint32_t about_of(const struct thread_progress *t) { return t->about ? t->about : t->line; }
 
-static const struct about *interval_builder_objects_of(const struct interval_builder *f, uint32_t line)
+static const struct about *interval_builder_objects_of(const struct interval_builder *f,
+                                                       uint32_t line)
 {
     static const struct about nothing;
     return line && line <= f->about_room && f->about[line - 1] ? f->about[line - 1] : &nothing;
@@ -73,54 +75,55 @@ static void note_about(struct interval_builder *f, const struct point_member *m)
         (struct release_cause){m->position, m->ns, m->event.thread, m->event.line, m->meaning};
 }
 
-static uint32_t interval_builder_step_code(struct interval_builder *f, uint32_t from, uint32_t to, enum code_segment_kind is,
-                     uint32_t category)
+static uint32_t interval_builder_step_code(struct interval_builder *f, uint32_t from, uint32_t to,
+                                           enum code_segment_kind is, uint32_t category)
 {
-    return code_segments_code(&f->intervals.steps,
-                      (struct code_segment_key){from, to, (uint8_t)is, (uint8_t)category, 0});
+    return code_segments_code(&f->intervals.steps, (struct code_segment_key){from, to, (uint8_t)is,
+                                                                             (uint8_t)category, 0});
 }
 
 static struct wait_record begun_wait(const struct thread_progress *t, uint32_t line)
 {
     return (struct wait_record){.begin = t->position,
-                         .end = NO_POSITION,
-                         .from_ns = t->ns,
-                         .thread = line,
-                         .about = about_of(t),
-                         .place = t->place,
-                         .type = t->type,
-                         .class = t->meaning->class};
+                                .end = NO_POSITION,
+                                .from_ns = t->ns,
+                                .thread = line,
+                                .about = about_of(t),
+                                .place = t->place,
+                                .type = t->type,
+                                .class = t->meaning->class};
 }
 
-static uint32_t find_release(struct interval_builder *f, const struct thread_progress *t, const struct point_member *m,
-                             enum release_missing *missing)
+static uint32_t find_release(struct interval_builder *f, const struct thread_progress *t,
+                             const struct point_member *m, enum release_missing *missing)
 {
     const struct about *a = interval_builder_objects_of(f, about_of(t));
     struct wait_release release = {.teller = &f->teller,
-                              .events = &f->events,
-                              .holds = &f->holds,
-                              .meaning = t->meaning,
-                              .begin = t->position,
-                              .end = m->position,
-                              .from_ns = t->ns,
-                              .to_ns = m->ns,
-                              .thread = m->event.thread,
-                              .sent = t->meaning->sends || m->meaning->sends,
-                              .arrivals = f->arrivals,
-                              .arrival_count = f->arrival_count,
-                              .about = a->kept,
-                              .about_count = a->count < ABOUT_KEPT ? a->count : ABOUT_KEPT};
+                                   .events = &f->events,
+                                   .holds = &f->holds,
+                                   .meaning = t->meaning,
+                                   .begin = t->position,
+                                   .end = m->position,
+                                   .from_ns = t->ns,
+                                   .to_ns = m->ns,
+                                   .thread = m->event.thread,
+                                   .sent = t->meaning->sends || m->meaning->sends,
+                                   .arrivals = f->arrivals,
+                                   .arrival_count = f->arrival_count,
+                                   .about = a->kept,
+                                   .about_count = a->count < ABOUT_KEPT ? a->count : ABOUT_KEPT};
     uint64_t unreceived;
     uint32_t count = wait_release_find(&release, f->segments, missing, &unreceived);
     if (unreceived != NO_POSITION) {
         f->unreceived = array_reserve(f->unreceived, &f->unreceived_room, f->unreceived_count + 1,
-                             sizeof *f->unreceived);
+                                      sizeof *f->unreceived);
         f->unreceived[f->unreceived_count++] = unreceived;
     }
     return count;
 }
 
-static void wait_ended(struct interval_builder *f, const struct thread_progress *t, const struct point_member *m)
+static void wait_ended(struct interval_builder *f, const struct thread_progress *t,
+                       const struct point_member *m)
 {
     struct wait_record wait = begun_wait(t, m->event.thread);
     uint32_t count = 0;
@@ -139,12 +142,12 @@ static void wait_ended(struct interval_builder *f, const struct thread_progress 
         rest = STEP_UNKNOWN;
     }
     intervals_add_wait(&f->intervals, wait, f->segments, count,
-                     interval_builder_step_code(f, t->place, 0, rest, t->meaning->category));
+                       interval_builder_step_code(f, t->place, 0, rest, t->meaning->category));
 }
 
 /* What is told of it goes to the event's time; what is not, is the code between the two. */
-static void ran_pieces(struct interval_builder *f, const struct thread_progress *t, const struct point_member *m,
-                       uint32_t place, uint32_t otherwise)
+static void ran_pieces(struct interval_builder *f, const struct thread_progress *t,
+                       const struct point_member *m, uint32_t place, uint32_t otherwise)
 {
     int64_t all_ns = m->ns - t->ns, told_ns = 0, most_ns = f->did_count ? all_ns : 0, by_ns = 0;
     for (int i = 0; i < f->did_count; i++)
@@ -156,32 +159,36 @@ static void ran_pieces(struct interval_builder *f, const struct thread_progress 
     intervals_add_run(&f->intervals, m->event.thread, otherwise, m->ns - most_ns, m->position);
     for (int i = 0; i < f->did_count && most_ns; i++) {
         const struct activity_piece *piece = &f->did[i];
-        uint32_t step =
-            piece->step.is == STEP_CALLS ? code_segments_code(&f->intervals.steps, piece->step) : otherwise;
+        uint32_t step = piece->step.is == STEP_CALLS
+                            ? code_segments_code(&f->intervals.steps, piece->step)
+                            : otherwise;
         by_ns += piece->ns;
         int64_t to_ns = told_ns ? (int64_t)((long double)by_ns * most_ns / told_ns + .5L) : 0;
         to_ns = to_ns < most_ns ? to_ns : most_ns;
-        intervals_add_activity(&f->intervals, m->event.thread, step, m->ns - most_ns + to_ns, m->position,
-                      place);
+        intervals_add_activity(&f->intervals, m->event.thread, step, m->ns - most_ns + to_ns,
+                               m->position, place);
     }
     intervals_add_run(&f->intervals, m->event.thread, otherwise, m->ns, m->position);
 }
 
-static void interval_builder_add_run(struct interval_builder *f, const struct thread_progress *t, const struct point_member *m, uint32_t place)
+static void interval_builder_add_run(struct interval_builder *f, const struct thread_progress *t,
+                                     const struct point_member *m, uint32_t place)
 {
     uint32_t from = m->event.after_gap ? 0 : t->place; /* what it did in between is not known */
     uint32_t otherwise = interval_builder_step_code(f, from, place, STEP_CODE, 0);
     if (f->did_count >= 0 && !m->event.after_gap)
         ran_pieces(f, t, m, place, otherwise);
     else if (f->did_went_on && !m->event.after_gap)
-        intervals_add_activity(&f->intervals, m->event.thread, code_segments_code(&f->intervals.steps, f->did_step),
-                      m->ns, m->position, place);
+        intervals_add_activity(&f->intervals, m->event.thread,
+                               code_segments_code(&f->intervals.steps, f->did_step), m->ns,
+                               m->position, place);
     else
         intervals_add_run(&f->intervals, m->event.thread, otherwise, m->ns, m->position);
 }
 
 /* What its record tells of the steps before it; where it tells nothing, the thread went on as it was. */
-static void interval_builder_read_activity(struct interval_builder *f, struct thread_progress *t, const struct point_member *m)
+static void interval_builder_read_activity(struct interval_builder *f, struct thread_progress *t,
+                                           const struct point_member *m)
 {
     f->did_went_on = t->doing.known;
     f->did_step = t->doing.step;
@@ -194,7 +201,8 @@ static void interval_builder_read_activity(struct interval_builder *f, struct th
 static const struct event_meaning awaits_an_end = {.waits = true, .class = WAIT_RENDEZVOUS};
 
 /* After its last event; as a thread that begins to wait, without an event, when it does. */
-static bool awaits(struct interval_builder *f, const struct thread_progress *t, struct thread_progress *waiting)
+static bool awaits(struct interval_builder *f, const struct thread_progress *t,
+                   struct thread_progress *waiting)
 {
     struct awaiting awaiting;
     if (!f->teller.awaits || t->position < order_first(f->teller.order) ||
@@ -208,8 +216,9 @@ static bool awaits(struct interval_builder *f, const struct thread_progress *t, 
     return true;
 }
 
-static void ran_and_waited(struct interval_builder *f, const struct thread_progress *t, const struct thread_progress *waiting,
-                           const struct point_member *m, uint32_t place)
+static void ran_and_waited(struct interval_builder *f, const struct thread_progress *t,
+                           const struct thread_progress *waiting, const struct point_member *m,
+                           uint32_t place)
 {
     struct point_member until = *m;
     until.ns = waiting->ns;
@@ -247,11 +256,12 @@ static void note_parent(struct interval_builder *f, const struct point_member *m
         return;
     for (uint32_t i = 0; i < m->event.edge_count; i++) {
         uint64_t from = order_edge(order, m->position, i);
-        struct order_event e = from < order_first(order) ? (struct order_event){0} : order_event(order, from);
+        struct order_event e =
+            from < order_first(order) ? (struct order_event){0} : order_event(order, from);
         if (!e.line || e.line & HIDDEN_LINE || !e.thread || e.thread == m->event.line)
             continue;
         intervals_set_created(&f->intervals, m->event.line, e.thread,
-                       f->teller.time(f->teller.context, &e), from);
+                              f->teller.time(f->teller.context, &e), from);
         return;
     }
 }
@@ -297,7 +307,8 @@ static void note_arrivals(struct interval_builder *f)
     f->arrival_count = 0;
     for (size_t i = 0; i < f->member_count; i++) {
         const struct point_member *m = &f->members[i];
-        const struct thread_progress *t = m->event.thread ? interval_pass_thread(f, m->event.thread) : NULL;
+        const struct thread_progress *t =
+            m->event.thread ? interval_pass_thread(f, m->event.thread) : NULL;
         if (m->event.relation != RELATION_GROUP || !t || !t->begun)
             continue;
         f->arrivals =
@@ -310,12 +321,13 @@ static void note_arrivals(struct interval_builder *f)
 }
 
 /* A member of a group that is told of: it came, and the last of them. */
-static void note_gathering(struct interval_builder *f, const struct point_member *m, int64_t came_ns)
+static void note_gathering(struct interval_builder *f, const struct point_member *m,
+                           int64_t came_ns)
 {
     intervals_add_gathering(&f->intervals, m->event.thread,
-                       (struct gathering){.came_ns = came_ns,
-                                          .at_ns = f->arrivals[f->arrival_count - 1].ns,
-                                          .group = m->event.point});
+                            (struct gathering){.came_ns = came_ns,
+                                               .at_ns = f->arrivals[f->arrival_count - 1].ns,
+                                               .group = m->event.point});
 }
 
 /* What its thread did up to it; what it was a member of is told before. */
@@ -325,7 +337,8 @@ static void interval_builder_process_member(struct interval_builder *f, struct p
     if (t->begun && m->event.relation == RELATION_GROUP && f->arrival_count > 1)
         note_gathering(f, m, t->ns);
     interval_builder_advance_thread(f, m);
-    incoming_edges_note(&f->ties, &f->teller, &f->events, &f->intervals, &m->event, m->position, m->ns);
+    incoming_edges_note(&f->ties, &f->teller, &f->events, &f->intervals, &m->event, m->position,
+                        m->ns);
 }
 
 static void add_member(struct interval_builder *f, uint64_t position)
@@ -333,7 +346,8 @@ static void add_member(struct interval_builder *f, uint64_t position)
     const struct order_event *e = event_reader_next(&f->events, position);
     if (!e->line || e->state != EVENT_ORDERED || e->line & HIDDEN_LINE)
         return;
-    f->members = array_reserve(f->members, &f->member_room, f->member_count + 1, sizeof *f->members);
+    f->members =
+        array_reserve(f->members, &f->member_room, f->member_count + 1, sizeof *f->members);
     struct point_member *m = &f->members[f->member_count++];
     m->event = *e;
     m->position = position;
@@ -410,16 +424,21 @@ bool interval_builder_outdated(const struct interval_builder *f)
 
 uint64_t interval_builder_first(const struct interval_builder *f) { return f->first; }
 uint64_t interval_builder_known(const struct interval_builder *f) { return f->known; }
-const struct intervals *interval_builder_intervals(const struct interval_builder *f) { return &f->intervals; }
+const struct intervals *interval_builder_intervals(const struct interval_builder *f)
+{
+    return &f->intervals;
+}
 
 /* Where the other one has ended, it waits no more, whether it has done something since or not. */
-static bool awaits_still(struct interval_builder *f, const struct thread_progress *t, struct thread_progress *waiting)
+static bool awaits_still(struct interval_builder *f, const struct thread_progress *t,
+                         struct thread_progress *waiting)
 {
     return awaits(f, t, waiting) &&
            !(waiting->about <= f->thread_room && f->threads[waiting->about - 1].ended);
 }
 
-size_t interval_builder_open_waits(struct interval_builder *f, int64_t until_ns, struct wait_record **waits)
+size_t interval_builder_open_waits(struct interval_builder *f, int64_t until_ns,
+                                   struct wait_record **waits)
 {
     size_t count = 0, room = 0;
     *waits = NULL;

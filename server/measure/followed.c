@@ -28,11 +28,12 @@ static void interval_pass_seed_thread(struct interval_builder *f, uint64_t posit
 {
     struct order_event e = order_event(f->teller.order, position);
     struct point_member m = {e, position, f->teller.time(f->teller.context, &e),
-                       f->teller.meaning(f->teller.context, &e)};
+                             f->teller.meaning(f->teller.context, &e)};
     if (!e.line || m.meaning->ends || m.meaning->closes)
         return;
     intervals_start(&f->intervals, e.thread, m.ns, position);
-    interval_pass_remember(interval_pass_thread(f, e.thread), &m, f->teller.place(f->teller.context, e.site));
+    interval_pass_remember(interval_pass_thread(f, e.thread), &m,
+                           f->teller.place(f->teller.context, e.site));
 }
 
 /* True once it is looked through. */

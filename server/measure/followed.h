@@ -60,7 +60,8 @@ struct interval_builder {
 
 struct thread_progress *interval_pass_thread(struct interval_builder *follow, uint32_t line);
 /* Its thread's last event is this one. */
-void interval_pass_remember(struct thread_progress *acting, const struct point_member *member, uint32_t place);
+void interval_pass_remember(struct thread_progress *acting, const struct point_member *member,
+                            uint32_t place);
 /* What was before the first event: how each thread was then.  True once it is looked through. */
 bool interval_pass_seed_before(struct interval_builder *follow, uint64_t *budget);
 

@@ -16,7 +16,8 @@ static void resume_delay_add_span(void *context, enum cpu_state is, int64_t from
 
 /* Has it switches from before a time to after another, none of them lost?  That it ends is no switch: what was on a
  * processor last, and of which all is told, was so until then. */
-static bool is_switched(const struct cpu_state_thread *t, int64_t from_ns, int64_t to_ns, bool whole)
+static bool is_switched(const struct cpu_state_thread *t, int64_t from_ns, int64_t to_ns,
+                        bool whole)
 {
     size_t i = t->turns.count;
     const struct cpu_turn *last = i ? &t->turns.items[i - 1] : NULL;
@@ -45,8 +46,9 @@ static int64_t ran_by_clock(const struct cpu_samples *clocks, const struct wait_
     return clocks->items[after].ran_ns - clocks->items[before - 1].ran_ns;
 }
 
-struct resume_delay resume_delay_measure(const struct cpu_states *spans, const struct intervals *all,
-                         const struct wait_record *wait, bool whole)
+struct resume_delay resume_delay_measure(const struct cpu_states *spans,
+                                         const struct intervals *all,
+                                         const struct wait_record *wait, bool whole)
 {
     const struct thread_timeline *c = intervals_for_thread(all, wait->thread);
     size_t i = c ? last_of(c, wait) : 0;

@@ -17,8 +17,9 @@ struct resume_delay {
 };
 
 /* Of a wait; took_ns is 0 where nobody let it go.  whole: no more switches will be told. */
-struct resume_delay resume_delay_measure(const struct cpu_states *spans, const struct intervals *all,
-                         const struct wait_record *wait, bool whole);
+struct resume_delay resume_delay_measure(const struct cpu_states *spans,
+                                         const struct intervals *all,
+                                         const struct wait_record *wait, bool whole);
 const char *resume_delay_source(enum cpu_state_source source); /* in words, as of a column */
 
 #endif

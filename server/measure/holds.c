@@ -11,20 +11,24 @@ static uint64_t last_of(const struct lock_holders *holds, uint32_t line)
 
 static struct lock_holders_line *line_of(struct lock_holders *holds, uint32_t line)
 {
-    holds->lines = array_reserve_zeroed(holds->lines, &holds->line_room, line, sizeof *holds->lines);
+    holds->lines =
+        array_reserve_zeroed(holds->lines, &holds->line_room, line, sizeof *holds->lines);
     return &holds->lines[line - 1];
 }
 
 /* Mostly one thread at most is in a line, and nothing is looked up. */
-static struct lock_hold *lock_holders_current_holder(const struct lock_holders *holds, const struct lock_holders_line *l,
-                           const struct lock_visit *at)
+static struct lock_hold *lock_holders_current_holder(const struct lock_holders *holds,
+                                                     const struct lock_holders_line *l,
+                                                     const struct lock_visit *at)
 {
     if (l->is_first && l->first->thread == at->thread)
         return l->first;
     return l->others ? map_get(&holds->others, at->line, at->thread) : NULL;
 }
 
-static struct lock_hold *lock_holders_enter_line(struct lock_holders *holds, struct lock_holders_line *l, const struct lock_visit *at)
+static struct lock_hold *lock_holders_enter_line(struct lock_holders *holds,
+                                                 struct lock_holders_line *l,
+                                                 const struct lock_visit *at)
 {
     if (!l->is_first) {
         l->is_first = true;
@@ -45,13 +49,14 @@ void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at,
     if (!hold)
         hold = lock_holders_enter_line(holds, l, at);
     *hold = (struct lock_hold){.entry = at->position,
-                          .entry_ns = at->ns,
-                          .before = last_of(holds, at->line),
-                          .thread = at->thread,
-                          .plain = at->plain};
+                               .entry_ns = at->ns,
+                               .before = last_of(holds, at->line),
+                               .thread = at->thread,
+                               .plain = at->plain};
 }
 
-static void lock_holders_leave_line(struct lock_holders *holds, struct lock_holders_line *l, struct lock_hold *hold)
+static void lock_holders_leave_line(struct lock_holders *holds, struct lock_holders_line *l,
+                                    struct lock_hold *hold)
 {
     if (hold == l->first) {
         l->is_first = false;
@@ -62,11 +67,13 @@ static void lock_holders_leave_line(struct lock_holders *holds, struct lock_hold
 }
 
 /* Where there is no room in the ring yet, it grows, or is as large as it will be. */
-static struct lock_hold *lock_holders_next_slot(struct lock_holders *holds, struct lock_holders_line *l)
+static struct lock_hold *lock_holders_next_slot(struct lock_holders *holds,
+                                                struct lock_holders_line *l)
 {
     if (l->count == l->room && !l->most) {
         size_t had = l->room;
-        if (had >= LOCK_HOLDERS_KEPT || (had >= LOCK_HOLDERS_FEW && holds->kept > LOCK_HOLDERS_MANY))
+        if (had >= LOCK_HOLDERS_KEPT ||
+            (had >= LOCK_HOLDERS_FEW && holds->kept > LOCK_HOLDERS_MANY))
             l->most = had;
         else
             l->kept = array_reserve(l->kept, &l->room, l->count + 1, sizeof *l->kept);
@@ -96,8 +103,8 @@ void lock_holders_seen(struct lock_holders *holds, uint32_t line, uint64_t posit
         holds->lines[line - 1].last = position + 1;
 }
 
-bool lock_holders_before(const struct lock_holders *holds, uint32_t line, const struct lock_hold *hold,
-                  struct lock_hold *before)
+bool lock_holders_before(const struct lock_holders *holds, uint32_t line,
+                         const struct lock_hold *hold, struct lock_hold *before)
 {
     const struct lock_holders_line *l = &holds->lines[line - 1];
     if (!hold->number || l->count - hold->number >= l->room)
@@ -110,7 +117,8 @@ bool lock_holders_before(const struct lock_holders *holds, uint32_t line, const 
 }
 
 /* They ended in the order of the log; mostly it is the last one that is looked for. */
-bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position, struct lock_hold *hold)
+bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position,
+                        struct lock_hold *hold)
 {
     if (!line || line > holds->line_room)
         return false;

@@ -59,10 +59,11 @@ bool lock_holders_leave(struct lock_holders *holds, const struct lock_visit *at)
 /* To be told of each event, after what it does. */
 void lock_holders_seen(struct lock_holders *holds, uint32_t line, uint64_t position);
 /* The visit that ended with the event at this position; false: it ended none, or that is long ago. */
-bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position, struct lock_hold *hold);
+bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position,
+                        struct lock_hold *hold);
 /* The visit that ended right before another one began: with the event before its entry. */
-bool lock_holders_before(const struct lock_holders *holds, uint32_t line, const struct lock_hold *hold,
-                  struct lock_hold *before);
+bool lock_holders_before(const struct lock_holders *holds, uint32_t line,
+                         const struct lock_hold *hold, struct lock_hold *before);
 void lock_holders_free(struct lock_holders *holds); /* empties it */
 
 #endif

@@ -23,10 +23,10 @@ enum wait_class { /* how far back one looks for why it took so long */
 };
 
 enum wait_guess { /* why somebody is not certainly who let it go on */
-             GUESS_NONE,
-             GUESS_LATEST, /* the latest of several that may have been it */
-             GUESS_LATE_RECEIVER, /* no edge says so: the other side was not there yet */
-             GUESSES
+                  GUESS_NONE,
+                  GUESS_LATEST, /* the latest of several that may have been it */
+                  GUESS_LATE_RECEIVER, /* no edge says so: the other side was not there yet */
+                  GUESSES
 };
 
 struct wait_interval {
@@ -119,7 +119,7 @@ struct intervals {
 /* The thread's index, made on first use. */
 uint32_t intervals_thread(struct intervals *all, uint32_t line);
 void intervals_set_created(struct intervals *all, uint32_t line, uint32_t maker, int64_t at_ns,
-                    uint64_t position);
+                           uint64_t position);
 /* Its first event of its own: intervals begin here. */
 void intervals_start(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position);
 void intervals_add_creation(struct intervals *all, uint32_t line);
@@ -127,14 +127,14 @@ void intervals_ended(struct intervals *all, uint32_t line, int64_t at_ns, uint64
 void intervals_closed(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position);
 /* It ran the step until its event at a time, no earlier than its last one (else: at that). */
 void intervals_add_run(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
-                   uint64_t position);
+                       uint64_t position);
 /* A part of what it ran until that event, at that place: a step of calls. */
 void intervals_add_activity(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
-                   uint64_t position, uint32_t place);
+                            uint64_t position, uint32_t place);
 /* It waited: the segments' ends lie within the wait and do not fall; their `wait` is set here.  latency, or what a
  * timer or an unexplained wait is called, is a step of its own.  Returns the wait's index. */
-uint32_t intervals_add_wait(struct intervals *all, struct wait_record wait, const struct wait_interval *segments,
-                          uint32_t count, uint32_t step);
+uint32_t intervals_add_wait(struct intervals *all, struct wait_record wait,
+                            const struct wait_interval *segments, uint32_t count, uint32_t step);
 /* A member of a group, told when all that it did until it came is, and nothing after that.  Where it was the last to
  * come, an interval of no length parts what was before the group from what was after it. */
 void intervals_add_gathering(struct intervals *all, uint32_t line, struct gathering gathering);

@@ -10,7 +10,8 @@ struct summary_leaf_head {
     struct summary_sums before;
 };
 
-_Static_assert(SUMMARY_LEAF_CHANGES < 128, "a leaf counts in bytes, and half of the places stay free");
+_Static_assert(SUMMARY_LEAF_CHANGES < 128,
+               "a leaf counts in bytes, and half of the places stay free");
 
 #define STATE_BYTES 5u /* u32 about, u8 code */
 #define SLACK 8u       /* numbers are read eight bytes at a time */
@@ -52,10 +53,11 @@ static struct summary_leaf_head head_of(const struct summary_change *changes, ui
 {
     const struct summary_change *first = &changes[0], *last = &changes[count - 1];
     return (struct summary_leaf_head){.ns = first->ns,
-                         .at = first->at,
-                         .count = (uint8_t)count,
-                         .ns_bytes = summary_leaf_byte_width((uint64_t)(last->ns - first->ns)),
-                         .at_bytes = summary_leaf_byte_width(last->at - first->at)};
+                                      .at = first->at,
+                                      .count = (uint8_t)count,
+                                      .ns_bytes =
+                                          summary_leaf_byte_width((uint64_t)(last->ns - first->ns)),
+                                      .at_bytes = summary_leaf_byte_width(last->at - first->at)};
 }
 
 static uint8_t *summary_leaf_put_number(uint8_t *to, uint64_t value, uint32_t bytes)
@@ -65,8 +67,8 @@ static uint8_t *summary_leaf_put_number(uint8_t *to, uint64_t value, uint32_t by
     return to + bytes;
 }
 
-size_t summary_leaf_pack(uint8_t leaf[SUMMARY_LEAF_BYTES], const struct summary_change *changes, uint32_t count,
-                 const struct summary_sums *before)
+size_t summary_leaf_pack(uint8_t leaf[SUMMARY_LEAF_BYTES], const struct summary_change *changes,
+                         uint32_t count, const struct summary_sums *before)
 {
     struct summary_state states[SUMMARY_LEAF_CHANGES];
     uint8_t index[SUMMARY_LEAF_CHANGES], *to = leaf + sizeof(struct summary_leaf_head);
@@ -75,7 +77,8 @@ size_t summary_leaf_pack(uint8_t leaf[SUMMARY_LEAF_BYTES], const struct summary_
     head.states = (uint8_t)find_states(changes, count, states, index);
     memcpy(leaf, &head, sizeof head);
     for (uint32_t k = 0; k < head.states; k++)
-        to = summary_leaf_put_number(summary_leaf_put_number(to, states[k].about, 4), states[k].code, 1);
+        to = summary_leaf_put_number(summary_leaf_put_number(to, states[k].about, 4),
+                                     states[k].code, 1);
     memcpy(to, index, count);
     to += count;
     for (uint32_t i = 0; i < count; i++)
@@ -94,7 +97,8 @@ static uint64_t summary_leaf_get_number(const uint8_t *from)
 
 /* `each` is a constant wherever this is called, which makes it several times as fast. */
 static inline __attribute__((always_inline)) void
-summary_leaf_unpack_numbers(const uint8_t *numbers, uint32_t each, int64_t first, uint32_t count, int64_t *where)
+summary_leaf_unpack_numbers(const uint8_t *numbers, uint32_t each, int64_t first, uint32_t count,
+                            int64_t *where)
 {
     uint64_t mask = UINT64_MAX >> (64 - 8 * each);
     for (uint32_t i = 0; i < count; i++)

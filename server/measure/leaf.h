@@ -24,11 +24,12 @@ struct summary_sums { /* by code: ns, positions */
     uint64_t ns[SUMMARY_TREE_STATES], at[SUMMARY_TREE_STATES];
 };
 
-#define SUMMARY_LEAF_BYTES (48u + 16u * SUMMARY_TREE_STATES + 22u * SUMMARY_LEAF_CHANGES) /* of one, at most */
+#define SUMMARY_LEAF_BYTES                                                                         \
+    (48u + 16u * SUMMARY_TREE_STATES + 22u * SUMMARY_LEAF_CHANGES) /* of one, at most */
 
 /* 1 .. SUMMARY_LEAF_CHANGES changes, in ascending order; returns how many bytes it takes. */
-size_t summary_leaf_pack(uint8_t leaf[SUMMARY_LEAF_BYTES], const struct summary_change *changes, uint32_t count,
-                 const struct summary_sums *before);
+size_t summary_leaf_pack(uint8_t leaf[SUMMARY_LEAF_BYTES], const struct summary_change *changes,
+                         uint32_t count, const struct summary_sums *before);
 
 /* The same, unpacked, by time or by positions. */
 struct summary_leaf {

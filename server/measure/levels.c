@@ -66,7 +66,8 @@ void concurrency_levels_make(struct concurrency_levels *levels, const struct int
 }
 
 /* The last change up to a time; NULL: there is none before it. */
-static const struct concurrency_level *last_change(const struct concurrency_levels *l, int64_t at_ns, size_t *near)
+static const struct concurrency_level *last_change(const struct concurrency_levels *l,
+                                                   int64_t at_ns, size_t *near)
 {
     size_t low = 0, high = l->count;
     if (*near < l->count && l->items[*near].at_ns <= at_ns)
@@ -81,7 +82,7 @@ static const struct concurrency_level *last_change(const struct concurrency_leve
         else
             high = middle;
     }
-    return low ? &l->items[ *near = low - 1] : NULL;
+    return low ? &l->items[*near = low - 1] : NULL;
 }
 
 int levels_running(const struct concurrency_levels *levels, int64_t at_ns, size_t *near)
@@ -91,7 +92,8 @@ int levels_running(const struct concurrency_levels *levels, int64_t at_ns, size_
 }
 
 /* Until a time, more than one had run for so long. */
-static int64_t concurrency_levels_parallel_ns(const struct concurrency_levels *l, int64_t at_ns, size_t *near)
+static int64_t concurrency_levels_parallel_ns(const struct concurrency_levels *l, int64_t at_ns,
+                                              size_t *near)
 {
     const struct concurrency_level *level = last_change(l, at_ns, near);
     if (!level)
@@ -99,7 +101,8 @@ static int64_t concurrency_levels_parallel_ns(const struct concurrency_levels *l
     return level->above_ns + (level->running > 1 ? at_ns - level->at_ns : 0);
 }
 
-int64_t concurrency_levels_above(const struct concurrency_levels *levels, int64_t from_ns, int64_t to_ns, size_t *near)
+int64_t concurrency_levels_above(const struct concurrency_levels *levels, int64_t from_ns,
+                                 int64_t to_ns, size_t *near)
 {
     int64_t before = concurrency_levels_parallel_ns(levels, from_ns, near);
     return concurrency_levels_parallel_ns(levels, to_ns, near) - before;

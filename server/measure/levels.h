@@ -24,7 +24,8 @@ void levels_add_up(struct concurrency_levels *levels);
 /* How many run at a time.  *near is as below. */
 int levels_running(const struct concurrency_levels *levels, int64_t at_ns, size_t *near);
 /* How much of from..to more than one ran.  *near is the index that was found last, 0 at first. */
-int64_t concurrency_levels_above(const struct concurrency_levels *levels, int64_t from_ns, int64_t to_ns, size_t *near);
+int64_t concurrency_levels_above(const struct concurrency_levels *levels, int64_t from_ns,
+                                 int64_t to_ns, size_t *near);
 void concurrency_levels_free(struct concurrency_levels *levels); /* empties it */
 
 #endif

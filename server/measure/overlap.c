@@ -13,19 +13,20 @@ struct scope_overlap_thread {
     bool done;
 };
 
-void scope_overlap_add(struct scope_overlap *o, const struct call_entries_thread *thread, const uint32_t *scope_of,
-                 size_t context_count)
+void scope_overlap_add(struct scope_overlap *o, const struct call_entries_thread *thread,
+                       const uint32_t *scope_of, size_t context_count)
 {
     uint64_t from_ns = o->from_ns > 0 ? (uint64_t)o->from_ns : 0;
     o->threads = xreallocarray(o->threads, o->thread_count + 1, sizeof *o->threads);
     o->threads[o->thread_count++] =
         (struct scope_overlap_thread){.scope_of = scope_of,
-                                .context_count = context_count,
-                                .walk = call_entries_walk(thread, from_ns),
-                                .open = xcalloc(o->scopes + 1, sizeof(uint32_t))};
+                                      .context_count = context_count,
+                                      .walk = call_entries_walk(thread, from_ns),
+                                      .open = xcalloc(o->scopes + 1, sizeof(uint32_t))};
 }
 
-static uint32_t scope_of(const struct scope_overlap *o, const struct scope_overlap_thread *t, uint32_t context)
+static uint32_t scope_of(const struct scope_overlap *o, const struct scope_overlap_thread *t,
+                         uint32_t context)
 {
     uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
     return scope < o->scopes ? scope : 0;
@@ -49,8 +50,8 @@ static void scope_overlap_apply_entry(struct scope_overlap *o, uint32_t scope, i
 }
 
 /* A thread begins or ceases to have a scope open. */
-static void scope_overlap_set_open(struct scope_overlap *o, const struct scope_overlap_thread *t, uint32_t scope, bool open,
-                 int64_t now)
+static void scope_overlap_set_open(struct scope_overlap *o, const struct scope_overlap_thread *t,
+                                   uint32_t scope, bool open, int64_t now)
 {
     struct scope_overlap_sums *s = &o->sums[scope];
     s->thread_ns += open ? -now : now;
@@ -71,7 +72,8 @@ static void scope_overlap_set_open(struct scope_overlap *o, const struct scope_o
     scope_overlap_apply_entry(o, scope, now);
 }
 
-static void begin_call(struct scope_overlap *o, struct scope_overlap_thread *t, uint32_t context, int64_t now)
+static void begin_call(struct scope_overlap *o, struct scope_overlap_thread *t, uint32_t context,
+                       int64_t now)
 {
     uint32_t scope = scope_of(o, t, context);
     if (!scope)
@@ -81,7 +83,8 @@ static void begin_call(struct scope_overlap *o, struct scope_overlap_thread *t, 
         scope_overlap_set_open(o, t, scope, true, now);
 }
 
-static void end_call(struct scope_overlap *o, struct scope_overlap_thread *t, uint32_t context, int64_t now)
+static void end_call(struct scope_overlap *o, struct scope_overlap_thread *t, uint32_t context,
+                     int64_t now)
 {
     uint32_t scope = scope_of(o, t, context);
     if (scope && t->open[scope] && !--t->open[scope])

@@ -31,8 +31,8 @@ struct scope_overlap {
 
 /* Zero-initialised, with what is asked for and room for `scopes` sums.  Scopes of contexts from context_count on are not
  * known: 0.  scope_numbers_of: of its contexts; the thread and that stay until the end. */
-void scope_overlap_add(struct scope_overlap *o, const struct call_entries_thread *thread, const uint32_t *scope_of,
-                 size_t context_count);
+void scope_overlap_add(struct scope_overlap *o, const struct call_entries_thread *thread,
+                       const uint32_t *scope_of, size_t context_count);
 /* About `budget` entries more; true: that was all, and the sums are there. */
 bool scope_overlap_step(struct scope_overlap *o, uint64_t *budget);
 void scope_overlap_free(struct scope_overlap *o);

@@ -29,7 +29,8 @@ void summary_tree_free(struct summary_tree *p)
 
 bool summary_tree_full(const struct summary_tree *p) { return p->full; }
 
-static void *summary_tree_put_bytes(struct summary_tree *p, size_t size, uint64_t position, uint64_t *place)
+static void *summary_tree_put_bytes(struct summary_tree *p, size_t size, uint64_t position,
+                                    uint64_t *place)
 {
     void *bytes = spilled_array_append(&p->spill, size, place);
     p->full |= !bytes;
@@ -54,7 +55,8 @@ static void summary_tree_discard_nodes(const struct summary_tree *p, struct summ
         memmove(row->nodes, row->nodes + gone, row->node_count * sizeof *row->nodes);
 }
 
-static void summary_tree_merge_longest(struct summary_branch *branch, const struct summary_branch *of)
+static void summary_tree_merge_longest(struct summary_branch *branch,
+                                       const struct summary_branch *of)
 {
     for (unsigned side = 0; side < SIDES; side++)
         if (of->longest[side] > branch->longest[side]) {
@@ -78,7 +80,8 @@ static void write_node(struct summary_node *node, const struct summary_branch *l
 static void close_node(struct summary_tree *p, struct summary_row *row, uint64_t position)
 {
     struct summary_branch node = row->leaves[0];
-    struct summary_node *written = summary_tree_put_bytes(p, sizeof *written, position, &node.place);
+    struct summary_node *written =
+        summary_tree_put_bytes(p, sizeof *written, position, &node.place);
     if (!written)
         return;
     write_node(written, row->leaves);
@@ -86,14 +89,15 @@ static void close_node(struct summary_tree *p, struct summary_row *row, uint64_t
         summary_tree_merge_longest(&node, &row->leaves[i]);
     if (row->node_count == row->node_room)
         summary_tree_discard_nodes(p, row);
-    row->nodes = array_reserve(row->nodes, &row->node_room, row->node_count + 1, sizeof *row->nodes);
+    row->nodes =
+        array_reserve(row->nodes, &row->node_room, row->node_count + 1, sizeof *row->nodes);
     row->nodes[row->node_count++] = node;
     row->leaf_count = 0;
 }
 
 /* Adds what is between two changes to the sums, and to the leaf that it is in. */
-static void add_stretch(struct summary_branch *leaf, struct summary_sums *sums, const struct summary_change *from,
-                        const struct summary_change *to)
+static void add_stretch(struct summary_branch *leaf, struct summary_sums *sums,
+                        const struct summary_change *from, const struct summary_change *to)
 {
     uint64_t ns = (uint64_t)(to->ns - from->ns), at = to->at - from->at;
     if (from->state.code < SUMMARY_TREE_STATES) {
@@ -101,12 +105,14 @@ static void add_stretch(struct summary_branch *leaf, struct summary_sums *sums, 
         sums->at[from->state.code] += at;
     }
     if (from->state.about)
-        summary_tree_merge_longest(leaf, &(struct summary_branch){.longest = {ns, at},
-                                            .about = {from->state.about, from->state.about}});
+        summary_tree_merge_longest(
+            leaf, &(struct summary_branch){.longest = {ns, at},
+                                           .about = {from->state.about, from->state.about}});
 }
 
 /* It ends where the next change is. */
-static void close_leaf(struct summary_tree *p, struct summary_row *row, const struct summary_change *end)
+static void close_leaf(struct summary_tree *p, struct summary_row *row,
+                       const struct summary_change *end)
 {
     uint32_t count = (uint32_t)row->change_count;
     struct summary_branch leaf = {.begin = {row->changes[0].ns, (int64_t)row->changes[0].at}};
@@ -119,7 +125,8 @@ static void close_leaf(struct summary_tree *p, struct summary_row *row, const st
     for (uint32_t i = 0; i < count; i++)
         add_stretch(&leaf, &row->before, &row->changes[i],
                     i + 1 < count ? &row->changes[i + 1] : end);
-    row->leaves = array_reserve(row->leaves, &row->leaf_room, row->leaf_count + 1, sizeof *row->leaves);
+    row->leaves =
+        array_reserve(row->leaves, &row->leaf_room, row->leaf_count + 1, sizeof *row->leaves);
     row->leaves[row->leaf_count++] = leaf;
     row->change_count = 0;
     if (row->leaf_count == SUMMARY_TREE_FAN)
@@ -158,8 +165,8 @@ static void summary_tree_settle_change(struct summary_tree *p, struct summary_ro
     }
 }
 
-void summary_tree_change(struct summary_tree *p, uint32_t number, struct summary_state state, int64_t ns,
-                    uint64_t position)
+void summary_tree_change(struct summary_tree *p, uint32_t number, struct summary_state state,
+                         int64_t ns, uint64_t position)
 {
     if (p->full || !number)
         return;
@@ -173,8 +180,8 @@ void summary_tree_change(struct summary_tree *p, uint32_t number, struct summary
     row->begun = true;
 }
 
-void summary_tree_set_cpu_state(struct summary_tree *p, uint32_t number, struct summary_state state, int64_t ns,
-                  uint64_t position)
+void summary_tree_set_cpu_state(struct summary_tree *p, uint32_t number, struct summary_state state,
+                                int64_t ns, uint64_t position)
 {
     if (p->full || !number)
         return;

@@ -34,11 +34,11 @@ struct summary_tree *summary_tree_new(void);
 void summary_tree_free(struct summary_tree *pyramid); /* NULL: nothing */
 /* From here on the row (from 1) is in this state.  Positions never shrink; of several changes at one position the last
  * holds.  A time before that of the row's last change is taken to be that. */
-void summary_tree_change(struct summary_tree *pyramid, uint32_t row, struct summary_state state, int64_t ns,
-                    uint64_t position);
+void summary_tree_change(struct summary_tree *pyramid, uint32_t row, struct summary_state state,
+                         int64_t ns, uint64_t position);
 /* The same, but what is there of that position stays: it lasted until this time. */
-void summary_tree_set_cpu_state(struct summary_tree *pyramid, uint32_t row, struct summary_state state, int64_t ns,
-                  uint64_t position);
+void summary_tree_set_cpu_state(struct summary_tree *pyramid, uint32_t row,
+                                struct summary_state state, int64_t ns, uint64_t position);
 /* What was before a position will not be asked for any more; it is forgotten as far as that gives memory back. */
 void summary_tree_discard(struct summary_tree *pyramid, uint64_t position);
 /* There was no room for all: what it tells is not to be used. */
@@ -63,7 +63,8 @@ struct summary_pixel {
 };
 
 /* Adds to the pixels first .. first + count - 1 what a row has there. */
-void summary_tree_add_pixels(const struct summary_tree *pyramid, uint32_t row, const struct summary_range *range,
-                 uint32_t first, uint32_t count, struct summary_pixel *pixels);
+void summary_tree_add_pixels(const struct summary_tree *pyramid, uint32_t row,
+                             const struct summary_range *range, uint32_t first, uint32_t count,
+                             struct summary_pixel *pixels);
 
 #endif

@@ -37,13 +37,14 @@ static void wait_release_add_candidate(struct release_search *f, struct release_
     if (c.thread && c.thread != f->of->thread && c.ns > f->of->from_ns && c.ns <= f->of->to_ns &&
         f->count < FOUND_MOST) {
         struct lock_hold hold;
-        f->found[f->count++] =
-            (struct release_candidate){c, lock_holders_ended(f->of->holds, c.line, c.position, &hold)};
+        f->found[f->count++] = (struct release_candidate){
+            c, lock_holders_ended(f->of->holds, c.line, c.position, &hold)};
     }
 }
 
 /* Of who made a visit only the end of one before it counts. */
-static bool is_others(const struct release_search *f, const struct order_event *e, uint64_t position)
+static bool is_others(const struct release_search *f, const struct order_event *e,
+                      uint64_t position)
 {
     struct lock_hold hold;
     return e->thread != f->visitor ||
@@ -59,8 +60,9 @@ static void wait_release_check_event(struct release_search *f, uint64_t position
     }
     struct order_event e = *event_reader_at(f->of->events, position);
     if (e.line && !(e.line & HIDDEN_LINE) && is_others(f, &e, position))
-        wait_release_add_candidate(f, (struct release_cause){position, t->time(t->context, &e), e.thread, e.line,
-                              t->meaning(t->context, &e)});
+        wait_release_add_candidate(f, (struct release_cause){position, t->time(t->context, &e),
+                                                             e.thread, e.line,
+                                                             t->meaning(t->context, &e)});
     f->lost |= !e.line;
 }
 
@@ -105,7 +107,8 @@ static bool was_free(const struct release_search *f, uint64_t previous)
         return false;
     if (e.thread == e.line && t->meaning(t->context, &e)->releases) /* it lets others in */
         return t->time(t->context, &e) <= f->of->from_ns;
-    return lock_holders_ended(f->of->holds, e.line, previous, &hold) && hold.exit_ns <= f->of->from_ns;
+    return lock_holders_ended(f->of->holds, e.line, previous, &hold) &&
+           hold.exit_ns <= f->of->from_ns;
 }
 
 static void wait_release_scan_before(struct release_search *f, uint64_t position)
@@ -176,8 +179,10 @@ static bool is_later(const struct release_cause *a, const struct release_cause *
 }
 
 /* The latest that is after one time and not after another. */
-static const struct release_candidate *wait_release_latest_candidate(const struct release_search *f, int64_t after_ns, int64_t until_ns,
-                                      bool leaves, bool calls)
+static const struct release_candidate *wait_release_latest_candidate(const struct release_search *f,
+                                                                     int64_t after_ns,
+                                                                     int64_t until_ns, bool leaves,
+                                                                     bool calls)
 {
     const struct release_candidate *best = NULL;
     for (uint32_t i = 0; i < f->count; i++) {
@@ -191,17 +196,19 @@ static const struct release_candidate *wait_release_latest_candidate(const struc
     return best;
 }
 
-static void wait_release_push_segment(struct release_search *f, const struct release_cause *c, enum wait_class class, enum wait_guess guess)
+static void wait_release_push_segment(struct release_search *f, const struct release_cause *c,
+                                      enum wait_class class, enum wait_guess guess)
 {
     f->segments[f->segment_count++] = (struct wait_interval){.to_ns = c->ns,
-                                                       .release = c->position,
-                                                       .thread = c->thread,
-                                                       .class = (uint8_t) class,
-                                                       .guess = (uint8_t)guess};
+                                                             .release = c->position,
+                                                             .thread = c->thread,
+                                                             .class = (uint8_t) class,
+                                                             .guess = (uint8_t)guess};
 }
 
 /* Of what is counted, it is not told which one was taken. */
-static enum wait_guess wait_release_certainty(const struct release_search *f, const struct release_cause *c)
+static enum wait_guess wait_release_certainty(const struct release_search *f,
+                                              const struct release_cause *c)
 {
     unsigned gives = 0;
     for (uint32_t i = 0; i < f->count && c->meaning->gives; i++)
@@ -210,7 +217,8 @@ static enum wait_guess wait_release_certainty(const struct release_search *f, co
 }
 
 /* It is looked at no more. */
-static void wait_release_remove_candidate(struct release_search *f, const struct release_candidate *c)
+static void wait_release_remove_candidate(struct release_search *f,
+                                          const struct release_candidate *c)
 {
     f->found[c - f->found] = f->found[--f->count];
 }
@@ -220,7 +228,8 @@ static void end_segment(struct release_search *f, const struct release_cause *c,
     enum wait_guess guess = wait_release_certainty(f, c);
     if (f->segment_count && f->segments[f->segment_count - 1].to_ns == c->ns)
         f->segment_count--; /* that one took no time */
-    wait_release_push_segment(f, c, leaves ? WAIT_CONTENTION : (enum wait_class)f->of->meaning->class, guess);
+    wait_release_push_segment(
+        f, c, leaves ? WAIT_CONTENTION : (enum wait_class)f->of->meaning->class, guess);
 }
 
 /* Behind a visit, who else left counts as well: readers overlap.  What called does not, it was not for the visitor. */
@@ -235,7 +244,8 @@ static void keep_leaves(struct release_search *f)
 
 /* Back from visit to visit of an exclusive line, as long as each began with nothing but the end of the one before it:
  * what walk() finds, without looking at events.  *hold: the visit that it came to. */
-static void walk_quickly(struct release_search *f, uint32_t line, struct lock_hold *hold, int64_t after_ns)
+static void walk_quickly(struct release_search *f, uint32_t line, struct lock_hold *hold,
+                         int64_t after_ns)
 {
     struct lock_hold before;
     keep_leaves(f);
@@ -319,7 +329,7 @@ static void consider_receive(void *context, uint64_t receive)
         return;
     r->known = true;
     struct release_cause c = {before, t->time(t->context, &e), e.thread, e.line,
-                      t->meaning(t->context, &e)};
+                              t->meaning(t->context, &e)};
     if (c.thread && c.thread != r->f->of->thread && c.ns > r->f->of->from_ns &&
         c.ns <= r->f->of->to_ns && is_later(&c, r->found ? r->best : NULL)) {
         *r->best = c;
@@ -343,7 +353,7 @@ static void consider_room(void *context, uint64_t receive)
             return;
         struct order_event e = *event_reader_at(of->events, receive);
         struct release_cause c = {receive, t->time(t->context, &e), e.thread, e.line,
-                          t->meaning(t->context, &e)};
+                                  t->meaning(t->context, &e)};
         if (!e.line || c.ns <= of->from_ns || c.thread == of->thread)
             return;
         if (!is_cause(r->f, &c) || e.about != about)
@@ -406,10 +416,12 @@ static bool is_call(const struct release_search *f)
  * was seen may have been another thread's. */
 static void find_called(struct release_search *f)
 {
-    const struct release_candidate *call = wait_release_latest_candidate(f, f->of->from_ns, f->of->to_ns, false, true);
+    const struct release_candidate *call =
+        wait_release_latest_candidate(f, f->of->from_ns, f->of->to_ns, false, true);
     struct release_cause guessed;
     bool seen = f->doubt != UNTRACED_THREAD;
-    bool known = call && f->doubt != UNTRACED_SIGNAL, any = seen && (known || wait_release_guess_cause(f, &guessed));
+    bool known = call && f->doubt != UNTRACED_SIGNAL,
+         any = seen && (known || wait_release_guess_cause(f, &guessed));
     if (seen && call && !known && (!any || is_later(&call->cause, &guessed))) {
         guessed = call->cause;
         any = true;
@@ -434,7 +446,8 @@ static void find_unsaid(struct release_search *f)
     if (late_receiver(f, &c) || made_room(f, &c))
         wait_release_push_segment(f, &c, WAIT_RENDEZVOUS, GUESS_LATE_RECEIVER);
     else if (!wait_release_may_be_untraced(f) && wait_release_guess_cause(f, &c))
-        wait_release_push_segment(f, &c, WAIT_RENDEZVOUS, f->of->meaning->sends ? GUESS_LATE_RECEIVER : GUESS_LATEST);
+        wait_release_push_segment(f, &c, WAIT_RENDEZVOUS,
+                                  f->of->meaning->sends ? GUESS_LATE_RECEIVER : GUESS_LATEST);
 }
 
 static void turn_round(struct wait_interval *segments, uint32_t count)
@@ -453,15 +466,15 @@ static bool was_there(const struct release_search *f)
 }
 
 uint32_t wait_release_find(const struct wait_release *release, struct wait_interval *segments,
-                      enum release_missing *missing, uint64_t *unreceived)
+                           enum release_missing *missing, uint64_t *unreceived)
 {
     struct release_candidate found[FOUND_MOST];
     struct release_search f = {.of = release,
-                        .order = release->teller->order,
-                        .found = found,
-                        .unreceived = NO_POSITION,
-                        .doubt = event_reader_at(release->events, release->end)->doubt,
-                        .segments = segments};
+                               .order = release->teller->order,
+                               .found = found,
+                               .unreceived = NO_POSITION,
+                               .doubt = event_reader_at(release->events, release->end)->doubt,
+                               .segments = segments};
     wait_release_scan_before_point(&f, release->end);
     wait_release_scan_arrivals(&f);
     *missing = f.lost || f.gap ? MISSING_LOST : MISSING_UNTRACED;

@@ -37,19 +37,20 @@ struct wait_release { /* one wait */
     bool sent; /* it waited until what it sent had gone */
     const struct release_cause *arrivals; /* of v's group: what its members did before, by time */
     size_t arrival_count;
-    const struct release_cause *about; /* the newest events about what it waited for, or on that line */
+    const struct release_cause
+        *about; /* the newest events about what it waited for, or on that line */
     size_t about_count;
 };
 
 enum release_missing { /* why there are no segments */
-               MISSING_UNTRACED, /* nothing that is known let it go on */
-               MISSING_LOST, /* events that it may have been were lost or are forgotten */
-               MISSING_NOTHING /* who it was to meet was there already, the lock free: all of the wait is latency */
+                       MISSING_UNTRACED, /* nothing that is known let it go on */
+                       MISSING_LOST, /* events that it may have been were lost or are forgotten */
+                       MISSING_NOTHING /* who it was to meet was there already, the lock free: all of the wait is latency */
 };
 
 /* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none, and *unreceived
  * the position of a send whose receive, not in the log yet, may still tell who it was; or NO_POSITION. */
 uint32_t wait_release_find(const struct wait_release *release, struct wait_interval *segments,
-                      enum release_missing *missing, uint64_t *unreceived);
+                           enum release_missing *missing, uint64_t *unreceived);
 
 #endif

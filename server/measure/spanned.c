@@ -8,7 +8,10 @@ static int64_t cpu_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t cpu_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-const struct placements *cpu_states_tasks(const struct cpu_states *spans) { return spans ? spans->stays : NULL; }
+const struct placements *cpu_states_tasks(const struct cpu_states *spans)
+{
+    return spans ? spans->stays : NULL;
+}
 
 bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line)
 {
@@ -18,7 +21,8 @@ bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line)
 
 bool cpu_states_cpus(const struct cpu_states *spans) { return spans && spans->cpus; }
 
-static enum cpu_state_source source_of(const struct cpu_states *spans, uint32_t line, enum cpu_state_source most)
+static enum cpu_state_source source_of(const struct cpu_states *spans, uint32_t line,
+                                       enum cpu_state_source most)
 {
     const struct cpu_state_thread *t = cpu_states_thread(spans, line);
     most = most == CPU_SOURCE_ORDER ? CPU_SOURCE_SWITCHES : most;
@@ -33,12 +37,14 @@ static enum cpu_state_source source_of(const struct cpu_states *spans, uint32_t 
     return t->samples.count ? CPU_SOURCE_SAMPLES : CPU_SOURCE_ORDER;
 }
 
-enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line, enum cpu_state_source most)
+enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line,
+                                      enum cpu_state_source most)
 {
     return source_of(spans, line, most);
 }
 
-int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns, int64_t to_ns)
+int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns,
+                                 int64_t to_ns)
 {
     const struct cpu_state_thread *t = cpu_states_thread(spans, line);
     int64_t apart = 0;
@@ -49,7 +55,10 @@ int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, 
     return apart;
 }
 
-const char *cpu_states_missing_reason(const struct cpu_states *spans) { return spans ? spans->why : NULL; }
+const char *cpu_states_missing_reason(const struct cpu_states *spans)
+{
+    return spans ? spans->why : NULL;
+}
 
 uint64_t cpu_states_max_switches(const struct cpu_states *spans) { return spans ? spans->most : 0; }
 
@@ -81,8 +90,8 @@ static bool seen_asleep(const struct cpu_state_thread *t, int64_t *since_ns, uns
     return *call != SLEEP_IN_NOT;
 }
 
-bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
-                  unsigned *call)
+bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
+                       int64_t *since_ns, unsigned *call)
 {
     const struct cpu_state_thread *t = cpu_states_thread(spans, line);
     if (!t || !t->turns.count)
@@ -100,7 +109,8 @@ int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line)
     const struct cpu_state_thread *t = cpu_states_thread(spans, line);
     switch (cpu_states_best(spans, line, CPU_SOURCE_ORDER)) {
     case CPU_SOURCE_SWITCHES:
-        return cpu_states_is_placed_task(spans, line) ? INT64_MAX : t->turns.items[t->turns.count - 1].at_ns;
+        return cpu_states_is_placed_task(spans, line) ? INT64_MAX
+                                                      : t->turns.items[t->turns.count - 1].at_ns;
     case CPU_SOURCE_CLOCK:
         return t->clocks.items[t->clocks.count - 1].at_ns;
     case CPU_SOURCE_SAMPLES:
@@ -111,7 +121,7 @@ int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line)
 }
 
 int64_t cpu_states_switched_until(const struct cpu_states *spans, const struct thread_timeline *c,
-                             enum cpu_state_source most)
+                                  enum cpu_state_source most)
 {
     if (c->start_ns == INTERVALS_NEVER || c->end_ns != INTERVALS_NEVER ||
         c->closed_ns != INTERVALS_NEVER || cpu_states_is_placed_task(spans, c->thread) ||
@@ -173,7 +183,8 @@ static int64_t cpu_states_overlap_ns(int64_t a, int64_t b, int64_t c, int64_t d)
 }
 
 /* What the samples say of the slice that ends with one. */
-static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t index, struct sample_slice *h)
+static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t index,
+                                   struct sample_slice *h)
 {
     const struct cpu_sample *to = &of->samples->items[index], *from = index ? to - 1 : NULL;
     h->ran_ns = to->ran_ns - (from ? from->ran_ns : 0);
@@ -183,7 +194,8 @@ static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t
 }
 
 /* The slice that ends with a sample, 0: since its begin. */
-static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_state *of, size_t index)
+static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_state *of,
+                                                   size_t index)
 {
     const struct thread_timeline *c = of->course;
     const struct cpu_sample *to = &of->samples->items[index];
@@ -191,12 +203,14 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
     int64_t latency = 0;
     for (size_t i = intervals_at(c, h.from_ns); i < c->count && interval_begin(c, i) < h.to_ns;
          i++) {
-        int64_t part = cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
+        int64_t part =
+            cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
         h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
         latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order tells of that */
     }
     cpu_states_read_sample(of, index, &h);
-    int64_t ran = to->anew ? h.active_ns : h.ran_ns, ready = cpu_states_max(h.ready_ns - latency, 0);
+    int64_t ran = to->anew ? h.active_ns : h.ran_ns,
+            ready = cpu_states_max(h.ready_ns - latency, 0);
     h.ran_ns = cpu_states_min(ran, h.active_ns);
     h.ready_ns = cpu_states_min(ready, h.active_ns - h.ran_ns);
     h.ran_over_ns = ran - h.ran_ns;
@@ -206,9 +220,11 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
 
 /* What is over in a slice was in those before it: the kernel counts what goes on still a little late, and a time without
  * a processor when it is over. */
-static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_ns, int64_t *ready_over_ns)
+static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_ns,
+                                      int64_t *ready_over_ns)
 {
-    int64_t room = h->active_ns - h->ran_ns - h->ready_ns, more = cpu_states_min(*ran_over_ns, room);
+    int64_t room = h->active_ns - h->ran_ns - h->ready_ns,
+            more = cpu_states_min(*ran_over_ns, room);
     h->ran_ns += more;
     room -= more;
     *ran_over_ns += h->ran_over_ns - more;
@@ -257,7 +273,8 @@ static int64_t cpu_states_active_ns(const struct thread_timeline *c, int64_t fro
     return all;
 }
 
-static void cpu_states_read_slice(const struct sampled_thread_state *of, struct cpu_state_walk *walk, size_t index, int64_t at_ns)
+static void cpu_states_read_slice(const struct sampled_thread_state *of,
+                                  struct cpu_state_walk *walk, size_t index, int64_t at_ns)
 {
     struct spans_slice *s = &walk->slice;
     if (!walk->has || s->index != index || s->at_ns > at_ns)
@@ -281,8 +298,8 @@ static void visit_part(struct spans_slice *s, int64_t to_ns, struct cpu_state_vi
     }
 }
 
-static void visit_samples(const struct sampled_thread_state *of, struct cpu_state_walk *walk, int64_t from_ns,
-                          int64_t to_ns, struct cpu_state_visitor v)
+static void visit_samples(const struct sampled_thread_state *of, struct cpu_state_walk *walk,
+                          int64_t from_ns, int64_t to_ns, struct cpu_state_visitor v)
 {
     bool same = walk->has && walk->slice.from_ns <= from_ns && from_ns < walk->slice.to_ns;
     size_t index = same ? walk->slice.index : cpu_states_sample_after(of->samples, from_ns);
@@ -302,8 +319,8 @@ bool cpu_states_delays(const struct cpu_states *spans, uint32_t line)
     return t && t->samples.count;
 }
 
-int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct thread_timeline *c, int64_t from_ns,
-                     int64_t to_ns)
+int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct thread_timeline *c,
+                                  int64_t from_ns, int64_t to_ns)
 {
     const struct cpu_state_thread *t = cpu_states_thread(spans, c->thread);
     int64_t astray = 0;
@@ -320,10 +337,11 @@ int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct t
 
 /* ---- either ---- */
 
-void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course, struct cpu_state_walk *walk,
-                 int64_t from_ns, int64_t to_ns,
-                 void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns),
-                 void *context)
+void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course,
+                      struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
+                      void (*visit)(void *context, enum cpu_state is, int64_t from_ns,
+                                    int64_t to_ns),
+                      void *context)
 {
     const struct cpu_state_thread *t = cpu_states_thread(spans, course->thread);
     struct cpu_state_visitor v = {visit, context};
@@ -331,16 +349,19 @@ void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeli
     switch (source_of(spans, course->thread, walk->most)) {
     case CPU_SOURCE_SWITCHES:
         if (cpu_states_is_placed_task(spans, course->thread))
-            cpu_turns_visit_placements(spans->stays, course->thread, walk, from_ns, to_ns, visit, context);
+            cpu_turns_visit_placements(spans->stays, course->thread, walk, from_ns, to_ns, visit,
+                                       context);
         else
             cpu_turns_visit(&t->turns, walk, from_ns, to_ns, visit, context);
         walk->on = 0;
         break;
     case CPU_SOURCE_CLOCK:
-        visit_samples(&(struct sampled_thread_state){t, &t->clocks, course}, walk, from_ns, to_ns, v);
+        visit_samples(&(struct sampled_thread_state){t, &t->clocks, course}, walk, from_ns, to_ns,
+                      v);
         break;
     case CPU_SOURCE_SAMPLES:
-        visit_samples(&(struct sampled_thread_state){t, &t->samples, course}, walk, from_ns, to_ns, v);
+        visit_samples(&(struct sampled_thread_state){t, &t->samples, course}, walk, from_ns, to_ns,
+                      v);
         break;
     default:
         visit(context, CPU_STATE_RUNNING, from_ns, to_ns);
@@ -354,8 +375,9 @@ static void cpu_states_add_span(void *context, enum cpu_state is, int64_t from_n
     *of[is] += to_ns - from_ns;
 }
 
-struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans, const struct thread_timeline *c, int64_t from_ns,
-                          int64_t to_ns)
+struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans,
+                                     const struct thread_timeline *c, int64_t from_ns,
+                                     int64_t to_ns)
 {
     struct cpu_state_sums sums = {.source = cpu_states_best(spans, c->thread, CPU_SOURCE_ORDER)};
     struct cpu_state_walk walk = {0};
@@ -364,7 +386,8 @@ struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans, const struc
     if (sums.source == CPU_SOURCE_CLOCK)
         sums.error_ns = cpu_states_uncertainty_ns(spans, c, from_ns, to_ns);
     for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++) {
-        int64_t from = cpu_states_max(interval_begin(c, i), from_ns), to = cpu_states_min(c->items[i].to_ns, to_ns);
+        int64_t from = cpu_states_max(interval_begin(c, i), from_ns),
+                to = cpu_states_min(c->items[i].to_ns, to_ns);
         if (to <= from)
             continue;
         if (c->items[i].is == INTERVAL_RUNS)

@@ -38,7 +38,8 @@ struct cpu_states {
     char *why; /* there are no switches; NULL: nobody said */
 };
 
-static inline struct cpu_state_thread *cpu_states_thread(const struct cpu_states *spans, uint32_t line)
+static inline struct cpu_state_thread *cpu_states_thread(const struct cpu_states *spans,
+                                                         uint32_t line)
 {
     return spans ? map_get(&spans->threads, line, 0) : NULL;
 }

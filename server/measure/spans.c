@@ -53,8 +53,8 @@ struct placements *cpu_states_placements(struct cpu_states *spans)
     return spans->stays = spans->stays ? spans->stays : placements_new();
 }
 
-void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_kind what, unsigned cpu,
-                    int64_t at_ns)
+void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_kind what,
+                         unsigned cpu, int64_t at_ns)
 {
     struct cpu_turns *t = &made_thread(spans, line)->turns;
     const struct cpu_turn *last = t->count ? &t->items[t->count - 1] : NULL;
@@ -63,9 +63,10 @@ void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_ki
         spans->lost++, spans->most = SWITCHES_MOST;
     if ((full && last && last->what == SWITCH_LOST) || (last && at_ns < last->at_ns))
         return; /* (of each thread one more, so that it is seen where its switches end) */
-    cpu_turns_add(t, (struct cpu_turn){.at_ns = at_ns,
-                               .cpu = cpu < LOOP_TURN_NO_CPU ? (uint16_t)cpu : LOOP_TURN_NO_CPU,
-                               .what = (uint8_t)(full ? SWITCH_LOST : what)});
+    cpu_turns_add(
+        t, (struct cpu_turn){.at_ns = at_ns,
+                             .cpu = cpu < LOOP_TURN_NO_CPU ? (uint16_t)cpu : LOOP_TURN_NO_CPU,
+                             .what = (uint8_t)(full ? SWITCH_LOST : what)});
     spans->turns++;
     spans->cpus |= cpu < LOOP_TURN_NO_CPU;
 }
@@ -103,8 +104,8 @@ void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t cal
     t->asleep_ns = at_ns;
 }
 
-void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
-                 bool last)
+void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns,
+                        uint64_t ns, bool last)
 {
     struct cpu_state_thread *t = made_thread(spans, line);
     struct cpu_samples *all = &t->samples;
@@ -120,11 +121,12 @@ void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int
     *stood = cpu_states_max(*stood, (int64_t)ns);
 }
 
-void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew)
+void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns,
+                        bool anew)
 {
     struct cpu_sample *s = ran_ns <= INT64_MAX
-                           ? sample_of(&made_thread(spans, line)->clocks, at_ns, CLOCKS_MOST)
-                           : NULL;
+                               ? sample_of(&made_thread(spans, line)->clocks, at_ns, CLOCKS_MOST)
+                               : NULL;
     if (!s)
         return;
     s->ran_ns = anew ? (int64_t)ran_ns : cpu_states_max(s->ran_ns, (int64_t)ran_ns);

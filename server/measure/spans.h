@@ -26,7 +26,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum cpu_state_source { CPU_SOURCE_ORDER, CPU_SOURCE_SAMPLES, CPU_SOURCE_CLOCK, CPU_SOURCE_SWITCHES, CPU_SOURCE_SOURCES };
+enum cpu_state_source {
+    CPU_SOURCE_ORDER,
+    CPU_SOURCE_SAMPLES,
+    CPU_SOURCE_CLOCK,
+    CPU_SOURCE_SWITCHES,
+    CPU_SOURCE_SOURCES
+};
 
 enum cpu_state {
     CPU_STATE_RUNNING, /* on a processor; of the order alone: at most */
@@ -50,51 +56,63 @@ void cpu_states_free(struct cpu_states *spans); /* NULL: nothing */
 /* ---- filling: each thread's in the order of their times ---- */
 
 /* What is too early is left out; when there is no more room, all that comes is, and counted. */
-void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_kind what, unsigned cpu,
-                    int64_t at_ns); /* cpu UINT_MAX: on which processor is not known */
+void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_kind what,
+                         unsigned cpu,
+                         int64_t at_ns); /* cpu UINT_MAX: on which processor is not known */
 /* In which call it was seen to sleep, an enum asleep. */
 void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t call, int64_t at_ns);
 /* By then it had had a processor for so long, or (delay) wanted one in vain.
  * last: it has ended, and says so itself. */
-void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
-                 bool last);
+void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns,
+                        uint64_t ns, bool last);
 /* Its own clock at one of its events.  anew: how long it ran before that is not known. */
-void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
+void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns,
+                        bool anew);
 void cpu_states_lost(struct cpu_states *spans, uint64_t switches); /* so many were not told */
-void cpu_states_unavailable(struct cpu_states *spans, const char *why); /* there are no switches; a copy */
+void cpu_states_unavailable(struct cpu_states *spans,
+                            const char *why); /* there are no switches; a copy */
 
-struct placements *cpu_states_placements(struct cpu_states *spans); /* of tasks, made on first use; to be filled */
+struct placements *
+cpu_states_placements(struct cpu_states *spans); /* of tasks, made on first use; to be filled */
 
 /* ---- looking: of spans NULL, the order alone is known ---- */
 
 /* No better than `most`; CPU_SOURCE_ORDER: whichever is best. */
-enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line, enum cpu_state_source most);
+enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line,
+                                      enum cpu_state_source most);
 /* The longest time between two samples of it that has something in common with a range; 0: it has none. */
-int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns, int64_t to_ns);
+int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns,
+                                 int64_t to_ns);
 /* By its clock at events: how much of what it ran, or did not, between two of them may be told at a wrong time, at most. */
-int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct thread_timeline *course, int64_t from_ns,
-                     int64_t to_ns);
-bool cpu_states_delays(const struct cpu_states *spans, uint32_t line); /* are there samples of it, too? */
-const struct placements *cpu_states_tasks(const struct cpu_states *spans); /* NULL: none were told */
-bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line); /* is it a task whose stays are known? */
-bool cpu_states_cpus(const struct cpu_states *spans); /* is it known of any switch on which processor? */
+int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans,
+                                  const struct thread_timeline *course, int64_t from_ns,
+                                  int64_t to_ns);
+bool cpu_states_delays(const struct cpu_states *spans,
+                       uint32_t line); /* are there samples of it, too? */
+const struct placements *
+cpu_states_tasks(const struct cpu_states *spans); /* NULL: none were told */
+bool cpu_states_is_placed_task(const struct cpu_states *spans,
+                               uint32_t line); /* is it a task whose stays are known? */
+bool cpu_states_cpus(
+    const struct cpu_states *spans); /* is it known of any switch on which processor? */
 uint64_t cpu_states_lost_count(const struct cpu_states *spans);
 uint64_t cpu_states_max_switches(
     const struct cpu_states
         *spans); /* all that are kept, of all threads, where that is why some are lost; else 0 */
-const char *cpu_states_missing_reason(const struct cpu_states *spans); /* there are no switches; NULL: not said */
+const char *cpu_states_missing_reason(
+    const struct cpu_states *spans); /* there are no switches; NULL: not said */
 /* Up to when something is known of it, INT64_MAX where the order alone is. */
 int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line);
 
 /* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER: they say nothing. */
-int64_t cpu_states_switched_until(const struct cpu_states *spans, const struct thread_timeline *course,
-                             enum cpu_state_source most);
+int64_t cpu_states_switched_until(const struct cpu_states *spans,
+                                  const struct thread_timeline *course, enum cpu_state_source most);
 /* Did it, as the last that is known of it, give its processor up, and when?  By switches; where
  * none are known, by what was seen from outside.  *call: an enum asleep, where it was seen in it
  * since; end_ns: when all of the run had gone, 0 if it has not; a thread that is killed as it
  * sleeps gets a processor once more, for its end. */
-bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
-                  unsigned *call);
+bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
+                       int64_t *since_ns, unsigned *call);
 
 /* Zero-initialised; of one thread, and one source. */
 struct cpu_state_walk {
@@ -112,10 +130,11 @@ struct cpu_state_walk {
 };
 
 /* Cuts a time in which the order says that it ran into what it did: they fill the time, one after the other. */
-void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course, struct cpu_state_walk *walk,
-                 int64_t from_ns, int64_t to_ns,
-                 void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns),
-                 void *context);
+void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course,
+                      struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
+                      void (*visit)(void *context, enum cpu_state is, int64_t from_ns,
+                                    int64_t to_ns),
+                      void *context);
 
 /* The same, of whatever range, in sums: running, ready, system, and blocked is what the order says of the rest of it. */
 struct cpu_state_sums {
@@ -124,7 +143,8 @@ struct cpu_state_sums {
     int64_t running_ns, ready_ns, blocked_ns, system_ns; /* all together: what of the range is
                                                             between its first and last event */
 };
-struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans, const struct thread_timeline *course,
-                          int64_t from_ns, int64_t to_ns);
+struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans,
+                                     const struct thread_timeline *course, int64_t from_ns,
+                                     int64_t to_ns);
 
 #endif

@@ -3,8 +3,9 @@
 const char *thread_state_name(unsigned state)
 {
     static const char *const words[THREAD_STATES] = {
-        [THREAD_STATE_CREATED] = "start",     [THREAD_STATE_RUNNABLE] = "ready",   [THREAD_STATE_RUNNING] = "running",
-        [THREAD_STATE_BLOCKED] = "blocked", [THREAD_STATE_OFF_CPU] = "system", [THREAD_STATE_EXITED] = "terminate"};
+        [THREAD_STATE_CREATED] = "start",   [THREAD_STATE_RUNNABLE] = "ready",
+        [THREAD_STATE_RUNNING] = "running", [THREAD_STATE_BLOCKED] = "blocked",
+        [THREAD_STATE_OFF_CPU] = "system",  [THREAD_STATE_EXITED] = "terminate"};
     return state < THREAD_STATES ? words[state] : "";
 }
 
@@ -38,8 +39,8 @@ static const struct wait_record *open_wait(const struct lifetimes *lives, uint32
     return low < lives->open_count && lives->open[low].thread == thread ? &lives->open[low] : NULL;
 }
 
-bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *c, int64_t *from_ns,
-                 int64_t *to_ns)
+bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *c,
+                            int64_t *from_ns, int64_t *to_ns)
 {
     const struct wait_record *open = open_wait(lives, c->thread);
     int64_t from = c->made_ns != INTERVALS_NEVER    ? c->made_ns
@@ -51,7 +52,8 @@ bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_t
         from = thread_states_min(from, c->start_ns);
     *from_ns = from;
     *to_ns = thread_states_max(from, thread_states_max(active_until(c), c->closed_ns));
-    *to_ns = thread_states_max(*to_ns, open ? open->to_ns : cpu_states_switched_until(lives->spans, c, lives->source));
+    *to_ns = thread_states_max(
+        *to_ns, open ? open->to_ns : cpu_states_switched_until(lives->spans, c, lives->source));
     return true;
 }
 
@@ -82,7 +84,8 @@ static void thread_states_emit_runnable(struct state_walk *w)
 }
 
 /* Adds what comes next; it goes on with what is held where that is of the same state, and wait. */
-static void thread_states_emit_resumed(struct state_walk *w, struct thread_state_interval spell, uint32_t wait)
+static void thread_states_emit_resumed(struct state_walk *w, struct thread_state_interval spell,
+                                       uint32_t wait)
 {
     if (spell.to_ns <= spell.from_ns)
         return;
@@ -103,7 +106,8 @@ static uint32_t wait_of(const struct state_walk *w, const struct interval *item)
     return item->is == INTERVAL_SEGMENT ? w->all->segments[item->of].wait : item->of;
 }
 
-static void visit_wait(struct state_walk *w, const struct interval *item, struct thread_state_interval spell)
+static void visit_wait(struct state_walk *w, const struct interval *item,
+                       struct thread_state_interval spell)
 {
     uint32_t index = wait_of(w, item);
     const struct wait_record *wait = &w->all->waits[index];
@@ -119,8 +123,9 @@ static void visit_wait(struct state_walk *w, const struct interval *item, struct
 
 static void visit_span(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
 {
-    static const uint8_t states[] = {
-        [CPU_STATE_RUNNING] = THREAD_STATE_RUNNING, [CPU_STATE_RUNNABLE] = THREAD_STATE_RUNNABLE, [CPU_STATE_OTHER] = THREAD_STATE_OFF_CPU};
+    static const uint8_t states[] = {[CPU_STATE_RUNNING] = THREAD_STATE_RUNNING,
+                                     [CPU_STATE_RUNNABLE] = THREAD_STATE_RUNNABLE,
+                                     [CPU_STATE_OTHER] = THREAD_STATE_OFF_CPU};
     struct state_walk *w = context;
     struct thread_state_interval spell = w->split;
     spell.from_ns = from_ns;
@@ -134,9 +139,10 @@ static void visit_interval(struct state_walk *w, size_t i)
 {
     const struct interval *item = &w->course->items[i];
     struct thread_state_interval spell = {.from_ns = interval_begin(w->course, i),
-                          .to_ns = item->to_ns,
-                          .position = i ? w->course->items[i - 1].position : w->course->start,
-                          .state = THREAD_STATE_RUNNING};
+                                          .to_ns = item->to_ns,
+                                          .position = i ? w->course->items[i - 1].position
+                                                        : w->course->start,
+                                          .state = THREAD_STATE_RUNNING};
     if (item->is != INTERVAL_RUNS) {
         visit_wait(w, item, spell);
         return;
@@ -144,8 +150,9 @@ static void visit_interval(struct state_walk *w, size_t i)
     spell.place = item->step ? code_segment_place(code_segments_at(&w->all->steps, item->step)) : 0;
     spell.active = true;
     w->split = spell;
-    cpu_states_visit(w->lives->spans, w->course, &w->spans, thread_states_max(spell.from_ns, w->from_ns),
-                thread_states_min(spell.to_ns, w->to_ns), visit_span, w);
+    cpu_states_visit(w->lives->spans, w->course, &w->spans,
+                     thread_states_max(spell.from_ns, w->from_ns),
+                     thread_states_min(spell.to_ns, w->to_ns), visit_span, w);
 }
 
 static void visit_intervals(struct state_walk *w)
@@ -165,9 +172,10 @@ static void visit_switched(struct state_walk *w, int64_t from_ns, int64_t to_ns)
     const struct thread_timeline *c = w->course;
     if (to_ns <= from_ns)
         return;
-    w->split = (struct thread_state_interval){.position = c->count ? c->items[c->count - 1].position : c->start,
-                              .state = THREAD_STATE_RUNNING,
-                              .active = true};
+    w->split = (struct thread_state_interval){.position = c->count ? c->items[c->count - 1].position
+                                                                   : c->start,
+                                              .state = THREAD_STATE_RUNNING,
+                                              .active = true};
     cpu_states_visit(w->lives->spans, c, &w->spans, from_ns, to_ns, visit_span, w);
 }
 
@@ -176,31 +184,38 @@ static void visit_rest(struct state_walk *w)
 {
     const struct thread_timeline *c = w->course;
     const struct wait_record *open = open_wait(w->lives, c->thread);
-    thread_states_emit_resumed(w,
-          (struct thread_state_interval){.from_ns = thread_states_known_end(c),
-                         .to_ns = open ? open->from_ns : active_until(c),
-                         .position = c->count ? c->items[c->count - 1].position : c->start,
-                         .state = THREAD_STATE_RUNNING,
-                         .active = true},
-          0);
+    thread_states_emit_resumed(
+        w,
+        (struct thread_state_interval){.from_ns = thread_states_known_end(c),
+                                       .to_ns = open ? open->from_ns : active_until(c),
+                                       .position =
+                                           c->count ? c->items[c->count - 1].position : c->start,
+                                       .state = THREAD_STATE_RUNNING,
+                                       .active = true},
+        0);
     if (open)
-        thread_states_emit_resumed(w,
-              (struct thread_state_interval){.from_ns = thread_states_max(open->from_ns, thread_states_known_end(c)),
-                             .to_ns = open->to_ns,
-                             .position = open->begin,
-                             .place = open->place,
-                             .about = open->about,
-                             .state = THREAD_STATE_BLOCKED,
-                             .unexplained = UNATTRIBUTED_OPEN},
-              UINT32_MAX);
+        thread_states_emit_resumed(
+            w,
+            (struct thread_state_interval){
+                .from_ns = thread_states_max(open->from_ns, thread_states_known_end(c)),
+                .to_ns = open->to_ns,
+                .position = open->begin,
+                .place = open->place,
+                .about = open->about,
+                .state = THREAD_STATE_BLOCKED,
+                .unexplained = UNATTRIBUTED_OPEN},
+            UINT32_MAX);
     else
-        visit_switched(w, thread_states_max(active_until(c), w->from_ns),
-                       thread_states_min(cpu_states_switched_until(w->lives->spans, c, w->lives->source), w->to_ns));
+        visit_switched(
+            w, thread_states_max(active_until(c), w->from_ns),
+            thread_states_min(cpu_states_switched_until(w->lives->spans, c, w->lives->source),
+                              w->to_ns));
 }
 
-void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *c, int64_t from_ns,
-                  int64_t to_ns, void (*visit)(void *context, const struct thread_state_interval *spell),
-                  void *context)
+void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *c,
+                         int64_t from_ns, int64_t to_ns,
+                         void (*visit)(void *context, const struct thread_state_interval *spell),
+                         void *context)
 {
     struct state_walk w = {
         .lives = lives, .all = lives->all, .course = c, .visit = visit, .context = context};
@@ -211,9 +226,9 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
     w.from_ns = thread_states_max(from_ns, begin);
     w.to_ns = thread_states_min(to_ns, end);
     struct thread_state_interval start = {.from_ns = begin,
-                          .to_ns = began == INTERVALS_NEVER ? end : began,
-                          .position = c->made,
-                          .state = THREAD_STATE_CREATED};
+                                          .to_ns = began == INTERVALS_NEVER ? end : began,
+                                          .position = c->made,
+                                          .state = THREAD_STATE_CREATED};
     thread_states_emit_resumed(&w, start, 0);
     if (c->start_ns != INTERVALS_NEVER) {
         visit_intervals(&w);
@@ -221,16 +236,17 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
     }
     if (began != INTERVALS_NEVER && c->closed_ns != INTERVALS_NEVER)
         thread_states_emit_resumed(&w,
-              (struct thread_state_interval){.from_ns = active_until(c),
-                             .to_ns = c->closed_ns,
-                             .position = c->end,
-                             .state = THREAD_STATE_EXITED},
-              0);
+                                   (struct thread_state_interval){.from_ns = active_until(c),
+                                                                  .to_ns = c->closed_ns,
+                                                                  .position = c->end,
+                                                                  .state = THREAD_STATE_EXITED},
+                                   0);
     thread_states_emit_runnable(&w);
 }
 
 /* Running and waiting are different states, whatever comes before and after. */
-int64_t thread_states_cut(const struct thread_timeline *c, int64_t from_ns, uint64_t most_items, size_t *looked)
+int64_t thread_states_cut(const struct thread_timeline *c, int64_t from_ns, uint64_t most_items,
+                          size_t *looked)
 {
     size_t first = c->start_ns == INTERVALS_NEVER ? c->count : intervals_at(c, from_ns), i = first;
     uint64_t left = c->count - first;
@@ -265,8 +281,8 @@ static void thread_states_add_interval(void *context, const struct thread_state_
     }
 }
 
-void thread_states_sum(const struct lifetimes *lives, const struct thread_timeline *course, int64_t from_ns,
-                int64_t to_ns, struct thread_states *states)
+void thread_states_sum(const struct lifetimes *lives, const struct thread_timeline *course,
+                       int64_t from_ns, int64_t to_ns, struct thread_states *states)
 {
     *states = (struct thread_states){0};
     thread_states_visit(lives, course, from_ns, to_ns, thread_states_add_interval, states);
@@ -277,8 +293,8 @@ void thread_states_add(struct thread_states *to, const struct thread_states *s)
     for (unsigned i = 0; i < THREAD_STATES; i++) {
         struct state_sum *sum = &to->of[i];
         if (s->of[i].count) {
-            sum->least_ns =
-                sum->count ? thread_states_min(sum->least_ns, s->of[i].least_ns) : s->of[i].least_ns;
+            sum->least_ns = sum->count ? thread_states_min(sum->least_ns, s->of[i].least_ns)
+                                       : s->of[i].least_ns;
             sum->most_ns = thread_states_max(sum->most_ns, s->of[i].most_ns);
         }
         sum->total_ns += s->of[i].total_ns;

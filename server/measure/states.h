@@ -47,17 +47,19 @@ struct lifetimes {
 };
 
 /* The life of a thread, as far as it is known; false: nothing is known of it. */
-bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *course, int64_t *from_ns,
-                 int64_t *to_ns);
+bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *course,
+                            int64_t *from_ns, int64_t *to_ns);
 
 /* Calls visit for each spell of a thread that lies between two times, one after the other; those at the ends are cut. */
-void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *course, int64_t from_ns,
-                  int64_t to_ns, void (*visit)(void *context, const struct thread_state_interval *spell),
-                  void *context);
+void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *course,
+                         int64_t from_ns, int64_t to_ns,
+                         void (*visit)(void *context, const struct thread_state_interval *spell),
+                         void *context);
 
 /* A time at which a spell begins, some `most` of its intervals after from_ns; INT64_MAX: there is none.  looked: at so
  * many intervals. */
-int64_t thread_states_cut(const struct thread_timeline *course, int64_t from_ns, uint64_t most, size_t *looked);
+int64_t thread_states_cut(const struct thread_timeline *course, int64_t from_ns, uint64_t most,
+                          size_t *looked);
 
 /* What they add up to. */
 struct thread_states {
@@ -71,8 +73,8 @@ struct thread_states {
     uint64_t unexplained;
 };
 
-void thread_states_sum(const struct lifetimes *lives, const struct thread_timeline *course, int64_t from_ns,
-                int64_t to_ns, struct thread_states *states);
+void thread_states_sum(const struct lifetimes *lives, const struct thread_timeline *course,
+                       int64_t from_ns, int64_t to_ns, struct thread_states *states);
 void thread_states_add(struct thread_states *to, const struct thread_states *states);
 
 #endif

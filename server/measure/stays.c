@@ -55,19 +55,19 @@ uint32_t placements_carrier(struct placements *stays, uint32_t session, uint32_t
     if (on || stays->carrier_count >= LIMIT_CARRIERS)
         return (uint32_t)on;
     stays->carriers = array_reserve(stays->carriers, &stays->carrier_room, stays->carrier_count + 1,
-                           sizeof *stays->carriers);
+                                    sizeof *stays->carriers);
     stays->carriers[stays->carrier_count++] = (struct placement_carrier){.session = session,
-                                                               .number = number,
-                                                               .until_ns = INT64_MIN,
-                                                               .name = xstrdup(""),
-                                                               .cluster = xstrdup("")};
+                                                                         .number = number,
+                                                                         .until_ns = INT64_MIN,
+                                                                         .name = xstrdup(""),
+                                                                         .cluster = xstrdup("")};
     on = stays->carrier_count;
     map_put(&stays->numbers, session, number, (void *)on);
     return (uint32_t)on;
 }
 
 void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid, const char *name,
-                  const char *cluster)
+                             const char *cluster)
 {
     if (!on || on > stays->carrier_count)
         return;
@@ -79,7 +79,8 @@ void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid
     carrier->cluster = xstrdup(cluster);
 }
 
-void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code, uint32_t line)
+void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code,
+                              uint32_t line)
 {
     struct task_placements *t = map_get(&stays->tasks, session, code);
     if (!t || t->line || !line)
@@ -106,7 +107,8 @@ static size_t placements_open_on_carrier(const struct task_placements *t, uint32
 }
 
 /* By when they begin: two carriers are told of one after the other. */
-static void placements_insert(struct placements *stays, struct task_placements *t, struct task_stay stay)
+static void placements_insert(struct placements *stays, struct task_placements *t,
+                              struct task_stay stay)
 {
     if (stays->count >= STAYS_MOST) {
         stays->lost++;
@@ -172,7 +174,8 @@ void placements_switched(struct placements *stays, struct placement_switch told)
 
 /* ---- looking ---- */
 
-const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task, size_t *count)
+const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task,
+                                            size_t *count)
 {
     const struct task_placements *t = stays ? map_get(&stays->lines, task, 0) : NULL;
     *count = t ? t->count : 0;
@@ -197,7 +200,10 @@ uint32_t placements_carriers(const struct placements *stays)
     return stays ? (uint32_t)stays->carrier_count : 0;
 }
 
-uint64_t placements_limit(const struct placements *stays) { return stays && stays->full ? STAYS_MOST : 0; }
+uint64_t placements_limit(const struct placements *stays)
+{
+    return stays && stays->full ? STAYS_MOST : 0;
+}
 
 uint64_t placements_lost(const struct placements *stays) { return stays ? stays->lost : 0; }
 
@@ -221,9 +227,9 @@ static size_t begun_before(const struct task_stay *stays, size_t count, int64_t 
 
 /* One whose end was not told ends where the next one begins, at the latest. */
 void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
-                 int64_t to_ns,
-                 void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
-                 void *context)
+                      int64_t to_ns,
+                      void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
+                      void *context)
 {
     size_t next = begun_before(stays, count, from_ns, near);
     while (from_ns < to_ns) {

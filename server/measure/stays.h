@@ -47,28 +47,32 @@ void placements_free(struct placements *stays); /* NULL: nothing */
 /* Made on first use; 0: there are too many. */
 uint32_t placements_carrier(struct placements *stays, uint32_t session, uint32_t number);
 void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid, const char *name,
-                  const char *cluster); /* copies */
+                             const char *cluster); /* copies */
 void placements_switched(struct placements *stays, struct placement_switch told);
 /* A task's line, where it is announced later than its stays. */
-void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code, uint32_t line);
+void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code,
+                              uint32_t line);
 
 /* ---- looking: of stays NULL there is nothing ---- */
 
 /* A task's stays by when they begin. */
-const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task, size_t *count);
-const struct placement_carrier *placements_carrier_at(const struct placements *stays, uint32_t on); /* NULL: none */
+const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task,
+                                            size_t *count);
+const struct placement_carrier *placements_carrier_at(const struct placements *stays,
+                                                      uint32_t on); /* NULL: none */
 /* Index of the first stay, from one on, that begins before the one before it ends; the count, if none does. */
 size_t placements_overlap(const struct task_stay *stays, size_t count, size_t from);
 uint32_t placements_carriers(const struct placements *stays);
 uint64_t placements_lost(const struct placements *stays); /* switches that are not there */
-uint64_t placements_limit(
-    const struct placements *stays); /* all that are kept, of all tasks, where that is why; else 0 */
+uint64_t
+placements_limit(const struct placements
+                     *stays); /* all that are kept, of all tasks, where that is why; else 0 */
 
 /* Calls visit for what of a time the task was on a carrier, and (on 0) on none, one after the other; *near: an index,
  * 0 at first. */
 void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
-                 int64_t to_ns,
-                 void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
-                 void *context);
+                      int64_t to_ns,
+                      void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
+                      void *context);
 
 #endif

@@ -19,7 +19,8 @@ static bool code_segments_equal(struct code_segment_key a, struct code_segment_k
 static void note_scope(struct code_segments *steps, uint32_t scope)
 {
     uintptr_t first = scope ? (uintptr_t)map_get(&steps->scopes, scope, 0) : steps->count;
-    steps->alike = array_reserve(steps->alike, &steps->alike_room, steps->count, sizeof *steps->alike);
+    steps->alike =
+        array_reserve(steps->alike, &steps->alike_room, steps->count, sizeof *steps->alike);
     if (!first) {
         first = steps->count;
         map_put(&steps->scopes, scope, 0, (void *)first);
@@ -34,7 +35,8 @@ static uint32_t code_segments_get_code(struct code_segments *steps, struct code_
     uintptr_t code = (uintptr_t)map_get(&steps->codes, ends, rest);
     if (code)
         return (uint32_t)code;
-    steps->items = array_reserve(steps->items, &steps->room, steps->count + 1, sizeof *steps->items);
+    steps->items =
+        array_reserve(steps->items, &steps->room, steps->count + 1, sizeof *steps->items);
     steps->items[steps->count++] = step;
     note_scope(steps, step.scope);
     map_put(&steps->codes, ends, rest, (void *)(uintptr_t)steps->count);
@@ -49,7 +51,10 @@ uint32_t code_segments_code(struct code_segments *steps, struct code_segment_key
     return *code;
 }
 
-struct code_segment_key code_segments_at(const struct code_segments *steps, uint32_t code) { return steps->items[code - 1]; }
+struct code_segment_key code_segments_at(const struct code_segments *steps, uint32_t code)
+{
+    return steps->items[code - 1];
+}
 
 void code_segments_free(struct code_segments *steps)
 {

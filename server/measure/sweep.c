@@ -3,9 +3,11 @@
 
 #include <string.h>
 
-#define SUMS 16u /* of codes, by their last bits; SUMMARY_TREE_NONE has one, too, which nobody reads */
+#define SUMS                                                                                       \
+    16u /* of codes, by their last bits; SUMMARY_TREE_NONE has one, too, which nobody reads */
 
-_Static_assert(SUMMARY_TREE_STATES < SUMS && (SUMMARY_TREE_NONE & (SUMS - 1)) >= SUMMARY_TREE_STATES,
+_Static_assert(SUMMARY_TREE_STATES < SUMS &&
+                   (SUMMARY_TREE_NONE & (SUMS - 1)) >= SUMMARY_TREE_STATES,
                "see add_whole");
 
 #define FETCHED 12u /* cache lines of a leaf */
@@ -47,7 +49,8 @@ static const struct summary_node *node_of(struct summary_sweep *s, size_t leaf)
 }
 
 /* One that is in no node yet. */
-static const struct summary_branch *summary_sweep_new_branch(const struct summary_sweep *s, size_t leaf)
+static const struct summary_branch *summary_sweep_new_branch(const struct summary_sweep *s,
+                                                             size_t leaf)
 {
     return &s->row->leaves[leaf - s->row->node_count * SUMMARY_TREE_FAN];
 }
@@ -58,8 +61,8 @@ static const uint8_t *leaf_at(struct summary_sweep *s, size_t leaf)
     const struct summary_node *node = node_of(s, leaf);
     if (!node && leaf / SUMMARY_TREE_FAN < s->row->node_count)
         return NULL;
-    return spilled_array_get(&s->pyramid->spill,
-                    node ? node->place[leaf % SUMMARY_TREE_FAN] : summary_sweep_new_branch(s, leaf)->place);
+    return spilled_array_get(&s->pyramid->spill, node ? node->place[leaf % SUMMARY_TREE_FAN]
+                                                      : summary_sweep_new_branch(s, leaf)->place);
 }
 
 static int64_t begin_of(struct summary_sweep *s, size_t leaf)
@@ -179,8 +182,8 @@ static void note_longest(struct summary_pixel *pixel, uint64_t length, uint32_t 
 }
 
 /* What a stretch has of a pixel. */
-static void add_stretch(const struct summary_sweep *s, struct pixel_border from, struct pixel_border to,
-                        struct summary_pixel *pixel)
+static void add_stretch(const struct summary_sweep *s, struct pixel_border from,
+                        struct pixel_border to, struct summary_pixel *pixel)
 {
     int64_t begin = s->leaf.where[s->next], end = s->leaf.where[s->next + 1];
     struct summary_state state = s->leaf.state[s->next];
@@ -195,13 +198,15 @@ static void add_stretch(const struct summary_sweep *s, struct pixel_border from,
 }
 
 /* Leaves that are all in the pixel, of one node, or in none yet. */
-static void note_leaves(struct summary_sweep *s, size_t from, size_t to, struct summary_pixel *pixel)
+static void note_leaves(struct summary_sweep *s, size_t from, size_t to,
+                        struct summary_pixel *pixel)
 {
     const struct summary_node *node = node_of(s, from);
     const struct node_side *side = node ? &node->sides[s->side] : NULL;
     uint64_t longest = 0, about = 0;
     for (size_t i = from; i < to; i++) {
-        uint64_t here = side ? side->longest[i % SUMMARY_TREE_FAN] : summary_sweep_new_branch(s, i)->longest[s->side];
+        uint64_t here = side ? side->longest[i % SUMMARY_TREE_FAN]
+                             : summary_sweep_new_branch(s, i)->longest[s->side];
         if (here > longest) {
             longest = here;
             about = i;
@@ -209,15 +214,18 @@ static void note_leaves(struct summary_sweep *s, size_t from, size_t to, struct 
     }
     if (longest)
         note_longest(pixel, longest * s->range->pixels,
-                     side ? side->about[about % SUMMARY_TREE_FAN] : summary_sweep_new_branch(s, about)->about[s->side]);
+                     side ? side->about[about % SUMMARY_TREE_FAN]
+                          : summary_sweep_new_branch(s, about)->about[s->side]);
 }
 
-static void note_between(struct summary_sweep *s, size_t from, size_t to, struct summary_pixel *pixel)
+static void note_between(struct summary_sweep *s, size_t from, size_t to,
+                         struct summary_pixel *pixel)
 {
     for (size_t i = from, next; i < to; i = next) {
         size_t number = i / SUMMARY_TREE_FAN;
         bool packed = number < s->row->node_count;
-        next = packed && (number + 1) * SUMMARY_TREE_FAN < to ? (number + 1) * SUMMARY_TREE_FAN : to;
+        next =
+            packed && (number + 1) * SUMMARY_TREE_FAN < to ? (number + 1) * SUMMARY_TREE_FAN : to;
         const struct summary_branch *node = packed ? &s->row->nodes[number] : NULL;
         if (node && next - i == SUMMARY_TREE_FAN)
             note_longest(pixel, node->longest[s->side] * s->range->pixels, node->about[s->side]);
@@ -237,7 +245,8 @@ static void summary_sweep_prefetch_leaf(struct summary_sweep *s, size_t from, si
 }
 
 /* All of the leaves from .. to - 1 is in the pixel, and of each its sums are known where the leaf `to` begins. */
-static void summary_sweep_skip_leaves(struct summary_sweep *s, size_t from, size_t to, struct summary_pixel *pixel)
+static void summary_sweep_skip_leaves(struct summary_sweep *s, size_t from, size_t to,
+                                      struct summary_pixel *pixel)
 {
     uint64_t passed[SUMMARY_TREE_STATES];
     memcpy(passed, s->passed, sizeof passed);
@@ -278,7 +287,8 @@ static void summary_sweep_pass_change(struct summary_sweep *s)
     s->next++;
 }
 
-static void summary_sweep_fill_pixel(struct summary_sweep *s, struct pixel_border from, struct pixel_border to, struct summary_pixel *pixel)
+static void summary_sweep_fill_pixel(struct summary_sweep *s, struct pixel_border from,
+                                     struct pixel_border to, struct summary_pixel *pixel)
 {
     while (!s->done) {
         if (s->leaf.where[s->next] > from.at)
@@ -297,17 +307,18 @@ static void summary_sweep_fill_pixel(struct summary_sweep *s, struct pixel_borde
     }
 }
 
-void summary_tree_add_pixels(const struct summary_tree *p, uint32_t row, const struct summary_range *range,
-                 uint32_t first, uint32_t count, struct summary_pixel *pixels)
+void summary_tree_add_pixels(const struct summary_tree *p, uint32_t row,
+                             const struct summary_range *range, uint32_t first, uint32_t count,
+                             struct summary_pixel *pixels)
 {
     struct summary_row *r = row && row <= p->room ? p->rows[row - 1] : NULL;
     if (!r || !r->begun || !count)
         return;
     struct summary_sweep s = {.pyramid = p,
-                      .row = r,
-                      .range = range,
-                      .side = range->by_time ? SIDE_NS : SIDE_AT,
-                      .closed = r->node_count * SUMMARY_TREE_FAN + r->leaf_count};
+                              .row = r,
+                              .range = range,
+                              .side = range->by_time ? SIDE_NS : SIDE_AT,
+                              .closed = r->node_count * SUMMARY_TREE_FAN + r->leaf_count};
     struct pixel_border from = border_of(range, first);
     summary_sweep_load_leaf(&s, find_leaf(&s, first_leaf(&s), from.at));
     for (uint32_t i = 0; i < count; i++) {

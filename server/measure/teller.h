@@ -53,8 +53,8 @@ struct run_metadata_source {
     uint32_t (*place)(const void *context, uint32_t site); /* 0: none */
     /* The steps of a thread up to its event, ACTIVITY_MAX at most: how many; -1: it told of none.  What it does then is in
      * `doing`.  NULL: nobody told of any. */
-    int (*did)(const void *context, struct measured_activity *doing, const struct order_event *event,
-               struct activity_piece *pieces);
+    int (*did)(const void *context, struct measured_activity *doing,
+               const struct order_event *event, struct activity_piece *pieces);
     /* What the thread of an event waits for after it; false: for nothing.  NULL: none does. */
     bool (*awaits)(const void *context, const struct order_event *event, struct awaiting *awaiting);
 };

@@ -16,11 +16,12 @@ struct incoming_edge_state {
     uint32_t about;
 };
 
-static void incoming_edges_add(const struct incoming_edge_state *t, uint32_t thread, int64_t from_ns)
+static void incoming_edges_add(const struct incoming_edge_state *t, uint32_t thread,
+                               int64_t from_ns)
 {
     if (thread && thread != t->event->thread && from_ns <= t->ns)
         intervals_add_edge(t->intervals, t->event->thread,
-                       (struct interval_edge){t->ns, from_ns, thread, t->about});
+                           (struct interval_edge){t->ns, from_ns, thread, t->about});
 }
 
 static void add_edge(const struct incoming_edge_state *t, uint64_t from)
@@ -36,8 +37,9 @@ static void add_edge(const struct incoming_edge_state *t, uint64_t from)
     uint32_t first = e.edge_count > COLLECTED_MOST ? e.edge_count - COLLECTED_MOST : 0;
     for (uint32_t i = first; i < e.edge_count; i++) {
         uint64_t position = order_edge(order, from, i);
-        struct order_event c =
-            position < order_first(order) ? (struct order_event){0} : *event_reader_at(t->events, position);
+        struct order_event c = position < order_first(order)
+                                   ? (struct order_event){0}
+                                   : *event_reader_at(t->events, position);
         if (c.line && !(c.line & HIDDEN_LINE))
             incoming_edges_add(t, c.thread, t->teller->time(t->teller->context, &c));
     }
@@ -62,12 +64,12 @@ static uint32_t incoming_edges_edge_line(const struct incoming_edge_state *t)
     return e->about && !intervals_for_thread(t->intervals, e->about) ? e->about : 0;
 }
 
-void incoming_edges_note(struct incoming_edges *ties, const struct run_metadata_source *teller, struct event_reader *events,
-               struct intervals *intervals, const struct order_event *event, uint64_t position,
-               int64_t ns)
+void incoming_edges_note(struct incoming_edges *ties, const struct run_metadata_source *teller,
+                         struct event_reader *events, struct intervals *intervals,
+                         const struct order_event *event, uint64_t position, int64_t ns)
 {
     struct incoming_edge_state t = {teller, events, intervals,
-                      event,  ns,     event->line == event->thread ? 0 : event->line};
+                                    event,  ns,     event->line == event->thread ? 0 : event->line};
     add_line(ties, &t);
     if (!event->edge_count)
         return;

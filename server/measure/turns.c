@@ -35,9 +35,9 @@ static size_t turns_before(const struct cpu_turns *t, int64_t at_ns, size_t *nea
 static enum cpu_state is_after(const struct cpu_turns *t, size_t turns)
 {
     static const uint8_t is[SWITCH_KINDS] = {[SWITCH_ON] = CPU_STATE_RUNNING,
-                                               [SWITCH_OUT] = CPU_STATE_RUNNABLE,
-                                               [SWITCH_ASLEEP] = CPU_STATE_OTHER,
-                                               [SWITCH_LOST] = CPU_STATE_RUNNING};
+                                             [SWITCH_OUT] = CPU_STATE_RUNNABLE,
+                                             [SWITCH_ASLEEP] = CPU_STATE_OTHER,
+                                             [SWITCH_LOST] = CPU_STATE_RUNNING};
     if (turns)
         return is[t->items[turns - 1].what];
     return t->items[0].what == SWITCH_ON ? CPU_STATE_RUNNABLE : CPU_STATE_RUNNING;
@@ -59,9 +59,9 @@ struct cpu_turn_visitor {
 
 static int64_t cpu_turns_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-void cpu_turns_visit(const struct cpu_turns *t, struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
-                 void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns),
-                 void *context)
+void cpu_turns_visit(
+    const struct cpu_turns *t, struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
+    void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns), void *context)
 {
     for (size_t i = turns_before(t, from_ns, &walk->near); from_ns < to_ns; i++) {
         int64_t until = i < t->count ? cpu_turns_min(t->items[i].at_ns, to_ns) : to_ns;
@@ -87,9 +87,11 @@ static void cpu_turns_on_placement(void *context, uint32_t on, int64_t from_ns, 
     s->v.visit(s->v.context, on ? CPU_STATE_RUNNING : CPU_STATE_RUNNABLE, from_ns, to_ns);
 }
 
-void cpu_turns_visit_placements(
-    const struct placements *all, uint32_t task, struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
-    void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns), void *context)
+void cpu_turns_visit_placements(const struct placements *all, uint32_t task,
+                                struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
+                                void (*visit)(void *context, enum cpu_state is, int64_t from_ns,
+                                              int64_t to_ns),
+                                void *context)
 {
     size_t count;
     const struct task_stay *stays = placements_for_task(all, task, &count);

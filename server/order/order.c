@@ -107,7 +107,8 @@ void order_close(struct order *order, uint32_t number, uint64_t last)
 
 bool order_after(struct order *order, uint32_t type, uint32_t earlier)
 {
-    order->after = array_reserve_zeroed(order->after, &order->after_room, type + 1, sizeof *order->after);
+    order->after =
+        array_reserve_zeroed(order->after, &order->after_room, type + 1, sizeof *order->after);
     struct event_type_set *set = &order->after[type];
     for (size_t i = 0; i < set->count; i++)
         if (set->items[i] == earlier)
@@ -125,7 +126,7 @@ void order_report(struct order *order, struct event_id at, struct event_id with,
     if (order->trouble_count >= 65536)
         return; /* counted, not listed */
     order->troubles = array_reserve(order->troubles, &order->trouble_room, order->trouble_count + 1,
-                           sizeof *order->troubles);
+                                    sizeof *order->troubles);
     order->troubles[order->trouble_count++] = (struct inconsistency){at, with, why};
 }
 
@@ -136,8 +137,8 @@ const char *order_intern_reason(struct order *order, const char *text, size_t si
             return order->reasons[i];
     if (order->reason_count >= 256)
         return "for a reason that was not kept";
-    order->reasons =
-        array_reserve(order->reasons, &order->reason_room, order->reason_count + 1, sizeof *order->reasons);
+    order->reasons = array_reserve(order->reasons, &order->reason_room, order->reason_count + 1,
+                                   sizeof *order->reasons);
     char *copy = xstrndup(text, size);
     return order->reasons[order->reason_count++] = copy;
 }

@@ -117,7 +117,8 @@ void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool 
 /* Who is asked for the effects of a kind and a type when they occur together first, and tells by
  * order_effect those there are.  What was told before is forgotten. */
 void order_set_effect_source(struct order *order,
-                       void (*ask)(void *context, uint32_t kind, uint32_t type), void *context);
+                             void (*ask)(void *context, uint32_t kind, uint32_t type),
+                             void *context);
 
 /* Whether events from here on are read again from a journal of which the order knows a part: those
  * that it knows are no duplicates. */
@@ -134,7 +135,8 @@ void order_unpin(struct order *order);
  * caches meanwhile; changes nothing.  The stages are to be called one after the other, some arrivals
  * apart (group prefetching, Chen, Ailamaki, Gibbons and Mowry 2004). */
 enum prefetch_kind { PREFETCH_LINES, PREFETCH_POSITIONS, PREFETCH_ROWS };
-void order_prefetch(const struct order *order, const struct arrival *arrival, enum prefetch_kind stage);
+void order_prefetch(const struct order *order, const struct arrival *arrival,
+                    enum prefetch_kind stage);
 /* Numbers first .. first + count - 1 will never come. */
 void order_note_loss(struct order *order, uint32_t line, uint64_t first, uint64_t count);
 /* Nothing more comes on these lines: gaps before pending events are lost. */
@@ -171,7 +173,7 @@ void order_stream_end(struct order *order, const struct stream_report *told);
 bool order_stream_known(const struct order *order, uint64_t stream, size_t *of_order);
 /* No event sends its bytes from `first` up to `end`: doubt (an enum unseen) who did; 0: nobody. */
 void order_stream_gap(struct order *order, uint64_t stream, uint64_t first, uint64_t end,
-                       uint8_t doubt);
+                      uint8_t doubt);
 /* A stream of which one end has been told for so long, by the times of these calls, and the other is not; each is found
  * once. */
 bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t patience_ns,
@@ -224,7 +226,8 @@ bool order_is_discarded(const struct order *order, struct event_id at);
 uint64_t order_count(const struct order *order); /* delivered, all states, hidden ones too */
 struct order_event order_event(const struct order *order, uint64_t position);
 /* The same of some events one after the other, at most so many, and at least one; `in` is left as it is.  Returns how many. */
-size_t order_read(const struct order *order, uint64_t position, size_t most, struct order_event *events);
+size_t order_read(const struct order *order, uint64_t position, size_t most,
+                  struct order_event *events);
 uint64_t order_position(const struct order *order, struct event_id at); /* or NO_POSITION */
 uint64_t order_previous(const struct order *order,
                         uint64_t position); /* on its line, or NO_POSITION */
@@ -333,8 +336,8 @@ uint32_t order_uncertainty_of(const struct order *order, uint64_t position);
 uint64_t order_uncertainty_kind(const struct order *order, uint32_t set, uint32_t reason);
 /* How many of the events of an exclusive line, ordinals from .. end - 1, have the same doubts as the event at a
  * position. */
-uint64_t order_uncertainty_alike(const struct order *order, uint32_t line, uint64_t from, uint64_t end,
-                            uint64_t position);
+uint64_t order_uncertainty_alike(const struct order *order, uint32_t line, uint64_t from,
+                                 uint64_t end, uint64_t position);
 
 /* How far the past or the future of an event reaches on every line. */
 struct cone;
@@ -352,11 +355,13 @@ bool cone_contains(const struct cone *reach, uint64_t position);
 /* A chain of events that makes a before b, by the fewest steps from line to line: a, then the
  * two ends of each such step, then b, each once.  Returns how many (caller frees *chain), 0 if a is
  * not before b. */
-size_t order_causal_chain(const struct order *order, struct event_id a, struct event_id b, struct event_id **chain);
+size_t order_causal_chain(const struct order *order, struct event_id a, struct event_id b,
+                          struct event_id **chain);
 
 /* The same in steps, for an event a that is before b. */
 struct causal_chain;
-struct causal_chain *causal_chain_new(const struct order *order, struct event_id a, struct event_id b);
+struct causal_chain *causal_chain_new(const struct order *order, struct event_id a,
+                                      struct event_id b);
 bool causal_chain_step(struct causal_chain *chain, uint64_t budget); /* true when it is done */
 size_t causal_chain_find(struct causal_chain *chain, struct event_id **events);
 void causal_chain_free(struct causal_chain *chain);

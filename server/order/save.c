@@ -86,8 +86,12 @@ static void save_load_uncertainty(struct save_reader *in, struct order *order, u
     bool told = version != SAVE_WITHOUT_DOUBTS, lost = order->figures.lost || order->partners_lost;
     order->doubts = told ? save_get_number(in) : lost;
     order->first_doubt = told ? save_get_number(in) : 0;
-    order->doubt_reasons = told ? (uint32_t)save_get_number(in) : lost ? UNTRACED_BIT(UNTRACED_LOST) : 0;
-    order->forgotten_doubts = told ? (uint32_t)save_get_number(in) : order->first ? order->doubt_reasons : 0;
+    order->doubt_reasons = told   ? (uint32_t)save_get_number(in)
+                           : lost ? UNTRACED_BIT(UNTRACED_LOST)
+                                  : 0;
+    order->forgotten_doubts = told           ? (uint32_t)save_get_number(in)
+                              : order->first ? order->doubt_reasons
+                                             : 0;
 }
 
 static void save_head(struct save_bytes *out, const struct order *order)

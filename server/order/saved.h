@@ -144,9 +144,11 @@ struct frozen_save {
     const struct frozen_line **kept;
 };
 
-void line_pages_freeze(struct order *order); /* the lines are saved as they are now, whatever comes */
+void line_pages_freeze(
+    struct order *order); /* the lines are saved as they are now, whatever comes */
 bool line_pages_write_next(struct order *order); /* one page; true: all are written */
-void line_pages_thaw(struct order *order); /* then, or without: the others are written the next time */
+void line_pages_thaw(
+    struct order *order); /* then, or without: the others are written the next time */
 void save_pages(struct save_bytes *out, const struct order *order, unsigned hidden);
 void load_pages(struct save_reader *in, struct order *order, unsigned hidden);
 

@@ -140,7 +140,8 @@ static void load_gaps(struct save_reader *in, struct order_line *line)
 {
     for (size_t n = save_get_count(in); n && !in->bad; n--) {
         struct line_more *more = line_more(line);
-        more->gaps = array_reserve(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        more->gaps =
+            array_reserve(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
         struct gap *gap = &more->gaps[more->gap_count++];
         gap->first = save_get_number(in);
         gap->count = save_get_number(in);
@@ -153,8 +154,8 @@ static void load_sits(struct save_reader *in, struct order_line *line)
 {
     for (size_t n = save_get_count(in); n && !in->bad; n--) {
         struct line_more *more = line_more(line);
-        more->occupants = array_reserve(more->occupants, &more->occupant_room, line->occupant_count + 1,
-                               sizeof *more->occupants);
+        more->occupants = array_reserve(more->occupants, &more->occupant_room,
+                                        line->occupant_count + 1, sizeof *more->occupants);
         struct occupant *sits = &more->occupants[line->occupant_count++];
         sits->thread = (uint32_t)save_get_number(in);
         sits->presence = (uint8_t)save_get_number(in);
@@ -163,12 +164,13 @@ static void load_sits(struct save_reader *in, struct order_line *line)
     }
 }
 
-static void load_collectors(struct save_reader *in, const struct order *order, struct order_line *line)
+static void load_collectors(struct save_reader *in, const struct order *order,
+                            struct order_line *line)
 {
     for (size_t n = save_get_count(in); n && !in->bad; n--) {
         struct line_more *more = line_more(line);
-        more->collectors = array_reserve(more->collectors, &more->collector_room, more->collector_count + 1,
-                                sizeof *more->collectors);
+        more->collectors = array_reserve(more->collectors, &more->collector_room,
+                                         more->collector_count + 1, sizeof *more->collectors);
         struct collector *collector = &more->collectors[more->collector_count++];
         collector->type = (uint32_t)save_get_number(in);
         collector->hidden = block_line_of(save_get_number(in));
@@ -177,7 +179,8 @@ static void load_collectors(struct save_reader *in, const struct order *order, s
     }
 }
 
-static void load_neighbours(struct save_reader *in, const struct order *order, struct order_line *line)
+static void load_neighbours(struct save_reader *in, const struct order *order,
+                            struct order_line *line)
 {
     size_t n = save_get_count(in);
     in->bad |= n > NEIGHBOURS_MAX;
@@ -196,7 +199,8 @@ static void load_events(struct save_reader *in, struct order_line *line)
 }
 
 /* Which of the forgotten events was its last makes no difference, but that there was one does. */
-static void load_forgotten(struct save_reader *in, const struct order *order, struct order_line *line)
+static void load_forgotten(struct save_reader *in, const struct order *order,
+                           struct order_line *line)
 {
     line->base = line->positions.count = save_get_number(in);
     in->bad |= line->base && !order->first;
@@ -211,7 +215,8 @@ static bool line_fits(const struct order *order, const struct order_line *line)
            (line->tied == NO_POSITION || line->tied < order->count);
 }
 
-static unsigned load_line(struct save_reader *in, struct order *order, struct order_line *line, bool whole)
+static unsigned load_line(struct save_reader *in, struct order *order, struct order_line *line,
+                          bool whole)
 {
     unsigned flags = (unsigned)save_get_number(in) | (whole ? LINE_TELLS : 0);
     line->shared = flags & SHARED;

@@ -41,7 +41,8 @@ static void get_late(struct save_reader *in, struct order *order, uint64_t send)
 }
 
 /* Of those who meet by a key, the delivered ones; the others come again. */
-static void save_encode_rendezvous(struct save_bytes *out, const struct order *order, const struct rendezvous *meeting)
+static void save_encode_rendezvous(struct save_bytes *out, const struct order *order,
+                                   const struct rendezvous *meeting)
 {
     size_t delivered = 0;
     for (size_t k = 0; !meeting->done && k < meeting->count; k++)
@@ -61,7 +62,8 @@ static void save_encode_rendezvous(struct save_bytes *out, const struct order *o
 
 static void save_decode_rendezvous(struct save_reader *in, struct order *order, size_t n)
 {
-    uint64_t a = save_get_number(in), b = save_get_number(in), receives = save_get_number(in), expected = save_get_number(in);
+    uint64_t a = save_get_number(in), b = save_get_number(in), receives = save_get_number(in),
+             expected = save_get_number(in);
     for (; n && !in->bad; n--) {
         struct rendezvous *meeting = rendezvous_add(order, a, b, save_get_event_ref(in));
         meeting->receives = (uint32_t)receives;
@@ -70,7 +72,8 @@ static void save_decode_rendezvous(struct save_reader *in, struct order *order, 
 }
 
 /* What was sent and not received; pending sends come again. */
-static void put_stretch(struct save_bytes *out, const struct byte_stream *stream, const struct byte_stream_range *s)
+static void put_stretch(struct save_bytes *out, const struct byte_stream *stream,
+                        const struct byte_stream_range *s)
 {
     if (!s->delivered)
         return;
@@ -84,15 +87,16 @@ static void put_stretch(struct save_bytes *out, const struct byte_stream *stream
 
 static void get_stretch(struct save_reader *in, struct order *order)
 {
-    uint64_t key = save_get_number(in), begin = save_get_number(in), bytes = save_get_number(in), left = save_get_number(in);
+    uint64_t key = save_get_number(in), begin = save_get_number(in), bytes = save_get_number(in),
+             left = save_get_number(in);
     struct event_id send = save_get_event_ref(in);
     if (!in->bad)
         byte_stream_add(order, key,
-                   (struct byte_stream_range){.begin = begin,
-                                    .end = begin + bytes,
-                                    .left = left,
-                                    .send = send,
-                                    .delivered = true});
+                        (struct byte_stream_range){.begin = begin,
+                                                   .end = begin + bytes,
+                                                   .left = left,
+                                                   .send = send,
+                                                   .delivered = true});
 }
 
 static void save_encode_inconsistency(struct save_bytes *out, const struct inconsistency *trouble)
@@ -110,7 +114,7 @@ static void save_decode_inconsistency(struct save_reader *in, struct order *orde
     const uint8_t *why = save_get_block(in, &size);
     trouble.why = order_intern_reason(order, (const char *)why, size);
     order->troubles = array_reserve(order->troubles, &order->trouble_room, order->trouble_count + 1,
-                           sizeof *order->troubles);
+                                    sizeof *order->troubles);
     order->troubles[order->trouble_count++] = trouble;
 }
 
@@ -138,7 +142,7 @@ void save_stream_ends_now(struct order *order, struct byte_stream *stream)
     save_put_number(out, REST_ENDS);
     save_put_number(out, stream->key);
     save_put_number(out, (e->reads ? ENDS_READS : 0u) | (e->writes ? ENDS_WRITES : 0u) |
-                 (e->alone ? ENDS_ALONE : 0u));
+                             (e->alone ? ENDS_ALONE : 0u));
     encode_place(out, e->other);
     save_put_number(out, e->dropped);
     save_put_number(out, e->received);
@@ -190,9 +194,9 @@ void save_rest_freeze(struct order *order)
 {
     order->saves++;
     order->frozen->rest = (struct save_rest_state){.late_end = order->late_count,
-                                        .trouble_end = order->trouble_count,
-                                        .meeting = order->newest_meeting,
-                                        .stream = order->newest_stream};
+                                                   .trouble_end = order->trouble_count,
+                                                   .meeting = order->newest_meeting,
+                                                   .stream = order->newest_stream};
     host_streams_places(order, put_known_place, &order->frozen->rest.bytes);
 }
 
@@ -337,7 +341,8 @@ void load_rest(struct save_reader *in, struct order *order)
     uint64_t place = 0;
     for (size_t n = save_get_count(in); n && !in->bad; n--) {
         struct save_reader items = {0};
-        uint8_t *bytes = order->shelf.get(order->shelf.context, place += save_get_number(in), &items.size);
+        uint8_t *bytes =
+            order->shelf.get(order->shelf.context, place += save_get_number(in), &items.size);
         items.data = bytes;
         items.bad = !bytes;
         load_items(&items, order);

@@ -28,8 +28,10 @@ static void *block_store_copy_bytes(const void *bytes, size_t size)
 static uint64_t memory_put(void *context, const void *bytes, size_t size)
 {
     struct memory_block_store *memory = context;
-    memory->parts = array_reserve(memory->parts, &memory->room, memory->count + 1, sizeof *memory->parts);
-    memory->parts[memory->count++] = (struct block_store_part){block_store_copy_bytes(bytes, size), size};
+    memory->parts =
+        array_reserve(memory->parts, &memory->room, memory->count + 1, sizeof *memory->parts);
+    memory->parts[memory->count++] =
+        (struct block_store_part){block_store_copy_bytes(bytes, size), size};
     return memory->count;
 }
 

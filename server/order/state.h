@@ -52,7 +52,8 @@ struct pending_ring { /* what is pending on a line, by number & (room - 1) */
     uint32_t room, count;
 };
 
-struct pending_spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
+struct
+    pending_spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
     uint64_t begin, end;
     struct spill_part {
         uint64_t place;
@@ -90,8 +91,10 @@ struct line_more { /* its first cache line has what every event needs that waits
     _Alignas(64) struct event_id wait; /* what the head waits for, line 0: nothing */
     struct pending_ring ring;
     struct pending_spill *spill; /* NULL: nothing is spilled */
-    struct binary_heap *far; /* numbers of it that were put far ahead, some are gone; NULL: none was */
-    struct binary_heap_item *waiters; /* a heap of lines that wake when this one has delivered a number */
+    struct binary_heap
+        *far; /* numbers of it that were put far ahead, some are gone; NULL: none was */
+    struct binary_heap_item
+        *waiters; /* a heap of lines that wake when this one has delivered a number */
     size_t waiter_room;
     uint64_t end; /* CLOSING: with this number */
     struct gap *gaps;

@@ -82,8 +82,9 @@ static void accept_remote(struct server *server, int fd)
     snprintf(name, sizeof name, "%.45s port %u", host, ntohs(v6 ? in6->sin6_port : in->sin_port));
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    struct tls *tls =
-        accept_connections_of(server) < LIMIT_SESSIONS ? tls_new(fd, true, server->key, &error) : NULL;
+    struct tls *tls = accept_connections_of(server) < LIMIT_SESSIONS
+                          ? tls_new(fd, true, server->key, &error)
+                          : NULL;
     if (!tls)
         close(fd);
     else

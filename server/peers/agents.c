@@ -54,7 +54,8 @@ struct agent_sources {
 
 /* ---- what is told ---- */
 
-static void agent_connection_send_position(struct connection *peer, enum message_type type, uint32_t stream, uint64_t next)
+static void agent_connection_send_position(struct connection *peer, enum message_type type,
+                                           uint32_t stream, uint64_t next)
 {
     encoder_begin_message(&peer->out, type);
     encode_u32(&peer->out, stream);
@@ -71,7 +72,7 @@ bool agent_connection_hello(struct connection *peer, const uint8_t *body, size_t
     struct decoder in = decoder_init(body, size);
     if (!decode_forwarded_agent(&in, &agent)) {
         connection_reject(peer, "%s (version %u, here %u): install the same Poet on both machines",
-                    in.error, agent.version, FORWARD_VERSION);
+                          in.error, agent.version, FORWARD_VERSION);
         free(agent.host);
         return false;
     }
@@ -100,7 +101,8 @@ static struct agent_source *source_of(const struct connection *peer, uint32_t st
     return source->peer == peer && source->stream == stream ? source : NULL;
 }
 
-static struct agent_source *agent_connection_find_source(struct agent_sources *sources, const uint8_t *id)
+static struct agent_source *agent_connection_find_source(struct agent_sources *sources,
+                                                         const uint8_t *id)
 {
     for (size_t i = 0; i < sources->count; i++) {
         uint8_t differs =
@@ -113,7 +115,8 @@ static struct agent_source *agent_connection_find_source(struct agent_sources *s
     return NULL;
 }
 
-static struct agent_source *agent_connection_begin_source(struct connection *peer, const struct forwarded_stream *stream)
+static struct agent_source *agent_connection_begin_source(struct connection *peer,
+                                                          const struct forwarded_stream *stream)
 {
     struct agent_sources *sources = peer->server->sources;
     char why[512], *key = text_readable(stream->run, strlen(stream->run), false);
@@ -130,7 +133,8 @@ static struct agent_source *agent_connection_begin_source(struct connection *pee
     sources->items =
         array_reserve(sources->items, &sources->room, sources->count + 1, sizeof *sources->items);
     struct agent_source *source = &sources->items[sources->count++];
-    *source = (struct agent_source){.origin = forwarded_source_marked(stream->id, run->key), .run = run};
+    *source =
+        (struct agent_source){.origin = forwarded_source_marked(stream->id, run->key), .run = run};
     return source;
 }
 
@@ -153,10 +157,11 @@ static void keep_clocks(struct server *server, struct agent_source *source)
         return;
     source->settled = source->origin->ended;
     clock_samples_save(&far->clocking, server, source->run,
-                  source->settled && is_last(server->sources, source));
+                       source->settled && is_last(server->sources, source));
 }
 
-static void agent_connection_receive_stream(struct connection *peer, const uint8_t *body, size_t size)
+static void agent_connection_receive_stream(struct connection *peer, const uint8_t *body,
+                                            size_t size)
 {
     struct forwarded_stream stream;
     struct decoder in = decoder_init(body, size);
@@ -175,15 +180,15 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
     free(stream.run);
     if (!source)
         return;
-    far->sources =
-        array_reserve_zeroed(far->sources, &far->room, (size_t)stream.stream + 1, sizeof *far->sources);
+    far->sources = array_reserve_zeroed(far->sources, &far->room, (size_t)stream.stream + 1,
+                                        sizeof *far->sources);
     far->count = stream.stream >= far->count ? stream.stream + 1 : far->count;
     far->sources[stream.stream] = (size_t)(source - sources->items) + 1;
     source->peer = peer; /* who sent it before has lost its connection, and does not know it yet */
     source->stream = stream.stream;
     if (source->resumed && !peer->server->quiet)
         server_log("%s: %s goes on with its chunk %llu", source->run->file, peer->name,
-                 (unsigned long long)source->origin->next);
+                   (unsigned long long)source->origin->next);
     if (source->resumed)
         source->run->left = source->resumed = false;
     source->settled = false;
@@ -197,8 +202,10 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
 
 /* ---- batches ---- */
 
-static enum receive_result agent_connection_apply_batch(struct connection *peer, struct agent_source *source,
-                             const struct forwarded_batch *batch, const char **why)
+static enum receive_result agent_connection_apply_batch(struct connection *peer,
+                                                        struct agent_source *source,
+                                                        const struct forwarded_batch *batch,
+                                                        const char **why)
 {
     struct agent_sources *sources = peer->server->sources;
     *why = "is not packed as it says";
@@ -208,8 +215,9 @@ static enum receive_result agent_connection_apply_batch(struct connection *peer,
     if (peer->far->message.next)
         source->origin->message = peer->far->message;
     capture_lock(peer->server->taker);
-    enum receive_result took = forwarded_source_receive(source->origin, source->run->taking, batch->first,
-                                        batch->count, sources->raw, batch->raw, why);
+    enum receive_result took =
+        forwarded_source_receive(source->origin, source->run->taking, batch->first, batch->count,
+                                 sources->raw, batch->raw, why);
     capture_unlock(peer->server->taker);
     if (took == RECEIVE_DONE && source->origin->open) {
         source->run->finished = source->run->ending = false;
@@ -220,7 +228,8 @@ static enum receive_result agent_connection_apply_batch(struct connection *peer,
     return took;
 }
 
-static void agent_connection_receive_batch(struct connection *peer, const uint8_t *body, size_t size)
+static void agent_connection_receive_batch(struct connection *peer, const uint8_t *body,
+                                           size_t size)
 {
     struct forwarded_batch batch;
     struct decoder in = decoder_init(body, size);
@@ -242,7 +251,8 @@ static void agent_connection_receive_batch(struct connection *peer, const uint8_
 }
 
 /* Of what is read from NATS: where that goes on once the next batch is there. */
-static void agent_connection_receive_position(struct connection *peer, const uint8_t *body, size_t size)
+static void agent_connection_receive_position(struct connection *peer, const uint8_t *body,
+                                              size_t size)
 {
     struct decoder in = decoder_init(body, size);
     uint64_t next = decode_u64(&in);
@@ -253,14 +263,15 @@ static void agent_connection_receive_position(struct connection *peer, const uin
         connection_reject(peer, "REACHED: %s", in.error);
 }
 
-void agent_connection_resume(struct server *server, struct run *run, const struct agent_positions *reached)
+void agent_connection_resume(struct server *server, struct run *run,
+                             const struct agent_positions *reached)
 {
     if (!server->sources)
         server->sources = xcalloc(1, sizeof *server->sources);
     struct agent_sources *sources = server->sources;
     for (size_t i = 0; i < reached->count; i++) {
-        sources->items =
-            array_reserve(sources->items, &sources->room, sources->count + 1, sizeof *sources->items);
+        sources->items = array_reserve(sources->items, &sources->room, sources->count + 1,
+                                       sizeof *sources->items);
         sources->items[sources->count++] = (struct agent_source){
             .origin = forwarded_source_resumed(&reached->items[i]), .run = run, .resumed = true};
     }
@@ -286,7 +297,8 @@ static void agent_connection_request_clock(struct connection *peer, uint64_t now
     connection_send(peer);
 }
 
-static void agent_connection_receive_clock(struct connection *peer, const uint8_t *body, size_t size)
+static void agent_connection_receive_clock(struct connection *peer, const uint8_t *body,
+                                           size_t size)
 {
     struct decoder in = decoder_init(body, size);
     struct agent_peer *far = peer->far;
@@ -299,16 +311,18 @@ static void agent_connection_receive_clock(struct connection *peer, const uint8_
     uint64_t here = loop_clock_ns();
     far->answers++;
     clock_offset_add(&far->offset, asked, heard, said, here);
-    far->heard |=
-        clock_samples_receive(&far->clocking, far->host, &(struct clock_request){asked, heard, said, here});
+    far->heard |= clock_samples_receive(&far->clocking, far->host,
+                                        &(struct clock_request){asked, heard, said, here});
 }
 
 /* Of what is read from NATS: what the clock of some agent's host said, whom the reader asked. */
-static void agent_connection_receive_answered(struct connection *peer, const uint8_t *body, size_t size)
+static void agent_connection_receive_answered(struct connection *peer, const uint8_t *body,
+                                              size_t size)
 {
     struct decoder in = decoder_init(body, size);
     char *host = decode_name(&in, CLOCK_HOST_BYTES);
-    struct clock_request asking = {decode_u64(&in), decode_u64(&in), decode_u64(&in), decode_u64(&in)};
+    struct clock_request asking = {decode_u64(&in), decode_u64(&in), decode_u64(&in),
+                                   decode_u64(&in)};
     if (decoder_finish(&in) && host)
         peer->far->heard |= clock_samples_receive(&peer->far->clocking, host, &asking);
     else
@@ -322,12 +336,13 @@ static void agent_connection_log_clock(const struct connection *peer)
     clock_offset_at(&peer->far->offset, loop_clock_ns(), &low, &high);
     if (peer->far->offset.known)
         server_log("%s is gone, after %llu bytes; its clock is ahead of ours by %lld to %lld ns",
-                 peer->name, (unsigned long long)peer->in_bytes, (long long)low, (long long)high);
+                   peer->name, (unsigned long long)peer->in_bytes, (long long)low, (long long)high);
     else
         server_log("%s is gone, after %llu bytes", peer->name, (unsigned long long)peer->in_bytes);
 }
 
-static void agent_connection_receive_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
+static void agent_connection_receive_message(struct connection *peer, unsigned type,
+                                             const uint8_t *body, size_t size)
 {
     if (type == MESSAGE_STREAM)
         agent_connection_receive_stream(peer, body, size);
@@ -370,12 +385,15 @@ static void agent_connection_on_disconnect(struct connection *peer)
     peer->far = NULL;
 }
 
-const struct connection_handler agent_handler = {
-    .doing = "what agents forward", .ready = agent_connection_readiness, .message = agent_connection_receive_message, .gone = agent_connection_on_disconnect};
+const struct connection_handler agent_handler = {.doing = "what agents forward",
+                                                 .ready = agent_connection_readiness,
+                                                 .message = agent_connection_receive_message,
+                                                 .gone = agent_connection_on_disconnect};
 
 /* ---- from the order ---- */
 
-void agent_connection_reject(struct server *server, const struct run *run, uint32_t session, const char *why)
+void agent_connection_reject(struct server *server, const struct run *run, uint32_t session,
+                             const char *why)
 {
     struct agent_sources *sources = server->sources;
     for (size_t i = 0; sources && i < sources->count; i++) {
@@ -407,7 +425,8 @@ void agent_connection_poll(struct server *server)
         source->complete = source->origin->next;
         if (source->peer) {
             clock_samples_discard(&source->peer->far->clocking, source->run);
-            agent_connection_send_position(source->peer, MESSAGE_COMPLETE, source->stream, source->complete);
+            agent_connection_send_position(source->peer, MESSAGE_COMPLETE, source->stream,
+                                           source->complete);
         }
         source->run = NULL;
     }

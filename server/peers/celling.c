@@ -46,7 +46,7 @@ static const char *cell_sampler_read_cells(int fd)
 const char *cell_sampler_begin(struct connection *peer, struct decoder *in, int fd)
 {
     uint32_t version = decode_u32(in);
-    const char *error = !decoder_finish(in)               ? in->error
+    const char *error = !decoder_finish(in)        ? in->error
                         : version != WATCH_VERSION ? "cells of another version"
                         : peer->celling            ? "cells for the second time"
                                                    : cell_sampler_read_cells(fd);
@@ -105,11 +105,11 @@ void cell_sampler_now(struct connection *peer)
     if (put_changed(peer, &body)) {
         capture_lock(peer->server->taker);
         if (!journal_append(peer->run->taking,
-                         &(struct chunk){.kind = MESSAGE_SAMPLED_CELLS,
-                                         .session = peer->program->session,
-                                         .data = body.data,
-                                         .size = (uint32_t)body.size},
-                         1, false))
+                            &(struct chunk){.kind = MESSAGE_SAMPLED_CELLS,
+                                            .session = peer->program->session,
+                                            .data = body.data,
+                                            .size = (uint32_t)body.size},
+                            1, false))
             peer->celling->cells = 0; /* all of it again */
         capture_unlock(peer->server->taker);
     }

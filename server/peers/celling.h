@@ -10,6 +10,7 @@ const char *cell_sampler_begin(struct connection *peer, struct decoder *in, int 
 void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t size);
 void cell_sampler_step(struct server *server); /* looks at those that are due */
 void cell_sampler_now(struct connection *peer); /* looks, whether that is due or not */
-void cell_sampler_end(struct connection *peer); /* before its last words are written: looks once more */
+void cell_sampler_end(
+    struct connection *peer); /* before its last words are written: looks once more */
 
 #endif

@@ -70,7 +70,10 @@ static bool socket_has_ended(const struct channel *channel)
 }
 
 static void socket_close(struct channel *channel) { close(channel->fd); }
-static const char *channel_socket_error_text(const struct channel *channel) { return strerror(errno + !channel); }
+static const char *channel_socket_error_text(const struct channel *channel)
+{
+    return strerror(errno + !channel);
+}
 
 struct channel channel_on_socket(int fd)
 {
@@ -86,7 +89,8 @@ static ssize_t channel_tls_read(struct channel *channel, void *bytes, size_t siz
     return tls_read(channel->tls, bytes, size);
 }
 
-static ssize_t channel_tls_write(struct channel *channel, const void *bytes, size_t size, int descriptor)
+static ssize_t channel_tls_write(struct channel *channel, const void *bytes, size_t size,
+                                 int descriptor)
 {
     (void)descriptor; /* no use to another machine */
     return tls_write(channel->tls, bytes, size);
@@ -98,7 +102,10 @@ static void channel_tls_close(struct channel *channel)
     close(channel->fd);
 }
 
-static const char *channel_tls_error_text(const struct channel *channel) { return tls_error_text(channel->tls); }
+static const char *channel_tls_error_text(const struct channel *channel)
+{
+    return tls_error_text(channel->tls);
+}
 
 struct channel channel_on_tls(int fd, struct tls *tls)
 {

@@ -32,7 +32,8 @@ static struct sampled_clock *clock_samples_find_clock(struct clock_samples *c, c
     return &c->items[c->count++];
 }
 
-bool clock_samples_receive(struct clock_samples *clocking, const char *host, const struct clock_request *a)
+bool clock_samples_receive(struct clock_samples *clocking, const char *host,
+                           const struct clock_request *a)
 {
     struct sampled_clock *clock = clock_samples_find_clock(clocking, host);
     if (!clock)
@@ -43,7 +44,8 @@ bool clock_samples_receive(struct clock_samples *clocking, const char *host, con
     return true;
 }
 
-static struct clock_target *clock_samples_target_for(struct sampled_clock *clock, const struct run *run)
+static struct clock_target *clock_samples_target_for(struct sampled_clock *clock,
+                                                     const struct run *run)
 {
     for (size_t i = 0; i < clock->count; i++)
         if (clock->told[i].run == run)
@@ -53,7 +55,8 @@ static struct clock_target *clock_samples_target_for(struct sampled_clock *clock
     return &clock->told[clock->count++];
 }
 
-static bool clock_samples_save_clock(struct sampled_clock *clock, struct server *server, const struct run *run)
+static bool clock_samples_save_clock(struct sampled_clock *clock, struct server *server,
+                                     const struct run *run)
 {
     struct encoder out = {0};
     clock_messages_close(&clock->exchange.asked);
@@ -68,13 +71,15 @@ static bool clock_samples_save_clock(struct sampled_clock *clock, struct server 
     return kept;
 }
 
-void clock_samples_save(struct clock_samples *clocking, struct server *server, struct run *run, bool last)
+void clock_samples_save(struct clock_samples *clocking, struct server *server, struct run *run,
+                        bool last)
 {
     for (size_t i = 0; i < clocking->count; i++) {
         struct sampled_clock *clock = &clocking->items[i];
         struct clock_target *told = clock_samples_target_for(clock, run);
         unsigned news = clock->answers - told->answers;
-        if (news && (last || news > told->answers / 4) && clock_samples_save_clock(clock, server, run))
+        if (news && (last || news > told->answers / 4) &&
+            clock_samples_save_clock(clock, server, run))
             told->answers = clock->answers;
     }
 }

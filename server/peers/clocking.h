@@ -21,9 +21,11 @@ struct clock_request {
 };
 
 /* False: so many hosts cannot be. */
-bool clock_samples_receive(struct clock_samples *clocking, const char *host, const struct clock_request *asking);
+bool clock_samples_receive(struct clock_samples *clocking, const char *host,
+                           const struct clock_request *asking);
 /* What is new goes into the journal of a run: soon, now and then, and at the end. */
-void clock_samples_save(struct clock_samples *clocking, struct server *server, struct run *run, bool last);
+void clock_samples_save(struct clock_samples *clocking, struct server *server, struct run *run,
+                        bool last);
 /* A run has ended. */
 void clock_samples_discard(struct clock_samples *clocking, const struct run *run);
 void clock_samples_free(struct clock_samples *clocking);

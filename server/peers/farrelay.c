@@ -45,8 +45,8 @@ static int remote_proxy_connect(const char *where)
     if (!e)
         return fd;
     remote_proxy_fail(where, e == ECONNREFUSED
-                    ? "nobody listens there: start one there with poet server --listen"
-                    : strerror(e));
+                                 ? "nobody listens there: start one there with poet server --listen"
+                                 : strerror(e));
     if (fd >= 0)
         close(fd);
     return -1;
@@ -82,8 +82,9 @@ static int carry_back(struct tls *tls)
 /* By errno. */
 static int fail_with(const struct tls *tls, const char *where)
 {
-    return remote_proxy_fail(where, errno != EPROTO  ? strerror(errno)
-                       : tls_is_authenticated(tls) ? tls_error_text(tls)
+    return remote_proxy_fail(where, errno != EPROTO ? strerror(errno)
+                                    : tls_is_authenticated(tls)
+                                        ? tls_error_text(tls)
                                         : "it does not have the same key: the key file must be the "
                                           "server's (poet key makes one; POET_KEY_FILE)");
 }
@@ -97,7 +98,8 @@ static int remote_proxy_relay(struct tls *tls, int fd, const char *where)
         if (back < 0)
             return fail_with(tls, where);
         if (back == 0)
-            return tls_is_authenticated(tls) ? 0 : remote_proxy_fail(where, "the server has hung up");
+            return tls_is_authenticated(tls) ? 0
+                                             : remote_proxy_fail(where, "the server has hung up");
         ssize_t n = 0;
         if (there > gone && tls_is_authenticated(tls))
             n = tls_write(tls, data + gone, (size_t)(there - gone));
@@ -131,7 +133,9 @@ int remote_stdio_proxy_run(const char *where)
         return remote_proxy_fail("", error.text);
     int fd = remote_proxy_connect(where);
     struct tls *tls = fd >= 0 ? tls_new(fd, false, &key, &error) : NULL;
-    int status = tls ? remote_proxy_relay(tls, fd, where) : fd >= 0 ? remote_proxy_fail(where, error.text) : 1;
+    int status = tls       ? remote_proxy_relay(tls, fd, where)
+                 : fd >= 0 ? remote_proxy_fail(where, error.text)
+                           : 1;
     tls_free(tls);
     if (fd >= 0)
         close(fd);

@@ -39,18 +39,19 @@ void handshake_step(struct server *server)
 
 /* ---- HELLO ---- */
 
-static void handshake_reject(struct connection *peer, const struct hello_message *hello, const struct decoder *in)
+static void handshake_reject(struct connection *peer, const struct hello_message *hello,
+                             const struct decoder *in)
 {
     if (hello->version > WIRE_VERSION)
         connection_reject(peer,
-                    "this server speaks version %u of the protocol, the other side %u: "
-                    "restart the server with the newer Poet",
-                    WIRE_VERSION, hello->version);
+                          "this server speaks version %u of the protocol, the other side %u: "
+                          "restart the server with the newer Poet",
+                          WIRE_VERSION, hello->version);
     else if (hello->version && hello->version < WIRE_VERSION && hello->role == ROLE_VIEWER)
         connection_reject(peer,
-                    "this server speaks version %u of the protocol, the other side %u: "
-                    "it is of an older Poet than the server",
-                    WIRE_VERSION, hello->version);
+                          "this server speaks version %u of the protocol, the other side %u: "
+                          "it is of an older Poet than the server",
+                          WIRE_VERSION, hello->version);
     else
         connection_reject(peer, "HELLO: %s", in->error);
 }
@@ -81,10 +82,10 @@ static void handshake_send_welcome(struct connection *peer)
     encode_u32(&peer->out, WIRE_VERSION);
     if (program)
         encode_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
-                                WELCOME_ENTRIES | WELCOME_SPANS | WELCOME_ENDS | WELCOME_AWAITS |
-                                (peer->server->agent ? WELCOME_AGENT : 0) |
-                                (has_others(peer->server) ? WELCOME_FAR : 0) |
-                                (is_scarce(peer) ? WELCOME_SCARCE : 0));
+                                   WELCOME_ENTRIES | WELCOME_SPANS | WELCOME_ENDS | WELCOME_AWAITS |
+                                   (peer->server->agent ? WELCOME_AGENT : 0) |
+                                   (has_others(peer->server) ? WELCOME_FAR : 0) |
+                                   (is_scarce(peer) ? WELCOME_SCARCE : 0));
     if (program)
         encode_string(&peer->out, peer->server->agent ? agent_error(peer->server->agent) : "");
     encoder_end_message(&peer->out);
@@ -103,9 +104,10 @@ static void hello_message(struct connection *peer, const uint8_t *body, size_t s
         peer->role = hello.role;
         if (hello.role == ROLE_VIEWER && peer->server->agent)
             connection_reject(peer, "this is an agent, which orders nothing: ask the server at %s",
-                        agent_where(peer->server->agent));
+                              agent_where(peer->server->agent));
         else if (hello.role == ROLE_PROGRAM && peer->channel.tls)
-            connection_reject(peer, "programs reach it by an agent on their machine: poet server --to");
+            connection_reject(peer,
+                              "programs reach it by an agent on their machine: poet server --to");
         else if (hello.role != ROLE_PROGRAM || program_handshake_receive(peer, body, size, &hello))
             handshake_send_welcome(peer);
     }
@@ -126,4 +128,5 @@ static void first_message(struct connection *peer, unsigned type, const uint8_t 
         hello_message(peer, body, size);
 }
 
-const struct connection_handler handshake_handler = {.doing = "first messages", .ready = handshake_readiness, .message = first_message};
+const struct connection_handler handshake_handler = {
+    .doing = "first messages", .ready = handshake_readiness, .message = first_message};

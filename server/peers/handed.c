@@ -18,7 +18,8 @@ static struct capture_thread *shared_memory_lock_capture(const struct connection
 }
 
 /* How many others have not: one program has at most half of them. */
-static size_t shared_memory_mappings_left(const struct connection *peer, struct capture_thread *taker)
+static size_t shared_memory_mappings_left(const struct connection *peer,
+                                          struct capture_thread *taker)
 {
     const struct server *server = peer->server;
     size_t others = server->retired_count + capture_queue_count(taker) - peer->program->queue_count;
@@ -47,8 +48,8 @@ const char *register_queue(struct connection *peer, struct decoder *in)
     struct thread_message told;
     int fd = channel_receive_descriptor(&peer->channel);
     const char *error = !decode_thread(in, &told) ? in->error
-                        : fd < 0                    ? "a queue without a descriptor"
-                                                    : add_queue(peer, fd, told.slots);
+                        : fd < 0                  ? "a queue without a descriptor"
+                                                  : add_queue(peer, fd, told.slots);
     if (fd >= 0)
         close(fd);
     return error;
@@ -65,7 +66,8 @@ static const char *add_region(struct connection *peer, int fd, uint32_t thread)
     program->region_count += fits && !error;
     program->sums_wanted |= program->region_count >= most / 2;
     if (!fits && !program->regions_left++)
-        server_log("%s: too many threads measure themselves at once: some are left out", peer->name);
+        server_log("%s: too many threads measure themselves at once: some are left out",
+                   peer->name);
     capture_unlock(taker);
     return error;
 }
@@ -75,8 +77,8 @@ const char *register_region(struct connection *peer, struct decoder *in)
     struct region_message told;
     int fd = channel_receive_descriptor(&peer->channel);
     const char *error = !decode_region(in, &told) ? in->error
-                        : fd < 0                    ? "a region without a descriptor"
-                                                    : add_region(peer, fd, told.thread);
+                        : fd < 0                  ? "a region without a descriptor"
+                                                  : add_region(peer, fd, told.thread);
     if (fd >= 0)
         close(fd);
     return error;
@@ -131,8 +133,8 @@ const char *register_call_ring(struct connection *peer, struct decoder *in)
     struct entries_message told;
     int fd = channel_receive_descriptor(&peer->channel);
     const char *error = !decode_entries(in, &told) ? in->error
-                        : fd < 0                     ? "a ring without a descriptor"
-                                                     : add_ring(peer, fd, told.thread);
+                        : fd < 0                   ? "a ring without a descriptor"
+                                                   : add_ring(peer, fd, told.thread);
     if (fd >= 0)
         close(fd);
     return error;

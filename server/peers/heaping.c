@@ -35,11 +35,11 @@ static bool heap_sampler_write_journal(void *context, const struct encoder *body
     struct connection *peer = context;
     capture_lock(peer->server->taker);
     bool fits = !body->failed && journal_append(peer->run->taking,
-                                             &(struct chunk){.kind = MESSAGE_HEAP,
-                                                             .session = peer->program->session,
-                                                             .data = body->data,
-                                                             .size = (uint32_t)body->size},
-                                             1, false);
+                                                &(struct chunk){.kind = MESSAGE_HEAP,
+                                                                .session = peer->program->session,
+                                                                .data = body->data,
+                                                                .size = (uint32_t)body->size},
+                                                1, false);
     capture_unlock(peer->server->taker);
     return fits;
 }
@@ -50,7 +50,7 @@ const char *heap_sampler_begin(struct connection *peer, struct decoder *in, int 
     int needed = F_SEAL_SHRINK | F_SEAL_GROW, seals = fd >= 0 ? fcntl(fd, F_GET_SEALS) : -1;
     uint32_t version = decode_u32(in);
     const char *error =
-        !decoder_finish(in)                              ? in->error
+        !decoder_finish(in)                       ? in->error
         : seals < 0 || (seals & needed) != needed ? "a heap that is not sealed"
         : version == HEAP_VERSION && (fstat(fd, &st) < 0 || (uint64_t)st.st_size < HEAP_LEAST_BYTES)
             ? "a heap of an impossible size"

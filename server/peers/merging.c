@@ -45,7 +45,8 @@ static bool open_all(struct merged_journal *all, size_t count)
 
 /* The next chunks of a file go into the journal; the first ones only until its first program is there: while
  * somebody is whose file comes later, nobody has waited in vain. */
-static bool journal_merge_take_chunks(struct server *server, struct run *run, struct merged_journal *file, struct encoder *raw)
+static bool journal_merge_take_chunks(struct server *server, struct run *run,
+                                      struct merged_journal *file, struct encoder *raw)
 {
     bool begun = file->begun;
     struct forwarded_chunk chunk;
@@ -53,7 +54,8 @@ static bool journal_merge_take_chunks(struct server *server, struct run *run, st
     uint32_t count = 0;
     const char *why = NULL;
     raw->size = 0;
-    for (; raw->size < BATCH_BYTES && begun == file->begun && outgoing_stream_next(file->stream, &chunk);
+    for (; raw->size < BATCH_BYTES && begun == file->begun &&
+           outgoing_stream_next(file->stream, &chunk);
          count++) {
         encode_forwarded_chunk(raw, &chunk);
         file->begun |= chunk.kind == CHUNK_SESSION;
@@ -62,17 +64,18 @@ static bool journal_merge_take_chunks(struct server *server, struct run *run, st
     if (!count)
         return true;
     capture_lock(server->taker);
-    enum receive_result took =
-        forwarded_source_receive(file->origin, run->taking, first, count, raw->data, raw->size, &why);
+    enum receive_result took = forwarded_source_receive(file->origin, run->taking, first, count,
+                                                        raw->data, raw->size, &why);
     capture_unlock(server->taker);
     if (took == RECEIVE_DONE)
         return true;
     return journal_merge_report_error(took == RECEIVE_FULL ? run->file : file->path,
-                    took == RECEIVE_FULL ? strerror(errno) : why);
+                                      took == RECEIVE_FULL ? strerror(errno) : why);
 }
 
 /* In turn: what one did waits in the order for what another did before. */
-static bool journal_merge_take_all(struct server *server, struct run *run, struct merged_journal *all, size_t count)
+static bool journal_merge_take_all(struct server *server, struct run *run,
+                                   struct merged_journal *all, size_t count)
 {
     struct encoder raw = {0};
     bool more = true, good = true;
@@ -108,7 +111,8 @@ bool journal_merge(struct server *server, const char *const *files, size_t count
     good = good && journal_merge_take_all(server, run, all, count);
     for (size_t i = 0; i < count; i++) {
         if (good && journal_follower_is_truncated(all[i].stream->following))
-            journal_merge_report_error(all[i].path, "is damaged, or was cut off: what is before that was taken");
+            journal_merge_report_error(all[i].path,
+                                       "is damaged, or was cut off: what is before that was taken");
         if (all[i].stream)
             outgoing_stream_free(all[i].stream);
         if (all[i].origin)

@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <time.h>
 
-static bool external_metrics_write_journal(const struct connection *peer, enum message_type kind, const struct encoder *body)
+static bool external_metrics_write_journal(const struct connection *peer, enum message_type kind,
+                                           const struct encoder *body)
 {
     capture_lock(peer->server->taker);
     bool fits = journal_append(peer->run->taking,
-                            &(struct chunk){.kind = (uint16_t)kind,
-                                            .session = PROGRAM_METRICS_NO_PROCESS,
-                                            .data = body->data,
-                                            .size = (uint32_t)body->size},
-                            1, false);
+                               &(struct chunk){.kind = (uint16_t)kind,
+                                               .session = PROGRAM_METRICS_NO_PROCESS,
+                                               .data = body->data,
+                                               .size = (uint32_t)body->size},
+                               1, false);
     capture_unlock(peer->server->taker);
     return fits;
 }
@@ -38,12 +39,14 @@ static uint32_t code_of(const struct connection *peer, char *name, char *unit)
     if (code || external_metrics_name_count(peer->run) >= METRIC_SAMPLED_MOST)
         return code;
     struct program_metric_name told = {.session = PROGRAM_METRICS_NO_PROCESS,
-                                .code = METRIC_SAMPLED_CODES + external_metrics_name_count(peer->run),
-                                .kind = METRIC_SAMPLED,
-                                .name = name,
-                                .unit = unit};
+                                       .code = METRIC_SAMPLED_CODES +
+                                               external_metrics_name_count(peer->run),
+                                       .kind = METRIC_SAMPLED,
+                                       .name = name,
+                                       .unit = unit};
     struct encoder body = {0};
-    encode_metric(&body, &(struct metric_message){told.code, told.kind, text_view_of(name), text_view_of(unit)});
+    encode_metric(&body, &(struct metric_message){told.code, told.kind, text_view_of(name),
+                                                  text_view_of(unit)});
     bool fits = !body.failed && external_metrics_write_journal(peer, MESSAGE_METRIC, &body);
     encoder_free(&body);
     if (fits)
@@ -51,7 +54,8 @@ static uint32_t code_of(const struct connection *peer, char *name, char *unit)
     return fits ? told.code : 0;
 }
 
-static void external_metrics_write_sample(const struct connection *peer, uint32_t code, int64_t value)
+static void external_metrics_write_sample(const struct connection *peer, uint32_t code,
+                                          int64_t value)
 {
     struct timespec now;
     struct encoder body = {0};
@@ -67,7 +71,8 @@ static void external_metrics_write_sample(const struct connection *peer, uint32_
 
 void external_metrics_receive(struct connection *peer, struct decoder *in)
 {
-    char *name = decode_name(in, MESSAGE_LABEL_BYTES - 1), *unit = decode_name(in, MESSAGE_LABEL_BYTES - 1);
+    char *name = decode_name(in, MESSAGE_LABEL_BYTES - 1),
+         *unit = decode_name(in, MESSAGE_LABEL_BYTES - 1);
     int64_t value = (int64_t)decode_u64(in);
     if (decoder_finish(in) && *name && peer->run && peer->run->live && peer->run->taking &&
         peer->run->connected) {

@@ -17,11 +17,11 @@ static bool stream_timeout_write_journal(struct server *server, struct run *run,
     struct encoder out = {0};
     remote_end_encode_alone(&out, stream);
     capture_lock(server->taker);
-    bool noted = !out.failed &&
-                 journal_append(run->taking,
-                             &(struct chunk){
-                                 .kind = CHUNK_ALONE, .data = out.data, .size = (uint32_t)out.size},
-                             1, false);
+    bool noted = !out.failed && journal_append(run->taking,
+                                               &(struct chunk){.kind = CHUNK_ALONE,
+                                                               .data = out.data,
+                                                               .size = (uint32_t)out.size},
+                                               1, false);
     capture_unlock(server->taker);
     server->behind |= noted;
     encoder_free(&out);

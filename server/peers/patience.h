@@ -4,6 +4,7 @@
 
 struct server;
 
-void stream_timeout_check(struct server *server); /* whom it has waited for long enough, in all runs */
+void stream_timeout_check(
+    struct server *server); /* whom it has waited for long enough, in all runs */
 
 #endif

@@ -19,7 +19,7 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events);
 static void on_readable(struct ev_loop *loop, ev_io *io, int events);
 
 struct connection *connection_new(struct server *server, struct channel channel, const char *name,
-                      const struct connection_handler *talk)
+                                  const struct connection_handler *talk)
 {
     struct connection *peer = xcalloc(1, sizeof *peer);
     peer->server = server;
@@ -47,7 +47,7 @@ void connection_close(struct connection *peer, const char *why)
     struct server *server = peer->server;
     if (why && !server->quiet)
         server_log("%s: %s, at byte %llu: dropped", peer->name, why,
-                 (unsigned long long)peer->in_bytes);
+                   (unsigned long long)peer->in_bytes);
     ev_io_stop(server->loop, &peer->readable);
     ev_io_stop(server->loop, &peer->writable);
     if (peer->talk->gone)
@@ -112,8 +112,8 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
                 return;
             }
             connection_close(peer, peer->role == ROLE_VIEWER || peer->ending ? NULL
-                            : errno == EPROTO                         ? channel_error_text(&peer->channel)
-                                                                      : strerror(errno));
+                                   : errno == EPROTO ? channel_error_text(&peer->channel)
+                                                     : strerror(errno));
             return;
         }
         encoder_consume(&peer->out, n > 0 ? (size_t)n : 0);
@@ -148,7 +148,8 @@ static void use_messages(struct connection *peer)
             connection_reject(peer, "%s", error);
         if (got <= 0)
             break;
-        enum readiness ready = !loop_turn_may_read() && used ? CONNECTION_READY_LATER : peer->talk->ready(peer);
+        enum readiness ready =
+            !loop_turn_may_read() && used ? CONNECTION_READY_LATER : peer->talk->ready(peer);
         if (ready == CONNECTION_READY_LATER)
             connection_postpone(peer);
         if (ready == CONNECTION_NOT_READY)

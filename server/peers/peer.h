@@ -31,7 +31,8 @@ struct connection_handler {
     enum readiness (*ready)(struct connection *peer);
     void (*message)(struct connection *peer, unsigned type, const uint8_t *body, size_t size);
     void (*was_read)(struct connection *peer); /* all that there was; NULL: does not matter */
-    void (*refill)(struct connection *peer); /* there is room for what it is to be told; NULL likewise */
+    void (*refill)(
+        struct connection *peer); /* there is room for what it is to be told; NULL likewise */
     bool (*has_more)(const struct connection *peer); /* for when there is; NULL: never */
     void (*gone)(struct connection *peer); /* it is being dropped; NULL likewise */
 };
@@ -78,12 +79,14 @@ struct connection {
 };
 
 struct connection *connection_new(struct server *server, struct channel channel, const char *name,
-                      const struct connection_handler *talk);
+                                  const struct connection_handler *talk);
 void connection_on_disconnect(struct connection *peer);
 void connection_close(struct connection *peer, const char *why); /* why NULL: it left */
-void connection_reject(struct connection *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void connection_reject(struct connection *peer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void connection_send(struct connection *peer); /* what is in out */
-void connection_resume_reading(struct connection *peer); /* it is ready for what was not taken, and for more */
+void connection_resume_reading(
+    struct connection *peer); /* it is ready for what was not taken, and for more */
 void connection_step(struct server *server); /* messages that were put off */
 void connection_retry(struct server *server); /* those who are stalled */
 void connection_read_rest(struct connection *peer); /* what it has sent, without looking at it */

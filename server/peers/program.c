@@ -36,16 +36,17 @@ static struct capture_thread *program_connection_lock_capture(const struct conne
 }
 
 /* In the door. */
-static bool program_connection_write_journal(struct connection *peer, unsigned kind, uint32_t thread, const void *data,
-                    size_t size, bool last)
+static bool program_connection_write_journal(struct connection *peer, unsigned kind,
+                                             uint32_t thread, const void *data, size_t size,
+                                             bool last)
 {
     return journal_append(peer->run->taking,
-                       &(struct chunk){.kind = (uint16_t)kind,
-                                       .session = peer->program->session,
-                                       .thread = thread,
-                                       .data = data,
-                                       .size = (uint32_t)size},
-                       1, last);
+                          &(struct chunk){.kind = (uint16_t)kind,
+                                          .session = peer->program->session,
+                                          .thread = thread,
+                                          .data = data,
+                                          .size = (uint32_t)size},
+                          1, last);
 }
 
 /* ---- what was taken ---- */
@@ -156,9 +157,9 @@ void program_connection_poll(struct server *server)
     read_wanted(server);
     measurement_settings_step(server);
     loop_turn_set_activity("the order");
-    bool all = server->agent
-                   ? journal_forwarder_step(server, loop_share_new(LOOP_TURN_TELL_NS))
-                   : journal_reader_step(server, loop_share_new(LOOP_TURN_TELL_NS), loop_share_new(LOOP_TURN_LITTLE_NS));
+    bool all = server->agent ? journal_forwarder_step(server, loop_share_new(LOOP_TURN_TELL_NS))
+                             : journal_reader_step(server, loop_share_new(LOOP_TURN_TELL_NS),
+                                                   loop_share_new(LOOP_TURN_LITTLE_NS));
     agent_connection_poll(server);
     stream_timeout_check(server);
     for (size_t i = 0; i < server->runs.count; i++)
@@ -194,7 +195,8 @@ void program_connection_sync(struct server *server)
 
 /* ---- messages ---- */
 
-static bool socket_slots(struct connection *peer, const uint8_t *body, size_t size, const char **error)
+static bool socket_slots(struct connection *peer, const uint8_t *body, size_t size,
+                         const char **error)
 {
     struct decoder in = decoder_init(body, size);
     uint32_t thread = decode_u32(&in);
@@ -207,7 +209,7 @@ static bool socket_slots(struct connection *peer, const uint8_t *body, size_t si
     memcpy(slots, body + 4, bytes);
     struct capture_thread *taker = program_connection_lock_capture(peer);
     peer->stalled = !journal_append_slots(peer->run->taking, peer->program->session, thread, slots,
-                                   bytes / SLOT_BYTES);
+                                          bytes / SLOT_BYTES);
     capture_unlock(taker);
     free(slots);
     return true;
@@ -237,8 +239,9 @@ static void socket_message(struct connection *peer, unsigned type, const uint8_t
     while (type == MESSAGE_LOST && capture_poll_program(taker, peer->program) == POLL_MORE &&
            loop_share_left(share))
         ; /* the lines that it names were announced in the queues, before */
-    peer->stalled = (name && decoder_finish(&in) && !journal_write_description(peer->run->taking, name)) ||
-                    !program_connection_write_journal(peer, type, 0, body, size, false);
+    peer->stalled =
+        (name && decoder_finish(&in) && !journal_write_description(peer->run->taking, name)) ||
+        !program_connection_write_journal(peer, type, 0, body, size, false);
     if (type == MESSAGE_LOSSES)
         note_losses(peer, body, size);
     else if (type == MESSAGE_METRIC)
@@ -250,11 +253,13 @@ static void socket_message(struct connection *peer, unsigned type, const uint8_t
 /* Not while the order is too far behind. */
 static enum readiness program_connection_readiness(struct connection *peer)
 {
-    return peer->run->taking && capture_is_ahead(peer->run->taking) ? CONNECTION_READY_LATER : READY;
+    return peer->run->taking && capture_is_ahead(peer->run->taking) ? CONNECTION_READY_LATER
+                                                                    : READY;
 }
 
 /* Files are written for who is here, and might write them himself. */
-static bool program_connection_request_report(struct connection *peer, struct decoder *in, const char **error)
+static bool program_connection_request_report(struct connection *peer, struct decoder *in,
+                                              const char **error)
 {
     struct report_message told;
     int domain = 0;
@@ -271,7 +276,8 @@ static bool program_connection_request_report(struct connection *peer, struct de
     return true;
 }
 
-static void program_connection_receive_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
+static void program_connection_receive_message(struct connection *peer, unsigned type,
+                                               const uint8_t *body, size_t size)
 {
     const char *error = NULL;
     bool ok = true;
@@ -329,7 +335,8 @@ static void was_read(struct connection *peer)
 /* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
 static void drain_last(struct connection *peer)
 {
-    struct loop_share share = peer->server->stopping ? peer->server->last : loop_share_new(LOOP_TURN_POLL_NS);
+    struct loop_share share =
+        peer->server->stopping ? peer->server->last : loop_share_new(LOOP_TURN_POLL_NS);
     enum poll_result taken;
     do {
         struct capture_thread *taker = program_connection_lock_capture(peer);
@@ -339,7 +346,9 @@ static void drain_last(struct connection *peer)
 }
 
 /* What it left behind in its queues and there is no room for.  In the door. */
-static void program_connection_count_remaining(struct connection *peer, const struct program_session *session, struct loss_records *losses)
+static void program_connection_count_remaining(struct connection *peer,
+                                               const struct program_session *session,
+                                               struct loss_records *losses)
 {
     struct ring_slot *slots = NULL;
     size_t room = 0;
@@ -349,10 +358,11 @@ static void program_connection_count_remaining(struct connection *peer, const st
         while (taken < q->slots && shared_queue_available(q) && q->there) {
             slots = array_reserve(slots, &room, q->there, SLOT_BYTES);
             unsigned ignored;
-            size_t count = shared_queue_copy(
-                q, slots,
-                &(struct shared_queue_request){.most = q->there, .room = q->there, .horizon = UINT64_MAX},
-                &ignored);
+            size_t count =
+                shared_queue_copy(q, slots,
+                                  &(struct shared_queue_request){
+                                      .most = q->there, .room = q->there, .horizon = UINT64_MAX},
+                                  &ignored);
             loss_records_add(losses, session, slots, count);
             q->tail += count;
             taken += count;
@@ -362,7 +372,8 @@ static void program_connection_count_remaining(struct connection *peer, const st
 }
 
 /* What it sent and there is no room for. */
-static void count_unread(struct connection *peer, const struct program_session *session, struct loss_records *losses)
+static void count_unread(struct connection *peer, const struct program_session *session,
+                         struct loss_records *losses)
 {
     size_t used = 0, length;
     unsigned type;
@@ -387,7 +398,8 @@ static void count_unread(struct connection *peer, const struct program_session *
 
 /* Says which numbers will never come, as far as there is room to say it, and counts the others: how many
  * were told. */
-static uint64_t program_connection_report_losses(struct connection *peer, struct loss_records *losses)
+static uint64_t program_connection_report_losses(struct connection *peer,
+                                                 struct loss_records *losses)
 {
     uint64_t told = 0, room = tracefile_last_room(peer->run->trace) / 2;
     loss_records_merge(losses);
@@ -404,17 +416,18 @@ static uint64_t program_connection_report_losses(struct connection *peer, struct
     }
     if (losses->events)
         server_log("%s: %llu events of %s are lost: there was no room or no time for them",
-                 peer->run->file, (unsigned long long)losses->events, peer->name);
+                   peer->run->file, (unsigned long long)losses->events, peer->name);
     return told;
 }
 
 /* What is told of a program beside its events. */
-static void program_connection_report_gap(struct connection *peer, uint64_t left, uint64_t left_told)
+static void program_connection_report_gap(struct connection *peer, uint64_t left,
+                                          uint64_t left_told)
 {
     const _Atomic uint64_t *figures = peer->program->figures;
     struct encoder gap = {0};
     encode_losses(&gap,
-                    &(struct losses_message){figures[0], figures[1], figures[2], left, left_told});
+                  &(struct losses_message){figures[0], figures[1], figures[2], left, left_told});
     program_connection_write_journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
     encoder_free(&gap);
 }
@@ -453,11 +466,11 @@ static void program_connection_on_disconnect(struct connection *peer)
 }
 
 const struct connection_handler program_handler = {.doing = "messages of programs",
-                                       .whole = true,
-                                       .ready = program_connection_readiness,
-                                       .message = program_connection_receive_message,
-                                       .was_read = was_read,
-                                       .gone = program_connection_on_disconnect};
+                                                   .whole = true,
+                                                   .ready = program_connection_readiness,
+                                                   .message = program_connection_receive_message,
+                                                   .was_read = was_read,
+                                                   .gone = program_connection_on_disconnect};
 
 static uint64_t left_ns(struct loop_share share)
 {
@@ -471,7 +484,7 @@ void program_connection_finish(struct server *server)
     capture_sync(server->taker, left_ns(server->last));
     if (!server->agent)
         journal_reader_step(server, server->last,
-                      server->last); /* what is lost can be named once all before is told */
+                            server->last); /* what is lost can be named once all before is told */
     program_connection_poll_all(server);
     while (server->peers)
         connection_close(server->peers, NULL);

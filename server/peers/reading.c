@@ -29,7 +29,8 @@ bool nats_input_begin(struct server *server, const char *from)
         return false;
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    connection_new(server, channel_on_socket(ends[0]), "what is read from NATS", &handshake_handler);
+    connection_new(server, channel_on_socket(ends[0]), "what is read from NATS",
+                   &handshake_handler);
     return true;
 }
 

@@ -32,9 +32,11 @@ struct journal_tail {
 
 static void note_word(struct journal_tail *tail, const struct chunk *chunk)
 {
-    tail->words = array_reserve(tail->words, &tail->word_room, tail->word_count + 1, sizeof *tail->words);
+    tail->words =
+        array_reserve(tail->words, &tail->word_room, tail->word_count + 1, sizeof *tail->words);
     struct journal_word *word = &tail->words[tail->word_count++];
-    *word = (struct journal_word){.kind = chunk->kind, .session = chunk->session, .size = chunk->size};
+    *word =
+        (struct journal_word){.kind = chunk->kind, .session = chunk->session, .size = chunk->size};
     word->data = xmalloc((size_t)chunk->size + 1);
     if (chunk->size)
         memcpy(word->data, chunk->data, chunk->size);
@@ -43,7 +45,8 @@ static void note_word(struct journal_tail *tail, const struct chunk *chunk)
 static void note_place(struct journal_tail *tail, uint64_t at, const struct chunk *chunk)
 {
     uint64_t size = CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
-    struct handoff_extent *last = tail->stretch_count ? &tail->stretches[tail->stretch_count - 1] : NULL;
+    struct handoff_extent *last =
+        tail->stretch_count ? &tail->stretches[tail->stretch_count - 1] : NULL;
     tail->bytes += size;
     if (last && last->epoch == chunk->epoch && last->at + last->size == at &&
         last->size + size <= HANDOFF_BUFFER_BYTES) {
@@ -86,7 +89,8 @@ static void know_target(struct capture *taking, const struct journal_word *word)
 }
 
 /* How far the streams are in all of the journal; false: that cannot be. */
-static bool resume_run_restore_positions(struct run *run, const struct journal_tail *tail, struct agent_positions *reached)
+static bool resume_run_restore_positions(struct run *run, const struct journal_tail *tail,
+                                         struct agent_positions *reached)
 {
     bool good = true;
     *reached = agent_positions_copy(&run->reached);
@@ -101,7 +105,8 @@ static bool resume_run_restore_positions(struct run *run, const struct journal_t
 }
 
 /* As if its journal had just been taken. */
-static void resume_run_attach_capture(struct server *server, struct run *run, const struct journal_tail *tail)
+static void resume_run_attach_capture(struct server *server, struct run *run,
+                                      const struct journal_tail *tail)
 {
     struct capture *taking = capture_new(run->trace, run->file, server->runs.keep_bytes);
     run->taking = taking;
@@ -124,8 +129,8 @@ static void resume_run_attach_capture(struct server *server, struct run *run, co
     server->behind = true;
 }
 
-static bool resume_run_step(struct server *server, struct tracefile *file, const struct journal_tail *tail,
-                  const char **why)
+static bool resume_run_step(struct server *server, struct tracefile *file,
+                            const struct journal_tail *tail, const char **why)
 {
     const char *path = server->runs.output;
     struct run *run = trace_replay_resumed(file, path, server->runs.keep_bytes, why);

@@ -43,12 +43,11 @@ static void cannot_read(struct run *run)
 {
     struct capture *taking = run->taking;
     server_log("%s: %llu bytes of its journal cannot be read back", run->file,
-             (unsigned long long)(taking->now->size - taking->offset));
+               (unsigned long long)(taking->now->size - taking->offset));
     free(run->damage);
-    run->damage =
-        xasprintf("damaged at byte %llu: %llu bytes of the journal cannot be read back",
-                       (unsigned long long)(taking->now->at + taking->offset),
-                       (unsigned long long)(taking->now->size - taking->offset));
+    run->damage = xasprintf("damaged at byte %llu: %llu bytes of the journal cannot be read back",
+                            (unsigned long long)(taking->now->at + taking->offset),
+                            (unsigned long long)(taking->now->size - taking->offset));
     end_stretch(taking);
 }
 
@@ -98,7 +97,7 @@ static void journal_reader_note_delivered(struct run *run, const struct chunk *c
     taking->offset += bytes;
     if (!taking->now->unwritten)
         tracefile_delivered(run->trace, taking->now->epoch, taking->now->at + taking->offset,
-                       weight_of(chunk));
+                            weight_of(chunk));
     handoff_queue_mark_delivered(&taking->hand, bytes);
     if (taking->offset == taking->now->size)
         end_stretch(taking);
@@ -107,8 +106,8 @@ static void journal_reader_note_delivered(struct run *run, const struct chunk *c
 /* ---- telling it ---- */
 
 /* Whoever told it is refused when its peer is looked at. */
-static void journal_reader_reject_program(struct server *server, const struct run *run, const struct chunk *chunk,
-                   const char *error)
+static void journal_reader_reject_program(struct server *server, const struct run *run,
+                                          const struct chunk *chunk, const char *error)
 {
     struct connection *peer = server->peers;
     while (peer && (!peer->program || peer->run != run || peer->program->session != chunk->session))
@@ -147,8 +146,8 @@ static void journal_reader_apply_description(struct run *run, struct chunk chunk
 static const char too_much_waits[] =
     "more events wait for others, which never came, than there is memory for";
 
-static bool journal_reader_deliver_slots(struct run *run, struct program_session *session, struct chunk chunk,
-                       const char **error)
+static bool journal_reader_deliver_slots(struct run *run, struct program_session *session,
+                                         struct chunk chunk, const char **error)
 {
     size_t count;
     struct ring_slot *slots = slot_codec_decode(&chunk, &count);
@@ -166,26 +165,28 @@ static bool journal_reader_deliver_slots(struct run *run, struct program_session
 static bool journal_reader_deliver_external(struct run *run, struct chunk chunk)
 {
     struct decoder in = decoder_init(chunk.data, chunk.size);
-    bool good = chunk.kind == MESSAGE_METRIC
-                    ? metric_decode_name(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)
-                    : metric_decode_samples(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in);
+    bool good =
+        chunk.kind == MESSAGE_METRIC
+            ? metric_decode_name(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)
+            : metric_decode_samples(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in);
     if (good)
         run_fact(run, chunk);
     run->generation++;
     return true;
 }
 
-static bool journal_reader_deliver_placements(struct run *run, struct program_session *session, struct chunk chunk,
-                       const char **error)
+static bool journal_reader_deliver_placements(struct run *run, struct program_session *session,
+                                              struct chunk chunk, const char **error)
 {
-    bool good = program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, error);
+    bool good =
+        program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, error);
     if (good)
         run_fact(run, chunk);
     return good;
 }
 
-static bool journal_reader_deliver_calls(struct run *run, struct program_session *session, struct chunk chunk,
-                         const char **error)
+static bool journal_reader_deliver_calls(struct run *run, struct program_session *session,
+                                         struct chunk chunk, const char **error)
 {
     bool good = program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, error);
     if (good)
@@ -219,7 +220,8 @@ static bool journal_reader_deliver_message(struct run *run, struct chunk chunk, 
     if (chunk.kind == CHUNK_HANGUP)
         agent_position_note_hangup(&run->reached, chunk.session);
     if (chunk.kind != CHUNK_HANGUP)
-        return program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, error);
+        return program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data,
+                                              chunk.size, error);
     program_session_close(session);
     return true;
 }
@@ -258,14 +260,15 @@ void journal_reader_end(struct server *server, struct run *run)
     encode_u64(&out, (uint64_t)run->ended_ns);
     capture_lock(server->taker);
     journal_append_quiet(run->taking,
-                      (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
+                         (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
     capture_unlock(server->taker);
     tracefile_has_ended(run->trace);
     tracefile_lock(run->trace, false);
 }
 
 /* False: its last state is not written yet. */
-static bool journal_reader_finish_run(struct server *server, struct run *run, struct loop_share share)
+static bool journal_reader_finish_run(struct server *server, struct run *run,
+                                      struct loop_share share)
 {
     if (!run->live)
         return true;
@@ -281,7 +284,8 @@ static bool journal_reader_finish_run(struct server *server, struct run *run, st
 /* ---- in time ---- */
 
 /* Works off what telling has set going; true if all of it is done before the time is over. */
-static bool journal_reader_process_backlog(struct server *server, struct run *run, struct loop_share share)
+static bool journal_reader_process_backlog(struct server *server, struct run *run,
+                                           struct loop_share share)
 {
     bool left = run->leaving > 0, all;
     while (!(all = run_step(run, LOOKS)) && loop_share_left(share))
@@ -309,7 +313,8 @@ static bool journal_reader_is_paused(void)
 }
 
 /* Works off what the last chunk set going, and tells one more; true if there was one. */
-static bool journal_reader_deliver_one(struct server *server, struct run *run, struct loop_share share)
+static bool journal_reader_deliver_one(struct server *server, struct run *run,
+                                       struct loop_share share)
 {
     struct chunk chunk;
     if (!journal_reader_process_backlog(server, run, share))
@@ -353,7 +358,8 @@ bool journal_reader_step(struct server *server, struct loop_share share, struct 
 
 bool journal_reader_finish(struct server *server, struct run *run, struct loop_share share)
 {
-    while (!journal_reader_is_paused() && loop_share_left(share) && journal_reader_deliver_one(server, run, share))
+    while (!journal_reader_is_paused() && loop_share_left(share) &&
+           journal_reader_deliver_one(server, run, share))
         ;
     return journal_reader_is_done(run) && run->leaving == 0 && !run->ending;
 }

@@ -90,7 +90,10 @@ static void viewer_fill_output(struct connection *peer)
     viewer_process_step(peer);
 }
 
-static bool has_more(const struct connection *peer) { return peer->telling || request_queue_has_stream(&peer->desk); }
+static bool has_more(const struct connection *peer)
+{
+    return peer->telling || request_queue_has_stream(&peer->desk);
+}
 
 /* ---- questions about the server ---- */
 
@@ -145,7 +148,7 @@ static void on_select(struct connection *peer, uint32_t id, struct decoder *in)
         response_error(&peer->out, id, text);
     } else if (!in->error) {
         response_error(&peer->out, id,
-                     *which ? "there is no such run: see poet runs" : "there is no run yet");
+                       *which ? "there is no such run: see poet runs" : "there is no run yet");
     }
     free(which);
 }
@@ -164,7 +167,8 @@ static void on_runs(struct connection *peer, uint32_t id, struct decoder *in)
 
 /* ---- all questions ---- */
 
-static void viewer_on_query(struct connection *peer, const struct request_header *asked, struct decoder *in)
+static void viewer_on_query(struct connection *peer, const struct request_header *asked,
+                            struct decoder *in)
 {
     size_t before = viewer_begin_line_info(peer);
     request_queue_add(&peer->desk, asked, in, &peer->out);
@@ -190,7 +194,8 @@ static void viewer_on_request(struct connection *peer, struct decoder *in)
     viewer_process_step(peer);
 }
 
-static void viewer_receive_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
+static void viewer_receive_message(struct connection *peer, unsigned type, const uint8_t *body,
+                                   size_t size)
 {
     struct decoder in = decoder_init(body, size);
     peer->server->asked = ev_now(peer->server->loop);
@@ -220,11 +225,11 @@ static void viewer_receive_message(struct connection *peer, unsigned type, const
 }
 
 const struct connection_handler viewer_handler = {.doing = "messages of viewers",
-                                      .ready = viewer_readiness,
-                                      .message = viewer_receive_message,
-                                      .refill = viewer_fill_output,
-                                      .has_more = has_more,
-                                      .gone = viewer_deselect_run};
+                                                  .ready = viewer_readiness,
+                                                  .message = viewer_receive_message,
+                                                  .refill = viewer_fill_output,
+                                                  .has_more = has_more,
+                                                  .gone = viewer_deselect_run};
 
 /* A step for one viewer; false if it waits for nothing, or must read first. */
 static bool work_for(struct connection *peer)
@@ -289,9 +294,10 @@ void viewer_notify(struct server *server)
             continue;
         const char *why;
         bool stays = peer->feeding == FEED_STAY && peer->run;
-        bool newer =
-            peer->follows_newest && !stays && server->runs.count && viewer_newest_run(server) != peer->run;
-        struct run *latest = newer ? idle_reload_run(&server->runs, server->runs.count - 1, &why) : NULL;
+        bool newer = peer->follows_newest && !stays && server->runs.count &&
+                     viewer_newest_run(server) != peer->run;
+        struct run *latest =
+            newer ? idle_reload_run(&server->runs, server->runs.count - 1, &why) : NULL;
         bool another = latest != NULL;
         if (another)
             select_run(peer, latest, peer->known.named);

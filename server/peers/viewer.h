@@ -8,6 +8,7 @@ extern const struct connection_handler viewer_handler;
 
 void viewer_notify(
     struct server *server); /* tells those who want to know that their runs have grown */
-bool viewer_process_requests(struct server *server); /* a step for each; false if nobody waits for another */
+bool viewer_process_requests(
+    struct server *server); /* a step for each; false if nobody waits for another */
 
 #endif

@@ -31,7 +31,8 @@ static bool is_meant(const struct measurement_request *want, uint32_t line)
 }
 
 /* In the door. */
-static void settings_apply_request(const struct connection *peer, const struct measurement_request *want)
+static void settings_apply_request(const struct connection *peer,
+                                   const struct measurement_request *want)
 {
     uint32_t number = peer->program->session;
     const struct program_session *session =

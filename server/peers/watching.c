@@ -36,7 +36,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void process_sampler_write_journal(struct connection *peer, unsigned kind, const struct encoder *body);
+static void process_sampler_write_journal(struct connection *peer, unsigned kind,
+                                          const struct encoder *body);
 
 static void refuse_switches(struct connection *peer, const char *why)
 {
@@ -71,10 +72,10 @@ void process_sampler_begin(struct connection *peer, uint32_t pid)
         return;
     }
     peer->watch = xcalloc(1, sizeof *peer->watch);
-    *peer->watch =
-        (struct process_sampler){.sampler = sampler,
-                       .same_numbers = (uint32_t)who.pid == pid && usage_sampler_same_numbers(sampler),
-                       .wanted = !usage_sampler_filtered(sampler)};
+    *peer->watch = (struct process_sampler){.sampler = sampler,
+                                            .same_numbers = (uint32_t)who.pid == pid &&
+                                                            usage_sampler_same_numbers(sampler),
+                                            .wanted = !usage_sampler_filtered(sampler)};
     begin_switches(peer, who.pid);
 }
 
@@ -122,15 +123,16 @@ void process_sampler_queue(const struct connection *peer)
 }
 
 /* In the door. */
-static void process_sampler_write_journal(struct connection *peer, unsigned kind, const struct encoder *body)
+static void process_sampler_write_journal(struct connection *peer, unsigned kind,
+                                          const struct encoder *body)
 {
     if (body->size && !body->failed)
         journal_append(peer->run->taking,
-                    &(struct chunk){.kind = (uint16_t)kind,
-                                    .session = peer->program->session,
-                                    .data = body->data,
-                                    .size = (uint32_t)body->size},
-                    1, false);
+                       &(struct chunk){.kind = (uint16_t)kind,
+                                       .session = peer->program->session,
+                                       .data = body->data,
+                                       .size = (uint32_t)body->size},
+                       1, false);
 }
 
 /* Tells what was held back, and learns what threads there are now. */

@@ -34,7 +34,8 @@ static bool journal_hello(struct capture *taking, const uint8_t *body, size_t si
     return fits;
 }
 
-bool program_handshake_receive(struct connection *peer, const uint8_t *body, size_t size, struct hello_message *hello)
+bool program_handshake_receive(struct connection *peer, const uint8_t *body, size_t size,
+                               struct hello_message *hello)
 {
     char why[512];
     struct run *run = run_registry_find(&peer->server->runs, hello->run, why, sizeof why);

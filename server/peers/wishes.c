@@ -57,9 +57,10 @@ static bool read_measure(const char *path, struct measurement_spec *measure)
         fclose(complaints);
     for (unsigned i = 0; good && i < MEASURE_LISTS; i++)
         if (measure->lists[i])
-            server_log("%s: lists of functions are read by poet record -m and the viewer: start the "
-                     "program with %s",
-                     path, measurement_spec_variable(i));
+            server_log(
+                "%s: lists of functions are read by poet record -m and the viewer: start the "
+                "program with %s",
+                path, measurement_spec_variable(i));
     for (char *line = said; line && *line; line += strcspn(line, "\n") + 1) {
         server_log("%.*s", (int)strcspn(line, "\n"), line);
         if (!line[strcspn(line, "\n")])
@@ -76,7 +77,7 @@ static void client_options_receive_file(struct connection *peer, const char *pat
     struct measurement_spec measure = {0};
     bool good = client_options_is_local(peer) && read_measure(path, &measure);
     struct measurement_request request = {.mask = good ? ALL_BITS : WANTED_BROKEN,
-                                   .bits = good ? measure.wanted : WANTED_BROKEN};
+                                          .bits = good ? measure.wanted : WANTED_BROKEN};
     pending_settings_add(&peer->run->wants, &request);
     if (good && measure.rate)
         process_sampler_rate(peer, measure.rate);

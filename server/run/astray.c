@@ -39,10 +39,12 @@ static struct unordered_ranges *unordered_events_build_ranges(const struct run *
     return pieces;
 }
 
-static void unordered_events_add(struct unordered_ranges *pieces, uint64_t position, int64_t time_ns)
+static void unordered_events_add(struct unordered_ranges *pieces, uint64_t position,
+                                 int64_t time_ns)
 {
     size_t i = pieces->known / PIECE;
-    pieces->items = array_reserve_zeroed(pieces->items, &pieces->room, i + 1, sizeof *pieces->items);
+    pieces->items =
+        array_reserve_zeroed(pieces->items, &pieces->room, i + 1, sizeof *pieces->items);
     struct unordered_range *p = &pieces->items[i];
     p->least_ns = !p->count || time_ns < p->least_ns ? time_ns : p->least_ns;
     p->most_ns = !p->count || time_ns > p->most_ns ? time_ns : p->most_ns;
@@ -68,10 +70,9 @@ bool unordered_events_update(const struct run *run, uint32_t line, uint64_t *bud
 }
 
 /* Visits what one piece has in a stretch. */
-static uint64_t unordered_events_add_event(const struct run *run, uint32_t line, uint64_t piece, int64_t from_ns,
-                        int64_t to_ns,
-                        void (*visit)(void *context, uint64_t position, int64_t time_ns),
-                        void *context)
+static uint64_t unordered_events_add_event(
+    const struct run *run, uint32_t line, uint64_t piece, int64_t from_ns, int64_t to_ns,
+    void (*visit)(void *context, uint64_t position, int64_t time_ns), void *context)
 {
     uint64_t at = piece * PIECE, end = at + PIECE, count = 0;
     uint64_t last = order_line_events(run->order, line), first = order_line_first(run->order, line);
@@ -88,7 +89,8 @@ static uint64_t unordered_events_add_event(const struct run *run, uint32_t line,
 }
 
 void unordered_events_visit(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
-                  void (*visit)(void *context, uint64_t position, int64_t time_ns), void *context)
+                            void (*visit)(void *context, uint64_t position, int64_t time_ns),
+                            void *context)
 {
     const struct unordered_ranges *pieces = unordered_events_ranges_of(run, line);
     uint64_t count = pieces ? (pieces->known + PIECE - 1) / PIECE : 0;
@@ -129,7 +131,7 @@ static void unordered_events_update_bounds(void *context, uint64_t position, int
 }
 
 void unordered_events_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
-                   uint64_t *after)
+                             uint64_t *after)
 {
     struct unordered_bounds b = {time_ns, first, after};
     const struct unordered_ranges *pieces = unordered_events_ranges_of(run, line);
@@ -142,7 +144,8 @@ void unordered_events_bounds(const struct run *run, uint32_t line, int64_t time_
         else if (p->count && p->least_ns >= time_ns)
             unordered_events_update_bounds(&b, p->least, p->least_ns);
         else if (p->count)
-            unordered_events_add_event(run, line, i, INT64_MIN, INT64_MAX, unordered_events_update_bounds, &b);
+            unordered_events_add_event(run, line, i, INT64_MIN, INT64_MAX,
+                                       unordered_events_update_bounds, &b);
     }
 }
 

@@ -49,8 +49,8 @@ const struct await *awaits_after(const struct run *run, const struct order_event
         return found;
     for (uint64_t p = e->point; p < e->point + 2 && !found; p++) {
         struct order_event other = p >= order_first(run->order) && p < order_count(run->order)
-                                 ? order_event(run->order, p)
-                                 : (struct order_event){0};
+                                       ? order_event(run->order, p)
+                                       : (struct order_event){0};
         if (other.line && other.point == e->point)
             found = after(run->awaits, &other);
     }

@@ -20,7 +20,8 @@ static int by_sent(const void *a, const void *b)
 __extension__ typedef __int128 wide;
 
 /* Whether the middle one of three, by time, is not below the line from the first to the last. */
-static bool is_above(const struct clock_message *a, const struct clock_message *b, const struct clock_message *c)
+static bool is_above(const struct clock_message *a, const struct clock_message *b,
+                     const struct clock_message *c)
 {
     wide ab = (wide)(b->got - a->got) * (c->sent - a->sent),
          ac = (wide)(c->got - a->got) * (b->sent - a->sent);
@@ -63,7 +64,8 @@ void clock_messages_free(struct clock_messages *ways)
 
 /* ---- regions ---- */
 
-static double clock_region_distance_beyond(const struct clock_half_plane *cut, struct clock_corner c, double slack_ns)
+static double clock_region_distance_beyond(const struct clock_half_plane *cut,
+                                           struct clock_corner c, double slack_ns)
 {
     double over = c.at + c.drift * cut->x - cut->y;
     return (cut->is_upper ? over : -over) - slack_ns;
@@ -76,13 +78,14 @@ static void clock_region_clip(struct clock_region *r, const struct clock_half_pl
     unsigned count = 0;
     for (unsigned i = 0; i < r->count; i++) {
         struct clock_corner a = r->corners[i], b = r->corners[(i + 1) % r->count];
-        double out_a = clock_region_distance_beyond(cut, a, r->slack_ns), out_b = clock_region_distance_beyond(cut, b, r->slack_ns);
+        double out_a = clock_region_distance_beyond(cut, a, r->slack_ns),
+               out_b = clock_region_distance_beyond(cut, b, r->slack_ns);
         if (out_a <= 0)
             kept[count++] = a;
         if ((out_a < 0 && out_b > 0) || (out_a > 0 && out_b < 0)) {
             double share = out_a / (out_a - out_b);
             kept[count++] = (struct clock_corner){a.drift + share * (b.drift - a.drift),
-                                            a.at + share * (b.at - a.at)};
+                                                  a.at + share * (b.at - a.at)};
         }
         if (count > CLOCK_REGION_CORNERS)
             return;
@@ -93,7 +96,8 @@ static void clock_region_clip(struct clock_region *r, const struct clock_half_pl
 }
 
 /* All that can be, from the least and the greatest that any cut says. */
-static bool clock_region_bounding_box(struct clock_region *r, const struct clock_half_plane *cuts, size_t count)
+static bool clock_region_bounding_box(struct clock_region *r, const struct clock_half_plane *cuts,
+                                      size_t count)
 {
     double low = INFINITY, high = -INFINITY, far = 0;
     bool upper = false, lower = false;
@@ -119,7 +123,8 @@ static bool clock_region_bounding_box(struct clock_region *r, const struct clock
 
 void clock_region_from(struct clock_region *r, const struct clock_half_plane *cuts, size_t count)
 {
-    for (r->slack_ns = CLOCK_REGION_LEAST_NS; r->slack_ns <= CLOCK_REGION_MOST_NS; r->slack_ns *= 2) {
+    for (r->slack_ns = CLOCK_REGION_LEAST_NS; r->slack_ns <= CLOCK_REGION_MOST_NS;
+         r->slack_ns *= 2) {
         if (!clock_region_bounding_box(r, cuts, count))
             return;
         for (size_t i = 0; i < count && r->count; i++)
@@ -129,17 +134,19 @@ void clock_region_from(struct clock_region *r, const struct clock_half_plane *cu
     }
 }
 
-size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messages *forth, const struct clock_messages *back,
-                   double middle)
+size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messages *forth,
+                         const struct clock_messages *back, double middle)
 {
     size_t n = 0;
     for (size_t i = 0; i < forth->count; i++) {
         const struct clock_message *w = &forth->items[i];
-        cuts[n++] = (struct clock_half_plane){(double)w->sent - middle, (double)(w->got - w->sent), true};
+        cuts[n++] =
+            (struct clock_half_plane){(double)w->sent - middle, (double)(w->got - w->sent), true};
     }
     for (size_t i = 0; i < back->count; i++) {
         const struct clock_message *w = &back->items[i];
-        cuts[n++] = (struct clock_half_plane){(double)w->got - middle, (double)(w->sent - w->got), false};
+        cuts[n++] =
+            (struct clock_half_plane){(double)w->got - middle, (double)(w->sent - w->got), false};
     }
     return n;
 }
@@ -158,10 +165,12 @@ struct clock_interval clock_region_map(const struct clock_region *r, struct cloc
         all.low = fmin(all.low, shown.low + c->at + c->drift * shown.low);
         all.high = fmax(all.high, shown.high + c->at + c->drift * shown.high);
     }
-    return (struct clock_interval){all.low - clock_region_tolerance(r), all.high + clock_region_tolerance(r)};
+    return (struct clock_interval){all.low - clock_region_tolerance(r),
+                                   all.high + clock_region_tolerance(r)};
 }
 
-struct clock_interval clock_region_map_back(const struct clock_region *r, struct clock_interval shown)
+struct clock_interval clock_region_map_back(const struct clock_region *r,
+                                            struct clock_interval shown)
 {
     struct clock_interval all = {INFINITY, -INFINITY};
     for (unsigned i = 0; i < r->count; i++) {
@@ -170,7 +179,7 @@ struct clock_interval clock_region_map_back(const struct clock_region *r, struct
         all.high = fmax(all.high, (shown.high - c->at) / (1 + c->drift));
     }
     return (struct clock_interval){all.low - clock_region_tolerance(r) * (1 + CLOCK_REGION_DRIFT),
-                            all.high + clock_region_tolerance(r) * (1 + CLOCK_REGION_DRIFT)};
+                                   all.high + clock_region_tolerance(r) * (1 + CLOCK_REGION_DRIFT)};
 }
 
 struct clock_interval clock_region_drift(const struct clock_region *r)

@@ -22,7 +22,8 @@ struct clock_message { /* one message: by the clock of either */
     int64_t sent, got;
 };
 
-struct clock_messages { /* of all messages from one to the other those that say most; zeroes: none */
+struct
+    clock_messages { /* of all messages from one to the other those that say most; zeroes: none */
     struct clock_message *items;
     size_t count, room, hull; /* so many of the first are a hull */
 };
@@ -45,17 +46,20 @@ struct clock_region { /* convex, its corners in turn */
 };
 
 /* What is left behind all cuts; with cuts from one side alone: nothing is known. */
-void clock_region_from(struct clock_region *region, const struct clock_half_plane *cuts, size_t count);
+void clock_region_from(struct clock_region *region, const struct clock_half_plane *cuts,
+                       size_t count);
 /* The same of messages there and back, both closed, with x from a middle; the cuts go to room for all of them. */
-size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messages *forth, const struct clock_messages *back,
-                   double middle);
+size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messages *forth,
+                         const struct clock_messages *back, double middle);
 
 struct clock_interval {
     double low, high;
 };
 /* What B's clock shows when A's shows something in an interval, less `middle`; and the other way round. */
-struct clock_interval clock_region_map(const struct clock_region *region, struct clock_interval shown);
-struct clock_interval clock_region_map_back(const struct clock_region *region, struct clock_interval shown);
+struct clock_interval clock_region_map(const struct clock_region *region,
+                                       struct clock_interval shown);
+struct clock_interval clock_region_map_back(const struct clock_region *region,
+                                            struct clock_interval shown);
 struct clock_interval clock_region_drift(const struct clock_region *region);
 struct clock_corner clock_region_center(const struct clock_region *region);
 

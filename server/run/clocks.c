@@ -88,10 +88,12 @@ static void find_servers(const struct run *run, struct clock_sync *c)
 
 /* ---- delays ---- */
 
-static uint32_t host_at(const struct run *run, const struct clock_sync *c, const struct order_event *e)
+static uint32_t host_at(const struct run *run, const struct clock_sync *c,
+                        const struct order_event *e)
 {
     uint32_t line = e->thread && e->thread <= order_line_count(run->order) ? e->thread : e->line;
-    if (!line || line > order_line_count(run->order) || run_line_at(run, line)->process >= c->processes)
+    if (!line || line > order_line_count(run->order) ||
+        run_line_at(run, line)->process >= c->processes)
         return 0;
     return c->host_of[run_line_at(run, line)->process];
 }
@@ -109,9 +111,11 @@ static struct clock_pair_delays *pair_of(struct clock_sync *c, size_t bond)
 }
 
 /* A message between hosts; times are those of the run's begin. */
-static void clock_sync_add_message(struct clock_sync *c, uint32_t from, uint32_t to, struct clock_message at)
+static void clock_sync_add_message(struct clock_sync *c, uint32_t from, uint32_t to,
+                                   struct clock_message at)
 {
-    struct clock_pair_delays *pair = pair_of(c, clock_ties_note(c->tying, from, to, at.sent, at.got));
+    struct clock_pair_delays *pair =
+        pair_of(c, clock_ties_note(c->tying, from, to, at.sent, at.got));
     c->last[from] = fmax(c->last[from], (double)at.sent);
     c->last[to] = fmax(c->last[to], (double)at.got);
     /* The stretch goes by the clock of the pair's first host, both ways. */
@@ -136,7 +140,7 @@ static void clock_sync_scan_event(const struct run *run, struct clock_sync *c, u
 
 /* What a server and an agent told each other are messages, too. */
 static void clock_sync_scan_exchange(const struct run *run, struct clock_sync *c,
-                             const struct clock_exchange *exchange)
+                                     const struct clock_exchange *exchange)
 {
     uint32_t server = clock_of(run, c, exchange->server), agent = clock_of(run, c, exchange->host);
     int64_t start = (int64_t)run->start_ns;
@@ -144,11 +148,13 @@ static void clock_sync_scan_exchange(const struct run *run, struct clock_sync *c
         return;
     for (size_t i = 0; i < exchange->asked.count; i++) {
         const struct clock_message *w = &exchange->asked.items[i];
-        clock_sync_add_message(c, server, agent, (struct clock_message){w->sent - start, w->got - start});
+        clock_sync_add_message(c, server, agent,
+                               (struct clock_message){w->sent - start, w->got - start});
     }
     for (size_t i = 0; i < exchange->answered.count; i++) {
         const struct clock_message *w = &exchange->answered.items[i];
-        clock_sync_add_message(c, agent, server, (struct clock_message){w->sent - start, w->got - start});
+        clock_sync_add_message(c, agent, server,
+                               (struct clock_message){w->sent - start, w->got - start});
     }
 }
 
@@ -213,7 +219,8 @@ static void is_tied(const struct clock_sync *c, uint32_t clock, struct clock_bes
     }
 }
 
-static void tie_to(struct clock_sync *c, uint32_t to, const struct clock_pair *bond, const struct clock_pair_delays *pair)
+static void tie_to(struct clock_sync *c, uint32_t to, const struct clock_pair *bond,
+                   const struct clock_pair_delays *pair)
 {
     uint32_t from = clock_pair_other(bond, to);
     struct line_fit fit = fit_pair(c, pair);

@@ -38,7 +38,8 @@ static void course_free(struct state_timeline *course)
     free(course);
 }
 
-static struct timeline_progress *timeline_progress_of(const struct run *run, enum timeline_source source)
+static struct timeline_progress *timeline_progress_of(const struct run *run,
+                                                      enum timeline_source source)
 {
     struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
     if (!cache->course)
@@ -48,8 +49,8 @@ static struct timeline_progress *timeline_progress_of(const struct run *run, enu
     if (told->pyramid && told->made != timeline_sources[source]->made(run))
         timeline_progress_free(told, source);
     if (!told->pyramid)
-        *told = (struct timeline_progress){summary_tree_new(), timeline_sources[source]->begin(run), 0,
-                              timeline_sources[source]->made(run)};
+        *told = (struct timeline_progress){summary_tree_new(), timeline_sources[source]->begin(run),
+                                           0, timeline_sources[source]->made(run)};
     return told;
 }
 
@@ -61,7 +62,8 @@ bool timeline_build(const struct run *run, enum timeline_source source, uint64_t
         summary_tree_discard(told->pyramid, first);
     told->known = told->known < first ? first : told->known;
     while (told->known < count && *budget)
-        told->known = timeline_sources[source]->learn(told->state, told->pyramid, told->known, budget);
+        told->known =
+            timeline_sources[source]->learn(told->state, told->pyramid, told->known, budget);
     return told->known >= count && told->made == timeline_sources[source]->made(run);
 }
 

@@ -62,11 +62,12 @@ static size_t bytes_of(size_t spans, size_t steps)
     return spans * sizeof(struct activity_span) + steps * sizeof(struct code_segment);
 }
 
-static void activity_append_span(struct activity_store *did, struct activity_thread *t, struct activity_span span,
-                const struct code_segment *steps)
+static void activity_append_span(struct activity_store *did, struct activity_thread *t,
+                                 struct activity_span span, const struct code_segment *steps)
 {
     t->spans = array_reserve(t->spans, &t->room, t->count + 1, sizeof *t->spans);
-    t->steps = array_reserve(t->steps, &t->step_room, t->step_count + span.count + 1, sizeof *t->steps);
+    t->steps =
+        array_reserve(t->steps, &t->step_room, t->step_count + span.count + 1, sizeof *t->steps);
     span.first = (uint32_t)t->step_count;
     t->spans[t->count++] = span;
     for (uint16_t i = 0; i < span.count; i++)
@@ -75,7 +76,7 @@ static void activity_append_span(struct activity_store *did, struct activity_thr
 }
 
 bool activity_add(struct run *run, uint32_t thread, struct event_id at, int64_t time_ns,
-             struct activity_record *head, const struct code_segment *steps)
+                  struct activity_record *head, const struct code_segment *steps)
 {
     struct activity_store *did = activity_store_for(run);
     struct activity_thread *t = thread_of(did, thread);
@@ -88,12 +89,12 @@ bool activity_add(struct run *run, uint32_t thread, struct event_id at, int64_t 
     if (t->shut)
         *head = (struct activity_record){.what = ACTIVITY_STEPS | ACTIVITY_BEYOND};
     activity_append_span(did, t,
-        (struct activity_span){.at = at,
-                          .count = head->count,
-                          .what = head->what,
-                          .time_ns = time_ns,
-                          .cpu_ns = head->cpu_ns},
-        steps);
+                         (struct activity_span){.at = at,
+                                                .count = head->count,
+                                                .what = head->what,
+                                                .time_ns = time_ns,
+                                                .cpu_ns = head->cpu_ns},
+                         steps);
     return true;
 }
 
@@ -118,7 +119,7 @@ const struct activity_span *activity_span(const struct run *run, uint32_t thread
 }
 
 const struct code_segment *activity_steps(const struct run *run, uint32_t thread,
-                                      const struct activity_span *span)
+                                          const struct activity_span *span)
 {
     return activity_find_thread(run, thread)->steps + span->first;
 }
@@ -153,7 +154,8 @@ static void clear_up(struct activity_thread *t)
 
 /* Behind those that are not: an event that is not there yet, or never will be, is not forgotten, however long ago it was
  * told.  Ever farther ahead, so that it takes no time; `end`: none was found. */
-static size_t activity_scan_ahead(const struct run *run, const struct activity_thread *t, size_t end)
+static size_t activity_scan_ahead(const struct run *run, const struct activity_thread *t,
+                                  size_t end)
 {
     for (size_t step = AHEAD; step < t->count - end; step *= 2)
         if (order_is_discarded(run->order, t->spans[end + step].at))
@@ -162,7 +164,8 @@ static size_t activity_scan_ahead(const struct run *run, const struct activity_t
 }
 
 /* Up to the last that is forgotten; returns how many were looked at. */
-static size_t activity_discard_spans(const struct run *run, struct activity_store *did, struct activity_thread *t)
+static size_t activity_discard_spans(const struct run *run, struct activity_store *did,
+                                     struct activity_thread *t)
 {
     size_t end = t->gone, i = t->gone;
     for (; i < t->count && i < end + AHEAD && i < t->gone + LOOKS; i++)
@@ -231,21 +234,23 @@ static uint32_t activity_number_pair(struct map *map, uint32_t *count, uint64_t 
     return (uint32_t)is;
 }
 
-static uint32_t activity_find_path(const struct run *run, struct activity_store *did, const struct activity_path *path)
+static uint32_t activity_find_path(const struct run *run, struct activity_store *did,
+                                   const struct activity_path *path)
 {
-    struct call_site_key is = key_of(run, path), site = path->site
-                                                        ? call_sites_key(run, path->process, path->site)
-                                                        : (struct call_site_key){0};
-    uint32_t function =
-        activity_number_pair(&did->function_of, &did->function_count, is.space << 2 | path->scope, is.offset);
+    struct call_site_key is = key_of(run, path),
+                         site = path->site ? call_sites_key(run, path->process, path->site)
+                                           : (struct call_site_key){0};
+    uint32_t function = activity_number_pair(&did->function_of, &did->function_count,
+                                             is.space << 2 | path->scope, is.offset);
     uint32_t from = activity_number_pair(&did->heads, &did->head_count, site.space, site.offset);
     uint64_t parent = (uint64_t)path->parent << 32 | function;
     uintptr_t found = (uintptr_t)map_get(&did->numbers, parent, from);
     if (found)
         return (uint32_t)found;
-    did->paths = array_reserve(did->paths, &did->path_room, did->path_count + 1, sizeof *did->paths);
-    did->functions =
-        array_reserve(did->functions, &did->function_room, did->path_count + 1, sizeof *did->functions);
+    did->paths =
+        array_reserve(did->paths, &did->path_room, did->path_count + 1, sizeof *did->paths);
+    did->functions = array_reserve(did->functions, &did->function_room, did->path_count + 1,
+                                   sizeof *did->functions);
     did->functions[did->path_count] = function;
     did->paths[did->path_count++] = *path;
     map_put(&did->numbers, parent, from, (void *)(uintptr_t)did->path_count);
@@ -266,13 +271,14 @@ static uint32_t path_of(const struct run *run, const struct call_context_thread 
         uint32_t parent = is->sums.is.parent, above = parent ? t->paths[parent] - 1 : 0;
         if (parent && !t->paths[parent])
             continue;
-        t->paths[c] = 1 + activity_find_path(run, did,
-                               &(struct activity_path){.parent = above,
-                                                  .process = thread->process,
-                                                  .type = is->type,
-                                                  .scope = (uint8_t)is->sums.is.scope,
-                                                  .function = is->sums.is.function,
-                                                  .site = is->sums.is.site});
+        t->paths[c] =
+            1 + activity_find_path(run, did,
+                                   &(struct activity_path){.parent = above,
+                                                           .process = thread->process,
+                                                           .type = is->type,
+                                                           .scope = (uint8_t)is->sums.is.scope,
+                                                           .function = is->sums.is.function,
+                                                           .site = is->sums.is.site});
     }
     return t->paths[context] ? t->paths[context] - 1 : ACTIVITY_NO_PATH;
 }

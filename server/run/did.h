@@ -27,12 +27,12 @@ struct activity_store;
 /* A record of the thread (its own line) tells it; in its thread's order.  Where there is no room *head becomes what is
  * kept instead: that it is not known from there on.  False: that was said already, and nothing is kept. */
 bool activity_add(struct run *run, uint32_t thread, struct event_id at, int64_t time_ns,
-             struct activity_record *head, const struct code_segment *steps);
+                  struct activity_record *head, const struct code_segment *steps);
 /* Those of a thread have numbers, which stay: from activity_first, without a gap; NULL: it is forgotten, or not there yet. */
 uint64_t activity_first(const struct run *run, uint32_t thread);
 const struct activity_span *activity_span(const struct run *run, uint32_t thread, uint64_t number);
 const struct code_segment *activity_steps(const struct run *run, uint32_t thread,
-                                      const struct activity_span *span); /* ticks are ns */
+                                          const struct activity_span *span); /* ticks are ns */
 uint64_t activity_is_beyond(const struct run *run); /* records that found no room */
 size_t activity_bytes(const struct run *run);
 void activity_limit(size_t bytes); /* instead of LIMIT_DID_BYTES: for tests */

@@ -88,11 +88,11 @@ static const struct tracker_rule *rule_of(struct state_tracker *s, const struct 
     rule = xcalloc(1, sizeof *rule);
     if (look)
         *rule = (struct tracker_rule){.here = look->has_presence,
-                              .own = look->own,
-                              .waits = look->waits,
-                              .about = look->has_about,
-                              .presence = (uint8_t)look->presence,
-                              .about_presence = (uint8_t)look->about};
+                                      .own = look->own,
+                                      .waits = look->waits,
+                                      .about = look->has_about,
+                                      .presence = (uint8_t)look->presence,
+                                      .about_presence = (uint8_t)look->about};
     map_put(&s->rules, key, e->relation, rule);
     return rule;
 }
@@ -127,7 +127,8 @@ static void state_tracker_add_seat(struct tracker_thread *t, struct tracker_seat
     t->seats[t->count++] = seat;
 }
 
-static void state_tracker_seat_thread(struct state_tracker *s, uint32_t who, struct tracker_seat seat)
+static void state_tracker_seat_thread(struct state_tracker *s, uint32_t who,
+                                      struct tracker_seat seat)
 {
     if (!who || who & HIDDEN_LINE || who > order_line_count(s->run->order))
         return;
@@ -168,9 +169,11 @@ static struct summary_state line_state(struct occupants in)
 
 /* ---- events ---- */
 
-static void state_tracker_note_change(struct state_tracker *s, uint32_t line, bool thread, struct occupants in)
+static void state_tracker_note_change(struct state_tracker *s, uint32_t line, bool thread,
+                                      struct occupants in)
 {
-    s->changes = array_reserve(s->changes, &s->change_room, s->change_count + 1, sizeof *s->changes);
+    s->changes =
+        array_reserve(s->changes, &s->change_room, s->change_count + 1, sizeof *s->changes);
     s->changes[s->change_count++] = (struct tracker_change){line, thread, in};
 }
 
@@ -187,10 +190,11 @@ static void state_tracker_apply_event(struct state_tracker *s, const struct orde
     uint32_t who = rule->own ? e->line : e->thread;
     if (rule->here)
         state_tracker_seat_thread(s, who,
-                    (struct tracker_seat){e->line, e->about ? e->about : e->line, rule->presence,
-                                  rule->own && !rule->waits});
+                                  (struct tracker_seat){e->line, e->about ? e->about : e->line,
+                                                        rule->presence, rule->own && !rule->waits});
     if (rule->about && e->about)
-        state_tracker_seat_thread(s, e->thread, (struct tracker_seat){e->about, e->about, rule->about_presence, false});
+        state_tracker_seat_thread(
+            s, e->thread, (struct tracker_seat){e->about, e->about, rule->about_presence, false});
     if (e->thread)
         thread_of(s, e->thread)->last = (struct event_id){e->line, e->number};
     note_thread(s, e->thread);
@@ -202,7 +206,8 @@ static void state_tracker_apply_event(struct state_tracker *s, const struct orde
 }
 
 /* After the last event of a point: tells of the lines of which the state may have changed. */
-static void state_tracker_report_changes(struct state_tracker *s, struct summary_tree *pyramid, int64_t ns, uint64_t position)
+static void state_tracker_report_changes(struct state_tracker *s, struct summary_tree *pyramid,
+                                         int64_t ns, uint64_t position)
 {
     for (size_t i = 0; i < s->change_count; i++) {
         const struct tracker_change *c = &s->changes[i];
@@ -215,14 +220,15 @@ static void state_tracker_report_changes(struct state_tracker *s, struct summary
 
 /* ---- waits for the end of another thread, which no event tells ---- */
 
-static void tell_await(struct state_tracker *s, struct summary_tree *pyramid, const struct order_event *e,
-                       uint64_t position)
+static void tell_await(struct state_tracker *s, struct summary_tree *pyramid,
+                       const struct order_event *e, uint64_t position)
 {
     const struct await *await = e->thread ? awaits_after(s->run, e) : NULL;
     int64_t later_ns = await && await->since_ns > e->time_ns ? await->since_ns - e->time_ns : 0;
     if (await)
-        summary_tree_set_cpu_state(pyramid, e->thread, (struct summary_state){await->about, BAND_WAITS},
-                     event_times_for_process(s->run, e) + later_ns, position);
+        summary_tree_set_cpu_state(pyramid, e->thread,
+                                   (struct summary_state){await->about, BAND_WAITS},
+                                   event_times_for_process(s->run, e) + later_ns, position);
 }
 
 /* Those that came when the event before them had been taken. */
@@ -230,11 +236,11 @@ static void tell_late(struct state_tracker *s, struct summary_tree *pyramid, uin
 {
     for (; s->awaits < awaits_count(s->run); s->awaits++) {
         const struct await *await = awaits_at(s->run, s->awaits);
-        const struct tracker_thread *t = await->thread <= s->room ? &s->threads[await->thread - 1] : NULL;
+        const struct tracker_thread *t =
+            await->thread <= s->room ? &s->threads[await->thread - 1] : NULL;
         uint64_t position = order_position(s->run->order, await->after);
         if (!t || position == NO_POSITION || position >= known ||
-            t->last.line != await->after.line ||
-            t->last.number != await->after.number)
+            t->last.line != await->after.line || t->last.number != await->after.number)
             continue;
         struct order_event e = order_event(s->run->order, position);
         tell_await(s, pyramid, &e, known - 1);
@@ -242,7 +248,8 @@ static void tell_late(struct state_tracker *s, struct summary_tree *pyramid, uin
 }
 
 /* Those after the events of a point. */
-static void tell_awaits(struct state_tracker *s, struct summary_tree *pyramid, uint64_t first, uint64_t end)
+static void tell_awaits(struct state_tracker *s, struct summary_tree *pyramid, uint64_t first,
+                        uint64_t end)
 {
     for (uint64_t p = first; p < end && awaits_count(s->run); p++) {
         struct order_event e = order_event(s->run->order, p);
@@ -252,7 +259,8 @@ static void tell_awaits(struct state_tracker *s, struct summary_tree *pyramid, u
 }
 
 /* All members of a point change what is done at once. */
-static uint64_t state_tracker_build(void *state, struct summary_tree *pyramid, uint64_t known, uint64_t *budget)
+static uint64_t state_tracker_build(void *state, struct summary_tree *pyramid, uint64_t known,
+                                    uint64_t *budget)
 {
     struct state_tracker *s = state;
     const struct order *order = s->run->order;
@@ -273,5 +281,7 @@ static uint64_t state_tracker_build(void *state, struct summary_tree *pyramid, u
     return known;
 }
 
-const struct timeline_callbacks state_tracker_source = {
-    .begin = doings_new, .free = doings_free, .made = clock_sync_generation, .learn = state_tracker_build};
+const struct timeline_callbacks state_tracker_source = {.begin = doings_new,
+                                                        .free = doings_free,
+                                                        .made = clock_sync_generation,
+                                                        .learn = state_tracker_build};

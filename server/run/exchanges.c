@@ -45,7 +45,8 @@ void clock_exchange_free(struct clock_exchange *e)
     clock_messages_free(&e->answered);
 }
 
-static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, const char *server, const char *host)
+static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, const char *server,
+                                                  const char *host)
 {
     for (size_t i = 0; i < all->count; i++)
         if (strcmp(all->items[i].server, server) == 0 && strcmp(all->items[i].host, host) == 0)
@@ -56,11 +57,13 @@ static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, c
 /* (what another connection, or a server before this one, was told of the same two clocks is still true) */
 bool clock_exchanges_decode(struct run *run, struct decoder *in)
 {
-    struct clock_exchange told = {.server = decode_name(in, HOST_BYTES), .host = decode_name(in, HOST_BYTES)};
+    struct clock_exchange told = {.server = decode_name(in, HOST_BYTES),
+                                  .host = decode_name(in, HOST_BYTES)};
     if (!run->exchanges)
         run->exchanges = xcalloc(1, sizeof *run->exchanges);
     struct clock_exchanges *all = run->exchanges;
-    struct clock_exchange *known = told.server && told.host ? clock_exchange_find(all, told.server, told.host) : NULL;
+    struct clock_exchange *known =
+        told.server && told.host ? clock_exchange_find(all, told.server, told.host) : NULL;
     struct clock_exchange *e = known ? known : &told;
     get_ways(in, &e->asked);
     get_ways(in, &e->answered);

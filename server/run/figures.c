@@ -56,7 +56,8 @@ static struct os_metrics_store *all_of(struct run *run)
     return run->figures;
 }
 
-static struct os_metric_series *figures_of(struct os_metrics_store *all, const struct os_metric_series *of)
+static struct os_metric_series *figures_of(struct os_metrics_store *all,
+                                           const struct os_metric_series *of)
 {
     uint64_t place = os_metrics_owner_key(of->process, of->thread);
     uintptr_t known = (uintptr_t)map_get(&all->at, place, of->meter);
@@ -64,10 +65,10 @@ static struct os_metric_series *figures_of(struct os_metrics_store *all, const s
         return &all->items[known - 1];
     all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
     all->items[all->count++] = (struct os_metric_series){.process = of->process,
-                                                .thread = of->thread,
-                                                .meter = of->meter,
-                                                .least = INT64_MAX,
-                                                .most = INT64_MIN};
+                                                         .thread = of->thread,
+                                                         .meter = of->meter,
+                                                         .least = INT64_MAX,
+                                                         .most = INT64_MIN};
     map_put(&all->at, place, of->meter, (void *)(uintptr_t)all->count);
     return &all->items[all->count - 1];
 }
@@ -88,7 +89,8 @@ static void note_latest(struct os_metrics_store *all, uint32_t process, int64_t 
     if (process == OS_METRICS_NO_PROCESS)
         return;
     if (process >= all->latest_count) {
-        all->latest = array_reserve(all->latest, &all->latest_room, process + 1u, sizeof *all->latest);
+        all->latest =
+            array_reserve(all->latest, &all->latest_room, process + 1u, sizeof *all->latest);
         while (all->latest_count <= process)
             all->latest[all->latest_count++] = INT64_MIN;
     }
@@ -96,7 +98,8 @@ static void note_latest(struct os_metrics_store *all, uint32_t process, int64_t 
         all->latest[process] = at_ns;
 }
 
-void os_metrics_add(struct run *run, const struct os_metric_series *of, struct os_metric_point point)
+void os_metrics_add(struct run *run, const struct os_metric_series *of,
+                    struct os_metric_point point)
 {
     struct os_metrics_store *all = all_of(run);
     struct os_metric_series *s = figures_of(all, of);
@@ -126,7 +129,8 @@ void os_metrics_name(struct run *run, uint32_t process, uint32_t meter, struct o
     struct os_metrics_store *all = all_of(run);
     uintptr_t known = (uintptr_t)map_get(&all->name_at, process, meter);
     if (!known) {
-        all->names = array_reserve(all->names, &all->name_room, all->name_count + 1, sizeof *all->names);
+        all->names =
+            array_reserve(all->names, &all->name_room, all->name_count + 1, sizeof *all->names);
         all->names[all->name_count++] = (struct os_metric_name){0};
         known = all->name_count;
         map_put(&all->name_at, process, meter, (void *)known);
@@ -168,11 +172,13 @@ const struct os_metric_series *os_metrics_at(const struct run *run, size_t i)
     return &run->figures->items[i];
 }
 
-const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t process, uint32_t thread,
-                                   uint32_t meter)
+const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t process,
+                                               uint32_t thread, uint32_t meter)
 {
     uintptr_t known =
-        run->figures ? (uintptr_t)map_get(&run->figures->at, os_metrics_owner_key(process, thread), meter) : 0;
+        run->figures
+            ? (uintptr_t)map_get(&run->figures->at, os_metrics_owner_key(process, thread), meter)
+            : 0;
     return known ? &run->figures->items[known - 1] : NULL;
 }
 

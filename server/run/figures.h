@@ -43,17 +43,19 @@ struct os_metric_kind {
 
 /* A figure: process, thread, meter and exact are looked at.  Left out are those that are earlier than what is there of
  * their series, and samples after an exact one. */
-void os_metrics_add(struct run *run, const struct os_metric_series *of, struct os_metric_point point);
+void os_metrics_add(struct run *run, const struct os_metric_series *of,
+                    struct os_metric_point point);
 /* How a process calls a meter of its own; the newest says it.  The texts are copied. */
 void os_metrics_name(struct run *run, uint32_t process, uint32_t meter, struct os_metric_kind as);
 
 size_t os_metrics_count(const struct run *run);
 const struct os_metric_series *os_metrics_at(const struct run *run, size_t i); /* as they came */
 /* NULL: there is none.  A thread's line says which process it is in; 0: the whole process. */
-const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t process, uint32_t thread,
-                                   uint32_t meter);
+const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t process,
+                                               uint32_t thread, uint32_t meter);
 /* What it is called; the texts are the run's, until the next is named. */
-struct os_metric_kind os_metrics_meter(const struct run *run, const struct os_metric_series *series);
+struct os_metric_kind os_metrics_meter(const struct run *run,
+                                       const struct os_metric_series *series);
 /* Until when its last point holds: no longer than its process was there; of what grows, than it was looked at. */
 int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series *series);
 

@@ -8,8 +8,9 @@
 #define TURNS 4u
 
 /* What is left of a clock's line, as the others stand. */
-static void clock_fit_residual_region(const struct clock_ties *t, uint32_t clock, const bool *placed,
-                    const struct line_fit *fits, struct clock_region *region)
+static void clock_fit_residual_region(const struct clock_ties *t, uint32_t clock,
+                                      const bool *placed, const struct line_fit *fits,
+                                      struct clock_region *region)
 {
     size_t count = 0, most = 0;
     for (size_t k = t->begin[clock]; k < t->begin[clock + 1]; k++)
@@ -19,21 +20,24 @@ static void clock_fit_residual_region(const struct clock_ties *t, uint32_t clock
         const struct clock_pair *bond = &t->bonds[t->of[k]];
         uint32_t o = clock_pair_other(bond, clock);
         const struct clock_messages *to = bond->b == clock ? &bond->forth : &bond->back,
-                          *from = bond->b == clock ? &bond->back : &bond->forth;
+                                    *from = bond->b == clock ? &bond->back : &bond->forth;
         for (size_t i = 0; placed[o] && i < to->count; i++) {
             double at = line_fit_time(&fits[o], t->middle, (double)to->items[i].sent);
-            cuts[count++] = (struct clock_half_plane){at - t->middle, (double)to->items[i].got - at, true};
+            cuts[count++] =
+                (struct clock_half_plane){at - t->middle, (double)to->items[i].got - at, true};
         }
         for (size_t i = 0; placed[o] && i < from->count; i++) {
             double at = line_fit_time(&fits[o], t->middle, (double)from->items[i].got);
-            cuts[count++] = (struct clock_half_plane){at - t->middle, (double)from->items[i].sent - at, false};
+            cuts[count++] =
+                (struct clock_half_plane){at - t->middle, (double)from->items[i].sent - at, false};
         }
     }
     clock_region_from(region, cuts, count);
     free(cuts);
 }
 
-static void clock_fit_fit_clock(const struct clock_ties *t, uint32_t clock, const bool *placed, struct line_fit *fits)
+static void clock_fit_fit_clock(const struct clock_ties *t, uint32_t clock, const bool *placed,
+                                struct line_fit *fits)
 {
     struct clock_region region;
     clock_fit_residual_region(t, clock, placed, fits, &region);
@@ -61,7 +65,8 @@ static void is_placed(const struct clock_ties *t, uint32_t clock, bool *placed, 
 }
 
 /* The one of those that are left that is tied best to those that are placed; 0: there is none. */
-static uint32_t clock_fit_next_clock(const struct clock_ties *t, const bool *placed, const size_t *tied)
+static uint32_t clock_fit_next_clock(const struct clock_ties *t, const bool *placed,
+                                     const size_t *tied)
 {
     uint32_t best = 0;
     for (uint32_t c = 1; c < t->clocks; c++)

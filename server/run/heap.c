@@ -58,8 +58,8 @@ static struct heap_totals *heap_of(struct run *run)
 }
 
 /* Its index; `count` of those that there are: a new one. */
-static size_t index_of(struct heap_totals *heap, uint32_t process, enum heap_record_kind kind, uint32_t number,
-                       size_t count)
+static size_t index_of(struct heap_totals *heap, uint32_t process, enum heap_record_kind kind,
+                       uint32_t number, size_t count)
 {
     uint64_t what = (uint64_t)kind << 32 | number;
     uintptr_t known = (uintptr_t)map_get(&heap->at, process, what);
@@ -110,7 +110,7 @@ bool heap_totals_add_wrong(struct run *run, uint32_t number, const struct heap_i
 }
 
 bool heap_totals_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t site,
-                   uint32_t parent)
+                          uint32_t parent)
 {
     struct heap_totals *h = heap_of(run);
     if (number < HEAP_NODE_FIRST || number >= HEAP_NODES || parent >= number)
@@ -162,7 +162,8 @@ void heap_totals_add_block(struct run *run, const struct heap_unfreed *block)
     h->blocks[h->block_count++] = *block;
 }
 
-static uintptr_t heap_totals_find(const struct run *run, uint32_t process, enum heap_record_kind kind, uint32_t number)
+static uintptr_t heap_totals_find(const struct run *run, uint32_t process,
+                                  enum heap_record_kind kind, uint32_t number)
 {
     return run->heap ? (uintptr_t)map_get(&run->heap->at, process, (uint64_t)kind << 32 | number)
                      : 0;
@@ -174,7 +175,8 @@ const struct heap_process *heap_totals_process_for(const struct run *run, uint32
     return i ? &run->heap->processes[i - 1] : NULL;
 }
 
-const struct heap_allocated *heap_totals_find_numbered(const struct run *run, uint32_t process, uint32_t number)
+const struct heap_allocated *heap_totals_find_numbered(const struct run *run, uint32_t process,
+                                                       uint32_t number)
 {
     uintptr_t i = heap_totals_find(run, process, TAKEN, number);
     return i ? &run->heap->taken[i - 1] : NULL;
@@ -191,7 +193,10 @@ uint64_t heap_totals_site(const struct run *run, uint32_t process, uint32_t node
     return n->items[node].site;
 }
 
-size_t heap_totals_block_count(const struct run *run) { return run->heap ? run->heap->block_count : 0; }
+size_t heap_totals_block_count(const struct run *run)
+{
+    return run->heap ? run->heap->block_count : 0;
+}
 
 const struct heap_unfreed *heap_totals_block_at(const struct run *run, size_t i)
 {
@@ -206,7 +211,10 @@ void heap_totals_no_blocks(struct run *run)
     heap_of(run)->wants_blocks = false;
 }
 
-uint64_t heap_totals_blocks_came(const struct run *run) { return run->heap ? run->heap->blocks_came : 0; }
+uint64_t heap_totals_blocks_came(const struct run *run)
+{
+    return run->heap ? run->heap->blocks_came : 0;
+}
 
 size_t heap_totals_process_count(const struct run *run)
 {
@@ -220,9 +228,15 @@ const struct heap_process *heap_totals_process_at(const struct run *run, size_t 
 
 size_t heap_totals_count(const struct run *run) { return run->heap ? run->heap->taken_count : 0; }
 
-const struct heap_allocated *heap_totals_at(const struct run *run, size_t i) { return &run->heap->taken[i]; }
+const struct heap_allocated *heap_totals_at(const struct run *run, size_t i)
+{
+    return &run->heap->taken[i];
+}
 
-size_t heap_totals_wrong_count(const struct run *run) { return run->heap ? run->heap->wrong_count : 0; }
+size_t heap_totals_wrong_count(const struct run *run)
+{
+    return run->heap ? run->heap->wrong_count : 0;
+}
 
 const struct heap_invalid_free *heap_totals_wrong_at(const struct run *run, size_t i)
 {

@@ -47,17 +47,19 @@ bool heap_totals_add(struct run *run, uint32_t number, const struct heap_allocat
 bool heap_totals_add_wrong(struct run *run, uint32_t number, const struct heap_invalid_free *wrong);
 /* A node; one that is not told is HEAP_NODE_UNKNOWN.  Its parent is less than its number. */
 bool heap_totals_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t site,
-                   uint32_t parent);
+                          uint32_t parent);
 /* All blocks of a process that are there go; then one after the other comes. */
 void heap_totals_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, uint64_t left);
 void heap_totals_add_block(struct run *run, const struct heap_unfreed *block);
 
 size_t heap_totals_process_count(const struct run *run);
 const struct heap_process *heap_totals_process_at(const struct run *run, size_t i);
-const struct heap_process *heap_totals_process_for(const struct run *run, uint32_t process); /* or NULL */
+const struct heap_process *heap_totals_process_for(const struct run *run,
+                                                   uint32_t process); /* or NULL */
 size_t heap_totals_count(const struct run *run);
 const struct heap_allocated *heap_totals_at(const struct run *run, size_t i);
-const struct heap_allocated *heap_totals_find_numbered(const struct run *run, uint32_t process, uint32_t number);
+const struct heap_allocated *heap_totals_find_numbered(const struct run *run, uint32_t process,
+                                                       uint32_t number);
 size_t heap_totals_wrong_count(const struct run *run);
 const struct heap_invalid_free *heap_totals_wrong_at(const struct run *run, size_t i);
 size_t heap_totals_block_count(const struct run *run);

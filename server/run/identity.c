@@ -17,13 +17,14 @@ void line_identity_expect(struct line_identities *identities, uint64_t high, uin
     if (counted_of(identities, high))
         return;
     identities->counted = array_reserve(identities->counted, &identities->counted_room,
-                               identities->counted_count + 1, sizeof *identities->counted);
+                                        identities->counted_count + 1, sizeof *identities->counted);
     identities->counted[identities->counted_count++] =
         (struct counted){.high = high, .owner = session};
     map_put(&identities->by_high, high, 0, (void *)(uintptr_t)identities->counted_count);
 }
 
-bool line_identity_has_changed(const struct line_identities *identities, uint64_t high, uint32_t session)
+bool line_identity_has_changed(const struct line_identities *identities, uint64_t high,
+                               uint32_t session)
 {
     const struct counted *c = counted_of(identities, high);
     return c && c->owner != session;
@@ -37,7 +38,8 @@ uint32_t line_identity_get(const struct line_identities *identities, uint64_t hi
     return (uint32_t)(uintptr_t)map_get(&identities->others, high, low);
 }
 
-void line_identity_put(struct line_identities *identities, uint64_t high, uint64_t low, uint32_t line)
+void line_identity_put(struct line_identities *identities, uint64_t high, uint64_t low,
+                       uint32_t line)
 {
     struct counted *c = counted_of(identities, high);
     if (!c ||

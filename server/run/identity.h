@@ -22,10 +22,12 @@ struct line_identities {
 /* The second numbers that come with this one are counted, and are that session's: the first that says so. */
 void line_identity_expect(struct line_identities *identities, uint64_t high, uint32_t session);
 /* Whether lines with that number are another session's than this one's. */
-bool line_identity_has_changed(const struct line_identities *identities, uint64_t high, uint32_t session);
+bool line_identity_has_changed(const struct line_identities *identities, uint64_t high,
+                               uint32_t session);
 uint32_t line_identity_get(const struct line_identities *identities, uint64_t high,
-                        uint64_t low); /* 0: none */
-void line_identity_put(struct line_identities *identities, uint64_t high, uint64_t low, uint32_t line);
+                           uint64_t low); /* 0: none */
+void line_identity_put(struct line_identities *identities, uint64_t high, uint64_t low,
+                       uint32_t line);
 void line_identity_free(struct line_identities *identities);
 
 #endif

@@ -24,12 +24,13 @@ void input_store_free(struct input_store *inputs)
     free(inputs);
 }
 
-static struct input_store_thread *input_store_get_thread(struct input_store *inputs, uint32_t session, uint32_t thread)
+static struct input_store_thread *input_store_get_thread(struct input_store *inputs,
+                                                         uint32_t session, uint32_t thread)
 {
     size_t known = (uintptr_t)map_get(&inputs->at, session, thread);
     if (!known) {
-        inputs->threads =
-            array_reserve(inputs->threads, &inputs->room, inputs->count + 1, sizeof *inputs->threads);
+        inputs->threads = array_reserve(inputs->threads, &inputs->room, inputs->count + 1,
+                                        sizeof *inputs->threads);
         inputs->threads[inputs->count] =
             (struct input_store_thread){.session = session, .thread = thread};
         known = ++inputs->count;
@@ -38,7 +39,8 @@ static struct input_store_thread *input_store_get_thread(struct input_store *inp
     return &inputs->threads[known - 1];
 }
 
-static void input_store_append(struct input_store *inputs, struct input_store_thread *t, const struct input *input)
+static void input_store_append(struct input_store *inputs, struct input_store_thread *t,
+                               const struct input *input)
 {
     struct encoder body = {0};
     encode_u32(&body, INPUT_HEAD_BYTES + input->size);
@@ -56,7 +58,7 @@ static void input_store_append(struct input_store *inputs, struct input_store_th
 }
 
 void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
-                const struct input *input)
+                     const struct input *input)
 {
     if (!run->inputs)
         run->inputs = xcalloc(1, sizeof *run->inputs);

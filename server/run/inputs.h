@@ -18,7 +18,7 @@ struct input_store_thread {
 
 /* Of the thread of a session whose own line that is in the program, and in the run. */
 void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
-                const struct input *input);
+                     const struct input *input);
 size_t input_store_threads(const struct run *run);
 const struct input_store_thread *input_store_thread(const struct run *run, size_t i);
 

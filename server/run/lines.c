@@ -97,7 +97,8 @@ static char *get_name_of(const uint8_t **at)
     return name;
 }
 
-static void pack_one(struct run_line_packing *p, const struct run_line *before, const struct run_line *l)
+static void pack_one(struct run_line_packing *p, const struct run_line *before,
+                     const struct run_line *l)
 {
     unsigned flags =
         (l->kind != before->kind ? KIND : 0u) | (l->process != before->process ? PROCESS : 0u) |
@@ -161,7 +162,7 @@ void run_lines_unpack(struct run_lines *lines, size_t number)
 }
 
 bool run_lines_pack_next(struct run_lines *lines, size_t *number,
-                     bool (*away)(const void *context, uint32_t line), const void *context)
+                         bool (*away)(const void *context, uint32_t line), const void *context)
 {
     if (*number >= lines->count / RUN_LINES_PAGE) /* whole ones */
         return true;
@@ -175,7 +176,7 @@ bool run_lines_pack_next(struct run_lines *lines, size_t *number,
 }
 
 void run_lines_pack(struct run_lines *lines, bool (*away)(const void *context, uint32_t line),
-                const void *context)
+                    const void *context)
 {
     size_t number = 0;
     while (!run_lines_pack_next(lines, &number, away, context))

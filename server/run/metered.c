@@ -73,19 +73,22 @@ void program_metrics_count(struct run *run, const struct program_metric_sums *su
     m->sums[known - 1].unsaved = true;
 }
 
-static struct program_metric_samples *samples_of(struct program_metrics *m, uint32_t session, uint32_t code)
+static struct program_metric_samples *samples_of(struct program_metrics *m, uint32_t session,
+                                                 uint32_t code)
 {
     size_t known = (uintptr_t)map_get(&m->sample_at, session, code);
     if (known)
         return &m->samples[known - 1];
-    m->samples = array_reserve(m->samples, &m->sample_room, m->sample_count + 1, sizeof *m->samples);
+    m->samples =
+        array_reserve(m->samples, &m->sample_room, m->sample_count + 1, sizeof *m->samples);
     m->samples[m->sample_count++] = (struct program_metric_samples){
         .session = session, .code = code, .least = INT64_MAX, .most = INT64_MIN};
     map_put(&m->sample_at, session, code, (void *)(uintptr_t)m->sample_count);
     return &m->samples[m->sample_count - 1];
 }
 
-void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns, int64_t value)
+void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns,
+                            int64_t value)
 {
     struct program_metric_samples *s = samples_of(program_metrics_for_run(run), session, code);
     if (s->count && at_ns > s->last_ns)
@@ -99,7 +102,8 @@ void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, in
     s->most = value > s->most ? value : s->most;
 }
 
-const struct program_metric_name *program_metrics_name(const struct run *run, uint32_t session, uint32_t code)
+const struct program_metric_name *program_metrics_name(const struct run *run, uint32_t session,
+                                                       uint32_t code)
 {
     size_t known = run->metered ? (uintptr_t)map_get(&run->metered->name_at, session, code) : 0;
     return known ? &run->metered->names[known - 1] : NULL;
@@ -115,14 +119,20 @@ uint32_t program_metrics_code(const struct run *run, const char *name)
     return 0;
 }
 
-size_t program_metrics_names(const struct run *run) { return run->metered ? run->metered->name_count : 0; }
+size_t program_metrics_names(const struct run *run)
+{
+    return run->metered ? run->metered->name_count : 0;
+}
 
 const struct program_metric_name *program_metrics_name_at(const struct run *run, size_t i)
 {
     return &run->metered->names[i];
 }
 
-size_t program_metrics_counted(const struct run *run) { return run->metered ? run->metered->sum_count : 0; }
+size_t program_metrics_counted(const struct run *run)
+{
+    return run->metered ? run->metered->sum_count : 0;
+}
 
 struct program_metric_sums *program_metrics_counted_at(const struct run *run, size_t i)
 {
@@ -140,9 +150,9 @@ const struct program_metric_samples *program_metrics_sampled_at(const struct run
 }
 
 void program_metrics_save(struct run *run,
-                  void (*save)(void *user, uint32_t session, uint32_t thread,
-                               const struct encoder *body),
-                  void *user)
+                          void (*save)(void *user, uint32_t session, uint32_t thread,
+                                       const struct encoder *body),
+                          void *user)
 {
     struct encoder body = {0};
     for (size_t i = 0; i < program_metrics_counted(run); i++) {

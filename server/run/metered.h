@@ -34,15 +34,18 @@ struct program_metric_samples {
 /* Told again, it is called as the newest says; the texts are copied. */
 void program_metrics_declare(struct run *run, const struct program_metric_name *name);
 void program_metrics_count(struct run *run, const struct program_metric_sums *sums);
-void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns, int64_t value);
+void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns,
+                            int64_t value);
 
 /* NULL: nobody told it. */
-const struct program_metric_name *program_metrics_name(const struct run *run, uint32_t session, uint32_t code);
+const struct program_metric_name *program_metrics_name(const struct run *run, uint32_t session,
+                                                       uint32_t code);
 /* The code of a number that is told from outside, by its name; 0: nobody told it yet. */
 uint32_t program_metrics_code(const struct run *run, const char *name);
 
 size_t program_metrics_names(const struct run *run);
-const struct program_metric_name *program_metrics_name_at(const struct run *run, size_t i); /* as they came */
+const struct program_metric_name *program_metrics_name_at(const struct run *run,
+                                                          size_t i); /* as they came */
 size_t program_metrics_counted(const struct run *run);
 struct program_metric_sums *program_metrics_counted_at(const struct run *run, size_t i);
 size_t program_metrics_sampled(const struct run *run);
@@ -50,9 +53,9 @@ const struct program_metric_samples *program_metrics_sampled_at(const struct run
 
 /* Tells all that was counted since this was asked last, in bodies of METERS. */
 void program_metrics_save(struct run *run,
-                  void (*save)(void *user, uint32_t session, uint32_t thread,
-                               const struct encoder *body),
-                  void *user);
+                          void (*save)(void *user, uint32_t session, uint32_t thread,
+                                       const struct encoder *body),
+                          void *user);
 
 struct program_metrics;
 void program_metrics_free(struct program_metrics *metered); /* of NULL nothing */

@@ -28,7 +28,8 @@ uint32_t name_table_add(struct name_table *names, const char *name)
     uint64_t h = name_table_hash(name), i = 0;
     while (map_get(&names->index, h, i))
         i++;
-    names->items = array_reserve(names->items, &names->room, names->count + 1, sizeof *names->items);
+    names->items =
+        array_reserve(names->items, &names->room, names->count + 1, sizeof *names->items);
     names->items[names->count++] = xstrdup(name);
     map_put(&names->index, h, i, (void *)(uintptr_t)names->count);
     return (uint32_t)names->count;

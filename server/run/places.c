@@ -66,19 +66,20 @@ static uint32_t find_file(struct call_sites *p, const struct run_module *module)
     p->files = array_reserve(p->files, &p->file_room, p->file_count + 1, sizeof *p->files);
     struct site_file *file = &p->files[p->file_count];
     *file = (struct site_file){.build_id_bytes = module->build_id_bytes,
-                          .path = module->build_id_bytes ? NULL : xstrdup(module->path)};
+                               .path = module->build_id_bytes ? NULL : xstrdup(module->path)};
     memcpy(file->build_id, module->build_id, sizeof file->build_id);
     return (uint32_t)p->file_count++;
 }
 
 /* Which file a module of a process is: found once. */
-static uint32_t file_of(struct call_sites *p, const struct run *run, uint32_t process, size_t module)
+static uint32_t file_of(struct call_sites *p, const struct run *run, uint32_t process,
+                        size_t module)
 {
     if (p->process_count < run->process_count) {
-        p->file_of =
-            array_reserve_zeroed(p->file_of, &p->process_room, run->process_count, sizeof *p->file_of);
-        p->file_of_room = array_reserve_zeroed(p->file_of_room, &p->process_rooms, run->process_count,
-                                      sizeof *p->file_of_room);
+        p->file_of = array_reserve_zeroed(p->file_of, &p->process_room, run->process_count,
+                                          sizeof *p->file_of);
+        p->file_of_room = array_reserve_zeroed(p->file_of_room, &p->process_rooms,
+                                               run->process_count, sizeof *p->file_of_room);
         p->process_count = run->process_count;
     }
     uint32_t **files = &p->file_of[process];
@@ -99,7 +100,8 @@ static size_t module_at(const struct run_process *process, uint64_t address)
     return SIZE_MAX;
 }
 
-static uint32_t call_sites_number_place(struct call_sites *p, uint64_t space, uint64_t offset, uint32_t site)
+static uint32_t call_sites_number_place(struct call_sites *p, uint64_t space, uint64_t offset,
+                                        uint32_t site)
 {
     uintptr_t known = (uintptr_t)map_get(&p->codes, space, offset);
     if (known)
@@ -113,7 +115,7 @@ static uint32_t call_sites_number_place(struct call_sites *p, uint64_t space, ui
 #define OF_PROCESS (1ull << 32) /* a space of addresses that belongs to no file */
 
 static struct call_site_key key_of(struct call_sites *p, const struct run *run, uint32_t number,
-                               uint64_t address)
+                                   uint64_t address)
 {
     if (number >= run->process_count)
         return (struct call_site_key){OF_PROCESS | number, address};
@@ -122,7 +124,7 @@ static struct call_site_key key_of(struct call_sites *p, const struct run *run, 
     if (module == SIZE_MAX)
         return (struct call_site_key){OF_PROCESS | number, address};
     return (struct call_site_key){file_of(p, run, number, module),
-                              address - process->modules[module].bias};
+                                  address - process->modules[module].bias};
 }
 
 struct call_site_key call_sites_key(const struct run *run, uint32_t process, uint64_t address)

@@ -6,10 +6,11 @@
 
 /* A thread's line, ns of the run; `what` an enum switched. */
 void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
-                      bool last);
-void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
+                           bool last);
+void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns,
+                           bool anew);
 void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,
-                         int64_t at_ns); /* cpu UINT_MAX: not known */
+                            int64_t at_ns); /* cpu UINT_MAX: not known */
 /* In which call it sleeps, an enum asleep. */
 void cpu_placement_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
 struct placements *cpu_placement_tasks(struct run *run); /* of tasks on carriers, to be filled */

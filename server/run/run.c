@@ -34,8 +34,8 @@
 /* ---- descriptions: what they say of presence goes to the order ---- */
 
 /* The description that knows the kind comes before the others. */
-static const struct target_event *run_find_event_type(const struct run *run, const char *kind, const char *type,
-                                          enum relation relation)
+static const struct target_event *run_find_event_type(const struct run *run, const char *kind,
+                                                      const char *type, enum relation relation)
 {
     const struct target_event *found = NULL;
     for (int knows = 1; knows >= 0 && !found; knows--)
@@ -51,7 +51,7 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
     for (int paired = 0; paired < 2; paired++) {
         const struct target_event *event =
             run_find_event_type(run, run_kind_name(run, kind), run_type_name(run, type),
-                    paired ? RELATION_SYNC : RELATION_NONE);
+                                paired ? RELATION_SYNC : RELATION_NONE);
         if (event && event->has_presence)
             order_effect(run->order, kind, type, paired, event->presence, event->own);
         if (event && event->has_about)
@@ -60,7 +60,7 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
 }
 
 const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
-                                    enum relation relation)
+                                          enum relation relation)
 {
     uint32_t kind =
         line & HIDDEN_LINE ? order_line_kind(run->order, line) : run_line_at(run, line)->kind;
@@ -339,8 +339,10 @@ void run_discard_begin(struct run *run, uint64_t position)
 bool run_discard_step(struct run *run)
 {
     return order_discard_step(run->order) && activity_forget_step(run, &run->forgetting.did) &&
-           call_entries_discard_step(&run->entries, order_first(run->order), &run->forgetting.entries) &&
-           map_remove_if(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten, run) &&
+           call_entries_discard_step(&run->entries, order_first(run->order),
+                                     &run->forgetting.entries) &&
+           map_remove_if(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten,
+                         run) &&
            run_lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
 }
 
@@ -459,7 +461,10 @@ static uint64_t waiting_most(void)
 }
 #endif
 
-bool run_pending_limit_exceeded(const struct run *run) { return order_waiting(run->order) > WAITING_MOST; }
+bool run_pending_limit_exceeded(const struct run *run)
+{
+    return order_waiting(run->order) > WAITING_MOST;
+}
 
 bool run_step(struct run *run, uint64_t looks)
 {
@@ -534,8 +539,8 @@ static void run_process_follows(struct run *run, uint32_t index)
 {
     const struct run_process *new = &run->processes[index];
     for (uint32_t i = index; i-- > 0;)
-        if (run->processes[i].pid == new->pid && new->host && run->processes[i].host &&
-            strcmp(run->processes[i].host, new->host) == 0) {
+        if (run->processes[i].pid == new->pid &&new->host &&
+            run->processes[i].host &&strcmp(run->processes[i].host, new->host) == 0) {
             run->processes[i].next = index + 1;
             return;
         }
@@ -543,8 +548,8 @@ static void run_process_follows(struct run *run, uint32_t index)
 
 uint32_t run_process(struct run *run, struct run_process process)
 {
-    run->processes =
-        array_reserve(run->processes, &run->process_room, run->process_count + 1, sizeof *run->processes);
+    run->processes = array_reserve(run->processes, &run->process_room, run->process_count + 1,
+                                   sizeof *run->processes);
     run->processes[run->process_count] = process;
     run_process_follows(run, (uint32_t)run->process_count);
     if (run->process_count == 0) {

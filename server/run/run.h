@@ -126,12 +126,14 @@ struct run {
     struct path_baseline *basis; /* of server/answer/table/basis.c alone; likewise */
     void (*basis_free)(struct path_baseline *basis);
     struct agent_positions reached; /* how far the streams of agents are, as far as it is told */
-    const struct fact_writer *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
+    const struct fact_writer
+        *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct checkpoint_writer *saving; /* the keeper's own */
     struct capture *
         taking; /* of a live run that had a program: what is journalled and not told; the run only frees it */
     void (*taking_free)(struct capture *taking);
-    struct program_session **sessions; /* by number; NULL where it hung up.  The run only frees them. */
+    struct program_session *
+        *sessions; /* by number; NULL where it hung up.  The run only frees them. */
     size_t session_count, session_room;
     void (*session_free)(struct program_session *session);
     bool finishing; /* the last of its programs leaves */
@@ -208,7 +210,7 @@ bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_line_type *run_target_kind(const struct run *run, const char *kind);
 /* What the descriptions say of an event of that type on a line; NULL: nothing. */
 const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
-                                    enum relation relation);
+                                          enum relation relation);
 
 /* Whether more events wait for others than may: an eighth of the memory.  What waits by its number alone goes to
  * the file; what waits by a key, or for several others, does not. */

@@ -24,7 +24,8 @@ struct clock_relaxation {
 };
 
 /* (the first clock stays, and none goes faster than clocks do) */
-static void clock_relaxation_shift_clock(const struct clock_relaxation *s, uint32_t clock, double step, double u)
+static void clock_relaxation_shift_clock(const struct clock_relaxation *s, uint32_t clock,
+                                         double step, double u)
 {
     struct clock_correction *c = &s->of[clock];
     const double most = s->scale * CLOCK_REGION_DRIFT;
@@ -33,7 +34,8 @@ static void clock_relaxation_shift_clock(const struct clock_relaxation *s, uint3
 }
 
 /* One message; true: its receive is not so much later than its send. */
-static bool clock_relaxation_relax_message(const struct clock_relaxation *s, uint32_t from, uint32_t to, const struct clock_message *w)
+static bool clock_relaxation_relax_message(const struct clock_relaxation *s, uint32_t from,
+                                           uint32_t to, const struct clock_message *w)
 {
     const struct clock_correction *a = &s->of[from], *b = &s->of[to];
     double sent = (double)w->sent - s->t->middle, got = (double)w->got - s->t->middle;
@@ -74,7 +76,8 @@ double line_fit_time(const struct line_fit *f, double middle, double shown)
 
 bool clock_relaxation_run(const struct clock_ties *t, struct line_fit *fits)
 {
-    struct clock_relaxation s = {.t = t, .scale = t->middle > 1 ? t->middle : 1, .margin = MARGIN_MOST_NS};
+    struct clock_relaxation s = {
+        .t = t, .scale = t->middle > 1 ? t->middle : 1, .margin = MARGIN_MOST_NS};
     size_t all = 1;
     s.of = xcalloc(t->clocks + 1, sizeof *s.of);
     for (uint32_t c = 0; c < t->clocks; c++) {

@@ -61,7 +61,7 @@ static uint64_t ordinal_from(const struct run *run, uint32_t line, int64_t time_
 }
 
 void event_times_range(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
-                 uint64_t *from, uint64_t *to)
+                       uint64_t *from, uint64_t *to)
 {
     *from = ordinal_from(run, line, from_ns);
     *to = to_ns > from_ns ? ordinal_from(run, line, to_ns) : *from;
@@ -79,7 +79,7 @@ static uint64_t line_from(const struct run *run, uint32_t line, int64_t time_ns)
 #define NEAR 16u
 
 void event_times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
-                  uint64_t *after)
+                        uint64_t *after)
 {
     uint64_t ordinal = ordinal_from(run, line, time_ns);
     uint64_t begin = order_line_first(run->order, line), end = order_line_events(run->order, line);

@@ -12,7 +12,8 @@
 
 /* Fitted time of an event, ns from the start of the run by the first host's clock. */
 int64_t event_times_fitted(const struct run *run, uint64_t position);
-int64_t event_times_for_process(const struct run *run, const struct order_event *event); /* of one that was looked up */
+int64_t event_times_for_process(const struct run *run,
+                                const struct order_event *event); /* of one that was looked up */
 /* Least fitted time of a run. */
 int64_t event_times_begin(const struct run *run);
 /* First position of the log at which an event is at or after a time; the log's length if there is none. */
@@ -24,10 +25,10 @@ int64_t event_times_point(const struct run *run, uint64_t position);
 /* Ordinals *from .. *to - 1 of an exclusive line: whose points are from one time up to before another.  (Of
  * a shared line: astray.h.) */
 void event_times_range(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
-                 uint64_t *from, uint64_t *to);
+                       uint64_t *from, uint64_t *to);
 /* Lowers *first to the first position of an event of an exclusive line whose point is at or after a
  * time, and raises *after to the position after the last one before it. */
 void event_times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
-                  uint64_t *after);
+                        uint64_t *after);
 
 #endif

@@ -71,7 +71,10 @@ void clock_ties_close(struct clock_ties *t)
     }
 }
 
-size_t clock_pair_messages(const struct clock_pair *bond) { return bond->forth.count + bond->back.count; }
+size_t clock_pair_messages(const struct clock_pair *bond)
+{
+    return bond->forth.count + bond->back.count;
+}
 
 uint32_t clock_pair_other(const struct clock_pair *bond, uint32_t clock)
 {
@@ -91,22 +94,24 @@ static struct clock_interval clock_ties_intersect(struct clock_interval a, struc
 }
 
 /* From one clock to another; true: something was learnt. */
-static bool clock_ties_propagate(struct clock_tie_known *to, const struct clock_tie_known *from, const struct clock_region *region,
-                   bool forth)
+static bool clock_ties_propagate(struct clock_tie_known *to, const struct clock_tie_known *from,
+                                 const struct clock_region *region, bool forth)
 {
     struct clock_interval drift = clock_region_drift(region);
-    struct clock_interval rate = forth ? (struct clock_interval){1 + drift.low, 1 + drift.high}
-                                : (struct clock_interval){1 / (1 + drift.high), 1 / (1 + drift.low)};
+    struct clock_interval rate =
+        forth ? (struct clock_interval){1 + drift.low, 1 + drift.high}
+              : (struct clock_interval){1 / (1 + drift.high), 1 / (1 + drift.low)};
     struct clock_tie_known next = {true,
-                         from->uneven || region->slack_ns > CLOCK_REGION_LEAST_NS,
-                         forth ? clock_region_map(region, from->shown)
-                               : clock_region_map_back(region, from->shown),
-                         {from->rate.low * rate.low, from->rate.high * rate.high}};
+                                   from->uneven || region->slack_ns > CLOCK_REGION_LEAST_NS,
+                                   forth ? clock_region_map(region, from->shown)
+                                         : clock_region_map_back(region, from->shown),
+                                   {from->rate.low * rate.low, from->rate.high * rate.high}};
     if (!to->is_known) {
         *to = next;
         return true;
     }
-    struct clock_interval shown = clock_ties_intersect(to->shown, next.shown), drifts = clock_ties_intersect(to->rate, next.rate);
+    struct clock_interval shown = clock_ties_intersect(to->shown, next.shown),
+                          drifts = clock_ties_intersect(to->rate, next.rate);
     bool narrower = shown.high - shown.low < to->shown.high - to->shown.low - 1;
     if (!narrower || shown.low > shown.high)
         return false; /* (uneven clocks may contradict each other) */
@@ -121,7 +126,8 @@ struct clock_tie_pair { /* of clocks with messages both ways */
     struct clock_region region;
 };
 
-static bool follow_all(const struct clock_tie_pair *pairs, size_t count, struct clock_tie_known *known)
+static bool follow_all(const struct clock_tie_pair *pairs, size_t count,
+                       struct clock_tie_known *known)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
@@ -162,9 +168,9 @@ void clock_ties_bound(const struct clock_ties *t, double shown, struct clock_tie
         ;
     for (uint32_t i = 0; i < t->clocks; i++)
         bounds[i] = (struct clock_tied){known[i].is_known,
-                                  known[i].uneven,
-                                  {known[i].shown.low - at, known[i].shown.high - at},
-                                  {known[i].rate.low - 1, known[i].rate.high - 1}};
+                                        known[i].uneven,
+                                        {known[i].shown.low - at, known[i].shown.high - at},
+                                        {known[i].rate.low - 1, known[i].rate.high - 1}};
     free(known);
     free(pairs);
 }

@@ -27,7 +27,8 @@ struct clock_tied { /* to the first clock */
 
 struct clock_ties *clock_ties_new(uint32_t clocks, double middle);
 /* Which bond it is: a clock is not tied to itself. */
-size_t clock_ties_note(struct clock_ties *tying, uint32_t from, uint32_t to, int64_t sent, int64_t got);
+size_t clock_ties_note(struct clock_ties *tying, uint32_t from, uint32_t to, int64_t sent,
+                       int64_t got);
 void clock_ties_close(struct clock_ties *tying); /* all is noted */
 size_t clock_pair_messages(const struct clock_pair *bond);
 uint32_t clock_pair_other(const struct clock_pair *bond, uint32_t clock);

@@ -19,7 +19,8 @@ void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, co
     }
     if (run->unseen_count >= UNTRACED_REASONS_MAX + UNTRACED_COUNT)
         return;
-    run->unseen = array_reserve(run->unseen, &run->unseen_room, run->unseen_count + 1, sizeof *run->unseen);
+    run->unseen =
+        array_reserve(run->unseen, &run->unseen_room, run->unseen_count + 1, sizeof *run->unseen);
     char *copy = xstrdup(about);
     run->unseen[run->unseen_count++] = (struct run_unseen){(uint8_t)reason, session, copy, 1};
     run->generation++;
@@ -56,7 +57,10 @@ static uint32_t untraced_reported_bits(const struct run *run)
 
 /* What holds for the whole run.  Events that may be after calls on a line that could not be
  * announced say so themselves. */
-static uint32_t of_all(const struct run *run) { return untraced_reported_bits(run) & ~UNTRACED_BIT(UNTRACED_LINE); }
+static uint32_t of_all(const struct run *run)
+{
+    return untraced_reported_bits(run) & ~UNTRACED_BIT(UNTRACED_LINE);
+}
 
 static uint32_t hiding_ones(uint32_t bits)
 {
@@ -86,12 +90,14 @@ static bool untraced_has_unnumbered_losses(const struct run *run)
 
 uint32_t untraced_reasons_hiding_order(const struct run *run)
 {
-    return hiding_ones(of_all(run) | (untraced_has_unnumbered_losses(run) ? UNTRACED_BIT(UNTRACED_LOST) : 0));
+    return hiding_ones(of_all(run) |
+                       (untraced_has_unnumbered_losses(run) ? UNTRACED_BIT(UNTRACED_LOST) : 0));
 }
 
 bool untraced_reasons_some(const struct run *run)
 {
-    return untraced_reasons_hiding_order(run) || (untraced_reported_bits(run) & UNTRACED_BIT(UNTRACED_LINE));
+    return untraced_reasons_hiding_order(run) ||
+           (untraced_reported_bits(run) & UNTRACED_BIT(UNTRACED_LINE));
 }
 
 uint32_t untraced_reasons_mechanisms(const struct run *run)
@@ -109,7 +115,7 @@ struct untraced_info *untraced_reasons_list(const struct run *run, uint32_t *cou
     for (size_t i = 0; i < run->unseen_count; i++)
         if (run->unseen[i].reason != UNTRACED_FUTEX || !futexes) /* else with their number, below */
             list[(*count)++] = (struct untraced_info){run->unseen[i].reason, run->unseen[i].about,
-                                                     run->unseen[i].count};
+                                                      run->unseen[i].count};
     if (futexes)
         list[(*count)++] = (struct untraced_info){UNTRACED_FUTEX, NULL, futexes};
     if (lost)

@@ -15,7 +15,8 @@ bool pending_settings_add(struct pending_settings *wants, struct measurement_req
         wants->mask |= request->mask;
         wants->chosen = true;
     }
-    wants->items = array_reserve(wants->items, &wants->room, wants->count + 1, sizeof *wants->items);
+    wants->items =
+        array_reserve(wants->items, &wants->room, wants->count + 1, sizeof *wants->items);
     wants->items[wants->count++] = *request;
     *request = (struct measurement_request){0};
     return true;

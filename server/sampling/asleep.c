@@ -69,24 +69,15 @@ enum sleep_call asleep_wchan(const char *text, size_t size)
     static const struct {
         const char *begin;
         enum sleep_call is;
-    } functions[] = {{"futex_", SLEEP_IN_FUTEX},
-                     {"__futex_", SLEEP_IN_FUTEX},
-                     {"do_sys_poll", SLEEP_IN_POLL},
-                     {"do_poll", SLEEP_IN_POLL},
-                     {"poll_schedule", SLEEP_IN_POLL},
-                     {"do_select", SLEEP_IN_SELECT},
-                     {"ep_poll", SLEEP_IN_EPOLL},
-                     {"do_epoll_wait", SLEEP_IN_EPOLL},
-                     {"pipe_read", SLEEP_IN_READ},
-                     {"anon_pipe_read", SLEEP_IN_READ},
-                     {"pipe_write", SLEEP_IN_WRITE},
-                     {"anon_pipe_write", SLEEP_IN_WRITE},
-                     {"do_wait", SLEEP_IN_WAIT},
-                     {"hrtimer_nanosleep", SLEEP_IN_SLEEP},
-                     {"do_nanosleep", SLEEP_IN_SLEEP},
-                     {"do_sigtimedwait", SLEEP_IN_SIGNAL},
-                     {"sigsuspend", SLEEP_IN_SIGNAL},
-                     {"inet_csk_accept", SLEEP_IN_ACCEPT}};
+    } functions[] = {{"futex_", SLEEP_IN_FUTEX},       {"__futex_", SLEEP_IN_FUTEX},
+                     {"do_sys_poll", SLEEP_IN_POLL},   {"do_poll", SLEEP_IN_POLL},
+                     {"poll_schedule", SLEEP_IN_POLL}, {"do_select", SLEEP_IN_SELECT},
+                     {"ep_poll", SLEEP_IN_EPOLL},      {"do_epoll_wait", SLEEP_IN_EPOLL},
+                     {"pipe_read", SLEEP_IN_READ},     {"anon_pipe_read", SLEEP_IN_READ},
+                     {"pipe_write", SLEEP_IN_WRITE},   {"anon_pipe_write", SLEEP_IN_WRITE},
+                     {"do_wait", SLEEP_IN_WAIT},       {"hrtimer_nanosleep", SLEEP_IN_SLEEP},
+                     {"do_nanosleep", SLEEP_IN_SLEEP}, {"do_sigtimedwait", SLEEP_IN_SIGNAL},
+                     {"sigsuspend", SLEEP_IN_SIGNAL},  {"inet_csk_accept", SLEEP_IN_ACCEPT}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         size_t length = strlen(functions[i].begin);
         if (size >= length && memcmp(text, functions[i].begin, length) == 0)

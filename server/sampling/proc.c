@@ -111,7 +111,8 @@ bool proc_same_numbers(const char *text, size_t size)
 {
     uint64_t outside, inside;
     const char *end, *at = line_of(text, size, "NSpid", &end);
-    return at && end < text + size && proc_parse_number(&at, end, &outside) && !proc_parse_number(&at, end, &inside);
+    return at && end < text + size && proc_parse_number(&at, end, &outside) &&
+           !proc_parse_number(&at, end, &inside);
 }
 
 size_t proc_io(const char *text, size_t size, struct usage_figure *to, size_t room)

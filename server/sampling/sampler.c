@@ -86,10 +86,11 @@ struct usage_sampler *usage_sampler_new(pid_t pid)
         return NULL;
     struct usage_sampler *s = xcalloc(1, sizeof *s);
     long ticks = sysconf(_SC_CLK_TCK), page = sysconf(_SC_PAGESIZE);
-    *s = (struct usage_sampler){.process = process,
-                          .filtered = true,
-                          .units = {.tick_ns = 1000000000u / (uint64_t)(ticks > 0 ? ticks : 100),
-                                    .page_bytes = (uint64_t)(page > 0 ? page : 4096)}};
+    *s = (struct usage_sampler){
+        .process = process,
+        .filtered = true,
+        .units = {.tick_ns = 1000000000u / (uint64_t)(ticks > 0 ? ticks : 100),
+                  .page_bytes = (uint64_t)(page > 0 ? page : 4096)}};
     sampler_read_status(s);
     return s;
 }
@@ -181,7 +182,8 @@ static bool has_changed(struct usage_sampler *s, uint32_t thread, const struct u
     return true;
 }
 
-static void encode_process_info(struct usage_sampler *s, struct sampler_usage *last, struct sampler_usage *now, uint64_t now_ns)
+static void encode_process_info(struct usage_sampler *s, struct sampler_usage *last,
+                                struct sampler_usage *now, uint64_t now_ns)
 {
     struct usage_figure f[FIGURES];
     char text[4096];
@@ -260,7 +262,8 @@ static enum sleep_call asleep_in(const struct usage_sampler *s, pid_t tid)
 /* Once for each sleep.  That it runs again is told a sample later: what it runs only to end says
  * nothing. */
 static void put_asleep(const struct usage_sampler *s, const struct sampled_thread *thread,
-                       struct sampler_thread *kept, bool ran, struct sampler_usage *now, uint64_t now_ns)
+                       struct sampler_thread *kept, bool ran, struct sampler_usage *now,
+                       uint64_t now_ns)
 {
     if (kept->asleep && !kept->looked) {
         usage_put(now, thread->code, USAGE_ASLEEP, SLEEP_IN_NOT);
@@ -278,8 +281,8 @@ static void put_asleep(const struct usage_sampler *s, const struct sampled_threa
         usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
 }
 
-static void put_thread(struct usage_sampler *s, const struct sampled_thread *thread, struct sampler_usage *last,
-                       struct sampler_usage *now, uint64_t now_ns)
+static void put_thread(struct usage_sampler *s, const struct sampled_thread *thread,
+                       struct sampler_usage *last, struct sampler_usage *now, uint64_t now_ns)
 {
     struct usage_figure f[2];
     char text[128];
@@ -330,8 +333,8 @@ static void put_threads(struct usage_sampler *s, const struct sampled_thread *th
 /* ---- when ---- */
 
 /* When the next sample is due, after one at `now`: those that are late do not make others late. */
-static uint64_t next_of(const struct usage_sampler *s, uint64_t was_ns, uint64_t now_ns, uint64_t parts,
-                        uint64_t often_ns)
+static uint64_t next_of(const struct usage_sampler *s, uint64_t was_ns, uint64_t now_ns,
+                        uint64_t parts, uint64_t often_ns)
 {
     if (s->every_ns)
         return was_ns && now_ns < was_ns + s->every_ns ? was_ns + s->every_ns
@@ -349,8 +352,9 @@ static uint64_t spent_ns(void)
 
 static uint64_t sampler_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static void sampler_sample_threads(struct usage_sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
-                         size_t count, struct sampler_usage *last, struct sampler_usage *now)
+static void sampler_sample_threads(struct usage_sampler *s, uint64_t now_ns,
+                                   const struct sampled_thread *threads, size_t count,
+                                   struct sampler_usage *last, struct sampler_usage *now)
 {
     uint64_t began_ns = spent_ns();
     put_threads(s, threads, count, last, now, now_ns);
@@ -358,13 +362,15 @@ static void sampler_sample_threads(struct usage_sampler *s, uint64_t now_ns, con
     s->threads_ns = sampler_max(next_ns, now_ns + (spent_ns() - began_ns) * COST_PARTS);
 }
 
-void usage_sampler_sample(struct usage_sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct encoder bodies[SAMPLER_BODIES])
+void usage_sampler_sample(struct usage_sampler *s, uint64_t now_ns,
+                          const struct sampled_thread *threads, size_t count,
+                          struct encoder bodies[SAMPLER_BODIES])
 {
     if (!s->first_ns)
         s->first_ns = now_ns;
     struct sampler_usage process = usage_begin(&bodies[0], s->process_ns),
-                 last = usage_begin(&bodies[1], s->last_ns), now = usage_begin(&bodies[2], now_ns);
+                         last = usage_begin(&bodies[1], s->last_ns),
+                         now = usage_begin(&bodies[2], now_ns);
     if (s->told.count >
         2 * USAGE_METERS * (1 + count)) { /* of threads that are long gone: all is told again */
         map_free(&s->told);

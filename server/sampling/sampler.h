@@ -31,8 +31,9 @@ bool usage_sampler_due(const struct usage_sampler *sampler, uint64_t now_ns);
  * times, say what the process and its threads still stood at then that had not changed for longer.  An empty one: there is
  * nothing to tell. */
 #define SAMPLER_BODIES 3
-void usage_sampler_sample(struct usage_sampler *sampler, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct encoder bodies[SAMPLER_BODIES]);
+void usage_sampler_sample(struct usage_sampler *sampler, uint64_t now_ns,
+                          const struct sampled_thread *threads, size_t count,
+                          struct encoder bodies[SAMPLER_BODIES]);
 /* Its system calls are filtered, as far as that is known: nobody may make it call anything that it does not itself. */
 bool usage_sampler_filtered(const struct usage_sampler *sampler);
 

@@ -140,7 +140,8 @@ static void see_loss(struct switch_reader *s, uint64_t count, uint64_t at_ns)
 }
 
 /* A record, whole; its size is at least that of the head. */
-static void switches_read_record(struct switch_reader *s, int cpu, const uint8_t *record, size_t size)
+static void switches_read_record(struct switch_reader *s, int cpu, const uint8_t *record,
+                                 size_t size)
 {
     struct perf_event_header head;
     struct {
@@ -166,14 +167,15 @@ static void switches_read_record(struct switch_reader *s, int cpu, const uint8_t
     bool out = head.misc & PERF_RECORD_MISC_SWITCH_OUT,
          taken = head.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
     switches_note(s, (struct switch_seen){who.at_ns, (pid_t)who.tid,
-                         !out    ? CONTEXT_SWITCH_TO_RUN
-                         : taken ? CONTEXT_SWITCH_TO_READY
-                                 : CONTEXT_SWITCH_TO_SLEEP,
-                         (uint16_t)(cpu + 1)});
+                                          !out    ? CONTEXT_SWITCH_TO_RUN
+                                          : taken ? CONTEXT_SWITCH_TO_READY
+                                                  : CONTEXT_SWITCH_TO_SLEEP,
+                                          (uint16_t)(cpu + 1)});
 }
 
 /* At any place of the ring, also across its end. */
-static void switches_copy_from_ring(const struct switch_ring *ring, uint64_t at, void *to, size_t size)
+static void switches_copy_from_ring(const struct switch_ring *ring, uint64_t at, void *to,
+                                    size_t size)
 {
     const uint8_t *data = (const uint8_t *)ring->page + sysconf(_SC_PAGESIZE);
     size_t place = at % RING_BYTES, first = RING_BYTES - place < size ? RING_BYTES - place : size;
@@ -206,7 +208,8 @@ static int by_time(const void *a, const void *b)
     const struct switch_seen *x = a, *y = b;
     if (x->at_ns != y->at_ns)
         return x->at_ns < y->at_ns ? -1 : 1;
-    return (x->to == CONTEXT_SWITCH_TO_RUN) - (y->to == CONTEXT_SWITCH_TO_RUN); /* it goes before it comes */
+    return (x->to == CONTEXT_SWITCH_TO_RUN) -
+           (y->to == CONTEXT_SWITCH_TO_RUN); /* it goes before it comes */
 }
 
 /* How many are told now: those up to a time. */

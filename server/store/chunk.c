@@ -7,7 +7,10 @@ uint32_t chunk_get_u32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-uint64_t chunk_get_u64(const uint8_t *p) { return chunk_get_u32(p) | (uint64_t)chunk_get_u32(p + 4) << 32; }
+uint64_t chunk_get_u64(const uint8_t *p)
+{
+    return chunk_get_u32(p) | (uint64_t)chunk_get_u32(p + 4) << 32;
+}
 
 void chunk_set_u32(uint8_t *p, uint32_t v)
 {

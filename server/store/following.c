@@ -43,8 +43,8 @@ static const char *trouble_of(int fd, bool anew)
     return NULL;
 }
 
-static struct journal_follower *journal_follower_open(const char *path, bool anew, struct journal_position place,
-                                const char **why)
+static struct journal_follower *
+journal_follower_open(const char *path, bool anew, struct journal_position place, const char **why)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno == EACCES || errno == EROFS))
@@ -63,10 +63,12 @@ static struct journal_follower *journal_follower_open(const char *path, bool ane
 
 struct journal_follower *journal_follower_new(const char *path, const char **why)
 {
-    return journal_follower_open(path, true, (struct journal_position){TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0}, why);
+    return journal_follower_open(
+        path, true, (struct journal_position){TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0}, why);
 }
 
-struct journal_follower *journal_follower_from(const char *path, struct journal_position place, const char **why)
+struct journal_follower *journal_follower_from(const char *path, struct journal_position place,
+                                               const char **why)
 {
     return journal_follower_open(path, false, place, why);
 }
@@ -81,7 +83,8 @@ void journal_follower_free(struct journal_follower *following)
 }
 
 /* `size` bytes at a place; NULL: they are not there.  fresh: as they are now. */
-static const uint8_t *journal_follower_read_bytes(struct journal_follower *f, uint64_t at, size_t size, bool fresh)
+static const uint8_t *journal_follower_read_bytes(struct journal_follower *f, uint64_t at,
+                                                  size_t size, bool fresh)
 {
     if (!fresh && at >= f->from && at - f->from <= f->count && f->count - (at - f->from) >= size)
         return f->bytes + (at - f->from);
@@ -111,7 +114,7 @@ static bool journal_follower_next_region(struct journal_follower *f, const struc
 {
     uint64_t chunks = f->place.chunk;
     struct journal_position next = {chunk_get_u64(chunk->data), chunk_get_u64(chunk->data + 8),
-                            (uint32_t)chunk_get_u64(chunk->data + 16), chunks};
+                                    (uint32_t)chunk_get_u64(chunk->data + 16), chunks};
     if (chunk->size != 24 || next.epoch != f->place.epoch + 1 || next.at >= next.end ||
         next.at < TRACEFILE_HEAD_BYTES)
         return false;
@@ -134,7 +137,10 @@ bool journal_follower_next(struct journal_follower *following, struct chunk *chu
     return true;
 }
 
-struct journal_position journal_follower_position(const struct journal_follower *following) { return following->place; }
+struct journal_position journal_follower_position(const struct journal_follower *following)
+{
+    return following->place;
+}
 void journal_follower_seek(struct journal_follower *following, struct journal_position place)
 {
     following->place = place;

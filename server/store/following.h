@@ -18,7 +18,8 @@ struct journal_position { /* a place of the journal, between two chunks */
 /* NULL with a reason. */
 struct journal_follower *journal_follower_new(const char *path, const char **why);
 /* From a place on, which a state names: what is behind it is whole. */
-struct journal_follower *journal_follower_from(const char *path, struct journal_position place, const char **why);
+struct journal_follower *journal_follower_from(const char *path, struct journal_position place,
+                                               const char **why);
 void journal_follower_free(struct journal_follower *following);
 /* The next chunk, whose data are there until the next call; false: there is none, or not yet. */
 bool journal_follower_next(struct journal_follower *following, struct chunk *chunk);

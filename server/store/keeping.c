@@ -9,7 +9,8 @@
 
 void file_retention_add(struct tracefile *file, uint64_t place, uint64_t room)
 {
-    file->kept = array_reserve(file->kept, &file->kept_room, file->kept_count + 1, sizeof *file->kept);
+    file->kept =
+        array_reserve(file->kept, &file->kept_room, file->kept_count + 1, sizeof *file->kept);
     file->kept[file->kept_count++] = (struct checkpoint_area){place, room};
 }
 
@@ -35,7 +36,8 @@ void tracefile_free_regions(struct tracefile *file, uint32_t before)
     size_t gone = 0;
     pthread_mutex_lock(&file->lock);
     while (gone < file->old_count && file->old[gone].epoch < before) {
-        file->free = array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
+        file->free =
+            array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
         file->free[file->free_count++] = file->old[gone++];
         file_retention_release_region(file, &file->free[file->free_count - 1]);
     }
@@ -65,7 +67,8 @@ uint64_t tracefile_kept(struct tracefile *file)
 
 static int by_place(const void *a, const void *b)
 {
-    uint64_t x = ((const struct checkpoint_area *)a)->place, y = ((const struct checkpoint_area *)b)->place;
+    uint64_t x = ((const struct checkpoint_area *)a)->place,
+             y = ((const struct checkpoint_area *)b)->place;
     return x < y ? -1 : x > y;
 }
 

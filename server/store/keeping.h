@@ -4,7 +4,8 @@
 
 #include "server/store/opened.h"
 
-void file_retention_add(struct tracefile *file, uint64_t place, uint64_t room); /* not to be given back */
+void file_retention_add(struct tracefile *file, uint64_t place,
+                        uint64_t room); /* not to be given back */
 /* Regions of the journal before this one are written again, or given back. */
 void tracefile_free_regions(struct tracefile *file, uint32_t before);
 

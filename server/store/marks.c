@@ -16,7 +16,8 @@ struct tracefile_region tracefile_region_for(const struct tracefile *file, uint3
 
 static struct restart_point *restart_point_append(struct tracefile *file)
 {
-    file->marks = array_reserve(file->marks, &file->mark_room, file->mark_count + 1, sizeof *file->marks);
+    file->marks =
+        array_reserve(file->marks, &file->mark_room, file->mark_count + 1, sizeof *file->marks);
     struct restart_point *mark = &file->marks[file->mark_count++];
     *mark = (struct restart_point){.number = ++file->marked, .told = file->told};
     return mark;

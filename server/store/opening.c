@@ -88,7 +88,8 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     else if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head ||
              memcmp(head, TRACEFILE_MAGIC, 8) != 0)
         *why = "this is no Poet trace file";
-    else if (chunk_get_u32(head + 8) > TRACEFILE_VERSION || chunk_get_u32(head + 8) < TRACEFILE_OLDEST)
+    else if (chunk_get_u32(head + 8) > TRACEFILE_VERSION ||
+             chunk_get_u32(head + 8) < TRACEFILE_OLDEST)
         *why = "this trace file was written by another version of Poet";
     if (*why) {
         if (fd >= 0)
@@ -139,7 +140,7 @@ enum tracefile_holds tracefile_held(const uint8_t *head)
 {
     uint8_t holds = head[TRACEFILE_HOLDS_OFFSET];
     bool said = (head[TRACEFILE_HOLDS_OFFSET + 1] ^ holds) == 0xff;
-    return said && holds <= TRACEFILE_HOLDS_WHOLE  ? (enum tracefile_holds)holds
+    return said && holds <= TRACEFILE_HOLDS_WHOLE      ? (enum tracefile_holds)holds
            : holds || head[TRACEFILE_HOLDS_OFFSET + 1] ? TRACEFILE_HOLDS_OWN
-                                         : TRACEFILE_HOLDS_SENT;
+                                                       : TRACEFILE_HOLDS_SENT;
 }

@@ -37,7 +37,10 @@ static inline uint64_t slot_codec_zigzag_encode(uint64_t difference)
     return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
 }
 
-static inline uint64_t slot_codec_zigzag_decode(uint64_t folded) { return folded >> 1 ^ (0 - (folded & 1)); }
+static inline uint64_t slot_codec_zigzag_decode(uint64_t folded)
+{
+    return folded >> 1 ^ (0 - (folded & 1));
+}
 
 /* ---- packing ---- */
 
@@ -75,7 +78,8 @@ static uint8_t *put_whole(uint8_t *to, unsigned i, const uint64_t news[WORDS])
     return to;
 }
 
-static inline uint8_t *put_slot(struct slot_previous_words *likes, uint8_t *to, const struct ring_slot *slot)
+static inline uint8_t *put_slot(struct slot_previous_words *likes, uint8_t *to,
+                                const struct ring_slot *slot)
 {
     uint64_t now[WORDS], news[WORDS], other = 0;
     memcpy(now, slot, sizeof now);
@@ -155,7 +159,8 @@ static inline void get_like(struct slot_codec *p, uint64_t news[WORDS])
     news[NUMBER_B] = slot_codec_get_bytes(p, lengths >> 6);
 }
 
-static inline void get_slot(struct slot_previous_words *likes, struct slot_codec *p, struct ring_slot *slot)
+static inline void get_slot(struct slot_previous_words *likes, struct slot_codec *p,
+                            struct ring_slot *slot)
 {
     uint64_t news[WORDS] = {0};
     unsigned tag = (unsigned)slot_codec_get_bytes(p, 1);

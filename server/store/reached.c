@@ -56,7 +56,8 @@ void agent_position_mark_free(struct agent_position_mark *mark)
 
 /* ---- what they come to ---- */
 
-static struct agent_position *agent_position_get(struct agent_positions *list, const struct agent_position_mark *mark)
+static struct agent_position *agent_position_get(struct agent_positions *list,
+                                                 const struct agent_position_mark *mark)
 {
     for (size_t i = 0; i < list->count; i++)
         if (memcmp(list->items[i].id, mark->id, FORWARD_ID_BYTES) == 0)
@@ -68,13 +69,15 @@ static struct agent_position *agent_position_get(struct agent_positions *list, c
     return reached;
 }
 
-static bool agent_position_apply_mark(struct agent_positions *list, const struct agent_position_mark *mark)
+static bool agent_position_apply_mark(struct agent_positions *list,
+                                      const struct agent_position_mark *mark)
 {
     struct agent_position *reached = agent_position_get(list, mark);
     if (mark->from > reached->count || mark->next < reached->next)
         return false;
     size_t end = (size_t)mark->from + mark->count;
-    reached->sessions = array_reserve(reached->sessions, &reached->room, end + 1, sizeof *reached->sessions);
+    reached->sessions =
+        array_reserve(reached->sessions, &reached->room, end + 1, sizeof *reached->sessions);
     for (uint32_t i = 0; i < mark->count; i++)
         reached->sessions[mark->from + i] = mark->sessions[i];
     reached->count = end > reached->count ? end : reached->count;
@@ -132,20 +135,21 @@ void agent_positions_free(struct agent_positions *list)
     *list = (struct agent_positions){0};
 }
 
-void agent_positions_save(struct agent_positions *list, void (*save)(void *context, const struct encoder *body),
-                  void *context)
+void agent_positions_save(struct agent_positions *list,
+                          void (*save)(void *context, const struct encoder *body), void *context)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct agent_position *reached = &list->items[i];
         struct encoder body = {0};
         if (!reached->unsaved)
             continue;
-        agent_position_encode(&body, &(struct agent_position_mark){.next = reached->next,
-                                                  .message = reached->message,
-                                                  .ended = reached->ended,
-                                                  .run = reached->run,
-                                                  .sessions = reached->sessions,
-                                                  .count = (uint32_t)reached->count});
+        agent_position_encode(&body,
+                              &(struct agent_position_mark){.next = reached->next,
+                                                            .message = reached->message,
+                                                            .ended = reached->ended,
+                                                            .run = reached->run,
+                                                            .sessions = reached->sessions,
+                                                            .count = (uint32_t)reached->count});
         memcpy(body.data, reached->id, FORWARD_ID_BYTES);
         save(context, &body);
         encoder_free(&body);

@@ -28,7 +28,8 @@ struct agent_position_mark {
 };
 
 void agent_position_encode(struct encoder *out, const struct agent_position_mark *mark);
-bool agent_position_decode(struct decoder *in, struct agent_position_mark *mark); /* free it in any case */
+bool agent_position_decode(struct decoder *in,
+                           struct agent_position_mark *mark); /* free it in any case */
 void agent_position_mark_free(struct agent_position_mark *mark);
 
 struct agent_position {
@@ -47,12 +48,14 @@ struct agent_positions {
     size_t count, room;
 };
 
-bool agent_position_apply(struct agent_positions *list, const uint8_t *data, size_t size); /* a mark's */
-void agent_position_note_hangup(struct agent_positions *list, uint32_t session); /* of that number here */
+bool agent_position_apply(struct agent_positions *list, const uint8_t *data,
+                          size_t size); /* a mark's */
+void agent_position_note_hangup(struct agent_positions *list,
+                                uint32_t session); /* of that number here */
 struct agent_positions agent_positions_copy(const struct agent_positions *list);
 void agent_positions_free(struct agent_positions *list);
 /* Tells all that has changed since, in bodies of marks without a batch. */
-void agent_positions_save(struct agent_positions *list, void (*save)(void *context, const struct encoder *body),
-                  void *context);
+void agent_positions_save(struct agent_positions *list,
+                          void (*save)(void *context, const struct encoder *body), void *context);
 
 #endif

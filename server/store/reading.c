@@ -38,7 +38,8 @@ static void note_damage(struct tracefile_replayer *r, uint64_t at, uint64_t byte
 }
 
 /* `size` bytes of the file; NULL if it ends before. */
-static const uint8_t *checkpoint_lookup_read_bytes(struct tracefile_replayer *r, uint64_t at, size_t size)
+static const uint8_t *checkpoint_lookup_read_bytes(struct tracefile_replayer *r, uint64_t at,
+                                                   size_t size)
 {
     if (at > r->file->size || r->file->size - at < size)
         return NULL;
@@ -58,8 +59,8 @@ static const uint8_t *checkpoint_lookup_read_bytes(struct tracefile_replayer *r,
 }
 
 /* True if a whole chunk of the region is there; its data lie in the stretch. */
-static bool chunk_at(struct tracefile_replayer *r, const struct tracefile_region *region, uint64_t at,
-                     struct chunk *chunk)
+static bool chunk_at(struct tracefile_replayer *r, const struct tracefile_region *region,
+                     uint64_t at, struct chunk *chunk)
 {
     uint64_t end = region->end < r->file->size ? region->end : r->file->size;
     const uint8_t *head = at < end ? checkpoint_lookup_read_bytes(r, at, CHUNK_HEAD_BYTES) : NULL;
@@ -74,7 +75,8 @@ static bool chunk_at(struct tracefile_replayer *r, const struct tracefile_region
 }
 
 /* The next whole chunk of the region after a place; its end if there is none. */
-static uint64_t next_chunk(struct tracefile_replayer *r, const struct tracefile_region *region, uint64_t at)
+static uint64_t next_chunk(struct tracefile_replayer *r, const struct tracefile_region *region,
+                           uint64_t at)
 {
     uint64_t end = region->end < r->file->size ? region->end : r->file->size;
     struct chunk ignored;
@@ -143,8 +145,9 @@ static bool read_region(struct tracefile_replayer *r, struct tracefile_region *r
             chunk.epoch = r->state ? r->state - known : chunk.epoch;
             r->visit(r->context, chunk);
         } else if (chunk.size == 24) {
-            struct tracefile_region next = {chunk_get_u64(chunk.data), chunk_get_u64(chunk.data + 8),
-                                  (uint32_t)chunk_get_u64(chunk.data + 16), false};
+            struct tracefile_region next = {chunk_get_u64(chunk.data),
+                                            chunk_get_u64(chunk.data + 8),
+                                            (uint32_t)chunk_get_u64(chunk.data + 16), false};
             bool follows = next.epoch == region->epoch + 1 && next.begin < next.end &&
                            next.begin >= TRACEFILE_HEAD_BYTES;
             *region = next;
@@ -213,22 +216,24 @@ static bool read_state_head(const struct tracefile *file, const struct chunk *st
 }
 
 /* What a state says of the journal. */
-static void note_place(struct tracefile_replayer *r, const uint8_t *data, struct tracefile_region *region,
-                       struct chunk *state)
+static void note_place(struct tracefile_replayer *r, const uint8_t *data,
+                       struct tracefile_region *region, struct chunk *state)
 {
-    *region =
-        (struct tracefile_region){chunk_get_u64(data + 8), chunk_get_u64(data + 16), (uint32_t)chunk_get_u64(data + 24), false};
+    *region = (struct tracefile_region){chunk_get_u64(data + 8), chunk_get_u64(data + 16),
+                                        (uint32_t)chunk_get_u64(data + 24), false};
     state->epoch = (uint32_t)chunk_get_u64(data + 32);
     state->thread = region->epoch;
     if (r->file->version <= TRACEFILE_WITHOUT_PLACES)
         return;
     r->state = state->epoch;
-    r->told = (struct delivered_until){(uint32_t)chunk_get_u64(data + 48), chunk_get_u64(data + 56)};
+    r->told =
+        (struct delivered_until){(uint32_t)chunk_get_u64(data + 48), chunk_get_u64(data + 56)};
     state->thread = (uint32_t)chunk_get_u64(data + 64);
 }
 
 /* Reads the state at a place, and what belongs to it; false if it is damaged. */
-static bool read_state(struct tracefile_replayer *r, uint64_t place, struct tracefile_region *region)
+static bool read_state(struct tracefile_replayer *r, uint64_t place,
+                       struct tracefile_region *region)
 {
     struct chunk chunk;
     struct checkpoint_head head;
@@ -286,13 +291,13 @@ static uint64_t find_state(struct tracefile_replayer *r)
         if (!good[i] && memcmp(head + SLOT_AT + SLOT_BYTES_HEAD * i, none, sizeof none) != 0)
             note_damage(r, SLOT_AT + SLOT_BYTES_HEAD * i, SLOT_BYTES_HEAD);
     }
-    bool said = head[TRACEFILE_HOLDS_OFFSET] <= TRACEFILE_HOLDS_WHOLE && (head[TRACEFILE_HOLDS_OFFSET] ^ head[TRACEFILE_HOLDS_OFFSET + 1]) == 0xff;
+    bool said = head[TRACEFILE_HOLDS_OFFSET] <= TRACEFILE_HOLDS_WHOLE &&
+                (head[TRACEFILE_HOLDS_OFFSET] ^ head[TRACEFILE_HOLDS_OFFSET + 1]) == 0xff;
     uint64_t begun = chunk_get_u64(head + TRACEHEAD_BEGUN_AT);
     bool dated = begun == ~chunk_get_u64(head + TRACEHEAD_BEGUN_AT + 8);
     for (unsigned i = TRACEFILE_HOLDS_OFFSET; i < TRACEFILE_HEAD_BYTES; i++)
         if (head[i] && !(said && i < TRACEHEAD_BEGUN_AT) &&
-            !(dated && i >= TRACEHEAD_BEGUN_AT &&
-              i < TRACEHEAD_BEGUN_AT + TRACEHEAD_BEGUN_BYTES))
+            !(dated && i >= TRACEHEAD_BEGUN_AT && i < TRACEHEAD_BEGUN_AT + TRACEHEAD_BEGUN_BYTES))
             note_damage(r, i, 1);
     unsigned newest = good[0] && good[1] ? serials[1] > serials[0] : good[1];
     for (unsigned turn = 0; turn < 2; turn++, newest ^= 1) {
@@ -332,14 +337,16 @@ static void checkpoint_lookup_replay_file(struct tracefile_replayer *r, char **d
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
                       void *context, char **damage)
 {
-    checkpoint_lookup_replay_file(&(struct tracefile_replayer){.file = file, .visit = visit, .context = context}, damage);
+    checkpoint_lookup_replay_file(
+        &(struct tracefile_replayer){.file = file, .visit = visit, .context = context}, damage);
 }
 
 void tracefile_replay_known(struct tracefile *file, void (*visit)(void *context, struct chunk),
                             void *context, char **damage)
 {
     checkpoint_lookup_replay_file(
-        &(struct tracefile_replayer){.file = file, .visit = visit, .context = context, .known_only = true},
+        &(struct tracefile_replayer){
+            .file = file, .visit = visit, .context = context, .known_only = true},
         damage);
 }
 
@@ -350,7 +357,7 @@ bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *st
     uint8_t head[TRACEFILE_HEAD_BYTES];
     uint64_t place;
     *state = (struct newest_checkpoint){.from = {TRACEFILE_HEAD_BYTES, NO_END, 1, false},
-                                   .told = {1, TRACEFILE_HEAD_BYTES}};
+                                        .told = {1, TRACEFILE_HEAD_BYTES}};
     state->place = find_state(&r);
     free(r.bytes);
     if (r.places || tracefile_read_at(file->fd, head, sizeof head, 0) != sizeof head)

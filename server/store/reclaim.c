@@ -49,7 +49,8 @@ static void free_space_postpone(struct tracefile *file, uint64_t from, uint64_t 
     struct unused *unused = &file->unused;
     if (from == to)
         return;
-    unused->items = array_reserve(unused->items, &unused->room, unused->count + 1, sizeof *unused->items);
+    unused->items =
+        array_reserve(unused->items, &unused->room, unused->count + 1, sizeof *unused->items);
     unused->items[unused->count++] = (struct stretch_unused){from, to, free_space_now_seconds()};
 }
 
@@ -58,7 +59,9 @@ static void punch_old(struct tracefile *file)
 {
     struct unused *unused = &file->unused;
     size_t gone = 0;
-    for (; gone < unused->count && free_space_now_seconds() - unused->items[gone].since > OPENING_SECONDS; gone++)
+    for (; gone < unused->count &&
+           free_space_now_seconds() - unused->items[gone].since > OPENING_SECONDS;
+         gone++)
         fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   (off_t)unused->items[gone].from,
                   (off_t)(unused->items[gone].to - unused->items[gone].from));
@@ -77,7 +80,8 @@ void free_space_reclaim(struct tracefile *file, unsigned slot, const struct chec
     uint64_t from = 0, to = 0; /* parts that lie behind each other go together */
     for (size_t i = 0; i < old->count; i++) {
         uint64_t place = old->places[i], end;
-        if (free_space_contains(other, place) || free_space_contains(&now, place) || (end = response_chunk_end(file, place)) == 0)
+        if (free_space_contains(other, place) || free_space_contains(&now, place) ||
+            (end = response_chunk_end(file, place)) == 0)
             continue;
         if (place != to) {
             free_space_postpone(file, from, to);

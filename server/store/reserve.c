@@ -36,7 +36,8 @@ static bool preallocation_allocate(const struct tracefile *file, uint64_t from, 
 
 bool preallocation_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end)
 {
-    uint64_t need = begin + bytes + preallocation_bytes(file), limit = preallocation_file_size_limit();
+    uint64_t need = begin + bytes + preallocation_bytes(file),
+             limit = preallocation_file_size_limit();
     need = need < end ? need : end;
     if (need <= file->reserved)
         return true;

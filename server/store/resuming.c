@@ -30,7 +30,8 @@ static bool is_known(const struct resume_scan *w, const struct journal_position 
     return at->epoch < w->told.epoch || (at->epoch == w->told.epoch && at->at < w->told.at);
 }
 
-static void leave_region(struct tracefile *file, const struct journal_position *place, uint64_t next)
+static void leave_region(struct tracefile *file, const struct journal_position *place,
+                         uint64_t next)
 {
     struct tracefile_region *region = &file->region;
     region->end = region->end == NO_END ? next : region->end;
@@ -116,7 +117,8 @@ static bool resume_truncate_tail(struct tracefile *file)
                                      (off_t)file->at, (off_t)(end - file->at)) == 0)
         return true;
     for (uint64_t at = file->at; at < end; at += sizeof nothing)
-        if (!tracefile_write_at(file->fd, nothing, end - at < sizeof nothing ? end - at : sizeof nothing, at))
+        if (!tracefile_write_at(file->fd, nothing,
+                                end - at < sizeof nothing ? end - at : sizeof nothing, at))
             return false;
     return true;
 }
@@ -150,7 +152,8 @@ static void resume_apply_checkpoint(struct tracefile *file, const struct newest_
     resume_continue_after(file, state);
 }
 
-static bool resume_open_journal(struct tracefile *file, struct resume_scan *w, const char *path, const char **why)
+static bool resume_open_journal(struct tracefile *file, struct resume_scan *w, const char *path,
+                                const char **why)
 {
     struct newest_checkpoint state;
     *why = "it is damaged";
@@ -191,8 +194,8 @@ static bool resume_take_ownership(struct tracefile *file, const char *path, cons
         return false;
     close(file->fd);
     file->fd = fd;
-    if (!*why &&
-        (file->version != TRACEFILE_VERSION || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head))
+    if (!*why && (file->version != TRACEFILE_VERSION ||
+                  tracefile_read_at(fd, head, sizeof head, 0) != sizeof head))
         *why = "it was written by another version of Poet";
     if (!*why)
         file->holds = (uint8_t)tracefile_held(head);

@@ -6,7 +6,8 @@
 
 #define SLOT_AT 48u /* in the head */
 #define SLOT_BYTES_HEAD 24u
-#define TRACEFILE_HOLDS_OFFSET 96u /* likewise: enum tracefile_holds and its complement, or two zeros */
+#define TRACEFILE_HOLDS_OFFSET                                                                     \
+    96u /* likewise: enum tracefile_holds and its complement, or two zeros */
 #define CHECKPOINT_HEAD_BYTES 80u
 #define CHECKPOINT_HEAD_3_BYTES 48u /* up to version 3, where a region began with each state */
 

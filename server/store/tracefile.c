@@ -37,8 +37,7 @@ static int create_numbered(const char *path, char **used)
         const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
         if (!dot || (slash && dot < slash))
             dot = path + strlen(path);
-        *used = i == 1 ? xstrdup(path)
-                       : xasprintf("%.*s-%u%s", (int)(dot - path), path, i, dot);
+        *used = i == 1 ? xstrdup(path) : xasprintf("%.*s-%u%s", (int)(dot - path), path, i, dot);
         int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             return fd;
@@ -89,7 +88,8 @@ void tracefile_lock(struct tracefile *file, bool more_comes)
 static void tracefile_set_holds(struct tracefile *file, enum tracefile_holds holds)
 {
     uint8_t bytes[2] = {(uint8_t)holds, (uint8_t)~holds};
-    if (file->holds != holds && !file->reading && tracefile_write_at(file->fd, bytes, sizeof bytes, TRACEFILE_HOLDS_OFFSET))
+    if (file->holds != holds && !file->reading &&
+        tracefile_write_at(file->fd, bytes, sizeof bytes, TRACEFILE_HOLDS_OFFSET))
         file->holds = (uint8_t)holds;
 }
 
@@ -108,7 +108,10 @@ void tracefile_begun(struct tracefile *file, uint64_t wall_ns)
         tracefile_write_at(file->fd, bytes, sizeof bytes, TRACEHEAD_BEGUN_AT);
 }
 
-void tracefile_has_ended(struct tracefile *file) { tracefile_set_holds(file, TRACEFILE_HOLDS_WHOLE); }
+void tracefile_has_ended(struct tracefile *file)
+{
+    tracefile_set_holds(file, TRACEFILE_HOLDS_WHOLE);
+}
 
 void tracefile_close(struct tracefile *file)
 {
@@ -175,7 +178,8 @@ static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
     if (file->journal.failed)
         return; /* what lies before did not fit: it is not left behind */
     tracefile_close_first_region(file);
-    struct tracefile_region next = tracefile_use_region(file, bytes + preallocation_bytes(file) + NEXT_BYTES);
+    struct tracefile_region next =
+        tracefile_use_region(file, bytes + preallocation_bytes(file) + NEXT_BYTES);
     uint64_t reserved = file->reserved;
     file->reserved = 0;
     bool room = preallocation_at(file, next.begin, bytes, next.end);
@@ -194,7 +198,8 @@ static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
     if (!room || !tracefile_write_at(file->fd, rest.data, rest.size, file->at)) {
         file->reserved = reserved;
         file->old_count--;
-        file->free = array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
+        file->free =
+            array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
         file->free[file->free_count++] = next;
         file->journal.size -= NEXT_BYTES;
         file->journal.failed = true;
@@ -225,7 +230,10 @@ void tracefile_append(struct tracefile *file, struct chunk chunk)
     tracefile_append_chunk(file, chunk, preallocation_bytes(file));
 }
 
-void tracefile_append_last(struct tracefile *file, struct chunk chunk) { tracefile_append_chunk(file, chunk, 0); }
+void tracefile_append_last(struct tracefile *file, struct chunk chunk)
+{
+    tracefile_append_chunk(file, chunk, 0);
+}
 
 /* All but the gaps, where others have written. */
 static bool write_parts(const struct tracefile *file)
@@ -234,7 +242,8 @@ static bool write_parts(const struct tracefile *file)
     bool written = true;
     for (size_t i = 0; i <= file->gap_count && written; i++) {
         uint64_t to = i < file->gap_count ? file->gaps[i].place : file->parts_at + file->parts.size;
-        written = tracefile_write_at(file->fd, file->parts.data + (at - file->parts_at), to - at, at);
+        written =
+            tracefile_write_at(file->fd, file->parts.data + (at - file->parts_at), to - at, at);
         at = i < file->gap_count ? to + file->gaps[i].room : to;
     }
     return written;
@@ -406,7 +415,8 @@ static void leave_gap(struct tracefile *file, uint64_t until)
 {
     static const uint8_t nothing[4096];
     uint64_t from = file->parts_at + file->parts.size;
-    file->gaps = array_reserve(file->gaps, &file->gap_room, file->gap_count + 1, sizeof *file->gaps);
+    file->gaps =
+        array_reserve(file->gaps, &file->gap_room, file->gap_count + 1, sizeof *file->gaps);
     file->gaps[file->gap_count++] = (struct checkpoint_area){from, until - from};
     for (uint64_t gap; (gap = until - file->parts_at - file->parts.size) > 0;)
         encode_bytes(&file->parts, nothing, gap < sizeof nothing ? gap : sizeof nothing);

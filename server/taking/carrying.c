@@ -4,20 +4,21 @@
 #include "server/loop/log.h"
 
 /* What there is no room for is lost; the file says nothing of it then, the log does. */
-static void placement_reader_drain(struct captured_program *program, struct placement_ring *ring, struct tsc_clock *ticks)
+static void placement_reader_drain(struct captured_program *program, struct placement_ring *ring,
+                                   struct tsc_clock *ticks)
 {
     struct encoder body = {0};
     while (placement_ring_decode(ring, ticks, &body)) {
         bool put = journal_append(program->taking,
-                               &(struct chunk){.kind = CHUNK_SPANS,
-                                               .session = program->session,
-                                               .thread = ring->carrier,
-                                               .data = body.data,
-                                               .size = (uint32_t)body.size},
-                               1, false);
+                                  &(struct chunk){.kind = CHUNK_SPANS,
+                                                  .session = program->session,
+                                                  .thread = ring->carrier,
+                                                  .data = body.data,
+                                                  .size = (uint32_t)body.size},
+                                  1, false);
         if (!put && !program->spans_left++)
             server_log("%s: which task is on which thread finds no room and is not kept",
-                     program->taking->file);
+                       program->taking->file);
         body.size = 0;
     }
     encoder_free(&body);

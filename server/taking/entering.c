@@ -7,24 +7,26 @@
 #define PARTS_IN_A_TURN (CALL_RECORDS_WORDS / RING_READER_CHUNK) /* of one ring */
 
 /* What there is no room for is lost; the file says nothing of it then, the log does. */
-static bool call_record_write(struct captured_program *program, const struct ring_reader *ring, const struct encoder *body, bool last)
+static bool call_record_write(struct captured_program *program, const struct ring_reader *ring,
+                              const struct encoder *body, bool last)
 {
     return journal_append(program->taking,
-                       &(struct chunk){.kind = CHUNK_ENTRIES,
-                                       .session = program->session,
-                                       .thread = ring->thread,
-                                       .data = body->data,
-                                       .size = (uint32_t)body->size},
-                       1, last);
+                          &(struct chunk){.kind = CHUNK_ENTRIES,
+                                          .session = program->session,
+                                          .thread = ring->thread,
+                                          .data = body->data,
+                                          .size = (uint32_t)body->size},
+                          1, last);
 }
 
-static void call_record_drain(struct captured_program *program, struct ring_reader *ring, struct tsc_clock *ticks, bool last)
+static void call_record_drain(struct captured_program *program, struct ring_reader *ring,
+                              struct tsc_clock *ticks, bool last)
 {
     struct encoder body = {0};
     for (unsigned n = 0; n < PARTS_IN_A_TURN && ring_reader_decode(ring, ticks, last, &body); n++) {
         if (!call_record_write(program, ring, &body, last) && !program->entries_left++)
             server_log("%s: when calls began and ended finds no room and is not kept",
-                     program->taking->file);
+                       program->taking->file);
         body.size = 0;
     }
     encoder_free(&body);

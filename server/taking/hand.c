@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFERS_MOST (HANDOFF_QUEUE_BYTES / HANDOFF_BUFFER_BYTES) /* that are kept though nobody needs them: */
+#define BUFFERS_MOST                                                                               \
+    (HANDOFF_QUEUE_BYTES / HANDOFF_BUFFER_BYTES) /* that are kept though nobody needs them: */
 #define BUFFERS_LEAST                                                                              \
     3u /* memory that is new takes longer than to fill it; when all rests, so many */
 
@@ -66,7 +67,10 @@ void handoff_queue_end(struct handoff_queue *hand)
     pthread_mutex_destroy(&hand->lock);
 }
 
-static uint64_t room_of(const struct handoff_extent *s) { return s->buffer ? HANDOFF_BUFFER_BYTES : s->size; }
+static uint64_t room_of(const struct handoff_extent *s)
+{
+    return s->buffer ? HANDOFF_BUFFER_BYTES : s->size;
+}
 
 void handoff_extent_free(struct handoff_extent *stretch)
 {
@@ -83,7 +87,8 @@ void handoff_extent_free(struct handoff_extent *stretch)
 static uint8_t *handoff_queue_keep_bytes(struct handoff_extent *s, uint8_t *bytes)
 {
     s->buffer &= s->size > HANDOFF_BUFFER_BYTES / 4;
-    if (atomic_fetch_add(&in_memory, room_of(s)) + room_of(s) > HANDOFF_QUEUE_BYTES && !s->unwritten) {
+    if (atomic_fetch_add(&in_memory, room_of(s)) + room_of(s) > HANDOFF_QUEUE_BYTES &&
+        !s->unwritten) {
         atomic_fetch_sub(&in_memory, room_of(s));
         s->buffer = false;
         return bytes;
@@ -96,7 +101,8 @@ static uint8_t *handoff_queue_keep_bytes(struct handoff_extent *s, uint8_t *byte
 }
 
 /* Places that lie behind each other are one. */
-static bool handoff_queue_is_adjacent(const struct handoff_extent *last, const struct handoff_extent *s)
+static bool handoff_queue_is_adjacent(const struct handoff_extent *last,
+                                      const struct handoff_extent *s)
 {
     return last && !last->bytes && !s->bytes && last->epoch == s->epoch &&
            last->at + last->size == s->at && last->size + s->size <= HANDOFF_BUFFER_BYTES;
@@ -122,7 +128,8 @@ void handoff_queue_push_written(struct handoff_queue *hand, struct handoff_exten
     pthread_mutex_unlock(&hand->lock);
 }
 
-uint8_t *handoff_queue_push(struct handoff_queue *hand, struct handoff_extent stretch, uint8_t *bytes)
+uint8_t *handoff_queue_push(struct handoff_queue *hand, struct handoff_extent stretch,
+                            uint8_t *bytes)
 {
     bytes = handoff_queue_keep_bytes(&stretch, bytes);
     handoff_queue_push_written(hand, stretch);
@@ -141,7 +148,10 @@ struct handoff_extent *handoff_queue_pop(struct handoff_queue *hand)
     return s;
 }
 
-void handoff_queue_mark_delivered(struct handoff_queue *hand, uint64_t bytes) { atomic_fetch_sub(&hand->ahead, bytes); }
+void handoff_queue_mark_delivered(struct handoff_queue *hand, uint64_t bytes)
+{
+    atomic_fetch_sub(&hand->ahead, bytes);
+}
 
 uint64_t handoff_queue_lag(const struct handoff_queue *hand) { return atomic_load(&hand->ahead); }
 

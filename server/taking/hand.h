@@ -41,7 +41,8 @@ void handoff_buffers_trim(void); /* nobody has needed them for long: few are kep
 
 /* Puts bytes in, of which at, size, taken_ns, epoch and unwritten are told; they are copied.  Where `buffer` says
  * that they are in one, and they fill much of it, it goes with them.  Returns the one to go on with. */
-uint8_t *handoff_queue_push(struct handoff_queue *hand, struct handoff_extent stretch, uint8_t *bytes);
+uint8_t *handoff_queue_push(struct handoff_queue *hand, struct handoff_extent stretch,
+                            uint8_t *bytes);
 /* The same of bytes that are only in the file. */
 void handoff_queue_push_written(struct handoff_queue *hand, struct handoff_extent stretch);
 /* The oldest one, or NULL. */

@@ -62,7 +62,7 @@ bool journal_check_written(struct capture *taking, bool fits, uint64_t bytes)
     if (!fits) {
         if (!taking->unwritten)
             server_log("%s: %s: nothing more is taken until there is room; what was taken is kept",
-                     taking->file, strerror(errno));
+                       taking->file, strerror(errno));
         taking->unwritten = bytes;
         return false;
     }
@@ -98,8 +98,8 @@ static uint8_t *bytes_of(const struct chunk *chunks, size_t count, uint32_t epoc
     return bytes;
 }
 
-static bool journal_write(struct capture *taking, const struct chunk *chunks, size_t count, bool last,
-                bool quiet)
+static bool journal_write(struct capture *taking, const struct chunk *chunks, size_t count,
+                          bool last, bool quiet)
 {
     struct journal_room room;
     uint64_t size = size_of(chunks, count);
@@ -109,10 +109,10 @@ static bool journal_write(struct capture *taking, const struct chunk *chunks, si
     if (last && !fits)
         server_log("%s: %s: how a program ended is not in it", taking->file, strerror(errno));
     struct handoff_extent stretch = {.at = room.at,
-                              .size = size,
-                              .epoch = room.epoch,
-                              .unwritten = !fits,
-                              .taken_ns = loop_clock_ns()};
+                                     .size = size,
+                                     .epoch = room.epoch,
+                                     .unwritten = !fits,
+                                     .taken_ns = loop_clock_ns()};
     if ((fits || last) && !quiet)
         handoff_queue_push(&taking->hand, stretch, bytes);
     free(bytes);
@@ -144,7 +144,7 @@ bool journal_is_described(const struct capture *taking, const char *name)
 void journal_note_described(struct capture *taking, const char *name)
 {
     taking->described = array_reserve(taking->described, &taking->described_room,
-                             taking->described_count + 1, sizeof *taking->described);
+                                      taking->described_count + 1, sizeof *taking->described);
     taking->described[taking->described_count++] = xstrdup(name);
 }
 
@@ -195,15 +195,18 @@ bool journal_write_given_description(struct capture *taking, const char *name, c
     return journal_add_description(taking, name, text);
 }
 
-bool journal_write_descriptions(struct capture *taking, const struct ring_slot *slots, size_t count, bool *any)
+bool journal_write_descriptions(struct capture *taking, const struct ring_slot *slots, size_t count,
+                                bool *any)
 {
     bool fits = true;
-    for (size_t i = 0, size; (size = slot_next_record(slots + i, count - i)) != 0 && fits; i += size) {
+    for (size_t i = 0, size; (size = slot_next_record(slots + i, count - i)) != 0 && fits;
+         i += size) {
         if (slots[i].shape != SHAPE_CONTROL || slots[i].flags != MESSAGE_DESCRIBE)
             continue;
         struct decoder in = decoder_init(&slots[i + 1], slots[i].payload_bytes);
         char *name = decode_name(&in, 256);
-        if (decoder_finish(&in) && *name && !strchr(name, '/') && !journal_is_described(taking, name)) {
+        if (decoder_finish(&in) && *name && !strchr(name, '/') &&
+            !journal_is_described(taking, name)) {
             fits = any || journal_write_description(taking, name);
             if (any)
                 *any = true;
@@ -214,7 +217,7 @@ bool journal_write_descriptions(struct capture *taking, const struct ring_slot *
 }
 
 bool journal_append_slots(struct capture *taking, uint32_t session, uint32_t thread,
-                   const struct ring_slot *slots, size_t count)
+                          const struct ring_slot *slots, size_t count)
 {
     if (!journal_write_descriptions(taking, slots, count, NULL))
         return false;

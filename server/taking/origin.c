@@ -27,7 +27,8 @@ struct forwarded_source *forwarded_source_resumed(const struct agent_position *r
     origin->next = reached->next;
     origin->ended = reached->ended;
     origin->message = reached->message;
-    origin->sessions = array_reserve(NULL, &origin->room, reached->count + 1, sizeof *origin->sessions);
+    origin->sessions =
+        array_reserve(NULL, &origin->room, reached->count + 1, sizeof *origin->sessions);
     for (; origin->count < reached->count; origin->count++) {
         origin->sessions[origin->count] = reached->sessions[origin->count];
         origin->open += reached->sessions[origin->count] != FORWARDED_SOURCE_NONE;
@@ -55,7 +56,8 @@ struct forwarded_batch_state {
     const char *why;
 };
 
-static void forwarded_source_add_chunk(struct forwarded_batch_state *b, const struct forwarded_chunk *from, uint32_t session)
+static void forwarded_source_add_chunk(struct forwarded_batch_state *b,
+                                       const struct forwarded_chunk *from, uint32_t session)
 {
     b->chunks = array_reserve(b->chunks, &b->room, b->count + 1, sizeof *b->chunks);
     b->chunks[b->count++] = (struct chunk){.kind = from->kind,
@@ -103,7 +105,8 @@ static uint32_t session_of(const struct forwarded_batch_state *b, uint32_t there
 }
 
 /* Our own description of an environment, if we have one: who sends another harms nobody else's lines. */
-static bool forwarded_source_read_description(struct forwarded_batch_state *b, const struct forwarded_chunk *chunk)
+static bool forwarded_source_read_description(struct forwarded_batch_state *b,
+                                              const struct forwarded_chunk *chunk)
 {
     struct decoder in = decoder_init(chunk->data, chunk->size);
     char *name = decode_string(&in, 256), *text = decode_string(&in, LIMIT_TARGET_BYTES);
@@ -160,16 +163,17 @@ static bool add_one(struct forwarded_batch_state *b, const struct forwarded_chun
 }
 
 /* What the batch comes to, for the chunk that was kept free before it. */
-static void forwarded_source_write_position(struct forwarded_batch_state *b, struct encoder *body, uint64_t next)
+static void forwarded_source_write_position(struct forwarded_batch_state *b, struct encoder *body,
+                                            uint64_t next)
 {
     uint32_t *sessions = xmalloc(((size_t)b->begun + 1) * sizeof *sessions);
     struct agent_position_mark reached = {.next = next,
-                                   .message = b->origin->message,
-                                   .ended = b->ended,
-                                   .run = b->origin->run,
-                                   .from = (uint32_t)b->origin->count,
-                                   .sessions = sessions,
-                                   .count = b->begun};
+                                          .message = b->origin->message,
+                                          .ended = b->ended,
+                                          .run = b->origin->run,
+                                          .from = (uint32_t)b->origin->count,
+                                          .sessions = sessions,
+                                          .count = b->begun};
     memcpy(reached.id, b->origin->id, FORWARD_ID_BYTES);
     for (uint32_t i = 0; i < b->begun; i++)
         sessions[i] = b->taking->sessions + i;
@@ -185,8 +189,8 @@ static void forwarded_source_write_position(struct forwarded_batch_state *b, str
 static void forwarded_source_commit_batch(struct forwarded_batch_state *b, uint64_t next)
 {
     struct forwarded_source *origin = b->origin;
-    origin->sessions =
-        array_reserve(origin->sessions, &origin->room, origin->count + b->begun, sizeof *origin->sessions);
+    origin->sessions = array_reserve(origin->sessions, &origin->room, origin->count + b->begun,
+                                     sizeof *origin->sessions);
     for (uint32_t i = 0; i < b->begun; i++)
         origin->sessions[origin->count++] = b->taking->sessions++;
     origin->open += b->begun;
@@ -198,10 +202,12 @@ static void forwarded_source_commit_batch(struct forwarded_batch_state *b, uint6
     origin->ended = b->ended;
 }
 
-enum receive_result forwarded_source_receive(struct forwarded_source *origin, struct capture *taking, uint64_t first,
-                             uint32_t count, const uint8_t *raw, size_t size, const char **why)
+enum receive_result forwarded_source_receive(struct forwarded_source *origin,
+                                             struct capture *taking, uint64_t first, uint32_t count,
+                                             const uint8_t *raw, size_t size, const char **why)
 {
-    struct forwarded_batch_state batch = {.origin = origin, .taking = taking, .ended = origin->ended};
+    struct forwarded_batch_state batch = {
+        .origin = origin, .taking = taking, .ended = origin->ended};
     struct decoder in = decoder_init(raw, size);
     struct forwarded_chunk chunk;
     uint64_t at = first;
@@ -231,7 +237,8 @@ enum receive_result forwarded_source_receive(struct forwarded_source *origin, st
     return fits ? RECEIVE_DONE : batch.why ? RECEIVE_INVALID : RECEIVE_FULL;
 }
 
-bool forwarded_source_reject(struct forwarded_source *origin, struct capture *taking, uint32_t session)
+bool forwarded_source_reject(struct forwarded_source *origin, struct capture *taking,
+                             uint32_t session)
 {
     for (size_t i = 0; i < origin->count; i++) {
         if (origin->sessions[i] != session)

@@ -15,7 +15,8 @@ struct forwarded_source {
     uint8_t id[FORWARD_ID_BYTES];
     uint64_t next; /* the chunk that is wanted next: those before are in the journal */
     bool ended; /* its programs are gone, and it says so */
-    uint32_t *sessions; /* here, by number there; FORWARDED_SOURCE_NONE: it has hung up, or is not believed */
+    uint32_t *
+        sessions; /* here, by number there; FORWARDED_SOURCE_NONE: it has hung up, or is not believed */
     size_t count, room;
     size_t open; /* of them */
     char *run; /* what its run is called; NULL: how far it is need not be in the journal */
@@ -36,9 +37,11 @@ struct forwarded_source *forwarded_source_marked(const uint8_t *id, const char *
 struct forwarded_source *forwarded_source_resumed(const struct agent_position *reached);
 void forwarded_source_free(struct forwarded_source *origin);
 /* Takes `count` chunks, of which the first has number `first`. */
-enum receive_result forwarded_source_receive(struct forwarded_source *origin, struct capture *taking, uint64_t first,
-                             uint32_t count, const uint8_t *raw, size_t size, const char **why);
+enum receive_result forwarded_source_receive(struct forwarded_source *origin,
+                                             struct capture *taking, uint64_t first, uint32_t count,
+                                             const uint8_t *raw, size_t size, const char **why);
 /* A session here that is not believed any more; false: it is not from there. */
-bool forwarded_source_reject(struct forwarded_source *origin, struct capture *taking, uint32_t session);
+bool forwarded_source_reject(struct forwarded_source *origin, struct capture *taking,
+                             uint32_t session);
 
 #endif

@@ -71,19 +71,20 @@ static void note_unfollowed(struct captured_program *program)
         return;
     struct encoder out = {0};
     encode_losses(&out,
-                    &(struct losses_message){program->figures[0], program->figures[1], now, 0, 0});
+                  &(struct losses_message){program->figures[0], program->figures[1], now, 0, 0});
     if (journal_append(program->taking,
-                    &(struct chunk){.kind = MESSAGE_LOSSES,
-                                    .session = program->session,
-                                    .data = out.data,
-                                    .size = (uint32_t)out.size},
-                    1, false))
+                       &(struct chunk){.kind = MESSAGE_LOSSES,
+                                       .session = program->session,
+                                       .data = out.data,
+                                       .size = (uint32_t)out.size},
+                       1, false))
         program->journalled = now;
     encoder_free(&out);
 }
 
 /* Those that come after it have their turn. */
-static void queue_poll_release_followers(struct captured_program *program, const struct shared_queue *gone)
+static void queue_poll_release_followers(struct captured_program *program,
+                                         const struct shared_queue *gone)
 {
     for (struct shared_queue *q = gone->followed ? program->queues : NULL; q; q = q->next)
         q->after = q->after == gone ? NULL : q->after;
@@ -119,7 +120,8 @@ static bool drop_done(struct captured_program *program)
 
 /* ---- taking ---- */
 
-static void queue_poll_release_slots(struct poll_batch *batch, const struct shared_queue *end, bool taken)
+static void queue_poll_release_slots(struct poll_batch *batch, const struct shared_queue *end,
+                                     bool taken)
 {
     for (struct shared_queue *q = batch->first; q != end; q = q->next) {
         shared_queue_announce_space(q, taken);
@@ -142,13 +144,14 @@ static bool write_batch(struct poll_batch *batch, const struct shared_queue *end
     bool fits =
         !batch->used || tracefile_write(taking->trace, batch->desk->buffer, batch->used, false);
     if (batch->used && journal_check_written(taking, fits, batch->used))
-        batch->desk->buffer = handoff_queue_push(&taking->hand,
-                                       (struct handoff_extent){.at = batch->room.at,
-                                                        .size = batch->used,
-                                                        .epoch = batch->room.epoch,
-                                                        .buffer = true,
-                                                        .taken_ns = loop_clock_ns()},
-                                       batch->desk->buffer);
+        batch->desk->buffer =
+            handoff_queue_push(&taking->hand,
+                               (struct handoff_extent){.at = batch->room.at,
+                                                       .size = batch->used,
+                                                       .epoch = batch->room.epoch,
+                                                       .buffer = true,
+                                                       .taken_ns = loop_clock_ns()},
+                               batch->desk->buffer);
     queue_poll_release_slots(batch, end, fits);
     return fits;
 }
@@ -178,20 +181,21 @@ static bool open_batch(struct poll_batch *batch)
 #define SPARE_BYTES (CHUNK_HEAD_BYTES + SLOT_CODEC_SPARE_BYTES)
 
 /* Some slots of a queue, as many as fit behind what is in the batch; what they are. */
-static unsigned copy_one(struct poll_batch *batch, const struct shared_queue *q, size_t most, size_t *count)
+static unsigned copy_one(struct poll_batch *batch, const struct shared_queue *q, size_t most,
+                         size_t *count)
 {
     uint64_t left = batch->room.bytes - batch->used;
     unsigned what = 0;
     *count = 0;
     if (left >= SPARE_BYTES + SLOT_BYTES)
-        *count =
-            shared_queue_copy(q, batch->desk->slots,
-                       &(struct shared_queue_request){
-                           .most = most,
-                           .room = (left - SPARE_BYTES) / SLOT_BYTES,
-                           .horizon = q->head->clock == batch->clock ? batch->horizon : UINT64_MAX,
-                           .ticks = &batch->desk->ticks},
-                       &what);
+        *count = shared_queue_copy(
+            q, batch->desk->slots,
+            &(struct shared_queue_request){
+                .most = most,
+                .room = (left - SPARE_BYTES) / SLOT_BYTES,
+                .horizon = q->head->clock == batch->clock ? batch->horizon : UINT64_MAX,
+                .ticks = &batch->desk->ticks},
+            &what);
     return what;
 }
 
@@ -278,7 +282,8 @@ static bool queue_poll_several_ready(const struct captured_program *program)
     return count > 1;
 }
 
-static enum poll_result queue_poll_take_slots(struct captured_program *program, uint64_t slots, struct poll_buffers *desk)
+static enum poll_result queue_poll_take_slots(struct captured_program *program, uint64_t slots,
+                                              struct poll_buffers *desk)
 {
     struct poll_batch batch = {
         .program = program, .desk = desk, .first = program->queues, .horizon = UINT64_MAX};
@@ -318,7 +323,8 @@ enum poll_result queue_poll(struct captured_program *program, struct poll_buffer
         return POLL_DRAINED;
     uint64_t slots = queue_poll_check_all(program);
     if (slots)
-        taken = capture_is_ahead(program->taking) ? POLL_AHEAD : queue_poll_take_slots(program, slots, desk);
+        taken = capture_is_ahead(program->taking) ? POLL_AHEAD
+                                                  : queue_poll_take_slots(program, slots, desk);
     note_figures(program);
     note_unfollowed(program);
     bool others = drop_done(program);

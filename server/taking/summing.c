@@ -6,17 +6,18 @@
 #include "server/loop/turn.h"
 
 /* False: there is no room for it. */
-static bool profile_reader_write(struct captured_program *program, const struct region_reader *region, enum chunk_kind kind,
-                const struct encoder *body, bool last)
+static bool profile_reader_write(struct captured_program *program,
+                                 const struct region_reader *region, enum chunk_kind kind,
+                                 const struct encoder *body, bool last)
 {
     program->sums_bytes += CHUNK_HEAD_BYTES + body->size;
     return journal_append(program->taking,
-                       &(struct chunk){.kind = (uint16_t)kind,
-                                       .session = program->session,
-                                       .thread = region->thread,
-                                       .data = body->data,
-                                       .size = (uint32_t)body->size},
-                       1, last);
+                          &(struct chunk){.kind = (uint16_t)kind,
+                                          .session = program->session,
+                                          .thread = region->thread,
+                                          .data = body->data,
+                                          .size = (uint32_t)body->size},
+                          1, last);
 }
 
 static void read_one(struct captured_program *program, struct region_reader *region,
@@ -31,7 +32,8 @@ static void read_one(struct captured_program *program, struct region_reader *reg
     if (!fits)
         region_reader_pending(region);
     body.size = 0;
-    if (metric_records_encode(region, moment->ns, &body) && !profile_reader_write(program, region, CHUNK_METERS, &body, last))
+    if (metric_records_encode(region, moment->ns, &body) &&
+        !profile_reader_write(program, region, CHUNK_METERS, &body, last))
         metric_records_pending(region);
     encoder_free(&body);
 }

@@ -26,7 +26,8 @@ struct capture_thread {
     pthread_cond_t served;
     uint64_t next, serving; /* numbers, as they are drawn */
     /* in the door */
-    struct captured_program *programs, *last; /* in the order of their coming, as their lines are to be */
+    struct captured_program *programs,
+        *last; /* in the order of their coming, as their lines are to be */
     struct captured_program *turn;            /* the next one; NULL the first */
     size_t count;
     struct poll_buffers desk;
@@ -76,7 +77,8 @@ struct captured_program *captured_program_new(struct capture_thread *taker, stru
     return program;
 }
 
-void captured_program_free(struct capture_thread *taker, struct captured_program *program, struct shared_queue **retired)
+void captured_program_free(struct capture_thread *taker, struct captured_program *program,
+                           struct shared_queue **retired)
 {
     if (taker->turn == program)
         taker->turn = program->next;
@@ -114,12 +116,14 @@ void captured_program_free(struct capture_thread *taker, struct captured_program
     free(program);
 }
 
-enum poll_result capture_poll_program(struct capture_thread *taker, struct captured_program *program)
+enum poll_result capture_poll_program(struct capture_thread *taker,
+                                      struct captured_program *program)
 {
     return queue_poll(program, &taker->desk);
 }
 
-void capture_read_profiles(struct capture_thread *taker, struct captured_program *program, bool last)
+void capture_read_profiles(struct capture_thread *taker, struct captured_program *program,
+                           bool last)
 {
     if (last)
         call_record_reader_finish(program, &taker->desk.ticks);
@@ -159,7 +163,8 @@ size_t capture_queue_count(const struct capture_thread *taker)
 /* ---- going round ---- */
 
 /* One round over one program, the next in turn; all that there is, or a part. */
-static enum poll_result capture_thread_poll_next(struct capture_thread *taker, bool *much, unsigned *full)
+static enum poll_result capture_thread_poll_next(struct capture_thread *taker, bool *much,
+                                                 unsigned *full)
 {
     enum poll_result taken = POLL_DRAINED;
     capture_lock(taker);
@@ -249,7 +254,8 @@ struct capture_thread *capture_thread_new(void (*tell)(void *context), void *con
     taker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sigfillset(&all); /* signals are the loop's */
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    taker->runs = taker->wake >= 0 && pthread_create(&taker->thread, NULL, capture_thread_poll_all, taker) == 0;
+    taker->runs = taker->wake >= 0 &&
+                  pthread_create(&taker->thread, NULL, capture_thread_poll_all, taker) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return taker;
 }

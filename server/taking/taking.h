@@ -83,7 +83,8 @@ bool capture_is_ahead(
 
 struct captured_program *captured_program_new(struct capture_thread *taker, struct capture *taking);
 /* Its queues go to the list `retired`. */
-void captured_program_free(struct capture_thread *taker, struct captured_program *program, struct shared_queue **retired);
+void captured_program_free(struct capture_thread *taker, struct captured_program *program,
+                           struct shared_queue **retired);
 
 /* Writes chunks together, or none of them; false with errno: there is no room.  last: for last words, which
  * are told even if there is no room.  quiet: they are not told. */
@@ -94,7 +95,7 @@ bool journal_write_description(struct capture *taking, const char *name);
 /* Slots that came by a connection, and before them what describes the environments that they name; false: there is
  * no room for them. */
 bool journal_append_slots(struct capture *taking, uint32_t session, uint32_t thread,
-                   const struct ring_slot *slots, size_t count);
+                          const struct ring_slot *slots, size_t count);
 
 enum poll_result {
     POLL_DRAINED, /* nothing is left */
@@ -103,14 +104,16 @@ enum poll_result {
     POLL_AHEAD, /* the order is too far behind */
 };
 /* One round over the queues of a program. */
-enum poll_result capture_poll_program(struct capture_thread *taker, struct captured_program *program);
+enum poll_result capture_poll_program(struct capture_thread *taker,
+                                      struct captured_program *program);
 /* From now on what is in the queues of this run's programs is a goal; is it taken? */
 void capture_set_target(struct capture_thread *taker, const struct capture *taking);
 bool capture_target_reached(const struct capture_thread *taker, const struct capture *taking);
 size_t capture_queue_count(const struct capture_thread *taker); /* of all programs */
 
 /* Its regions are read, whether that is due or not; the last time: nothing more will come. */
-void capture_read_profiles(struct capture_thread *taker, struct captured_program *program, bool last);
+void capture_read_profiles(struct capture_thread *taker, struct captured_program *program,
+                           bool last);
 
 /* ---- not in the door ---- */
 

@@ -187,7 +187,7 @@ static void on_patience(struct ev_loop *of, ev_timer *timer, int events)
 int main(int argc, char **argv)
 {
     static const struct destination_callbacks hears = {on_here, on_away, on_expects, on_complete,
-                                                   on_room};
+                                                       on_room};
     struct timespec from, to;
     if (argc != 4 || atoi(argv[2]) < 1) {
         fprintf(stderr, "usage: agents TARGET AGENTS JOURNAL\n");

@@ -110,10 +110,10 @@ static void ask_windows(const struct order *order, uint32_t lines, size_t n)
         for (uint32_t r = 0; r < rows; r++)
             row_of[random_below(lines)] = r + 1;
         struct layout_params placing = {.anchor = random_below(order_count(order)),
-                                  .columns = 200,
-                                  .row_of = row_of,
-                                  .cluster = cluster,
-                                  .rows = rows};
+                                        .columns = 200,
+                                        .row_of = row_of,
+                                        .cluster = cluster,
+                                        .rows = rows};
         placing.anchor = order_event(order, placing.anchor).point;
         double t = now();
         struct layout_job *job = layout_columns_begin(order, &placing);
@@ -206,7 +206,8 @@ static struct order *take_in(struct workload *w, struct tracefile *file, uint64_
     printf("  %-44s %llu, hidden %llu, pending %llu, contradictions %llu\n", "events",
            (unsigned long long)f.events, (unsigned long long)f.hidden_events,
            (unsigned long long)f.pending, (unsigned long long)f.contradictions);
-    struct workload_options options = {.kind = UNIFORM, .lines = order_line_count(order), .seed = 9};
+    struct workload_options options = {
+        .kind = UNIFORM, .lines = order_line_count(order), .seed = 9};
     struct workload *reference = workload_new(&options);
     double bare = append_only(reference, batch);
     printf("  %-44s %.1f M events/s, %.0f times as fast\n", "reference: 32 bytes appended an event",

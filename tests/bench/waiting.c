@@ -26,9 +26,11 @@ static uint32_t below(struct program *p, uint32_t n)
 static void begin(struct program *p, int threads, int steps)
 {
     *p = (struct program){.threads = threads, .steps = steps, .chance = 1};
-    p->latency = code_segments_code(&p->all.steps, (struct code_segment_key){.from = 1, .is = STEP_LATENCY});
+    p->latency =
+        code_segments_code(&p->all.steps, (struct code_segment_key){.from = 1, .is = STEP_LATENCY});
     for (int i = 0; i < steps; i++)
-        code_segments_code(&p->all.steps, (struct code_segment_key){.from = (uint32_t)i + 1, .to = (uint32_t)i + 2});
+        code_segments_code(&p->all.steps, (struct code_segment_key){.from = (uint32_t)i + 1,
+                                                                    .to = (uint32_t)i + 2});
     for (int i = 0; i < threads; i++) {
         if (i)
             intervals_set_created(&p->all, (uint32_t)i + 1, 1, 0, 0);
@@ -53,15 +55,15 @@ static void runs(struct program *p, int thread)
 static void waits(struct program *p, int thread, int other, enum wait_class class)
 {
     struct wait_interval segment = {.to_ns = p->now[other],
-                              .thread = (uint32_t)other + 1,
-                              .release = p->events,
-                              .class = (uint8_t) class};
+                                    .thread = (uint32_t)other + 1,
+                                    .release = p->events,
+                                    .class = (uint8_t) class};
     struct wait_record wait = {.from_ns = p->now[thread],
-                        .to_ns = p->now[other] + 500,
-                        .thread = (uint32_t)thread + 1,
-                        .place = 1 + below(p, 20),
-                        .type = (uint32_t) class,
-                        .class = (uint8_t) class};
+                               .to_ns = p->now[other] + 500,
+                               .thread = (uint32_t)thread + 1,
+                               .place = 1 + below(p, 20),
+                               .type = (uint32_t) class,
+                               .class = (uint8_t) class};
     if (p->now[other] <= p->now[thread])
         return;
     intervals_add_wait(&p->all, wait, &segment, 1, p->latency);
@@ -112,7 +114,8 @@ static long most_bytes(void)
     return usage.ru_maxrss * 1024L;
 }
 
-static void explain(struct program *p, struct wait_attribution *why, struct wait_groups *groups, const char *name)
+static void explain(struct program *p, struct wait_attribution *why, struct wait_groups *groups,
+                    const char *name)
 {
     double from = seconds();
     while (!wait_attribution_step(why, 1 << 20))

@@ -179,7 +179,8 @@ static void *work(void *number)
         note(&c, me);
         if (what < 60) {
             if (begin_making(p)) {
-                if (what & 1) /* else it is only made again, as a file that is used again would be */
+                if (what &
+                    1) /* else it is only made again, as a file that is used again would be */
                     unmake(p);
                 make(p, (enum kind)((random >> 12) % KINDS));
                 end_making(p);
@@ -207,9 +208,10 @@ int main(int argc, char **argv)
 {
     if (argc < 5)
         return 2;
-    processes = atoi(argv[1]), threads = atoi(argv[2]), rounds = atoi(argv[3]), seed = atoi(argv[4]);
-    places = mmap(NULL, PLACES * sizeof *places, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    processes = atoi(argv[1]), threads = atoi(argv[2]), rounds = atoi(argv[3]),
+    seed = atoi(argv[4]);
+    places = mmap(NULL, PLACES * sizeof *places, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                  -1, 0);
     if (places == MAP_FAILED || processes * threads > MOST)
         return 1;
     for (int i = 0; i < PLACES; i++)

@@ -16,7 +16,8 @@ static int refused(const char *name, unsigned flags)
 __attribute__((constructor)) static void begin(void)
 {
     unsigned char *at = dlsym(RTLD_NEXT, "memfd_create");
-    unsigned char jump[] = {0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xff, 0xe3}; /* to what is in r11 */
+    unsigned char jump[] = {0x49, 0xbb, 0, 0,    0,    0,   0,
+                            0,    0,    0, 0x41, 0xff, 0xe3}; /* to what is in r11 */
     int (*to)(const char *, unsigned) = refused;
     memcpy(jump + 2, &to, sizeof to);
     char *page = (char *)((unsigned long)at & -4096L);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct encoder answer_to(const struct run *run, const struct query *question, struct encoder body)
+static struct encoder answer_to(const struct run *run, const struct query *question,
+                                struct encoder body)
 {
     struct encoder out = {0};
     struct response reply = {&out, 1, 0};

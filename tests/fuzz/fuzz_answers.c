@@ -52,7 +52,8 @@ static void paint(const struct scene *scene)
 {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 64, 64);
     cairo_t *cr = cairo_create(surface);
-    struct document_options options = {.format = DOCUMENT_PNG, .theme = {.names = true, .tint = true}};
+    struct document_options options = {.format = DOCUMENT_PNG,
+                                       .theme = {.names = true, .tint = true}};
     document_paint(cr, scene, &options, 0);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
@@ -209,12 +210,13 @@ static void take(struct viewer *viewer, unsigned type, struct decoder *in)
     decode_response_chunk(in, &answer);
     if (answer.part == RESPONSE_WINDOW)
         take_window(viewer, in);
-    else if (answer.part == RESPONSE_WAIT || answer.part == RESPONSE_CYCLE || answer.part == RESPONSE_NOW ||
-             answer.part == RESPONSE_DIAGNOSIS)
+    else if (answer.part == RESPONSE_WAIT || answer.part == RESPONSE_CYCLE ||
+             answer.part == RESPONSE_NOW || answer.part == RESPONSE_DIAGNOSIS)
         take_waits(viewer, &answer);
     else if (answer.part == RESPONSE_EVENT)
         take_event(viewer, in);
-    else if (answer.part == RESPONSE_TABLE || answer.part == RESPONSE_ROWS || answer.part == RESPONSE_TABLE_END)
+    else if (answer.part == RESPONSE_TABLE || answer.part == RESPONSE_ROWS ||
+             answer.part == RESPONSE_TABLE_END)
         take_table(viewer, &answer);
     else if (answer.part == RESPONSE_RELATIONS)
         take_stands(&answer);

@@ -27,7 +27,8 @@ static void patch(char *memory, uint16_t place, uint64_t value)
         break;
     default: /* the last ones */
         changing_set(memory,
-                     REGION_CELLS_AT + REGION_CELLS * sizeof(struct profile_region_cell) - 8 - at % 1024,
+                     REGION_CELLS_AT + REGION_CELLS * sizeof(struct profile_region_cell) - 8 -
+                         at % 1024,
                      value);
     }
 }
@@ -53,7 +54,8 @@ static void take(struct region_reader *region, struct program_session *session, 
 {
     struct encoder out = {0};
     const char *why;
-    if (metric_records_encode(region, ns, &out) && !program_session_decode_metrics(session, 1, out.data, out.size, &why))
+    if (metric_records_encode(region, ns, &out) &&
+        !program_session_decode_metrics(session, 1, out.data, out.size, &why))
         abort(); /* what we tell ourselves we believe */
     encoder_free(&out);
 }
@@ -65,9 +67,13 @@ static void tell(struct run *run, uint32_t session, const uint8_t *data, size_t 
         size_t length = data[1] < size - 2 ? data[1] : size - 2;
         struct decoder in = decoder_init(data + 2, length);
         if (data[0] & 1)
-            metric_decode_name(run, session, session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0, &in);
+            metric_decode_name(run, session,
+                               session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0,
+                               &in);
         else
-            metric_decode_samples(run, session, session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0, &in);
+            metric_decode_samples(run, session,
+                                  session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0,
+                                  &in);
         data += 2 + length;
         size -= 2 + length;
     }

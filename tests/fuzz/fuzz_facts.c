@@ -41,15 +41,16 @@ static void record(struct told *told, uint32_t thread, const uint8_t *data, size
     size_t rest = size > 2 ? size - 2 : 0;
     rest = rest < MEASURED_MOST ? rest : MEASURED_MOST;
     told->ns += size ? data[0] : 1;
-    *slots =
-        (struct ring_slot){.shape = 1, .time_ns = told->ns, .line_a = thread, .site = 64 + size % 7};
+    *slots = (struct ring_slot){
+        .shape = 1, .time_ns = told->ns, .line_a = thread, .site = 64 + size % 7};
     slots->number_a = ++told->numbers[thread];
     if (!plain) {
         slots->flags = SLOT_MEASURED | (size > 1 && data[1] & 1 ? SLOT_TEXT : 0);
         slots->payload_bytes = (uint32_t)rest;
         memcpy(slots + 1, data + (size < 2 ? size : 2), rest);
     }
-    program_session_decode_slots(told->session, thread, slots, 1 + slot_follow(slots->payload_bytes), &why);
+    program_session_decode_slots(told->session, thread, slots,
+                                 1 + slot_follow(slots->payload_bytes), &why);
     free(slots);
 }
 
@@ -92,7 +93,8 @@ static void check(const struct run *run)
 {
     for (uint32_t line = 1; line <= order_line_count(run->order); line++) {
         const struct activity_span *span;
-        for (uint64_t i = activity_first(run, line); (span = activity_span(run, line, i)) != NULL; i++)
+        for (uint64_t i = activity_first(run, line); (span = activity_span(run, line, i)) != NULL;
+             i++)
             for (uint16_t k = 0; k < span->count; k++)
                 if (activity_steps(run, line, span)[k].ticks > (uint64_t)1 << 60)
                     abort();

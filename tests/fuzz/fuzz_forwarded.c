@@ -67,13 +67,14 @@ static void take_chunks(uint8_t early, const uint8_t *data, size_t size)
     uint32_t count = count_chunks(data, size);
     for (unsigned i = 0; i < 3 && count; i++) {
         uint64_t before = origin->next, first = i ? before - before % (1u + early) : 0;
-        enum receive_result took = forwarded_source_receive(origin, taking, first, count, data, size, &why);
+        enum receive_result took =
+            forwarded_source_receive(origin, taking, first, count, data, size, &why);
         if (took == RECEIVE_DONE && origin->next < before)
             abort();
         if (took != RECEIVE_DONE && origin->next != before)
             abort();
-        if (forwarded_source_receive(origin, taking, origin->next + 1 + early, count, data, size, &why) ==
-            RECEIVE_DONE)
+        if (forwarded_source_receive(origin, taking, origin->next + 1 + early, count, data, size,
+                                     &why) == RECEIVE_DONE)
             abort(); /* something between them is missing */
     }
     for (uint32_t i = 0; i < taking->sessions && i < 4; i++)

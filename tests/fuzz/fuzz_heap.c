@@ -87,7 +87,8 @@ static void ask(const struct run *run)
     for (size_t i = 0; i < heap_totals_wrong_count(run); i++)
         follow(run, heap_totals_wrong_at(run, i)->process, heap_totals_wrong_at(run, i)->node);
     for (size_t i = 0; i < heap_totals_block_count(run); i++)
-        heap_totals_find_numbered(run, heap_totals_block_at(run, i)->process, heap_totals_block_at(run, i)->sum);
+        heap_totals_find_numbered(run, heap_totals_block_at(run, i)->process,
+                                  heap_totals_block_at(run, i)->sum);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

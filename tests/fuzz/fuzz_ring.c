@@ -48,13 +48,15 @@ static struct ring_reader *begin(const uint8_t *data, size_t size)
     return ring;
 }
 
-static void take(struct ring_reader *ring, struct tsc_clock *ticks, struct call_entries *all, bool last)
+static void take(struct ring_reader *ring, struct tsc_clock *ticks, struct call_entries *all,
+                 bool last)
 {
     const char *why;
     for (unsigned i = 0; i < TAKES; i++) {
         struct encoder out = {0};
         bool any = ring_reader_decode(ring, ticks, last, &out);
-        if (any != (out.size > 0) || (any && !call_entries_append(all, 1, 7, out.data, out.size, &why)))
+        if (any != (out.size > 0) ||
+            (any && !call_entries_append(all, 1, 7, out.data, out.size, &why)))
             abort(); /* what we tell ourselves we believe */
         encoder_free(&out);
         if (!any)
@@ -118,7 +120,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ring_reader_free(ring);
     /* bodies of ENTRIES by themselves: it is the same twice */
     for (size_t half = 0; half < 2; half++)
-        call_entries_append(&all, 2, 1, data + half * (size / 2), half ? size - size / 2 : size / 2, &why);
+        call_entries_append(&all, 2, 1, data + half * (size / 2), half ? size - size / 2 : size / 2,
+                            &why);
     look(&all);
     call_entries_free(&all);
     return 0;

@@ -21,8 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
-    struct shiviz_text from = {"fuzz", text, size - 1, parsers[data[0] % 4],
-                               data[0] & 64 ? "^=== (?<trace>.*) ===$" : NULL, NULL};
+    struct shiviz_text from = {"fuzz",
+                               text,
+                               size - 1,
+                               parsers[data[0] % 4],
+                               data[0] & 64 ? "^=== (?<trace>.*) ===$" : NULL,
+                               NULL};
     if (shiviz_read(&from, &logs, &count, error, sizeof error))
         shiviz_free(logs, count);
     free(text);

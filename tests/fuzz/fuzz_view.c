@@ -17,11 +17,11 @@ static void add_line(struct trace_metadata *book, uint32_t number)
     char name[16], task[] = "task", monitor[] = "monitor";
     snprintf(name, sizeof name, "line%u", number);
     struct line_info line = {.line = number,
-                              .kind = number % 2 ? task : monitor,
-                              .name = name,
-                              .events = 3,
-                              .first = 1,
-                              .last = 3};
+                             .kind = number % 2 ? task : monitor,
+                             .name = name,
+                             .events = 3,
+                             .first = 1,
+                             .last = 3};
     encode_line_info(&out, &line);
     struct decoder in = decoder_init(out.data, out.size);
     metadata_update(book, MESSAGE_LINE_INFO, &in);
@@ -38,8 +38,8 @@ static const struct trace_metadata *small_run(void)
     return &book;
 }
 
-static void use(struct view_state *place, const struct view_style *look, const struct trace_metadata *book,
-                struct symbolizer *sites, FILE *to)
+static void use(struct view_state *place, const struct view_style *look,
+                const struct trace_metadata *book, struct symbolizer *sites, FILE *to)
 {
     struct window_request request;
     struct view_state copy = {0};

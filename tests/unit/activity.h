@@ -55,7 +55,8 @@ static inline uint32_t line_of(unsigned thread) { return thread + 1; }
 
 static inline void runs(struct world *w, unsigned t, uint32_t name, int64_t ns)
 {
-    uint32_t step = code_segments_code(&w->all.steps, (struct code_segment_key){.from = name, .to = name});
+    uint32_t step =
+        code_segments_code(&w->all.steps, (struct code_segment_key){.from = name, .to = name});
     w->threads[t].at += ns;
     intervals_add_run(&w->all, line_of(t), step, w->threads[t].at, ++w->position);
 }
@@ -63,7 +64,7 @@ static inline void runs(struct world *w, unsigned t, uint32_t name, int64_t ns)
 static inline void tie(struct world *w, unsigned t, unsigned from, int64_t from_ns, uint32_t about)
 {
     intervals_add_edge(&w->all, line_of(t),
-                   (struct interval_edge){w->threads[t].at, from_ns, line_of(from), about});
+                       (struct interval_edge){w->threads[t].at, from_ns, line_of(from), about});
 }
 
 /* It had waited; `by` lets it go on. */
@@ -72,12 +73,13 @@ static inline void goes_on(struct world *w, unsigned t, unsigned by, int64_t at,
 {
     struct running *r = &w->threads[t];
     struct wait_record wait = {.from_ns = r->since,
-                        .to_ns = at + w->latency,
-                        .thread = line_of(t),
-                        .about = about,
-                        .class = (uint8_t) class};
+                               .to_ns = at + w->latency,
+                               .thread = line_of(t),
+                               .about = about,
+                               .class = (uint8_t) class};
     struct wait_interval segment = {.to_ns = at, .thread = line_of(by), .class = (uint8_t) class};
-    uint32_t step = code_segments_code(&w->all.steps, (struct code_segment_key){.from = 99, .is = STEP_LATENCY});
+    uint32_t step = code_segments_code(&w->all.steps,
+                                       (struct code_segment_key){.from = 99, .is = STEP_LATENCY});
     intervals_add_wait(&w->all, wait, &segment, 1, step);
     r->at = at;
     if (at == r->since && !w->gathers) /* it is no wait, but order all the same */

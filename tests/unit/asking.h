@@ -52,7 +52,8 @@ __attribute__((unused)) static bool next_part(const struct encoder *out, size_t 
 }
 
 /* The body of the first part of a kind. */
-__attribute__((unused)) static struct decoder part_of(const struct encoder *out, enum response_chunk_type wanted)
+__attribute__((unused)) static struct decoder part_of(const struct encoder *out,
+                                                      enum response_chunk_type wanted)
 {
     struct response_chunk answer;
     struct decoder body;

@@ -97,7 +97,8 @@ static inline int64_t descent(const struct counting *c, uint32_t a, uint32_t b, 
     int64_t begin = LONGEST, ns = until_ns;
     for (uint32_t i = 0; i < 2; i++)
         for (uint32_t line = i ? b : a; line; line = intervals_for_thread(c->all, line)->maker)
-            if (!intervals_for_thread(c->all, line)->maker && intervals_for_thread(c->all, line)->start_ns < begin)
+            if (!intervals_for_thread(c->all, line)->maker &&
+                intervals_for_thread(c->all, line)->start_ns < begin)
                 begin = intervals_for_thread(c->all, line)->start_ns;
     while (ns > 0 && lived_by(c, a, ns - 1) != lived_by(c, b, ns - 1))
         ns--;
@@ -115,7 +116,8 @@ static inline int64_t last_meeting(const struct counting *c, uint32_t a, uint32_
             ((self == a && other == b) || (self == b && other == a)))
             best = max_of(best, all->segments[i].to_ns);
     }
-    const struct thread_timeline *p = intervals_for_thread(all, a), *q = intervals_for_thread(all, b);
+    const struct thread_timeline *p = intervals_for_thread(all, a),
+                                 *q = intervals_for_thread(all, b);
     for (size_t i = 0; i < p->gathering_count; i++)
         for (size_t j = 0; j < q->gathering_count; j++)
             if (p->gatherings[i].at_ns == q->gatherings[j].at_ns &&

@@ -21,14 +21,14 @@ static inline void rows_from_shown(void)
 }
 
 static inline struct layout_result window_at(struct order *order, uint64_t anchor, int32_t from,
-                                         uint32_t columns)
+                                             uint32_t columns)
 {
     struct layout_params placing = {.anchor = anchor,
-                              .from = from,
-                              .columns = columns,
-                              .row_of = row_of,
-                              .cluster = no_cluster,
-                              .rows = EXECUTION_LINES};
+                                    .from = from,
+                                    .columns = columns,
+                                    .row_of = row_of,
+                                    .cluster = no_cluster,
+                                    .rows = EXECUTION_LINES};
     struct layout_result placement;
     rows_from_shown();
     layout_columns(order, &placing, &placement);

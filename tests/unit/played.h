@@ -62,8 +62,9 @@ played_next(struct played *p, uint32_t thread, uint32_t line, const char *type, 
 }
 
 __attribute__((unused)) static struct event_id play_event(struct played *p, uint32_t thread,
-                                                     uint32_t line, const char *type, double ms,
-                                                     uint32_t about, struct event_id after)
+                                                          uint32_t line, const char *type,
+                                                          double ms, uint32_t about,
+                                                          struct event_id after)
 {
     struct arrival a = played_next(p, thread, line, type, ms);
     a.about = about;
@@ -76,7 +77,8 @@ __attribute__((unused)) static struct event_id play_event(struct played *p, uint
 #define PLAY(p, thread, type, ms, about)                                                           \
     play_event(p, thread, thread, type, ms, about, (struct event_id){0})
 /* On another line. */
-#define PLAY_ON(p, thread, line, type, ms) play_event(p, thread, line, type, ms, 0, (struct event_id){0})
+#define PLAY_ON(p, thread, line, type, ms)                                                         \
+    play_event(p, thread, line, type, ms, 0, (struct event_id){0})
 
 /* One on a thread's own line and one on another, of the same thread at the same time. */
 __attribute__((unused)) static void play_pair(struct played *p, uint32_t thread, uint32_t line,
@@ -120,8 +122,8 @@ __attribute__((unused)) static void play_member(struct played *p, uint32_t threa
 
 /* A message's send or its receive, by its number. */
 __attribute__((unused)) static struct event_id play_message(struct played *p, uint32_t thread,
-                                                       const char *type, double ms,
-                                                       enum relation relation, uint32_t key)
+                                                            const char *type, double ms,
+                                                            enum relation relation, uint32_t key)
 {
     struct arrival a = played_next(p, thread, thread, type, ms);
     a.relation = relation;

@@ -81,7 +81,7 @@ static void begin_something(struct playing *g, struct actor *a)
 static void signal_one(struct playing *g, struct actor *a)
 {
     struct event_id at = play_event(&g->p, a->line, g->lines[MUTEX], "signal", g->now,
-                               g->lines[CONDITION], (struct event_id){0});
+                                    g->lines[CONDITION], (struct event_id){0});
     for (unsigned i = 0; i < THREADS; i++)
         if (g->actors[i].does == AWAITS) {
             g->actors[i].does = CALLED;

@@ -12,15 +12,15 @@
 static inline void put_test_hello(struct encoder *out)
 {
     encode_hello(out, &(struct program_hello){.role = ROLE_PROGRAM,
-                                             .run = text_view_of("test@1"),
-                                             .environment = text_view_of("pthread"),
-                                             .path = text_view_of("/bin/test"),
-                                             .host = text_view_of("host"),
-                                             .pid = 42,
-                                             .instance = 1,
-                                             .clock_ns = 1000,
-                                             .wall_ns = 2000,
-                                             .argument_count = 1});
+                                              .run = text_view_of("test@1"),
+                                              .environment = text_view_of("pthread"),
+                                              .path = text_view_of("/bin/test"),
+                                              .host = text_view_of("host"),
+                                              .pid = 42,
+                                              .instance = 1,
+                                              .clock_ns = 1000,
+                                              .wall_ns = 2000,
+                                              .argument_count = 1});
     encode_argument(out, text_view_of("test"));
 }
 
@@ -34,12 +34,14 @@ static inline void put_test_shape(struct encoder *out)
     encode_shape(out, &(struct shape_message){SHAPE_COMPOUND, 1, {{2, 3, 0}}});
 }
 
-static inline void put_test_line(struct encoder *out, uint32_t code, const char *kind, const char *name)
+static inline void put_test_line(struct encoder *out, uint32_t code, const char *kind,
+                                 const char *name)
 {
-    encode_line(
-        out,
-        &(struct line_message){
-            .code = code, .high = 1, .low = code, .kind = text_view_of(kind), .name = text_view_of(name)});
+    encode_line(out, &(struct line_message){.code = code,
+                                            .high = 1,
+                                            .low = code,
+                                            .kind = text_view_of(kind),
+                                            .name = text_view_of(name)});
 }
 
 /* What the program says, one after the other, to `say`. */

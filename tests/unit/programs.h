@@ -83,9 +83,10 @@ struct world {
 static inline uint32_t line_of(int thread) { return 10 + (uint32_t)thread; }
 static inline uint32_t step_of(struct world *w, enum code_segment_kind is, int place)
 {
-    return code_segments_code(
-        &w->into->steps,
-        (struct code_segment_key){.from = (uint32_t)place + 1, .to = (uint32_t)place + 1, .is = (uint8_t)is});
+    return code_segments_code(&w->into->steps,
+                              (struct code_segment_key){.from = (uint32_t)place + 1,
+                                                        .to = (uint32_t)place + 1,
+                                                        .is = (uint8_t)is});
 }
 
 static inline struct record *record(struct actor *a)
@@ -113,11 +114,11 @@ static inline struct record *woke(struct world *w, int thread, enum wait_class c
     r->waits = true;
     r->step = step_of(w, rest, 20 + (int)class);
     r->wait = (struct wait_record){.from_ns = a->begin,
-                            .to_ns = to_ns,
-                            .thread = line_of(thread),
-                            .place = 20 + (uint32_t)a->at,
-                            .type = (uint32_t)a->ops[a->at - 1].is,
-                            .class = (uint8_t) class};
+                                   .to_ns = to_ns,
+                                   .thread = line_of(thread),
+                                   .place = 20 + (uint32_t)a->at,
+                                   .type = (uint32_t)a->ops[a->at - 1].is,
+                                   .class = (uint8_t) class};
     a->now = to_ns;
     a->is = READY;
     return r;
@@ -377,9 +378,9 @@ static inline void tell(struct world *w, int thread)
         intervals_add_run(w->into, line, r->step, r->to_ns, 1);
     if (r->gathered_ns != INTERVALS_NEVER)
         intervals_add_gathering(w->into, line,
-                           (struct gathering){.came_ns = r->waits ? r->wait.from_ns : r->to_ns,
-                                              .at_ns = r->gathered_ns,
-                                              .group = r->group});
+                                (struct gathering){.came_ns = r->waits ? r->wait.from_ns : r->to_ns,
+                                                   .at_ns = r->gathered_ns,
+                                                   .group = r->group});
     if (r->waits) /* the group was whole before it went on */
         intervals_add_wait(w->into, r->wait, r->segments, r->count, r->step);
     r->to_ns = end_of(r);

@@ -29,7 +29,8 @@ static inline uint64_t put_part(void *context, const void *bytes, size_t size)
     uint64_t place = parts->once ? (uintptr_t)map_get(&parts->by_content, hash, size) : 0;
     if (place)
         return place;
-    parts->items = array_reserve(parts->items, &parts->room, parts->count + 1, sizeof *parts->items);
+    parts->items =
+        array_reserve(parts->items, &parts->room, parts->count + 1, sizeof *parts->items);
     struct part *part = &parts->items[parts->count++];
     *part = (struct part){calloc(size + 8, 1), size};
     assert_non_null(part->bytes);

@@ -41,11 +41,11 @@ static struct call_context_thread thread(void)
     t.items = calloc(5, sizeof *t.items);
     for (uint32_t i = 0; i < 5; i++)
         t.items[i].sums = (struct snapshot_context){.index = i,
-                                                .is = {.parent = parents[i], .lands = i},
-                                                .calls = calls[i],
-                                                .ended = calls[i],
-                                                .least_ns = UINT64_MAX,
-                                                .own_ns = own[i] * MS};
+                                                    .is = {.parent = parents[i], .lands = i},
+                                                    .calls = calls[i],
+                                                    .ended = calls[i],
+                                                    .least_ns = UINT64_MAX,
+                                                    .own_ns = own[i] * MS};
     return t;
 }
 
@@ -172,7 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_adds_up),
                                        cmocka_unit_test(more_ends_than_begins),
-        cmocka_unit_test(ends_of_another_thread),
+                                       cmocka_unit_test(ends_of_another_thread),
                                        cmocka_unit_test(arcs),
                                        cmocka_unit_test(paths),
                                        cmocka_unit_test(longer_than_it_lived),

@@ -67,7 +67,8 @@ static void give(struct worker *w, struct heap_thread_cache *mine, uint32_t k)
     shared[k].block = NULL;
 }
 
-static void take(struct worker *w, struct heap_thread_cache *mine, uint32_t k, size_t bytes, uint32_t node)
+static void take(struct worker *w, struct heap_thread_cache *mine, uint32_t k, size_t bytes,
+                 uint32_t node)
 {
     struct heap_caller by = {.thread = w->thread, .node = w->nodes[node], .now_ns = 1000};
     shared[k].block = malloc(bytes);
@@ -308,7 +309,8 @@ static void what_is_full_says_so(void **state)
     uint64_t all = 0, still = 0, most = HEAP_SUMS + 1000;
     (void)state;
     for (uint64_t i = 1; i <= most; i++) { /* one page, so that its places are not enough */
-        struct heap_caller by = {.thread = 1, .node = stack_table_find_node(heap, HEAP_NODE_WHOLE, i)};
+        struct heap_caller by = {.thread = 1,
+                                 .node = stack_table_find_node(heap, HEAP_NODE_WHOLE, i)};
         heap_block_add(heap, &mine, &by, at(0x100000 + i % 2048 * 2), 1, 1, HEAP_MALLOC);
     }
     assert_int_equal(head->sums, HEAP_SUMS);
@@ -472,7 +474,8 @@ static void the_journal_is_read(void **state)
     encode_u32(&body, 2);
     encode_u8(&body, HEAP_NEW);
     read_cut_and_twice(&by, &body);
-    assert_int_equal(heap_totals_block_count(run), 1); /* those of the second time took their place */
+    assert_int_equal(heap_totals_block_count(run),
+                     1); /* those of the second time took their place */
     assert_int_equal(heap_totals_block_at(run, 0)->usable, 108);
     assert_int_equal(heap_totals_process_for(run, 3)->blocks_left, 4);
     encoder_free(&body);

@@ -13,11 +13,11 @@
 #define EQUAL(k, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, yes, no)
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
 #define SAYS(call, ...)                                                                            \
-    seccomp_bpf_run((struct sock_filter[]){__VA_ARGS__},                                                  \
-             sizeof(struct sock_filter[]){__VA_ARGS__} / sizeof(struct sock_filter), call)
+    seccomp_bpf_run((struct sock_filter[]){__VA_ARGS__},                                           \
+                    sizeof(struct sock_filter[]){__VA_ARGS__} / sizeof(struct sock_filter), call)
 #define NOT_BY(...)                                                                                \
-    seccomp_denied_by((struct sock_filter[]){__VA_ARGS__},                                            \
-                   sizeof(struct sock_filter[]){__VA_ARGS__} / sizeof(struct sock_filter))
+    seccomp_denied_by((struct sock_filter[]){__VA_ARGS__},                                         \
+                      sizeof(struct sock_filter[]){__VA_ARGS__} / sizeof(struct sock_filter))
 #define RETURN_A BPF_STMT(BPF_RET | BPF_A, 0)
 #define SET_A(k) BPF_STMT(BPF_LD | BPF_IMM, k)
 #define ALU(op, k) BPF_STMT(BPF_ALU | (op) | BPF_K, k)
@@ -88,7 +88,8 @@ static void test_allowed(void **state)
                      BIT(ALLOWED_PEEK));
     assert_int_equal(NOT_BY(KILLS(SYS_sigaltstack), RETURN(SECCOMP_RET_LOG)), BIT(ALLOWED_STACKS));
     assert_int_equal(NOT_BY(KILLS(SYS_sendto), RETURN(SECCOMP_RET_ALLOW)), BIT(ALLOWED_RECORDING));
-    assert_int_equal(seccomp_denied_by(NULL, 0), (BIT(ALLOWED_COUNT) - 1) & ~BIT(ALLOWED_RECORDING));
+    assert_int_equal(seccomp_denied_by(NULL, 0),
+                     (BIT(ALLOWED_COUNT) - 1) & ~BIT(ALLOWED_RECORDING));
 }
 
 static void test_one_clock(void **state)

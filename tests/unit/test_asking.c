@@ -45,7 +45,8 @@ static void read_all(struct told *told, struct encoder *out)
     encoder_free(out);
 }
 
-static bool ask(struct request_queue *desk, uint32_t id, enum request_type what, struct encoder *body, struct encoder *out)
+static bool ask(struct request_queue *desk, uint32_t id, enum request_type what,
+                struct encoder *body, struct encoder *out)
 {
     struct decoder in = decoder_init(body ? body->data : NULL, body ? body->size : 0);
     request_queue_add(desk, &(struct request_header){id, (uint16_t)what}, &in, out);

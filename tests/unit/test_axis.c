@@ -61,7 +61,8 @@ static void times_are_where_their_marks_are(void **state)
             while (last + 1 < MARKS && (events[last + 1].time_ns == events[i].time_ns))
                 last++;
             if (i != 20 && last != 20)
-                assert_true(fabs(time_axis_x_pt(axis, events[i].time_ns) - marks[last].x_pt) < 1e-9);
+                assert_true(fabs(time_axis_x_pt(axis, events[i].time_ns) - marks[last].x_pt) <
+                            1e-9);
         }
         double before = LEFT;
         for (int64_t ns = 0; ns < to + 100; ns += 1 + to / 997) {

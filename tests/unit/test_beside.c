@@ -19,13 +19,13 @@ struct made {
 };
 
 static struct event_id put(struct made *m, uint32_t line, unsigned thread, enum relation relation,
-                      struct event_id *partner, const char *type)
+                           struct event_id *partner, const char *type)
 {
     struct event_info e = {.at = {line, ++m->numbers[line]},
-                            .thread = m->threads[thread],
-                            .relation = (uint8_t)relation,
-                            .partners = partner,
-                            .partner_count = partner != NULL};
+                           .thread = m->threads[thread],
+                           .relation = (uint8_t)relation,
+                           .partners = partner,
+                           .partner_count = partner != NULL};
     assert_true(alignment_event(m->beside, m->run, &e, type));
     m->at[m->count] = e.at;
     m->before[m->count][0] = (struct event_id){line, e.at.number - 1};
@@ -58,7 +58,7 @@ static void begin(struct made *m, struct trace_alignment *beside, unsigned run, 
 static void visit(struct made *m, unsigned thread, unsigned lock)
 {
     struct event_id here = {m->threads[thread], m->numbers[m->threads[thread]] + 1},
-               there = {m->locks[lock], m->numbers[m->locks[lock]] + 1};
+                    there = {m->locks[lock], m->numbers[m->locks[lock]] + 1};
     struct event_id before = m->last[thread];
     bool later = random() & 1; /* either half may be the first in the log */
     for (unsigned i = 0; i < 2; i++) {
@@ -138,8 +138,10 @@ static void a_flip_differs_from_there_on(void **context)
     visit(&c, 2, 0), visit(&c, 1, 0);
     visit(&a, 3, 1), visit(&c, 3, 1); /* concurrent with all that */
     align_traces(b);
-    assert_true(event_id_equal(alignment_first_divergence(b, 0), (struct event_id){a.threads[1], 3}));
-    assert_true(event_id_equal(alignment_first_divergence(b, 1), (struct event_id){c.threads[2], 2}));
+    assert_true(
+        event_id_equal(alignment_first_divergence(b, 0), (struct event_id){a.threads[1], 3}));
+    assert_true(
+        event_id_equal(alignment_first_divergence(b, 1), (struct event_id){c.threads[2], 2}));
     for (unsigned i = same; i < same + 4; i++)
         assert_int_equal(alignment_may_diverge_at(b, 0, a.at[i]), i < same + 2);
     assert_int_equal(alignment_line(b, 0, a.threads[2]), c.threads[2]);
@@ -194,10 +196,11 @@ static void what_is_missing_is_refused(void **context)
     (void)context;
     struct trace_alignment *b = alignment_new();
     struct event_info gap = {.at = {1, 2}, .thread = 1},
-                       pending = {.at = {1, 1}, .thread = 1, .state = EVENT_PENDING};
+                      pending = {.at = {1, 1}, .thread = 1, .state = EVENT_PENDING};
     assert_false(alignment_event(b, 0, &gap, "call"));
     assert_false(alignment_event(b, 0, &pending, "call"));
-    struct event_id loop[] = {{2, 1}, {1, 1}}; /* a circle, which no server tells, ends all the same */
+    struct event_id loop[] = {{2, 1},
+                              {1, 1}}; /* a circle, which no server tells, ends all the same */
     struct event_info one = {.at = {1, 1}, .thread = 1, .after = &loop[0], .after_count = 1};
     struct event_info two = {.at = {2, 1}, .thread = 2, .after = &loop[1], .after_count = 1};
     assert_true(alignment_event(b, 0, &one, "call"));

@@ -82,7 +82,8 @@ static int64_t charged(enum path_list_kind which, int label, int kind, int direc
     struct attribution charges = {0};
     int64_t sum = 0;
     for (uint32_t i = 0; i < all.segment_count; i++) {
-        attribution_compute(&charges, &why, i, which, all.segments[i].to_ns - wait_interval_begin(&all, i));
+        attribution_compute(&charges, &why, i, which,
+                            all.segments[i].to_ns - wait_interval_begin(&all, i));
         for (size_t j = 0; j < charges.count; j++) {
             const struct attributed_time *c = &charges.items[j];
             if ((label < 0 || label_of(c->pair) == label) && (kind < 0 || c->kind == kind) &&
@@ -245,11 +246,11 @@ static int64_t until[THREADS];
 static struct wait_groups grouped(enum wait_group_by by, int64_t from_ms, int64_t to_ms)
 {
     struct wait_groups groups = {.why = &why,
-                            .grouping = {.by = by,
-                                         .which = PATH_EXPANDED,
-                                         .from_ns = from_ms * MS,
-                                         .until_ns = until,
-                                         .until_count = THREADS}};
+                                 .grouping = {.by = by,
+                                              .which = PATH_EXPANDED,
+                                              .from_ns = from_ms * MS,
+                                              .until_ns = until,
+                                              .until_count = THREADS}};
     for (int i = 0; i < THREADS; i++)
         until[i] = to_ms * MS;
     assert_true(wait_groups_step(&groups, UINT64_MAX));

@@ -28,10 +28,10 @@ static struct call_context_thread told(uint64_t more)
     for (uint32_t i = 0; i < COUNT; i++) {
         struct snapshot_context *s = &t.items[i].sums;
         *s = (struct snapshot_context){.index = i,
-                                   .is = {.parent = parents[i], .lands = i, .site = sites[i]},
-                                   .calls = i > 0,
-                                   .ended = i > 0,
-                                   .own_ns = took[2 * i] + (i ? more : 0)};
+                                       .is = {.parent = parents[i], .lands = i, .site = sites[i]},
+                                       .calls = i > 0,
+                                       .ended = i > 0,
+                                       .own_ns = took[2 * i] + (i ? more : 0)};
     }
     for (uint32_t i = 2; i < COUNT; i++)
         t.items[parents[i]].sums.own_ns += took[2 * i + 1];
@@ -50,8 +50,8 @@ static struct scope_blocks blocks_in(uint32_t scope, bool together, unsigned thr
     return b;
 }
 
-static void is(const struct scope_block *b, uint64_t after, uint64_t until, uint64_t times, int64_t ns,
-               uint32_t parent)
+static void is(const struct scope_block *b, uint64_t after, uint64_t until, uint64_t times,
+               int64_t ns, uint32_t parent)
 {
     assert_int_equal(b->after, after);
     assert_int_equal(b->until, until);
@@ -138,9 +138,11 @@ static void by_entries(void **state)
     uint64_t ns[2 * COUNT] = {0};
     struct scope_block_times t = {.ns = ns, .count = 2 * COUNT, .step = UINT32_MAX};
     static const struct call_record all[] = {
-        {CALL_RECORD_BEGINS, 1, 1000, 0}, {CALL_RECORD_BEGINS, 2, 1010, 0},  {CALL_RECORD_BEGINS, 4, 1030, 0},
-        {CALL_RECORD_ENDED, 4, 1090, 0},  {CALL_RECORD_ENDED, 2, 1095, 0},   {CALL_RECORD_LOST, 0, 1125, 9},
-        {CALL_RECORD_ENDED, 1, 2000, 0},  {CALL_RECORD_BEGINS, 99, 2001, 0}, {CALL_RECORD_ENDED, 99, 2002, 0}};
+        {CALL_RECORD_BEGINS, 1, 1000, 0}, {CALL_RECORD_BEGINS, 2, 1010, 0},
+        {CALL_RECORD_BEGINS, 4, 1030, 0}, {CALL_RECORD_ENDED, 4, 1090, 0},
+        {CALL_RECORD_ENDED, 2, 1095, 0},  {CALL_RECORD_LOST, 0, 1125, 9},
+        {CALL_RECORD_ENDED, 1, 2000, 0},  {CALL_RECORD_BEGINS, 99, 2001, 0},
+        {CALL_RECORD_ENDED, 99, 2002, 0}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         scope_block_times_entry(&t, &all[i]);
     assert_int_equal(ns[2], 10);
@@ -163,22 +165,24 @@ static void branches(void **state)
     static const uint64_t at[] = {0, 90, 16, 18, 25};
     struct call_context_thread t = {.count = 5, .items = calloc(5, sizeof *t.items)};
     for (uint32_t i = 1; i < 5; i++)
-        t.items[i].sums = (struct snapshot_context){
-            .index = i,
-            .is = {.parent = in[i], .lands = i, .site = at[i]},
-            .calls = i == 1 || i == 4 ? 2 : 1,
-            .ended = i == 1 || i == 4 ? 2 : 1};
+        t.items[i].sums =
+            (struct snapshot_context){.index = i,
+                                      .is = {.parent = in[i], .lands = i, .site = at[i]},
+                                      .calls = i == 1 || i == 4 ? 2 : 1,
+                                      .ended = i == 1 || i == 4 ? 2 : 1};
     struct scope_block_thread thread = {&t, 0, 5, are, at};
     struct scope_block_times times = {.ns = calloc(10, sizeof(uint64_t)),
-                                .count = 10,
-                                .step = UINT32_MAX,
-                                .thread = &thread,
-                                .scope = A};
+                                      .count = 10,
+                                      .step = UINT32_MAX,
+                                      .thread = &thread,
+                                      .scope = A};
     static const struct call_record all[] = {
-        {CALL_RECORD_BEGINS, 1, 1000, 0}, {CALL_RECORD_BEGINS, 2, 1001, 0}, {CALL_RECORD_ENDED, 2, 1002, 0},
-        {CALL_RECORD_BEGINS, 4, 1012, 0}, {CALL_RECORD_ENDED, 4, 1013, 0},  {CALL_RECORD_ENDED, 1, 1014, 0},
-        {CALL_RECORD_BEGINS, 1, 2000, 0}, {CALL_RECORD_BEGINS, 3, 2003, 0}, {CALL_RECORD_ENDED, 3, 2004, 0},
-        {CALL_RECORD_BEGINS, 4, 2034, 0}, {CALL_RECORD_ENDED, 4, 2035, 0},  {CALL_RECORD_ENDED, 1, 2036, 0}};
+        {CALL_RECORD_BEGINS, 1, 1000, 0}, {CALL_RECORD_BEGINS, 2, 1001, 0},
+        {CALL_RECORD_ENDED, 2, 1002, 0},  {CALL_RECORD_BEGINS, 4, 1012, 0},
+        {CALL_RECORD_ENDED, 4, 1013, 0},  {CALL_RECORD_ENDED, 1, 1014, 0},
+        {CALL_RECORD_BEGINS, 1, 2000, 0}, {CALL_RECORD_BEGINS, 3, 2003, 0},
+        {CALL_RECORD_ENDED, 3, 2004, 0},  {CALL_RECORD_BEGINS, 4, 2034, 0},
+        {CALL_RECORD_ENDED, 4, 2035, 0},  {CALL_RECORD_ENDED, 1, 2036, 0}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         scope_block_times_entry(&times, &all[i]);
     struct scope_blocks b = {.scope = A};
@@ -231,10 +235,9 @@ static void counted_only(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seven_steps), cmocka_unit_test(together),
-        cmocka_unit_test(not_told),    cmocka_unit_test(no_places),
-        cmocka_unit_test(by_entries),  cmocka_unit_test(branches),
-        cmocka_unit_test(counted_only)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(seven_steps), cmocka_unit_test(together),
+                                       cmocka_unit_test(not_told),    cmocka_unit_test(no_places),
+                                       cmocka_unit_test(by_entries),  cmocka_unit_test(branches),
+                                       cmocka_unit_test(counted_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

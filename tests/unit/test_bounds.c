@@ -42,7 +42,8 @@ static void tell(struct told *told, const struct truth *t, int64_t length, size_
     }
 }
 
-static size_t cuts_of(struct clock_half_plane *cuts, const struct told *told, double middle, bool all)
+static size_t cuts_of(struct clock_half_plane *cuts, const struct told *told, double middle,
+                      bool all)
 {
     struct clock_messages forth = {0}, back = {0};
     for (size_t i = 0; i < told->forths; i++)
@@ -70,12 +71,14 @@ static bool fits(const struct clock_half_plane *cuts, size_t count, double drift
 }
 
 /* The corners of what is left lie where two cuts meet: all pairs are tried. */
-static struct clock_interval oracle(const struct clock_half_plane *cuts, size_t count, double x, bool drifts)
+static struct clock_interval oracle(const struct clock_half_plane *cuts, size_t count, double x,
+                                    bool drifts)
 {
     struct clock_interval all = {INFINITY, -INFINITY};
     for (size_t i = 0; i < count + 2; i++)
         for (size_t k = 0; k < i; k++) {
-            double slack_k = k < count ? cuts[k].is_upper ? CLOCK_REGION_LEAST_NS : -CLOCK_REGION_LEAST_NS : 0;
+            double slack_k =
+                k < count ? cuts[k].is_upper ? CLOCK_REGION_LEAST_NS : -CLOCK_REGION_LEAST_NS : 0;
             double drift, at;
             if (k >= count)
                 continue; /* two edges of all that can be */
@@ -120,14 +123,16 @@ static void bounds_hold_and_are_the_narrowest(void **state)
         assert_true(region.count > 0);
         assert_true(region.slack_ns == CLOCK_REGION_LEAST_NS); /* these clocks go evenly */
         struct clock_interval shown = clock_region_map(&region, (struct clock_interval){at, at}),
-                       drift = clock_region_drift(&region);
+                              drift = clock_region_drift(&region);
         int64_t real = there(&truth, (int64_t)(at + middle)) - (int64_t)middle;
         assert_true(shown.low <= (double)real && (double)real <= shown.high);
         assert_true(drift.low <= truth.drift && truth.drift <= drift.high);
-        struct clock_interval most = oracle(every, all, at, false), ppm = oracle(every, all, at, true);
+        struct clock_interval most = oracle(every, all, at, false),
+                              ppm = oracle(every, all, at, true);
         assert_true(fabs(shown.low + 1 - most.low) < 1 && fabs(shown.high - 1 - most.high) < 1);
         assert_true(fabs(drift.low - ppm.low) < 1e-9 && fabs(drift.high - ppm.high) < 1e-9);
-        struct clock_interval back = clock_region_map_back(&region, (struct clock_interval){(double)real, (double)real});
+        struct clock_interval back =
+            clock_region_map_back(&region, (struct clock_interval){(double)real, (double)real});
         assert_true(back.low <= at && at <= back.high);
         struct clock_corner centre = clock_region_center(&region);
         assert_true(fits(every, all, centre.drift, centre.at));
@@ -143,7 +148,8 @@ static void uneven_clocks_are_said_to_be(void **state)
     for (int64_t i = 0; i < 4; i++) { /* to and fro within 2 us, each time by another clock */
         int64_t off = i % 2 ? 100000 : 0;
         told.forth[told.forths++] = (struct clock_message){i * 1000000, i * 1000000 + 1000 + off};
-        told.back[told.backs++] = (struct clock_message){i * 1000000 + 1000 + off, i * 1000000 + 2000};
+        told.back[told.backs++] =
+            (struct clock_message){i * 1000000 + 1000 + off, i * 1000000 + 2000};
     }
     clock_region_from(&region, cuts, cuts_of(cuts, &told, 0, false));
     assert_true(region.count > 0);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct icicle_layout *b, uint16_t depth, const char *name, int64_t own, int64_t size)
+static void add(struct icicle_layout *b, uint16_t depth, const char *name, int64_t own,
+                int64_t size)
 {
     struct icicle_node *node = icicle_layout_add(b, depth, xstrdup(name));
     node->own = own;

@@ -6,36 +6,36 @@
 #include <stdlib.h>
 
 /* main 1 calls f 2; what each has taken by then. */
-static void tell(struct call_contexts *all, uint64_t time_ns, uint64_t calls, uint64_t own, uint64_t off,
-                 uint64_t open_last)
+static void tell(struct call_contexts *all, uint64_t time_ns, uint64_t calls, uint64_t own,
+                 uint64_t off, uint64_t open_last)
 {
     struct call_context_thread *t = call_contexts_thread(all, 0, 5);
     struct encoder body = {0};
     const char *why;
     bool is = t->count == 0;
-    encode_snapshot_head(&body,
-                  &(struct snapshot_head){.time_ns = time_ns, .flags = SNAPSHOT_CPU, .folded = calls});
+    encode_snapshot_head(
+        &body, &(struct snapshot_head){.time_ns = time_ns, .flags = SNAPSHOT_CPU, .folded = calls});
     encode_snapshot_context(&body, UINT32_MAX,
-                     &(struct snapshot_context){.index = 1,
-                                            .is = {0, 1, SCOPE_FUNCTION, 0x100},
-                                            .calls = 1,
-                                            .least_ns = UINT64_MAX,
-                                            .open = 1,
-                                            .open_real_ns = time_ns},
-                     is);
+                            &(struct snapshot_context){.index = 1,
+                                                       .is = {0, 1, SCOPE_FUNCTION, 0x100},
+                                                       .calls = 1,
+                                                       .least_ns = UINT64_MAX,
+                                                       .open = 1,
+                                                       .open_real_ns = time_ns},
+                            is);
     encode_snapshot_context(&body, 1,
-                     &(struct snapshot_context){.index = 2,
-                                            .is = {1, 2, SCOPE_FUNCTION, 0x200},
-                                            .calls = calls,
-                                            .ended = calls,
-                                            .real_ns = own + off,
-                                            .least_ns = 1,
-                                            .most_ns = 9,
-                                            .own_ns = own,
-                                            .off_ns = off,
-                                            .open = open_last ? 1 : 0,
-                                            .open_last_ns = open_last},
-                     is);
+                            &(struct snapshot_context){.index = 2,
+                                                       .is = {1, 2, SCOPE_FUNCTION, 0x200},
+                                                       .calls = calls,
+                                                       .ended = calls,
+                                                       .real_ns = own + off,
+                                                       .least_ns = 1,
+                                                       .most_ns = 9,
+                                                       .own_ns = own,
+                                                       .off_ns = off,
+                                                       .open = open_last ? 1 : 0,
+                                                       .open_last_ns = open_last},
+                            is);
     assert_true(call_contexts_update(t, body.data, body.size, &why));
     call_contexts_keep(all, t, body.data, body.size);
     encoder_free(&body);
@@ -56,8 +56,9 @@ static const struct snapshot_context *f_of(const struct profile_range *part)
     return &part->thread.items[2].sums;
 }
 
-static void thread_schedule_next_is(const struct call_contexts *all, uint64_t from, uint64_t to, uint64_t begin,
-                    uint64_t end, uint64_t calls, uint64_t own, uint64_t off)
+static void thread_schedule_next_is(const struct call_contexts *all, uint64_t from, uint64_t to,
+                                    uint64_t begin, uint64_t end, uint64_t calls, uint64_t own,
+                                    uint64_t off)
 {
     struct profile_range part = profile_range_make(&all->threads[0], from, to);
     assert_int_equal(part.from_ns, begin);
@@ -90,7 +91,8 @@ static void what_is_known_later_counts_once(void **state)
 {
     (void)state;
     struct call_contexts all = told();
-    thread_schedule_next_is(&all, 200, 300, 200, 300, 4, 41, 0); /* 70 own, of which 30 less off: self 127 - 86 */
+    thread_schedule_next_is(&all, 200, 300, 200, 300, 4, 41,
+                            0); /* 70 own, of which 30 less off: self 127 - 86 */
     call_contexts_free(&all);
 }
 

@@ -57,11 +57,11 @@ static struct viewport seen(double zoom, bool vertical)
     settings = (struct viewer_settings){.look.vertical = vertical};
     heard = 0;
     return (struct viewport){.place = {.zoom = zoom, .from = -20},
-                           .width_px = 500,
-                           .height_px = 260,
-                           .scene_cache = &stage,
-                           .settings = &settings,
-                           .listener = &news};
+                             .width_px = 500,
+                             .height_px = 260,
+                             .scene_cache = &stage,
+                             .settings = &settings,
+                             .listener = &news};
 }
 
 static void a_left_edge_that_is_set_is_there(void **state)
@@ -206,11 +206,11 @@ static void few_rows_fill_the_height(void **state)
 static void pinned_rows_come_first_with_their_clusters(void **state)
 {
     static const struct view_state_row before[] = {{.line = 1},
-                                              {.line = 2, .joins = true},
-                                              {.line = 3, .pinned = true},
-                                              {.line = 4, .joins = true},
-                                              {.line = 5},
-                                              {.line = 6, .pinned = true, .hidden = true}};
+                                                   {.line = 2, .joins = true},
+                                                   {.line = 3, .pinned = true},
+                                                   {.line = 4, .joins = true},
+                                                   {.line = 5},
+                                                   {.line = 6, .pinned = true, .hidden = true}};
     static const uint32_t after[] = {3, 4, 6, 1, 2, 5};
     struct view_state place = {.rows = g_memdup2(before, sizeof before), .row_count = 6};
     view_state_pinned_first(&place);

@@ -34,8 +34,7 @@ static void begin(void)
 
 static struct table_cell text(const char *s)
 {
-    return s ? (struct table_cell){.is = CELL_TEXT, .text = xstrdup(s)}
-             : (struct table_cell){0};
+    return s ? (struct table_cell){.is = CELL_TEXT, .text = xstrdup(s)} : (struct table_cell){0};
 }
 
 static void add(struct given g)
@@ -91,12 +90,12 @@ static struct scene *build(const struct worker_rows *c, bool by_time)
     static struct row_info row = {.line = 1};
     struct trace_metadata book = {.line_count = 2};
     struct window_info w = {.rows = &row,
-                             .row_count = 1,
-                             .events = events,
-                             .event_count = 2,
-                             .last = 100,
-                             .by_time = by_time,
-                             .time_ns = 1000};
+                            .row_count = 1,
+                            .events = events,
+                            .event_count = 2,
+                            .last = 100,
+                            .by_time = by_time,
+                            .time_ns = 1000};
     struct scene_options options = {.column_ns = by_time ? 1000 : 0, .carriers = c, .legend = true};
     return scene_build(&w, &book, &options);
 }

@@ -92,11 +92,13 @@ static void make(struct world *w)
 
 /* ---- comparing ---- */
 
-static void read_list(const struct wait_attribution *why, struct list_pool_reader reader, struct amounts *into)
+static void read_list(const struct wait_attribution *why, struct list_pool_reader reader,
+                      struct amounts *into)
 {
     *into = (struct amounts){0};
     for (struct path_share share; list_pool_next(&reader, &share);)
-        count_one(into, wait_attribution_pair(why, share.pair).step, wait_attribution_pair(why, share.pair).thread, share.ns);
+        count_one(into, wait_attribution_pair(why, share.pair).step,
+                  wait_attribution_pair(why, share.pair).thread, share.ns);
 }
 
 static int64_t sum_of(const struct amounts *amounts)
@@ -117,7 +119,8 @@ static void same_amounts(const struct amounts *a, const struct amounts *b)
                          (long)a->ns[s][l], (long)b->ns[s][l]);
 }
 
-static void charges_add_up(const struct wait_attribution *why, uint32_t segment, struct attribution *charges)
+static void charges_add_up(const struct wait_attribution *why, uint32_t segment,
+                           struct attribution *charges)
 {
     const struct intervals *all = why->paths.all;
     int64_t length = all->segments[segment].to_ns - wait_interval_begin(all, segment);
@@ -208,7 +211,8 @@ static void what_is_computed_is_what_is_counted(void **state)
 static uint32_t in_function(struct intervals *all, uint32_t path, uint32_t after, uint32_t function)
 {
     return code_segments_code(
-        &all->steps, (struct code_segment_key){.from = path, .to = after, .is = STEP_CALLS, .scope = function});
+        &all->steps,
+        (struct code_segment_key){.from = path, .to = after, .is = STEP_CALLS, .scope = function});
 }
 
 /* Two that were made at once meet at 100: one did the same function as the other, elsewhere in it and called by another; and
@@ -224,9 +228,9 @@ static void what_both_did_is_told_by_the_function(void **state)
     intervals_add_activity(&all, 1, in_function(&all, 1, 0, 1), 20, 0, 0);
     intervals_add_activity(&all, 2, in_function(&all, 2, 3, 1), 60, 1, 0);
     intervals_add_activity(&all, 2, in_function(&all, 4, 0, 4), 100, 1, 0);
-    intervals_add_wait(&all,
-                     (struct wait_record){.from_ns = 20, .to_ns = 100, .thread = 1, .begin = 0, .end = 2},
-                     &(struct wait_interval){.to_ns = 100, .thread = 2}, 1, 0);
+    intervals_add_wait(
+        &all, (struct wait_record){.from_ns = 20, .to_ns = 100, .thread = 1, .begin = 0, .end = 2},
+        &(struct wait_interval){.to_ns = 100, .thread = 2}, 1, 0);
     assert_true(wait_attribution_step(&why, UINT64_MAX));
     attribution_compute(&charges, &why, 0, PATH_EXPANDED, 80);
     assert_int_equal(charges.count, 2);
@@ -252,9 +256,9 @@ static void when_more_than_one_ran(void **state)
     intervals_add_run(&all, 1, step, 10, 0);
     intervals_add_run(&all, 1, step, 20, 1);
     intervals_add_run(&all, 2, step, 100, 2);
-    intervals_add_wait(&all,
-                     (struct wait_record){.from_ns = 20, .to_ns = 90, .thread = 1, .begin = 1, .end = 3},
-                     &(struct wait_interval){.to_ns = 90, .thread = 2}, 1, 0);
+    intervals_add_wait(
+        &all, (struct wait_record){.from_ns = 20, .to_ns = 90, .thread = 1, .begin = 1, .end = 3},
+        &(struct wait_interval){.to_ns = 90, .thread = 2}, 1, 0);
     intervals_add_run(&all, 1, step, 130, 4);
     concurrency_levels_make(&levels, &all);
     assert_int_equal(concurrency_levels_above(&levels, 0, 130, &near), 30);

@@ -76,7 +76,8 @@ static void in_letters_each_has_a_row(void **state)
     (void)state;
     struct chart_pixel one[20], two[20] = {{{0}}};
     struct chart_row rows[2] = {{"T:one", one}, {"T:b", two}};
-    struct state_chart c = {.title = "x", .rows = rows, .row_count = 2, .from_ns = 0, .to_ns = 1000};
+    struct state_chart c = {
+        .title = "x", .rows = rows, .row_count = 2, .from_ns = 0, .to_ns = 1000};
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);

@@ -14,7 +14,8 @@
 
 static struct profile_region_cell *cell_at(struct region_reader *r, uint32_t code)
 {
-    return (struct profile_region_cell *)(void *)((char *)(uintptr_t)r->head + REGION_CELLS_AT) + code;
+    return (struct profile_region_cell *)(void *)((char *)(uintptr_t)r->head + REGION_CELLS_AT) +
+           code;
 }
 
 static struct profile_region_head *head_of(struct region_reader *r)
@@ -22,7 +23,10 @@ static struct profile_region_head *head_of(struct region_reader *r)
     return (struct profile_region_head *)(uintptr_t)r->head;
 }
 
-static void begin(struct region_reader *r) { *r = (struct region_reader){.head = calloc(1, REGION_MAP_BYTES)}; }
+static void begin(struct region_reader *r)
+{
+    *r = (struct region_reader){.head = calloc(1, REGION_MAP_BYTES)};
+}
 
 static void end(struct region_reader *r)
 {
@@ -144,7 +148,8 @@ static void samples_hold_until_the_next(void **state)
     assert_int_equal(s->most, 8);
     assert_int_equal(s->last, 5);
     assert_true(s->total > 259.5 && s->total < 260.5); /* 2 for 10, 8 for 30 */
-    const struct os_metric_series *f = os_metrics_find(run, 0, 0, OS_METRICS_OWN + METRIC_WATCHED_CODES + 1);
+    const struct os_metric_series *f =
+        os_metrics_find(run, 0, 0, OS_METRICS_OWN + METRIC_WATCHED_CODES + 1);
     assert_non_null(f);
     assert_int_equal(f->points[f->count - 1].value, 5);
     run_free(run);

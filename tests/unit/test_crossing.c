@@ -28,7 +28,8 @@ static int side(const struct order *order, const struct layout_result *p, uint64
     return 1;
 }
 
-static bool has(const struct crossing_info *found, size_t count, struct event_id from, struct event_id to)
+static bool has(const struct crossing_info *found, size_t count, struct event_id from,
+                struct event_id to)
 {
     size_t times = 0;
     for (size_t i = 0; i < count; i++)
@@ -39,7 +40,8 @@ static bool has(const struct crossing_info *found, size_t count, struct event_id
 
 static unsigned seen;
 
-static void compare(const struct order *order, const struct layout_result *p, const uint32_t *row_of)
+static void compare(const struct order *order, const struct layout_result *p,
+                    const uint32_t *row_of)
 {
     struct crossing_info *found;
     size_t count = crossing_messages_find(order, p, row_of, LINES, &found), want = 0;
@@ -82,11 +84,11 @@ static void every_message_that_passes_by_is_found_once(void **state)
         for (uint64_t anchor = 0; anchor < EVENTS; anchor += 17) {
             struct layout_result p;
             struct layout_params placing = {.anchor = anchor,
-                                      .from = (int32_t)(seed % 5) - 2,
-                                      .columns = 1 + seed % 6,
-                                      .row_of = row_of,
-                                      .cluster = cluster,
-                                      .rows = LINES};
+                                            .from = (int32_t)(seed % 5) - 2,
+                                            .columns = 1 + seed % 6,
+                                            .row_of = row_of,
+                                            .cluster = cluster,
+                                            .rows = LINES};
             layout_columns(order, &placing, &p);
             if (p.more_left && p.more_right)
                 compare(order, &p, row_of);

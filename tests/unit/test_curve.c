@@ -55,10 +55,10 @@ static void levels_hold(void **state)
     add(run, USAGE_THREADS, false, 60, 2); /* until then it was looked at */
     struct time_series_set c =
         ask(run, (struct series_request){.from = 0,
-                                        .to = 100,
-                                        .pixels = 10,
-                                        .groups = SERIES_USAGE,
-                                        .meter = (char *)(uintptr_t) "resident"});
+                                         .to = 100,
+                                         .pixels = 10,
+                                         .groups = SERIES_USAGE,
+                                         .meter = (char *)(uintptr_t) "resident"});
     assert_int_equal(c.count, 1);
     assert_string_equal(c.items[0].program, "x[7]");
     assert_string_equal(c.items[0].unit, "bytes");
@@ -81,8 +81,8 @@ static void rates_are_what_was_added(void **state)
     add(run, USAGE_CPU_USER, false, 30, 0);
     add(run, USAGE_CPU_USER, false, 50, 20); /* one processor */
     add(run, USAGE_CPU_USER, true, 60, 40); /* two, and that was its end */
-    struct time_series_set c =
-        ask(run, (struct series_request){.from = 0, .to = 100, .pixels = 5, .groups = SERIES_USAGE});
+    struct time_series_set c = ask(
+        run, (struct series_request){.from = 0, .to = 100, .pixels = 5, .groups = SERIES_USAGE});
     const struct series_pixel *p = c.items[0].pixels;
     const int64_t one = (int64_t)SERIES_RATE_SCALE * 1000000000;
     assert_true(c.items[0].grows && c.items[0].exact);

@@ -29,7 +29,8 @@ static void forgotten_with_its_events(void **state)
             assert_true(activity_first(p.run, t) > first && activity_first(p.run, t) <= i - 100);
             assert_true(activity_first(p.run, t) + 200 > i);
         }
-        assert_true(activity_bytes(p.run) < 700 * (sizeof(struct activity_span) + 2 * sizeof *steps));
+        assert_true(activity_bytes(p.run) <
+                    700 * (sizeof(struct activity_span) + 2 * sizeof *steps));
     }
     assert_null(activity_span(p.run, t, activity_first(p.run, t) - 1));
     assert_null(activity_span(p.run, t, EVENTS));
@@ -115,7 +116,7 @@ static void whatever_is_told_fits_between_the_events(void **state)
             unsigned count = (unsigned)random_time(&random) % 7;
             for (unsigned k = 0; k < count; k++)
                 steps[k] = (struct code_segment){(random + k) % 3 ? 0 : ACTIVITY_REST, 1,
-                                                  random_time(&random)};
+                                                 random_time(&random)};
             if (i % 7) /* of some nothing is told */
                 tell(&p, t, at, (int64_t)i * PLAYED_MS, count, steps);
         }

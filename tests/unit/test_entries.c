@@ -81,7 +81,8 @@ static void takes_what_is_there(void **state)
     assert_int_equal(w.ring->wrong, 1);
     assert_int_equal(w.head->taken, 6);
     assert_true(call_entries_append(&all, 1, 7, out.data, out.size, &why));
-    assert_true(call_entries_append(&all, 1, 7, out.data, out.size, &why)); /* told again: no more */
+    assert_true(
+        call_entries_append(&all, 1, 7, out.data, out.size, &why)); /* told again: no more */
     const struct call_entries_thread *t = call_entries_for_thread(&all, 1, 7);
     assert_int_equal(t->begins, 2);
     assert_int_equal(t->lost, 5);
@@ -164,13 +165,14 @@ static void ends_of_the_deepest_are_their_own(void **state)
         out.size = 0;
         encode_call_records_head(&out, last);
         for (uint32_t i = 0; i < deep; i++)
-            encode_call_record(
-                &out, &last,
-                &(struct call_record){half ? CALL_RECORD_ENDED : CALL_RECORD_BEGINS, half ? 0 : 1 + i, last + 1, 0});
+            encode_call_record(&out, &last,
+                               &(struct call_record){half ? CALL_RECORD_ENDED : CALL_RECORD_BEGINS,
+                                                     half ? 0 : 1 + i, last + 1, 0});
         assert_true(call_entries_append(&all, 1, 7, out.data, out.size, &why));
     }
     for (uint64_t from = 0; from <= 1000 + deep; from += 1000 + deep) {
-        struct call_entries_walk walk = call_entries_walk(call_entries_for_thread(&all, 1, 7), from);
+        struct call_entries_walk walk =
+            call_entries_walk(call_entries_for_thread(&all, 1, 7), from);
         for (uint32_t left = deep; left && call_entries_next(&walk, &seen);) {
             if (seen.entry.is == CALL_RECORD_BEGINS)
                 continue;
@@ -210,7 +212,8 @@ static void draw(struct drawn *d, uint32_t thread, struct call_entries *all)
         bool begins = depth == 0 || (depth < 8 && rand() % 2);
         uint32_t context = begins ? 1 + (uint32_t)rand() % 8 : 0;
         encode_call_record(&out, &last,
-                  &(struct call_record){begins ? CALL_RECORD_BEGINS : CALL_RECORD_ENDED, context, now, 0});
+                           &(struct call_record){begins ? CALL_RECORD_BEGINS : CALL_RECORD_ENDED,
+                                                 context, now, 0});
         if (begins)
             d->calls[thread][1 + context % (SCOPES - 1)][now - 1000]++;
         if (begins)
@@ -276,10 +279,10 @@ static void compare(const struct drawn *d, const struct call_entries *all, int64
             since = from > 1000 ? from : 1000;
     for (uint32_t with = 1; with < SCOPES; with++) {
         struct scope_overlap o = {.with = with,
-                            .from_ns = from,
-                            .to_ns = to,
-                            .scopes = SCOPES,
-                            .sums = xcalloc(SCOPES, sizeof *o.sums)};
+                                  .from_ns = from,
+                                  .to_ns = to,
+                                  .scopes = SCOPES,
+                                  .sums = xcalloc(SCOPES, sizeof *o.sums)};
         for (uint32_t i = 0; i < all->count; i++)
             scope_overlap_add(&o, all->threads[i], scope_of, 9);
         for (uint64_t budget = 3; !scope_overlap_step(&o, &budget); budget = 3)
@@ -327,15 +330,16 @@ static void tell(struct call_entries *all, uint32_t code, const struct told *tol
     const char *why;
     encode_call_records_head(&out, last);
     for (; told->scope || told->ms; told++)
-        encode_call_record(&out, &last,
-                  &(struct call_record){told->scope ? CALL_RECORD_BEGINS : CALL_RECORD_ENDED, told->scope,
+        encode_call_record(
+            &out, &last,
+            &(struct call_record){told->scope ? CALL_RECORD_BEGINS : CALL_RECORD_ENDED, told->scope,
                                   told->ms * MS, 0});
     assert_true(call_entries_append(all, 0, code, out.data, out.size, &why));
     encoder_free(&out);
 }
 
-static void is_case(const struct seq_conc *c, uint32_t from, uint32_t to, uint8_t is, uint64_t calls,
-                    int64_t thread_ms, int64_t elapsed_ms)
+static void is_case(const struct seq_conc *c, uint32_t from, uint32_t to, uint8_t is,
+                    uint64_t calls, int64_t thread_ms, int64_t elapsed_ms)
 {
     for (size_t i = 0; i < c->count; i++) {
         const struct seq_conc_sums *s = &c->items[i];

@@ -129,7 +129,7 @@ static void an_event_that_is_not_there_has_no_counts(void **state)
 
 /* All hits that a search told. */
 static struct search_result search(const struct run *run, struct search_request request,
-                                 uint64_t budget)
+                                   uint64_t budget)
 {
     struct search_result all = {0};
     struct encoder body = {0};

@@ -263,7 +263,8 @@ static void others_after_the_signal(void **state)
     play_hold(&p, d, c.mutex, 38, 40, 47);
     go_on(&p, a, &c, 50);
     const struct intervals *all = learn(&p);
-    assert_string_equal(wait_list_of_thread(all, a), "10 50 meet (35 2 meet) (40 2 excl) (47 3 excl)");
+    assert_string_equal(wait_list_of_thread(all, a),
+                        "10 50 meet (35 2 meet) (40 2 excl) (47 3 excl)");
     assert_string_equal(wait_list_of_thread(all, d), "38 40 excl (40 2 excl)");
     end(&p);
 }

@@ -165,9 +165,9 @@ static void forgotten_lines_take_next_to_nothing(void **state)
         for (int k = 0; k < 2; k++) {
             struct order *o = k ? again : order;
             order_insert(o, &(struct arrival){.at = {2, 3}, .after = {{1, 2 * (uint64_t)lines}}});
-            assert_int_equal(
-                order_compare(o, (struct event_id){2, 3}, (struct event_id){1, 2 * (uint64_t)lines}),
-                ORDER_AFTER);
+            assert_int_equal(order_compare(o, (struct event_id){2, 3},
+                                           (struct event_id){1, 2 * (uint64_t)lines}),
+                             ORDER_AFTER);
             assert_int_equal(order_compare(o, (struct event_id){2, 1}, (struct event_id){2, 3}),
                              ORDER_UNKNOWN);
             order_free(o);

@@ -17,11 +17,12 @@ _Atomic bool tracer_clock_ticks;
 _Atomic uint32_t threads_running = 1;
 uint64_t tracer_clock_now_in_unit(uint32_t unit) { return ticks; }
 uint64_t tracer_clock_now(void) { return ticks; }
-void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context,
-                 uint64_t now)
+void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame,
+                    uint32_t context, uint64_t now)
 {
 }
-void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context, uint64_t now)
+void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame,
+                  uint32_t context, uint64_t now)
 {
 }
 
@@ -51,7 +52,8 @@ static struct thread_profile *begin(void)
     atomic_store(&m->head->contexts, 1);
     atomic_store(&m->head->depth, 1);
     contexts_of(m)[0].open = 1;
-    frames_of(m)[0] = (struct profile_region_frame){.stack = OUTERMOST, .began = ticks, .ran = ticks};
+    frames_of(m)[0] =
+        (struct profile_region_frame){.stack = OUTERMOST, .began = ticks, .ran = ticks};
     return m;
 }
 
@@ -338,7 +340,8 @@ static void one(struct thread_profile *m, uint64_t function, uint64_t stack, uin
 static void thrice(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
     for (int i = 0; i < 3; i++) {
-        call_stack_function_enter(m, THROTTLED, function, 0, SCOPE_FUNCTION, stack - 256u * (unsigned)i);
+        call_stack_function_enter(m, THROTTLED, function, 0, SCOPE_FUNCTION,
+                                  stack - 256u * (unsigned)i);
         ticks++;
     }
     for (int i = 3; i-- > 0;)
@@ -434,7 +437,8 @@ static void a_context_is_of_one_call_site(void **state)
     struct thread_profile *m = begin();
     uint64_t top = (uint64_t)1 << 40;
     for (unsigned i = 0; i < 5; i++) {
-        call_stack_function_enter(m, WANTED_COUNTS, 1 << 20, i < 2 ? 0x77 : 0x99, SCOPE_FUNCTION, top);
+        call_stack_function_enter(m, WANTED_COUNTS, 1 << 20, i < 2 ? 0x77 : 0x99, SCOPE_FUNCTION,
+                                  top);
         call_stack_function_enter(m, WANTED_COUNTS, 1 << 20, 0x55, SCOPE_FUNCTION, top - 256);
         call_stack_function_exit(m, WANTED_COUNTS, 1 << 20, top - 256);
         call_stack_function_exit(m, WANTED_COUNTS, 1 << 20, top);
@@ -460,7 +464,8 @@ static void what_finds_no_room_counts_for_its_function(void **state)
         call_stack_function_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
         made[f]++;
         for (uint64_t in = 1; in <= 300; in++, n++) {
-            call_stack_function_enter(m, WANTED_COUNTS, (f + in) << 20, 0, SCOPE_FUNCTION, top - 256);
+            call_stack_function_enter(m, WANTED_COUNTS, (f + in) << 20, 0, SCOPE_FUNCTION,
+                                      top - 256);
             call_stack_function_exit(m, WANTED_COUNTS, (f + in) << 20, top - 256);
             made[f + in]++;
         }

@@ -103,8 +103,8 @@ static void end(struct made *m)
 }
 
 /* Each event, as it is told; f takes it, and may take it over. */
-static void tell(const struct made *m, void (*f)(void *, unsigned, struct event_info *),
-                 void *user, unsigned run)
+static void tell(const struct made *m, void (*f)(void *, unsigned, struct event_info *), void *user,
+                 unsigned run)
 {
     for (uint64_t i = 0; i < order_count(m->run->order); i++) {
         struct event_info told = event_answer_info(m->run, i), e;
@@ -129,7 +129,8 @@ struct drawn {
 static void align(void *user, unsigned run, struct event_info *e)
 {
     struct drawn *d = user;
-    assert_true(alignment_event(d->beside, run, e, metadata_type_name(&d->runs[run].book, e->type)));
+    assert_true(
+        alignment_event(d->beside, run, e, metadata_type_name(&d->runs[run].book, e->type)));
 }
 
 static void take(void *user, unsigned run, struct event_info *e)
@@ -152,7 +153,8 @@ static void draw(struct drawn *d)
         }
     }
     align_traces(d->beside);
-    struct event_id at[] = {alignment_first_divergence(d->beside, 0), alignment_first_divergence(d->beside, 1)};
+    struct event_id at[] = {alignment_first_divergence(d->beside, 0),
+                            alignment_first_divergence(d->beside, 1)};
     two_run_diagram_begin(&d->halves, &d->runs[0].book, &d->runs[1].book, d->beside, at);
     tell(&d->runs[0], take, d, 0);
     tell(&d->runs[1], take, d, 1);
@@ -188,7 +190,8 @@ static const struct scene_mark *equal_of(const struct drawn *d, const struct sce
     unsigned run = merged_metadata_run(both, m->event->at.line);
     if (!alignment_equal(d->beside, run, own))
         return NULL;
-    struct event_id there = {merged_metadata_line(both, !run, alignment_line(d->beside, run, own.line)), own.number};
+    struct event_id there = {
+        merged_metadata_line(both, !run, alignment_line(d->beside, run, own.line)), own.number};
     for (uint32_t i = 0; i < s->mark_count; i++)
         if (event_id_equal(s->marks[i].event->at, there))
             return &s->marks[i];

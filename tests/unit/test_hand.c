@@ -21,12 +21,12 @@ static void *put_all(void *argument)
     for (unsigned i = 0; i < STRETCHES; i++) {
         memset(buffer, (int)(i & 0xff), size_of(i));
         buffer = handoff_queue_push(hand,
-                          (struct handoff_extent){.at = at,
-                                           .size = size_of(i),
-                                           .epoch = 1 + i / 100,
-                                           .buffer = true,
-                                           .taken_ns = i + 1},
-                          buffer);
+                                    (struct handoff_extent){.at = at,
+                                                            .size = size_of(i),
+                                                            .epoch = 1 + i / 100,
+                                                            .buffer = true,
+                                                            .taken_ns = i + 1},
+                                    buffer);
         at += size_of(i);
     }
     handoff_buffer_release(buffer);

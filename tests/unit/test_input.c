@@ -72,7 +72,8 @@ struct file {
 
 static void put_piece(struct file *f, unsigned line, uint8_t call)
 {
-    struct encoder out = {.data = f->data + f->lines[line].first + f->lines[line].bytes, .room = 100};
+    struct encoder out = {.data = f->data + f->lines[line].first + f->lines[line].bytes,
+                          .room = 100};
     encode_u32(&out, INPUT_HEAD_BYTES);
     encode_input(&out, &(struct input){.call = call});
     f->lines[line].bytes += out.size;

@@ -308,8 +308,9 @@ static void no_room(void **state)
             play_message(&p, b, "read", at + 40, RELATION_RECEIVE, key);
     }
     const struct intervals *all = learn(&p);
-    assert_string_equal(wait_list_of_thread(all, a), "100 131 meet (130 2 meet late), 200 231 meet (231 2 "
-                                          "meet late), 300 331 meet unseen");
+    assert_string_equal(wait_list_of_thread(all, a),
+                        "100 131 meet (130 2 meet late), 200 231 meet (231 2 "
+                        "meet late), 300 331 meet unseen");
     end(&p);
 }
 

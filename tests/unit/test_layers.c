@@ -8,9 +8,9 @@
 static struct graph_layout graph(uint32_t count, const uint32_t (*arcs)[2], uint32_t arc_count)
 {
     struct graph_layout l = {.nodes = xcalloc(count + 1, sizeof *l.nodes),
-                       .arcs = xcalloc(arc_count + 1, sizeof *l.arcs),
-                       .count = count,
-                       .arc_count = arc_count};
+                             .arcs = xcalloc(arc_count + 1, sizeof *l.arcs),
+                             .count = count,
+                             .arc_count = arc_count};
     for (uint32_t i = 0; i < count; i++)
         l.nodes[i].width = 40 + 10 * (i % 3);
     for (uint32_t i = 0; i < arc_count; i++)
@@ -74,7 +74,7 @@ static void nobody_stands_over_anybody(void **state)
             for (int k = 0; k < 2; k++)
                 arcs[i][k] = (uint32_t)rand() % count;
         struct graph_layout l = graph(count, (const uint32_t(*)[2])arcs, arc_count),
-                      again = graph(count, (const uint32_t(*)[2])arcs, arc_count);
+                            again = graph(count, (const uint32_t(*)[2])arcs, arc_count);
         graph_layout_place(&l, 12);
         graph_layout_place(&again, 12);
         is_sound(&l, 12);

@@ -32,13 +32,13 @@ static struct intervals one_life(void)
     struct intervals all = {0};
     struct wait_interval segment = {.to_ns = 25 * MS, .release = 5, .thread = HOLDER};
     struct wait_record wait = {.begin = 3,
-                        .end = 6,
-                        .from_ns = 10 * MS,
-                        .to_ns = 30 * MS,
-                        .thread = T,
-                        .about = 9,
-                        .place = PLACE,
-                        .class = WAIT_CONTENTION};
+                               .end = 6,
+                               .from_ns = 10 * MS,
+                               .to_ns = 30 * MS,
+                               .thread = T,
+                               .about = 9,
+                               .place = PLACE,
+                               .class = WAIT_CONTENTION};
     intervals_set_created(&all, T, HOLDER, 0, 1);
     intervals_start(&all, T, 1 * MS, 2);
     intervals_add_run(&all, T, step(&all, 0, PLACE, STEP_CODE), 10 * MS, 3);
@@ -101,7 +101,8 @@ static void a_part_of_it_is_cut_at_its_ends(void **context)
             struct listing l = {.count = 0};
             thread_states_sum(&lives, intervals_for_thread(&all, T), from * MS, to * MS, &s);
             assert_int_equal(s.life_ns, (to - from) * MS);
-            thread_states_visit(&lives, intervals_for_thread(&all, T), from * MS, to * MS, keep, &l);
+            thread_states_visit(&lives, intervals_for_thread(&all, T), from * MS, to * MS, keep,
+                                &l);
             assert_int_equal(l.spells[0].from_ns, from * MS);
             assert_int_equal(l.spells[l.count - 1].to_ns, to * MS);
             for (unsigned i = 1; i < l.count; i++)
@@ -116,8 +117,11 @@ static void what_nobody_ended_counts_as_blocked(void **context)
     struct intervals all = {0};
     struct lifetimes lives = {.all = &all};
     struct thread_states s;
-    struct wait_record wait = {.from_ns = 10, .to_ns = 30, .thread = T, .unexplained = UNATTRIBUTED_UNTRACED},
-                timer = {.from_ns = 30, .to_ns = 70, .thread = T, .class = WAIT_TIMEOUT};
+    struct wait_record wait = {.from_ns = 10,
+                               .to_ns = 30,
+                               .thread = T,
+                               .unexplained = UNATTRIBUTED_UNTRACED},
+                       timer = {.from_ns = 30, .to_ns = 70, .thread = T, .class = WAIT_TIMEOUT};
     intervals_start(&all, T, 0, 1);
     intervals_add_run(&all, T, step(&all, 0, 1, STEP_CODE), 10, 2);
     intervals_add_wait(&all, wait, NULL, 0, step(&all, 1, 1, STEP_UNKNOWN));
@@ -135,7 +139,7 @@ static void who_waits_still_is_blocked_to_the_end(void **context)
     (void)context;
     struct intervals all = {0};
     struct wait_record open[] = {{.from_ns = 5, .to_ns = 9, .thread = 1},
-                          {.from_ns = 10, .to_ns = 100, .thread = 2, .place = PLACE}};
+                                 {.from_ns = 10, .to_ns = 100, .thread = 2, .place = PLACE}};
     struct lifetimes lives = {.all = &all, .open = open, .open_count = 2};
     struct listing l = {.count = 0};
     intervals_start(&all, 2, 0, 1);

@@ -41,10 +41,10 @@ static uint64_t blocked(const struct summary_pixel *p)
 static uint64_t part_of(const struct summary_pixel *p, unsigned state)
 {
     static const uint8_t codes[THREAD_STATES] = {[THREAD_STATE_CREATED] = BAND_LIVING_START,
-                                          [THREAD_STATE_RUNNABLE] = BAND_LIVING_READY,
-                                          [THREAD_STATE_RUNNING] = BAND_LIVING_RUNNING,
-                                          [THREAD_STATE_OFF_CPU] = BAND_LIVING_SYSTEM,
-                                          [THREAD_STATE_EXITED] = BAND_LIVING_TERMINATE};
+                                                 [THREAD_STATE_RUNNABLE] = BAND_LIVING_READY,
+                                                 [THREAD_STATE_RUNNING] = BAND_LIVING_RUNNING,
+                                                 [THREAD_STATE_OFF_CPU] = BAND_LIVING_SYSTEM,
+                                                 [THREAD_STATE_EXITED] = BAND_LIVING_TERMINATE};
     return state == THREAD_STATE_BLOCKED ? blocked(p) : p->part[codes[state]];
 }
 
@@ -70,12 +70,14 @@ static void compare(const struct lifetimes *lives, const struct summary_tree *py
 
 static int by_thread(const void *a, const void *b)
 {
-    return (int)((const struct wait_record *)a)->thread - (int)((const struct wait_record *)b)->thread;
+    return (int)((const struct wait_record *)a)->thread -
+           (int)((const struct wait_record *)b)->thread;
 }
 
 static struct lifetimes measured_states_of(const struct run *run, struct wait_record **open)
 {
-    struct lifetimes lives = {.all = interval_cache_get(run), .open_count = interval_cache_open(run, open)};
+    struct lifetimes lives = {.all = interval_cache_get(run),
+                              .open_count = interval_cache_open(run, open)};
     for (size_t i = 0; i < lives.open_count; i++)
         (*open)[i].to_ns = most((*open)[i].to_ns, interval_cache_until_ns(run));
     if (lives.open_count)

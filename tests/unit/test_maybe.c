@@ -128,11 +128,11 @@ static struct mhb_vector *met; /* all that was before the threads met; NULL: the
 static struct sync_op deed(enum sync_op_kind is, int t, int lock, uint32_t position)
 {
     return (struct sync_op){.is = is,
-                         .thread = (uint32_t)t + 1,
-                         .lock = (uint32_t)lock + 10,
-                         .place = (uint32_t)(t * 100 + (int)position),
-                         .position = position,
-                         .mark = {(uint32_t)t, position, met->count ? met : NULL}};
+                            .thread = (uint32_t)t + 1,
+                            .lock = (uint32_t)lock + 10,
+                            .place = (uint32_t)(t * 100 + (int)position),
+                            .position = position,
+                            .mark = {(uint32_t)t, position, met->count ? met : NULL}};
 }
 
 /* False: the schedule came to a deadlock, or no further. */
@@ -226,12 +226,12 @@ static void tell_one(struct told *t, enum sync_op_kind is, uint32_t thread, uint
 {
     uint32_t at = ++t->position;
     struct sync_op d = {.is = is,
-                     .thread = thread + 1,
-                     .lock = lock,
-                     .about = about,
-                     .place = place,
-                     .position = at,
-                     .mark = {thread, at, after}};
+                        .thread = thread + 1,
+                        .lock = lock,
+                        .about = about,
+                        .place = place,
+                        .position = at,
+                        .mark = {thread, at, after}};
     predict_feed(t->maybe, &d);
 }
 

@@ -40,7 +40,8 @@ static void add_meeting(struct rows *rows, const struct order *order, const stru
                                         code_of(m->members[i])}});
 }
 
-static void add_stream(struct rows *rows, const struct order *order, const struct byte_stream *stream)
+static void add_stream(struct rows *rows, const struct order *order,
+                       const struct byte_stream *stream)
 {
     uint64_t n = 0;
     for (size_t i = stream->first; i < stream->count; i++) {

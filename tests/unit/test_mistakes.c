@@ -146,9 +146,11 @@ static void a_gap_is_waited_for_or_declared_lost(void **state)
     order_note_loss(order, 1, 2, 2);
     assert_int_equal(order_figures(order).pending, 0);
     assert_int_equal(order_figures(order).lost, 2);
-    assert_int_equal(order_compare(order, (struct event_id){1, 1}, (struct event_id){1, 4}), ORDER_BEFORE);
+    assert_int_equal(order_compare(order, (struct event_id){1, 1}, (struct event_id){1, 4}),
+                     ORDER_BEFORE);
     plain(order, (struct event_id){3, 1}, (struct event_id){0, 0});
-    assert_int_equal(order_compare(order, (struct event_id){1, 2}, (struct event_id){1, 4}), ORDER_UNKNOWN);
+    assert_int_equal(order_compare(order, (struct event_id){1, 2}, (struct event_id){1, 4}),
+                     ORDER_UNKNOWN);
     uint64_t first, count;
     assert_true(order_line_gap(order, 1, 0, &first, &count));
     assert_int_equal(first, 2);
@@ -163,7 +165,8 @@ static void lost_events_forbid_an_answer(void **state)
     plain(order, (struct event_id){3, 1}, (struct event_id){0, 0});
     order_note_loss(order, 1, 1, 1); /* perhaps it received from line 3 */
     plain(order, (struct event_id){1, 2}, (struct event_id){0, 0});
-    assert_int_equal(order_compare(order, (struct event_id){3, 1}, (struct event_id){1, 2}), ORDER_UNKNOWN);
+    assert_int_equal(order_compare(order, (struct event_id){3, 1}, (struct event_id){1, 2}),
+                     ORDER_UNKNOWN);
     order_free(order);
 }
 

@@ -49,7 +49,7 @@ static void addresses(void **state)
     static const char *const wrong[] = {
         "nats://",      "nats://a:",  "nats://a:0", "nats://a:70000", "nats://a:1x",
         "nats://:4222", "poet://a:1", "nats://u@",  "nats://[::1",    "a",
-        "tls://#run", "a#nats://b"};
+        "tls://#run",   "a#nats://b"};
     (void)state;
     is_where("nats://a:1", "nats://a:1", "nats://a:1", "a", "1", NULL);
     is_where("nats://a#r#s", "nats://a:4222", "nats://a", "a", "4222", "r#s");
@@ -165,7 +165,10 @@ static void nonsense(void **state)
 static void clocks(void **state)
 {
     struct encoder out = {0};
-    struct nats_answer told = {.asked = 5, .heard = UINT64_MAX, .said = 7, .host = (char []){"a host"}},
+    struct nats_answer told = {.asked = 5,
+                               .heard = UINT64_MAX,
+                               .said = 7,
+                               .host = (char[]){"a host"}},
                        read;
     uint64_t asked;
     (void)state;

@@ -40,7 +40,8 @@ static struct session source_of(char *run, uint64_t began_ns)
         .is_file = true, .name = trace, .book.run = {.name = run, .wall_ns = began_ns}};
 }
 
-static bool open_notes(struct note_file *notes, const char *run, uint64_t began_ns, struct error *error)
+static bool open_notes(struct note_file *notes, const char *run, uint64_t began_ns,
+                       struct error *error)
 {
     char name[16];
     snprintf(name, sizeof name, "%s", run);
@@ -80,8 +81,9 @@ static void what_was_written_is_read(void **unused)
     assert_int_equal(notes.count, 0);
     assert_null(note_file_file(&notes));
     for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(note_file_set(&notes, (struct event_id){i + 1, UINT64_MAX - i}, texts[i], &error),
-                         NOTES_BESIDE);
+        assert_int_equal(
+            note_file_set(&notes, (struct event_id){i + 1, UINT64_MAX - i}, texts[i], &error),
+            NOTES_BESIDE);
     note_file_free(&notes);
     assert_true(open_notes(&notes, "work", 42, &error));
     assert_int_equal(notes.count, 4);
@@ -89,7 +91,8 @@ static void what_was_written_is_read(void **unused)
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(notes.items[i].at.line,
                          i + 1); /* in the order in which they were written */
-        assert_string_equal(note_file_text(&notes, (struct event_id){i + 1, UINT64_MAX - i}), texts[i]);
+        assert_string_equal(note_file_text(&notes, (struct event_id){i + 1, UINT64_MAX - i}),
+                            texts[i]);
     }
     assert_null(note_file_text(&notes, (struct event_id){1, 1}));
     note_file_free(&notes);
@@ -124,7 +127,8 @@ static void what_others_wrote_meanwhile_stays(void **unused)
     (void)unused;
     assert_true(open_notes(&mine, "work", 42, &error));
     assert_true(open_notes(&theirs, "work", 42, &error));
-    assert_int_equal(note_file_set(&theirs, (struct event_id){2, 2}, "theirs", &error), NOTES_BESIDE);
+    assert_int_equal(note_file_set(&theirs, (struct event_id){2, 2}, "theirs", &error),
+                     NOTES_BESIDE);
     assert_int_equal(note_file_set(&mine, (struct event_id){1, 1}, "mine", &error), NOTES_BESIDE);
     assert_int_equal(mine.count, 2);
     assert_string_equal(note_file_text(&mine, (struct event_id){2, 2}), "theirs");
@@ -146,7 +150,8 @@ static void of_another_run(void **unused)
         put_file(HEAD ONE, strlen(HEAD ONE));
         assert_true(open_notes(&notes, others[i].run, others[i].began_ns, &error));
         assert_int_equal(notes.count, 0);
-        assert_int_equal(note_file_set(&notes, (struct event_id){1, 3}, "mine", &error), NOTES_ELSEWHERE);
+        assert_int_equal(note_file_set(&notes, (struct event_id){1, 3}, "mine", &error),
+                         NOTES_ELSEWHERE);
         assert_memory_equal(note_file_file(&notes), state, strlen(state));
         file_is(HEAD ONE, strlen(HEAD ONE));
         note_file_free(&notes);

@@ -61,7 +61,7 @@ static void what_may_be_hidden_is_unknown(void **state)
         for (int n = 0; n < 200; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
             enum causal_relation known = execution_compare(&x, a, b),
-                            truth = execution_compare(&whole, a, b);
+                                 truth = execution_compare(&whole, a, b);
             bool may_be = known == ORDER_CONCURRENT && execution_doubts_differ(&x, a, b);
             expect(order, a, b, may_be ? ORDER_UNKNOWN : known, seed);
             assert_true(may_be || known == truth);
@@ -294,9 +294,9 @@ static void check_stream(const struct order *order, const struct cut *cut, uint6
             if (cut->begin[w] >= end || cut->end[r] >= to)
                 continue;
             bool meets = cut->begin[w] < to && cut->end[r] < end;
-            assert_int_equal(
-                order_compare(order, (struct event_id){w + 1, 1}, (struct event_id){WRITERS + r + 1, 1}),
-                meets ? ORDER_BEFORE : ORDER_CONCURRENT);
+            assert_int_equal(order_compare(order, (struct event_id){w + 1, 1},
+                                           (struct event_id){WRITERS + r + 1, 1}),
+                             meets ? ORDER_BEFORE : ORDER_CONCURRENT);
         }
 }
 
@@ -378,10 +378,12 @@ static void a_receive_of_many_keys_is_after_all_of_them(void **state)
         }
         assert_int_equal(order_figures(order).pending + order_figures(order).contradictions, 0);
         for (uint32_t line = 1; line <= 3; line++) {
-            assert_int_equal(order_compare(order, (struct event_id){line, 1}, (struct event_id){4, 1}),
-                             ORDER_BEFORE);
-            assert_int_equal(order_compare(order, (struct event_id){line, 1}, (struct event_id){5, 1}),
-                             line == 2 ? ORDER_BEFORE : ORDER_CONCURRENT);
+            assert_int_equal(
+                order_compare(order, (struct event_id){line, 1}, (struct event_id){4, 1}),
+                ORDER_BEFORE);
+            assert_int_equal(
+                order_compare(order, (struct event_id){line, 1}, (struct event_id){5, 1}),
+                line == 2 ? ORDER_BEFORE : ORDER_CONCURRENT);
         }
         order_free(order);
         shelf.free(shelf.context);

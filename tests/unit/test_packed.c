@@ -46,12 +46,12 @@ static size_t loop(struct ring_slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         slots[i] = (struct ring_slot){.shape = (uint16_t)(0x8001 + i % 2),
-                                 .time_ns = 5000000000 + 40 * i + i % 7,
-                                 .site = 0x55d2c0de1200 + i % 2 * 18,
-                                 .line_a = 7,
-                                 .line_b = 9,
-                                 .number_a = 100 + 3 * i,
-                                 .number_b = 1000000 + 2 * i};
+                                      .time_ns = 5000000000 + 40 * i + i % 7,
+                                      .site = 0x55d2c0de1200 + i % 2 * 18,
+                                      .line_a = 7,
+                                      .line_b = 9,
+                                      .number_a = 100 + 3 * i,
+                                      .number_b = 1000000 + 2 * i};
     return count;
 }
 

@@ -45,7 +45,8 @@ static void say(void *context, unsigned type, uint32_t thread, const void *data,
            (struct chunk){
                .kind = (uint16_t)type, .thread = thread, .data = data, .size = (uint32_t)size});
     if (type == MESSAGE_SLOTS)
-        assert_true(program_session_decode_slots(live->session, thread, data, size / SLOT_BYTES, &why));
+        assert_true(
+            program_session_decode_slots(live->session, thread, data, size / SLOT_BYTES, &why));
     else
         assert_true(program_session_decode_message(live->session, type, thread, data, size, &why));
     checkpoint_poll(live->run);
@@ -122,12 +123,17 @@ static void tell_calls(struct live *live)
     uint64_t last = live->ns;
     encode_call_records_head(&body, last);
     if (!moments)
-        encode_call_record(&body, &last, &(struct call_record){.is = CALL_RECORD_BEGINS, .context = 1, .time_ns = last});
+        encode_call_record(
+            &body, &last,
+            &(struct call_record){.is = CALL_RECORD_BEGINS, .context = 1, .time_ns = last});
     for (unsigned i = 0; i < 2 && moments; i++)
-        encode_call_record(&body, &last, &(struct call_record){.is = CALL_RECORD_ENDED, .time_ns = last});
+        encode_call_record(&body, &last,
+                           &(struct call_record){.is = CALL_RECORD_ENDED, .time_ns = last});
     for (unsigned i = 0; i < 2; i++)
         encode_call_record(&body, &last,
-                  &(struct call_record){.is = CALL_RECORD_BEGINS, .context = 2 + i, .time_ns = live->ns + i});
+                           &(struct call_record){.is = CALL_RECORD_BEGINS,
+                                                 .context = 2 + i,
+                                                 .time_ns = live->ns + i});
     tell_entries(live, &body);
     encoder_free(&body);
 }
@@ -202,8 +208,8 @@ static uint64_t switches_from(const struct run *run, uint64_t ns)
     uint64_t ran_ns = 0;
     int64_t from_ns = (int64_t)ns - (int64_t)run->start_ns;
     assert_int_equal(cpu_states_best(run->spans, 1, CPU_SOURCE_ORDER), CPU_SOURCE_SWITCHES);
-    cpu_states_visit(run->spans, &course, &walk, from_ns, from_ns + 100 * (int64_t)EVENTS, count_turn,
-                &ran_ns);
+    cpu_states_visit(run->spans, &course, &walk, from_ns, from_ns + 100 * (int64_t)EVENTS,
+                     count_turn, &ran_ns);
     return ran_ns;
 }
 

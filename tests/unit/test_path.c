@@ -15,7 +15,8 @@ static int64_t on_path(const struct intervals *all, const struct critical_path *
 {
     int64_t sum = 0;
     for (size_t i = 0; i < path->count; i++)
-        if (path->pieces[i].step && code_segments_at(&all->steps, path->pieces[i].step).from == name)
+        if (path->pieces[i].step &&
+            code_segments_at(&all->steps, path->pieces[i].step).from == name)
             sum += path->pieces[i].to_ns - path->pieces[i].from_ns;
     return sum;
 }
@@ -46,7 +47,8 @@ static int64_t length_with(struct activity_graph *graph, struct graph_change cha
 }
 
 /* All intervals of the steps with a name, so many millionths of them. */
-static int64_t length_if(const struct world *w, struct activity_graph *graph, uint32_t name, uint32_t factor)
+static int64_t length_if(const struct world *w, struct activity_graph *graph, uint32_t name,
+                         uint32_t factor)
 {
     uint32_t *factors = xcalloc(w->all.steps.count + 1, sizeof *factors);
     for (uint32_t i = 0; i < w->all.steps.count; i++)
@@ -238,9 +240,8 @@ static void who_could_run_has_a_processor(void **state)
     struct activity_graph *graph = prepared(&all);
     assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
     assert_int_equal(length_with(graph, (struct graph_change){.spans = spans}), 100 - 20 - 8);
-    assert_int_equal(
-        length_with(graph, (struct graph_change){.spans = spans, .no_latency = true}),
-        100 - 20 - 10);
+    assert_int_equal(length_with(graph, (struct graph_change){.spans = spans, .no_latency = true}),
+                     100 - 20 - 10);
     assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
     activity_graph_free(graph);
     cpu_states_free(spans);
@@ -369,7 +370,8 @@ static void slack_is_exact(void **state)
                 if (in->is != INTERVAL_RUNS || !in->step)
                     continue;
                 int64_t took = in->to_ns - interval_begin(&w->all.threads[t], i);
-                int64_t slack = activity_graph_slack(graph, t, i), end = activity_graph_length(graph);
+                int64_t slack = activity_graph_slack(graph, t, i),
+                        end = activity_graph_length(graph);
                 uint32_t step = in->step;
                 in->step = code_segments_code(&w->all.steps, (struct code_segment_key){.from = 77});
                 uint32_t *factors = xcalloc(w->all.steps.count, sizeof *factors);
@@ -396,7 +398,8 @@ static void slack_is_exact(void **state)
     assert_true(compared > 5000);
 }
 
-static struct activity_graph *prepared_until(const struct intervals *all, uint32_t thread, int64_t at_ns)
+static struct activity_graph *prepared_until(const struct intervals *all, uint32_t thread,
+                                             int64_t at_ns)
 {
     struct activity_graph *graph = activity_graph_new(all);
     activity_graph_until(graph, thread, at_ns);

@@ -99,16 +99,16 @@ static void scrolling_by_columns_is_rigid(void **state)
 /* ---- line moves: what Taylor asks of scrolling ---- */
 
 static struct layout_result moved_window(struct order *order, uint64_t anchor,
-                                     const struct line_move *moves, size_t count)
+                                         const struct line_move *moves, size_t count)
 {
     struct layout_params placing = {.anchor = anchor,
-                              .moves = moves,
-                              .move_count = count,
-                              .from = -1000,
-                              .columns = 2000,
-                              .row_of = row_of,
-                              .cluster = no_cluster,
-                              .rows = EXECUTION_LINES};
+                                    .moves = moves,
+                                    .move_count = count,
+                                    .from = -1000,
+                                    .columns = 2000,
+                                    .row_of = row_of,
+                                    .cluster = no_cluster,
+                                    .rows = EXECUTION_LINES};
     struct layout_result placement;
     rows_from_shown();
     layout_columns(order, &placing, &placement);
@@ -117,7 +117,8 @@ static struct layout_result moved_window(struct order *order, uint64_t anchor,
 
 static uint64_t *cut_with(struct order *order, uint64_t anchor, struct line_move move)
 {
-    struct layout_params placing = {.anchor = anchor, .moves = &move, .move_count = move.events != 0};
+    struct layout_params placing = {
+        .anchor = anchor, .moves = &move, .move_count = move.events != 0};
     return layout_cut(order, &placing);
 }
 
@@ -242,10 +243,10 @@ static void going_on_is_the_same_as_beginning_anew(void **state)
         uint64_t anchor =
             order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
         struct layout_params placing = {.anchor = anchor,
-                                  .columns = 5,
-                                  .row_of = row_of,
-                                  .cluster = no_cluster,
-                                  .rows = EXECUTION_LINES};
+                                        .columns = 5,
+                                        .row_of = row_of,
+                                        .cluster = no_cluster,
+                                        .rows = EXECUTION_LINES};
         struct layout_job *job = layout_columns_begin(order, &placing);
         for (int n = 0; n < 12; n++) {
             struct layout_result a, b;
@@ -286,11 +287,11 @@ static void a_cluster_shows_what_ties_it_to_others(void **state)
             row_of[i] = i < x.lines / 2 ? 1 : i + 1;
         cluster[0] = 1;
         struct layout_params placing = {.anchor = seed % 2 ? 0 : order_count(order),
-                                  .from = -1000,
-                                  .columns = 2000,
-                                  .row_of = row_of,
-                                  .cluster = cluster,
-                                  .rows = EXECUTION_LINES};
+                                        .from = -1000,
+                                        .columns = 2000,
+                                        .row_of = row_of,
+                                        .cluster = cluster,
+                                        .rows = EXECUTION_LINES};
         struct layout_result p;
         layout_columns(order, &placing, &p);
         int32_t last = INT32_MIN;
@@ -343,10 +344,10 @@ static void folding_hides_no_order(void **state)
     }
     memset(shown, 1, sizeof shown);
     struct layout_params placing = {.columns = 100,
-                              .row_of = row_of,
-                              .cluster = no_cluster,
-                              .rows = EXECUTION_LINES,
-                              .fold = true};
+                                    .row_of = row_of,
+                                    .cluster = no_cluster,
+                                    .rows = EXECUTION_LINES,
+                                    .fold = true};
     struct layout_result p;
     rows_from_shown();
     layout_columns(order, &placing, &p);
@@ -373,11 +374,11 @@ static void what_is_found_early_stays_where_it_is(void **state)
             order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
         struct layout_result p, all = window_at(order, anchor, -15, 30);
         struct layout_params placing = {.anchor = anchor,
-                                  .from = -15,
-                                  .columns = 30,
-                                  .row_of = row_of,
-                                  .cluster = no_cluster,
-                                  .rows = EXECUTION_LINES};
+                                        .from = -15,
+                                        .columns = 30,
+                                        .row_of = row_of,
+                                        .cluster = no_cluster,
+                                        .rows = EXECUTION_LINES};
         struct layout_job *job = layout_columns_begin(order, &placing);
         for (bool done = false; !done;) {
             done = layout_columns_step(job, 1 + execution_random(&random, 40));

@@ -29,7 +29,8 @@ static uint32_t process(struct run *run, const struct run_module *modules, size_
 
 static uint32_t place(struct run *run, uint32_t in, uint64_t address)
 {
-    return call_sites_for_line(run, run_site(run, (struct site){.process = in, .address = address}));
+    return call_sites_for_line(run,
+                               run_site(run, (struct site){.process = in, .address = address}));
 }
 
 static void places_are_of_files(void **state)

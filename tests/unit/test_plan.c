@@ -10,16 +10,16 @@ enum { MAKE = 1, TAKE, CALL };
 
 static struct event_id none;
 
-static void put(struct schedule_builder *plan, struct event_id at, uint32_t type, uint32_t thread, uint32_t about,
-                int64_t time_ns, struct event_id after)
+static void put(struct schedule_builder *plan, struct event_id at, uint32_t type, uint32_t thread,
+                uint32_t about, int64_t time_ns, struct event_id after)
 {
     struct event_info e = {.at = at,
-                            .type = type,
-                            .thread = thread,
-                            .about = about,
-                            .time_ns = time_ns,
-                            .after = after.line ? &after : NULL,
-                            .after_count = after.line != 0};
+                           .type = type,
+                           .thread = thread,
+                           .about = about,
+                           .time_ns = time_ns,
+                           .after = after.line ? &after : NULL,
+                           .after_count = after.line != 0};
     schedule_builder_add_event(plan, &e);
 }
 
@@ -66,7 +66,8 @@ static void each_thread_has_its_own(void **context)
     assert_int_equal(mine[2].after_number, 2);
     assert_int_equal(other[0].number, 2);
     assert_int_equal(line_of(s, 2)->last, 2);
-    assert_string_equal((const char *)s + s->types_at + other[0].type * SCHEDULE_NAME_BYTES, "take");
+    assert_string_equal((const char *)s + s->types_at + other[0].type * SCHEDULE_NAME_BYTES,
+                        "take");
     struct event_info e;
     assert_true(schedule_builder_event_at(plan, 2, 0, &e));
     assert_int_equal(e.at.number, 2);
@@ -78,9 +79,9 @@ static void each_thread_has_its_own(void **context)
 static void say(struct schedule_builder *plan, struct event_id at, uint32_t type, const char *text)
 {
     char *texts[] = {(char *)(uintptr_t)text};
-    schedule_builder_add_event(plan,
-               &(struct event_info){
-                   .at = at, .type = type, .thread = at.line, .texts = texts, .text_count = 1});
+    schedule_builder_add_event(
+        plan, &(struct event_info){
+                  .at = at, .type = type, .thread = at.line, .texts = texts, .text_count = 1});
 }
 
 /* Only what is one by its type and by its text. */
@@ -114,13 +115,13 @@ static void answers_say_what_was_got(void **context)
     schedule_builder_add_event(plan, &(struct event_info){.at = {1, 1}, .type = CALL, .thread = 1});
     for (unsigned i = 0; i < 2; i++)
         schedule_builder_add_event(plan, &(struct event_info){.at = {2, i + 1},
-                                               .type = CALL,
-                                               .thread = 2,
-                                               .relation = RELATION_RECEIVE,
-                                               .partners = &from,
-                                               .partner_count = 1,
-                                               .texts = &texts[i],
-                                               .text_count = 1});
+                                                              .type = CALL,
+                                                              .thread = 2,
+                                                              .relation = RELATION_RECEIVE,
+                                                              .partners = &from,
+                                                              .partner_count = 1,
+                                                              .texts = &texts[i],
+                                                              .text_count = 1});
     struct schedule_head *s = script_of(plan);
     const struct schedule_event *events = events_of(s, 2);
     assert_int_equal(events[0].after_line, 7);
@@ -160,13 +161,13 @@ static void tickets_agree_with_messages(void **context)
     put(plan, (struct event_id){1, 1}, CALL, 1, 9, 50, none);
     put(plan, (struct event_id){3, 1}, CALL, 3, 9, 60, none);
     schedule_builder_add_event(plan, &(struct event_info){.at = {2, 1},
-                                           .type = TAKE,
-                                           .thread = 2,
-                                           .about = 9,
-                                           .time_ns = 20,
-                                           .relation = RELATION_RECEIVE,
-                                           .partners = sends,
-                                           .partner_count = 2});
+                                                          .type = TAKE,
+                                                          .thread = 2,
+                                                          .about = 9,
+                                                          .time_ns = 20,
+                                                          .relation = RELATION_RECEIVE,
+                                                          .partners = sends,
+                                                          .partner_count = 2});
     struct schedule_head *s = script_of(plan);
     assert_int_equal(events_of(s, 1)[0].ticket, 1);
     assert_int_equal(events_of(s, 3)[0].ticket, 2);
@@ -206,8 +207,8 @@ static void tickets_are_those_of_the_times(void **context)
             all[i].told = true;
             told[all[i].thread]++;
             left--;
-            put(plan, (struct event_id){all[i].thread, all[i].number}, CALL, all[i].thread, all[i].about,
-                1000 * i, none);
+            put(plan, (struct event_id){all[i].thread, all[i].number}, CALL, all[i].thread,
+                all[i].about, 1000 * i, none);
         }
         struct schedule_head *s = script_of(plan);
         uint32_t ticket[13] = {0};

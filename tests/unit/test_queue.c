@@ -42,10 +42,11 @@ static void put(struct shared_queue *q, size_t size)
 {
     uint64_t at = q->tail + q->there;
     assert_true(q->there + size <= SLOTS);
-    slots_of(q)[at % SLOTS] = (struct ring_slot){.shape = 1,
-                                            .payload_bytes = (uint32_t)((size - 1) * SLOT_BYTES),
-                                            .time_ns = BEGIN_NS + at,
-                                            .number_a = at};
+    slots_of(q)[at % SLOTS] =
+        (struct ring_slot){.shape = 1,
+                           .payload_bytes = (uint32_t)((size - 1) * SLOT_BYTES),
+                           .time_ns = BEGIN_NS + at,
+                           .number_a = at};
     for (size_t i = 1; i < size; i++) /* looks like a record that would lead astray */
         slots_of(q)[(at + i) % SLOTS] =
             (struct ring_slot){.shape = 7, .payload_bytes = 64 * 5, .number_a = at + i};
@@ -81,13 +82,14 @@ static void all_comes_once_in_whole_records(void **state)
         while (q.there < SLOTS / 2 + below(SLOTS / 2 - 40))
             put(&q, below(4) ? 1 : 1 + below(40));
         struct shared_queue_request want = {.most = 1 + below(below(2) ? 300 : 2000),
-                                  .room = ROOM,
-                                  .horizon =
-                                      below(3) ? UINT64_MAX : BEGIN_NS + q.tail + below(400)};
+                                            .room = ROOM,
+                                            .horizon = below(3) ? UINT64_MAX
+                                                                : BEGIN_NS + q.tail + below(400)};
         assert_true(take(&q, to, want) > 0);
     }
     while (q.there)
-        take(&q, to, (struct shared_queue_request){.most = 64, .room = ROOM, .horizon = UINT64_MAX});
+        take(&q, to,
+             (struct shared_queue_request){.most = 64, .room = ROOM, .horizon = UINT64_MAX});
     free(to);
     free(q.head);
 }
@@ -102,7 +104,8 @@ static void a_record_that_finds_no_room_waits(void **state)
     const struct shared_queue_request little = {.most = 64, .room = 40, .horizon = UINT64_MAX};
     assert_int_equal(take(&q, to, little), 0);
     assert_int_equal(
-        take(&q, to, (struct shared_queue_request){.most = 64, .room = 50, .horizon = UINT64_MAX}), 50);
+        take(&q, to, (struct shared_queue_request){.most = 64, .room = 50, .horizon = UINT64_MAX}),
+        50);
     assert_int_equal(take(&q, to, little), 1);
     assert_int_equal(take(&q, to, little), 0);
     free(q.head);

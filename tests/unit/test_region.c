@@ -288,12 +288,13 @@ static void many_contexts_are_told_in_parts(void **state)
 }
 
 /* What was told survives in as many bodies as it takes, once. */
-static void add_body(void *user, const struct call_context_thread *thread, const struct encoder *body)
+static void add_body(void *user, const struct call_context_thread *thread,
+                     const struct encoder *body)
 {
     struct call_contexts *other = user;
     const char *why;
-    assert_true(call_contexts_update(call_contexts_thread(other, thread->session, thread->code), body->data,
-                              body->size, &why));
+    assert_true(call_contexts_update(call_contexts_thread(other, thread->session, thread->code),
+                                     body->data, body->size, &why));
 }
 
 /* A time that is longer than the region is old, as when what wrote it was left half done. */
@@ -342,10 +343,11 @@ static void sums_are_saved_once_and_read_again(void **state)
     struct region_moment moment = {.ns = 5};
     region_reader_poll(w.region, &moment);
     for (; region_reader_encode(w.region, &moment, &body); body.size = 0)
-        assert_true(call_contexts_update(call_contexts_thread(&all, 3, 7), body.data, body.size, &why));
+        assert_true(
+            call_contexts_update(call_contexts_thread(&all, 3, 7), body.data, body.size, &why));
     call_contexts_save(&all, add_body, &other);
     struct call_context_thread *saved = call_contexts_thread(&other, 3, 7),
-                          *told = call_contexts_thread(&all, 3, 7);
+                               *told = call_contexts_thread(&all, 3, 7);
     assert_int_equal(saved->count, told->count);
     for (size_t i = 0; i < told->count; i++)
         assert_memory_equal(&saved->items[i].sums, &told->items[i].sums,
@@ -353,7 +355,8 @@ static void sums_are_saved_once_and_read_again(void **state)
     call_contexts_free(&other);
     call_contexts_save(&all, add_body, &other);
     assert_int_equal(other.count, 0);
-    assert_false(call_contexts_update(call_contexts_thread(&all, 3, 7), (const uint8_t *)"\1\2", 2, &why));
+    assert_false(
+        call_contexts_update(call_contexts_thread(&all, 3, 7), (const uint8_t *)"\1\2", 2, &why));
     encoder_free(&body);
     call_contexts_free(&all);
     call_contexts_free(&other);

@@ -126,9 +126,9 @@ static void cut(struct looked *l, uint64_t c, bool meeting)
         l->segment_count--;
     l->segments[l->segment_count++] =
         (struct wait_interval){.to_ns = e.time_ns,
-                         .release = c,
-                         .thread = e.thread,
-                         .class = meeting ? WAIT_RENDEZVOUS : WAIT_CONTENTION};
+                               .release = c,
+                               .thread = e.thread,
+                               .class = meeting ? WAIT_RENDEZVOUS : WAIT_CONTENTION};
 }
 
 static void walk_back(struct looked *l, uint32_t thread, int64_t after, int64_t until,
@@ -175,7 +175,7 @@ static void compare(struct looked *l, const struct intervals *all, const struct 
     bool same = w->count == l->segment_count;
     for (uint32_t i = 0; i < w->count && same; i++) {
         const struct wait_interval *s = &all->segments[w->segment + i],
-                             *t = &l->segments[l->segment_count - 1 - i];
+                                   *t = &l->segments[l->segment_count - 1 - i];
         same = s->to_ns == t->to_ns && s->release == t->release && s->thread == t->thread &&
                s->class == t->class;
     }

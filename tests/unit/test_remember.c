@@ -18,7 +18,8 @@ static void put(struct symbol_cache *r, struct symbol_cache_key k, const char *f
 {
     char place[32];
     snprintf(place, sizeof place, "a.c:%d", line);
-    struct symbol_location site = {function, place, "/src/a.c", line}, kept = symbol_cache_put(r, k, &site);
+    struct symbol_location site = {function, place, "/src/a.c", line},
+                           kept = symbol_cache_put(r, k, &site);
     assert_string_equal(kept.function, function);
     assert_ptr_not_equal(kept.place, place); /* that is gone by the next call */
     assert_string_equal(kept.place, place);

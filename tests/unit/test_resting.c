@@ -37,11 +37,11 @@ static void a_line_that_rests_is_not_waited_for(void **state)
     shown[0] = shown[1] = 1;
     rows_from_shown();
     struct layout_params placing = {.anchor = rounds,
-                              .from = -10,
-                              .columns = 20,
-                              .row_of = row_of,
-                              .cluster = no_cluster,
-                              .rows = EXECUTION_LINES};
+                                    .from = -10,
+                                    .columns = 20,
+                                    .row_of = row_of,
+                                    .cluster = no_cluster,
+                                    .rows = EXECUTION_LINES};
     struct layout_job *job = layout_columns_begin(order, &placing);
     for (uint64_t looked = 0; !layout_columns_step(job, 1); looked++)
         assert_true(looked < 500);
@@ -81,12 +81,12 @@ static void very_many_lines_are_placed_as_few(void **state)
             int32_t from = (int32_t)execution_random(&random, 24) - 16;
             struct layout_result few = window_at(order, anchor, from, 6), many;
             struct layout_params placing = {.anchor = anchor,
-                                      .from = from,
-                                      .columns = 6,
-                                      .row_of = all_drawn,
-                                      .cluster = no_cluster,
-                                      .rows = 1,
-                                      .many = true};
+                                            .from = from,
+                                            .columns = 6,
+                                            .row_of = all_drawn,
+                                            .cluster = no_cluster,
+                                            .rows = 1,
+                                            .many = true};
             layout_columns(order, &placing, &many);
             assert_int_equal(many.count, few.count);
             assert_false(many.unresolved);

@@ -15,17 +15,18 @@
 
 /* ---- marks ---- */
 
-static struct agent_position_mark mark_of(uint64_t next, uint32_t from, uint32_t *sessions, uint32_t count)
+static struct agent_position_mark mark_of(uint64_t next, uint32_t from, uint32_t *sessions,
+                                          uint32_t count)
 {
     static char run[] = "run";
     return (struct agent_position_mark){.id = "0123456789abcde",
-                                 .next = next,
-                                 .bytes = 77,
-                                 .message = {next + 1, -5},
-                                 .run = run,
-                                 .from = from,
-                                 .sessions = sessions,
-                                 .count = count};
+                                        .next = next,
+                                        .bytes = 77,
+                                        .message = {next + 1, -5},
+                                        .run = run,
+                                        .from = from,
+                                        .sessions = sessions,
+                                        .count = count};
 }
 
 static void marks(void **state)
@@ -72,7 +73,7 @@ static void lists(void **state)
     struct agent_positions list = {0}, again = {0};
     uint32_t first[] = {0, 3}, second[] = {7};
     struct agent_position_mark a = mark_of(5, 0, first, 2), b = mark_of(9, 2, second, 1),
-                        early = mark_of(8, 0, NULL, 0), far = mark_of(12, 9, second, 1);
+                               early = mark_of(8, 0, NULL, 0), far = mark_of(12, 9, second, 1);
     assert_true(take(&list, &a));
     assert_true(take(&list, &b));
     assert_false(take(&list, &early)); /* it never goes back */
@@ -83,7 +84,8 @@ static void lists(void **state)
     struct agent_positions copy = agent_positions_copy(&again);
     const struct agent_position *r = &copy.items[0];
     assert_true(r->next == 9 && r->count == 3 && r->message.next == 10);
-    assert_true(r->sessions[0] == 0 && r->sessions[1] == AGENT_POSITION_NONE && r->sessions[2] == 7);
+    assert_true(r->sessions[0] == 0 && r->sessions[1] == AGENT_POSITION_NONE &&
+                r->sessions[2] == 7);
     assert_string_equal(r->run, "run");
     size_t count = again.count;
     agent_positions_free(&again);
@@ -187,9 +189,9 @@ static void save(struct writer *w)
     tracefile_put(w->file, CHUNK_NEWS, news, sizeof news);
     assert_true(tracefile_save_begin(w->file, (struct chunk){.kind = CHUNK_THREADS}, UINT32_MAX));
     assert_true(tracefile_save_end(w->file, &(struct checkpoint){.data = (const uint8_t *)&knows,
-                                                            .size = sizeof knows,
-                                                            .parts = &part,
-                                                            .part_count = 1}));
+                                                                 .size = sizeof knows,
+                                                                 .parts = &part,
+                                                                 .part_count = 1}));
     w->knows = knows;
     w->saved = true;
 }

@@ -13,8 +13,8 @@
 #define SLOTS_MOST 65536u
 
 /* A thread that has done so much, from a time on; what it did is a nanosecond apart. */
-static struct shared_queue *add(struct captured_program *program, uint32_t thread, uint32_t room, uint32_t count,
-                         uint64_t begin_ns)
+static struct shared_queue *add(struct captured_program *program, uint32_t thread, uint32_t room,
+                                uint32_t count, uint64_t begin_ns)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)room * SLOT_BYTES;
     int fd = memfd_create("queue", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -25,8 +25,8 @@ static struct shared_queue *add(struct captured_program *program, uint32_t threa
     *head = (struct queue_head){.magic = QUEUE_MAGIC, .slots = room, .thread = thread};
     struct ring_slot *slots = (struct ring_slot *)(void *)((char *)head + QUEUE_HEAD_BYTES);
     for (uint32_t i = 0; i < count; i++)
-        slots[i] =
-            (struct ring_slot){.shape = 1, .time_ns = begin_ns + i, .line_a = thread, .number_a = i + 1};
+        slots[i] = (struct ring_slot){
+            .shape = 1, .time_ns = begin_ns + i, .line_a = thread, .number_a = i + 1};
     atomic_store(&head->head, count);
     assert_null(shared_queue_add(&program->queues, fd, room));
     program->queue_count++;

@@ -87,7 +87,8 @@ static void disturb(struct order *order, unsigned *random)
         order_resume_input(order, line);
         break;
     case 3:
-        order_note_loss(order, line, 1 + execution_random(random, 40), 1 + execution_random(random, 3));
+        order_note_loss(order, line, 1 + execution_random(random, 40),
+                        1 + execution_random(random, 3));
         break;
     case 4:
         order_opened_by(order, order_line(order, false, 1), (struct event_id){line, 1});
@@ -238,7 +239,7 @@ static void expect_same_answers(const struct order *a, const struct order *b, un
     }
     for (int n = 0; n < 20; n++) {
         struct event_id one = x.arrivals[execution_random(random, x.count)].at,
-                   two = x.arrivals[execution_random(random, x.count)].at;
+                        two = x.arrivals[execution_random(random, x.count)].at;
         assert_int_equal(order_compare(a, one, two), order_compare(b, one, two));
     }
     assert_int_equal(order_count(a), order_count(b));

@@ -43,9 +43,11 @@ static void say(struct live *live, unsigned type, uint32_t thread, const void *d
     if (type == CHUNK_SUMS)
         assert_true(program_session_decode_profile(live->session, thread, data, size, &error));
     else if (type == MESSAGE_SLOTS)
-        assert_true(program_session_decode_slots(live->session, thread, data, size / SLOT_BYTES, &error));
+        assert_true(
+            program_session_decode_slots(live->session, thread, data, size / SLOT_BYTES, &error));
     else
-        assert_true(program_session_decode_message(live->session, type, thread, data, size, &error));
+        assert_true(
+            program_session_decode_message(live->session, type, thread, data, size, &error));
     checkpoint_poll(live->run);
     checkpoint_step(live->run, (struct loop_share){0}); /* a step */
 }
@@ -78,9 +80,9 @@ static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(s
     for (uint16_t i = 0; i < 7; i++) {
         out.size = 0;
         encode_type(&out, &(struct type_message){.code = (uint16_t)(i + 1),
-                                                .name = text_view_of(types[i]),
-                                                .after_count = i == 6,
-                                                .after = {WORK_POST}});
+                                                 .name = text_view_of(types[i]),
+                                                 .after_count = i == 6,
+                                                 .after = {WORK_POST}});
         say(&live, MESSAGE_TYPE, 0, out.data, out.size);
     }
     for (uint32_t line = 1; line <= LINES; line++) {
@@ -97,10 +99,10 @@ static struct live begin(const char *file, uint64_t keep) { return begin_on(file
 static void tell_event(struct live *live, const struct arrival *a)
 {
     struct ring_slot slot = {.shape = (uint16_t)a->type,
-                        .flags = (uint16_t)a->relation,
-                        .time_ns = (uint64_t)a->time_ns + 1000,
-                        .line_a = a->at.line,
-                        .number_a = a->at.number};
+                             .flags = (uint16_t)a->relation,
+                             .time_ns = (uint64_t)a->time_ns + 1000,
+                             .line_a = a->at.line,
+                             .number_a = a->at.number};
     if (a->partner_count) {
         slot.line_b = a->partners[0].line;
         slot.number_b = a->partners[0].number;
@@ -108,7 +110,8 @@ static void tell_event(struct live *live, const struct arrival *a)
     say(live, MESSAGE_SLOTS, a->at.line, &slot, sizeof slot);
     if (a->at.number % 50 == 0) {
         struct encoder out = {0};
-        encode_annotation(&out, &(struct annotation_message){a->at.line, a->at.number, text_view_of("fifty")});
+        encode_annotation(
+            &out, &(struct annotation_message){a->at.line, a->at.number, text_view_of("fifty")});
         say(live, MESSAGE_ANNOTATION, 0, out.data, out.size);
         encoder_free(&out);
     }
@@ -218,12 +221,13 @@ static void tell_sums(struct live *live, uint32_t i)
     bool first = i / 3 < 40;
     struct encoder out = {0};
     encode_snapshot_head(&out, &(struct snapshot_head){.time_ns = 1000 + i, .enter_ps = 7});
-    struct snapshot_context c = {.index = index,
-                             .is = {index ? index - 1 : 0, index, SCOPE_WAITED, 1 + i % 7, i % 3},
-                             .calls = i,
-                             .real_ns = 10 * i,
-                             .least_ns = index,
-                             .most_ns = 3 * i};
+    struct snapshot_context c = {
+        .index = index,
+        .is = {index ? index - 1 : 0, index, SCOPE_WAITED, 1 + i % 7, i % 3},
+        .calls = i,
+        .real_ns = 10 * i,
+        .least_ns = index,
+        .most_ns = 3 * i};
     encode_snapshot_context(&out, UINT32_MAX, &c, first);
     say(live, CHUNK_SUMS, thread, out.data, out.size);
     encoder_free(&out);
@@ -306,8 +310,7 @@ static void write_file(const char *file, const uint8_t *bytes, size_t size)
 /* Looks at everything that a damaged run can be asked, and that no answer is wrong. */
 static void look_at_all(const struct run *run, const struct run *whole)
 {
-    const struct query *all[] = {&question_dump, &question_waits, &question_stat,
-                                    &question_window};
+    const struct query *all[] = {&question_dump, &question_waits, &question_stat, &question_window};
     struct encoder body = {0};
     struct window_request request = {
         .anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20, .columns = 40, .fold = true};
@@ -405,8 +408,9 @@ static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
         tell_event(&live, &h.arrivals[0]);
     }
     assert_true(order_first(live.run->order) > 0);
-    assert_int_equal(order_compare(live.run->order, (struct event_id){1, 1}, (struct event_id){1, 2}),
-                     ORDER_UNKNOWN);
+    assert_int_equal(
+        order_compare(live.run->order, (struct event_id){1, 1}, (struct event_id){1, 2}),
+        ORDER_UNKNOWN);
     struct run *run = open_run(other);
     while (order_first(run->order) !=
            order_first(live.run->order)) { /* what began with forgetting is not written yet */

@@ -43,7 +43,8 @@ static void compound_records_expand_in_thread_order(void **state)
     struct order_figures f = order_figures(run->order);
     assert_int_equal(f.events, 9);
     assert_int_equal(f.contradictions + f.pending, 0);
-    assert_int_equal(order_compare(run->order, (struct event_id){1, 1}, (struct event_id){2, 1}), ORDER_SAME);
+    assert_int_equal(order_compare(run->order, (struct event_id){1, 1}, (struct event_id){2, 1}),
+                     ORDER_SAME);
     assert_int_equal(order_compare(run->order, (struct event_id){2, 3}, (struct event_id){1, 2}),
                      ORDER_AFTER);
     program_session_close(session);
@@ -60,11 +61,11 @@ static void what_waits_has_a_limit(void **state)
     assert_false(run_pending_limit_exceeded(run));
     for (uint64_t i = 0; i < 5001; i++) {
         struct ring_slot receive = {.shape = 1,
-                               .flags = RELATION_RECEIVE | SLOT_KEYED,
-                               .line_a = 1,
-                               .number_a = i + 3,
-                               .number_b = i,
-                               .key = 7};
+                                    .flags = RELATION_RECEIVE | SLOT_KEYED,
+                                    .line_a = 1,
+                                    .number_a = i + 3,
+                                    .number_b = i,
+                                    .key = 7};
         assert_true(program_session_decode_slots(session, 1, &receive, 1, &error));
     }
     assert_true(run_pending_limit_exceeded(run));
@@ -87,11 +88,13 @@ static void losses_wait_for_the_announcement_of_their_line(void **state)
     encode_u32(&out, 7);
     encode_u64(&out, 1);
     encode_u64(&out, 5);
-    assert_true(program_session_decode_message(session, MESSAGE_LOST, 0, out.data, out.size, &error));
+    assert_true(
+        program_session_decode_message(session, MESSAGE_LOST, 0, out.data, out.size, &error));
     assert_int_equal(order_figures(run->order).lost, 0);
     out.size = 0;
     put_test_line(&out, 7, "monitor", "late");
-    assert_true(program_session_decode_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
+    assert_true(
+        program_session_decode_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
     assert_int_equal(order_figures(run->order).lost, 5);
     encoder_free(&out);
     program_session_close(session);
@@ -105,7 +108,7 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     const char *error;
     test_program(tell, NULL, 1);
     struct ring_slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1},
-                           {.shape = 1, .line_a = 1, .number_a = 3}};
+                                {.shape = 1, .line_a = 1, .number_a = 3}};
     assert_true(program_session_decode_slots(session, 1, early, 2, &error));
     assert_int_equal(order_figures(run->order).events, 3); /* both wait: they are one thread's */
     struct encoder out = {0};
@@ -156,9 +159,9 @@ static void ended_threads_are_forgotten(void **state)
     put_test_line(&out, 8, "task", "long");
     tell(NULL, MESSAGE_LINE, 1, out.data, out.size);
     struct ring_slot end = {.shape = 1, .line_a = 7, .number_a = 1},
-                other = {.shape = 1, .line_a = 8, .number_a = 1},
-                close = {.shape = 1, .flags = SLOT_CLOSES, .line_a = 7, .number_a = 2},
-                late = {.shape = 1, .line_a = 2, .number_a = 2};
+                     other = {.shape = 1, .line_a = 8, .number_a = 1},
+                     close = {.shape = 1, .flags = SLOT_CLOSES, .line_a = 7, .number_a = 2},
+                     late = {.shape = 1, .line_a = 2, .number_a = 2};
     assert_true(program_session_decode_slots(session, 7, &end, 1, &error));
     assert_true(program_session_decode_slots(session, 8, &other, 1, &error));
     size_t before = session->threads.count;
@@ -170,9 +173,10 @@ static void ended_threads_are_forgotten(void **state)
     assert_null(map_get(&session->threads, 7, 0));
     assert_non_null(map_get(&session->threads, 8, 0));
     assert_true(program_session_decode_slots(session, 7, &late, 1, &error));
-    assert_int_equal(
-        order_compare(run->order, (struct event_id){program_session_line(session, 7), 1}, (struct event_id){2, 2}),
-        ORDER_BEFORE);
+    assert_int_equal(order_compare(run->order,
+                                   (struct event_id){program_session_line(session, 7), 1},
+                                   (struct event_id){2, 2}),
+                     ORDER_BEFORE);
     encoder_free(&out);
     program_session_close(session);
     run_free(run);
@@ -319,18 +323,22 @@ static void ends_and_holes_that_cannot_be_are_refused(void **state)
     (void)state;
     struct run *run = begin();
     const char *error = NULL;
-    const struct remote_stream_message ends[] = {{.stream = 7, .writes = 1}, {.stream = 7, .writes = 3}};
-    const struct stream_gap_message holes[] = {{7, 0, 5, UNTRACED_STREAM}, {7, 5, 5, 0}, {7, 5, 6, 200}};
+    const struct remote_stream_message ends[] = {{.stream = 7, .writes = 1},
+                                                 {.stream = 7, .writes = 3}};
+    const struct stream_gap_message holes[] = {
+        {7, 0, 5, UNTRACED_STREAM}, {7, 5, 5, 0}, {7, 5, 6, 200}};
     struct encoder out = {0};
     for (size_t i = 0; i < 2; i++, out.size = 0) {
         encode_remote_stream(&out, &ends[i]);
-        assert_int_equal(program_session_decode_message(session, MESSAGE_REMOTE_STREAM, 0, out.data, out.size, &error),
+        assert_int_equal(program_session_decode_message(session, MESSAGE_REMOTE_STREAM, 0, out.data,
+                                                        out.size, &error),
                          i == 0);
     }
     assert_string_equal(error, "an end of a stream that cannot be");
     for (size_t i = 0; i < 3; i++, out.size = 0) {
         encode_stream_gap(&out, &holes[i]);
-        assert_int_equal(program_session_decode_message(session, MESSAGE_STREAM_GAP, 0, out.data, out.size, &error),
+        assert_int_equal(program_session_decode_message(session, MESSAGE_STREAM_GAP, 0, out.data,
+                                                        out.size, &error),
                          i == 0);
     }
     assert_string_equal(error, "a hole in a stream that cannot be");
@@ -348,7 +356,8 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
     const char *error;
     run_set_wait_for_missing(run);
     put_test_type(&out, 1, "note");
-    assert_true(program_session_decode_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
+    assert_true(
+        program_session_decode_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     for (uint32_t t = 1; t <= THREADS; t++) {
         struct ring_slot slots[EVENTS];
         for (uint32_t i = 0; i < EVENTS; i++)
@@ -360,7 +369,8 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
          t++) { /* its own line, then the one that its events are about */
         out.size = 0;
         put_test_line(&out, t <= THREADS ? t : 1000 + t - THREADS, "task", "");
-        assert_true(program_session_decode_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
+        assert_true(
+            program_session_decode_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
         while (!run_step(run, 10))
             ;
         uint64_t all =
@@ -384,13 +394,13 @@ static struct program_session *another(struct run *run, uint32_t number, uint64_
     struct encoder out = {0};
     struct hello_message hello;
     encode_hello(&out, &(struct program_hello){.role = ROLE_PROGRAM,
-                                              .run = text_view_of("test@1"),
-                                              .environment = text_view_of("pthread"),
-                                              .path = text_view_of("/bin/other"),
-                                              .host = text_view_of("elsewhere"),
-                                              .instance = instance,
-                                              .clock_ns = 1000,
-                                              .wall_ns = 2000});
+                                               .run = text_view_of("test@1"),
+                                               .environment = text_view_of("pthread"),
+                                               .path = text_view_of("/bin/other"),
+                                               .host = text_view_of("elsewhere"),
+                                               .instance = instance,
+                                               .clock_ns = 1000,
+                                               .wall_ns = 2000});
     struct decoder in = decoder_init(out.data, out.size);
     assert_true(hello_message_decode(&in, &hello));
     struct program_session *other = program_session_new(run, number, &hello);
@@ -408,11 +418,11 @@ static void announce_first(struct program_session *other)
     assert_true(program_session_decode_message(other, MESSAGE_TYPE, 0, out.data, out.size, &error));
     out.size = 0;
     encode_line(&out, &(struct line_message){.code = 1,
-                                            .high = 1,
-                                            .low = 1,
-                                            .flags = LINE_SHARED,
-                                            .kind = text_view_of("evil"),
-                                            .name = text_view_of("mine")});
+                                             .high = 1,
+                                             .low = 1,
+                                             .flags = LINE_SHARED,
+                                             .kind = text_view_of("evil"),
+                                             .name = text_view_of("mine")});
     assert_true(program_session_decode_message(other, MESSAGE_LINE, 1, out.data, out.size, &error));
     encoder_free(&out);
 }
@@ -431,10 +441,12 @@ static void nobody_tells_of_the_lines_of_another_program(void **state)
         assert_string_equal(error, "tells events on a line of another program");
         struct encoder out = {0};
         encode_rename(&out, &(struct rename_message){.line = 1, .name = text_view_of("mine")});
-        assert_false(program_session_decode_message(other, MESSAGE_NAME, 1, out.data, out.size, &error));
+        assert_false(
+            program_session_decode_message(other, MESSAGE_NAME, 1, out.data, out.size, &error));
         out.size = 0;
         encode_close(&out, &(struct close_message){.line = 1, .last = 3});
-        assert_false(program_session_decode_message(other, MESSAGE_CLOSE, 1, out.data, out.size, &error));
+        assert_false(
+            program_session_decode_message(other, MESSAGE_CLOSE, 1, out.data, out.size, &error));
         out.size = 0;
         encode_lost(&out, &(struct lost_message){1, 7, 1000});
         program_session_decode_message(other, MESSAGE_LOST, 1, out.data, out.size, &error);

@@ -15,14 +15,16 @@ static struct intervals good(void)
     struct wait_interval segment = {
         .to_ns = 25 * MS, .release = 5, .thread = HOLDER, .class = WAIT_CONTENTION};
     struct wait_record wait = {.begin = 3,
-                        .end = 6,
-                        .from_ns = 10 * MS,
-                        .to_ns = 30 * MS,
-                        .thread = T,
-                        .place = A,
-                        .class = WAIT_CONTENTION};
-    uint32_t code = code_segments_code(&all.steps, (struct code_segment_key){A, B, STEP_CODE, 0, 0}),
-             late = code_segments_code(&all.steps, (struct code_segment_key){A, A, STEP_LATENCY, 0, 0});
+                               .end = 6,
+                               .from_ns = 10 * MS,
+                               .to_ns = 30 * MS,
+                               .thread = T,
+                               .place = A,
+                               .class = WAIT_CONTENTION};
+    uint32_t code =
+                 code_segments_code(&all.steps, (struct code_segment_key){A, B, STEP_CODE, 0, 0}),
+             late = code_segments_code(&all.steps,
+                                       (struct code_segment_key){A, A, STEP_LATENCY, 0, 0});
     intervals_start(&all, HOLDER, 0, 1);
     intervals_start(&all, T, 0, 2);
     intervals_add_run(&all, T, code, 10 * MS, 3);

@@ -22,13 +22,13 @@ static struct intervals one_life(void)
     struct intervals all = {0};
     struct wait_interval segment = {.to_ns = 25 * MS, .release = 5, .thread = HOLDER};
     struct wait_record wait = {.begin = 3,
-                        .end = 6,
-                        .from_ns = 10 * MS,
-                        .to_ns = 30 * MS,
-                        .thread = T,
-                        .about = 9,
-                        .place = PLACE,
-                        .class = WAIT_CONTENTION};
+                               .end = 6,
+                               .from_ns = 10 * MS,
+                               .to_ns = 30 * MS,
+                               .thread = T,
+                               .about = 9,
+                               .place = PLACE,
+                               .class = WAIT_CONTENTION};
     intervals_set_created(&all, T, HOLDER, 0, 1);
     intervals_start(&all, T, 1 * MS, 2);
     intervals_add_run(&all, T, step(&all, 0, PLACE), 10 * MS, 3);
@@ -153,7 +153,8 @@ static void more_than_is_kept_is_counted(void **context)
     uint64_t kept = 0;
     for (int64_t i = 0; !cpu_states_max_switches(spans); i++, kept++)
         cpu_states_switched(spans, T, i % 2 ? SWITCH_OUT : SWITCH_ON, 0, i);
-    assert_int_equal(kept, cpu_states_max_switches(spans) + 1); /* (the first that had no room said so) */
+    assert_int_equal(kept,
+                     cpu_states_max_switches(spans) + 1); /* (the first that had no room said so) */
     assert_int_equal(cpu_states_lost_count(spans), 1);
     cpu_states_switched(spans, T, SWITCH_ON, 0, INT64_MAX);
     assert_int_equal(cpu_states_lost_count(spans), 2);
@@ -311,9 +312,10 @@ static void ready_is_apart_from_latency(void **state)
         for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++) {
             goes_on(&l, CPU_SOURCE_ORDER, 0); /* what is told so far ends before */
             cpu_states_switched(l.spans, T, lost && i == 3 ? SWITCH_LOST : turns[i].what, 0,
-                           turns[i].at_ms * MS);
+                                turns[i].at_ms * MS);
         }
-        goes_on(&l, lost ? CPU_SOURCE_ORDER : CPU_SOURCE_SWITCHES, lost ? 0 : 3); /* 25 to 27, 28 to 29 */
+        goes_on(&l, lost ? CPU_SOURCE_ORDER : CPU_SOURCE_SWITCHES,
+                lost ? 0 : 3); /* 25 to 27, 28 to 29 */
         life_free(&l);
     }
     struct life l = life_new(); /* it ends without a switch */

@@ -18,7 +18,7 @@ static struct table_end at_ns(int64_t ns)
 
 /* The answer, the caller's; step: that much is done at once. */
 static struct result_table ask(const struct run *run, const char *what, struct range range,
-                              const char *factor, uint64_t step)
+                               const char *factor, uint64_t step)
 {
     struct table_request r = {.what = xstrdup(what),
                               .by = xstrdup(""),
@@ -69,7 +69,8 @@ static uint32_t compare_thread(const struct result_table *spells, uint32_t i,
     int64_t sums[THREAD_STATES] = {0}, at = number(states, row, "begin_ns"), all = 0;
     for (; i < spells->row_count && result_table_cells(spells, i)[0].line == line; i++) {
         unsigned state = 0;
-        while (state < THREAD_STATES && strcmp(thread_state_name(state), text(spells, i, "state")) != 0)
+        while (state < THREAD_STATES &&
+               strcmp(thread_state_name(state), text(spells, i, "state")) != 0)
             state++;
         assert_true(state < THREAD_STATES);
         assert_int_equal(number(spells, i, "from_ns"), at);
@@ -91,7 +92,7 @@ static uint32_t compare_thread(const struct result_table *spells, uint32_t i,
 static void compare(const struct run *run, struct range range, uint64_t step)
 {
     struct result_table spells = ask(run, "spells", range, NULL, step),
-                       states = ask(run, "states", range, NULL, step);
+                        states = ask(run, "states", range, NULL, step);
     uint32_t i = 0;
     assert_null(spells.problem);
     for (uint32_t row = 0; row < states.row_count; row++)
@@ -128,7 +129,8 @@ static void same(const struct result_table *a, const struct result_table *b)
     assert_int_equal(a->row_count, b->row_count);
     for (uint32_t i = 0; i < a->row_count; i++)
         for (uint32_t k = 0; k < a->column_count; k++) {
-            const struct table_cell *x = &result_table_cells(a, i)[k], *y = &result_table_cells(b, i)[k];
+            const struct table_cell *x = &result_table_cells(a, i)[k],
+                                    *y = &result_table_cells(b, i)[k];
             assert_int_equal(x->is, y->is);
             if (x->is == CELL_NUMBER)
                 assert_int_equal(x->number, y->number);
@@ -148,7 +150,7 @@ static void same_as_fresh(struct run *run, unsigned seed, bool more, struct rang
     if (more)
         PLAY(&g.p, g.actors[0].line, "end", g.now + 5, 0);
     struct result_table kept = ask(run, "path", range, factor, 50),
-                       fresh = ask(g.p.run, "path", range, factor, UINT64_MAX / 2);
+                        fresh = ask(g.p.run, "path", range, factor, UINT64_MAX / 2);
     same(&kept, &fresh);
     result_table_free(&kept);
     result_table_free(&fresh);

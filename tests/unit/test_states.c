@@ -73,7 +73,7 @@ static void tell(struct journal *j, unsigned count)
 {
     for (; count && j->told < j->written; count--, j->told++) {
         tracefile_delivered(j->file, j->places[j->told].epoch, j->places[j->told].end,
-                       CHUNK_HEAD_BYTES + DATA_BYTES);
+                            CHUNK_HEAD_BYTES + DATA_BYTES);
         j->numbers[j->told] = tracefile_epoch(j->file);
     }
 }
@@ -95,9 +95,9 @@ static uint32_t save_begin(struct journal *j, uint32_t oldest)
 static void save_end(struct journal *j, uint32_t knows, uint64_t part)
 {
     assert_true(tracefile_save_end(j->file, &(struct checkpoint){.data = (const uint8_t *)&knows,
-                                                            .size = sizeof knows,
-                                                            .parts = &part,
-                                                            .part_count = 1}));
+                                                                 .size = sizeof knows,
+                                                                 .parts = &part,
+                                                                 .part_count = 1}));
     j->knows = knows;
     j->from = j->begun;
     j->number = tracefile_epoch(j->file);

@@ -43,7 +43,8 @@ static void end(struct written *w)
 
 static void put(struct written *w, uint64_t time, uint64_t task)
 {
-    placement_switches(w->head)[w->head->written++ % PLACEMENT_SWITCHES] = (struct task_switch){time, task};
+    placement_switches(w->head)[w->head->written++ % PLACEMENT_SWITCHES] =
+        (struct task_switch){time, task};
 }
 
 struct body {
@@ -135,18 +136,18 @@ static void any_counts_are_borne(void **state)
 
 enum { A = 11, B = 12, LINE_A = 1, LINE_B = 2 };
 
-static void switched(struct placements *s, uint32_t on, uint32_t ends, uint32_t begins, int64_t since,
-                     int64_t at, uint64_t lost)
+static void switched(struct placements *s, uint32_t on, uint32_t ends, uint32_t begins,
+                     int64_t since, int64_t at, uint64_t lost)
 {
     placements_switched(s, (struct placement_switch){.session = 0,
-                                            .on = on,
-                                            .ends = ends,
-                                            .begins = begins,
-                                            .ends_line = ends ? ends - 10 : 0,
-                                            .begins_line = begins ? begins - 10 : 0,
-                                            .since_ns = since,
-                                            .at_ns = at,
-                                            .lost = lost});
+                                                     .on = on,
+                                                     .ends = ends,
+                                                     .begins = begins,
+                                                     .ends_line = ends ? ends - 10 : 0,
+                                                     .begins_line = begins ? begins - 10 : 0,
+                                                     .since_ns = since,
+                                                     .at_ns = at,
+                                                     .lost = lost});
 }
 
 static void is(const struct placements *s, uint32_t line, size_t i, uint32_t on, int64_t from,

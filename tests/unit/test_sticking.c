@@ -44,7 +44,7 @@ static struct told paint_from(double left)
     cairo_t *cr = cairo_create(surface);
     text_cache_divert(take, &told);
     sticky_labels_paint(cr, &scene, &(struct paint_theme){0},
-                   &(struct paint_part){.from_pt = left, .to_pt = left + 500, .last_row = 2});
+                        &(struct paint_part){.from_pt = left, .to_pt = left + 500, .last_row = 2});
     text_cache_divert(NULL, NULL);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);

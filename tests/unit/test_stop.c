@@ -21,7 +21,9 @@ enum { LINES = 3, EVENTS = 10 }; /* of each of them */
 
 static struct schedule_breakpoint *stop_at(uint32_t line)
 {
-    return (struct schedule_breakpoint *)(void *)((char *)shared_schedule + shared_schedule->stops_at) + line;
+    return (struct schedule_breakpoint *)(void *)((char *)shared_schedule +
+                                                  shared_schedule->stops_at) +
+           line;
 }
 
 static int begin(void **unused)
@@ -126,7 +128,8 @@ static void who_is_not_to_be_held_goes_on(void **unused)
     errno = 77;
     replay_stop_reach(shared_schedule_line(1), 0, 2, false); /* nobody holds it */
     hold(1, 5, SCHEDULE_HELD);
-    replay_stop_reach(shared_schedule_line(1), 1, 3, false); /* not yet: 1 + 4 is the first that it is not to make */
+    replay_stop_reach(shared_schedule_line(1), 1, 3,
+                      false); /* not yet: 1 + 4 is the first that it is not to make */
     assert_int_equal(stop_at(1)->at, 0);
     atomic_store(&shared_schedule->debugged, 0);
     replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* nobody debugs it */

@@ -42,11 +42,11 @@ static struct told begin_with(uint32_t lines)
 {
     struct told t = {.run = run_new("test@1", 1, NULL)};
     struct hello_message hello = {.version = 1,
-                          .role = ROLE_PROGRAM,
-                          .run = strdup("test@1"),
-                          .environment = strdup("test"),
-                          .path = strdup("/bin/x"),
-                          .host = strdup("here")};
+                                  .role = ROLE_PROGRAM,
+                                  .run = strdup("test@1"),
+                                  .environment = strdup("test"),
+                                  .path = strdup("/bin/x"),
+                                  .host = strdup("here")};
     struct encoder out = {0};
     const char *error;
     assert_true(run_describe(t.run, "test", description));
@@ -55,12 +55,14 @@ static struct told begin_with(uint32_t lines)
     for (uint16_t code = 1; code <= CLOSE; code++) {
         out.size = 0;
         put_test_type(&out, code, types[code - 1]);
-        assert_true(program_session_decode_message(t.session, MESSAGE_TYPE, 0, out.data, out.size, &error));
+        assert_true(
+            program_session_decode_message(t.session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     }
     for (uint32_t line = 1; line <= lines; line++) {
         out.size = 0;
         put_test_line(&out, line, line % 2 ? "task" : "monitor", line % 2 ? "t" : "m");
-        assert_true(program_session_decode_message(t.session, MESSAGE_LINE, line, out.data, out.size, &error));
+        assert_true(program_session_decode_message(t.session, MESSAGE_LINE, line, out.data,
+                                                   out.size, &error));
     }
     encoder_free(&out);
     return t;
@@ -79,11 +81,11 @@ static void tell(struct told *t, uint16_t type, uint32_t line, uint32_t about, u
 {
     const char *error;
     struct ring_slot slot = {.shape = type,
-                        .time_ns = ns,
-                        .line_a = line,
-                        .number_a = ++t->numbers[line],
-                        .about = about,
-                        .flags = RELATION_NONE};
+                             .time_ns = ns,
+                             .line_a = line,
+                             .number_a = ++t->numbers[line],
+                             .about = about,
+                             .flags = RELATION_NONE};
     assert_true(program_session_decode_slots(t->session, 1, &slot, 1, &error));
 }
 
@@ -242,11 +244,11 @@ static void model_tell(struct model *m, unsigned thread, uint16_t type, uint32_t
 {
     const char *error;
     struct ring_slot slot = {.shape = type,
-                        .time_ns = m->ns,
-                        .line_a = line,
-                        .number_a = ++m->numbers[line],
-                        .about = about,
-                        .flags = RELATION_NONE};
+                             .time_ns = m->ns,
+                             .line_a = line,
+                             .number_a = ++m->numbers[line],
+                             .about = about,
+                             .flags = RELATION_NONE};
     assert_true(program_session_decode_slots(m->told.session, 2 * thread + 1, &slot, 1, &error));
     m->position++;
 }

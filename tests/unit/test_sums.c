@@ -78,10 +78,10 @@ static void keys_may_be_high(void **state)
 static struct path_share some_share(void)
 {
     return (struct path_share){.pair = below(4) ? below(200) : UINT32_MAX,
-                          .too = below(2),
-                          .ns = below(8)   ? (int64_t)below(1000000) - 500000
-                                : below(2) ? INT64_MIN
-                                           : INT64_MAX};
+                               .too = below(2),
+                               .ns = below(8)   ? (int64_t)below(1000000) - 500000
+                                     : below(2) ? INT64_MIN
+                                                : INT64_MAX};
 }
 
 static void lists_are_read_as_they_were_put(void **state)

@@ -25,8 +25,8 @@ static struct result_table some_table(void)
         struct table_cell *cells = table_add_row(&t, i % 2, (struct event_id){i + 1, 10 * i});
         cells[0] = table_cell_line(i + 1);
         cells[1] = table_cell_place((struct table_place){1, 0x1000 + i});
-        cells[2] = table_cell_step_name(i ? CELL_STEP_CALLS : CELL_STEP_TIMER, (struct table_place){1, 2},
-                             (struct table_place){0});
+        cells[2] = table_cell_step_name(i ? CELL_STEP_CALLS : CELL_STEP_TIMER,
+                                        (struct table_place){1, 2}, (struct table_place){0});
         cells[2].between.caller = (struct table_place){1, i ? 7 + i : 0};
         cells[3] = table_cell_text(i % 2 ? "below" : "above");
         cells[4] = table_cell_event((struct event_id){i, 3});
@@ -43,7 +43,10 @@ static struct result_table some_table(void)
     return t;
 }
 
-static struct decoder body_of(const struct encoder *out) { return decoder_init(out->data, out->size); }
+static struct decoder body_of(const struct encoder *out)
+{
+    return decoder_init(out->data, out->size);
+}
 
 static void same_cell(const struct table_cell *a, const struct table_cell *b)
 {
@@ -327,8 +330,8 @@ static void namesakes_say_who_called(void **context)
     table_add_column(&t, "did", "did", TABLE_STEP, NULL);
     for (uint32_t i = 0; i < 6; i++) {
         struct table_cell *cell = table_add_row(&t, 0, (struct event_id){0});
-        *cell =
-            table_cell_step_name(CELL_STEP_CALLS, (struct table_place){1, of[i][0]}, (struct table_place){0});
+        *cell = table_cell_step_name(CELL_STEP_CALLS, (struct table_place){1, of[i][0]},
+                                     (struct table_place){0});
         cell->between.caller = (struct table_place){1, of[i][1]};
     }
     disambiguate_names(&t);

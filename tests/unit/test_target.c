@@ -57,8 +57,7 @@ static void mistakes_are_named(void **state)
          NULL},
         {HEAD "events=({name=\"e\";relation=\"send\";arrow=\"dotted\";});",
          "x.conf:3: \"arrow\" is \"dotted\", and there is one to its partner\n"},
-        {HEAD "events=({name=\"e\";order=\"dotted\";});",
-         "x.conf:3: unknown key \"order\"\n"},
+        {HEAD "events=({name=\"e\";order=\"dotted\";});", "x.conf:3: unknown key \"order\"\n"},
         {HEAD "events=(1);", "x.conf:3: \"events\" must hold groups only: { ... }\n"},
         {"name=\"x\";\n", "x.conf:1: \"kinds\" is missing\nx.conf:1: \"events\" is missing\n"},
         {"name=\n\n;", "x.conf:3: syntax error\n"},
@@ -167,7 +166,8 @@ static void what_waiting_is(void **state)
     assert_int_equal(waiting(target, "task", "petition")->waits_as, WAITS_EXCLUSION);
     assert_int_equal(waiting(target, "monitor", "wait")->waits_as, WAITS_MEETING);
     assert_int_equal(waiting(target, "task", "start")->waits_as, WAITS_NOT);
-    assert_true(target_has_line_type(target_ended_by(waiting(target, "monitor", "wait")), "signal"));
+    assert_true(
+        target_has_line_type(target_ended_by(waiting(target, "monitor", "wait")), "signal"));
     assert_int_equal(waiting(target, "monitor", "timeout")->category, CATEGORY_CLOCK);
     assert_int_equal(target_line_type(target, "rwlock")->category, CATEGORY_LOCK);
     target_free(target);
@@ -218,8 +218,8 @@ static void what_is_said_of_one_kind_leaves_the_general(void **state)
     assert_string_equal(special->unheard, "four");
     assert_string_equal(special->all, "all others");
     assert_true(target_has_line_type(&special->thread_after, "e"));
-    assert_true(target_apply_layer(target, "events=({name=\"e\";on=[\"j\"];unheard=\"six\";});", "l.conf",
-                             DRESS_AS_LAYER, stderr));
+    assert_true(target_apply_layer(target, "events=({name=\"e\";on=[\"j\"];unheard=\"six\";});",
+                                   "l.conf", DRESS_AS_LAYER, stderr));
     assert_string_equal(target_event(target, "k", "e", RELATION_SYNC)->unheard, "four");
     assert_string_equal(target_event(target, "j", "e", RELATION_SYNC)->unheard, "six");
     target_free(target);

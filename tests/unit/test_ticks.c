@@ -56,7 +56,8 @@ static void in_one_span(void **state)
         assert_true(tsc_clock_holds(&span, values[i]));
         for (size_t k = 0; k < sizeof values / sizeof *values; k++)
             if (tsc_clock_holds(&span, values[k]))
-                assert_int_equal(tsc_clock_within(&span, values[k]), tsc_clock_ns(&ticks, values[k]));
+                assert_int_equal(tsc_clock_within(&span, values[k]),
+                                 tsc_clock_ns(&ticks, values[k]));
     }
 }
 

@@ -55,7 +55,7 @@ static struct play begin(void)
 
 /* An event of a thread, after another one if that is named. */
 static struct event_id act(struct play *p, uint32_t thread, uint32_t line, const char *type,
-                      struct event_id after)
+                           struct event_id after)
 {
     struct arrival x = {.at = {line, ++p->numbers[line]},
                         .thread = thread,
@@ -199,7 +199,8 @@ static uint64_t left_of(const struct window_info *w, uint32_t line)
 }
 
 /* The last event of the thread that is left of the window, by asking all. */
-static struct event_id plain_last(const struct run *run, const struct window_info *w, uint32_t thread)
+static struct event_id plain_last(const struct run *run, const struct window_info *w,
+                                  uint32_t thread)
 {
     struct event_id last = none;
     for (uint64_t p = 0; p < order_count(run->order); p++) {

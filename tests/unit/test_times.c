@@ -13,11 +13,11 @@
 static struct program_session *begin(struct run *run, uint32_t number, const char *host)
 {
     struct hello_message hello = {.version = 1,
-                          .role = ROLE_PROGRAM,
-                          .run = strdup("test@1"),
-                          .environment = strdup("pthread"),
-                          .path = strdup("/bin/x"),
-                          .host = strdup(host)};
+                                  .role = ROLE_PROGRAM,
+                                  .run = strdup("test@1"),
+                                  .environment = strdup("pthread"),
+                                  .path = strdup("/bin/x"),
+                                  .host = strdup(host)};
     struct program_session *session = program_session_new(run, number, &hello);
     struct encoder out = {0};
     const char *error;
@@ -25,11 +25,13 @@ static struct program_session *begin(struct run *run, uint32_t number, const cha
     for (uint16_t code = 1; code <= 2; code++) {
         out.size = 0;
         put_test_type(&out, code, code == 1 ? "send" : "receive");
-        assert_true(program_session_decode_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
+        assert_true(
+            program_session_decode_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     }
     out.size = 0; /* its own line; the other's when that is there */
     put_test_line(&out, number + 1, "task", "t");
-    assert_true(program_session_decode_message(session, MESSAGE_LINE, number + 1, out.data, out.size, &error));
+    assert_true(program_session_decode_message(session, MESSAGE_LINE, number + 1, out.data,
+                                               out.size, &error));
     encoder_free(&out);
     return session;
 }
@@ -39,21 +41,23 @@ static void know(struct program_session *session, uint32_t line)
     struct encoder out = {0};
     const char *error;
     put_test_line(&out, line, "task", "t");
-    assert_true(program_session_decode_message(session, MESSAGE_LINE, line, out.data, out.size, &error));
+    assert_true(
+        program_session_decode_message(session, MESSAGE_LINE, line, out.data, out.size, &error));
     encoder_free(&out);
 }
 
 /* What the second host's clock shows: a second more, and 100 in a million faster. */
 static uint64_t shown(unsigned host, uint64_t ns) { return host ? ns + APART_NS + ns / 10000 : ns; }
 
-static void tell(struct program_session *session, unsigned host, unsigned number, bool sends, uint64_t ns)
+static void tell(struct program_session *session, unsigned host, unsigned number, bool sends,
+                 uint64_t ns)
 {
     const char *error;
     struct ring_slot slot = {.shape = sends ? 1 : 2,
-                        .flags = sends ? RELATION_SEND : RELATION_RECEIVE,
-                        .time_ns = shown(host, ns),
-                        .line_a = host + 1,
-                        .number_a = number};
+                             .flags = sends ? RELATION_SEND : RELATION_RECEIVE,
+                             .time_ns = shown(host, ns),
+                             .line_a = host + 1,
+                             .number_a = number};
     if (!sends) {
         slot.line_b = 2 - host;
         slot.number_b = number;

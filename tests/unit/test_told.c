@@ -11,7 +11,9 @@ static bool same(struct text_view text, const char *s)
 
 static void a_line_comes_back_as_it_was_told(void **state)
 {
-    struct line_message told = {7, 1, 2, LINE_SHARED, 3, 4, text_view_of("monitor"), text_view_of("m")}, got;
+    struct line_message
+        told = {7, 1, 2, LINE_SHARED, 3, 4, text_view_of("monitor"), text_view_of("m")},
+        got;
     struct encoder out = {0};
     encode_line(&out, &told);
     struct decoder in = decoder_init(out.data, out.size);
@@ -29,16 +31,16 @@ static void a_line_comes_back_as_it_was_told(void **state)
 static void a_hello_comes_back_with_its_arguments(void **state)
 {
     struct program_hello told = {.role = ROLE_PROGRAM,
-                              .run = text_view_of("r"),
-                              .environment = text_view_of("pthread"),
-                              .path = text_view_of("/bin/x"),
-                              .host = text_view_of("h"),
-                              .pid = 5,
-                              .instance = 6,
-                              .clock_ns = 7,
-                              .wall_ns = 8,
-                              .argument_count = 2},
-                      got;
+                                 .run = text_view_of("r"),
+                                 .environment = text_view_of("pthread"),
+                                 .path = text_view_of("/bin/x"),
+                                 .host = text_view_of("h"),
+                                 .pid = 5,
+                                 .instance = 6,
+                                 .clock_ns = 7,
+                                 .wall_ns = 8,
+                                 .argument_count = 2},
+                         got;
     struct encoder out = {0};
     encode_hello(&out, &told);
     encode_argument(&out, text_view_of("x"));
@@ -85,7 +87,7 @@ static unsigned put_message(struct encoder *out, unsigned number)
     switch (number) {
 #define CASE(n, type, ...)                                                                         \
     case n:                                                                                        \
-        encode_##type(out, &(struct type##_message){__VA_ARGS__});                                  \
+        encode_##type(out, &(struct type##_message){__VA_ARGS__});                                 \
         break
         CASE(0, line, 1, 2, 3, 1, 5, 6, text_view_of("task"), text_view_of("t"));
         CASE(1, module, 1, 2, 3, text_view_of("0123"), text_view_of("/lib/x.so"));
@@ -114,8 +116,8 @@ static bool get_message(struct decoder *in, unsigned number)
     switch (number) {
 #define CASE(n, type)                                                                              \
     case n: {                                                                                      \
-        struct type##_message told;                                                                   \
-        return decode_##type(in, &told);                                                         \
+        struct type##_message told;                                                                \
+        return decode_##type(in, &told);                                                           \
     }
         CASE(0, line)
         CASE(1, module)

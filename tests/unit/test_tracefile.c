@@ -86,7 +86,8 @@ static void a_whole_file_gives_the_whole_run(void **state)
     assert_null(run->damage);
     assert_false(run->unfinished);
     assert_string_equal(run->name, "test");
-    assert_int_equal(order_compare(run->order, (struct event_id){1, 1}, (struct event_id){2, 1}), ORDER_SAME);
+    assert_int_equal(order_compare(run->order, (struct event_id){1, 1}, (struct event_id){2, 1}),
+                     ORDER_SAME);
     assert_int_equal(order_compare(run->order, (struct event_id){2, 1}, (struct event_id){1, 40}),
                      ORDER_BEFORE);
     run_free(run);

@@ -124,7 +124,8 @@ static struct order *feed(const struct workload *w, unsigned seed)
     return order;
 }
 
-static enum causal_relation in_steps(struct comparison *comparison, struct event_id a, struct event_id b)
+static enum causal_relation in_steps(struct comparison *comparison, struct event_id a,
+                                     struct event_id b)
 {
     comparison_begin(comparison, a, b);
     while (!comparison_step(comparison, 1))
@@ -149,7 +150,7 @@ static void compare_all(const struct order *order, unsigned seed)
         }
         enum causal_relation want = by_clocks(&told[a], &told[b]);
         enum causal_relation got = n % 5 ? order_compare(order, told[a].at, told[b].at)
-                                    : in_steps(comparison, told[a].at, told[b].at);
+                                         : in_steps(comparison, told[a].at, told[b].at);
         if (want != got)
             fail_msg("%u:%llu and %u:%llu: %d, not %d", told[a].at.line,
                      (unsigned long long)told[a].at.number, told[b].at.line,

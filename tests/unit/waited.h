@@ -15,7 +15,8 @@ __attribute__((unused)) static const struct intervals *learn(const struct played
 static double ms(int64_t ns) { return (double)ns / PLAYED_MS; }
 
 /* The waits of a thread as a text: "FROM TO CLASS (TO THREAD CLASS)...", more by commas. */
-__attribute__((unused)) static const char *wait_list_of_thread(const struct intervals *all, uint32_t thread)
+__attribute__((unused)) static const char *wait_list_of_thread(const struct intervals *all,
+                                                               uint32_t thread)
 {
     static const char *const classes[] = {"meet", "excl", "timer"};
     static const char *const whys[] = {"", " unseen", " lost", " open"};

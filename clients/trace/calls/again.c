@@ -4,13 +4,14 @@
 #include "clients/trace/replay/part.h"
 #include "clients/trace/replay/steer.h"
 
-struct lock_replay lock_replay_requested(struct traced_thread *t, const struct trace_line *line, uintptr_t site)
+struct lock_replay lock_replay_requested(struct traced_thread *t, const struct trace_line *line,
+                                         uintptr_t site)
 {
     enum trace_type asks = thread_schedule_next_type(t, 0), got = thread_schedule_next_type(t, 1);
     uint32_t rest = got == TYPE_NONE ? thread_schedule_line(t, line) : 0;
     struct lock_replay is = {.got = got,
-                       .last = got == TYPE_NONE &&
-                               (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION)};
+                             .last = got == TYPE_NONE &&
+                                     (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION)};
     is.petitioned = asks == TYPE_TIMED_PETITION || is.last;
     if (hold_points_active && got == TYPE_NONE)
         hold_point_before_lock(t, line, site);

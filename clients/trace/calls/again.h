@@ -17,7 +17,8 @@ struct lock_replay {
 };
 
 /* Where nothing came of it the thread has had its turn when this returns. */
-struct lock_replay lock_replay_requested(struct traced_thread *thread, const struct trace_line *line, uintptr_t site);
+struct lock_replay lock_replay_requested(struct traced_thread *thread,
+                                         const struct trace_line *line, uintptr_t site);
 
 #pragma GCC visibility pop
 #endif

@@ -122,8 +122,9 @@ static struct trace_line *barrier_thread_place(struct traced_thread *t)
 }
 
 /* serial: the barrier told this one alone that it may do what is to be done once. */
-static void barrier_record_passed(struct traced_thread *t, struct trace_line *barrier, struct rounds *r, uint64_t round,
-                   bool sure, bool serial, uintptr_t site)
+static void barrier_record_passed(struct traced_thread *t, struct trace_line *barrier,
+                                  struct rounds *r, uint64_t round, bool sure, bool serial,
+                                  uintptr_t site)
 {
     bool group = sure && r->size > 1;
     const char *text = !sure ? NOT_KNOWN : group && serial ? SERIAL : "";
@@ -160,7 +161,8 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
 {
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
-    struct sync_object *o = t ? sync_object_get(b, SYNC_BARRIER) : sync_object_find(b, SYNC_BARRIER);
+    struct sync_object *o =
+        t ? sync_object_get(b, SYNC_BARRIER) : sync_object_find(b, SYNC_BARRIER);
     int saved = errno;
     struct trace_line *line = t && o ? sync_object_line(t, o, false) : NULL;
     struct rounds *r = rounds_of(o);
@@ -175,11 +177,14 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     int result = real_functions.barrier_wait(b); /* and now b may be gone */
     saved = errno;
     if (!LIKELY(!replay_active) && line && (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
-        result = thread_schedule_next_has_text(t, TYPE_PASSED, SERIAL, result != 0) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+        result = thread_schedule_next_has_text(t, TYPE_PASSED, SERIAL, result != 0)
+                     ? PTHREAD_BARRIER_SERIAL_THREAD
+                     : 0;
     bool sure = r && barrier_return(r, round);
     if (line) {
         instrument_wait_end(t, TYPE_ARRIVE);
-        barrier_record_passed(t, &about, r, round, sure, result == PTHREAD_BARRIER_SERIAL_THREAD, site);
+        barrier_record_passed(t, &about, r, round, sure, result == PTHREAD_BARRIER_SERIAL_THREAD,
+                              site);
     } else if (hidden) {
         hidden_use_mark_uncertain(hidden);
     }

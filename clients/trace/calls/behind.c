@@ -203,14 +203,14 @@ void next_input_find(void)
     looking_up = true;
 #define C(result, name, parameters, other)                                                         \
     if ((found = look_up(#name)) != NULL)                                                          \
-        *(void **)&next_input.name = found;                                                            \
+        *(void **)&next_input.name = found;                                                        \
     else                                                                                           \
         next_input.name = OTHER(other) ? OTHER(other) : bare_##name;
     NEXT_INPUT_CALLS(C)
 #undef C
 #define C(result, name, parameters)                                                                \
     if ((found = look_up(#name)) != NULL)                                                          \
-        *(void **)&next_input.name = found;                                                            \
+        *(void **)&next_input.name = found;                                                        \
     else                                                                                           \
         next_input.name = bare_##name;
     NEXT_INPUT_DERIVED(C)
@@ -225,8 +225,8 @@ void next_input_find(void)
     result(*behind_##name(void)) parameters                                                        \
     {                                                                                              \
         if (!looking_up)                                                                           \
-            next_input_find();                                                                         \
-        return next_input.name ? next_input.name : bare_##name;                                            \
+            next_input_find();                                                                     \
+        return next_input.name ? next_input.name : bare_##name;                                    \
     }
 #define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
 NEXT_INPUT_CALLS(WITH_OTHER)

@@ -71,7 +71,7 @@ void next_input_find(void); /* looks all of them up */
     result(*behind_##name(void)) parameters;                                                       \
     static inline result(*find_##name(void)) parameters                                            \
     {                                                                                              \
-        return LIKELY(next_input.name != NULL) ? next_input.name : behind_##name();                        \
+        return LIKELY(next_input.name != NULL) ? next_input.name : behind_##name();                \
     }
 #define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
 NEXT_INPUT_CALLS(WITH_OTHER)

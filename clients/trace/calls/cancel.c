@@ -41,14 +41,14 @@ static void cancellation_record_acted(void *unused)
     struct cancel cancel = task->cancel;
     latch_unlock(&task->binding);
     bool certain = cancel.by && !cancel.several && cancel.life == t->life && cancel.at.line;
-    record_write(
-        t,
-        &(struct record){.shape = TYPE_CANCELLED,
-                         .flags = certain ? (uint16_t)RELATION_RECEIVE : SLOT_DOUBT(UNTRACED_SIGNAL),
-                         .a = thread_place(t),
-                         .take_a = 1,
-                         .partner = certain ? cancel.at : (struct event_id){0, 0}},
-        NULL);
+    record_write(t,
+                 &(struct record){.shape = TYPE_CANCELLED,
+                                  .flags = certain ? (uint16_t)RELATION_RECEIVE
+                                                   : SLOT_DOUBT(UNTRACED_SIGNAL),
+                                  .a = thread_place(t),
+                                  .take_a = 1,
+                                  .partner = certain ? cancel.at : (struct event_id){0, 0}},
+                 NULL);
     errno = saved;
 }
 
@@ -85,7 +85,7 @@ static void cancellation_register_handler(void (*call)(void *), void *buffer)
     void name(void *buffer)                                                                        \
     {                                                                                              \
         real_find();                                                                               \
-        cancellation_register_handler(real_functions.member, buffer);                                                          \
+        cancellation_register_handler(real_functions.member, buffer);                              \
     }
 #pragma GCC diagnostic push
 #if !defined(__clang__)
@@ -96,7 +96,8 @@ REGISTERS(__pthread_register_cancel_defer, register_cancel_defer)
 #pragma GCC diagnostic pop
 #endif
 
-static void cancellation_record_cancel(struct traced_thread *t, struct thread_info *task, uintptr_t site)
+static void cancellation_record_cancel(struct traced_thread *t, struct thread_info *task,
+                                       uintptr_t site)
 {
     int cancelling; /* it may be called while it may be cancelled at any moment */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);

@@ -6,7 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-void cancellation_watch(struct traced_thread *thread); /* the calling one: it is seen when it is cancelled */
+void cancellation_watch(
+    struct traced_thread *thread); /* the calling one: it is seen when it is cancelled */
 
 #pragma GCC visibility pop
 #endif

@@ -22,7 +22,8 @@ INPUT_EXPORTED time_t time(time_t *to)
     if (LIKELY(!t))
         return find_time()(to);
     struct input call = {.call = INPUT_TIME};
-    time_t result = input_call_replay_bytes(t, &call, NULL, 0) ? (time_t)call.result : find_time()(NULL);
+    time_t result =
+        input_call_replay_bytes(t, &call, NULL, 0) ? (time_t)call.result : find_time()(NULL);
     input_call_end(t, &call, result, NULL, 0);
     if (to)
         *to = result;
@@ -37,8 +38,8 @@ INPUT_EXPORTED int gettimeofday(struct timeval *tv, void *zone)
     if (LIKELY(!t) || !to)
         return find_gettimeofday()(tv, zone);
     struct input call = {.call = INPUT_GETTIMEOFDAY};
-    int result =
-        input_call_replay_bytes(t, &call, tv, sizeof *tv) ? (int)call.result : find_gettimeofday()(tv, zone);
+    int result = input_call_replay_bytes(t, &call, tv, sizeof *tv) ? (int)call.result
+                                                                   : find_gettimeofday()(tv, zone);
     input_call_end(t, &call, result, tv, result < 0 ? 0 : sizeof *tv);
     return result;
 }
@@ -49,8 +50,9 @@ INPUT_EXPORTED int clock_gettime(clockid_t clock, struct timespec *ts)
     if (LIKELY(!t))
         return find_clock_gettime()(clock, ts);
     struct input call = {.call = INPUT_CLOCK, .asked = (uint32_t)clock};
-    int result =
-        input_call_replay_bytes(t, &call, ts, sizeof *ts) ? (int)call.result : find_clock_gettime()(clock, ts);
+    int result = input_call_replay_bytes(t, &call, ts, sizeof *ts)
+                     ? (int)call.result
+                     : find_clock_gettime()(clock, ts);
     input_call_end(t, &call, result, ts, result < 0 ? 0 : sizeof *ts);
     return result;
 }
@@ -61,8 +63,8 @@ INPUT_EXPORTED int timespec_get(struct timespec *ts, int base)
     if (LIKELY(!t))
         return find_timespec_get()(ts, base);
     struct input call = {.call = INPUT_TIMESPEC_GET, .asked = (uint32_t)base};
-    int result =
-        input_call_replay_bytes(t, &call, ts, sizeof *ts) ? (int)call.result : find_timespec_get()(ts, base);
+    int result = input_call_replay_bytes(t, &call, ts, sizeof *ts) ? (int)call.result
+                                                                   : find_timespec_get()(ts, base);
     input_call_end(t, &call, result, ts, result > 0 ? sizeof *ts : 0);
     return result;
 }
@@ -73,7 +75,8 @@ INPUT_EXPORTED clock_t clock(void)
     if (LIKELY(!t))
         return find_clock()();
     struct input call = {.call = INPUT_PROCESSOR};
-    clock_t result = input_call_replay_bytes(t, &call, NULL, 0) ? (clock_t)call.result : find_clock()();
+    clock_t result =
+        input_call_replay_bytes(t, &call, NULL, 0) ? (clock_t)call.result : find_clock()();
     input_call_end(t, &call, result, NULL, 0);
     return result;
 }
@@ -85,7 +88,8 @@ INPUT_EXPORTED clock_t times(struct tms *to)
         return find_times()(to);
     struct input call = {.call = INPUT_TIMES};
     size_t room = to ? sizeof *to : 0;
-    clock_t result = input_call_replay_bytes(t, &call, to, room) ? (clock_t)call.result : find_times()(to);
+    clock_t result =
+        input_call_replay_bytes(t, &call, to, room) ? (clock_t)call.result : find_times()(to);
     input_call_end(t, &call, result, to, result < 0 ? 0 : room);
     return result;
 }
@@ -96,8 +100,9 @@ INPUT_EXPORTED int getrusage(__rusage_who_t whose, struct rusage *to)
     if (LIKELY(!t))
         return find_getrusage()((int)whose, to);
     struct input call = {.call = INPUT_GETRUSAGE, .asked = (uint32_t)(int)whose};
-    int result =
-        input_call_replay_bytes(t, &call, to, sizeof *to) ? (int)call.result : find_getrusage()((int)whose, to);
+    int result = input_call_replay_bytes(t, &call, to, sizeof *to)
+                     ? (int)call.result
+                     : find_getrusage()((int)whose, to);
     input_call_end(t, &call, result, to, result < 0 ? 0 : sizeof *to);
     return result;
 }
@@ -110,8 +115,9 @@ INPUT_EXPORTED ssize_t getrandom(void *bytes, size_t size, unsigned flags)
     if (LIKELY(!t))
         return find_getrandom()(bytes, size, flags);
     struct input call = {.call = INPUT_GETRANDOM, .asked = size};
-    ssize_t result = input_call_replay_bytes(t, &call, bytes, size) ? (ssize_t)call.result
-                                                       : find_getrandom()(bytes, size, flags);
+    ssize_t result = input_call_replay_bytes(t, &call, bytes, size)
+                         ? (ssize_t)call.result
+                         : find_getrandom()(bytes, size, flags);
     input_call_end(t, &call, result, bytes, result < 0 ? 0 : (size_t)result);
     return result;
 }
@@ -122,8 +128,8 @@ INPUT_EXPORTED int getentropy(void *bytes, size_t size)
     if (LIKELY(!t))
         return find_getentropy()(bytes, size);
     struct input call = {.call = INPUT_GETENTROPY, .asked = size};
-    int result =
-        input_call_replay_bytes(t, &call, bytes, size) ? (int)call.result : find_getentropy()(bytes, size);
+    int result = input_call_replay_bytes(t, &call, bytes, size) ? (int)call.result
+                                                                : find_getentropy()(bytes, size);
     input_call_end(t, &call, result, bytes, result < 0 ? 0 : size);
     return result;
 }
@@ -149,12 +155,13 @@ INPUT_EXPORTED void arc4random_buf(void *bytes, size_t size)
     INPUT_EXPORTED type name(void);                                                                \
     INPUT_EXPORTED type name(void)                                                                 \
     {                                                                                              \
-        struct traced_thread *t = INPUT_CALL_THREAD;                                                              \
+        struct traced_thread *t = INPUT_CALL_THREAD;                                               \
         if (LIKELY(!t))                                                                            \
             return find_##name()();                                                                \
         struct input call = {.call = which};                                                       \
-        type number = input_call_replay_bytes(t, &call, NULL, 0) ? (type)(bits)call.result : find_##name()();   \
-        input_call_end(t, &call, (uint32_t)number, NULL, 0);                                            \
+        type number = input_call_replay_bytes(t, &call, NULL, 0) ? (type)(bits)call.result         \
+                                                                 : find_##name()();                \
+        input_call_end(t, &call, (uint32_t)number, NULL, 0);                                       \
         return number;                                                                             \
     }
 NUMBER(int, int32_t, rand, INPUT_RAND)
@@ -168,8 +175,8 @@ INPUT_EXPORTED unsigned arc4random_uniform(unsigned below)
     if (LIKELY(!t))
         return find_arc4random_uniform()(below);
     struct input call = {.call = INPUT_ARC4RANDOM_UNIFORM, .asked = below};
-    unsigned number =
-        input_call_replay_bytes(t, &call, NULL, 0) ? (unsigned)call.result : find_arc4random_uniform()(below);
+    unsigned number = input_call_replay_bytes(t, &call, NULL, 0) ? (unsigned)call.result
+                                                                 : find_arc4random_uniform()(below);
     input_call_end(t, &call, number, NULL, 0);
     return number;
 }

@@ -66,14 +66,19 @@ static _Atomic uint64_t *child_shared_slot(unsigned what, pid_t pid, unsigned mo
     struct stat st;
     int saved = errno;
     if (!child_pid_namespace)
-        child_pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? child_mix(st.st_dev, st.st_ino) | 1 : 0;
+        child_pid_namespace =
+            stat("/proc/self/ns/pid", &st) == 0 ? child_mix(st.st_dev, st.st_ino) | 1 : 0;
     errno = saved;
     return child_pid_namespace && pid > 0
-               ? (_Atomic uint64_t *)poet_counter(child_mix(child_mix(child_pid_namespace, what), (unsigned)pid % most), 1)
+               ? (_Atomic uint64_t *)poet_counter(
+                     child_mix(child_mix(child_pid_namespace, what), (unsigned)pid % most), 1)
                : NULL;
 }
 
-_Atomic uint64_t *child_spawning(pid_t parent) { return child_shared_slot(OF_SPAWNING, parent, 256); }
+_Atomic uint64_t *child_spawning(pid_t parent)
+{
+    return child_shared_slot(OF_SPAWNING, parent, 256);
+}
 static _Atomic uint64_t *child_slot(pid_t pid) { return child_shared_slot(OF_PROCESS, pid, SLOTS); }
 
 /* 0: nothing is known of it. */
@@ -89,7 +94,8 @@ static void child_publish_state(enum child_state state, uint64_t serial)
     _Atomic uint64_t *slot = child_slot(child_pid);
     if (slot)
         atomic_store(slot, PID(child_pid) | STATE(state) | serial |
-                               (thread_registry_recorded() > 1 ? OTHERS : 0) | (has_foreign ? FOREIGN : 0));
+                               (thread_registry_recorded() > 1 ? OTHERS : 0) |
+                               (has_foreign ? FOREIGN : 0));
 }
 
 /* Of all processes that share numbers, whichever name space of process ids they are in. */
@@ -133,7 +139,8 @@ static uint64_t wait_for_parent(pid_t parent)
 {
     _Atomic uint64_t *spawning = child_spawning(parent);
     uint64_t begin = tracer_clock_now(), value = child_known_slot(child_pid);
-    while (!value && spawning && atomic_load(spawning) && tracer_clock_now() - begin < PATIENCE_NS) {
+    while (!value && spawning && atomic_load(spawning) &&
+           tracer_clock_now() - begin < PATIENCE_NS) {
         nanosleep(&(struct timespec){0, 50000}, NULL);
         value = child_known_slot(child_pid);
     }
@@ -196,17 +203,18 @@ struct exec_attempt child_exec_begin(uintptr_t site)
     if (pid == child_pid && STATE_OF(child_known_slot(pid)) == CHILD_STATE_SILENT)
         atomic_store(b.slot, (b.before & ~STATE(7)) | STATE(CHILD_STATE_EXEC));
     else if (b.slot && (pid == child_pid ? t != NULL : site != 0))
-        atomic_store(b.slot,
-                     PID(pid) | STATE(CHILD_STATE_EXEC) |
-                         (pid == child_pid && thread_registry_recorded() > 1 ? OTHERS : 0) |
-                         (t ? child_message(t, pid == child_pid ? TYPE_EXEC : TYPE_FORK, site) : 0));
+        atomic_store(
+            b.slot, PID(pid) | STATE(CHILD_STATE_EXEC) |
+                        (pid == child_pid && thread_registry_recorded() > 1 ? OTHERS : 0) |
+                        (t ? child_message(t, pid == child_pid ? TYPE_EXEC : TYPE_FORK, site) : 0));
     else
         b.slot = NULL;
     b.vforked = pid != child_pid && thread_mine ? thread_mine->measured : NULL;
     vforked_leaves(b.vforked);
     if (pid == child_pid && thread_mine)
         region_gone(thread_mine);
-    b.paused = server_needs_socket && pid == child_pid && server_alive() && child_recording_thread() != NULL;
+    b.paused = server_needs_socket && pid == child_pid && server_alive() &&
+               child_recording_thread() != NULL;
     if (b.paused)
         socket_sender_pause(SENDER_MS);
     errno = saved;
@@ -233,8 +241,9 @@ void child_set_message(pid_t child, uint64_t serial)
 {
     _Atomic uint64_t *slot = child_slot(child);
     uint64_t value = slot ? atomic_load(slot) : 0;
-    while (slot && PID_OF(value) != child &&
-           !atomic_compare_exchange_weak(slot, &value, PID(child) | STATE(CHILD_STATE_EXEC) | serial))
+    while (
+        slot && PID_OF(value) != child &&
+        !atomic_compare_exchange_weak(slot, &value, PID(child) | STATE(CHILD_STATE_EXEC) | serial))
         ;
 }
 

@@ -33,9 +33,11 @@ void child_set_foreign_threads(void); /* some of its own do not */
 /* A message to another process; its number, 0 where it could not be told. */
 uint64_t child_message(struct traced_thread *thread, uint16_t type, uintptr_t site);
 
-void fork_call_prepare(void); /* the prepare handler that runs after those of the program: records the fork */
+void fork_call_prepare(
+    void); /* the prepare handler that runs after those of the program: records the fork */
 void fork_call_prepared(bool registered); /* it will be called */
-void fork_call_release_signals(void); /* in the parent, and in a child that has begun: signals come again */
+void fork_call_release_signals(
+    void); /* in the parent, and in a child that has begun: signals come again */
 
 /* It becomes another program, unless that fails.  A child of vfork is still in its parent's thread. */
 struct exec_attempt {

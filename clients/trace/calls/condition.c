@@ -40,7 +40,8 @@ struct condition_wait {
 
 static struct event_id condition_replay_cause(struct traced_thread *t, const char **why)
 {
-    const char *const reasons[] = {condition_signals_several, condition_signals_unrecorded, condition_signals_elsewhere};
+    const char *const reasons[] = {condition_signals_several, condition_signals_unrecorded,
+                                   condition_signals_elsewhere};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (thread_schedule_next_has_text(t, TYPE_WAKE, reasons[i], false))
             *why = reasons[i];
@@ -83,28 +84,29 @@ static void condition_end_wait(void *p)
     bool timeout = w->result == ETIMEDOUT;
     struct event_id cause = timeout ? (struct event_id){0, 0} : condition_wake_cause(w, &why);
     /* (a thread that is not recorded may have woken this one: a recorded signal is not taken for it) */
-    bool doubtful = why && (why == condition_signals_unrecorded || !condition_signals_are_ordered(&w->signals));
+    bool doubtful =
+        why && (why == condition_signals_unrecorded || !condition_signals_are_ordered(&w->signals));
     condition_signals_wait_end(&w->signals);
-    record_write(
-        t,
-        &(struct record){.shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
-                         .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
-                                             (why ? SLOT_TEXT : 0) |
-                                             (doubtful ? SLOT_DOUBT(condition_wake_reason(why)) : 0)),
-                         .a = w->hold.line,
-                         .take_a = 1,
-                         .about = atomic_load(&w->condition->line.index),
-                         .site = w->site,
-                         .partner = cause,
-                         .payload = why,
-                         .payload_bytes = why ? (uint32_t)strlen(why) : 0},
-        NULL);
+    record_write(t,
+                 &(struct record){
+                     .shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
+                     .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
+                                         (why ? SLOT_TEXT : 0) |
+                                         (doubtful ? SLOT_DOUBT(condition_wake_reason(why)) : 0)),
+                     .a = w->hold.line,
+                     .take_a = 1,
+                     .about = atomic_load(&w->condition->line.index),
+                     .site = w->site,
+                     .partner = cause,
+                     .payload = why,
+                     .payload_bytes = why ? (uint32_t)strlen(why) : 0},
+                 NULL);
     busy_end(t);
     errno = saved;
 }
 
 static int condition_call_real(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
-                  const struct timespec *ts)
+                               const struct timespec *ts)
 {
     return clock ? real_functions.cond_clockwait(c, m, *clock, ts)
            : ts  ? real_functions.cond_timedwait(c, m, ts)
@@ -115,7 +117,7 @@ static int condition_call_real(pthread_cond_t *c, pthread_mutex_t *m, const cloc
 static _Atomic unsigned condition_waits_later;
 
 static int condition_wait_later(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
-                       const struct timespec *ts)
+                                const struct timespec *ts)
 {
     atomic_fetch_add(&condition_waits_later, 1);
     int result = condition_call_real(c, m, clock, ts);
@@ -124,15 +126,17 @@ static int condition_wait_later(pthread_cond_t *c, pthread_mutex_t *m, const clo
 }
 
 /* As it was: the script says when it was woken, or gave up. */
-static __attribute__((noinline)) int condition_replay_wait(struct condition_wait *w, pthread_cond_t *c,
-                                                pthread_mutex_t *m, const clockid_t *clock,
-                                                const struct timespec *ts)
+static __attribute__((noinline)) int condition_replay_wait(struct condition_wait *w,
+                                                           pthread_cond_t *c, pthread_mutex_t *m,
+                                                           const clockid_t *clock,
+                                                           const struct timespec *ts)
 {
     enum trace_type ends = thread_schedule_next_type(w->thread, 0);
     bool odd = clock && *clock != CLOCK_REALTIME && *clock != CLOCK_MONOTONIC;
     if (ends == TYPE_NONE)
         return condition_wait_later(c, m, clock, ts);
-    if ((ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !call_variant_is_valid_time(ts)))
+    if ((ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd ||
+        (ts && !call_variant_is_valid_time(ts)))
         return condition_call_real(c, m, clock, ts); /* which may be an error */
     real_functions.mutex_unlock(m);
     thread_schedule_wait(w->thread, ends);
@@ -142,7 +146,7 @@ static __attribute__((noinline)) int condition_replay_wait(struct condition_wait
 
 /* An unrecorded wait gives the mutex away and takes it back: the books only. */
 static int condition_wait_untraced(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
-                           const struct timespec *ts)
+                                   const struct timespec *ts)
 {
     struct sync_object *o = hidden_use_object(m, SYNC_MUTEX);
     if (o)
@@ -192,7 +196,8 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
     o->held = false;
     pthread_cleanup_push(condition_end_wait, &w);
     errno = saved;
-    w.result = LIKELY(!replay_active) ? condition_call_real(c, m, clock, ts) : condition_replay_wait(&w, c, m, clock, ts);
+    w.result = LIKELY(!replay_active) ? condition_call_real(c, m, clock, ts)
+                                      : condition_replay_wait(&w, c, m, clock, ts);
     pthread_cleanup_pop(1);
     return w.result;
 }
@@ -217,7 +222,7 @@ ENTRY(int, pthread_cond_clockwait,
 
 /* Returns the condition variable where the call is to be ended by condition_signals_call_end(). */
 static struct sync_object *record_signal(struct traced_thread *t, uintptr_t site, pthread_cond_t *c,
-                                    bool broadcast)
+                                         bool broadcast)
 {
     struct sync_object *o = sync_object_get(c, SYNC_CONDITION);
     if (!o)
@@ -235,10 +240,10 @@ static struct sync_object *record_signal(struct traced_thread *t, uintptr_t site
                                                     .payload_bytes = broadcast ? 9 : 0},
                                    NULL);
     busy_begin(t); /* a handler may want the same latch */
-    bool bare =
-        condition_signals_add(o, t, trace_line_index(t->own),
-                    number ? (struct event_id){trace_line_index(place), number} : (struct event_id){0, 0},
-                    is_shared(c));
+    bool bare = condition_signals_add(o, t, trace_line_index(t->own),
+                                      number ? (struct event_id){trace_line_index(place), number}
+                                             : (struct event_id){0, 0},
+                                      is_shared(c));
     busy_end(t);
     record_mark_nonempty();
     errno = saved;
@@ -283,7 +288,8 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
     bool again = !LIKELY(!replay_active) && t && thread_schedule_next_type(t, 0) != TYPE_NONE;
     struct sync_object *bare = t ? record_signal(t, site, c, broadcast) : condition_count_signal(c);
     int result = 0;
-    if (LIKELY(!again) || !atomic_load(&condition_waits_later)) /* else the threads that it woke are awake */
+    if (LIKELY(!again) ||
+        !atomic_load(&condition_waits_later)) /* else the threads that it woke are awake */
         result = broadcast ? real_functions.cond_broadcast(c) : real_functions.cond_signal(c);
     if (bare)
         condition_signals_call_end(bare);

@@ -83,7 +83,8 @@ static void ucontext_enter_line(struct traced_thread *t, struct coroutine *c)
         thread_push(t, c->context, &c->context->line);
 }
 
-static void ucontext_record_move(struct traced_thread *t, uint16_t shape, struct trace_line *a, struct trace_line *b, uintptr_t site)
+static void ucontext_record_move(struct traced_thread *t, uint16_t shape, struct trace_line *a,
+                                 struct trace_line *b, uintptr_t site)
 {
     if (a != b)
         record_pair(t, shape, a, 1, b, site);
@@ -91,8 +92,8 @@ static void ucontext_record_move(struct traced_thread *t, uint16_t shape, struct
 }
 
 /* The calling thread leaves one strand for another. */
-static void ucontext_switch_coroutine(struct traced_thread *t, struct coroutine *from, struct coroutine *to,
-                          uintptr_t site)
+static void ucontext_switch_coroutine(struct traced_thread *t, struct coroutine *from,
+                                      struct coroutine *to, uintptr_t site)
 {
     busy_begin(t);
     struct trace_line *here = thread_place(t);
@@ -191,7 +192,8 @@ static void ucontext_run(unsigned high, unsigned low)
 }
 
 /* The one that was made in the same place before is used again. */
-static struct coroutine *ucontext_create_coroutine(ucontext_t *context, void (*function)(void), uintptr_t site)
+static struct coroutine *ucontext_create_coroutine(ucontext_t *context, void (*function)(void),
+                                                   uintptr_t site)
 {
     struct traced_thread *t = !thread_runtime() ? thread_at(site) : NULL;
     struct sync_object *o = t ? sync_object_get(context, SYNC_COROUTINE) : NULL;
@@ -216,24 +218,25 @@ static struct coroutine *ucontext_create_coroutine(ucontext_t *context, void (*f
 }
 
 static void ucontext_make(uintptr_t site, ucontext_t *context, void (*function)(void), int count,
-                 va_list more)
+                          va_list more)
 {
     long words[ARGUMENTS] = {0};
     real_find();
     for (int i = 0; i < count && i < ARGUMENTS; i++)
         words[i] = va_arg(more, long);
     int saved = errno;
-    struct coroutine *c = site && count <= ARGUMENTS ? ucontext_create_coroutine(context, function, site) : NULL;
+    struct coroutine *c =
+        site && count <= ARGUMENTS ? ucontext_create_coroutine(context, function, site) : NULL;
     errno = saved;
     if (!c) {
-        real_functions.makecontext(context, function, count, words[0], words[1], words[2], words[3], words[4],
-                         words[5], words[6], words[7]);
+        real_functions.makecontext(context, function, count, words[0], words[1], words[2], words[3],
+                                   words[4], words[5], words[6], words[7]);
         return;
     }
     for (int i = 0; i < ARGUMENTS; i++)
         c->arguments[i] = words[i];
     real_functions.makecontext(context, (void (*)(void))(uintptr_t)ucontext_run, 2,
-                     (unsigned)((uintptr_t)c >> 16 >> 16), (unsigned)(uintptr_t)c);
+                               (unsigned)((uintptr_t)c >> 16 >> 16), (unsigned)(uintptr_t)c);
 }
 
 #define MAKE(...) MAKE_AS(__VA_ARGS__)
@@ -243,7 +246,7 @@ static void ucontext_make(uintptr_t site, ucontext_t *context, void (*function)(
     {                                                                                              \
         va_list more;                                                                              \
         va_start(more, count);                                                                     \
-        ucontext_make(its_site, context, function, count, more);                                            \
+        ucontext_make(its_site, context, function, count, more);                                   \
         va_end(more);                                                                              \
     }
 MAKE(PLAIN(makecontext), site_of_untraced(SITE))

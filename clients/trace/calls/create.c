@@ -40,7 +40,8 @@ static struct thread_start thread_create_begin_run(void *p)
     foreign_thread_block(true);
     thread_start_push(p);
     thread_registry_bind_self(start.task);
-    struct traced_thread *t = trace_line_index(&start.task->line) ? thread_lifetime_begin(start.task) : NULL;
+    struct traced_thread *t =
+        trace_line_index(&start.task->line) ? thread_lifetime_begin(start.task) : NULL;
     foreign_thread_block(false);
     if (t) {
         announce_object(t, (uint64_t)pthread_self());
@@ -70,7 +71,8 @@ static bool made_detached(const pthread_attr_t *attributes)
            state == PTHREAD_CREATE_DETACHED;
 }
 
-static int thread_create_call_real(pthread_t *id, const pthread_attr_t *attributes, const struct thread_start *start)
+static int thread_create_call_real(pthread_t *id, const pthread_attr_t *attributes,
+                                   const struct thread_start *start)
 {
     return start->function ? real_functions.create(id, attributes, start->function, start->argument)
                            : real_functions.thrd_create(id, start->function_c11, start->argument);
@@ -87,14 +89,14 @@ static bool thread_create_is_traced(const struct thread_start *start)
 
 /* Both kinds of success are 0. */
 static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr_t *attributes,
-                  const struct thread_start *wanted)
+                               const struct thread_start *wanted)
 {
     real_find();
     if (!site) {
         if (!thread_create_is_traced(wanted))
             atomic_store(&untraced_threads_exist, true);
         return foreign_thread_create(id, attributes, made_detached(attributes), wanted->function,
-                               wanted->function_c11, wanted->argument);
+                                     wanted->function_c11, wanted->argument);
     }
     struct traced_thread *t = !thread_runtime() ? thread_recording() : NULL;
     struct thread_info *task = t ? thread_info_new(2) : NULL;
@@ -106,7 +108,8 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
                                    : (uintptr_t)wanted->function_c11;
     uint32_t index = trace_line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
     if (!index) { /* it did not fit: it has a line once it does something that is recorded */
-        if (t->life == atomic_load(&current_lifetime)) { /* its start is after what this thread did last */
+        if (t->life ==
+            atomic_load(&current_lifetime)) { /* its start is after what this thread did last */
             thread_note_untraced(t, UNTRACED_LINE);
             untraced_use_report(UNTRACED_LINE, "");
         }
@@ -114,7 +117,7 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
         thread_info_release(task);
         thread_start_push(start);
         return foreign_thread_create(id, attributes, made_detached(attributes), wanted->function,
-                               wanted->function_c11, wanted->argument);
+                                     wanted->function_c11, wanted->argument);
     }
     trace_line_set_opened(&task->line, t, index);
     if (made_detached(attributes))
@@ -125,10 +128,11 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
     start->task = task;
     errno = saved;
     struct mask_new mask = start->mask = mask_hold_new(attributes);
-    int result = thread_create_call_real(id, attributes,
-                               &(struct thread_start){.function = wanted->function ? thread_create_run_start : NULL,
-                                               .function_c11 = thread_create_run_start_c11,
-                                               .argument = start});
+    int result = thread_create_call_real(
+        id, attributes,
+        &(struct thread_start){.function = wanted->function ? thread_create_run_start : NULL,
+                               .function_c11 = thread_create_run_start_c11,
+                               .argument = start});
     saved = errno;
     mask_set(mask.before);
     if (result == 0) {
@@ -148,11 +152,12 @@ ENTRY(int, pthread_create,
       id, attributes, function, argument)
 {
     return thread_create_start(site, id, attributes,
-                  &(struct thread_start){.function = function, .argument = argument});
+                               &(struct thread_start){.function = function, .argument = argument});
 }
 
 ENTRY(int, thrd_create, (thrd_t * id, thrd_start_t function, void *argument), id, function,
       argument)
 {
-    return thread_create_start(site, id, NULL, &(struct thread_start){.function_c11 = function, .argument = argument});
+    return thread_create_start(
+        site, id, NULL, &(struct thread_start){.function_c11 = function, .argument = argument});
 }

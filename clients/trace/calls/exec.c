@@ -22,13 +22,15 @@
 extern char **__environ;
 
 /* With the libraries before it that it can bear. */
-static int exec_call_replace_program(const char *path, char *const *v, char *const *e, bool anywhere)
+static int exec_call_replace_program(const char *path, char *const *v, char *const *e,
+                                     bool anywhere)
 {
     struct child_preload_change change;
     if (!(anywhere ? child_preload_check_in_path : child_preload_check)(path, e, &change))
         return anywhere ? real_functions.execvpe(path, v, e) : real_functions.execve(path, v, e);
     char **changed = child_preload_write(&change, __builtin_alloca(change.bytes));
-    return anywhere ? real_functions.execvpe(path, v, changed) : real_functions.execve(path, v, changed);
+    return anywhere ? real_functions.execvpe(path, v, changed)
+                    : real_functions.execve(path, v, changed);
 }
 
 ENTRY(int, execve, (const char *path, char *const *v, char *const *e), path, v, e)
@@ -92,17 +94,20 @@ ENTRY(int, fexecve, (int fd, char *const *v, char *const *e), fd, v, e)
         char *const *e = has_environment ? va_arg(more, char *const *) : NULL;                     \
         va_end(more);                                                                              \
         (void)e;                                                                                   \
-        struct exec_attempt b = child_exec_begin(its_site);                                               \
-        return child_exec_failed(b, call);                                                          \
+        struct exec_attempt b = child_exec_begin(its_site);                                        \
+        return child_exec_failed(b, call);                                                         \
     }
-EXECL(PLAIN(execl), site_of_program(SITE), false, exec_call_replace_program(path, v, __environ, false))
-EXECL(PLAIN(execlp), site_of_program(SITE), false, exec_call_replace_program(path, v, __environ, true))
+EXECL(PLAIN(execl), site_of_program(SITE), false,
+      exec_call_replace_program(path, v, __environ, false))
+EXECL(PLAIN(execlp), site_of_program(SITE), false,
+      exec_call_replace_program(path, v, __environ, true))
 EXECL(PLAIN(execle), site_of_program(SITE), true, exec_call_replace_program(path, v, e, false))
 EXECL(poet_link_with_poetcc_trace__execl, site_of_traced(SITE), false,
       exec_call_replace_program(path, v, __environ, false))
 EXECL(poet_link_with_poetcc_trace__execlp, site_of_traced(SITE), false,
       exec_call_replace_program(path, v, __environ, true))
-EXECL(poet_link_with_poetcc_trace__execle, site_of_traced(SITE), true, exec_call_replace_program(path, v, e, false))
+EXECL(poet_link_with_poetcc_trace__execle, site_of_traced(SITE), true,
+      exec_call_replace_program(path, v, e, false))
 
 /* ---- a child with another program ---- */
 
@@ -110,8 +115,8 @@ typedef int spawn_call(pid_t *, const char *, const posix_spawn_file_actions_t *
                        const posix_spawnattr_t *, char *const *, char *const *);
 
 static int exec_call_spawn(uintptr_t site, spawn_call *call, pid_t *pid, const char *path,
-                 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-                 char *const *v, char *const *e)
+                           const posix_spawn_file_actions_t *actions,
+                           const posix_spawnattr_t *attributes, char *const *v, char *const *e)
 {
     int saved = errno;
     struct traced_thread *t = site ? thread_recording() : NULL;
@@ -121,7 +126,8 @@ static int exec_call_spawn(uintptr_t site, spawn_call *call, pid_t *pid, const c
         atomic_fetch_add(spawning, 1);
     pid_t child = 0;
     struct child_preload_change change;
-    if ((call == real_functions.spawnp ? child_preload_check_in_path : child_preload_check)(path, e, &change))
+    if ((call == real_functions.spawnp ? child_preload_check_in_path
+                                       : child_preload_check)(path, e, &change))
         e = child_preload_write(&change, __builtin_alloca(change.bytes));
     errno = saved;
     int error = call(&child, path, actions, attributes, v, e);

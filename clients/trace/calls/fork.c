@@ -43,7 +43,8 @@ static void record_fork(struct traced_thread *t, uintptr_t site)
     int saved = errno;
     if (t && !seccomp_allows(ALLOWED_CONNECTING)) /* the child will reach no server */
         thread_note_untraced(t, UNTRACED_THREAD);
-    uint64_t low = t ? child_serial() : 0, high = low ? child_key_high() : process_instance ^ FORK_KEYS;
+    uint64_t low = t ? child_serial() : 0,
+             high = low ? child_key_high() : process_instance ^ FORK_KEYS;
     if (t && !low)
         low = atomic_fetch_add(&serial, 1) + 1;
     uint64_t number = t ? record_write(t,
@@ -174,5 +175,6 @@ ENTRY_NONE(pid_t, fork)
 ENTRY_NONE(pid_t, _Fork)
 {
     real_find();
-    return within_fork ? real_functions._Fork() : fork_call_trace(site, real_functions._Fork, false);
+    return within_fork ? real_functions._Fork()
+                       : fork_call_trace(site, real_functions._Fork, false);
 }

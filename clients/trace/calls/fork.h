@@ -7,9 +7,11 @@
 
 #pragma GCC visibility push(hidden)
 
-bool fork_call_is_fork(long number, long a, long b); /* the call makes a process with memory of its own */
+bool fork_call_is_fork(long number, long a,
+                       long b); /* the call makes a process with memory of its own */
 void fork_call_begin(uintptr_t site);
-void fork_call_end(long number, long a, long b, long child); /* in both of them, and where it failed */
+void fork_call_end(long number, long a, long b,
+                   long child); /* in both of them, and where it failed */
 
 #pragma GCC visibility pop
 #endif

@@ -37,28 +37,29 @@ static void futex_report_io_rings(long number)
     long as(long number, long a, long b, long c, long d, long e, long f)                           \
     {                                                                                              \
         real_find();                                                                               \
-        if (futex_is_synchronization(number, b) && its_site) {                                                 \
-            struct traced_thread *t = thread_recording();                                                 \
+        if (futex_is_synchronization(number, b) && its_site) {                                     \
+            struct traced_thread *t = thread_recording();                                          \
             if (t)                                                                                 \
-                thread_note_untraced(t, UNTRACED_FUTEX);                                                \
+                thread_note_untraced(t, UNTRACED_FUTEX);                                           \
         }                                                                                          \
-        if (fork_call_is_fork(number, a, b)) {                                                               \
-            fork_call_begin(its_site);                                                                 \
-            long child = real_functions.syscall(number, a, b, c, d, e, f);                                   \
-            fork_call_end(number, a, b, child);                                                        \
+        if (fork_call_is_fork(number, a, b)) {                                                     \
+            fork_call_begin(its_site);                                                             \
+            long child = real_functions.syscall(number, a, b, c, d, e, f);                         \
+            fork_call_end(number, a, b, child);                                                    \
             return child;                                                                          \
         }                                                                                          \
         if (its_site)                                                                              \
-            futex_report_io_rings(number);                                                                 \
-        if ((number == SYS_prctl || number == SYS_seccomp) && seccomp_install_begin(number, a, b, c)) {    \
-            long result = real_functions.syscall(number, a, b, c, d, e, f);                                  \
+            futex_report_io_rings(number);                                                         \
+        if ((number == SYS_prctl || number == SYS_seccomp) &&                                      \
+            seccomp_install_begin(number, a, b, c)) {                                              \
+            long result = real_functions.syscall(number, a, b, c, d, e, f);                        \
             if (result < 0)                                                                        \
-                seccomp_install_failed();                                                                   \
+                seccomp_install_failed();                                                          \
             else                                                                                   \
-                seccomp_install_done();                                                                     \
+                seccomp_install_done();                                                            \
             return result;                                                                         \
         }                                                                                          \
-        return real_functions.syscall(number, a, b, c, d, e, f);                                             \
+        return real_functions.syscall(number, a, b, c, d, e, f);                                   \
     }
 PASS(pass, PLAIN(syscall), site_of_untraced(SITE))
 PASS(pass_traced, poet_link_with_poetcc_trace__syscall, site_of_traced(SITE))

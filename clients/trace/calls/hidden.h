@@ -19,11 +19,13 @@ struct sync_object *hidden_use_object(const void *address, enum sync_object_kind
 void hidden_use_release(struct sync_object *object);
 /* The calling thread has acquired it, after the real call: more may be before its next event. */
 void hidden_use_acquire(struct sync_object *object);
-void hidden_use_acquire_exclusive(struct sync_object *object); /* a mutex or spin lock, and holds it */
+void hidden_use_acquire_exclusive(
+    struct sync_object *object); /* a mutex or spin lock, and holds it */
 /* The calling thread's next event may be after a use of it that is not recorded. */
 void hidden_use_mark_uncertain(const struct sync_object *object);
 /* A recorded call has acquired it.  alone: whoever acquires it later does so after this thread. */
-void hidden_use_check_acquired(struct sync_object *object, struct traced_thread *thread, bool alone);
+void hidden_use_check_acquired(struct sync_object *object, struct traced_thread *thread,
+                               bool alone);
 static inline void hidden_use_check(struct sync_object *o, struct traced_thread *thread, bool alone)
 {
     if (!LIKELY(!o->hidden))

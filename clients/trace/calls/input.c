@@ -49,7 +49,8 @@ static bool input_call_send(struct traced_thread *t, const struct input *input)
 static void input_call_send_rest(struct traced_thread *t)
 {
     if (input_call_mine.passed &&
-        input_call_send(t, &(struct input){.flags = INPUT_PASSED, .result = (int64_t)input_call_mine.passed}))
+        input_call_send(
+            t, &(struct input){.flags = INPUT_PASSED, .result = (int64_t)input_call_mine.passed}))
         input_call_mine.passed = 0;
     if (input_call_mine.cut && !input_call_mine.told)
         input_call_mine.told = input_call_send(t, &(struct input){.flags = INPUT_CUT});
@@ -64,7 +65,8 @@ static bool input_call_get_buffer(const struct input_buffers *brought, size_t i,
     return true;
 }
 
-static bool input_call_send_pieces(struct traced_thread *t, struct input call, const struct input_buffers *brought)
+static bool input_call_send_pieces(struct traced_thread *t, struct input call,
+                                   const struct input_buffers *brought)
 {
     struct iovec at;
     size_t left = brought->size;
@@ -81,7 +83,8 @@ static bool input_call_send_pieces(struct traced_thread *t, struct input call, c
     return true;
 }
 
-static bool input_call_send_call(struct traced_thread *t, const struct input *call, const struct input_buffers *brought)
+static bool input_call_send_call(struct traced_thread *t, const struct input *call,
+                                 const struct input_buffers *brought)
 {
     static const uint8_t nothing[1];
     struct input bare = *call;
@@ -89,7 +92,8 @@ static bool input_call_send_call(struct traced_thread *t, const struct input *ca
     return brought->size ? input_call_send_pieces(t, bare, brought) : input_call_send(t, &bare);
 }
 
-static void input_call_record(struct traced_thread *t, const struct input *call, const struct input_buffers *brought)
+static void input_call_record(struct traced_thread *t, const struct input *call,
+                              const struct input_buffers *brought)
 {
     uint64_t pieces = brought->size / INPUT_PIECE_BYTES + INPUT_FRONT + brought->count;
     uint64_t all = brought->size + pieces * INPUT_HEAD_BYTES;
@@ -100,7 +104,7 @@ static void input_call_record(struct traced_thread *t, const struct input *call,
     }
     if (!input_call_mine.cut)
         input_call_mine.cut = atomic_fetch_add(&recorded_bytes, all) + all > LIMIT_INPUT_BYTES ||
-                   !input_call_send_call(t, call, brought);
+                              !input_call_send_call(t, call, brought);
     if (input_call_mine.passed || (input_call_mine.cut && !input_call_mine.told))
         input_call_send_rest(t);
     errno = saved;
@@ -137,7 +141,7 @@ bool input_call_replay_bytes(struct traced_thread *t, struct input *call, void *
 }
 
 void input_call_end_vector(struct traced_thread *t, struct input *call, int64_t result,
-                  const struct input_buffers *brought)
+                           const struct input_buffers *brought)
 {
     call->result = result;
     call->error = result < 0 ? (uint32_t)errno : 0;
@@ -145,7 +149,8 @@ void input_call_end_vector(struct traced_thread *t, struct input *call, int64_t 
         input_call_record(t, call, brought);
 }
 
-void input_call_end(struct traced_thread *t, struct input *call, int64_t result, const void *bytes, size_t size)
+void input_call_end(struct traced_thread *t, struct input *call, int64_t result, const void *bytes,
+                    size_t size)
 {
     struct input_buffers brought = {.front = {{(void *)(uintptr_t)bytes, size}}, .size = size};
     input_call_end_vector(t, call, result, &brought);
@@ -171,7 +176,8 @@ void input_call_begin(bool first)
 
 void input_call_report_stdio(void)
 {
-    struct traced_thread *t = input_call_records && stdio_use_report_reads() ? thread_recording() : NULL;
+    struct traced_thread *t =
+        input_call_records && stdio_use_report_reads() ? thread_recording() : NULL;
     if (t)
         input_call_send(t, &(struct input){.flags = INPUT_STREAMS});
 }

@@ -18,8 +18,10 @@ struct traced_thread;
 void input_call_find_functions(void);
 /* Reads POET_INPUT, and POET_REPLAY_INPUT.  first: of the run, its pipes are from outside. */
 void input_call_begin(bool first);
-void input_call_report_stdio(void); /* tells what will not be recorded, once there is a thread that can */
-void input_call_enter_handler(int enters); /* the calling thread is in a signal handler, or leaves it (-1) */
+void input_call_report_stdio(
+    void); /* tells what will not be recorded, once there is a thread that can */
+void input_call_enter_handler(
+    int enters); /* the calling thread is in a signal handler, or leaves it (-1) */
 
 /* ---- for the calls ---- */
 
@@ -29,12 +31,14 @@ extern bool input_call_is_traced, input_call_is_replayed; /* set at the start an
 struct traced_thread *input_call_thread(uintptr_t site);
 
 /* Was the call given back?  Then result and errno are there. */
-bool input_call_replay(struct traced_thread *thread, struct input *call, struct replayed_input *given);
+bool input_call_replay(struct traced_thread *thread, struct input *call,
+                       struct replayed_input *given);
 /* The same, and up to `room` bytes that it brought. */
-bool input_call_replay_bytes(struct traced_thread *thread, struct input *call, void *bytes, size_t room);
+bool input_call_replay_bytes(struct traced_thread *thread, struct input *call, void *bytes,
+                             size_t room);
 /* It is over: recorded is its result, errno if that is negative, and so many bytes. */
-void input_call_end(struct traced_thread *thread, struct input *call, int64_t result, const void *bytes,
-               size_t size);
+void input_call_end(struct traced_thread *thread, struct input *call, int64_t result,
+                    const void *bytes, size_t size);
 
 /* What a call brought that lies in several places: some in front, and those of a program, as far as `size`
  * goes. */
@@ -45,7 +49,7 @@ struct input_buffers {
     size_t count, size;
 };
 void input_call_end_vector(struct traced_thread *thread, struct input *call, int64_t result,
-                  const struct input_buffers *brought);
+                           const struct input_buffers *brought);
 
 /* It brought what was sent on this machine, as it turned out. */
 void input_call_end_local(struct traced_thread *thread, struct input *call);
@@ -55,7 +59,8 @@ void input_call_end_local(struct traced_thread *thread, struct input *call);
 #else
 #define INPUT_EXPORTED __attribute__((visibility("default")))
 #endif
-#define INPUT_CALL_THREAD (LIKELY(!input_call_is_traced) ? NULL : input_call_thread(site_of_program(SITE)))
+#define INPUT_CALL_THREAD                                                                          \
+    (LIKELY(!input_call_is_traced) ? NULL : input_call_thread(site_of_program(SITE)))
 
 #pragma GCC visibility pop
 #endif

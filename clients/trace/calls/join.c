@@ -33,7 +33,8 @@ static uint16_t joined_flags(const struct thread_info *task, uint32_t line)
 }
 
 /* What a join that succeeded adds to the picture. */
-static void thread_join_record_joined(struct traced_thread *t, pthread_t id, struct thread_info *task, uintptr_t site)
+static void thread_join_record_joined(struct traced_thread *t, pthread_t id,
+                                      struct thread_info *task, uintptr_t site)
 {
     uint32_t line = task ? trace_line_index(&task->line) : 0;
     if (t && (task || !thread_runtime()))
@@ -54,7 +55,8 @@ static void thread_join_record_joined(struct traced_thread *t, pthread_t id, str
     thread_info_release(task);
 }
 
-static void thread_join_record_request(struct traced_thread *t, enum trace_type type, struct thread_info *task, uintptr_t site)
+static void thread_join_record_request(struct traced_thread *t, enum trace_type type,
+                                       struct thread_info *task, uintptr_t site)
 {
     record_event(t, type, thread_place(t), task ? trace_line_index(&task->line) : 0, site);
 }
@@ -75,7 +77,7 @@ static void thread_join_end_untraced(pthread_t id, struct thread_info *task, uin
 static void thread_join_end_wait(void *t) { instrument_wait_end(t, TYPE_JOIN); }
 
 static int thread_join_call_real(pthread_t id, void **result, const clockid_t *clock,
-                       const struct timespec *deadline)
+                                 const struct timespec *deadline)
 {
     return clock      ? real_functions.clockjoin(id, result, *clock, deadline)
            : deadline ? real_functions.timedjoin(id, result, deadline)
@@ -132,12 +134,15 @@ ENTRY(int, pthread_clockjoin_np,
     50 /* a millisecond each: who only tries looks again, and may have to do what is waited for */
 
 /* In a run that is repeated: it is joined here if it was, once it has ended. */
-static int thread_join_replay_try(struct traced_thread *t, const struct thread_info *task, pthread_t id, void **result)
+static int thread_join_replay_try(struct traced_thread *t, const struct thread_info *task,
+                                  pthread_t id, void **result)
 {
     if (!task || !thread_schedule_next_about_thread(t, TYPE_JOIN, &task->line))
         return EBUSY;
     int e = EBUSY;
-    for (int i = 0; i < LOOKS_MOST && thread_schedule_active(t) && (e = real_functions.tryjoin(id, result)) == EBUSY; i++)
+    for (int i = 0; i < LOOKS_MOST && thread_schedule_active(t) &&
+                    (e = real_functions.tryjoin(id, result)) == EBUSY;
+         i++)
         thread_schedule_nap();
     return e;
 }
@@ -147,8 +152,9 @@ ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
     struct thread_info *task = thread_registry_find(id);
-    int e = replay_active && t && thread_schedule_active(t) ? thread_join_replay_try(t, task, id, result)
-                                          : real_functions.tryjoin(id, result);
+    int e = replay_active && t && thread_schedule_active(t)
+                ? thread_join_replay_try(t, task, id, result)
+                : real_functions.tryjoin(id, result);
     if (e == 0 && t) {
         int saved = errno;
         thread_join_record_request(t, TYPE_JOIN, task, site);
@@ -168,7 +174,8 @@ int follow_detach(uintptr_t site, pthread_t id)
     int saved = errno;
     if (t && task && trace_line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), trace_line_index(&task->line), site);
-    if (replay_active && t && task && thread_schedule_next_type(t, 0) == TYPE_CLOSE) /* it had ended already */
+    if (replay_active && t && task &&
+        thread_schedule_next_type(t, 0) == TYPE_CLOSE) /* it had ended already */
         thread_schedule_wait_bits(t, &task->flags, TASK_ENDED);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
         if (t && thread_lifetime_existed(task))

@@ -26,7 +26,8 @@
 #define UNTRACED_SITE site_of_lock
 
 /* A leave that the books are mended with: the visit of another thread ends here. */
-static void mutex_record_consistent(struct traced_thread *t, struct trace_line *line, uintptr_t site, const char *text)
+static void mutex_record_consistent(struct traced_thread *t, struct trace_line *line,
+                                    uintptr_t site, const char *text)
 {
     record_write(t,
                  &(struct record){.shape = SHAPE_LEAVE,
@@ -42,15 +43,17 @@ static void mutex_record_consistent(struct traced_thread *t, struct trace_line *
 }
 
 /* Locked for the first time by this thread: one record, or its second half.  Who only tries does not ask. */
-static inline void record_entered(struct traced_thread *t, struct sync_object *o, struct trace_line *line,
-                                  bool petitioned, bool died, uintptr_t site)
+static inline void record_entered(struct traced_thread *t, struct sync_object *o,
+                                  struct trace_line *line, bool petitioned, bool died,
+                                  uintptr_t site)
 {
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
     bool elsewhere = died && atomic_load_explicit(
                                  &line->far, memory_order_relaxed); /* its process's books say */
     hidden_use_check(o, t, true);
     if (!LIKELY(!o->held && !elsewhere))
-        mutex_record_consistent(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
+        mutex_record_consistent(t, line, site,
+                                died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
     record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line,
@@ -84,7 +87,8 @@ struct mutex_call {
 
 static inline int mutex_call_try(const struct mutex_call *c)
 {
-    return c->kind == SYNC_SPIN_LOCK ? real_functions.spin_trylock(c->lock) : real_functions.mutex_trylock(c->lock);
+    return c->kind == SYNC_SPIN_LOCK ? real_functions.spin_trylock(c->lock)
+                                     : real_functions.mutex_trylock(c->lock);
 }
 
 static int mutex_call_lock(const struct mutex_call *c)
@@ -95,7 +99,7 @@ static int mutex_call_lock(const struct mutex_call *c)
         return real_functions.spin_lock(c->lock);
     return c->how == CALL_VARIANT_TIMED   ? real_functions.mutex_timedlock(c->lock, c->ts)
            : c->how == CALL_VARIANT_CLOCK ? real_functions.mutex_clocklock(c->lock, c->clock, c->ts)
-                                 : real_functions.mutex_lock(c->lock);
+                                          : real_functions.mutex_lock(c->lock);
 }
 
 /* Recording makes short visits longer, so that threads meet more often: wait a moment, about as long
@@ -128,8 +132,10 @@ static __attribute__((noinline)) int mutex_lock_untraced(const struct mutex_call
 }
 
 /* It is another's now. */
-static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thread *t, const struct trace_line *line,
-                                                uintptr_t site, const struct mutex_call *c)
+static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thread *t,
+                                                              const struct trace_line *line,
+                                                              uintptr_t site,
+                                                              const struct mutex_call *c)
 {
     record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, thread_place(t),
                  atomic_load(&line->index), site);
@@ -142,9 +148,10 @@ static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thre
 }
 
 /* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
-static __attribute__((noinline)) int mutex_replay_lock(struct traced_thread *t, const struct trace_line *line,
-                                                uintptr_t site, const struct mutex_call *c,
-                                                enum trace_type came, bool *petitioned)
+static __attribute__((noinline)) int mutex_replay_lock(struct traced_thread *t,
+                                                       const struct trace_line *line,
+                                                       uintptr_t site, const struct mutex_call *c,
+                                                       enum trace_type came, bool *petitioned)
 {
     bool timed = c->how == CALL_VARIANT_TIMED || c->how == CALL_VARIANT_CLOCK;
     struct lock_replay is = lock_replay_requested(t, line, site);
@@ -162,15 +169,18 @@ static __attribute__((noinline)) int mutex_replay_lock(struct traced_thread *t, 
 
 static inline struct trace_line *mutex_get_line(struct traced_thread *t, struct sync_object *o)
 {
-    return LIKELY(trace_line_index(&o->line) && !trace_line_is_over(&o->line)) ? &o->line
-                                                                   : sync_object_line(t, o, false);
+    return LIKELY(trace_line_index(&o->line) && !trace_line_is_over(&o->line))
+               ? &o->line
+               : sync_object_line(t, o, false);
 }
 
 /* Made for each kind of call on its own: what happens most is one straight way. */
-static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site, const struct mutex_call *c)
+static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
+                                                               const struct mutex_call *c)
 {
     real_find();
-    bool odd = c->how == CALL_VARIANT_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
+    bool odd =
+        c->how == CALL_VARIANT_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
     struct traced_thread *t = site && !odd ? thread_recording() : NULL;
     struct sync_object *o = t ? sync_object_get(c->lock, c->kind) : NULL;
     struct trace_line *line = o ? mutex_get_line(t, o) : NULL;
@@ -178,9 +188,10 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site, c
         return mutex_lock_untraced(c);
     struct object_hold *hold = thread_hold(t, o);
     bool petitioned = false;
-    int result = LIKELY(!replay_active)
-                     ? mutex_call_try(c)
-                     : mutex_replay_lock(t, line, site, c, hold ? TYPE_ENTER : TYPE_ENTERED, &petitioned);
+    int result =
+        LIKELY(!replay_active)
+            ? mutex_call_try(c)
+            : mutex_replay_lock(t, line, site, c, hold ? TYPE_ENTER : TYPE_ENTERED, &petitioned);
     if (!LIKELY(result != EBUSY || c->how == CALL_VARIANT_TRY)) {
         petitioned = true;
         result = mutex_lock_after_request(t, line, site, c);
@@ -195,7 +206,8 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site, c
     else if (!LIKELY(!hold))
         mutex_record_relock(t, hold, site);
     else if (LIKELY(line != NULL))
-        record_entered(t, o, line, petitioned || c->how == CALL_VARIANT_TRY, result == EOWNERDEAD, site);
+        record_entered(t, o, line, petitioned || c->how == CALL_VARIANT_TRY, result == EOWNERDEAD,
+                       site);
     return result;
 }
 
@@ -228,12 +240,14 @@ ENTRY(int, pthread_mutex_clocklock,
 
 ENTRY(int, pthread_spin_lock, (pthread_spinlock_t * s), s)
 {
-    return mutex_acquire(site, &(struct mutex_call){SYNC_SPIN_LOCK, CALL_VARIANT_LOCK, (void *)(uintptr_t)s, 0, NULL});
+    return mutex_acquire(site, &(struct mutex_call){SYNC_SPIN_LOCK, CALL_VARIANT_LOCK,
+                                                    (void *)(uintptr_t)s, 0, NULL});
 }
 
 ENTRY(int, pthread_spin_trylock, (pthread_spinlock_t * s), s)
 {
-    return mutex_acquire(site, &(struct mutex_call){SYNC_SPIN_LOCK, CALL_VARIANT_TRY, (void *)(uintptr_t)s, 0, NULL});
+    return mutex_acquire(site, &(struct mutex_call){SYNC_SPIN_LOCK, CALL_VARIANT_TRY,
+                                                    (void *)(uintptr_t)s, 0, NULL});
 }
 
 /* Mutexes that check do not let others unlock them; the call will fail. */
@@ -241,7 +255,7 @@ static bool mutex_may_be_released_by_others(const void *lock, enum sync_object_k
 {
 #ifdef __GLIBC__
     int type = kind == SYNC_SPIN_LOCK ? PTHREAD_MUTEX_TIMED_NP
-                                   : ((const pthread_mutex_t *)lock)->__data.__kind & 127;
+                                      : ((const pthread_mutex_t *)lock)->__data.__kind & 127;
     return type == PTHREAD_MUTEX_TIMED_NP || type == PTHREAD_MUTEX_ADAPTIVE_NP;
 #else
     return false;
@@ -307,7 +321,8 @@ struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread
     return hold;
 }
 
-static inline void mutex_release_hold(struct traced_thread *t, struct object_hold *hold, uintptr_t site)
+static inline void mutex_release_hold(struct traced_thread *t, struct object_hold *hold,
+                                      uintptr_t site)
 {
     struct trace_line *line = hold->line;
     busy_begin(t);
@@ -318,7 +333,8 @@ static inline void mutex_release_hold(struct traced_thread *t, struct object_hol
 }
 
 static __attribute__((noinline)) void mutex_release_other(struct traced_thread *t, uintptr_t site,
-                                                  const void *lock, enum sync_object_kind kind)
+                                                          const void *lock,
+                                                          enum sync_object_kind kind)
 {
     struct sync_object *o = sync_object_find(lock, kind);
     struct object_hold *hold = t && o ? thread_hold(t, o) : NULL;
@@ -330,8 +346,8 @@ static __attribute__((noinline)) void mutex_release_other(struct traced_thread *
         record_event(t, TYPE_LEAVE, hold->line, 0, site);
     } else if (hold) {
         mutex_release_hold(t, hold, site);
-    } else if (o && t && site && o->held && trace_line_index(&o->line) && sync_object_is_marked(o) &&
-               mutex_may_be_released_by_others(lock, kind)) {
+    } else if (o && t && site && o->held && trace_line_index(&o->line) &&
+               sync_object_is_marked(o) && mutex_may_be_released_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;
         mutex_record_consistent(t, &o->line, site, "unlocked by a thread that did not lock it");
@@ -341,7 +357,8 @@ static __attribute__((noinline)) void mutex_release_other(struct traced_thread *
     }
 }
 
-static inline bool is_hold_of(const struct object_hold *hold, const void *lock, enum sync_object_kind kind)
+static inline bool is_hold_of(const struct object_hold *hold, const void *lock,
+                              enum sync_object_kind kind)
 {
     const struct sync_object *o = hold->object;
     return o && o->address == lock && o->kind == kind && o->visit == hold->visit;
@@ -375,7 +392,10 @@ ENTRY(int, pthread_spin_unlock, (pthread_spinlock_t * s), s)
     return real_functions.spin_unlock(s);
 }
 
-void follow_mutex_made(uintptr_t site, pthread_mutex_t *m) { sync_object_created(m, SYNC_MUTEX, site); }
+void follow_mutex_made(uintptr_t site, pthread_mutex_t *m)
+{
+    sync_object_created(m, SYNC_MUTEX, site);
+}
 
 ENTRY(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attributes), m,
       attributes)

@@ -24,19 +24,20 @@ struct once_call {
     bool ran; /* by this call */
 };
 
-static struct event_id once_call_record_here(struct traced_thread *t, uint16_t type, const struct once_call *c, struct event_id after)
+static struct event_id once_call_record_here(struct traced_thread *t, uint16_t type,
+                                             const struct once_call *c, struct event_id after)
 {
     struct trace_line *place = thread_place(t);
-    uint64_t number = record_write(t,
-                                   &(struct record){.shape = type,
-                                                    .flags = after.line ? RELATION_ORDER
-                                                                        : RELATION_NONE,
-                                                    .a = place,
-                                                    .take_a = 1,
-                                                    .about = atomic_load(&c->object->line.index),
-                                                    .site = c->site,
-                                                    .partner = after},
-                                   NULL);
+    uint64_t number =
+        record_write(t,
+                     &(struct record){.shape = type,
+                                      .flags = after.line ? RELATION_ORDER : RELATION_NONE,
+                                      .a = place,
+                                      .take_a = 1,
+                                      .about = atomic_load(&c->object->line.index),
+                                      .site = c->site,
+                                      .partner = after},
+                     NULL);
     return number ? (struct event_id){atomic_load(&place->index), number} : (struct event_id){0, 0};
 }
 
@@ -73,13 +74,15 @@ static void once_call_run_initializer(void)
     bool thrown = o->thrown && o->initialised_life == t->life;
     o->thrown = false;
     if (thread_recording())
-        once_call_record_here(t, TYPE_INITIALISE, &c, thrown ? o->initialised : (struct event_id){0, 0});
+        once_call_record_here(t, TYPE_INITIALISE, &c,
+                              thrown ? o->initialised : (struct event_id){0, 0});
     __attribute__((cleanup(once_call_end_initializer))) struct once_running running = {t, o, false};
     c.function();
     running.returned = true;
     int saved = errno;
     if (thread_recording() == t) {
-        c.object->initialised = once_call_record_here(t, TYPE_INITIALISED, &c, (struct event_id){0, 0});
+        c.object->initialised =
+            once_call_record_here(t, TYPE_INITIALISED, &c, (struct event_id){0, 0});
         c.object->initialised_life = t->life;
     }
     errno = saved;
@@ -111,7 +114,8 @@ static void once_call_remember(struct traced_thread *t, const struct sync_object
 
 /* By code that is not recorded.  Where another thread ran the initialiser, that is before what this
  * one does next. */
-static __attribute__((noinline)) int once_call_untraced(pthread_once_t *flag, void (*function)(void))
+static __attribute__((noinline)) int once_call_untraced(pthread_once_t *flag,
+                                                        void (*function)(void))
 {
     struct traced_thread *t = thread_self();
     struct sync_object *o = t ? hidden_use_object(flag, SYNC_ONCE) : NULL;
@@ -148,7 +152,8 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     int result = real_functions.once(flag, once_call_run_initializer);
     saved = errno;
     if (thread_recording() == t) {
-        struct event_id end = o->initialised_life == t->life ? o->initialised : (struct event_id){0, 0};
+        struct event_id end =
+            o->initialised_life == t->life ? o->initialised : (struct event_id){0, 0};
         if (!call.ran && !o->initialised_life)
             hidden_use_mark_uncertain(o); /* code that is not recorded had it run */
         record_write(t,

@@ -86,7 +86,8 @@ bool external_fd_is_per_sender(int fd)
 {
     struct sockaddr_storage peer;
     int saved = errno, domain = external_fd_socket_number(fd, SO_DOMAIN);
-    bool is = (domain == AF_INET || domain == AF_INET6) && external_fd_socket_number(fd, SO_TYPE) == SOCK_DGRAM &&
+    bool is = (domain == AF_INET || domain == AF_INET6) &&
+              external_fd_socket_number(fd, SO_TYPE) == SOCK_DGRAM &&
               !external_fd_get_peer(fd, &peer);
     errno = saved;
     return is;

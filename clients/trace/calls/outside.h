@@ -14,7 +14,8 @@ bool external_fd_is_external(int fd);
 /* A socket that gets datagrams from anybody: each has its sender, who is here or elsewhere. */
 bool external_fd_is_per_sender(int fd);
 bool external_fd_is_remote_sender(const struct sockaddr_storage *sender); /* is elsewhere */
-void external_fd_skip(int fd, int64_t bytes); /* what was given back is not there to be read again */
+void external_fd_skip(int fd,
+                      int64_t bytes); /* what was given back is not there to be read again */
 
 #pragma GCC visibility pop
 #endif

@@ -21,8 +21,8 @@ static size_t read_call_min(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- into one place ---- */
 
-static ssize_t read_call_end_bytes(struct traced_thread *t, struct input *call, ssize_t result, const void *bytes,
-                         size_t room)
+static ssize_t read_call_end_bytes(struct traced_thread *t, struct input *call, ssize_t result,
+                                   const void *bytes, size_t room)
 {
     input_call_end(t, call, result, bytes, result < 0 ? 0 : read_call_min((size_t)result, room));
     return result;
@@ -37,7 +37,8 @@ static ssize_t read_call_trace_read(struct traced_thread *t, int fd, void *bytes
     return read_call_end_bytes(t, &call, (ssize_t)call.result, bytes, size);
 }
 
-static ssize_t read_call_trace_pread(struct traced_thread *t, int fd, void *bytes, size_t size, off64_t at)
+static ssize_t read_call_trace_pread(struct traced_thread *t, int fd, void *bytes, size_t size,
+                                     off64_t at)
 {
     struct input call = {.call = INPUT_PREAD, .asked = recorded_input_asked_at(size, (uint64_t)at)};
     bool given = input_call_replay_bytes(t, &call, bytes, size);
@@ -45,7 +46,8 @@ static ssize_t read_call_trace_pread(struct traced_thread *t, int fd, void *byte
     return read_call_end_bytes(t, &call, result, bytes, size);
 }
 
-static ssize_t read_call_trace_recv(struct traced_thread *t, int fd, void *bytes, size_t size, int flags)
+static ssize_t read_call_trace_recv(struct traced_thread *t, int fd, void *bytes, size_t size,
+                                    int flags)
 {
     struct input call = {.call = INPUT_RECV, .asked = size};
     bool given = input_call_replay_bytes(t, &call, bytes, size);
@@ -97,12 +99,15 @@ static size_t read_call_total_bytes(const struct iovec *iov, size_t count)
 
 /* How much is asked for is looked at only of a call that succeeds: another one may have been given what cannot be
  * read. */
-static void read_call_set_requested(struct traced_thread *t, struct input *call, const struct iovec *iov, size_t count)
+static void read_call_set_requested(struct traced_thread *t, struct input *call,
+                                    const struct iovec *iov, size_t count)
 {
-    call->asked = input_call_is_replayed && !replayed_input_fails(t) ? read_call_total_bytes(iov, count) : 0;
+    call->asked =
+        input_call_is_replayed && !replayed_input_fails(t) ? read_call_total_bytes(iov, count) : 0;
 }
 
-static void read_call_set_requested_after(struct input *call, ssize_t result, const struct iovec *iov, size_t count)
+static void read_call_set_requested_after(struct input *call, ssize_t result,
+                                          const struct iovec *iov, size_t count)
 {
     call->asked = result < 0 ? 0 : read_call_total_bytes(iov, count);
 }
@@ -114,7 +119,8 @@ static void read_call_scatter(struct replayed_input *g, const struct iovec *iov,
             return;
 }
 
-static ssize_t read_call_trace_readv(struct traced_thread *t, int fd, const struct iovec *iov, int count)
+static ssize_t read_call_trace_readv(struct traced_thread *t, int fd, const struct iovec *iov,
+                                     int count)
 {
     struct input call = {.call = INPUT_READV};
     struct replayed_input g;
@@ -130,7 +136,8 @@ static ssize_t read_call_trace_readv(struct traced_thread *t, int fd, const stru
     }
     read_call_set_requested_after(&call, result, iov, (size_t)count);
     struct input_buffers brought = {.iov = iov, .count = result > 0 ? (size_t)count : 0};
-    brought.size = result > 0 ? read_call_min((size_t)result, read_call_total_bytes(iov, brought.count)) : 0;
+    brought.size =
+        result > 0 ? read_call_min((size_t)result, read_call_total_bytes(iov, brought.count)) : 0;
     input_call_end_vector(t, &call, result, &brought);
     return result;
 }
@@ -184,7 +191,7 @@ static size_t read_call_kept_control(const struct msghdr *m, uint32_t *flags)
 }
 
 static void read_call_end_message(struct traced_thread *t, struct input *call, ssize_t result,
-                        const struct msghdr *m, size_t name_room)
+                                  const struct msghdr *m, size_t name_room)
 {
     if (result < 0) {
         input_call_end(t, call, result, NULL, 0);
@@ -198,10 +205,10 @@ static void read_call_end_message(struct traced_thread *t, struct input *call, s
     front.control_bytes = (uint32_t)read_call_kept_control(m, &front.flags);
     encode_input_front(&out, &front);
     struct input_buffers brought = {.front = {{bytes, sizeof bytes},
-                                        {m->msg_name, front.name_bytes},
-                                        {m->msg_control, front.control_bytes}},
-                              .iov = m->msg_iov,
-                              .count = m->msg_iovlen};
+                                              {m->msg_name, front.name_bytes},
+                                              {m->msg_control, front.control_bytes}},
+                                    .iov = m->msg_iov,
+                                    .count = m->msg_iovlen};
     brought.size = sizeof bytes + front.name_bytes + front.control_bytes +
                    read_call_min((size_t)result, read_call_total_bytes(m->msg_iov, m->msg_iovlen));
     input_call_end_vector(t, call, result, &brought);
@@ -228,8 +235,8 @@ static void read_call_copy_message(struct msghdr *m, const struct msghdr *receiv
 }
 
 /* Where it depends on the sender, that is asked for even if the program does not. */
-static ssize_t read_call_trace_message(struct traced_thread *t, enum input_call which, int fd, struct msghdr *m,
-                            int flags)
+static ssize_t read_call_trace_message(struct traced_thread *t, enum input_call which, int fd,
+                                       struct msghdr *m, int flags)
 {
     struct input call = {.call = (uint8_t)which};
     struct sockaddr_storage sender = {0};
@@ -256,10 +263,13 @@ static ssize_t read_call_trace_message(struct traced_thread *t, enum input_call 
     return result;
 }
 
-static bool read_call_is_external(int fd) { return external_fd_is_external(fd) || external_fd_is_per_sender(fd); }
+static bool read_call_is_external(int fd)
+{
+    return external_fd_is_external(fd) || external_fd_is_per_sender(fd);
+}
 
-static ssize_t read_call_trace_recvfrom(struct traced_thread *t, int fd, const struct iovec *iov, int flags,
-                             struct sockaddr *from, socklen_t *room)
+static ssize_t read_call_trace_recvfrom(struct traced_thread *t, int fd, const struct iovec *iov,
+                                        int flags, struct sockaddr *from, socklen_t *room)
 {
     struct msghdr m = {
         .msg_name = from, .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = 1};
@@ -276,7 +286,8 @@ INPUT_EXPORTED ssize_t recvfrom(int fd, void *bytes, size_t size, int flags, __S
     struct traced_thread *t = INPUT_CALL_THREAD;
     if (LIKELY(!t) || (from.__sockaddr__ && !room) || !read_call_is_external(fd))
         return find_recvfrom()(fd, bytes, size, flags, from.__sockaddr__, room);
-    return read_call_trace_recvfrom(t, fd, &(struct iovec){bytes, size}, flags, from.__sockaddr__, room);
+    return read_call_trace_recvfrom(t, fd, &(struct iovec){bytes, size}, flags, from.__sockaddr__,
+                                    room);
 }
 
 INPUT_EXPORTED ssize_t recvmsg(int fd, struct msghdr *m, int flags)

@@ -37,7 +37,8 @@ static void wait_child_end_blocking(void *p)
  * of those is luck, and so which call it is that finds the child. */
 static bool wait_child_found_at_once(struct traced_thread *t)
 {
-    return replay_active && thread_schedule_active(t) && thread_schedule_next_type(t, 0) == TYPE_REAPED;
+    return replay_active && thread_schedule_active(t) &&
+           thread_schedule_next_type(t, 0) == TYPE_REAPED;
 }
 
 static struct child_wait wait_child_begin(uintptr_t site, bool blocks)
@@ -88,7 +89,8 @@ static void wait_child_end(const struct child_wait *w, pid_t child, bool last, b
 
 /* In a run that is repeated: a child's end is found where it was, that of the same child, and no other.  What the system says
  * where there is no child at all, it says. */
-static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *status, int options, struct rusage *usage)
+static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *status, int options,
+                                    struct rusage *usage)
 {
     siginfo_t any = {0};
     pid_t child = 0;
@@ -98,8 +100,8 @@ static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *sta
         uint32_t from;
         bool known = thread_schedule_next_sender(t, TYPE_REAPED, &from);
         if (!known || from)
-            child =
-                real_functions.wait4(known && pid <= 0 ? (pid_t)from : pid, status, options | WNOHANG, usage);
+            child = real_functions.wait4(known && pid <= 0 ? (pid_t)from : pid, status,
+                                         options | WNOHANG, usage);
         if (child)
             return child;
         pthread_testcancel(); /* as wait does */
@@ -108,18 +110,20 @@ static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *sta
     return options & WNOHANG && e == 0 ? 0 : real_functions.wait4(pid, status, options, usage);
 }
 
-static int wait_child_replay_waitid(struct traced_thread *t, idtype_t kind, id_t id, siginfo_t *info, int options)
+static int wait_child_replay_waitid(struct traced_thread *t, idtype_t kind, id_t id,
+                                    siginfo_t *info, int options)
 {
     siginfo_t any = {0};
     int e = real_functions.waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT);
     int most = options & WNOHANG ? LOOKS_OF_ONE : LOOKS_MOST;
     for (int i = 0; e == 0 && i < most && thread_schedule_next_type(t, 0) == TYPE_REAPED; i++) {
         uint32_t from;
-        bool known = thread_schedule_next_sender(t, TYPE_REAPED, &from), named = !known || kind == P_PID;
+        bool known = thread_schedule_next_sender(t, TYPE_REAPED, &from),
+             named = !known || kind == P_PID;
         int found = 0;
         if (!known || from)
-            found =
-                real_functions.waitid(named ? (int)kind : P_PID, named ? id : from, info, options | WNOHANG);
+            found = real_functions.waitid(named ? (int)kind : P_PID, named ? id : from, info,
+                                          options | WNOHANG);
         if (found != 0 || info->si_pid)
             return found;
         pthread_testcancel(); /* as waitid does */
@@ -128,7 +132,8 @@ static int wait_child_replay_waitid(struct traced_thread *t, idtype_t kind, id_t
     return options & WNOHANG && e == 0 ? 0 : real_functions.waitid((int)kind, id, info, options);
 }
 
-static pid_t wait_child_call(uintptr_t site, pid_t pid, int *status, int options, struct rusage *usage)
+static pid_t wait_child_call(uintptr_t site, pid_t pid, int *status, int options,
+                             struct rusage *usage)
 {
     real_find();
     int own, *in = status ? status : &own;
@@ -136,7 +141,8 @@ static pid_t wait_child_call(uintptr_t site, pid_t pid, int *status, int options
     bool blocks = !(options & WNOHANG);
     struct child_wait w = wait_child_begin(site, blocks);
     pthread_cleanup_push(wait_child_end_blocking, &w);
-    child = w.thread && replay_active && thread_schedule_active(w.thread) && !(options & (WUNTRACED | WCONTINUED))
+    child = w.thread && replay_active && thread_schedule_active(w.thread) &&
+                    !(options & (WUNTRACED | WCONTINUED))
                 ? wait_child_replay_wait(w.thread, pid, in, options, usage)
             : usage ? real_functions.wait4(pid, in, options, usage)
                     : real_functions.waitpid(pid, in, options);
@@ -173,7 +179,8 @@ ENTRY(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int options), kind,
     struct child_wait w = wait_child_begin(site, blocks);
     in->si_pid = 0;
     pthread_cleanup_push(wait_child_end_blocking, &w);
-    result = w.thread && replay_active && thread_schedule_active(w.thread) && !(options & (WSTOPPED | WCONTINUED))
+    result = w.thread && replay_active && thread_schedule_active(w.thread) &&
+                     !(options & (WSTOPPED | WCONTINUED))
                  ? wait_child_replay_waitid(w.thread, kind, id, in, options)
                  : real_functions.waitid((int)kind, id, in, options);
     pthread_cleanup_pop(1);

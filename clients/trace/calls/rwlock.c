@@ -31,7 +31,8 @@ static int rwlock_call_real(const struct rwlock_call *c, enum call_variant how)
     case CALL_VARIANT_TRY:
         return c->writing ? real_functions.trywrlock(c->lock) : real_functions.tryrdlock(c->lock);
     case CALL_VARIANT_TIMED:
-        return c->writing ? real_functions.timedwrlock(c->lock, c->ts) : real_functions.timedrdlock(c->lock, c->ts);
+        return c->writing ? real_functions.timedwrlock(c->lock, c->ts)
+                          : real_functions.timedrdlock(c->lock, c->ts);
     case CALL_VARIANT_CLOCK:
         return c->writing ? real_functions.clockwrlock(c->lock, c->clock, c->ts)
                           : real_functions.clockrdlock(c->lock, c->clock, c->ts);
@@ -40,8 +41,8 @@ static int rwlock_call_real(const struct rwlock_call *c, enum call_variant how)
     }
 }
 
-static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o, const struct rwlock_call *c, bool petitioned,
-                    uintptr_t site)
+static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o,
+                                  const struct rwlock_call *c, bool petitioned, uintptr_t site)
 {
     static const uint16_t shapes[2][2] = {{SHAPE_READ, SHAPE_READ_ENTER},
                                           {SHAPE_WRITE, SHAPE_WRITE_ENTER}};
@@ -63,7 +64,8 @@ static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o
 }
 
 /* One more visit of a reader. */
-static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold, bool petitioned, uintptr_t site)
+static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold, bool petitioned,
+                                 uintptr_t site)
 {
     hold->depth++;
     record_write(t,
@@ -89,9 +91,10 @@ static int rwlock_lock_untraced(const struct rwlock_call *c)
 }
 
 /* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
-static __attribute__((noinline)) int rwlock_replay_lock(struct traced_thread *t, const struct trace_line *line,
-                                                uintptr_t site, const struct rwlock_call *c,
-                                                enum trace_type came, bool *petitioned)
+static __attribute__((noinline)) int rwlock_replay_lock(struct traced_thread *t,
+                                                        const struct trace_line *line,
+                                                        uintptr_t site, const struct rwlock_call *c,
+                                                        enum trace_type came, bool *petitioned)
 {
     struct lock_replay is = lock_replay_requested(t, line, site);
     *petitioned = *petitioned || is.petitioned;
@@ -107,7 +110,8 @@ static __attribute__((noinline)) int rwlock_replay_lock(struct traced_thread *t,
 static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
 {
     real_find();
-    bool odd = c->how == CALL_VARIANT_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
+    bool odd =
+        c->how == CALL_VARIANT_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
     struct traced_thread *t = site && !odd ? thread_recording() : NULL;
     struct sync_object *o = t ? sync_object_get(c->lock, SYNC_RWLOCK) : NULL;
     int saved = errno;
@@ -117,8 +121,8 @@ static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
     struct object_hold *hold = thread_hold(t, o);
     bool petitioned = false;
     enum trace_type came = hold ? TYPE_ENTER : c->writing ? TYPE_WRITE : TYPE_READ;
-    int result =
-        LIKELY(!replay_active) ? rwlock_call_real(c, CALL_VARIANT_TRY) : rwlock_replay_lock(t, line, site, c, came, &petitioned);
+    int result = LIKELY(!replay_active) ? rwlock_call_real(c, CALL_VARIANT_TRY)
+                                        : rwlock_replay_lock(t, line, site, c, came, &petitioned);
     if (result == EBUSY && c->how != CALL_VARIANT_TRY) {
         record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, hold ? line : thread_place(t),
                      atomic_load(&line->index), site);
@@ -145,19 +149,21 @@ static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
 #define LOCK(name, writing, how, parameters, clock, ts, ...)                                       \
     ENTRY(int, name, parameters, __VA_ARGS__)                                                      \
     {                                                                                              \
-        return rwlock_acquire(site, &(struct rwlock_call){writing, how, l, clock, ts});                             \
+        return rwlock_acquire(site, &(struct rwlock_call){writing, how, l, clock, ts});            \
     }
 #define TIME const struct timespec *ts
 LOCK(pthread_rwlock_rdlock, false, CALL_VARIANT_LOCK, (pthread_rwlock_t * l), 0, NULL, l)
 LOCK(pthread_rwlock_tryrdlock, false, CALL_VARIANT_TRY, (pthread_rwlock_t * l), 0, NULL, l)
-LOCK(pthread_rwlock_timedrdlock, false, CALL_VARIANT_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l, ts)
-LOCK(pthread_rwlock_clockrdlock, false, CALL_VARIANT_CLOCK, (pthread_rwlock_t * l, clockid_t clock, TIME),
-     clock, ts, l, clock, ts)
+LOCK(pthread_rwlock_timedrdlock, false, CALL_VARIANT_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l,
+     ts)
+LOCK(pthread_rwlock_clockrdlock, false, CALL_VARIANT_CLOCK,
+     (pthread_rwlock_t * l, clockid_t clock, TIME), clock, ts, l, clock, ts)
 LOCK(pthread_rwlock_wrlock, true, CALL_VARIANT_LOCK, (pthread_rwlock_t * l), 0, NULL, l)
 LOCK(pthread_rwlock_trywrlock, true, CALL_VARIANT_TRY, (pthread_rwlock_t * l), 0, NULL, l)
-LOCK(pthread_rwlock_timedwrlock, true, CALL_VARIANT_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l, ts)
-LOCK(pthread_rwlock_clockwrlock, true, CALL_VARIANT_CLOCK, (pthread_rwlock_t * l, clockid_t clock, TIME),
-     clock, ts, l, clock, ts)
+LOCK(pthread_rwlock_timedwrlock, true, CALL_VARIANT_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l,
+     ts)
+LOCK(pthread_rwlock_clockwrlock, true, CALL_VARIANT_CLOCK,
+     (pthread_rwlock_t * l, clockid_t clock, TIME), clock, ts, l, clock, ts)
 
 ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
 {

@@ -26,8 +26,9 @@
 
 /* The whole visit, or a part of it: take_a numbers on the thread's line, take_b on
  * the semaphore's. */
-static void semaphore_record_visit(struct traced_thread *t, uint16_t shape, struct trace_line *place, struct trace_line *line,
-                  unsigned take_a, unsigned take_b, uintptr_t site)
+static void semaphore_record_visit(struct traced_thread *t, uint16_t shape,
+                                   struct trace_line *place, struct trace_line *line,
+                                   unsigned take_a, unsigned take_b, uintptr_t site)
 {
     record_write(t,
                  &(struct record){.shape = shape,
@@ -79,11 +80,12 @@ static void semaphore_end_wait(void *p)
     semaphore_record_visit(b->thread, shape, b->place, b->line, 1, 2, b->site);
 }
 
-static int semaphore_call_real(enum call_variant how, sem_t *s, clockid_t clock, const struct timespec *ts)
+static int semaphore_call_real(enum call_variant how, sem_t *s, clockid_t clock,
+                               const struct timespec *ts)
 {
     return how == CALL_VARIANT_LOCK    ? real_functions.sem_wait(s)
            : how == CALL_VARIANT_TIMED ? real_functions.sem_timedwait(s, ts)
-                              : real_functions.sem_clockwait(s, clock, ts);
+                                       : real_functions.sem_clockwait(s, clock, ts);
 }
 
 /* Whether the call can succeed at all: a wrong time is an error even if it need not be used. */
@@ -95,22 +97,26 @@ static bool semaphore_args_valid(enum call_variant how, clockid_t clock, const s
 }
 
 /* As it was: the script says whether the thread had to wait, and when it got a unit. */
-static __attribute__((noinline)) int semaphore_replay_acquire(struct traced_thread *t, const struct trace_line *line, sem_t *s)
+static __attribute__((noinline)) int
+semaphore_replay_acquire(struct traced_thread *t, const struct trace_line *line, sem_t *s)
 {
     int result;
     if (thread_schedule_next_type(t, 0) == TYPE_NONE)
         thread_schedule_wait_rest(t, thread_schedule_line(t, line));
-    if (!thread_schedule_active(t) || thread_schedule_has_next(t, TYPE_WAIT) || thread_schedule_has_next(t, TYPE_TIMED_WAIT))
-        return thread_schedule_active(t) && thread_schedule_next_type(t, 0) != TYPE_NONE ? -1 : real_functions.sem_trywait(s);
+    if (!thread_schedule_active(t) || thread_schedule_has_next(t, TYPE_WAIT) ||
+        thread_schedule_has_next(t, TYPE_TIMED_WAIT))
+        return thread_schedule_active(t) && thread_schedule_next_type(t, 0) != TYPE_NONE
+                   ? -1
+                   : real_functions.sem_trywait(s);
     thread_schedule_wait(t, TYPE_ENTERED);
     while ((result = real_functions.sem_wait(s)) != 0 && errno == EINTR)
         ;
     return result;
 }
 
-static __attribute__((noinline)) int semaphore_replay_real(struct traced_thread *t, const struct trace_line *line,
-                                                  enum call_variant how, sem_t *s, clockid_t clock,
-                                                  const struct timespec *ts)
+static __attribute__((noinline)) int
+semaphore_replay_real(struct traced_thread *t, const struct trace_line *line, enum call_variant how,
+                      sem_t *s, clockid_t clock, const struct timespec *ts)
 {
     enum trace_type ends = thread_schedule_next_type(t, 0);
     int result;
@@ -128,10 +134,12 @@ static __attribute__((noinline)) int semaphore_replay_real(struct traced_thread 
     return result;
 }
 
-static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clockid_t clock, const struct timespec *ts)
+static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clockid_t clock,
+                          const struct timespec *ts)
 {
     real_find();
-    struct traced_thread *t = site && semaphore_args_valid(how, clock, ts) ? thread_recording() : NULL;
+    struct traced_thread *t =
+        site && semaphore_args_valid(how, clock, ts) ? thread_recording() : NULL;
     struct sync_object *o = t ? sync_object_get(s, SYNC_SEMAPHORE) : NULL;
     int saved = errno;
     struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
@@ -140,7 +148,8 @@ static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clock
         return semaphore_mark_acquired_untraced(semaphore_call_real(how, s, clock, ts), s);
     pthread_testcancel(); /* the real one is a cancellation point even if it need not block */
     struct trace_line *place = thread_place(t);
-    int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s) : semaphore_replay_acquire(t, line, s);
+    int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s)
+                                        : semaphore_replay_acquire(t, line, s);
     if (result == 0) {
         semaphore_mark_acquired(t, o);
         semaphore_record_visit(t, SHAPE_TAKE, place, line, 2, 3, site);
@@ -158,8 +167,8 @@ static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clock
     instrument_wait_begin(t, TYPE_WAIT, site);
     pthread_cleanup_push(semaphore_end_wait, &b);
     errno = saved;
-    b.result =
-        LIKELY(!replay_active) ? semaphore_call_real(how, s, clock, ts) : semaphore_replay_real(t, line, how, s, clock, ts);
+    b.result = LIKELY(!replay_active) ? semaphore_call_real(how, s, clock, ts)
+                                      : semaphore_replay_real(t, line, how, s, clock, ts);
     b.error = errno;
     pthread_cleanup_pop(1);
     errno = b.error;
@@ -179,9 +188,11 @@ ENTRY(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *ts
 }
 
 /* Whether it got one is in the script, too. */
-static __attribute__((noinline)) int semaphore_replay_try(struct traced_thread *t, const struct trace_line *line, sem_t *s)
+static __attribute__((noinline)) int semaphore_replay_try(struct traced_thread *t,
+                                                          const struct trace_line *line, sem_t *s)
 {
-    if (t && thread_schedule_next_type(t, 0) == TYPE_PETITION && thread_schedule_next_type(t, 1) == TYPE_REFUSED) {
+    if (t && thread_schedule_next_type(t, 0) == TYPE_PETITION &&
+        thread_schedule_next_type(t, 1) == TYPE_REFUSED) {
         errno = EAGAIN;
         return -1;
     }
@@ -196,7 +207,9 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     int saved = errno;
     struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     errno = saved;
-    int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s) : semaphore_replay_try(t, line, s), error = errno;
+    int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s)
+                                        : semaphore_replay_try(t, line, s),
+        error = errno;
     if (!line)
         semaphore_mark_acquired_untraced(result, s);
     else if (result == 0)
@@ -217,7 +230,8 @@ static bool may_overflow(sem_t *s)
     return sem_getvalue(s, &value) == 0 && value > SEM_VALUE_MAX / 2;
 }
 
-static int semaphore_post_late(struct traced_thread *t, sem_t *s, struct sync_object *o, uintptr_t site)
+static int semaphore_post_late(struct traced_thread *t, sem_t *s, struct sync_object *o,
+                               uintptr_t site)
 {
     struct trace_line *line = &o->line;
     hidden_use_add_units(o, 1);
@@ -304,8 +318,8 @@ static sem_t *semaphore_open_named(uintptr_t site, const char *name, int flags, 
     real_find();
     mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
     unsigned value = flags & O_CREAT ? va_arg(more, unsigned) : 0;
-    sem_t *s =
-        flags & O_CREAT ? real_functions.sem_open(name, flags, mode, value) : real_functions.sem_open(name, flags);
+    sem_t *s = flags & O_CREAT ? real_functions.sem_open(name, flags, mode, value)
+                               : real_functions.sem_open(name, flags);
     int saved = errno;
     if (s != SEM_FAILED)
         semaphore_record_opened(site, s, name);
@@ -321,7 +335,7 @@ static sem_t *semaphore_open_named(uintptr_t site, const char *name, int flags, 
     {                                                                                              \
         va_list more;                                                                              \
         va_start(more, flags);                                                                     \
-        sem_t *s = semaphore_open_named(its_site, which, flags, more);                                       \
+        sem_t *s = semaphore_open_named(its_site, which, flags, more);                             \
         va_end(more);                                                                              \
         return s;                                                                                  \
     }

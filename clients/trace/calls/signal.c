@@ -67,8 +67,8 @@ static struct event_origin signal_call_receive_origin(siginfo_t *info)
     return from;
 }
 
-static void signal_call_record_received(struct traced_thread *t, uint16_t type, struct event_origin from, const char *text,
-                            uintptr_t site)
+static void signal_call_record_received(struct traced_thread *t, uint16_t type,
+                                        struct event_origin from, const char *text, uintptr_t site)
 {
     record_write(
         t,
@@ -106,7 +106,8 @@ static void signal_call_record_handled(int sig, siginfo_t *info)
         thread_note_loss(t, UNTRACED_HANDLER);
         return;
     }
-    signal_call_record_received(t, TYPE_HANDLER, from, from.at.number ? NULL : signal_call_name(sig), 0);
+    signal_call_record_received(t, TYPE_HANDLER, from,
+                                from.at.number ? NULL : signal_call_name(sig), 0);
     record_mark_nonempty();
 }
 
@@ -154,12 +155,13 @@ static void signal_call_show_program_action(struct sigaction *old, uintptr_t own
         old->sa_flags &= ~SA_SIGINFO;
 }
 
-static int signal_call_change_action(uintptr_t site, int sig, const struct sigaction *act, struct sigaction *old)
+static int signal_call_change_action(uintptr_t site, int sig, const struct sigaction *act,
+                                     struct sigaction *old)
 {
     real_find();
     bool handler = act && is_function(act->sa_handler) && signal_call_may_trace(sig);
-    bool ours =
-        handler && site && server_alive() && !thread_runtime() && act->sa_sigaction != signal_call_handler;
+    bool ours = handler && site && server_alive() && !thread_runtime() &&
+                act->sa_sigaction != signal_call_handler;
     uintptr_t before = signal_call_may_trace(sig) ? atomic_load(&signal_call_handlers[sig]) : 0;
     struct sigaction as = {0};
     if (ours) {
@@ -184,7 +186,8 @@ ENTRY(int, sigaction, (int sig, const struct sigaction *act, struct sigaction *o
     return signal_call_change_action(site, sig, act, old);
 }
 
-static sighandler_t signal_call_set_handler(uintptr_t site, int sig, sighandler_t handler, unsigned flags, bool masked)
+static sighandler_t signal_call_set_handler(uintptr_t site, int sig, sighandler_t handler,
+                                            unsigned flags, bool masked)
 {
     struct sigaction act = {.sa_handler = handler, .sa_flags = (int)flags}, old;
     sigemptyset(&act.sa_mask);
@@ -212,7 +215,8 @@ ENTRY(sighandler_t, __sysv_signal, (int sig, sighandler_t handler), sig, handler
     real_find();
     if (!signal_call_may_trace(sig) || handler == SIG_ERR)
         return real_functions.sysv_signal(sig, handler);
-    return signal_call_set_handler(site, sig, handler, (unsigned)SA_RESETHAND | SA_NODEFER | SA_INTERRUPT, false);
+    return signal_call_set_handler(site, sig, handler,
+                                   (unsigned)SA_RESETHAND | SA_NODEFER | SA_INTERRUPT, false);
 }
 
 ENTRY(int, siginterrupt, (int sig, int flag), sig, flag)
@@ -235,12 +239,13 @@ ENTRY(int, siginterrupt, (int sig, int flag), sig, flag)
     __attribute__((visibility("default"))) sighandler_t name(int sig, sighandler_t handler)        \
     {                                                                                              \
         real_find();                                                                               \
-        uintptr_t own = signal_call_may_trace(sig) ? atomic_load(&signal_call_handlers[sig]) : 0;                         \
-        sighandler_t before = real_functions.member(sig, handler);                                           \
+        uintptr_t own = signal_call_may_trace(sig) ? atomic_load(&signal_call_handlers[sig]) : 0;  \
+        sighandler_t before = real_functions.member(sig, handler);                                 \
         if (before != SIG_ERR && is_function(handler))                                             \
-            signal_call_note_foreign(sig, true);                                                               \
-        return before == (sighandler_t)(uintptr_t)signal_call_handler ? (sighandler_t)(own & ~WANTS_INFO)       \
-                                                         : before;                                 \
+            signal_call_note_foreign(sig, true);                                                   \
+        return before == (sighandler_t)(uintptr_t)signal_call_handler                              \
+                   ? (sighandler_t)(own & ~WANTS_INFO)                                             \
+                   : before;                                                                       \
     }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -291,8 +296,9 @@ static bool signal_call_may_carry_token(const struct signal_sending *s, pid_t se
 }
 
 /* The event, and what the signal is to take with it; check 0: nothing. */
-static struct signal_token signal_call_record_sent(struct traced_thread *t, const struct signal_sending *s, pid_t self,
-                                uintptr_t site)
+static struct signal_token signal_call_record_sent(struct traced_thread *t,
+                                                   const struct signal_sending *s, pid_t self,
+                                                   uintptr_t site)
 {
     bool carries = signal_call_may_carry_token(s, self), here = s->pid == self;
     uint64_t serial = carries && !here ? child_serial() : 0;
@@ -339,7 +345,8 @@ static bool send_with(const struct signal_sending *s, struct signal_token token,
 /* True if it is sent. */
 static bool send_signal(uintptr_t site, const struct signal_sending *s)
 {
-    struct traced_thread *t = site && signal_call_may_trace(s->sig) && !thread_runtime() ? thread_self() : NULL;
+    struct traced_thread *t =
+        site && signal_call_may_trace(s->sig) && !thread_runtime() ? thread_self() : NULL;
     if (!t || t->off || t->busy)
         return false;
     int saved = errno;
@@ -377,12 +384,13 @@ static bool send_to_thread(uintptr_t site, pthread_t id, int sig, int code,
 {
     struct thread_info *task = site ? thread_registry_find(id) : NULL;
     pid_t tid = task && !(atomic_load(&task->flags) & TASK_ENDED) ? task->tid : 0;
-    return send_signal(site, &(struct signal_sending){.pid = tid ? getpid() : -1,
-                                               .tid = tid,
-                                               .sig = sig,
-                                               .code = code,
-                                               .value = value,
-                                               .about = task ? trace_line_index(&task->line) : 0});
+    return send_signal(site,
+                       &(struct signal_sending){.pid = tid ? getpid() : -1,
+                                                .tid = tid,
+                                                .sig = sig,
+                                                .code = code,
+                                                .value = value,
+                                                .about = task ? trace_line_index(&task->line) : 0});
 }
 
 ENTRY(int, pthread_kill, (pthread_t id, int sig), id, sig)
@@ -394,8 +402,9 @@ ENTRY(int, pthread_kill, (pthread_t id, int sig), id, sig)
 ENTRY(int, pthread_sigqueue, (pthread_t id, int sig, const union sigval value), id, sig, value)
 {
     real_find();
-    return send_to_thread(site, id, sig, SI_QUEUE, &value) ? 0
-                                                           : real_functions.pthread_sigqueue(id, sig, value);
+    return send_to_thread(site, id, sig, SI_QUEUE, &value)
+               ? 0
+               : real_functions.pthread_sigqueue(id, sig, value);
 }
 
 ENTRY(int, tgkill, (pid_t pid, pid_t tid, int sig), pid, tid, sig)
@@ -421,8 +430,8 @@ static void signal_call_end_wait(void *t)
         instrument_wait_end(t, TYPE_SIGWAIT);
 }
 
-static void signal_call_record_waited(struct traced_thread *t, int result, struct event_origin from, int error,
-                          uintptr_t site)
+static void signal_call_record_waited(struct traced_thread *t, int result, struct event_origin from,
+                                      int error, uintptr_t site)
 {
     if (result > 0)
         signal_call_record_received(t, TYPE_SIGNALLED, from, signal_call_name(result), site);
@@ -432,7 +441,7 @@ static void signal_call_record_waited(struct traced_thread *t, int result, struc
 }
 
 static int signal_call_wait(uintptr_t site, const sigset_t *signals, siginfo_t *info,
-                 const struct timespec *ts, bool timed)
+                            const struct timespec *ts, bool timed)
 {
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
@@ -444,10 +453,12 @@ static int signal_call_wait(uintptr_t site, const sigset_t *signals, siginfo_t *
     }
     pthread_cleanup_push(signal_call_end_wait, t);
     errno = saved;
-    result = timed ? real_functions.sigtimedwait(signals, in, ts) : real_functions.sigwaitinfo(signals, in);
+    result = timed ? real_functions.sigtimedwait(signals, in, ts)
+                   : real_functions.sigwaitinfo(signals, in);
     saved = errno;
     pthread_cleanup_pop(1);
-    struct event_origin from = result > 0 ? signal_call_receive_origin(in) : (struct event_origin){0};
+    struct event_origin from =
+        result > 0 ? signal_call_receive_origin(in) : (struct event_origin){0};
     if (t)
         signal_call_record_waited(t, result, from, saved, site);
     errno = saved;

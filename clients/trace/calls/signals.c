@@ -38,7 +38,7 @@ struct condition_signals {
     unsigned mixed; /* how often one waited with another mutex than others did then */
     uint32_t life; /* the one that `recent` speaks of */
     struct {
-        uint32_t by;   /* own line of the thread, 0 one that is not recorded */
+        uint32_t by; /* own line of the thread, 0 one that is not recorded */
         struct event_id at;
     } recent[RECENT];
 };
@@ -55,7 +55,10 @@ static struct condition_signals *condition_signals_get(struct sync_object *c)
     return atomic_compare_exchange_strong(&c->signals, &s, fresh) ? fresh : s;
 }
 
-static bool condition_signals_under_way(uint64_t bare) { return (uint32_t)bare != (uint32_t)(bare >> 32); }
+static bool condition_signals_under_way(uint64_t bare)
+{
+    return (uint32_t)bare != (uint32_t)(bare >> 32);
+}
 
 /* The threads that were waiting or signalling are not in the child. */
 void condition_signals_begin_child(struct sync_object *c)
@@ -83,7 +86,8 @@ void condition_signals_renew(struct sync_object *c)
 /* ---- between processes ---- */
 
 /* The counts that the processes of a condition variable share; NULL: there are none. */
-static _Atomic uint64_t *condition_signals_shared(const struct sync_object *c, enum shared_note what)
+static _Atomic uint64_t *condition_signals_shared(const struct sync_object *c,
+                                                  enum shared_note what)
 {
     return shared_object_note_counter(&c->line, what);
 }
@@ -126,7 +130,8 @@ static void condition_signals_meet(struct condition_signals *s, struct sync_obje
     s->waiters++;
 }
 
-struct condition_signals_wait condition_signals_wait_begin(struct sync_object *c, struct sync_object *mutex, bool shared)
+struct condition_signals_wait condition_signals_wait_begin(struct sync_object *c,
+                                                           struct sync_object *mutex, bool shared)
 {
     struct condition_signals_wait w = {.condition = c, .shared = shared};
     struct condition_signals *s = condition_signals_get(c);
@@ -155,7 +160,8 @@ void condition_signals_wait_end(const struct condition_signals_wait *w)
 }
 
 /* Under the lock. */
-static bool condition_signals_all_held(const struct condition_signals *s, const struct condition_signals_wait *w)
+static bool condition_signals_all_held(const struct condition_signals *s,
+                                       const struct condition_signals_wait *w)
 {
     const _Atomic uint64_t *bare = &s->bare, *agreed = NULL;
     if (w->shared) {
@@ -164,8 +170,8 @@ static bool condition_signals_all_held(const struct condition_signals *s, const 
         if (!bare || !agreed || atomic_load(agreed) <= SEVERAL_MUTEXES)
             return false;
     }
-    return !condition_signals_under_way(w->bare) && (uint32_t)atomic_load(bare) == (uint32_t)w->bare &&
-           s->mixed == w->mixed;
+    return !condition_signals_under_way(w->bare) &&
+           (uint32_t)atomic_load(bare) == (uint32_t)w->bare && s->mixed == w->mixed;
 }
 
 bool condition_signals_are_ordered(const struct condition_signals_wait *w)
@@ -180,7 +186,8 @@ bool condition_signals_are_ordered(const struct condition_signals_wait *w)
 }
 
 /* Under the lock. */
-static struct event_id condition_signals_first(const struct condition_signals *s, uint64_t since, const char **why)
+static struct event_id condition_signals_first(const struct condition_signals *s, uint64_t since,
+                                               const char **why)
 {
     if (s->count == since || s->life != atomic_load(&current_lifetime))
         return (struct event_id){0, 0};
@@ -211,8 +218,8 @@ struct event_id condition_signals_cause(const struct condition_signals_wait *w, 
 /* ---- signals ---- */
 
 /* Whether the thread holds the mutex of the waiters.  Under the lock. */
-static bool condition_signals_held(const struct condition_signals *s, const struct sync_object *c, struct traced_thread *t,
-                         bool shared)
+static bool condition_signals_held(const struct condition_signals *s, const struct sync_object *c,
+                                   struct traced_thread *t, bool shared)
 {
     if (!t || t->waiting)
         return false;
@@ -221,7 +228,8 @@ static bool condition_signals_held(const struct condition_signals *s, const stru
     return s->mutex && s->mutex->held && thread_hold(t, s->mutex);
 }
 
-bool condition_signals_add(struct sync_object *c, struct traced_thread *t, uint32_t by, struct event_id at, bool shared)
+bool condition_signals_add(struct sync_object *c, struct traced_thread *t, uint32_t by,
+                           struct event_id at, bool shared)
 {
     struct condition_signals *s = condition_signals_get(c);
     uint32_t life = t ? t->life : atomic_load(&current_lifetime);

@@ -9,7 +9,8 @@
 #define CALLS(C)                                                                                   \
     C(fgetc)                                                                                       \
     C(getchar)                                                                                     \
-    C(fgets) C(fread) C(scanf) C(fscanf) C(__isoc99_scanf) C(__isoc99_fscanf) C(__isoc23_scanf)    \
+    C(fgets)                                                                                       \
+    C(fread) C(scanf) C(fscanf) C(__isoc99_scanf) C(__isoc99_fscanf) C(__isoc23_scanf)             \
         C(__isoc23_fscanf)
 #define C(name) extern const char there_##name[] __asm__(#name) __attribute__((weak));
 CALLS(C)

@@ -46,19 +46,23 @@ struct traced_thread *thread_lifetime_begin(struct thread_info *task)
         t->queue->tid = (uint32_t)task->tid;
         thread_registry_begin();
     } else if (atomic_load(&current_lifetime)) {
-        untraced_use_report(UNTRACED_THREAD, "a thread for whose queue there was no memory, or no time");
+        untraced_use_report(UNTRACED_THREAD,
+                            "a thread for whose queue there was no memory, or no time");
     }
     return t;
 }
 
 /* The line of the thread itself, through its own queue.  Call while busy. */
-static void thread_lifetime_announce(struct traced_thread *t, const char *name, const void *object, uintptr_t entry)
+static void thread_lifetime_announce(struct traced_thread *t, const char *name, const void *object,
+                                     uintptr_t entry)
 {
-    trace_line_set_opened(&t->task->line, t, trace_line_announce(t, "task", name, object, entry, 0, NULL));
+    trace_line_set_opened(&t->task->line, t,
+                          trace_line_announce(t, "task", name, object, entry, 0, NULL));
     t->queue->thread = trace_line_index(&t->task->line);
 }
 
-void thread_lifetime_close(struct traced_thread *t, struct thread_info *task, unsigned type, uintptr_t site)
+void thread_lifetime_close(struct traced_thread *t, struct thread_info *task, unsigned type,
+                           uintptr_t site)
 {
     if (!trace_line_index(&task->line))
         return;
@@ -98,7 +102,10 @@ static void thread_lifetime_finish(struct traced_thread *t)
 
 void thread_lifetime_at_end(void *p) { pthread_setspecific(end_key, p); }
 
-void thread_lifetime_bind(struct thread_info *task, const pthread_t *id) { thread_registry_bind(task, id); }
+void thread_lifetime_bind(struct thread_info *task, const pthread_t *id)
+{
+    thread_registry_bind(task, id);
+}
 
 void thread_lifetime_ended(struct thread_info *task)
 {
@@ -244,9 +251,11 @@ bool thread_lifetime_renew(struct traced_thread *t)
 {
     if (!t->task)
         return false; /* the program's own tasks were another server's, too */
-    t->untaken += t->queue ? lost_events_count_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
     t->untaken +=
-        t->older ? lost_events_count_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
+        t->queue ? lost_events_count_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
+    t->untaken +=
+        t->older ? lost_events_count_untaken(t->older, atomic_load(&t->older->tail), t->older_head)
+                 : 0;
     region_end(t);
     server_queue_done(t);
     if (!server_queue_create(t, QUEUE_WHOLE))
@@ -259,8 +268,8 @@ bool thread_lifetime_renew(struct traced_thread *t)
     t->untold = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
-    thread_lifetime_announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(),
-             t->task->entry);
+    thread_lifetime_announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "",
+                             (void *)pthread_self(), t->task->entry);
     thread_lifetime_send_state(t);
     return true;
 }

@@ -28,11 +28,12 @@ bool signal_token_consume(siginfo_t *info, struct event_origin *from, int *code)
         return false;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         bool here = token.check == signal_token_checksum(token.which, process_instance, codes[i]);
-        if (!here && token.check != signal_token_checksum(token.which, signal_token_keys(), codes[i]))
+        if (!here &&
+            token.check != signal_token_checksum(token.which, signal_token_keys(), codes[i]))
             continue;
         *code = codes[i];
         *from = here ? (struct event_origin){.at = {(uint32_t)(token.which >> 40),
-                                              token.which & ((UINT64_C(1) << 40) - 1)}}
+                                                    token.which & ((UINT64_C(1) << 40) - 1)}}
                      : (struct event_origin){.at = {0, token.which}, .key = signal_token_keys()};
         memset((char *)info + TOKEN_AT, 0, sizeof token);
         return true;

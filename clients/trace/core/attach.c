@@ -87,7 +87,8 @@ static size_t lifecycle_read_arguments(uint32_t *count)
 static char environment[64] = "pthread";
 static bool is_child; /* made by fork: it has the variables of its parent */
 static char endpoint[400]; /* of this machine */
-static char lifecycle_target[400]; /* where an agent forwards to what is recorded; "": no agent is needed */
+static char
+    lifecycle_target[400]; /* where an agent forwards to what is recorded; "": no agent is needed */
 
 /* What a library that is linked calls the launch that this process is one of many of; NULL: none. */
 #pragma weak poet_job_id
@@ -133,16 +134,16 @@ static void lifecycle_encode_hello(struct encoder *out)
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
     gethostname(host, sizeof host - 1);
-    struct program_hello hello = {.role = ROLE_PROGRAM,
-                               .run = text_view_of(run_name()),
-                               .environment = text_view_of(environment),
-                               .path = message_text_limit(path, LIMIT_TEXT_BYTES - 1),
-                               .host = text_view_of(tracer_clock_host() ? tracer_clock_host() : host),
-                               .pid = (uint32_t)getpid(),
-                               .instance = process_instance,
-                               .clock_ns = tracer_clock_now(),
-                               .wall_ns =
-                                   (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
+    struct program_hello hello = {
+        .role = ROLE_PROGRAM,
+        .run = text_view_of(run_name()),
+        .environment = text_view_of(environment),
+        .path = message_text_limit(path, LIMIT_TEXT_BYTES - 1),
+        .host = text_view_of(tracer_clock_host() ? tracer_clock_host() : host),
+        .pid = (uint32_t)getpid(),
+        .instance = process_instance,
+        .clock_ns = tracer_clock_now(),
+        .wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
     size_t size = lifecycle_read_arguments(&hello.argument_count);
     encoder_begin_message(out, MESSAGE_HELLO);
     encode_hello(out, &hello);
@@ -174,7 +175,8 @@ static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error 
     size_t size = 0, length = 0;
     unsigned type = 0;
     const char *wrong = "no answer";
-    for (uint64_t begin = tracer_clock_now(); tracer_clock_now() - begin < patience_ms * 1000000ull;) {
+    for (uint64_t begin = tracer_clock_now();
+         tracer_clock_now() - begin < patience_ms * 1000000ull;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 100);
         ssize_t n = lifecycle_receive(fd, data + size, sizeof lifecycle_answer - size, counters);
@@ -234,8 +236,10 @@ static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
     bool told = server_connection_begin(fd, &out);
     encoder_free(&out);
     int counters = -1;
-    bool cut = !told && !atomic_load(&current_lifetime); /* it hung up already: why, is there to be read */
-    bool welcome = (told || cut) && lifecycle_decode_welcome(fd, patience_ms, why, &counters) && told;
+    bool cut =
+        !told && !atomic_load(&current_lifetime); /* it hung up already: why, is there to be read */
+    bool welcome =
+        (told || cut) && lifecycle_decode_welcome(fd, patience_ms, why, &counters) && told;
     shared_object_begin(counters, process_instance);
     if (welcome && by_agent)
         complaint = report_request_agent_message();
@@ -279,10 +283,11 @@ static int lifecycle_connect(const char *named)
 /* A server of our own, or an agent of the target, which the processes of a run have in common. */
 static bool lifecycle_launch_server(void)
 {
-    const struct server_launch what = {.name = *lifecycle_target                       ? run_name()
-                                        : environment_get("POET_RUN") ? NULL
-                                                                      : lifecycle_launch_name(),
-                                .to = *lifecycle_target ? lifecycle_target : NULL};
+    const struct server_launch what = {.name = *lifecycle_target ? run_name()
+                                               : environment_get("POET_RUN")
+                                                   ? NULL
+                                                   : lifecycle_launch_name(),
+                                       .to = *lifecycle_target ? lifecycle_target : NULL};
     bool joined = true, introduced = false;
     for (int tries = 0; tries < TRIES && joined && !introduced; tries++) {
         if (tries)
@@ -304,12 +309,17 @@ static bool lifecycle_connect_or_launch(const char *named, bool own)
 {
     int fd = own || *lifecycle_target ? -1 : lifecycle_connect(named);
     bool needed = own || *lifecycle_target || (fd < 0 && !*error.text);
-    bool introduced = needed ? lifecycle_launch_server() : fd >= 0 && lifecycle_introduce(fd, 2000, &error);
-    const char *who = *lifecycle_target ? lifecycle_target : *file ? "its own server" : fd >= 0 ? endpoint : "";
+    bool introduced =
+        needed ? lifecycle_launch_server() : fd >= 0 && lifecycle_introduce(fd, 2000, &error);
+    const char *who = *lifecycle_target ? lifecycle_target
+                      : *file           ? "its own server"
+                      : fd >= 0         ? endpoint
+                                        : "";
     if (begins_with(error.text, who) || (*file && begins_with(error.text, file)))
         who = "";
     if (!introduced && *error.text)
-        stderr_log_print_once("%s%s%s: the program runs untraced", who, *who ? ": " : "", error.text);
+        stderr_log_print_once("%s%s%s: the program runs untraced", who, *who ? ": " : "",
+                              error.text);
     else if (introduced && *error.text)
         stderr_log_print_once("%s%s%s", who, *who ? ": " : "", error.text);
     return introduced;
@@ -326,14 +336,15 @@ static void lifecycle_attach(void)
     if (own || !named || !endpoint_is_other_host(named, lifecycle_target, sizeof lifecycle_target))
         *lifecycle_target = 0;
     server_needs_socket = !server_may_share();
-    tracer_clock_ticks = tracer_clock_ticks && !server_needs_socket; /* whose server could not convert them */
+    tracer_clock_ticks =
+        tracer_clock_ticks && !server_needs_socket; /* whose server could not convert them */
     if (!lifecycle_connect_or_launch(named, own) || !*file)
         return;
     environment_set("POET_SERVER", endpoint); /* for those that this program starts */
     environment_unset("POET_OUTPUT");
     stderr_log_print("%stracing into %s (its newest %s); see it with: poet view %s",
-        own ? "" : "no server was running: ", file,
-        environment_get("POET_KEEP") ? environment_get("POET_KEEP") : "1 GB", file);
+                     own ? "" : "no server was running: ", file,
+                     environment_get("POET_KEEP") ? environment_get("POET_KEEP") : "1 GB", file);
 }
 
 /* ---- again ---- */
@@ -364,7 +375,8 @@ uint32_t lifecycle_retry(void)
     uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
     uint64_t before = atomic_load_explicit(&lifecycle_last_try, memory_order_relaxed);
     if (before == 0)
-        atomic_compare_exchange_strong(&lifecycle_last_try, &before, now); /* it has only just gone */
+        atomic_compare_exchange_strong(&lifecycle_last_try, &before,
+                                       now); /* it has only just gone */
     if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&lifecycle_is_trying, true))
         return 0;
     int saved = errno;
@@ -492,7 +504,8 @@ static void lifecycle_start_process(void)
     foreign_thread_block(false);
     stderr_log_begun();
     at_quick_exit(lifecycle_stop_quickly);
-    fork_call_prepared(pthread_atfork(fork_call_prepare, fork_call_release_signals, lifecycle_after_fork) == 0);
+    fork_call_prepared(
+        pthread_atfork(fork_call_prepare, fork_call_release_signals, lifecycle_after_fork) == 0);
     errno = saved;
 }
 
@@ -501,11 +514,13 @@ static void lifecycle_print_summary(bool any, bool libraries)
     if (measurement_wanted_initial() & WANTED_CALLS) /* no events, but calls */
         return;
     if (!any && !modules_under_record())
-        stderr_log_print("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
+        stderr_log_print(
+            "no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
             "each with: poetcc -trace",
             libraries ? ", though libraries start threads" : "");
     else if (!any && libraries)
-        stderr_log_print("no call of the program itself was recorded, but its libraries start threads: see them "
+        stderr_log_print(
+            "no call of the program itself was recorded, but its libraries start threads: see them "
             "with: poet record --libraries");
 }
 
@@ -514,9 +529,13 @@ void lifecycle_report_lost(uint64_t lost)
     static _Atomic uint32_t said_in;
     uint32_t life = atomic_load(&current_lifetime);
     if (lost && atomic_exchange(&said_in, life) != life)
-        stderr_log_print("%llu events or more were lost: there is no room for them where the trace is written; "
+        stderr_log_print(
+            "%llu events or more were lost: there is no room for them where the trace is written; "
             "how many: poet stat %s",
-            (unsigned long long)lost, *file ? file : *lifecycle_target ? "latest" : endpoint);
+            (unsigned long long)lost,
+            *file               ? file
+            : *lifecycle_target ? "latest"
+                                : endpoint);
 }
 
 #define WHOLE_MS 10000
@@ -539,7 +558,7 @@ static void lifecycle_stop_process(void)
     bool any = atomic_load(&anything_recorded), libraries = atomic_load(&untraced_threads_exist);
     if (libraries && modules_under_record())
         untraced_use_report(UNTRACED_RUNTIME,
-                    "threads that libraries start: see them with poet record --libraries");
+                            "threads that libraries start: see them with poet record --libraries");
     child_record_exit(0);
     uint64_t lost = t ? lost_events_count_no_room(t) : 0; /* (its queue goes with it) */
     thread_lifetime_end_main();

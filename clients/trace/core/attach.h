@@ -12,12 +12,12 @@
 
 #pragma GCC visibility push(hidden)
 
-uint32_t lifecycle_retry(void);  /* looks for a server, at most once a second; the new life or 0 */
+uint32_t lifecycle_retry(void); /* looks for a server, at most once a second; the new life or 0 */
 struct traced_thread *lifecycle_child(void); /* begins the life of a child; NULL: in vain */
 void lifecycle_forked(void); /* in a child whose fork ran no handlers */
 void lifecycle_disable(void); /* in a child that has its parent's descriptors: it is not traced */
 void lifecycle_forking(uint64_t high,
-                    uint64_t low); /* the key of the message to the child; 0, 0 none */
+                       uint64_t low); /* the key of the message to the child; 0, 0 none */
 
 /* At the end of the process: says, once, that so many events were lost, if any, and where to see
  * how many. */

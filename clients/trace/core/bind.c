@@ -111,7 +111,8 @@ static bool libc_bind_begins(const char *text, const char *with)
 }
 
 /* The number that libc gives to a version; 0: it has no such. */
-static unsigned libc_bind_version_number(const struct libc_bind_object *libc_object, const char *version)
+static unsigned libc_bind_version_number(const struct libc_bind_object *libc_object,
+                                         const char *version)
 {
     const char *at = (const char *)libc_object->defined;
     while (at) {
@@ -131,7 +132,8 @@ static const char *libc_bind_version_needed(const struct libc_bind_object *o, si
     for (const char *at = (const char *)o->needed; at && wanted > 1;) {
         const ElfW(Verneed) *v = (const void *)at;
         const char *aux = at + v->vn_aux;
-        for (unsigned i = 0; i < v->vn_cnt && libc_bind_same(o->strings + v->vn_file, LIBC_NAME); i++) {
+        for (unsigned i = 0; i < v->vn_cnt && libc_bind_same(o->strings + v->vn_file, LIBC_NAME);
+             i++) {
             const ElfW(Vernaux) *a = (const void *)aux;
             if (a->vna_other == wanted)
                 return o->strings + a->vna_name;
@@ -200,8 +202,8 @@ struct libc_bind_targets {
     struct libc_bind_object libc, poet;
 };
 
-static void *libc_bind_target(const struct libc_bind_targets *targets, const struct libc_bind_object *o,
-                         size_t symbol)
+static void *libc_bind_target(const struct libc_bind_targets *targets,
+                              const struct libc_bind_object *o, size_t symbol)
 {
     const char *version = libc_bind_version_needed(o, symbol);
     const char *name = o->strings + o->symbols[symbol].st_name;
@@ -211,7 +213,8 @@ static void *libc_bind_target(const struct libc_bind_targets *targets, const str
     return number ? libc_bind_look_up(&targets->libc, name, number) : NULL;
 }
 
-static void libc_bind_object_to(const struct libc_bind_object *o, const struct libc_bind_targets *targets)
+static void libc_bind_object_to(const struct libc_bind_object *o,
+                                const struct libc_bind_targets *targets)
 {
     for (int table = 0; table < 2; table++)
         for (size_t i = 0; o->relocations[table] && i < o->counts[table]; i++) {

@@ -7,7 +7,8 @@
 #pragma GCC visibility push(hidden)
 /* false: the C library's tables were not found, and calls are as the loader bound them */
 bool libc_bind_to_libc(void);
-void *libc_bind_found(const char *name); /* the C library's, of the newest version; NULL: not known */
+void *
+libc_bind_found(const char *name); /* the C library's, of the newest version; NULL: not known */
 #pragma GCC visibility pop
 
 #endif

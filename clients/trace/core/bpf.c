@@ -75,7 +75,8 @@ static uint32_t seccomp_bpf_jump(const struct bpf_machine *m, const struct sock_
     }
 }
 
-static bool seccomp_bpf_load(struct bpf_machine *m, const struct sock_filter *f, const struct seccomp_data *call)
+static bool seccomp_bpf_load(struct bpf_machine *m, const struct sock_filter *f,
+                             const struct seccomp_data *call)
 {
     uint32_t *to = BPF_CLASS(f->code) == BPF_LD ? &m->a : &m->x;
     switch (BPF_MODE(f->code)) {
@@ -108,7 +109,8 @@ static bool seccomp_bpf_store(struct bpf_machine *m, const struct sock_filter *f
     return true;
 }
 
-uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count, const struct seccomp_data *call)
+uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count,
+                         const struct seccomp_data *call)
 {
     struct bpf_machine m = {0};
     for (uint64_t at = 0; at < count; at++) { /* jumps go forward: it ends */

@@ -10,7 +10,7 @@
 
 /* SECCOMP_RET_*; SECCOMP_RET_KILL_PROCESS where the kernel would not take the filter. */
 uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count,
-                  const struct seccomp_data *call);
+                         const struct seccomp_data *call);
 
 #pragma GCC visibility pop
 #endif

@@ -66,8 +66,8 @@ void tracer_clock_begin(void)
     const char *set = environment_get(TEST_CLOCK);
     tracer_clock_shift = test_clock_of(set);
     tracer_clock_by_call = ticks_forbidden(); /* the C library would read the counter, too */
-    tracer_clock_ticks =
-        !tracer_clock_by_call && !set && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
+    tracer_clock_ticks = !tracer_clock_by_call && !set &&
+                         (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
     if (tracer_clock_ticks)
         begun = tracer_clock_now_both();
 }
@@ -97,7 +97,8 @@ uint64_t tracer_clock_now(void)
         clock_gettime(CLOCK_MONOTONIC, &ts);
     else
         syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
-    return test_clock_shown(&tracer_clock_shift, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
+    return test_clock_shown(&tracer_clock_shift,
+                            (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
 }
 
 const char *tracer_clock_host(void) { return tracer_clock_shift.host; }

@@ -21,7 +21,8 @@ const char *tracer_clock_host(void); /* what a test calls this machine; NULL: it
 uint64_t tracer_clock_now_in_unit(uint32_t unit);
 extern _Atomic bool tracer_clock_ticks; /* slots of new queues bear the time-stamp counter */
 void tracer_clock_begin(void);
-void tracer_clock_forbidden(void); /* from here on the counter is not read, nor anything that reads it */
+void tracer_clock_forbidden(
+    void); /* from here on the counter is not read, nor anything that reads it */
 
 #pragma GCC visibility pop
 #endif

@@ -100,8 +100,8 @@ static const struct {
     [TYPE_WRITE] = {2, {TYPE_READ_LEFT, TYPE_WRITE_LEFT}},
 };
 
-static void type_code_encode_type(struct encoder *out, unsigned code, const char *name, const uint16_t *after,
-                     unsigned count)
+static void type_code_encode_type(struct encoder *out, unsigned code, const char *name,
+                                  const uint16_t *after, unsigned count)
 {
     struct type_message told = {
         .code = (uint16_t)code, .name = text_view_of(name), .after_count = (uint16_t)count};
@@ -109,7 +109,8 @@ static void type_code_encode_type(struct encoder *out, unsigned code, const char
     encode_type(out, &told);
 }
 
-static void type_code_encode_shape(struct encoder *out, unsigned code, const struct shape_step *steps, unsigned count)
+static void type_code_encode_shape(struct encoder *out, unsigned code,
+                                   const struct shape_step *steps, unsigned count)
 {
     struct shape_message told = {.code = (uint16_t)code, .count = (uint16_t)count};
     memcpy(told.steps, steps, count * sizeof *steps);
@@ -127,7 +128,8 @@ void type_code_announce(struct encoder *out)
     }
     for (unsigned i = SHAPE_COMPOUND; i < SHAPE_END; i++) {
         encoder_begin_message(out, MESSAGE_SHAPE);
-        type_code_encode_shape(out, i, shapes[i - SHAPE_COMPOUND].steps, shapes[i - SHAPE_COMPOUND].count);
+        type_code_encode_shape(out, i, shapes[i - SHAPE_COMPOUND].steps,
+                               shapes[i - SHAPE_COMPOUND].count);
         encoder_end_message(out);
     }
     type_code_announce_user(out);

@@ -153,7 +153,8 @@ bool seccomp_install_begin(long number, long what, long how, long program)
     now.forbidden = 0;
     strict = strict && !seccomp_is_quiet();
     if (strict) {
-        seccomp_install_report(UNTRACED_THREAD, "a thread that forbids itself system calls (seccomp)");
+        seccomp_install_report(UNTRACED_THREAD,
+                               "a thread that forbids itself system calls (seccomp)");
         seccomp_install_enter_quiet(true);
     }
     bool undo = strict || (filter && !seccomp_is_quiet() && seccomp_install_filter_begin(program));

@@ -109,7 +109,8 @@ bool queue_grow(struct traced_thread *t)
         return false;
     int saved = errno, cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    bool made = atomic_fetch_add(&queue_grow_total, bytes) + bytes <= GROWN_BYTES && queue_grow_create(t, (uint32_t)slots);
+    bool made = atomic_fetch_add(&queue_grow_total, bytes) + bytes <= GROWN_BYTES &&
+                queue_grow_create(t, (uint32_t)slots);
     if (!made)
         atomic_fetch_sub(&queue_grow_total, bytes);
     pthread_setcancelstate(cancelling, NULL);

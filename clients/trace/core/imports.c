@@ -188,8 +188,8 @@ static bool untraced_import_is_redirected(const char *name, void *context)
 }
 
 /* Without them a program maps no file. */
-static const char *const untraced_import_opening[MOST_NAMES] = {"open",    "open64",    "openat",       "openat64",
-                                                "mkstemp", "mkstemp64", "memfd_create", "fileno"};
+static const char *const untraced_import_opening[MOST_NAMES] = {
+    "open", "open64", "openat", "openat64", "mkstemp", "mkstemp64", "memfd_create", "fileno"};
 
 struct imports_found {
     bool ways[WAYS], opening;
@@ -218,7 +218,8 @@ static int untraced_import_scan(struct dl_phdr_info *info, size_t size, void *fo
 {
     (void)size;
     struct import_names n = untraced_import_names(info);
-    if (!info->dlpi_name || !*info->dlpi_name || untraced_import_each_name(&n, untraced_import_is_redirected, NULL))
+    if (!info->dlpi_name || !*info->dlpi_name ||
+        untraced_import_each_name(&n, untraced_import_is_redirected, NULL))
         untraced_import_each_name(&n, untraced_import_note, found);
     return 0;
 }
@@ -246,7 +247,9 @@ static int untraced_import_search(struct dl_phdr_info *info, size_t size, void *
 {
     (void)size;
     struct import_names n = untraced_import_names(info);
-    return untraced_import_each_name(&n, untraced_import_is_named, names) ? 2 : 1; /* the program comes first */
+    return untraced_import_each_name(&n, untraced_import_is_named, names)
+               ? 2
+               : 1; /* the program comes first */
 }
 
 int poet_imports(const char *const *names)

@@ -4,7 +4,8 @@
 
 #pragma GCC visibility push(hidden)
 
-void untraced_imports_report(void); /* what the program's files say that it calls, and nobody follows */
+void untraced_imports_report(
+    void); /* what the program's files say that it calls, and nobody follows */
 
 #pragma GCC visibility pop
 #endif

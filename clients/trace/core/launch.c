@@ -70,8 +70,8 @@ static bool server_launch_find_program(char *path, size_t size)
 
 /* In the grandchild: nothing of the program's may stay open, or whoever waits for
  * its output to end would wait for the server. */
-static void server_launch_exec_server(const char *program, const struct server_launch *launch, const char *file,
-                          const char *endpoint, int fd)
+static void server_launch_exec_server(const char *program, const struct server_launch *launch,
+                                      const char *file, const char *endpoint, int fd)
 {
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < (report_request_is_stderr() ? 2 : 3); i++)
@@ -128,11 +128,13 @@ static uint64_t server_launch_hash(const struct server_launch *launch)
 {
     const char *key = launch->to ? environment_get("POET_KEY_FILE") : NULL;
     uint64_t hash = server_launch_mix_in(0xcbf29ce484222325u, launch->name);
-    return server_launch_mix_in(server_launch_mix_in(hash, launch->to ? launch->to : ""), key ? key : "");
+    return server_launch_mix_in(server_launch_mix_in(hash, launch->to ? launch->to : ""),
+                                key ? key : "");
 }
 
 /* Where an agent of all processes of the run listens, or a server of this one. */
-static bool server_launch_name_socket(const struct server_launch *launch, char *endpoint, size_t size)
+static bool server_launch_name_socket(const struct server_launch *launch, char *endpoint,
+                                      size_t size)
 {
     static char directory[256];
     if (!endpoint_directory(directory, sizeof directory, &error))
@@ -191,15 +193,15 @@ void server_launch_wait(unsigned ms)
 /* ---- a server of one process ---- */
 
 /* A server of our own, that no wait() of the program can see. */
-static int server_launch_alone(const struct server_launch *launch, char *file, size_t file_size, char *endpoint,
-                        size_t endpoint_size)
+static int server_launch_alone(const struct server_launch *launch, char *file, size_t file_size,
+                               char *endpoint, size_t endpoint_size)
 {
     static char program[PATH_MAX]; /* once in the life of a process */
     int pair[2];
     if (!server_launch_find_program(program, sizeof program)) {
         stderr_log_print_once("%s and poet-server was not found: the program runs untraced "
-            "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)",
-            launch->to ? "an agent is needed" : "no server is running");
+                              "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)",
+                              launch->to ? "an agent is needed" : "no server is running");
         return -1;
     }
     if (!launch->to)
@@ -257,7 +259,8 @@ static bool server_launch_lock_file(const struct server_launch *launch)
         snprintf(lock_path, sizeof lock_path, "%s/launch-%016llx", directory,
                  (unsigned long long)server_launch_hash(launch));
     if (lock_file < 0)
-        lock_file = server_connection_move_fd(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
+        lock_file =
+            server_connection_move_fd(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
     for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
         if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
             return true;
@@ -267,7 +270,8 @@ static bool server_launch_lock_file(const struct server_launch *launch)
 }
 
 /* The one that another process of the launch has started; -1: none answers. */
-static int server_launch_join(const struct server_launch *launch, char *endpoint, size_t endpoint_size)
+static int server_launch_join(const struct server_launch *launch, char *endpoint,
+                              size_t endpoint_size)
 {
     static char known[400];
     bool absent, locked = server_launch_lock_file(launch);
@@ -281,8 +285,8 @@ static int server_launch_join(const struct server_launch *launch, char *endpoint
     return fd;
 }
 
-int server_launch_start(const struct server_launch *launch, bool *joined, char *file, size_t file_size,
-                  char *endpoint, size_t endpoint_size)
+int server_launch_start(const struct server_launch *launch, bool *joined, char *file,
+                        size_t file_size, char *endpoint, size_t endpoint_size)
 {
     int fd = launch->name ? server_launch_join(launch, endpoint, endpoint_size) : -1;
     *joined = fd >= 0;
@@ -293,7 +297,8 @@ int server_launch_start(const struct server_launch *launch, bool *joined, char *
         return fd;
     if (fd >= 0 && lock_file >= 0 &&
         (ftruncate(lock_file, 0) < 0 || pwrite(lock_file, endpoint, strlen(endpoint), 0) < 0))
-        stderr_log_print("the other processes of this launch are traced apart: %s", strerror(errno));
+        stderr_log_print("the other processes of this launch are traced apart: %s",
+                         strerror(errno));
     server_launch_starter = fd >= 0 ? getpid() : 0;
     return fd;
 }

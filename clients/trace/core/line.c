@@ -27,8 +27,9 @@ bool trace_line_is_current(uint32_t code)
            code < atomic_load_explicit(&next_line, memory_order_relaxed);
 }
 
-uint32_t trace_line_announce(struct traced_thread *t, const char *kind, const char *name, const void *object,
-                       uintptr_t entry, unsigned flags, const uint64_t identity[2])
+uint32_t trace_line_announce(struct traced_thread *t, const char *kind, const char *name,
+                             const void *object, uintptr_t entry, unsigned flags,
+                             const uint64_t identity[2])
 {
     if (atomic_load_explicit(&next_line, memory_order_relaxed) >= LIMIT_LINES)
         return 0;
@@ -37,17 +38,18 @@ uint32_t trace_line_announce(struct traced_thread *t, const char *kind, const ch
         return 0;
     uint8_t small[512];
     busy_begin(t);
-    struct encoder body =
-        message_text_buffer(t, small, sizeof small,
-                     64 + message_text_size(kind, NAME_BYTES) + message_text_size(name, LIMIT_TEXT_BYTES - 1));
-    encode_line(&body, &(struct line_message){.code = index,
-                                             .high = identity ? identity[0] : process_instance,
-                                             .low = identity ? identity[1] : index,
-                                             .flags = (uint8_t)flags,
-                                             .object = (uint64_t)(uintptr_t)object,
-                                             .entry = entry,
-                                             .kind = message_text_limit(kind, NAME_BYTES),
-                                             .name = message_text_limit(name, LIMIT_TEXT_BYTES - 1)});
+    struct encoder body = message_text_buffer(t, small, sizeof small,
+                                              64 + message_text_size(kind, NAME_BYTES) +
+                                                  message_text_size(name, LIMIT_TEXT_BYTES - 1));
+    encode_line(&body,
+                &(struct line_message){.code = index,
+                                       .high = identity ? identity[0] : process_instance,
+                                       .low = identity ? identity[1] : index,
+                                       .flags = (uint8_t)flags,
+                                       .object = (uint64_t)(uintptr_t)object,
+                                       .entry = entry,
+                                       .kind = message_text_limit(kind, NAME_BYTES),
+                                       .name = message_text_limit(name, LIMIT_TEXT_BYTES - 1)});
     bool told = message_queue_send(t, MESSAGE_LINE, &body);
     busy_end(t);
     return told ? index : 0;
@@ -59,9 +61,9 @@ void trace_line_close(struct traced_thread *t, const struct trace_line *line)
     struct encoder body = {.data = bytes, .room = sizeof bytes};
     if (!trace_line_index(line) || atomic_load_explicit(&line->far, memory_order_relaxed))
         return;
-    encode_close(&body,
-                   &(struct close_message){trace_line_index(line),
-                                        atomic_load_explicit(&line->number, memory_order_relaxed)});
+    encode_close(
+        &body, &(struct close_message){trace_line_index(line),
+                                       atomic_load_explicit(&line->number, memory_order_relaxed)});
     message_queue_send(t, MESSAGE_CLOSE, &body);
 }
 
@@ -69,11 +71,11 @@ void trace_line_rename(struct traced_thread *t, const struct trace_line *line, c
 {
     uint8_t small[512];
     busy_begin(t);
-    struct encoder body =
-        message_text_buffer(t, small, sizeof small, 16 + message_text_size(name, LIMIT_TEXT_BYTES - 1));
-    encode_rename(
-        &body, &(struct rename_message){trace_line_index(line), message_text_limit(name, LIMIT_TEXT_BYTES - 1),
-                                     atomic_load_explicit(&line->number, memory_order_relaxed)});
+    struct encoder body = message_text_buffer(t, small, sizeof small,
+                                              16 + message_text_size(name, LIMIT_TEXT_BYTES - 1));
+    encode_rename(&body, &(struct rename_message){
+                             trace_line_index(line), message_text_limit(name, LIMIT_TEXT_BYTES - 1),
+                             atomic_load_explicit(&line->number, memory_order_relaxed)});
     message_queue_send(t, MESSAGE_NAME, &body);
     busy_end(t);
 }
@@ -94,7 +96,7 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     if (!t || !line || !kind || !name)
         return;
     encode_kind(&body, &(struct kind_message){line, message_text_limit(kind, NAME_BYTES),
-                                             message_text_limit(name, NAME_BYTES)});
+                                              message_text_limit(name, NAME_BYTES)});
     message_queue_send(t, MESSAGE_KIND, &body);
     if (replay_active && line == trace_line_index(t->own))
         thread_schedule_named(t, schedule_text_hash(name, strlen(name)));

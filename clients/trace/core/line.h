@@ -13,19 +13,21 @@
 /* Announces a line through the calling thread's queue; its index.  identity: its own, if other processes
  * have the line, too, else NULL. */
 uint32_t trace_line_announce(struct traced_thread *thread, const char *kind, const char *name,
-                       const void *object, uintptr_t entry, unsigned flags,
-                       const uint64_t identity[2]);
+                             const void *object, uintptr_t entry, unsigned flags,
+                             const uint64_t identity[2]);
 #define SHARED_KEYS 0x706f65742e736864u /* second half of identities: no serial of a process */
 /* Its object is gone.  Not of a line that other processes have, too. */
 void trace_line_close(struct traced_thread *thread, const struct trace_line *line);
 void trace_lines_begin(void); /* a new life begins */
 bool trace_line_is_current(uint32_t code); /* announced in this life */
 
-void trace_line_rename(struct traced_thread *thread, const struct trace_line *line, const char *name);
+void trace_line_rename(struct traced_thread *thread, const struct trace_line *line,
+                       const char *name);
 /* A line of the program by its code: its own, where the thread is, or one that it opened; NULL. */
 struct trace_line *trace_line_by_code(struct traced_thread *thread, uint32_t code);
 
-static inline void trace_line_set_opened(struct trace_line *line, const struct traced_thread *thread, uint32_t index)
+static inline void trace_line_set_opened(struct trace_line *line,
+                                         const struct traced_thread *thread, uint32_t index)
 {
     atomic_store_explicit(&line->life, thread->life, memory_order_relaxed);
     atomic_store_explicit(&line->index, index, memory_order_release);

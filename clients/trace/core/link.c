@@ -83,7 +83,8 @@ static unsigned number_from(const char *variable, unsigned otherwise, unsigned l
     char *end;
     unsigned long v = strtoul(s, &end, 10);
     if (*end || v < low || v > high) {
-        stderr_log_print_once("%s=%s: must be a number from %u to %u: using %u", variable, s, low, high, otherwise);
+        stderr_log_print_once("%s=%s: must be a number from %u to %u: using %u", variable, s, low,
+                              high, otherwise);
         return otherwise;
     }
     return (unsigned)v;
@@ -185,7 +186,8 @@ static bool server_connection_send_whole(const struct encoder *out, int descript
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     latch_lock(&server_send_latch);
-    bool sent = atomic_load(&current_lifetime) == life && server_connection_send_all(out, descriptor);
+    bool sent =
+        atomic_load(&current_lifetime) == life && server_connection_send_all(out, descriptor);
     latch_unlock(&server_send_latch);
     server_connection_wake_if_wanted();
     pthread_setcancelstate(cancelling, NULL);
@@ -210,7 +212,8 @@ bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t lif
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(c), &descriptor, sizeof descriptor);
-    bool may = atomic_load(&current_lifetime) == life && !out->failed && server_connection_is_ours();
+    bool may =
+        atomic_load(&current_lifetime) == life && !out->failed && server_connection_is_ours();
     ssize_t n = may ? sendmsg(server_socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
     if (n > 0 && (size_t)n < out->size)
         server_connection_give_up("a message was cut");
@@ -221,14 +224,16 @@ bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t lif
 
 /* ---- queues ---- */
 
-bool server_needs_socket, server_reads_older_queues, server_takes_regions, server_takes_heaps, server_takes_metrics, server_takes_call_records,
-    server_takes_placements, server_allows_remote, server_wants_end, server_is_scarce, server_awaits;
+bool server_needs_socket, server_reads_older_queues, server_takes_regions, server_takes_heaps,
+    server_takes_metrics, server_takes_call_records, server_takes_placements, server_allows_remote,
+    server_wants_end, server_is_scarce, server_awaits;
 static bool queues_grow; /* whoever names a size wants that */
 
 bool queue_may_grow(const struct traced_thread *t)
 {
-    return seccomp_allows(ALLOWED_QUEUES) && queues_grow && server_reads_older_queues && !server_needs_socket && t->queue &&
-           t->mask + 1 >= queue_slots && t->life == atomic_load(&current_lifetime);
+    return seccomp_allows(ALLOWED_QUEUES) && queues_grow && server_reads_older_queues &&
+           !server_needs_socket && t->queue && t->mask + 1 >= queue_slots &&
+           t->life == atomic_load(&current_lifetime);
 }
 
 void queue_prepare(struct traced_thread *t, void *memory, uint32_t slots)
@@ -248,7 +253,8 @@ static void prepare_queue(struct traced_thread *t, void *memory, uint32_t slots)
     t->queue->clock = tracer_clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
     atomic_store(&t->queue->asleep, 1);
     /* Who ends before the server has looked at it says what it used, too. */
-    atomic_store(&t->queue->wanted, measurement_wanted_initial() | (seccomp_filter_is_none() ? WANTED_USAGE : 0));
+    atomic_store(&t->queue->wanted,
+                 measurement_wanted_initial() | (seccomp_filter_is_none() ? WANTED_USAGE : 0));
 }
 
 static bool make_sent_queue(struct traced_thread *t, size_t bytes, uint32_t slots)
@@ -284,7 +290,8 @@ int queue_memory(size_t bytes)
 {
     if (!seccomp_allows(ALLOWED_QUEUES))
         return -1;
-    int fd = server_connection_move_fd(memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING), 3);
+    int fd =
+        server_connection_move_fd(memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING), 3);
     if (fd >= 0 && set_size(fd, bytes) &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         return fd;
@@ -383,7 +390,10 @@ void server_check(void)
     pthread_setcancelstate(cancelling, NULL);
 }
 
-bool server_send(const struct encoder *out, uint32_t life) { return server_connection_send_whole(out, -1, life); }
+bool server_send(const struct encoder *out, uint32_t life)
+{
+    return server_connection_send_whole(out, -1, life);
+}
 
 bool server_send_with(const struct encoder *out, int descriptor, uint32_t life)
 {
@@ -401,7 +411,10 @@ void server_queue_forked(struct traced_thread *t)
              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-bool server_alive(void) { return atomic_load_explicit(&current_lifetime, memory_order_relaxed) != 0; }
+bool server_alive(void)
+{
+    return atomic_load_explicit(&current_lifetime, memory_order_relaxed) != 0;
+}
 
 void server_begin(void)
 {

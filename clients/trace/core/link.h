@@ -21,10 +21,10 @@ void server_begin(void); /* reads the environment */
 uint32_t current_lifetime_exchange(uint32_t life); /* the one before */
 bool current_lifetime_is_cleared(void); /* this is a child that was not told of */
 uint32_t current_lifetime_before_fork(void);
-bool server_connection_begin(int fd,
-                const struct encoder *first); /* a new life on it; false: it does not take the first */
+bool server_connection_begin(
+    int fd, const struct encoder *first); /* a new life on it; false: it does not take the first */
 bool server_queue_create(struct traced_thread *thread,
-                  uint32_t most_slots); /* makes the queue and hands it over */
+                         uint32_t most_slots); /* makes the queue and hands it over */
 /* For queues that grow, grow.c. */
 extern bool server_reads_older_queues; /* the server takes what is in an older queue first */
 extern bool server_takes_regions; /* it takes regions of threads */
@@ -45,7 +45,8 @@ bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t lif
 #define QUEUE_WHOLE UINT32_MAX
 #define QUEUE_SMALL 1024u
 void server_queue_done(struct traced_thread *thread);
-void server_queue_forked(struct traced_thread *thread); /* in a child: it is not the child's to write to */
+void server_queue_forked(
+    struct traced_thread *thread); /* in a child: it is not the child's to write to */
 void server_wake(void);
 void server_check(void); /* gives up if the server has gone; does not wait */
 bool server_alive(void);
@@ -55,7 +56,7 @@ extern bool server_needs_socket; /* no memory can be shared with it: queues are 
 bool server_may_share(void);
 void server_forget(void); /* the life ends here, quietly */
 void server_forked(void); /* the same, in the child */
-void server_connection_abandon(void);   /* in a child: the connection is its parent's, and stays */
+void server_connection_abandon(void); /* in a child: the connection is its parent's, and stays */
 unsigned server_wait_ms(void);
 
 #pragma GCC visibility pop

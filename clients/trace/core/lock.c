@@ -29,8 +29,8 @@ void latches_forked(void) { my_number = 0; }
 static bool latch_lock_free(latch *lock)
 {
     uint32_t nobody = 0;
-    return atomic_compare_exchange_strong_explicit(lock, &nobody, latch_owner_number(), memory_order_acquire,
-                                                   memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(lock, &nobody, latch_owner_number(),
+                                                   memory_order_acquire, memory_order_relaxed);
 }
 
 /* Where the system has no such futexes, or they are not allowed: a nap leaves the processor to threads of

@@ -28,7 +28,8 @@ void lost_events_count_dropped(struct traced_thread *t, unsigned events)
 
 uint64_t lost_events_count_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head)
 {
-    const struct ring_slot *slots = (const struct ring_slot *)((const char *)queue + QUEUE_HEAD_BYTES);
+    const struct ring_slot *slots =
+        (const struct ring_slot *)((const char *)queue + QUEUE_HEAD_BYTES);
     uint64_t events = 0;
     if (tail > head || head - tail > queue->slots)
         return 0;
@@ -175,8 +176,8 @@ static void lost_events_encode(struct encoder *out, const struct lost_range *ran
 /* Nobody can tell by numbers which events these were, and so which others come after them. */
 static void lost_events_encode_unnumbered(struct encoder *out)
 {
-    encode_untraced(out,
-                    &(struct untraced_message){UNTRACED_LOST, text_view_of("more at once than were counted")});
+    encode_untraced(out, &(struct untraced_message){
+                             UNTRACED_LOST, text_view_of("more at once than were counted")});
 }
 
 static void lost_events_send_unnumbered(struct traced_thread *t)

@@ -141,10 +141,10 @@ static void module_encode(struct encoder *out, const struct loaded *m)
 {
     encode_module(
         out, &(struct module_message){.start = m->start,
-                                   .end = m->end,
-                                   .bias = m->bias,
-                                   .build_id = {(const char *)m->build_id, m->build_id_bytes},
-                                   .path = text_view_of(m->path)});
+                                      .end = m->end,
+                                      .bias = m->bias,
+                                      .build_id = {(const char *)m->build_id, m->build_id_bytes},
+                                      .path = text_view_of(m->path)});
 }
 
 /* ---- whose it is ---- */
@@ -203,7 +203,8 @@ static bool module_is_recorded(const struct loaded *m, enum module_owner whose)
 static bool is_interpreter(const struct loaded *m)
 {
     return m->is_program && interpreter_data >= m->start && interpreter_data < m->end &&
-           strncmp(base_name(m->path), "python", 6) == 0 && !module_matches_pattern(include, m->path);
+           strncmp(base_name(m->path), "python", 6) == 0 &&
+           !module_matches_pattern(include, m->path);
 }
 
 /* Kept for a child after fork, which must not ask the loader. */
@@ -246,7 +247,8 @@ static const struct module *module_add(const struct loaded *m)
         atomic_store(&program_end, m->end);
     }
     if (new->whose == OWNER_RUNTIME)
-        modules_trace_untraced = modules_cxx = true; /* what it calls for the program is the program's */
+        modules_trace_untraced = modules_cxx =
+            true; /* what it calls for the program is the program's */
     atomic_store(&new->start, m->start);
     atomic_store(&new->end, m->end);
     if (i == count)
@@ -268,7 +270,7 @@ static void module_list_one(const struct dl_phdr_info *info, void *context)
         untraced_runtime_check(info, m.path, new->whose == OWNER_PROGRAM, new->records);
     if (new &&context) {
         struct encoder body = {.data = (uint8_t *)(uintptr_t) new->announcement,
-                           .size = new->announcement_bytes};
+                               .size = new->announcement_bytes};
         message_queue_send(context, MESSAGE_MODULE, &body);
     }
 }
@@ -408,7 +410,8 @@ static void module_report_not_reserved(void)
     if (said)
         return;
     said = true;
-    stderr_log_print("libraries were closed where no addresses can be kept free: names of code in them may be "
+    stderr_log_print(
+        "libraries were closed where no addresses can be kept free: names of code in them may be "
         "those of libraries that are opened later");
 }
 

@@ -26,10 +26,10 @@ uintptr_t modules_lock_site(uintptr_t site);
 static inline uintptr_t site_of_lock(uintptr_t site)
 {
     return LIKELY(!modules_trace_untraced) ? 0
-           : modules_interpreter   ? modules_lock_site(site)
-                                   : modules_site(site);
+           : modules_interpreter           ? modules_lock_site(site)
+                                           : modules_site(site);
 }
-void modules_begin(void);               /* before any other */
+void modules_begin(void); /* before any other */
 bool modules_under_record(void);
 void modules_rescan(void); /* for what was loaded meanwhile */
 void modules_announce(struct encoder *out); /* a MODULE for each */

@@ -23,8 +23,8 @@ static inline bool note_next(const char **at, const char *end, struct elf_note *
            value = ((size_t)h->n_descsz + 3) & ~(size_t)3;
     if (name > room || h->n_descsz > room - name)
         return false;
-    *note =
-        (struct elf_note){h->n_type, *at + sizeof *h, *at + sizeof *h + name, h->n_namesz, h->n_descsz};
+    *note = (struct elf_note){h->n_type, *at + sizeof *h, *at + sizeof *h + name, h->n_namesz,
+                              h->n_descsz};
     *at = value < room - name ? note->value + value : end;
     return true;
 }

@@ -60,7 +60,8 @@ static struct sync_object *sync_object_pop_free(struct sync_object *_Atomic *buc
     struct sync_object *first = atomic_load_explicit(bucket, memory_order_relaxed), *o = first;
     while (o && __atomic_load_n(&o->address, __ATOMIC_ACQUIRE))
         o = atomic_load_explicit(&o->next, memory_order_relaxed);
-    if (o || atomic_load(&sync_object_count) >= OBJECTS_MAX || (o = tracer_arena_alloc(sizeof *o)) == NULL)
+    if (o || atomic_load(&sync_object_count) >= OBJECTS_MAX ||
+        (o = tracer_arena_alloc(sizeof *o)) == NULL)
         return o;
     *o = (struct sync_object){.next = first};
     atomic_fetch_add(&sync_object_count, 1);
@@ -71,15 +72,16 @@ static struct sync_object *sync_object_pop_free(struct sync_object *_Atomic *buc
 struct sync_object *sync_object_add(const void *address, enum sync_object_kind kind)
 {
     latch_lock(&sync_object_add_latch);
-    struct sync_object *o = sync_object_find(address, kind); /* another thread may have been faster */
+    struct sync_object *o =
+        sync_object_find(address, kind); /* another thread may have been faster */
     if (!o && (o = sync_object_pop_free(sync_object_bucket(address))) != NULL) {
         o->kind = kind;
         __atomic_store_n(&o->address, address, __ATOMIC_RELEASE);
     }
     latch_unlock(&sync_object_add_latch);
     if (!o)
-        sync_object_report_none_left(thread_mine,
-                  "there are more objects than can be followed, or there is no memory");
+        sync_object_report_none_left(
+            thread_mine, "there are more objects than can be followed, or there is no memory");
     return o;
 }
 
@@ -88,7 +90,7 @@ static const struct {
     bool shared;
 } kinds[] = {[SYNC_TASK] = {"task", false},          [SYNC_MUTEX] = {"monitor", false},
              [SYNC_CONDITION] = {"condition", true}, [SYNC_SEMAPHORE] = {"semaphore", true},
-             [SYNC_SPIN_LOCK] = {"spin", false},          [SYNC_RWLOCK] = {"rwlock", true},
+             [SYNC_SPIN_LOCK] = {"spin", false},     [SYNC_RWLOCK] = {"rwlock", true},
              [SYNC_BARRIER] = {"barrier", true},     [SYNC_ONCE] = {"once", true},
              [SYNC_COROUTINE] = {"coroutine", false}};
 
@@ -108,7 +110,8 @@ static void sync_object_end_lifetime(struct traced_thread *t, struct sync_object
     o->entry = 0;
 }
 
-struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *o, bool created)
+struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *o,
+                                    bool created)
 {
     if (LIKELY(trace_line_index(&o->line) && !trace_line_is_over(&o->line)))
         return &o->line;
@@ -120,9 +123,9 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
         bool unknown;
         uint64_t key = shared_object_key(o, &unknown), identity[2] = {key, SHARED_KEYS};
         uint32_t index = trace_line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
-                                       (kinds[o->kind].shared ? LINE_SHARED : 0u) |
-                                           (created && !key ? LINE_FOLLOWS : 0u),
-                                       key ? identity : NULL);
+                                             (kinds[o->kind].shared ? LINE_SHARED : 0u) |
+                                                 (created && !key ? LINE_FOLLOWS : 0u),
+                                             key ? identity : NULL);
         if (unknown)
             thread_note_untraced(thread, UNTRACED_OBJECT);
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
@@ -141,7 +144,8 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
 
 bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *line)
 {
-    return sync_object_line(thread, (void *)((char *)line - offsetof(struct sync_object, line)), false);
+    return sync_object_line(thread, (void *)((char *)line - offsetof(struct sync_object, line)),
+                            false);
 }
 
 /* Who can tell of the end: a child after fork does not begin to record for that. */
@@ -168,7 +172,10 @@ void sync_object_destroy(const void *address, enum sync_object_kind kind)
         __atomic_store_n(&o->address, NULL, __ATOMIC_RELEASE);
 }
 
-void sync_object_renew(struct sync_object *o) { sync_object_end_lifetime(sync_object_recorder(), o); }
+void sync_object_renew(struct sync_object *o)
+{
+    sync_object_end_lifetime(sync_object_recorder(), o);
+}
 
 struct trace_line *sync_object_check_mark(struct traced_thread *t, struct sync_object *o)
 {
@@ -236,7 +243,8 @@ void thread_info_release(struct thread_info *task)
 void sync_objects_begin_child(void)
 {
     for (size_t i = 0; i < SYNC_OBJECT_BUCKETS; i++)
-        for (struct sync_object *o = atomic_load(&sync_object_buckets[i]); o; o = atomic_load(&o->next)) {
+        for (struct sync_object *o = atomic_load(&sync_object_buckets[i]); o;
+             o = atomic_load(&o->next)) {
             latch_reset(&o->opening);
             condition_signals_begin_child(o);
         }

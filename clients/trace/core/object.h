@@ -101,7 +101,8 @@ static inline uint64_t sync_object_mark_value(const void *address)
 static inline bool sync_object_is_marked(const struct sync_object *o)
 {
     const uint64_t *mark = sync_object_mark(o->address, o->kind);
-    return !mark || LIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == sync_object_mark_value(o->address));
+    return !mark ||
+           LIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == sync_object_mark_value(o->address));
 }
 
 /* It holds one that is not marked: the object is another one, under a new line, if it was marked before.
@@ -130,7 +131,8 @@ static inline struct sync_object *sync_object_find(const void *address, enum syn
     return o;
 }
 
-struct sync_object *sync_object_add(const void *address, enum sync_object_kind kind); /* unless it is there */
+struct sync_object *sync_object_add(const void *address,
+                                    enum sync_object_kind kind); /* unless it is there */
 
 /* NULL: the table is full. */
 static inline struct sync_object *sync_object_get(const void *address, enum sync_object_kind kind)
@@ -143,9 +145,8 @@ static inline struct sync_object *sync_object_get(const void *address, enum sync
 static inline bool trace_line_is_over(const struct trace_line *line)
 {
     const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
-    return !LIKELY(!far) &&
-           COUNTER_LIFETIME(atomic_load_explicit(far, memory_order_acquire)) !=
-               atomic_load_explicit(&line->lifetime, memory_order_relaxed);
+    return !LIKELY(!far) && COUNTER_LIFETIME(atomic_load_explicit(far, memory_order_acquire)) !=
+                                atomic_load_explicit(&line->lifetime, memory_order_relaxed);
 }
 
 /* A line that is over becomes that of the object that is there now; false: it cannot be announced. */
@@ -153,9 +154,11 @@ bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *lin
 
 /* The object's line, announced if need be by the calling thread; created: its first
  * event comes after what the thread did last.  NULL if it cannot be announced. */
-struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *object, bool created);
+struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *object,
+                                    bool created);
 void sync_object_destroy(const void *address, enum sync_object_kind kind);
-void sync_object_renew(struct sync_object *object); /* what is at its address is another one from now on */
+void sync_object_renew(
+    struct sync_object *object); /* what is at its address is another one from now on */
 /* A new object, made by a call at `site`: with a line if that is recorded. */
 void sync_object_created(const void *address, enum sync_object_kind kind, uintptr_t site);
 

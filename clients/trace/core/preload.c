@@ -63,7 +63,8 @@ static bool child_preload_read(int fd, void *into, size_t size, uint64_t at)
     return pread(fd, into, size, (off_t)at) == (ssize_t)size;
 }
 
-static bool child_preload_text(const struct child_preload_file *f, uint64_t address, char *into, size_t size)
+static bool child_preload_text(const struct child_preload_file *f, uint64_t address, char *into,
+                               size_t size)
 {
     memset(into, 0, size);
     for (unsigned i = 0; i < f->count; i++) {
@@ -74,15 +75,17 @@ static bool child_preload_text(const struct child_preload_file *f, uint64_t addr
     return false;
 }
 
-static uint64_t child_preload_dynamic(const struct child_preload_file *f, const ElfW(Phdr) * part, unsigned n,
-                                ElfW(Dyn) * d)
+static uint64_t child_preload_dynamic(const struct child_preload_file *f, const ElfW(Phdr) * part,
+                                      unsigned n, ElfW(Dyn) * d)
 {
     return (n + 1) * sizeof *d <= part->p_filesz &&
-           child_preload_read(f->fd, d, sizeof *d, part->p_offset + n * sizeof *d) && d->d_tag != DT_NULL;
+           child_preload_read(f->fd, d, sizeof *d, part->p_offset + n * sizeof *d) &&
+           d->d_tag != DT_NULL;
 }
 
 /* A sanitizer among what it is linked with, else "". */
-static void child_preload_needed(const struct child_preload_file *f, const ElfW(Phdr) * part, char name[64])
+static void child_preload_needed(const struct child_preload_file *f, const ElfW(Phdr) * part,
+                                 char name[64])
 {
     ElfW(Dyn) d;
     uint64_t strings = 0;
@@ -163,7 +166,8 @@ static bool child_preload_file_exists(const char *list)
 
 /* ---- what is changed ---- */
 
-bool child_preload_check(const char *path, char *const *environment, struct child_preload_change *change)
+bool child_preload_check(const char *path, char *const *environment,
+                         struct child_preload_change *change)
 {
     size_t count = 0, at = SIZE_MAX;
     if (!path || !environment || environment_is_unsafe() || !seccomp_allows(ALLOWED_PROGRAMS))
@@ -177,20 +181,22 @@ bool child_preload_check(const char *path, char *const *environment, struct chil
         return false;
     int saved = errno;
     *change = (struct child_preload_change){.environment = environment, .at = at};
-    change->without_ours = !child_preload_supports(path, change->sanitizer) || !child_preload_file_exists(list);
+    change->without_ours =
+        !child_preload_supports(path, change->sanitizer) || !child_preload_file_exists(list);
     if (change->without_ours)
         *change->sanitizer = 0;
     errno = saved;
     change->bytes = (count + 1) * sizeof(char *) + VARIABLE_BYTES + sizeof change->sanitizer + 1 +
                     strlen(list) + 1;
     size_t wanted = strlen(change->sanitizer);
-    bool same = wanted
-                    ? strncmp(list, change->sanitizer, wanted) == 0 && child_preload_name(list) == wanted
-                    : !(ours != list && child_preload_is_sanitizer(list));
+    bool same =
+        wanted ? strncmp(list, change->sanitizer, wanted) == 0 && child_preload_name(list) == wanted
+               : !(ours != list && child_preload_is_sanitizer(list));
     return change->bytes <= MOST_BYTES && (change->without_ours || !same);
 }
 
-bool child_preload_check_in_path(const char *name, char *const *environment, struct child_preload_change *change)
+bool child_preload_check_in_path(const char *name, char *const *environment,
+                                 struct child_preload_change *change)
 {
     char path[PATH_MAX];
     if (!name || strchr(name, '/') || !seccomp_allows(ALLOWED_PROGRAMS))
@@ -218,7 +224,8 @@ bool child_preload_check_in_path(const char *name, char *const *environment, str
 
 /* The list as the program is to find it; its end.  Sanitizers before the first of ours were put
  * there for another program. */
-static char *child_preload_write_list(const struct child_preload_change *c, const char *list, char *to)
+static char *child_preload_write_list(const struct child_preload_change *c, const char *list,
+                                      char *to)
 {
     const char *ours = child_preload_first_own(list);
     char *begin = to;
@@ -246,7 +253,7 @@ char **child_preload_write(const struct child_preload_change *c, void *room)
     char *text = (char *)(environment + count + 1);
     memcpy(text, VARIABLE, VARIABLE_BYTES);
     bool any = child_preload_write_list(c, c->environment[c->at] + VARIABLE_BYTES,
-                                  text + VARIABLE_BYTES) != text + VARIABLE_BYTES;
+                                        text + VARIABLE_BYTES) != text + VARIABLE_BYTES;
     for (size_t i = 0; i < count; i++)
         if (i != c->at)
             environment[n++] = c->environment[i];
@@ -262,7 +269,8 @@ void child_preload_begin(void)
     char changed[4 * PATH_MAX];
     const struct child_preload_change none = {.at = 0};
     const char *ours = list ? child_preload_first_own(list) : NULL;
-    if (!ours || ours == list || !child_preload_is_sanitizer(list) || strlen(list) >= sizeof changed)
+    if (!ours || ours == list || !child_preload_is_sanitizer(list) ||
+        strlen(list) >= sizeof changed)
         return;
     child_preload_write_list(&none, list, changed);
     environment_set("LD_PRELOAD", changed);

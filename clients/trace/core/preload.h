@@ -16,9 +16,11 @@ struct child_preload_change {
 
 /* Whether the program must find another LD_PRELOAD than the environment has.  May be called in a
  * child that shares its parent's memory: it writes to the caller's stack alone. */
-bool child_preload_check(const char *path, char *const *environment, struct child_preload_change *change);
+bool child_preload_check(const char *path, char *const *environment,
+                         struct child_preload_change *change);
 /* The same for a name that is looked for in PATH. */
-bool child_preload_check_in_path(const char *name, char *const *environment, struct child_preload_change *change);
+bool child_preload_check_in_path(const char *name, char *const *environment,
+                                 struct child_preload_change *change);
 /* The environment that it must find, made in `room`, which has change->bytes. */
 char **child_preload_write(const struct child_preload_change *change, void *room);
 /* At the start: what had to be loaded before libpoet here need not be so in other programs. */

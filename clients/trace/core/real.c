@@ -48,13 +48,14 @@ void real_functions_look_up(void)
     looking = true;
     libc_calls_find();
 #define R(result, member, symbol, parameters)                                                      \
-    if (!real_functions.member)                                                                              \
+    if (!real_functions.member)                                                                    \
         *(void **)&real_functions.member = libc_bind_found(#symbol);
     REAL_CALLS(R)
     REAL_WORDS(R)
     REAL_SHARED(R)
 #undef R
-#define R(result, member, symbol, parameters) *(void **)&real_functions.member = real_functions_find(#symbol);
+#define R(result, member, symbol, parameters)                                                      \
+    *(void **)&real_functions.member = real_functions_find(#symbol);
     REAL_CALLS(R)
     REAL_WORDS(R)
 #undef R

@@ -35,7 +35,8 @@ static inline uint64_t record_timestamp(const struct traced_thread *t)
 uint64_t record_time(const struct traced_thread *t) { return record_timestamp(t); }
 
 /* Not before what the thread recorded before. */
-static inline uint64_t record_slot_time(const struct traced_thread *t, const struct record *r, uint64_t now)
+static inline uint64_t record_slot_time(const struct traced_thread *t, const struct record *r,
+                                        uint64_t now)
 {
     uint64_t began = r->began > t->recorded_at ? r->began : t->recorded_at;
     return LIKELY(!r->began) || began > now ? now : began;
@@ -58,8 +59,8 @@ static void record_poll_server(struct traced_thread *t, uint64_t now)
 }
 
 /* Numbers of a line that processes share, as long as its object lives; else such as nothing takes. */
-static __attribute__((noinline)) uint64_t record_next_remote_number(struct trace_line *line, _Atomic uint64_t *far,
-                                                   unsigned count)
+static __attribute__((noinline)) uint64_t
+record_next_remote_number(struct trace_line *line, _Atomic uint64_t *far, unsigned count)
 {
     uint64_t word = atomic_load_explicit(far, memory_order_relaxed);
     while (COUNTER_LIFETIME(word) == atomic_load_explicit(&line->lifetime, memory_order_relaxed))
@@ -70,7 +71,8 @@ static __attribute__((noinline)) uint64_t record_next_remote_number(struct trace
 }
 
 /* Only the thread itself numbers its own line while it runs; other lines may have several. */
-static inline uint64_t record_next_number(struct traced_thread *t, struct trace_line *line, unsigned count)
+static inline uint64_t record_next_number(struct traced_thread *t, struct trace_line *line,
+                                          unsigned count)
 {
     if (line != t->alone) {
         _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
@@ -128,7 +130,8 @@ static inline uint32_t record_activity_size(const struct traced_thread *t)
     return activity_size(m, wanted & (WANTED_REAL | WANTED_CPU));
 }
 
-static inline struct record_measured record_measured_now(struct traced_thread *t, uint32_t payload_bytes)
+static inline struct record_measured record_measured_now(struct traced_thread *t,
+                                                         uint32_t payload_bytes)
 {
     struct record_measured told = {.bytes = record_activity_size(t)};
     told.did = told.bytes;
@@ -152,7 +155,8 @@ static inline void record_skip_activity(const struct traced_thread *t, uint64_t 
         activity_skip(t->measured, now);
 }
 
-static void record_encode_measured(struct traced_thread *t, const struct record_measured *told, uint64_t now)
+static void record_encode_measured(struct traced_thread *t, const struct record_measured *told,
+                                   uint64_t now)
 {
     struct activity_record *head = (void *)record_slot(t, 1);
     if (told->did)
@@ -191,8 +195,8 @@ static inline bool record_places_unchanged(struct traced_thread *t, const struct
 uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t *first_b)
 {
     busy_begin(t);
-    if (t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed) || !is_of(t, r->a) ||
-        (r->b && !is_of(t, r->b))) {
+    if (t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed) ||
+        !is_of(t, r->a) || (r->b && !is_of(t, r->b))) {
         busy_end(t);
         return 0; /* its server went while the call was under way */
     }
@@ -232,17 +236,17 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : record_consume_doubt(t);
         *ring_slots_get(t, t->head) =
             (struct ring_slot){.shape = r->shape,
-                          .flags = r->flags | doubt | (told.bytes ? SLOT_MEASURED : 0),
-                          .payload_bytes = bytes,
-                          .time_ns = record_slot_time(t, r, now),
-                          .site = r->site,
-                          .line_a = line_a,
-                          .line_b = line_b,
-                          .number_a = a,
-                          .number_b = b,
-                          .about = r->about,
-                          .count = r->count,
-                          .key = r->key};
+                               .flags = r->flags | doubt | (told.bytes ? SLOT_MEASURED : 0),
+                               .payload_bytes = bytes,
+                               .time_ns = record_slot_time(t, r, now),
+                               .site = r->site,
+                               .line_a = line_a,
+                               .line_b = line_b,
+                               .number_a = a,
+                               .number_b = b,
+                               .about = r->about,
+                               .count = r->count,
+                               .key = r->key};
         record_add_context(t, ring_slots_get(t, t->head));
         if (LIKELY(!told.bytes))
             record_skip_activity(t, now);
@@ -256,8 +260,8 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         if (r->b)
             lost_events_add(t, line_b, b, r->take_b);
     }
-    t->last =
-        r->b ? (struct event_id){line_b, b + r->take_b - 1} : (struct event_id){line_a, a + r->take_a - 1};
+    t->last = r->b ? (struct event_id){line_b, b + r->take_b - 1}
+                   : (struct event_id){line_a, a + r->take_a - 1};
     t->last_head = t->head;
     t->recorded_at = now;
     if (!LIKELY(!replay_active))
@@ -272,8 +276,9 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
 
 /* Into the next slot, which is there, at a time that was read before: what is stored here the server reads on another core, so
  * number before storing, since an atomic operation waits for the stores before it. */
-static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a,
-                            struct trace_line *b, uintptr_t site, uint64_t now, uint64_t numbers[2])
+static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a,
+                                      unsigned take_a, struct trace_line *b, uintptr_t site,
+                                      uint64_t now, uint64_t numbers[2])
 {
     struct ring_slot *slot = ring_slots_get(t, t->head);
     numbers[0] = record_next_number(t, a, take_a), numbers[1] = record_next_number(t, b, 1);
@@ -296,19 +301,20 @@ static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, s
 }
 
 /* Whether a pair is stored as it stands.  `a` is where the thread is: no other process has it. */
-static inline bool record_is_plain(struct traced_thread *t, const struct trace_line *a, const struct trace_line *b,
-                            uintptr_t site)
+static inline bool record_is_plain(struct traced_thread *t, const struct trace_line *a,
+                                   const struct trace_line *b, uintptr_t site)
 {
     return ring_slots_fit(t, 1) && !t->lost_count && !t->untold &&
            site - t->module_start < t->module_bytes &&
-           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) && is_of(t, a) &&
-           is_of(t, b) && !trace_line_is_over(b) && (!t->measured || !activity_is_pending(t->measured));
+           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) &&
+           is_of(t, a) && is_of(t, b) && !trace_line_is_over(b) &&
+           (!t->measured || !activity_is_pending(t->measured));
 }
 
 /* (a run that is repeated waits for its turn first) */
 static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, uint16_t shape,
-                                                     struct trace_line *a, unsigned take_a,
-                                                     struct trace_line *b, uintptr_t site)
+                                                       struct trace_line *a, unsigned take_a,
+                                                       struct trace_line *b, uintptr_t site)
 {
     const struct record r = {
         .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site};
@@ -323,8 +329,8 @@ static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, 
     thread_schedule_after_record(t, &r, numbers[0], numbers[1]);
 }
 
-void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a, struct trace_line *b,
-                 uintptr_t site)
+void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a,
+                 struct trace_line *b, uintptr_t site)
 {
     if (!LIKELY(record_is_plain(t, a, b, site) && !replay_active)) {
         record_pair_slow(t, shape, a, take_a, b, site);
@@ -344,15 +350,16 @@ void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, 
     record_encode_pair(t, shape, a, take_a, b, site, now, numbers);
 }
 
-uint64_t record_event(struct traced_thread *t, uint16_t type, struct trace_line *line, uint32_t about,
-                      uintptr_t site)
+uint64_t record_event(struct traced_thread *t, uint16_t type, struct trace_line *line,
+                      uint32_t about, uintptr_t site)
 {
     return record_write(
         t, &(struct record){.shape = type, .a = line, .take_a = 1, .about = about, .site = site},
         NULL);
 }
 
-void record_refused(struct traced_thread *t, const struct trace_line *line, bool petitioned, uintptr_t site)
+void record_refused(struct traced_thread *t, const struct trace_line *line, bool petitioned,
+                    uintptr_t site)
 {
     record_write(t,
                  &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,

@@ -38,14 +38,14 @@ struct record {
 uint64_t record_write(struct traced_thread *thread, const struct record *record, uint64_t *first_b);
 uint64_t record_time(const struct traced_thread *thread);
 /* A pair, on b and after take_a - 1 others on a; the hot path.  Call while busy. */
-void record_pair(struct traced_thread *thread, uint16_t shape, struct trace_line *a, unsigned take_a,
-                 struct trace_line *b, uintptr_t site);
+void record_pair(struct traced_thread *thread, uint16_t shape, struct trace_line *a,
+                 unsigned take_a, struct trace_line *b, uintptr_t site);
 /* A thread does not get what it asked for: after its petition, or with it. */
 void record_refused(struct traced_thread *thread, const struct trace_line *line, bool petitioned,
                     uintptr_t site);
 /* A single event without partners; its number. */
-uint64_t record_event(struct traced_thread *thread, uint16_t type, struct trace_line *line, uint32_t about,
-                      uintptr_t site);
+uint64_t record_event(struct traced_thread *thread, uint16_t type, struct trace_line *line,
+                      uint32_t about, uintptr_t site);
 
 #pragma GCC visibility pop
 #endif

@@ -40,7 +40,8 @@ static void untraced_runtime_add(const char *name, const char *file)
     unsigned count = atomic_load(&found_count);
     if (count == FOUND)
         return;
-    snprintf(untraced_runtime_found[count], sizeof *untraced_runtime_found, "%s (%.60s)", name, file);
+    snprintf(untraced_runtime_found[count], sizeof *untraced_runtime_found, "%s (%.60s)", name,
+             file);
     atomic_store(&found_count, count + 1);
 }
 
@@ -129,7 +130,8 @@ static bool is_go(const struct dl_phdr_info *info)
     return false;
 }
 
-void untraced_runtime_check(const struct dl_phdr_info *info, const char *path, bool is_program, bool records)
+void untraced_runtime_check(const struct dl_phdr_info *info, const char *path, bool is_program,
+                            bool records)
 {
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
@@ -151,7 +153,8 @@ static void untraced_runtime_interpreter(bool warn)
     untraced_runtime_add(PYTHON, program_invocation_short_name);
     untraced_runtimes_report();
     if (warn)
-        stderr_log_print("this is Python: the locks of its interpreter are left out; docs/python.md says how "
+        stderr_log_print(
+            "this is Python: the locks of its interpreter are left out; docs/python.md says how "
             "threads, locks, queues and tasks of the program are recorded");
 }
 
@@ -164,7 +167,8 @@ void untraced_runtime_check_program(bool warn)
     untraced_runtime_add("Rust", program_invocation_short_name);
     untraced_runtimes_report();
     if (warn)
-        stderr_log_print("this is a Rust program: what std::sync (Mutex, Condvar, mpsc, ...) orders is not followed, "
+        stderr_log_print(
+            "this is a Rust program: what std::sync (Mutex, Condvar, mpsc, ...) orders is not followed, "
             "and shown as concurrent");
 }
 

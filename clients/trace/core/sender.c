@@ -49,7 +49,8 @@ struct sent_queue {
 static latch lock;
 static struct sent_queue *_Atomic queues; /* only ever grows, in front */
 static _Atomic uint32_t life; /* the one that is sent for */
-static _Atomic uint32_t socket_sender_hurry, rounds; /* futexes: asked to hurry; how often all was sent */
+static _Atomic uint32_t socket_sender_hurry,
+    rounds; /* futexes: asked to hurry; how often all was sent */
 static _Atomic bool left_alone; /* the sender is the last thread, which is in exit() */
 static latch socket_sender_round_latch; /* around a round over the queues */
 static _Atomic bool socket_sender_is_over; /* the process ends: no batch is sent any more */
@@ -72,7 +73,8 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t seen, long ns)
 }
 
 /* How many slots from the tail on make whole records, at most a batch. */
-static uint64_t whole_records(const struct sent_queue *q, const struct ring_slot *slots, uint64_t there)
+static uint64_t whole_records(const struct sent_queue *q, const struct ring_slot *slots,
+                              uint64_t there)
 {
     uint64_t mask = q->head->slots - 1, count = 0;
     while (count < there) {
@@ -86,7 +88,8 @@ static uint64_t whole_records(const struct sent_queue *q, const struct ring_slot
 
 static bool socket_sender_send_batch(struct sent_queue *q, struct encoder *out, uint64_t there)
 {
-    const struct ring_slot *slots = (const struct ring_slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
+    const struct ring_slot *slots =
+        (const struct ring_slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
     uint64_t count = whole_records(q, slots, there), mask = q->head->slots - 1;
     out->size = 0;
     encoder_begin_message(out, MESSAGE_SLOTS);
@@ -163,7 +166,8 @@ static void socket_sender_send_round(struct encoder *out)
             continue;
         bool done = atomic_load_explicit(&q->head->done, memory_order_acquire);
         uint64_t head = atomic_load_explicit(&q->head->head, memory_order_acquire);
-        while (q->tail < head && !atomic_load(&socket_sender_is_over) && socket_sender_send_batch(q, out, head - q->tail))
+        while (q->tail < head && !atomic_load(&socket_sender_is_over) &&
+               socket_sender_send_batch(q, out, head - q->tail))
             ; /* of an earlier life nothing is sent any more */
         bool mine = q->life == atomic_load(&current_lifetime);
         if (!done || (mine && q->tail < head))
@@ -235,7 +239,8 @@ bool socket_sender_begin(void)
     atomic_store(&life, now);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &signals_before);
-    bool made = real_functions.create(&thread, NULL, socket_sender_send_all_queues, (void *)(uintptr_t)now) == 0;
+    bool made = real_functions.create(&thread, NULL, socket_sender_send_all_queues,
+                                      (void *)(uintptr_t)now) == 0;
     pthread_sigmask(SIG_SETMASK, &signals_before, NULL);
     if (made)
         real_functions.detach(thread);
@@ -283,7 +288,8 @@ void socket_sender_flush(unsigned most_ms)
     }
     uint64_t begin = tracer_clock_now(), most = most_ms * 1000000ull;
     uint32_t first = atomic_load(&rounds); /* the round under way may have passed us by */
-    while (atomic_load(&life) && atomic_load(&rounds) - first < 2 && tracer_clock_now() - begin < most) {
+    while (atomic_load(&life) && atomic_load(&rounds) - first < 2 &&
+           tracer_clock_now() - begin < most) {
         uint32_t seen = atomic_load(&rounds);
         socket_sender_wake();
         if (atomic_load(&rounds) == seen)
@@ -294,7 +300,8 @@ void socket_sender_flush(unsigned most_ms)
 void socket_sender_finish(unsigned most_ms)
 {
     socket_sender_flush(most_ms);
-    atomic_store(&socket_sender_is_over, true); /* what has not gone by now is lost, and said to be */
+    atomic_store(&socket_sender_is_over,
+                 true); /* what has not gone by now is lost, and said to be */
     latch_lock(&socket_sender_round_latch);
     socket_sender_send_counts(socket_sender_count_unsent());
     socket_sender_send_sent(true);
@@ -304,7 +311,8 @@ void socket_sender_finish(unsigned most_ms)
 void socket_sender_pause(unsigned most_ms)
 {
     socket_sender_flush(most_ms);
-    if (thread_lifetime_count() <= 1 && !socket_sender_count_unsent()) /* other threads go on to record until they are gone */
+    if (thread_lifetime_count() <= 1 &&
+        !socket_sender_count_unsent()) /* other threads go on to record until they are gone */
         socket_sender_send_sent(true);
 }
 

@@ -12,7 +12,8 @@
 #define SENDER_MS 2000 /* how long the end of a program may wait until all is sent */
 
 bool socket_sender_begin(void); /* for the present life */
-bool socket_sender_add(struct queue_head *head, size_t bytes); /* takes the memory; false: it does not */
+bool socket_sender_add(struct queue_head *head,
+                       size_t bytes); /* takes the memory; false: it does not */
 void socket_sender_wake(void);
 /* Waits until what is there now has been sent.  From a signal handler, too, in a thread that is not busy. */
 void socket_sender_flush(unsigned most_ms);

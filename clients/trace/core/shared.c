@@ -111,7 +111,8 @@ static bool shared_object_find_place(uintptr_t address, struct shared_place *p)
                 break;
             end = whole ? end : text + size - 1;
             *end = 0;
-            found = !skip && shared_object_read_place(line, p) && address >= p->start && address < p->end;
+            found = !skip && shared_object_read_place(line, p) && address >= p->start &&
+                    address < p->end;
             skip = !whole;
             if (!whole) {
                 line = text + size;
@@ -160,7 +161,8 @@ uint64_t *poet_counter(uint64_t key, int make)
     key += key == 0;
     if (!counters)
         return NULL;
-    return (uint64_t *)(uintptr_t)(make ? shared_object_counter(key) : shared_object_counter_if_any(key));
+    return (uint64_t *)(uintptr_t)(make ? shared_object_counter(key)
+                                        : shared_object_counter_if_any(key));
 }
 
 uint64_t poet_host_id(void) { return shared_object_machine; }
@@ -173,9 +175,12 @@ static uint64_t shared_object_make_key(const void *address, enum sync_object_kin
     uint64_t key = 0;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     if (shared_object_find_place((uintptr_t)address, &p)) {
-        key = shared_object_mix(shared_object_mix(shared_object_mix(shared_object_mix(1 ^ shared_object_machine, p.major << 16 ^ p.minor), p.inode),
-                      p.offset + ((uintptr_t)address - p.start)),
-                  kind);
+        key = shared_object_mix(
+            shared_object_mix(
+                shared_object_mix(
+                    shared_object_mix(1 ^ shared_object_machine, p.major << 16 ^ p.minor), p.inode),
+                p.offset + ((uintptr_t)address - p.start)),
+            kind);
         key += key == 0;
     }
     pthread_setcancelstate(cancelling, NULL);
@@ -190,9 +195,9 @@ static void shared_object_begin_lifetime(uint64_t key, _Atomic uint64_t *counter
     uint64_t *agreed = poet_counter(shared_object_mix(key, SHARED_MUTEX), false);
     if (agreed) /* on a mutex: by those who used a condition variable that was there before */
         __atomic_store_n(agreed, 0, __ATOMIC_SEQ_CST);
-    while (COUNTER_LIFETIME(word) + 1 < COUNTER_LIFETIMES &&
-           !atomic_compare_exchange_weak(counter, &word,
-                                         COUNTER_BEGINS(COUNTER_LIFETIME(word) + 1)))
+    while (
+        COUNTER_LIFETIME(word) + 1 < COUNTER_LIFETIMES &&
+        !atomic_compare_exchange_weak(counter, &word, COUNTER_BEGINS(COUNTER_LIFETIME(word) + 1)))
         ;
 }
 
@@ -228,7 +233,7 @@ __attribute__((visibility("default"))) int(munmap)(void *address, size_t bytes)
     real_find();
     shared_object_unmapped((uintptr_t)address, bytes);
     return LIKELY(real_functions.unmap != NULL) ? real_functions.unmap(address, bytes)
-                                      : (int)syscall(SYS_munmap, address, bytes);
+                                                : (int)syscall(SYS_munmap, address, bytes);
 }
 #endif
 
@@ -281,7 +286,10 @@ static uint64_t shared_object_get_place(const struct trace_line *line)
 uint64_t shared_object_id(const struct trace_line *line)
 {
     uint64_t place = shared_object_get_place(line);
-    return place ? shared_object_mix(place, atomic_load_explicit(&line->lifetime, memory_order_relaxed)) | 1 : 0;
+    return place ? shared_object_mix(place,
+                                     atomic_load_explicit(&line->lifetime, memory_order_relaxed)) |
+                       1
+                 : 0;
 }
 
 _Atomic uint64_t *shared_object_note_counter(const struct trace_line *line, enum shared_note what)

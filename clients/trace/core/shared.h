@@ -15,7 +15,7 @@ extern uint64_t shared_object_machine; /* 0: there are no counters */
 void shared_object_begin(int fd, uint64_t random);
 /* The key of its identity, and its far counter set; 0: it is this process's alone. */
 uint64_t shared_object_key(struct sync_object *object,
-                    bool *unknown); /* it may be shared, and cannot be looked for */
+                           bool *unknown); /* it may be shared, and cannot be looked for */
 
 /* The number by which all processes of the run know the object of a line that they share, 0: it is this
  * process's alone. */

@@ -70,14 +70,15 @@ bool ring_slots_wait(struct traced_thread *t, uint64_t slots)
     return !t->stalled;
 }
 
-void ring_slots_put_payload(struct traced_thread *t, uint32_t behind, const void *payload, uint32_t bytes)
+void ring_slots_put_payload(struct traced_thread *t, uint32_t behind, const void *payload,
+                            uint32_t bytes)
 {
     const char *from = payload;
     for (uint32_t done = 0, most; done < bytes; done += most) {
         uint32_t at = (behind + done) % SLOT_BYTES, rest = bytes - done;
         most = SLOT_BYTES - at < rest ? SLOT_BYTES - at : rest;
-        memcpy((char *)ring_slots_get(t, t->head + 1 + (behind + done) / SLOT_BYTES) + at, from + done,
-               most);
+        memcpy((char *)ring_slots_get(t, t->head + 1 + (behind + done) / SLOT_BYTES) + at,
+               from + done, most);
     }
 }
 

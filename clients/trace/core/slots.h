@@ -29,7 +29,10 @@ static inline bool ring_slots_fit(struct traced_thread *t, uint64_t slots)
 /* The queue is full: wait for the server, but only up to the bound, and once a stall.  False: there is no room. */
 bool ring_slots_wait(struct traced_thread *thread, uint64_t slots);
 
-static inline struct ring_slot *ring_slots_get(struct traced_thread *t, uint64_t i) { return &t->slots[i & t->mask]; }
+static inline struct ring_slot *ring_slots_get(struct traced_thread *t, uint64_t i)
+{
+    return &t->slots[i & t->mask];
+}
 
 static inline void ring_slots_publish(struct traced_thread *t, uint64_t slots)
 {
@@ -46,9 +49,11 @@ static inline void ring_slots_publish(struct traced_thread *t, uint64_t slots)
 }
 
 /* Behind the slot that the thread writes now, so many bytes after it: whole sixteens. */
-void ring_slots_put_payload(struct traced_thread *thread, uint32_t behind, const void *payload, uint32_t bytes);
+void ring_slots_put_payload(struct traced_thread *thread, uint32_t behind, const void *payload,
+                            uint32_t bytes);
 /* A whole control, a message body of that type; false: there is no room. */
-bool ring_slots_control(struct traced_thread *thread, enum message_type type, const struct encoder *body);
+bool ring_slots_control(struct traced_thread *thread, enum message_type type,
+                        const struct encoder *body);
 /* The thread's last event; line 0: none. */
 struct event_id ring_slots_last(struct traced_thread *thread);
 

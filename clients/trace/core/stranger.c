@@ -64,7 +64,8 @@ static void foreign_thread_set_creator(struct thread_info *task)
         task->after = foreign_thread_mine.task->after;
         task->after_life = foreign_thread_mine.task->after_life;
     }
-    task->doubtful |= !t && (!foreign_thread_mine.task || foreign_thread_mine.task->doubtful || foreign_thread_mine.missed);
+    task->doubtful |= !t && (!foreign_thread_mine.task || foreign_thread_mine.task->doubtful ||
+                             foreign_thread_mine.missed);
 }
 
 static void foreign_thread_begin(struct thread_info *task)
@@ -112,7 +113,7 @@ static struct thread_info *foreign_thread_new_info(bool detached)
 }
 
 int foreign_thread_create(pthread_t *id, const pthread_attr_t *attributes, bool detached,
-                    void *(*function)(void *), thrd_start_t function_c11, void *argument)
+                          void *(*function)(void *), thrd_start_t function_c11, void *argument)
 {
     struct thread_info *task = foreign_thread_new_info(detached);
     if (!task)
@@ -123,8 +124,8 @@ int foreign_thread_create(pthread_t *id, const pthread_attr_t *attributes, bool 
     task->function_c11 = function_c11;
     task->argument = argument;
     struct mask_new mask = task->mask = mask_hold_new(attributes);
-    int result =
-        function ? real_functions.create(id, attributes, foreign_thread_run, task) : real_functions.thrd_create(id, foreign_thread_run_c11, task);
+    int result = function ? real_functions.create(id, attributes, foreign_thread_run, task)
+                          : real_functions.thrd_create(id, foreign_thread_run_c11, task);
     int saved = errno;
     mask_set(mask.before);
     if (result == 0)
@@ -190,7 +191,8 @@ static void foreign_thread_get_name(char name[16])
 
 static struct traced_thread *foreign_thread_adopt(void)
 {
-    struct thread_info *task = foreign_thread_mine.task ? foreign_thread_mine.task : thread_info_new(1);
+    struct thread_info *task =
+        foreign_thread_mine.task ? foreign_thread_mine.task : thread_info_new(1);
     char name[16] = "";
     if (!task)
         return NULL;
@@ -215,7 +217,10 @@ static struct traced_thread *foreign_thread_adopt(void)
     return t;
 }
 
-struct traced_thread *thread_adopt_known(void) { return foreign_thread_mine.task ? thread_adopt() : NULL; }
+struct traced_thread *thread_adopt_known(void)
+{
+    return foreign_thread_mine.task ? thread_adopt() : NULL;
+}
 
 struct traced_thread *thread_adopt(void)
 {

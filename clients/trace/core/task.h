@@ -51,7 +51,8 @@ struct thread_info {
     struct event_id after; /* the last event of who created it, */
     uint32_t after_life; /* and in which life */
     unsigned made; /* it was the how manieth of its kind; 0: not known */
-    uint16_t named; /* schedule_text_hash of its name, of one that was not created by a recorded call */
+    uint16_t
+        named; /* schedule_text_hash of its name, of one that was not created by a recorded call */
     bool doubtful; /* more than that is before its first event */
 };
 #define TASK_ENDED 1u

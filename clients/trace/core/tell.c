@@ -22,7 +22,8 @@ void message_queue_report_untraced(struct traced_thread *t)
         if (!(t->untold & UNTRACED_BIT(reason)))
             continue;
         encode_untraced(&body, &(struct untraced_message){(uint8_t)reason, text_view_of("")});
-        if (!message_queue_untraced_is_reported(reason, t) && !ring_slots_control(t, MESSAGE_UNTRACED, &body))
+        if (!message_queue_untraced_is_reported(reason, t) &&
+            !ring_slots_control(t, MESSAGE_UNTRACED, &body))
             continue;
         atomic_store_explicit(&told_in[reason], t->life, memory_order_relaxed);
         __atomic_fetch_and(&t->untold, (uint16_t)~UNTRACED_BIT(reason),

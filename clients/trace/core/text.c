@@ -34,7 +34,8 @@ struct text_view message_text_limit(const char *text, size_t most)
     return (struct text_view){text, text ? (uint32_t)message_text_size(text, most) : 0};
 }
 
-struct encoder message_text_buffer(struct traced_thread *t, void *small, size_t small_bytes, size_t needed)
+struct encoder message_text_buffer(struct traced_thread *t, void *small, size_t small_bytes,
+                                   size_t needed)
 {
     if (needed <= small_bytes)
         return (struct encoder){.data = small, .room = small_bytes};

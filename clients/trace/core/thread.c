@@ -45,10 +45,10 @@ static struct traced_thread *thread_alloc(void)
         *t = (struct traced_thread){0};
     }
     *t = (struct traced_thread){.holds = t->holds,
-                         .hold_room = t->hold_room,
-                         .partners = t->partners,
-                         .measured_kept = t->measured_kept,
-                         .scratch = t->scratch};
+                                .hold_room = t->hold_room,
+                                .partners = t->partners,
+                                .measured_kept = t->measured_kept,
+                                .scratch = t->scratch};
     return t;
 }
 
@@ -87,7 +87,10 @@ struct traced_thread *thread_create_traced(struct thread_info *task)
     return t;
 }
 
-struct traced_thread *thread_create_user_task(struct trace_line *line) { return thread_create(line, QUEUE_SMALL); }
+struct traced_thread *thread_create_user_task(struct trace_line *line)
+{
+    return thread_create(line, QUEUE_SMALL);
+}
 
 #pragma weak poet_runtime
 const char *thread_runtime(void) { return poet_runtime && *poet_runtime ? poet_runtime : NULL; }
@@ -165,7 +168,10 @@ struct traced_thread *thread_present_slow(struct traced_thread *t)
     return records && !t->off ? t : NULL;
 }
 
-struct traced_thread *thread_begin_child(struct traced_thread *t) { return t == &thread_unborn ? thread_present_slow(t) : t; }
+struct traced_thread *thread_begin_child(struct traced_thread *t)
+{
+    return t == &thread_unborn ? thread_present_slow(t) : t;
+}
 
 /* ---- holds ---- */
 
@@ -219,8 +225,8 @@ static uint16_t thread_leave_shape(const struct object_hold *hold)
 {
     return hold->object && hold->object->kind == SYNC_COROUTINE ? SHAPE_SUSPEND
            : !hold->object || hold->object->kind != SYNC_RWLOCK ? SHAPE_LEAVE
-           : hold->writing                                        ? SHAPE_WRITE_LEAVE
-                                                                  : SHAPE_READ_LEAVE;
+           : hold->writing                                      ? SHAPE_WRITE_LEAVE
+                                                                : SHAPE_READ_LEAVE;
 }
 
 void poet_trace_off(void)
@@ -236,11 +242,13 @@ void poet_trace_off(void)
         const struct object_hold hold = t->holds[--t->hold_count];
         if (hold.object)
             hold.object->held = false;
-        record_write(
-            t,
-            &(struct record){
-                .shape = thread_leave_shape(&hold), .a = thread_place(t), .b = top, .take_a = 1, .take_b = 1},
-            NULL);
+        record_write(t,
+                     &(struct record){.shape = thread_leave_shape(&hold),
+                                      .a = thread_place(t),
+                                      .b = top,
+                                      .take_a = 1,
+                                      .take_b = 1},
+                     NULL);
     }
     record_event(t, TYPE_OFF, t->own, 0, SITE);
     errno = saved;

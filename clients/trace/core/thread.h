@@ -120,8 +120,8 @@ struct traced_thread *thread_begin_child(struct traced_thread *thread);
 static inline struct traced_thread *thread_present(void)
 {
     struct traced_thread *t = thread_mine;
-    if (!t ||
-        LIKELY(t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) && !t->off && !t->busy))
+    if (!t || LIKELY(t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) &&
+                     !t->off && !t->busy))
         return t;
     return thread_present_slow(t);
 }
@@ -143,8 +143,10 @@ static inline struct traced_thread *thread_at(uintptr_t site)
 /* The environment of a runtime that has threads of its own, so that the system's have no lines; else NULL. */
 const char *thread_runtime(void);
 
-struct traced_thread *thread_create_traced(struct thread_info *task); /* for the calling thread; NULL: not to be traced */
-struct traced_thread *thread_create_user_task(struct trace_line *line); /* for a task of the program's own */
+struct traced_thread *
+thread_create_traced(struct thread_info *task); /* for the calling thread; NULL: not to be traced */
+struct traced_thread *
+thread_create_user_task(struct trace_line *line); /* for a task of the program's own */
 void thread_end(struct traced_thread *thread);
 /* A synchronising call was seen but cannot be followed. */
 void thread_note_untraced(struct traced_thread *thread, enum untraced_reason why);
@@ -154,7 +156,8 @@ void thread_note_loss(struct traced_thread *thread, enum untraced_reason why);
 char *thread_scratch(struct traced_thread *thread); /* call while busy; NULL: no memory */
 void thread_forget(bool unborn); /* in a child after fork; unborn: it may begin a life */
 struct trace_line *thread_find_place(struct traced_thread *thread);
-struct object_hold *thread_find_hold(struct traced_thread *thread, const struct sync_object *object);
+struct object_hold *thread_find_hold(struct traced_thread *thread,
+                                     const struct sync_object *object);
 bool thread_grow_holds(struct traced_thread *thread); /* for more holds */
 void thread_pop_inner(struct traced_thread *thread, struct object_hold *hold);
 
@@ -165,14 +168,15 @@ static inline struct trace_line *thread_place(struct traced_thread *thread)
 }
 
 /* Its hold of an object, or NULL. */
-static inline struct object_hold *thread_hold(struct traced_thread *thread, const struct sync_object *object)
+static inline struct object_hold *thread_hold(struct traced_thread *thread,
+                                              const struct sync_object *object)
 {
     return LIKELY(!thread->hold_count) ? NULL : thread_find_hold(thread, object);
 }
 
 /* NULL: there is no memory. */
-static inline struct object_hold *thread_push(struct traced_thread *thread, struct sync_object *object,
-                                       struct trace_line *line)
+static inline struct object_hold *thread_push(struct traced_thread *thread,
+                                              struct sync_object *object, struct trace_line *line)
 {
     if (!LIKELY(thread->hold_count < thread->hold_room) && !thread_grow_holds(thread))
         return NULL;

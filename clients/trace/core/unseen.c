@@ -30,7 +30,8 @@ static _Atomic bool untraced_use_pending; /* the server had no time for one of t
 static void untraced_use_encode(struct encoder *out, unsigned i)
 {
     encoder_begin_message(out, MESSAGE_UNTRACED);
-    encode_untraced(out, &(struct untraced_message){unseen[i].reason, text_view_of(unseen[i].about)});
+    encode_untraced(out,
+                    &(struct untraced_message){unseen[i].reason, text_view_of(unseen[i].about)});
     encoder_end_message(out);
 }
 
@@ -83,7 +84,8 @@ void poet_untraced(const char *what)
     busy_begin(t);
     unsigned at = untraced_use_add(UNTRACED_RUNTIME, what);
     if (at < UNSEEN_MOST) {
-        encode_untraced(&body, &(struct untraced_message){unseen[at].reason, text_view_of(unseen[at].about)});
+        encode_untraced(
+            &body, &(struct untraced_message){unseen[at].reason, text_view_of(unseen[at].about)});
         message_queue_send(t, MESSAGE_UNTRACED, &body);
     }
     busy_end(t);

@@ -64,7 +64,8 @@ static bool thread_usage_read_schedstat(uint64_t *ran, uint64_t *ready)
     return n == 2;
 }
 
-static void thread_usage_encode_values(struct encoder *body, const struct usage_figure *figures, uint32_t count)
+static void thread_usage_encode_values(struct encoder *body, const struct usage_figure *figures,
+                                       uint32_t count)
 {
     encode_u32(body, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -74,7 +75,8 @@ static void thread_usage_encode_values(struct encoder *body, const struct usage_
     }
 }
 
-static void thread_usage_encode(struct encoder *body, uint32_t thread, const struct rusage *u, uint64_t before)
+static void thread_usage_encode(struct encoder *body, uint32_t thread, const struct rusage *u,
+                                uint64_t before)
 {
     struct usage_figure figures[] = {
         {thread, USAGE_CPU_USER, thread_usage_to_ns(u->ru_utime)},
@@ -88,7 +90,8 @@ static void thread_usage_encode(struct encoder *body, uint32_t thread, const str
         {thread, USAGE_READY, 0},
     };
     enum { PEAK = 6 };
-    if (!thread || !thread_usage_read_schedstat(&figures[PEAK + 1].value, &figures[PEAK + 2].value)) {
+    if (!thread ||
+        !thread_usage_read_schedstat(&figures[PEAK + 1].value, &figures[PEAK + 2].value)) {
         thread_usage_encode_values(body, figures, PEAK + !thread);
         return;
     }
@@ -144,7 +147,8 @@ void thread_usage_send_process(void)
     uint8_t bytes[16 + 9 * USAGE_FIGURE_BYTES];
     struct encoder body = {.data = bytes, .room = sizeof bytes};
     struct rusage used;
-    bool wanted = measurement_wanted_initial() & WANTED_USAGE || seccomp_filter_is_none(); /* as of a queue's thread */
+    bool wanted = measurement_wanted_initial() & WANTED_USAGE ||
+                  seccomp_filter_is_none(); /* as of a queue's thread */
     if (!atomic_load(&current_lifetime) || !seccomp_allows(ALLOWED_USAGE) || !wanted)
         return;
     int saved = errno;
@@ -160,7 +164,8 @@ void thread_usage_send_process(void)
 
 void thread_usage_send(struct traced_thread *t, bool process)
 {
-    if (!t || !t->queue || t->life != atomic_load(&current_lifetime) || !seccomp_allows(ALLOWED_USAGE) ||
+    if (!t || !t->queue || t->life != atomic_load(&current_lifetime) ||
+        !seccomp_allows(ALLOWED_USAGE) ||
         !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_USAGE))
         return;
     int saved = errno;
@@ -171,7 +176,7 @@ void thread_usage_send(struct traced_thread *t, bool process)
         encode_u8(&body, 1);
         encode_u64(&body, tracer_clock_now());
         thread_usage_encode(&body, process ? 0 : t->queue->thread, &used,
-            t->task && t->task->tid == getpid() ? before_ns : 0);
+                            t->task && t->task->tid == getpid() ? before_ns : 0);
         message_queue_send(t, MESSAGE_USAGE, &body);
     }
     if (process)

@@ -10,7 +10,7 @@ struct heap_thread *heap_size_new_record(void *heap)
 
 /* It is `now` more than was told, and was `most` more at `most_ns`. */
 __attribute__((noinline)) void heap_size_report(struct heap_head *head, int64_t now, int64_t most,
-                                           uint64_t most_ns)
+                                                uint64_t most_ns)
 {
     most += atomic_fetch_add_explicit(&head->live, now, memory_order_relaxed);
     int64_t is = atomic_load_explicit(&head->most, memory_order_relaxed);
@@ -25,5 +25,5 @@ __attribute__((noinline)) void heap_size_report_all(struct heap_head *head, stru
     int64_t now = atomic_load_explicit(&t->live, memory_order_relaxed);
     atomic_store_explicit(&t->live, 0, memory_order_relaxed);
     heap_size_report(head, now, atomic_exchange_explicit(&t->most, 0, memory_order_relaxed),
-                atomic_load_explicit(&t->most_ns, memory_order_relaxed));
+                     atomic_load_explicit(&t->most_ns, memory_order_relaxed));
 }

@@ -1,7 +1,13 @@
 #include "clients/trace/heap/figures.h"
 
-void heap_block_count_unseen(void *heap) { heap_counter_add_shared(&((struct heap_head *)heap)->unseen, 1); }
-void heap_block_count_unknown(void *heap) { heap_counter_add_shared(&((struct heap_head *)heap)->unknown, 1); }
+void heap_block_count_unseen(void *heap)
+{
+    heap_counter_add_shared(&((struct heap_head *)heap)->unseen, 1);
+}
+void heap_block_count_unknown(void *heap)
+{
+    heap_counter_add_shared(&((struct heap_head *)heap)->unknown, 1);
+}
 
 void heap_block_begin(void *heap, uint32_t groups, uint64_t now_ns)
 {
@@ -18,7 +24,8 @@ void heap_block_begin(void *heap, uint32_t groups, uint64_t now_ns)
 
 /* ---- sums ---- */
 
-static inline uint32_t heap_block_sum(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by)
+static inline uint32_t heap_block_sum(void *heap, struct heap_thread_cache *mine,
+                                      const struct heap_caller *by)
 {
     uint32_t k = by->node % HEAP_KNOWN_SUMS;
     if (LIKELY(mine->known[k].node == by->node && mine->known[k].thread == by->thread && by->node))
@@ -34,19 +41,22 @@ static inline uint32_t heap_block_sum(void *heap, struct heap_thread_cache *mine
     return sum;
 }
 
-static inline void heap_block_sum_allocated(struct heap_sum *sum, uint64_t bytes, uint64_t beyond, bool own)
+static inline void heap_block_sum_allocated(struct heap_sum *sum, uint64_t bytes, uint64_t beyond,
+                                            bool own)
 {
     heap_counter_add(own, &sum->blocks, 1);
     heap_counter_add(own, &sum->bytes, bytes);
     heap_counter_add(own, &sum->usable, bytes + beyond);
-    uint64_t gone = heap_counter_value(&sum->freed_bytes) + heap_counter_value(&sum->elsewhere_bytes);
+    uint64_t gone =
+        heap_counter_value(&sum->freed_bytes) + heap_counter_value(&sum->elsewhere_bytes);
     uint64_t now = heap_counter_value(&sum->bytes) - gone;
     if ((int64_t)now > (int64_t)heap_counter_value(&sum->most_bytes))
         atomic_store_explicit(&sum->most_bytes, now, memory_order_relaxed);
 }
 
 /* A thread that is not recorded may be any: that another one took it is not said then. */
-static inline void heap_block_sum_freed(struct heap_sum *sum, uint64_t bytes, uint64_t beyond, uint32_t thread)
+static inline void heap_block_sum_freed(struct heap_sum *sum, uint64_t bytes, uint64_t beyond,
+                                        uint32_t thread)
 {
     bool own = heap_counter_is_own(sum, thread);
     if (LIKELY(own || !thread || !sum->thread)) {
@@ -74,8 +84,8 @@ static inline struct block_place heap_block_place(void *heap, uint64_t address)
     uint64_t hash = heap_counter_hash(address >> 12);
     uint32_t at = (uint32_t)(address >> 5 ^ hash >> 40 ^ address << 2) & (HEAP_GROUP - 1);
     const struct heap_head *head = heap;
-    return (struct block_place){(struct heap_block *)heap_counter_part(heap, HEAP_BLOCKS_AT) + at, hash >> 8,
-                          head->groups - 1};
+    return (struct block_place){(struct heap_block *)heap_counter_part(heap, HEAP_BLOCKS_AT) + at,
+                                hash >> 8, head->groups - 1};
 }
 
 static inline struct heap_block *heap_block_probe(const struct block_place *p, uint32_t try)
@@ -119,8 +129,8 @@ static struct heap_block *heap_block_find_free(const struct block_place *p, uint
 }
 
 /* The place, being written by us; *old: what it was.  NULL: there is no room. */
-static __attribute__((noinline)) struct heap_block *heap_block_claim_free(void *heap, uint64_t address,
-                                                               struct heap_block *old)
+static __attribute__((noinline)) struct heap_block *
+heap_block_claim_free(void *heap, uint64_t address, struct heap_block *old)
 {
     struct block_place p = heap_block_place(heap, address);
     for (uint32_t i = 0; i < 2 * HEAP_TRIES; i++) {
@@ -152,8 +162,10 @@ static inline struct heap_block *heap_block_claim_used(void *heap, uint64_t addr
 
 static inline bool is_sum_known(uint32_t sum) { return sum < HEAP_SUMS; }
 
-static __attribute__((noinline, cold)) void
-heap_block_end_unseen(void *heap, struct heap_thread_cache *mine, uint32_t thread, const struct heap_block *old)
+static __attribute__((noinline, cold)) void heap_block_end_unseen(void *heap,
+                                                                  struct heap_thread_cache *mine,
+                                                                  uint32_t thread,
+                                                                  const struct heap_block *old)
 {
     if (is_sum_known(old->sum))
         heap_block_sum_freed(heap_counter_sum(heap, old->sum), old->bytes, old->beyond, thread);
@@ -161,9 +173,10 @@ heap_block_end_unseen(void *heap, struct heap_thread_cache *mine, uint32_t threa
     heap_block_count_unseen(heap);
 }
 
-static inline __attribute__((always_inline)) void heap_block_insert(void *heap, struct heap_thread_cache *mine,
-                                                      const struct heap_caller *by,
-                                                      const struct heap_block *block)
+static inline __attribute__((always_inline)) void heap_block_insert(void *heap,
+                                                                    struct heap_thread_cache *mine,
+                                                                    const struct heap_caller *by,
+                                                                    const struct heap_block *block)
 {
     uint64_t address = HEAP_ADDRESS(block->word);
     struct heap_block old = {0}, *at = heap_block_claim_used(heap, address);
@@ -181,18 +194,20 @@ static inline __attribute__((always_inline)) void heap_block_insert(void *heap, 
     if (!LIKELY(HEAP_KIND(old.word) == HEAP_FREED))
         heap_block_end_unseen(heap, mine, by->thread, &old);
     struct heap_sum *sum = heap_counter_sum(heap, block->sum);
-    heap_block_sum_allocated(sum, block->bytes, block->beyond, heap_counter_is_own(sum, by->thread) && block->sum);
+    heap_block_sum_allocated(sum, block->bytes, block->beyond,
+                             heap_counter_is_own(sum, by->thread) && block->sum);
     heap_size_changed(heap, mine, 1, (int64_t)block->bytes, by->now_ns);
 }
 
 void heap_block_add(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by,
-                  const void *block, size_t bytes, size_t usable, enum heap_kind kind)
+                    const void *block, size_t bytes, size_t usable, enum heap_kind kind)
 {
     const struct heap_head *head = heap;
     uint64_t beyond = usable > bytes ? usable - bytes : 0;
     uint64_t age = by->now_ns > head->began_ns ? (by->now_ns - head->began_ns) / 1000000u : 0;
     mine->last = (uintptr_t)block;
-    heap_block_insert(heap, mine, by,
+    heap_block_insert(
+        heap, mine, by,
         &(struct heap_block){.word = HEAP_WORD((uintptr_t)block, kind),
                              .bytes = bytes,
                              .sum = heap_block_sum(heap, mine, by),
@@ -207,8 +222,8 @@ static inline bool is_block(uint64_t word)
 }
 
 /* The block, being written by us, and *word what it was; NULL: there is none, and *before where it was given back. */
-static inline struct heap_block *heap_block_claim_block(void *heap, uint64_t address, uint64_t *word,
-                                             uint64_t *before)
+static inline struct heap_block *heap_block_claim_block(void *heap, uint64_t address,
+                                                        uint64_t *word, uint64_t *before)
 {
     struct block_place p = heap_block_place(heap, address);
     for (uint32_t i = 0; i < HEAP_TRIES; i++) {
@@ -227,8 +242,9 @@ static inline struct heap_block *heap_block_claim_block(void *heap, uint64_t add
     return NULL;
 }
 
-static inline void heap_block_count_gone(void *heap, struct heap_thread_cache *mine, uint32_t thread, uint64_t address,
-                              const struct heap_block *gone)
+static inline void heap_block_count_gone(void *heap, struct heap_thread_cache *mine,
+                                         uint32_t thread, uint64_t address,
+                                         const struct heap_block *gone)
 {
     struct heap_sum *sum = heap_counter_sum(heap, gone->sum);
     heap_block_sum_freed(sum, gone->bytes, gone->beyond, thread);
@@ -241,7 +257,7 @@ static inline void heap_block_count_gone(void *heap, struct heap_thread_cache *m
 }
 
 bool heap_block_remove(void *heap, struct heap_thread_cache *mine, uint32_t thread, uint64_t site,
-                  const void *block, enum heap_kind kind, bool wanted, struct freed_block *was)
+                       const void *block, enum heap_kind kind, bool wanted, struct freed_block *was)
 {
     uint64_t address = (uintptr_t)block, word, before = 0;
     struct heap_block gone, *at = heap_block_claim_block(heap, address, &word, &before);
@@ -262,7 +278,7 @@ bool heap_block_remove(void *heap, struct heap_thread_cache *mine, uint32_t thre
 }
 
 void heap_block_restore(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by,
-                     const struct freed_block *was)
+                        const struct freed_block *was)
 {
     if (!was->known || !is_sum_known(was->block.sum))
         return;

@@ -44,14 +44,15 @@ void heap_block_begin(void *heap, uint32_t groups, uint64_t now_ns);
 /* A stack that is called from `parent` at `site`; made on first use. */
 uint32_t stack_table_find_node(void *heap, uint32_t parent, uint64_t site);
 void heap_block_add(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by,
-                  const void *block, size_t bytes, size_t usable, enum heap_kind kind);
+                    const void *block, size_t bytes, size_t usable, enum heap_kind kind);
 /* Before it is freed, by a thread, at a place.  True: it is a block of that kind; else *was says why not.  was: set then,
  * and where it is wanted. */
 bool heap_block_remove(void *heap, struct heap_thread_cache *mine, uint32_t thread, uint64_t site,
-                  const void *block, enum heap_kind kind, bool wanted, struct freed_block *was);
+                       const void *block, enum heap_kind kind, bool wanted,
+                       struct freed_block *was);
 /* It was not freed after all. */
 void heap_block_restore(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by,
-                     const struct freed_block *was);
+                        const struct freed_block *was);
 /* NULL was freed; true: for the first time by this thread with this stack. */
 bool heap_block_free_null(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by);
 /* Writes a bad free down; its number, HEAP_BAD: there is no room. */

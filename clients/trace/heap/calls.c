@@ -21,14 +21,16 @@ API void *calloc(size_t count, size_t bytes)
 {
     if (!real_allocator_ready())
         return bytes && count > SIZE_MAX / bytes ? NULL : real_allocator_first_alloc(count * bytes);
-    return alloc_hook_allocated(real_functions.calloc(count, bytes), count * bytes, HEAP_MALLOC, FRAME);
+    return alloc_hook_allocated(real_functions.calloc(count, bytes), count * bytes, HEAP_MALLOC,
+                                FRAME);
 }
 
 /* A block of ours goes over to the program's allocator. */
 static void *malloc_call_resize_first(void *block, size_t bytes)
 {
     size_t had = real_allocator_first_bytes(block);
-    void *larger = real_allocator_ready() ? real_functions.malloc(bytes) : real_allocator_first_alloc(bytes);
+    void *larger =
+        real_allocator_ready() ? real_functions.malloc(bytes) : real_allocator_first_alloc(bytes);
     if (larger)
         memcpy(larger, block, had < bytes ? had : bytes);
     return larger;
@@ -37,7 +39,8 @@ static void *malloc_call_resize_first(void *block, size_t bytes)
 static void *malloc_call_resize(void *block, size_t bytes, const uintptr_t *frame)
 {
     if (real_allocator_is_first(block))
-        return alloc_hook_allocated(malloc_call_resize_first(block, bytes), bytes, HEAP_MALLOC, frame);
+        return alloc_hook_allocated(malloc_call_resize_first(block, bytes), bytes, HEAP_MALLOC,
+                                    frame);
     if (!real_allocator_ready())
         return real_allocator_first_alloc(bytes); /* of NULL: nothing else was given out yet */
     struct freed_block was = {.known = false};
@@ -77,8 +80,10 @@ API int posix_memalign(void **block, size_t alignment, size_t bytes)
 #define ALIGNED(name)                                                                              \
     API void *name(size_t alignment, size_t bytes)                                                 \
     {                                                                                              \
-        void *block = real_allocator_ready() && real_functions.name ? real_functions.name(alignment, bytes) : NULL;              \
-        return alloc_hook_allocated(block, bytes, HEAP_MALLOC, FRAME);                                   \
+        void *block = real_allocator_ready() && real_functions.name                                \
+                          ? real_functions.name(alignment, bytes)                                  \
+                          : NULL;                                                                  \
+        return alloc_hook_allocated(block, bytes, HEAP_MALLOC, FRAME);                             \
     }
 ALIGNED(aligned_alloc)
 ALIGNED(memalign)
@@ -86,8 +91,9 @@ ALIGNED(memalign)
 #define OF_PAGES(name)                                                                             \
     API void *name(size_t bytes)                                                                   \
     {                                                                                              \
-        void *block = real_allocator_ready() && real_functions.name ? real_functions.name(bytes) : NULL;                         \
-        return alloc_hook_allocated(block, bytes, HEAP_MALLOC, FRAME);                                   \
+        void *block =                                                                              \
+            real_allocator_ready() && real_functions.name ? real_functions.name(bytes) : NULL;     \
+        return alloc_hook_allocated(block, bytes, HEAP_MALLOC, FRAME);                             \
     }
 OF_PAGES(valloc)
 OF_PAGES(pvalloc)

@@ -19,7 +19,8 @@ struct alloc_hook_state {
     struct heap_thread_cache blocks;
     struct stack_unwind_cache walk;
 };
-extern __thread struct alloc_hook_state alloc_hook_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct alloc_hook_state alloc_hook_thread
+    __attribute__((tls_model("initial-exec")));
 
 /* Of the function that the program called: its frame pointer lies there, and above it where it goes back to. */
 #define FRAME ((const uintptr_t *)__builtin_frame_address(0))
@@ -29,7 +30,7 @@ extern __thread struct alloc_hook_state alloc_hook_thread __attribute__((tls_mod
 void *alloc_hook_allocated(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame);
 /* Before it is freed, by free and the like (HEAP_MALLOC), delete or delete[]; was: NULL, or what it was. */
 void alloc_hook_freed(const void *block, enum heap_kind kind, const uintptr_t *frame,
-                    struct freed_block *was);
+                      struct freed_block *was);
 void alloc_hook_restored(const struct freed_block *was, const uintptr_t *frame);
 /* The next to be given back is not so soon after it was taken: it is only to be moved. */
 void alloc_hook_moving(void);
@@ -46,13 +47,13 @@ bool early_alloc_is_complete(void); /* none was missed */
 void invalid_free_begin(void); /* before any */
 void invalid_free_forked(void); /* in a child: which blocks its parent had is not known */
 /* Written down, too, with its stack; `was` as heap_block_remove found it. */
-void invalid_free_report(void *heap, struct poet_heap_where where, enum heap_fault fault, const void *block,
-                 const struct freed_block *was, const uintptr_t *frame);
+void invalid_free_report(void *heap, struct poet_heap_where where, enum heap_fault fault,
+                         const void *block, const struct freed_block *was, const uintptr_t *frame);
 /* Is the call one of the C library or the loader? */
 bool invalid_free_is_library_call(const uintptr_t *frame);
 /* An enum heap_fault of what is no block, or HEAP_FAULTS: it may have been one. */
 enum heap_fault invalid_free_classify(void *heap, const void *block, const struct freed_block *was,
-                                   const uintptr_t *frame);
+                                      const uintptr_t *frame);
 
 #pragma GCC visibility pop
 #endif

@@ -115,8 +115,11 @@ static __attribute__((noinline)) int operator_new_find_owner(void)
 {
     unsigned was = alloc_hook_thread.inside;
     alloc_hook_thread.inside = ALLOC_HOOK_LIBPOET;
-    bool ours = operator_new_defined_by_libpoet(NEW) && operator_new_defined_by_libpoet(NEW_ARRAY) && operator_new_defined_by_libpoet(DELETE) && operator_new_defined_by_libpoet(DELETE_ARRAY) &&
-                operator_new_defined_by_libpoet(NEW_ALIGNED) && operator_new_defined_by_libpoet(DELETE_ALIGNED);
+    bool ours =
+        operator_new_defined_by_libpoet(NEW) && operator_new_defined_by_libpoet(NEW_ARRAY) &&
+        operator_new_defined_by_libpoet(DELETE) && operator_new_defined_by_libpoet(DELETE_ARRAY) &&
+        operator_new_defined_by_libpoet(NEW_ALIGNED) &&
+        operator_new_defined_by_libpoet(DELETE_ALIGNED);
     alloc_hook_thread.inside = was;
     int is = ours ? OWNER_LIBPOET : OWNER_OF_PROGRAM;
     atomic_store(&operator_new_owner, is);
@@ -126,23 +129,30 @@ static __attribute__((noinline)) int operator_new_find_owner(void)
 static inline bool operator_new_is_libpoet(void)
 {
     int is = atomic_load_explicit(&operator_new_owner, memory_order_relaxed);
-    return __builtin_expect((is ? is : operator_new_find_owner()) == OWNER_LIBPOET, 1) && real_allocator_ready();
+    return __builtin_expect((is ? is : operator_new_find_owner()) == OWNER_LIBPOET, 1) &&
+           real_allocator_ready();
 }
 
 /* ---- taking ---- */
 
-static inline void *operator_new_plain(size_t bytes) { return real_functions.malloc(bytes ? bytes : 1); }
+static inline void *operator_new_plain(size_t bytes)
+{
+    return real_functions.malloc(bytes ? bytes : 1);
+}
 
 static void *operator_new_aligned(size_t bytes, size_t alignment)
 {
     void *block = NULL;
     alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment;
-    return real_functions.posix_memalign && !real_functions.posix_memalign(&block, alignment, bytes ? bytes : 1) ? block
-                                                                                             : NULL;
+    return real_functions.posix_memalign &&
+                   !real_functions.posix_memalign(&block, alignment, bytes ? bytes : 1)
+               ? block
+               : NULL;
 }
 
 /* What the library took itself was counted as malloc's. */
-static void *operator_new_count_again(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame)
+static void *operator_new_count_again(void *block, size_t bytes, enum heap_kind kind,
+                                      const uintptr_t *frame)
 {
     if (!block)
         return NULL;
@@ -156,26 +166,28 @@ static void *operator_new_count_again(void *block, size_t bytes, enum heap_kind 
     API void *name                                                                                 \
     {                                                                                              \
         void *(*next)__VA_ARGS__;                                                                  \
-        bool mine = operator_new_is_libpoet();                                                                        \
-        void *block = mine ? operator_new_plain(bytes) : NULL;                                                  \
+        bool mine = operator_new_is_libpoet();                                                     \
+        void *block = mine ? operator_new_plain(bytes) : NULL;                                     \
         if (__builtin_expect(block != NULL, 1))                                                    \
-            return alloc_hook_allocated(block, bytes, kind, FRAME);                                      \
-        *(void **)&next = operator_new_get_library(form);                                                        \
-        block = next ? next arguments : real_allocator_ready() ? real_functions.malloc(bytes) : real_allocator_first_alloc(bytes);     \
-        return mine ? operator_new_count_again(block, bytes, kind, FRAME) : block;                            \
+            return alloc_hook_allocated(block, bytes, kind, FRAME);                                \
+        *(void **)&next = operator_new_get_library(form);                                          \
+        block = next                     ? next arguments                                          \
+                : real_allocator_ready() ? real_functions.malloc(bytes)                            \
+                                         : real_allocator_first_alloc(bytes);                      \
+        return mine ? operator_new_count_again(block, bytes, kind, FRAME) : block;                 \
     }
 #define WITH_ALIGNMENT(form, name, rest, kind, arguments, ...)                                     \
     API void *name __asm__(rest);                                                                  \
     API void *name                                                                                 \
     {                                                                                              \
         void *(*next)__VA_ARGS__;                                                                  \
-        bool mine = operator_new_is_libpoet();                                                                        \
-        void *block = mine ? operator_new_aligned(bytes, alignment) : NULL;                                     \
+        bool mine = operator_new_is_libpoet();                                                     \
+        void *block = mine ? operator_new_aligned(bytes, alignment) : NULL;                        \
         if (__builtin_expect(block != NULL, 1))                                                    \
-            return alloc_hook_allocated(block, bytes, kind, FRAME);                                      \
-        *(void **)&next = operator_new_get_library(form);                                                        \
+            return alloc_hook_allocated(block, bytes, kind, FRAME);                                \
+        *(void **)&next = operator_new_get_library(form);                                          \
         block = next ? next arguments : NULL;                                                      \
-        return mine ? operator_new_count_again(block, bytes, kind, FRAME) : block;                            \
+        return mine ? operator_new_count_again(block, bytes, kind, FRAME) : block;                 \
     }
 
 PLAIN(NEW, new_plain(size_t bytes), "_Znw" S, HEAP_NEW, (bytes), (size_t))
@@ -213,11 +225,11 @@ static inline void release(void *block, enum heap_kind kind, const uintptr_t *fr
     API void name                                                                                  \
     {                                                                                              \
         void(*next) __VA_ARGS__;                                                                   \
-        if (operator_new_is_libpoet()) {                                                                              \
+        if (operator_new_is_libpoet()) {                                                           \
             release(block, kind, FRAME);                                                           \
             return;                                                                                \
         }                                                                                          \
-        *(void **)&next = operator_new_get_library(form);                                                        \
+        *(void **)&next = operator_new_get_library(form);                                          \
         if (next)                                                                                  \
             next arguments;                                                                        \
         else                                                                                       \

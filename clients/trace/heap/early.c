@@ -57,4 +57,7 @@ const void *early_alloc_get(uint32_t i, size_t *bytes, enum heap_kind *kind)
     return early[i].block;
 }
 
-bool early_alloc_is_complete(void) { return !__atomic_load_n(&early_alloc_missed, __ATOMIC_RELAXED); }
+bool early_alloc_is_complete(void)
+{
+    return !__atomic_load_n(&early_alloc_missed, __ATOMIC_RELAXED);
+}

@@ -36,20 +36,21 @@ bool invalid_free_is_library_call(const uintptr_t *frame)
 
 /* What was taken unseen, or by a parent before a fork, cannot be told from what never was. */
 enum heap_fault invalid_free_classify(void *heap, const void *block, const struct freed_block *was,
-                                   const uintptr_t *frame)
+                                      const uintptr_t *frame)
 {
     const struct heap_head *head = heap;
     if (was->before)
         return HEAP_TWICE;
     if ((uintptr_t)block % sizeof(void *) != 0)
         return HEAP_NO_BLOCK;
-    if (!library || forked || !early_alloc_is_complete() || atomic_load(&head->unseen) || invalid_free_is_library_call(frame))
+    if (!library || forked || !early_alloc_is_complete() || atomic_load(&head->unseen) ||
+        invalid_free_is_library_call(frame))
         return HEAP_FAULTS;
     return HEAP_NEVER;
 }
 
-void invalid_free_report(void *heap, struct poet_heap_where where, enum heap_fault fault, const void *block,
-                 const struct freed_block *was, const uintptr_t *frame)
+void invalid_free_report(void *heap, struct poet_heap_where where, enum heap_fault fault,
+                         const void *block, const struct freed_block *was, const uintptr_t *frame)
 {
     struct heap_bad bad = {.address = (uintptr_t)block,
                            .site = frame[1] - 1,

@@ -67,8 +67,8 @@ void heap_size_report(struct heap_head *head, int64_t now, int64_t most, uint64_
 void heap_size_report_all(struct heap_head *head, struct heap_thread *thread);
 
 /* The first record is of all who got none of their own: each of theirs is told at once. */
-static inline void heap_size_changed(void *heap, struct heap_thread_cache *mine, int64_t blocks, int64_t bytes,
-                                  uint64_t now_ns)
+static inline void heap_size_changed(void *heap, struct heap_thread_cache *mine, int64_t blocks,
+                                     int64_t bytes, uint64_t now_ns)
 {
     struct heap_head *head = heap;
     if (!LIKELY(mine->told != NULL))

@@ -60,8 +60,8 @@ static uintptr_t unwind_table_read_pcrel(struct unwind_bytes *b)
 static uintptr_t unwind_table_find_entry(const struct unwind_module *m, uintptr_t site)
 {
     struct unwind_bytes b = {m->header, m->end, false};
-    uint64_t version = unwind_table_read(&b, 1), frame_is = unwind_table_read(&b, 1), count_is = unwind_table_read(&b, 1),
-             table_is = unwind_table_read(&b, 1);
+    uint64_t version = unwind_table_read(&b, 1), frame_is = unwind_table_read(&b, 1),
+             count_is = unwind_table_read(&b, 1), table_is = unwind_table_read(&b, 1);
     if (version != 1 || frame_is != PCREL_SDATA4 || count_is != UDATA4 ||
         table_is != DATAREL_SDATA4)
         return 0;
@@ -258,7 +258,10 @@ static void unwind_table_read_one(struct unwind_reading *r, struct unwind_bytes 
     case 0x02:
     case 0x03:
     case 0x04: /* advance_loc1, 2, 4 */
-        r->place += (uintptr_t)(unwind_table_read(b, what == 2 ? 1 : what == 3 ? 2 : 4) * r->common->code);
+        r->place += (uintptr_t)(unwind_table_read(b, what == 2   ? 1
+                                                     : what == 3 ? 2
+                                                                 : 4) *
+                                r->common->code);
         return;
     case 0x0a:
         unwind_table_save_state(r);
@@ -339,7 +342,8 @@ void unwind_table_find_rule(const struct unwind_module *m, uintptr_t site, struc
     if (b.failed || site < begin || site - begin >= length)
         return;
     struct unwind_reading r = {.common = &common, .place = 0};
-    if (common.return_register != REGISTER_RETURN || !unwind_table_read_until(&r, common.first, UINTPTR_MAX))
+    if (common.return_register != REGISTER_RETURN ||
+        !unwind_table_read_until(&r, common.first, UINTPTR_MAX))
         return;
     r.first = r.now;
     r.place = begin;

@@ -15,7 +15,8 @@ struct unwind_module {
 };
 
 /* What is not known leaves the rule as it is. */
-void unwind_table_find_rule(const struct unwind_module *module, uintptr_t site, struct unwind_rule *rule);
+void unwind_table_find_rule(const struct unwind_module *module, uintptr_t site,
+                            struct unwind_rule *rule);
 
 #pragma GCC visibility pop
 #endif

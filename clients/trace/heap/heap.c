@@ -64,14 +64,17 @@ void *alloc_hook_allocated(void *block, size_t bytes, enum heap_kind kind, const
     if (!LIKELY(h != NULL)) {
         if (!LIKELY(heap_tracer_begun) && !mine->inside)
             early_alloc_add(block, bytes, kind);
-        h = block && heap_tracer_page && !*heap_tracer_page && !heap_tracer_page[1] && !mine->inside ? heap_tracer_begin_again(mine) : NULL;
+        h = block && heap_tracer_page && !*heap_tracer_page && !heap_tracer_page[1] && !mine->inside
+                ? heap_tracer_begin_again(mine)
+                : NULL;
         if (!h)
             return block;
     }
     struct poet_heap_where where = poet_heap_where();
     struct heap_caller by = {.event = where.event, .thread = where.thread, .now_ns = now_ns()};
     by.node = stack_unwind_find_node(h, &mine->walk, where, frame);
-    size_t usable = real_functions.malloc_usable_size ? real_functions.malloc_usable_size(block) : bytes;
+    size_t usable =
+        real_functions.malloc_usable_size ? real_functions.malloc_usable_size(block) : bytes;
     heap_block_add(h, &mine->blocks, &by, block, bytes, usable, kind);
     heap_tracer_leave(mine);
     return block;
@@ -85,13 +88,13 @@ static enum heap_fault heap_tracer_mismatch_fault(enum heap_kind taken, enum hea
 }
 
 /* No signal's errno, no handler: what is written down here is rare. */
-static __attribute__((noinline, cold)) void heap_tracer_report_bad_free(void *heap, const void *block,
-                                                  enum heap_kind kind, const struct freed_block *was,
-                                                  const uintptr_t *frame)
+static __attribute__((noinline, cold)) void
+heap_tracer_report_bad_free(void *heap, const void *block, enum heap_kind kind,
+                            const struct freed_block *was, const uintptr_t *frame)
 {
     int saved = errno;
-    enum heap_fault fault =
-        was->known ? heap_tracer_mismatch_fault(was->kind, kind) : invalid_free_classify(heap, block, was, frame);
+    enum heap_fault fault = was->known ? heap_tracer_mismatch_fault(was->kind, kind)
+                                       : invalid_free_classify(heap, block, was, frame);
     alloc_hook_thread.inside = ALLOC_HOOK_LIBPOET;
     if (fault != HEAP_FAULTS)
         invalid_free_report(heap, poet_heap_where(), fault, block, was, frame);
@@ -100,8 +103,8 @@ static __attribute__((noinline, cold)) void heap_tracer_report_bad_free(void *he
     errno = saved;
 }
 
-static __attribute__((noinline)) void heap_tracer_free_null(void *heap, struct alloc_hook_state *mine,
-                                                    const uintptr_t *frame)
+static __attribute__((noinline)) void
+heap_tracer_free_null(void *heap, struct alloc_hook_state *mine, const uintptr_t *frame)
 {
     if (invalid_free_is_library_call(frame))
         return;
@@ -116,17 +119,18 @@ static __attribute__((noinline)) void heap_tracer_free_null(void *heap, struct a
     errno = saved;
 }
 
-static inline void heap_tracer_free_block(void *heap, struct alloc_hook_state *mine, const void *block,
-                               enum heap_kind kind, const uintptr_t *frame, struct freed_block *wanted)
+static inline void heap_tracer_free_block(void *heap, struct alloc_hook_state *mine,
+                                          const void *block, enum heap_kind kind,
+                                          const uintptr_t *frame, struct freed_block *wanted)
 {
     struct freed_block was, *into = wanted ? wanted : &was;
-    if (!LIKELY(heap_block_remove(heap, &mine->blocks, poet_heap_thread(), frame[1] - 1, block, kind,
-                             wanted != NULL, into)))
+    if (!LIKELY(heap_block_remove(heap, &mine->blocks, poet_heap_thread(), frame[1] - 1, block,
+                                  kind, wanted != NULL, into)))
         heap_tracer_report_bad_free(heap, block, kind, into, frame);
 }
 
 void alloc_hook_freed(const void *block, enum heap_kind kind, const uintptr_t *frame,
-                    struct freed_block *was)
+                      struct freed_block *was)
 {
     struct alloc_hook_state *mine = &alloc_hook_thread;
     void *h = heap_tracer_enter(mine);
@@ -219,7 +223,8 @@ static void *heap_tracer_create_shared(bool again)
 static __attribute__((noinline, cold)) void *heap_tracer_begin_again(struct alloc_hook_state *mine)
 {
     struct poet_heap_where where = poet_heap_where();
-    if (!where.thread || !where.records || __atomic_exchange_n(&heap_tracer_page[1], heap_tracer_page, __ATOMIC_ACQ_REL))
+    if (!where.thread || !where.records ||
+        __atomic_exchange_n(&heap_tracer_page[1], heap_tracer_page, __ATOMIC_ACQ_REL))
         return NULL;
     int saved = errno;
     *mine = (struct alloc_hook_state){.inside = ALLOC_HOOK_LIBPOET};

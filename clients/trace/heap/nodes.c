@@ -57,7 +57,8 @@ __attribute__((noinline)) uint32_t stack_table_find_sum(void *heap, uint32_t nod
             if (atomic_compare_exchange_strong(at, &is, new))
                 return new;
         }
-        if (heap_counter_sum(heap, is)->node == node && heap_counter_sum(heap, is)->thread == thread)
+        if (heap_counter_sum(heap, is)->node == node &&
+            heap_counter_sum(heap, is)->thread == thread)
             return is;
     }
 }

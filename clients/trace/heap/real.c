@@ -39,7 +39,10 @@ void *real_allocator_first_alloc(size_t bytes)
     return first + at + 16;
 }
 
-bool real_allocator_is_first(const void *block) { return (uintptr_t)block - (uintptr_t)first < FIRST_BYTES; }
+bool real_allocator_is_first(const void *block)
+{
+    return (uintptr_t)block - (uintptr_t)first < FIRST_BYTES;
+}
 
 size_t real_allocator_first_bytes(const void *block)
 {

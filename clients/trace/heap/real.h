@@ -34,7 +34,8 @@ extern bool real_found;
 bool real_allocator_find(void);
 static inline bool real_allocator_ready(void)
 {
-    return __builtin_expect(__atomic_load_n(&real_found, __ATOMIC_ACQUIRE), 1) || real_allocator_find();
+    return __builtin_expect(__atomic_load_n(&real_found, __ATOMIC_ACQUIRE), 1) ||
+           real_allocator_find();
 }
 
 /* What is allocated while they are looked for is never given back. */

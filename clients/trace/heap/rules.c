@@ -28,8 +28,8 @@ static uint64_t unwind_rule_pack(struct unwind_rule rule)
 static struct unwind_rule unwind_rule_unpack(uint64_t word)
 {
     return (struct unwind_rule){(enum unwind_rule_kind)(word & 3), word >> 2 & 1,
-                         (uint32_t)(word >> 3 & ((1u << UP_BITS) - 1)) * 8,
-                         (uint32_t)(word >> (3 + UP_BITS) & ((1u << SAVED_BITS) - 1)) * 8};
+                                (uint32_t)(word >> 3 & ((1u << UP_BITS) - 1)) * 8,
+                                (uint32_t)(word >> (3 + UP_BITS) & ((1u << SAVED_BITS) - 1)) * 8};
 }
 
 #pragma weak _dl_find_object
@@ -41,9 +41,9 @@ static struct unwind_rule unwind_rule_find(uintptr_t site)
     struct dl_find_object object;
     if (_dl_find_object && _dl_find_object((void *)site, &object) == 0 && object.dlfo_eh_frame)
         unwind_table_find_rule(&(struct unwind_module){(uintptr_t)object.dlfo_map_start,
-                                            (uintptr_t)object.dlfo_map_end,
-                                            (uintptr_t)object.dlfo_eh_frame},
-                    site, &rule);
+                                                       (uintptr_t)object.dlfo_map_end,
+                                                       (uintptr_t)object.dlfo_eh_frame},
+                               site, &rule);
 #endif
     return rule;
 }

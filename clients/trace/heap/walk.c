@@ -49,7 +49,8 @@ static void stack_unwind_find_own(void)
         buffers.from = (uintptr_t)info.dli_saddr;
         buffers.bytes = symbol->st_size;
     }
-    loader.from = unwind_rule_module((uintptr_t)dlsym(RTLD_DEFAULT, "__tls_get_addr"), &loader.bytes);
+    loader.from =
+        unwind_rule_module((uintptr_t)dlsym(RTLD_DEFAULT, "__tls_get_addr"), &loader.bytes);
 }
 
 void stack_unwind_begin(void)
@@ -84,15 +85,16 @@ struct stack_walk {
 
 /* Where the runtime has not said where the stack ends, the tables alone say which function is its
  * first one. */
-static inline bool stack_unwind_is_first_thread(const struct unwind_position *at, uintptr_t told_end)
+static inline bool stack_unwind_is_first_thread(const struct unwind_position *at,
+                                                uintptr_t told_end)
 {
     return told_end && told_end - at->stack <= BEGINNING_MOST &&
            unwind_rule_get(at->site).is != UNWIND_CALLED;
 }
 
 /* On to who called; false: that is not to be known. */
-static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t **saved, uintptr_t end,
-                         uintptr_t told_end, enum heap_node_kind *why)
+static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t **saved,
+                                     uintptr_t end, uintptr_t told_end, enum heap_node_kind *why)
 {
     struct unwind_rule rule = unwind_rule_get(at->site);
     uintptr_t above = (rule.by_frame ? at->frame : at->stack) + rule.up;
@@ -112,13 +114,14 @@ static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t
     return back != 0 && LIKELY(!stack_unwind_is_first_thread(at, told_end));
 }
 
-static inline bool stack_unwind_is_same(const struct unwind_position *a, const struct unwind_position *b)
+static inline bool stack_unwind_is_same(const struct unwind_position *a,
+                                        const struct unwind_position *b)
 {
     return a->site == b->site && a->stack == b->stack && a->frame == b->frame;
 }
 
-static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_unwind_cache *mine, struct poet_heap_where where,
-                        const uintptr_t *frame)
+static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_unwind_cache *mine,
+                                     struct poet_heap_where where, const uintptr_t *frame)
 {
     struct unwind_position at = {frame[1] - 1, (uintptr_t)(frame + 2), frame[0]};
     uintptr_t told_end = LIKELY(!where.stacks) ? 0 : poet_heap_stack_end(at.stack);
@@ -129,7 +132,8 @@ static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_un
     do {
         while (before && mine->at[before - 1].stack < at.stack)
             before--;
-        if (before && stack_unwind_is_same(&mine->at[before - 1], &at) && before + w->count <= HEAP_DEPTH) {
+        if (before && stack_unwind_is_same(&mine->at[before - 1], &at) &&
+            before + w->count <= HEAP_DEPTH) {
             if (LIKELY(stack_unwind_is_above(mine, before - 1))) {
                 w->same = before;
                 w->end = HEAP_NODE_WHOLE;
@@ -142,11 +146,13 @@ static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_un
             return;
         }
         w->at[w->count] = at;
-    } while (end ? stack_unwind_step(&at, &w->saved[w->count++], end, told_end, &w->end) : (w->count++, false));
+    } while (end ? stack_unwind_step(&at, &w->saved[w->count++], end, told_end, &w->end)
+                 : (w->count++, false));
 }
 
 /* Down again from where it is as it was the last time. */
-static inline uint32_t stack_unwind_node(void *heap, struct stack_unwind_cache *mine, const struct stack_walk *w)
+static inline uint32_t stack_unwind_node(void *heap, struct stack_unwind_cache *mine,
+                                         const struct stack_walk *w)
 {
     uint32_t n = w->same + w->count, node = w->same ? mine->node[w->same - 1] : (uint32_t)w->end;
     for (uint32_t i = w->same, k = w->count; i < n; i++) {
@@ -163,7 +169,8 @@ static inline uint32_t stack_unwind_node(void *heap, struct stack_unwind_cache *
 
 /* ---- by the calls that the thread measures ---- */
 
-static __attribute__((noinline)) uint32_t stack_unwind_node_of_calls(void *heap, uint64_t context, uint64_t site)
+static __attribute__((noinline)) uint32_t stack_unwind_node_of_calls(void *heap, uint64_t context,
+                                                                     uint64_t site)
 {
     uint64_t calls[HEAP_DEPTH - 1];
     uint32_t n = poet_heap_calls(context, calls, HEAP_DEPTH - 1);
@@ -174,8 +181,8 @@ static __attribute__((noinline)) uint32_t stack_unwind_node_of_calls(void *heap,
 }
 
 /* Where the stack is one that cannot be walked; 0: nothing is known of its calls either. */
-static __attribute__((noinline)) uint32_t stack_unwind_profile_node(void *heap, struct stack_unwind_cache *mine,
-                                                   uint64_t site)
+static __attribute__((noinline)) uint32_t
+stack_unwind_profile_node(void *heap, struct stack_unwind_cache *mine, uint64_t site)
 {
     uint64_t context = poet_heap_context();
     uint32_t k = (uint32_t)(site ^ site >> 8 ^ context * 7) % STACK_UNWIND_CACHED;
@@ -188,14 +195,15 @@ static __attribute__((noinline)) uint32_t stack_unwind_profile_node(void *heap, 
     return mine->known[k].node = stack_unwind_node_of_calls(heap, context, site);
 }
 
-uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine, struct poet_heap_where where,
-                  const uintptr_t *frame)
+uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
+                               struct poet_heap_where where, const uintptr_t *frame)
 {
     if (!LIKELY(!stack_unwind_is_own(frame[1] - 1)))
         return stack_table_find_node(heap, HEAP_NODE_OWN, frame[1] - 1);
     struct stack_walk w;
     stack_unwind_walk(&w, mine, where, frame);
     bool whole = w.end != HEAP_NODE_UNKNOWN || w.count > 1;
-    uint32_t node = LIKELY(whole || !where.measures) ? 0 : stack_unwind_profile_node(heap, mine, frame[1] - 1);
+    uint32_t node =
+        LIKELY(whole || !where.measures) ? 0 : stack_unwind_profile_node(heap, mine, frame[1] - 1);
     return node ? node : stack_unwind_node(heap, mine, &w);
 }

@@ -32,8 +32,8 @@ struct stack_unwind_cache {
 
 void stack_unwind_begin(void); /* by the first thread */
 /* frame: of the function that was called and whose caller is to be known; site: within that call. */
-uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine, struct poet_heap_where where,
-                  const uintptr_t *frame);
+uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
+                               struct poet_heap_where where, const uintptr_t *frame);
 
 /* Where one place of a stack is as it was, what is above it can be compared without finding it anew: who called is
  * where it was, and so is the frame pointer. */
@@ -49,8 +49,8 @@ static inline bool stack_unwind_is_above(const struct stack_unwind_cache *mine, 
 }
 
 /* Most often it is as the last one was. */
-static inline uint32_t stack_unwind_find_node(void *heap, struct stack_unwind_cache *mine, struct poet_heap_where where,
-                                 const uintptr_t *frame)
+static inline uint32_t stack_unwind_find_node(void *heap, struct stack_unwind_cache *mine,
+                                              struct poet_heap_where where, const uintptr_t *frame)
 {
     if (__builtin_expect(mine->count != 0 && mine->end == HEAP_NODE_WHOLE, 1)) {
         uint32_t last = mine->count - 1;

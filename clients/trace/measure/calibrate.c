@@ -61,7 +61,8 @@ void calibration_run(struct traced_thread *t, struct thread_profile *m)
     if (atomic_load(&t->queue->wanted) & WANTED_EVERY)
         call_log_rehearse(m);
     t->measured = m;
-    for (unsigned i = 0; i < LEAST_ROUNDS || (i < ROUNDS && tracer_clock_now() - from < MOST_NS); i++) {
+    for (unsigned i = 0; i < LEAST_ROUNDS || (i < ROUNDS && tracer_clock_now() - from < MOST_NS);
+         i++) {
         uint64_t took = calibration_one_round(m), all = sum_of(&contexts_of(m)[1].real);
         if (took < least) {
             least = took;

@@ -63,14 +63,17 @@ void measurement_choice_await(void)
     if ((!file && !asks) || !t || !t->queue || server_needs_socket || !server_takes_metrics)
         return;
     if (asks)
-        stderr_log_print("waits, at most %u s, until somebody chooses what is measured: the viewer, or poet meters --set",
+        stderr_log_print(
+            "waits, at most %u s, until somebody chooses what is measured: the viewer, or poet meters --set",
             ASK_MS / 1000);
     uint32_t wanted = measurement_choice_poll(t, asks ? ASK_MS : FILE_MS);
     if (!(wanted & WANTED_CHOSEN) && asks)
         stderr_log_print("nobody chose what is measured: the program begins");
     else if (wanted & WANTED_BROKEN)
-        stderr_log_print_once("POET_METERS: @%.200s: nothing of it is taken: poet check says what is wrong with it",
+        stderr_log_print_once(
+            "POET_METERS: @%.200s: nothing of it is taken: poet check says what is wrong with it",
             file);
     else if (!(wanted & WANTED_CHOSEN))
-        stderr_log_print_once("POET_METERS: @%.200s: the server has not read it yet: the program begins", file);
+        stderr_log_print_once(
+            "POET_METERS: @%.200s: the server has not read it yet: the program begins", file);
 }

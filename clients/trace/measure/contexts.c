@@ -7,19 +7,21 @@
 #define OTHERS 4096u
 #define LOOKED_THROUGH 64u /* where there is no more room, so that nobody waits for a long list */
 
-static struct profile_region_context *context_tree_get(const struct thread_profile *m, uint32_t context)
+static struct profile_region_context *context_tree_get(const struct thread_profile *m,
+                                                       uint32_t context)
 {
     return &contexts_of(m)[context];
 }
 
 void (*_Atomic call_stack_on_new_function)(uintptr_t function);
 
-static uint32_t context_tree_search(const struct thread_profile *m, uint32_t parent, uint64_t function, uint64_t site,
-                       uint32_t scope, uint32_t most)
+static uint32_t context_tree_search(const struct thread_profile *m, uint32_t parent,
+                                    uint64_t function, uint64_t site, uint32_t scope, uint32_t most)
 {
     uint32_t c = __atomic_load_n(&context_tree_get(m, parent)->child, __ATOMIC_RELAXED);
     for (; c && most--; c = context_tree_get(m, c)->sibling)
-        if (context_tree_get(m, c)->function == function && context_tree_get(m, c)->site == site && context_tree_get(m, c)->scope == scope)
+        if (context_tree_get(m, c)->function == function && context_tree_get(m, c)->site == site &&
+            context_tree_get(m, c)->scope == scope)
             return c;
     return 0;
 }
@@ -29,7 +31,8 @@ static uint32_t context_tree_outermost(const struct thread_profile *m, uint32_t 
 {
     const struct profile_region_context *c = context_tree_get(m, context);
     for (uint32_t up = c->parent; up; up = context_tree_get(m, up)->parent)
-        if (context_tree_get(m, up)->function == c->function && context_tree_get(m, up)->scope == c->scope)
+        if (context_tree_get(m, up)->function == c->function &&
+            context_tree_get(m, up)->scope == c->scope)
             return up;
     return context;
 }
@@ -44,15 +47,16 @@ static uint32_t context_tree_first(struct thread_profile *m, uint32_t context)
         if (atomic_compare_exchange_strong(&m->firsts[(hash + i) % FIRST_CONTEXTS], &there,
                                            context))
             return context;
-        if (context_tree_get(m, there)->function == c->function && context_tree_get(m, there)->scope == c->scope)
+        if (context_tree_get(m, there)->function == c->function &&
+            context_tree_get(m, there)->scope == c->scope)
             return there;
     }
     return context;
 }
 
 /* 0: there is no more room.  A handler may make others meanwhile. */
-static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint64_t function, uint64_t site,
-                     uint32_t scope, uint32_t room)
+static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint64_t function,
+                                 uint64_t site, uint32_t scope, uint32_t room)
 {
     if (atomic_load(&m->next) >= room)
         return 0;
@@ -78,7 +82,8 @@ static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint
     while (!__atomic_compare_exchange_n(first, &new->sibling, c, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
-    void (*meet)(uintptr_t) = atomic_load_explicit(&call_stack_on_new_function, memory_order_relaxed);
+    void (*meet)(uintptr_t) =
+        atomic_load_explicit(&call_stack_on_new_function, memory_order_relaxed);
     if (meet && (scope == SCOPE_FUNCTION || scope == SCOPE_COUNTED))
         meet((uintptr_t)function);
     return c;
@@ -100,12 +105,14 @@ static uint32_t context_tree_others_root(struct thread_profile *m)
  * may make a second one of a function. */
 static uint32_t context_tree_find_other(struct thread_profile *m, uint64_t function, uint32_t scope)
 {
-    uint32_t parent = context_tree_others_root(m), hash = (uint32_t)(function * 0x9e3779b97f4a7c15u >> 40);
+    uint32_t parent = context_tree_others_root(m),
+             hash = (uint32_t)(function * 0x9e3779b97f4a7c15u >> 40);
     sum_add(&m->head->folded, 1);
     for (uint32_t i = 0; i < OTHER_CONTEXTS; i++) {
         _Atomic uint32_t *known = &m->others[(hash + i) % OTHER_CONTEXTS];
         uint32_t c = atomic_load(known), none = 0;
-        if (c && context_tree_get(m, c)->function == function && context_tree_get(m, c)->scope == scope)
+        if (c && context_tree_get(m, c)->function == function &&
+            context_tree_get(m, c)->scope == scope)
             return c;
         if (c)
             continue;
@@ -117,16 +124,18 @@ static uint32_t context_tree_find_other(struct thread_profile *m, uint64_t funct
     return parent;
 }
 
-uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t function, uint64_t site,
-                      uint32_t scope)
+uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t function,
+                           uint64_t site, uint32_t scope)
 {
     bool full = atomic_load(&m->next) >= REGION_CONTEXTS - OTHERS;
-    uint32_t c = context_tree_search(m, parent, function, site, scope, full ? LOOKED_THROUGH : REGION_CONTEXTS);
+    uint32_t c = context_tree_search(m, parent, function, site, scope,
+                                     full ? LOOKED_THROUGH : REGION_CONTEXTS);
     c = c ? c : context_tree_add(m, parent, function, site, scope, REGION_CONTEXTS - OTHERS);
     if (!c)
         return context_tree_find_other(m, function, scope);
-    atomic_store_explicit(scope == SCOPE_COUNTED ? context_tree_cached_counted(m, parent, function, site)
-                                                 : context_tree_cached(m, parent, function, site),
+    atomic_store_explicit(scope == SCOPE_COUNTED
+                              ? context_tree_cached_counted(m, parent, function, site)
+                              : context_tree_cached(m, parent, function, site),
                           c, memory_order_relaxed);
     return c;
 }

@@ -21,7 +21,8 @@ static uint64_t cpu_clock_read_ns(void)
 
 static uint64_t cpu_clock_timestamp(const struct traced_thread *t)
 {
-    return t->queue->clock == QUEUE_CLOCK_TICKS ? CLOCK_TICKS() : tracer_clock_now_in_unit(t->queue->clock);
+    return t->queue->clock == QUEUE_CLOCK_TICKS ? CLOCK_TICKS()
+                                                : tracer_clock_now_in_unit(t->queue->clock);
 }
 
 /* So large that reading the clock takes no more than a twentieth of it. */
@@ -54,7 +55,7 @@ void cpu_clock_want(struct traced_thread *t, bool wanted)
 struct activity_record cpu_clock_now(struct traced_thread *t)
 {
     struct activity_record head = {.what = ACTIVITY_CPU,
-                                 .cpu_ns = t->cpu_had + (cpu_clock_read_ns() - t->cpu_since)};
+                                   .cpu_ns = t->cpu_had + (cpu_clock_read_ns() - t->cpu_since)};
     if (t->cpu_anew && !t->task)
         head.what |= ACTIVITY_CPU_ANEW;
     return head;

@@ -65,7 +65,8 @@ uint32_t activity_size(struct thread_profile *m, bool wanted)
 static struct code_segment activity_segment(const struct thread_profile *m, uint32_t step)
 {
     const struct activity_step *did = &m->did[step];
-    return (struct code_segment){step == ACTIVITY_REST_STEP ? ACTIVITY_REST : step, did->calls, did->ticks};
+    return (struct code_segment){step == ACTIVITY_REST_STEP ? ACTIVITY_REST : step, did->calls,
+                                 did->ticks};
 }
 
 /* The one in which it is comes last. */
@@ -78,7 +79,7 @@ static struct code_segment activity_get(const struct thread_profile *m, uint32_t
 }
 
 void activity_write(struct thread_profile *m, uint32_t size, uint32_t context, uint64_t now,
-               struct ring_slot *(*at)(void *context, uint64_t i), void *queue)
+                    struct ring_slot *(*at)(void *context, uint64_t i), void *queue)
 {
     uint32_t count =
         (uint32_t)((size - sizeof(struct activity_record)) / sizeof(struct code_segment));

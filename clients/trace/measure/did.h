@@ -50,7 +50,7 @@ static inline void activity_switch(struct thread_profile *m, uint64_t now, uint3
  * happens in between but handlers. */
 uint32_t activity_size(struct thread_profile *m, bool wanted);
 void activity_write(struct thread_profile *m, uint32_t size, uint32_t context, uint64_t now,
-               struct ring_slot *(*at)(void *context, uint64_t i), void *queue);
+                    struct ring_slot *(*at)(void *context, uint64_t i), void *queue);
 /* A record without them was made: the thread is in the step that was told last, or nothing can be told of what it did. */
 void activity_skip(struct thread_profile *m, uint64_t now);
 

@@ -39,16 +39,16 @@ static bool call_log_send_ring(int fd, const struct traced_thread *t)
 static struct call_records_head *call_log_create_ring(const struct traced_thread *t, uint32_t clock)
 {
     int fd = queue_memory(CALL_RECORDS_MAP_BYTES);
-    void *memory = fd < 0
-                       ? MAP_FAILED
-                       : mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *memory =
+        fd < 0 ? MAP_FAILED
+               : mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     struct call_records_head *ring = NULL;
     if (memory != MAP_FAILED) {
         ring = memory;
         *ring = (struct call_records_head){.magic = CALL_RECORDS_MAGIC,
-                                      .version = CALL_RECORDS_VERSION,
-                                      .thread = trace_line_index(t->own),
-                                      .clock = clock};
+                                           .version = CALL_RECORDS_VERSION,
+                                           .thread = trace_line_index(t->own),
+                                           .clock = clock};
         if (!call_log_send_ring(fd, t)) {
             munmap(memory, CALL_RECORDS_MAP_BYTES);
             ring = NULL;
@@ -64,7 +64,8 @@ static bool call_log_may_have(const struct traced_thread *t, struct thread_profi
     if (m->every_later && m->every_later != NEVER)
         m->every_later--;
     return t && seccomp_allows(ALLOWED_QUEUES) && t->measured == m && !t->busy && !m->every_later &&
-           server_takes_call_records && t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+           server_takes_call_records &&
+           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
 }
 
 /* No handler comes in between: its calls are to be written down, too. */
@@ -105,13 +106,15 @@ static inline uint64_t call_log_reserve(struct call_records_head *ring)
 
 static inline void call_log_write_word(struct call_records_head *ring, uint64_t word)
 {
-    atomic_store_explicit(&call_records_words(ring)[call_log_reserve(ring) % CALL_RECORDS_WORDS], word,
-                          memory_order_release);
+    atomic_store_explicit(&call_records_words(ring)[call_log_reserve(ring) % CALL_RECORDS_WORDS],
+                          word, memory_order_release);
 }
 
-static __attribute__((noinline)) bool call_log_check_space(struct thread_profile *m, uint64_t needed)
+static __attribute__((noinline)) bool call_log_check_space(struct thread_profile *m,
+                                                           uint64_t needed)
 {
-    m->every_room = atomic_load_explicit(&m->every->taken, memory_order_acquire) + CALL_RECORDS_WORDS;
+    m->every_room =
+        atomic_load_explicit(&m->every->taken, memory_order_acquire) + CALL_RECORDS_WORDS;
     return needed <= m->every_room;
 }
 
@@ -128,13 +131,14 @@ static __attribute__((noinline, cold)) void call_log_append_lost(struct thread_p
         call_log_write_word(m->every, call_record_word(0, false, lost));
 }
 
-static inline size_t call_log_number(const struct thread_profile *m, const struct profile_region_frame *frame)
+static inline size_t call_log_number(const struct thread_profile *m,
+                                     const struct profile_region_frame *frame)
 {
     return (size_t)(frame - frames_of(m));
 }
 
-void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context,
-                 uint64_t now)
+void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame,
+                    uint32_t context, uint64_t now)
 {
     size_t number = call_log_number(m, frame);
     m->every_told[number] = 0;
@@ -152,7 +156,8 @@ void call_log_begin(struct thread_profile *m, const struct profile_region_frame 
     m->every_told[number] = 1;
 }
 
-void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context, uint64_t now)
+void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame,
+                  uint32_t context, uint64_t now)
 {
     size_t number = call_log_number(m, frame);
     if (!m->every_told[number])
@@ -181,8 +186,8 @@ void call_log_forked(struct thread_profile *m)
 
 bool call_log_rehearse(struct thread_profile *m)
 {
-    void *memory =
-        mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     m->every = memory == MAP_FAILED ? NULL : memory;
     m->every_room = CALL_RECORDS_WORDS;
     return m->every != NULL;

@@ -9,10 +9,10 @@
 #pragma GCC visibility push(hidden)
 
 /* A call has begun in a frame, at that time; and the call in it has ended. */
-void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context,
-                 uint64_t now);
-void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame, uint32_t context,
-               uint64_t now);
+void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame,
+                    uint32_t context, uint64_t now);
+void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame,
+                  uint32_t context, uint64_t now);
 /* The thread ends: the ring is the server's alone; in a child after fork it is the parent's. */
 void call_log_leave(struct thread_profile *m);
 void call_log_forked(struct thread_profile *m);

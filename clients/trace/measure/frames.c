@@ -25,16 +25,19 @@ static inline uint64_t call_stack_elapsed(uint64_t from, uint64_t to)
 /* Ticks that the thread has run, by its last look.  A look takes a while: what it says, and all else, is then true of
  * that moment, *now. */
 static inline uint64_t call_stack_cpu_time(struct thread_profile *m, uint32_t wanted,
-                              const struct profile_region_frame *innermost, uint64_t *now)
+                                           const struct profile_region_frame *innermost,
+                                           uint64_t *now)
 {
-    if (wanted & WANTED_CPU && !LIKELY(call_stack_elapsed(m->last, *now) <= m->gap) && cpu_gap_check(m, innermost))
+    if (wanted & WANTED_CPU && !LIKELY(call_stack_elapsed(m->last, *now) <= m->gap) &&
+        cpu_gap_check(m, innermost))
         *now = m->last;
     else
         m->last = *now;
     return *now - m->off;
 }
 
-static inline void call_stack_update_range(_Atomic uint64_t *least, _Atomic uint64_t *most, uint64_t value)
+static inline void call_stack_update_range(_Atomic uint64_t *least, _Atomic uint64_t *most,
+                                           uint64_t value)
 {
     if (!LIKELY(value >= sum_of(least)))
         sum_set(least, value);
@@ -46,7 +49,8 @@ static inline void call_stack_update_range(_Atomic uint64_t *least, _Atomic uint
 
 /* While a timed call begins or ends: where its frame is, so that a jump out of a handler that came
  * in between is known to have left that half done (mend). */
-static inline uint64_t call_stack_change_begin(struct thread_profile *m, const struct profile_region_frame *f)
+static inline uint64_t call_stack_change_begin(struct thread_profile *m,
+                                               const struct profile_region_frame *f)
 {
     uint64_t outer = m->changing;
     m->changing = f->stack;
@@ -63,15 +67,17 @@ static inline void call_stack_change_end(struct thread_profile *m, uint64_t oute
 /* ---- a call begins ---- */
 
 /* Short ways have no calls but last ones, so that nothing need be kept for them: not within the gap. */
-static inline bool call_stack_within_gap(const struct thread_profile *m, uint32_t wanted, uint64_t now)
+static inline bool call_stack_within_gap(const struct thread_profile *m, uint32_t wanted,
+                                         uint64_t now)
 {
     return !(wanted & WANTED_CPU) || call_stack_elapsed(m->last, now) <= m->gap;
 }
 
 /* What is done at the begin of timed calls where it is wanted.  (What it is given lies where time_begin has it.) */
-static __attribute__((noinline)) void call_stack_begin_extra(struct thread_profile *m, uint32_t wanted,
-                                                    uint64_t now, const struct profile_region_frame *f,
-                                                    uint32_t context)
+static __attribute__((noinline)) void call_stack_begin_extra(struct thread_profile *m,
+                                                             uint32_t wanted, uint64_t now,
+                                                             const struct profile_region_frame *f,
+                                                             uint32_t context)
 {
     if (wanted & WANTED_EVERY)
         call_log_begin(m, f, context, now);
@@ -80,9 +86,9 @@ static __attribute__((noinline)) void call_stack_begin_extra(struct thread_profi
 }
 
 /* Where that is left half done, a time may be lost; none counts twice. */
-static inline void call_stack_enter(struct thread_profile *m, uint32_t wanted, struct profile_region_frame *up,
-                         struct profile_region_frame *f, uint32_t context, uint64_t now, uint64_t ran,
-                         uint64_t outer)
+static inline void call_stack_enter(struct thread_profile *m, uint32_t wanted,
+                                    struct profile_region_frame *up, struct profile_region_frame *f,
+                                    uint32_t context, uint64_t now, uint64_t ran, uint64_t outer)
 {
     uint64_t own = call_stack_elapsed(up->ran, ran);
     up->ran = ran;
@@ -97,10 +103,11 @@ static inline void call_stack_enter(struct thread_profile *m, uint32_t wanted, s
         call_stack_begin_extra(m, wanted, now, f, context);
 }
 
-static __attribute__((noinline)) void call_stack_time_begin_slow(struct thread_profile *m, uint32_t wanted,
-                                                           struct profile_region_frame *up,
-                                                           struct profile_region_frame *f, uint32_t context,
-                                                           uint64_t outer)
+static __attribute__((noinline)) void call_stack_time_begin_slow(struct thread_profile *m,
+                                                                 uint32_t wanted,
+                                                                 struct profile_region_frame *up,
+                                                                 struct profile_region_frame *f,
+                                                                 uint32_t context, uint64_t outer)
 {
     uint64_t now = thread_profile_ticks(m), ran = call_stack_cpu_time(m, wanted, up, &now);
     if (!sum_of(&up->began)) {
@@ -112,9 +119,9 @@ static __attribute__((noinline)) void call_stack_time_begin_slow(struct thread_p
     call_stack_enter(m, wanted, up, f, context, now, ran, outer);
 }
 
-static __attribute__((noinline)) void call_stack_time_begin(struct thread_profile *m, uint32_t wanted,
-                                                 struct profile_region_frame *up, struct profile_region_frame *f,
-                                                 uint32_t context)
+static __attribute__((noinline)) void
+call_stack_time_begin(struct thread_profile *m, uint32_t wanted, struct profile_region_frame *up,
+                      struct profile_region_frame *f, uint32_t context)
 {
     uint64_t outer = call_stack_change_begin(m, f);
     contexts_of(m)[contexts_of(m)[context].first].open++;
@@ -129,8 +136,9 @@ static __attribute__((noinline)) void call_stack_time_begin(struct thread_profil
     call_stack_time_begin_slow(m, wanted, up, f, context, outer);
 }
 
-static uint32_t call_stack_count_call(struct thread_profile *m, const struct profile_region_frame *up, uint64_t function,
-                           uint64_t site, uint32_t scope)
+static uint32_t call_stack_count_call(struct thread_profile *m,
+                                      const struct profile_region_frame *up, uint64_t function,
+                                      uint64_t site, uint32_t scope)
 {
     uint32_t c = context_tree_find_cached(m, up->lands, function, site, scope);
     fast_path_count_call(&contexts_of(m)[c]);
@@ -138,8 +146,8 @@ static uint32_t call_stack_count_call(struct thread_profile *m, const struct pro
 }
 
 /* Too many are open: the call is counted, its time is its caller's. */
-static __attribute__((noinline)) void call_stack_enter_deep(struct thread_profile *m, uint64_t function,
-                                                 uint64_t site, uint32_t scope)
+static __attribute__((noinline)) void
+call_stack_enter_deep(struct thread_profile *m, uint64_t function, uint64_t site, uint32_t scope)
 {
     uint32_t c = call_stack_count_call(m, call_stack_top(m), function, site, scope);
     sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
@@ -155,9 +163,10 @@ static inline void look_for_child(struct thread_profile *m)
         frames_rejoin(m);
 }
 
-static inline __attribute__((always_inline)) void call_stack_push(struct thread_profile *m, uint32_t wanted,
-                                                       uint32_t depth, uint32_t c,
-                                                       uint64_t function, uint64_t stack)
+static inline __attribute__((always_inline)) void call_stack_push(struct thread_profile *m,
+                                                                  uint32_t wanted, uint32_t depth,
+                                                                  uint32_t c, uint64_t function,
+                                                                  uint64_t stack)
 {
     struct profile_region_frame *f = &frames_of(m)[depth];
     fast_path_push(m->head, f, depth, &contexts_of(m)[c], c, function, stack);
@@ -165,9 +174,10 @@ static inline __attribute__((always_inline)) void call_stack_push(struct thread_
         call_stack_time_begin(m, wanted, f - 1, f, c);
 }
 
-static __attribute__((noinline)) void call_stack_enter_slow(struct thread_profile *m, uint32_t wanted,
-                                                      uint64_t function, uint64_t site,
-                                                      uint32_t scope, uint64_t stack)
+static __attribute__((noinline)) void call_stack_enter_slow(struct thread_profile *m,
+                                                            uint32_t wanted, uint64_t function,
+                                                            uint64_t site, uint32_t scope,
+                                                            uint64_t stack)
 {
     look_for_child(m);
     if (m->ignored && excluded_function_is_within(m, stack)) {
@@ -182,19 +192,20 @@ static __attribute__((noinline)) void call_stack_enter_slow(struct thread_profil
     if (depth >= REGION_FRAMES)
         call_stack_enter_deep(m, function, site, scope);
     else
-        call_stack_push(m, wanted, depth, call_stack_count_call(m, call_stack_top(m), function, site, scope), function,
-             stack);
+        call_stack_push(m, wanted, depth,
+                        call_stack_count_call(m, call_stack_top(m), function, site, scope),
+                        function, stack);
 }
 
 /* What is not on the straight way is called last, so that nothing need be kept for it. */
-void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t site,
-                  uint32_t scope, uint64_t stack)
+void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function,
+                               uint64_t site, uint32_t scope, uint64_t stack)
 {
     uint32_t depth = call_stack_depth(m);
     const struct profile_region_frame *up = &frames_of(m)[depth - 1];
     if (LIKELY(depth < m->room && stack - CALL_STACK_SLACK <= up->stack)) {
-        uint32_t c =
-            atomic_load_explicit(context_tree_cached(m, up->lands, function, site), memory_order_relaxed);
+        uint32_t c = atomic_load_explicit(context_tree_cached(m, up->lands, function, site),
+                                          memory_order_relaxed);
         struct profile_region_context *to = &contexts_of(m)[c];
         if (LIKELY(context_tree_is(to, up->lands, function, site))) {
             fast_path_count_call(to);
@@ -205,8 +216,8 @@ void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64
     call_stack_enter_slow(m, wanted, function, site, scope, stack);
 }
 
-void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context, uint64_t function,
-                  uint64_t stack)
+void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context,
+                       uint64_t function, uint64_t stack)
 {
     if (call_stack_depth(m) < REGION_FRAMES)
         call_stack_push(m, wanted, call_stack_depth(m), context, function, stack);
@@ -222,12 +233,12 @@ bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted)
 /* ---- a call ends ---- */
 
 /* It has ended from the first store on, so that no time counts twice where that is left half done. */
-static inline __attribute__((always_inline)) void call_stack_time_end(struct thread_profile *m,
-                                                           struct profile_region_frame *f,
-                                                           struct profile_region_context *of, uint64_t now,
-                                                           uint64_t ran, bool every)
+static inline __attribute__((always_inline)) void
+call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
+                    struct profile_region_context *of, uint64_t now, uint64_t ran, bool every)
 {
-    uint64_t own = sum_of(&f->own) + call_stack_elapsed(f->ran, ran), real = call_stack_elapsed(sum_of(&f->began), now),
+    uint64_t own = sum_of(&f->own) + call_stack_elapsed(f->ran, ran),
+             real = call_stack_elapsed(sum_of(&f->began), now),
              outer = call_stack_change_begin(m, f);
     sum_set(&f->began, 0);
     if (LIKELY(f != frames_of(m)))
@@ -247,9 +258,10 @@ static inline __attribute__((always_inline)) void call_stack_time_end(struct thr
 }
 
 /* every: it may be that each call is written down. */
-static inline __attribute__((always_inline)) void call_stack_pop(struct thread_profile *m, struct profile_region_frame *f,
-                                                        uint32_t depth, uint64_t now, uint64_t ran,
-                                                        bool every)
+static inline __attribute__((always_inline)) void call_stack_pop(struct thread_profile *m,
+                                                                 struct profile_region_frame *f,
+                                                                 uint32_t depth, uint64_t now,
+                                                                 uint64_t ran, bool every)
 {
     struct profile_region_context *of =
         &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)];
@@ -285,8 +297,8 @@ void frames_rejoin(struct thread_profile *m)
 uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue, uint64_t *ran)
 {
     uint64_t now = thread_profile_ticks(m);
-    *ran =
-        call_stack_cpu_time(m, atomic_load_explicit(&queue->wanted, memory_order_relaxed), call_stack_top(m), &now);
+    *ran = call_stack_cpu_time(m, atomic_load_explicit(&queue->wanted, memory_order_relaxed),
+                               call_stack_top(m), &now);
     return now;
 }
 
@@ -295,8 +307,9 @@ void call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran)
     struct profile_region_frame *f = call_stack_top(m);
     m->paused = true;
     if (sum_of(&f->began))
-        call_stack_time_end(m, f, &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)],
-                 now, ran, true);
+        call_stack_time_end(
+            m, f, &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)], now,
+            ran, true);
     fast_path_set_depth(m->head, (uint32_t)(f - frames_of(m)));
 }
 
@@ -315,16 +328,19 @@ void call_stack_base_leave(struct thread_profile *m, uint64_t ran)
     }
     fast_path_set_depth(m->head, (uint32_t)(f - frames_of(m)));
     if (m->stepping) /* it goes on where it was, after whatever it called there */
-        activity_switch(m, m->since,
-               2 * atomic_load_explicit(&call_stack_top(m)->context, memory_order_relaxed));
+        activity_switch(
+            m, m->since,
+            2 * atomic_load_explicit(&call_stack_top(m)->context, memory_order_relaxed));
 }
 
 /* Since a call ended without its end being seen. */
-static struct profile_region_frame *call_stack_cut_above(struct thread_profile *m, uint32_t wanted, struct profile_region_frame *f)
+static struct profile_region_frame *call_stack_cut_above(struct thread_profile *m, uint32_t wanted,
+                                                         struct profile_region_frame *f)
 {
     if (call_stack_top(m) <= f)
         return f;
-    uint64_t now = thread_profile_ticks(m), ran = call_stack_cpu_time(m, wanted, call_stack_top(m), &now);
+    uint64_t now = thread_profile_ticks(m),
+             ran = call_stack_cpu_time(m, wanted, call_stack_top(m), &now);
     while (call_stack_top(m) > f)
         call_stack_drop(m, now, ran);
     return f;
@@ -356,15 +372,19 @@ call_stack_find_ended(struct thread_profile *m, uint32_t wanted, uint64_t functi
     return NULL;
 }
 
-static __attribute__((noinline)) void call_stack_exit_timed_slow(struct thread_profile *m, uint32_t wanted,
-                                                           struct profile_region_frame *f, uint32_t depth)
+static __attribute__((noinline)) void call_stack_exit_timed_slow(struct thread_profile *m,
+                                                                 uint32_t wanted,
+                                                                 struct profile_region_frame *f,
+                                                                 uint32_t depth)
 {
     uint64_t now = thread_profile_ticks_later(m), ran = call_stack_cpu_time(m, wanted, f, &now);
     call_stack_pop(m, f, depth, now, ran, true);
 }
 
-static __attribute__((noinline)) void call_stack_exit_timed(struct thread_profile *m, uint32_t wanted,
-                                                 struct profile_region_frame *f, uint32_t depth)
+static __attribute__((noinline)) void call_stack_exit_timed(struct thread_profile *m,
+                                                            uint32_t wanted,
+                                                            struct profile_region_frame *f,
+                                                            uint32_t depth)
 {
     if (LIKELY(thread_profile_clock_is_ticks() && !m->every)) {
         uint64_t now = thread_profile_ticks_from();
@@ -378,7 +398,8 @@ static __attribute__((noinline)) void call_stack_exit_timed(struct thread_profil
 }
 
 /* An ignored call may have ended unseen, by a jump. */
-static bool call_stack_ends_within_ignored(struct thread_profile *m, uint64_t function, uint64_t stack)
+static bool call_stack_ends_within_ignored(struct thread_profile *m, uint64_t function,
+                                           uint64_t stack)
 {
     if (!excluded_function_is_within(m, stack))
         return false;
@@ -387,8 +408,8 @@ static bool call_stack_ends_within_ignored(struct thread_profile *m, uint64_t fu
     return true;
 }
 
-static __attribute__((noinline)) void call_stack_exit_slow(struct thread_profile *m, uint32_t wanted,
-                                                     uint64_t function, uint64_t stack)
+static __attribute__((noinline)) void
+call_stack_exit_slow(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t stack)
 {
     look_for_child(m);
     if (m->ignored && call_stack_ends_within_ignored(m, function, stack))
@@ -406,7 +427,8 @@ static __attribute__((noinline)) void call_stack_exit(struct thread_profile *m, 
     activity_switch(m, thread_profile_ticks(m), 2 * context + 1);
 }
 
-void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t stack)
+void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_t function,
+                              uint64_t stack)
 {
     uint32_t depth = call_stack_depth(m);
     struct profile_region_frame *f = &frames_of(m)[depth - 1];
@@ -441,7 +463,8 @@ void call_stack_scope_exit(struct thread_profile *m, uint32_t wanted, uint32_t s
 
 /* ---- calls that have ended unseen ---- */
 
-static uint32_t call_stack_first_in(const struct thread_profile *m, const struct profile_region_frame *f)
+static uint32_t call_stack_first_in(const struct thread_profile *m,
+                                    const struct profile_region_frame *f)
 {
     return contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)].first;
 }
@@ -456,30 +479,36 @@ static uint32_t call_stack_count_open(const struct thread_profile *m, uint32_t f
 }
 
 /* What frames up to the one that was the innermost counted, half done, in the functions that they were of. */
-static void call_stack_repair_counts(struct thread_profile *m, const struct profile_region_frame *innermost)
+static void call_stack_repair_counts(struct thread_profile *m,
+                                     const struct profile_region_frame *innermost)
 {
     m->changing = 0;
     for (const struct profile_region_frame *f = call_stack_top(m) + 1; f <= innermost; f++)
-        contexts_of(m)[call_stack_first_in(m, f)].open = call_stack_count_open(m, call_stack_first_in(m, f));
+        contexts_of(m)[call_stack_first_in(m, f)].open =
+            call_stack_count_open(m, call_stack_first_in(m, f));
 }
 
 /* What began or ended when a handler came in between goes on no more: the jump is to further up. */
 static bool call_stack_is_left(uint64_t half_done, uint64_t stack, const stack_t *other)
 {
-    return half_done && (excluded_function_is_on_stack(other, half_done) == excluded_function_is_on_stack(other, stack)
+    return half_done && (excluded_function_is_on_stack(other, half_done) ==
+                                 excluded_function_is_on_stack(other, stack)
                              ? half_done < stack
                              : !excluded_function_is_on_stack(other, stack));
 }
 
 /* (Since when the caller of one that is half done has run itself is not known: from now on.) */
-static void call_stack_drop_below(struct thread_profile *m, uint32_t wanted, uint64_t stack, stack_t other,
-                       bool half_done)
+static void call_stack_drop_below(struct thread_profile *m, uint32_t wanted, uint64_t stack,
+                                  stack_t other, bool half_done)
 {
-    uint64_t now = thread_profile_ticks(m), ran = call_stack_cpu_time(m, wanted, call_stack_top(m), &now);
+    uint64_t now = thread_profile_ticks(m),
+             ran = call_stack_cpu_time(m, wanted, call_stack_top(m), &now);
     for (;;) {
         const struct profile_region_frame *f = call_stack_top(m);
-        bool here = excluded_function_is_on_stack(&other, f->stack) == excluded_function_is_on_stack(&other, stack);
-        if (f->stack == OUTERMOST || (here ? f->stack >= stack : excluded_function_is_on_stack(&other, stack)))
+        bool here = excluded_function_is_on_stack(&other, f->stack) ==
+                    excluded_function_is_on_stack(&other, stack);
+        if (f->stack == OUTERMOST ||
+            (here ? f->stack >= stack : excluded_function_is_on_stack(&other, stack)))
             return;
         if (call_stack_depth(m) > REGION_FRAMES)
             fast_path_set_depth(m->head, REGION_FRAMES);
@@ -531,7 +560,8 @@ static void call_stack_leave_below(struct thread_profile *m, uint32_t wanted, ui
         call_stack_repair_counts(m, innermost);
 }
 
-static __attribute__((noinline)) void call_stack_leave_dead(struct thread_profile *m, uint32_t wanted, uint64_t stack)
+static __attribute__((noinline)) void call_stack_leave_dead(struct thread_profile *m,
+                                                            uint32_t wanted, uint64_t stack)
 {
     call_stack_leave_below(m, wanted, stack - CALL_STACK_SLACK);
 }

@@ -12,10 +12,11 @@
 
 /* A call of a function begins, or what else an enum region_scope says.  wanted: one of WANTED_CALLS is among it; site: where
  * it was called from, 0 not known; stack: the stack pointer, about. */
-void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t site,
-                  uint32_t scope, uint64_t stack);
+void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function,
+                               uint64_t site, uint32_t scope, uint64_t stack);
 /* The innermost call of that function has ended; where none is open, that is counted. */
-void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t stack);
+void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_t function,
+                              uint64_t stack);
 /* The innermost part of that scope, likewise. */
 void call_stack_scope_exit(struct thread_profile *m, uint32_t wanted, uint32_t scope);
 /* All that lie below a place on the stack: a jump to there has ended them. */
@@ -36,8 +37,8 @@ void call_stack_drop(struct thread_profile *m, uint64_t now, uint64_t ran);
 uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue, uint64_t *ran);
 /* The innermost one pauses: its time until now is told, but it has not ended; and it goes on, in that context. */
 void call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran);
-void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context, uint64_t function,
-                  uint64_t stack);
+void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context,
+                       uint64_t function, uint64_t stack);
 /* One more frame of the thread itself, under calls on another stack; false: there is no room.  And without it. */
 bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted);
 void call_stack_base_leave(struct thread_profile *m, uint64_t ran);
@@ -58,31 +59,32 @@ extern enum function_measurement (*_Atomic call_stack_filter)(uint64_t function)
 void call_stack_end_ignored(struct thread_profile *m);
 
 /* The number of a context below another one, made if need be: the same is wanted again and again. */
-uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t function, uint64_t site,
-                      uint32_t scope);
+uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t function,
+                           uint64_t site, uint32_t scope);
 
 static inline _Atomic uint32_t *context_tree_cached(struct thread_profile *m, uint32_t parent,
-                                              uint64_t function, uint64_t site)
+                                                    uint64_t function, uint64_t site)
 {
     return &m->known[((function >> 4) + site + parent * 0x9e3779b1u) % KNOWN_CONTEXTS];
 }
 
 /* Of calls that are counted only: no straight way looks there for the same function, so that none has a frame. */
-static inline _Atomic uint32_t *context_tree_cached_counted(struct thread_profile *m, uint32_t parent,
-                                                      uint64_t function, uint64_t site)
+static inline _Atomic uint32_t *context_tree_cached_counted(struct thread_profile *m,
+                                                            uint32_t parent, uint64_t function,
+                                                            uint64_t site)
 {
     return &m->known[(context_tree_cached(m, parent, function, site) - m->known) ^ 1];
 }
 
 /* It is that one; not the thread itself, which has no function; and no two scopes have the same ones. */
-static inline bool context_tree_is(const struct profile_region_context *is, uint32_t parent, uint64_t function,
-                              uint64_t site)
+static inline bool context_tree_is(const struct profile_region_context *is, uint32_t parent,
+                                   uint64_t function, uint64_t site)
 {
     return is->function == function && is->site == site && is->parent == parent;
 }
 
-static inline uint32_t context_tree_find_cached(struct thread_profile *m, uint32_t parent, uint64_t function,
-                                  uint64_t site, uint32_t scope)
+static inline uint32_t context_tree_find_cached(struct thread_profile *m, uint32_t parent,
+                                                uint64_t function, uint64_t site, uint32_t scope)
 {
     uint32_t c =
         atomic_load_explicit(context_tree_cached(m, parent, function, site), memory_order_relaxed);
@@ -95,7 +97,8 @@ static inline uint32_t context_tree_find_cached(struct thread_profile *m, uint32
  * Where that is short it is taken to have run; after a gap it looks at its processor clock how long it ran in all,
  * so that what was missed before comes in.  A look takes some hundred times as long as reading the counter. */
 #define GAP_NS 4000u
-bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *innermost); /* false: it is at it */
+bool cpu_gap_check(struct thread_profile *m,
+                   const struct profile_region_frame *innermost); /* false: it is at it */
 /* Another task goes on in its place on a thread of the system; and it goes on there, where its processor time is wanted. */
 void cpu_gap_leave(struct thread_profile *m, uint64_t now);
 void cpu_gap_return(struct thread_profile *m, uint64_t now);
@@ -115,7 +118,7 @@ static inline struct profile_region_frame *call_stack_top(const struct thread_pr
 /* The context whose time passes while that frame is the innermost one.  Of a call that a signal
  * handler found half begun, or half ended, no time is counted: it is the time of its caller. */
 static inline struct profile_region_context *frames_timed(const struct thread_profile *m,
-                                                  const struct profile_region_frame *f)
+                                                          const struct profile_region_frame *f)
 {
     while (f > frames_of(m) && !sum_of(&f->began))
         f--;

@@ -104,7 +104,8 @@ static void cpu_gap_set_blind(struct thread_profile *m)
 }
 
 /* It has not run for so long in all: that is the innermost call's. */
-static void cpu_gap_report_off(struct thread_profile *m, const struct profile_region_frame *innermost, uint64_t off)
+static void cpu_gap_report_off(struct thread_profile *m,
+                               const struct profile_region_frame *innermost, uint64_t off)
 {
     uint64_t more = off - m->off;
     m->off = off;
@@ -116,8 +117,9 @@ static void cpu_gap_report_off(struct thread_profile *m, const struct profile_re
 /* Until the last look, or the last call, all time is told already: no more than passed since then
  * comes in now, the rest where there is room for it, so that what ran and what did not is never more
  * than what passed. */
-static void cpu_gap_take_sample(struct thread_profile *m, const struct profile_region_frame *innermost,
-                      const struct cpu_gap_sample *look)
+static void cpu_gap_take_sample(struct thread_profile *m,
+                                const struct profile_region_frame *innermost,
+                                const struct cpu_gap_sample *look)
 {
     uint64_t off = cpu_gap_off_by(m, look), most = m->off;
     if ((int64_t)(look->ticks - m->last) > 0)
@@ -131,7 +133,8 @@ static void cpu_gap_take_sample(struct thread_profile *m, const struct profile_r
 
 /* A child of vfork runs in its parent's place, on a processor clock of its own: meanwhile the
  * parent does not run. */
-static void cpu_gap_sample_for_parent(struct thread_profile *m, const struct profile_region_frame *innermost)
+static void cpu_gap_sample_for_parent(struct thread_profile *m,
+                                      const struct profile_region_frame *innermost)
 {
     uint64_t now = thread_profile_ticks(m);
     vforked_seen(m, innermost);

@@ -40,14 +40,18 @@ void instrument_begin(void)
 #define STACK ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(void *))
 #define OUT_OF_LINE static __attribute__((noinline, cold))
 
-struct thread_profile *instrument_first_call(struct traced_thread *t) { return region_create(t) ? t->measured : NULL; }
+struct thread_profile *instrument_first_call(struct traced_thread *t)
+{
+    return region_create(t) ? t->measured : NULL;
+}
 
 static struct thread_profile *instrument_measured_thread(uint32_t *wanted)
 {
     struct traced_thread *t = thread_mine;
     if (!LIKELY(t != NULL))
         t = instrument_adopts ? thread_adopt_known() : NULL;
-    else if (!t->queue && instrument_adopts) /* a child of fork, whose line begins by its first call */
+    else if (!t->queue &&
+             instrument_adopts) /* a child of fork, whose line begins by its first call */
         t = thread_begin_child(t);
     return t ? instrument_get_measured(t, wanted) : NULL;
 }
@@ -59,16 +63,16 @@ OUT_OF_LINE void instrument_enter_slow(void *function, void *site, uint64_t stac
         others_enter(function, site);
     struct thread_profile *m = instrument_measured_thread(&wanted);
     if (m)
-        call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
-                     SCOPE_FUNCTION, stack);
+        call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)function,
+                                  (uint64_t)(uintptr_t)site, SCOPE_FUNCTION, stack);
 }
 
 /* (What these are given first lies where the hook had it, so that it is not moved.) */
-static __attribute__((noinline)) void instrument_enter_timed(void *function, void *site, struct thread_profile *m,
-                                                  uint32_t wanted)
+static __attribute__((noinline)) void
+instrument_enter_timed(void *function, void *site, struct thread_profile *m, uint32_t wanted)
 {
     call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
-                 SCOPE_FUNCTION, STACK);
+                              SCOPE_FUNCTION, STACK);
 }
 
 __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *site)
@@ -86,7 +90,7 @@ __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *s
     if (m && wanted & (WANTED_REAL | WANTED_CPU))
         instrument_enter_timed(function, site, m, wanted);
     else if (!LIKELY(m && fast_path_enter(m, (uint64_t)(uintptr_t)function,
-                                         (uint64_t)(uintptr_t)site, STACK)))
+                                          (uint64_t)(uintptr_t)site, STACK)))
         instrument_enter_slow(function, site, STACK);
 }
 
@@ -94,7 +98,8 @@ OUT_OF_LINE void instrument_exit_slow(void *function, void *site, uint64_t stack
 {
     const struct traced_thread *t = thread_mine;
     if (t && t->measured)
-        call_stack_function_exit(t->measured, instrument_wanted(t), (uint64_t)(uintptr_t)function, stack);
+        call_stack_function_exit(t->measured, instrument_wanted(t), (uint64_t)(uintptr_t)function,
+                                 stack);
     others_exit(function, site);
 }
 
@@ -116,7 +121,8 @@ void poet_scope(const char *name)
     struct thread_profile *m = name ? instrument_measured_thread(&wanted) : NULL;
     if (m)
         call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)name,
-                     (uint64_t)(uintptr_t)__builtin_return_address(0), SCOPE_NAMED, STACK);
+                                  (uint64_t)(uintptr_t)__builtin_return_address(0), SCOPE_NAMED,
+                                  STACK);
 }
 
 void poet_scope_end(void)

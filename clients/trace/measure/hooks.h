@@ -22,7 +22,8 @@ static inline uint32_t instrument_wanted(const struct traced_thread *t)
 
 /* What is measured of a thread whose calls are wanted now, and in *wanted what; NULL: nothing. */
 struct thread_profile *instrument_first_call(struct traced_thread *thread);
-static inline struct thread_profile *instrument_get_measured(struct traced_thread *t, uint32_t *wanted)
+static inline struct thread_profile *instrument_get_measured(struct traced_thread *t,
+                                                             uint32_t *wanted)
 {
     if (!t->queue)
         return NULL;

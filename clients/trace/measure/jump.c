@@ -26,7 +26,8 @@ static void leave_calls(const struct __jmp_buf_tag *to)
 {
     const struct traced_thread *t = thread_mine;
     if (t && t->measured)
-        call_stack_cut(t->measured, instrument_wanted(t), longjmp_get_stack(to) - 2 * sizeof(void *));
+        call_stack_cut(t->measured, instrument_wanted(t),
+                       longjmp_get_stack(to) - 2 * sizeof(void *));
 }
 #else
 static void leave_calls(const struct __jmp_buf_tag *to) { (void)to; }

@@ -10,10 +10,12 @@
 
 enum function_measurement (*_Atomic call_stack_filter)(uint64_t function);
 
-enum function_measurement excluded_function_measurement(const struct thread_profile *m, uint64_t function)
+enum function_measurement excluded_function_measurement(const struct thread_profile *m,
+                                                        uint64_t function)
 {
-    enum function_measurement (*pick)(uint64_t) = atomic_load_explicit(&call_stack_filter, memory_order_relaxed),
-              is = pick && !m->all ? pick(function) : MEASUREMENT_FULL;
+    enum function_measurement (*pick)(uint64_t) =
+        atomic_load_explicit(&call_stack_filter, memory_order_relaxed),
+                              is = pick && !m->all ? pick(function) : MEASUREMENT_FULL;
     return is == MEASUREMENT_FULL && throttle_is_throttled(m, function) ? MEASUREMENT_COUNTED : is;
 }
 
@@ -36,13 +38,15 @@ stack_t excluded_function_signal_stack(void)
 bool excluded_function_is_other_stack(const struct thread_profile *m, uint64_t stack)
 {
     stack_t other = excluded_function_signal_stack();
-    return excluded_function_is_on_stack(&other, stack) != excluded_function_is_on_stack(&other, m->ignored_stack);
+    return excluded_function_is_on_stack(&other, stack) !=
+           excluded_function_is_on_stack(&other, m->ignored_stack);
 }
 
 /* Else it is open no more: a jump has ended it. */
 bool excluded_function_is_within(struct thread_profile *m, uint64_t stack)
 {
-    if (LIKELY(stack <= m->ignored_stack + CALL_STACK_SLACK) || excluded_function_is_other_stack(m, stack))
+    if (LIKELY(stack <= m->ignored_stack + CALL_STACK_SLACK) ||
+        excluded_function_is_other_stack(m, stack))
         return true;
     call_stack_end_ignored(m);
     return false;
@@ -78,7 +82,8 @@ static void excluded_function_count_only(struct thread_profile *m, uint64_t func
 
 /* A function may become counted only while a call of it is open: until that ends, what it calls of itself directly has
  * frames, so that its end is told from theirs. */
-bool excluded_function_check(struct thread_profile *m, uint64_t function, uint64_t site, uint64_t stack)
+bool excluded_function_check(struct thread_profile *m, uint64_t function, uint64_t site,
+                             uint64_t stack)
 {
     enum function_measurement pick = excluded_function_measurement(m, function);
     if (pick == MEASUREMENT_EXCLUDED)

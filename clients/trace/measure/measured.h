@@ -81,7 +81,8 @@ struct thread_profile {
 };
 
 /* [0]: the thread itself, always open */
-static inline struct profile_region_frame *thread_profile_frames_in(struct profile_region_head *head)
+static inline struct profile_region_frame *
+thread_profile_frames_in(struct profile_region_head *head)
 {
     return (struct profile_region_frame *)(void *)((char *)head + REGION_FRAMES_AT);
 }
@@ -91,7 +92,8 @@ static inline struct profile_region_frame *frames_of(const struct thread_profile
     return thread_profile_frames_in(m->head);
 }
 
-static inline struct profile_region_context *thread_profile_contexts_in(struct profile_region_head *head)
+static inline struct profile_region_context *
+thread_profile_contexts_in(struct profile_region_head *head)
 {
     return (struct profile_region_context *)(void *)((char *)head + REGION_CONTEXTS_AT);
 }
@@ -108,7 +110,8 @@ static inline bool thread_profile_clock_is_ticks(void)
 
 static inline uint64_t thread_profile_ticks(const struct thread_profile *m)
 {
-    return LIKELY(thread_profile_clock_is_ticks()) ? CLOCK_TICKS() : tracer_clock_now_in_unit(m->clock);
+    return LIKELY(thread_profile_clock_is_ticks()) ? CLOCK_TICKS()
+                                                   : tracer_clock_now_in_unit(m->clock);
 }
 
 /* The same after all that the program did before. */

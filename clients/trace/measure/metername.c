@@ -12,9 +12,9 @@ void metric_name_send(uint32_t code, unsigned kind, const char *name, const char
     if (!life || server_needs_socket || !server_takes_metrics)
         return;
     encoder_begin_message(&out, MESSAGE_METRIC);
-    encode_metric(&out, &(struct metric_message){code, (uint8_t)kind,
-                                              message_text_limit(name, MESSAGE_LABEL_BYTES - 1),
-                                              message_text_limit(unit, MESSAGE_LABEL_BYTES - 1)});
+    encode_metric(&out, &(struct metric_message){
+                            code, (uint8_t)kind, message_text_limit(name, MESSAGE_LABEL_BYTES - 1),
+                            message_text_limit(unit, MESSAGE_LABEL_BYTES - 1)});
     encoder_end_message(&out);
     server_send(&out, life);
 }

@@ -59,17 +59,19 @@ static const struct user_metric *user_metric_find(const char *name)
     return m;
 }
 
-static const struct user_metric *user_metric_create(const char *name, const char *unit, unsigned kind)
+static const struct user_metric *user_metric_create(const char *name, const char *unit,
+                                                    unsigned kind)
 {
     uint32_t cells = kind == METRIC_DISTRIBUTION ? METRIC_CELLS : 1;
     size_t name_bytes = strnlen(name, MESSAGE_LABEL_BYTES - 1),
            unit_bytes = strnlen(unit, MESSAGE_LABEL_BYTES - 1);
     struct user_metric *m = next_code + cells <= REGION_CELLS
-                              ? tracer_arena_alloc(sizeof *m + name_bytes + unit_bytes + 2)
-                              : NULL;
+                                ? tracer_arena_alloc(sizeof *m + name_bytes + unit_bytes + 2)
+                                : NULL;
     if (!m) {
         if (!full)
-            stderr_log_print("poet_meter: %.80s: there is no room for more meters: it is not counted", name);
+            stderr_log_print(
+                "poet_meter: %.80s: there is no room for more meters: it is not counted", name);
         full = true;
         return NULL;
     }
@@ -115,7 +117,8 @@ static inline struct profile_region_cell *user_metric_cells(const struct thread_
 }
 
 /* The first time that a thread counts in it.  The kind is written last: who reads sees it when the rest is there. */
-static struct profile_region_cell *user_metric_begin(const struct thread_profile *m, uint32_t meter, unsigned kind)
+static struct profile_region_cell *user_metric_begin(const struct thread_profile *m, uint32_t meter,
+                                                     unsigned kind)
 {
     struct profile_region_cell *cell = &user_metric_cells(m)[meter];
     uint32_t end = meter + (kind == METRIC_DISTRIBUTION ? METRIC_CELLS : 1);
@@ -128,8 +131,8 @@ static struct profile_region_cell *user_metric_begin(const struct thread_profile
     return cell;
 }
 
-static __attribute__((noinline)) struct profile_region_cell *user_metric_cell_slow(poet_meter_t meter,
-                                                                    unsigned kind)
+static __attribute__((noinline)) struct profile_region_cell *
+user_metric_cell_slow(poet_meter_t meter, unsigned kind)
 {
     if (!meter || meter >= REGION_CELLS || kinds[meter] != kind)
         return NULL;
@@ -142,12 +145,13 @@ static __attribute__((noinline)) struct profile_region_cell *user_metric_cell_sl
     const struct thread_profile *m = t->measured ? t->measured : instrument_first_call(t);
     if (!m)
         return NULL;
-    return m->head->kinds[meter] == kind ? &user_metric_cells(m)[meter] : user_metric_begin(m, meter, kind);
+    return m->head->kinds[meter] == kind ? &user_metric_cells(m)[meter]
+                                         : user_metric_begin(m, meter, kind);
 }
 
 /* The calling thread's, where it has counted in it before; NULL: it must be looked for. */
-static inline __attribute__((always_inline)) struct profile_region_cell *user_metric_cell_ready(poet_meter_t meter,
-                                                                              unsigned kind)
+static inline __attribute__((always_inline)) struct profile_region_cell *
+user_metric_cell_ready(poet_meter_t meter, unsigned kind)
 {
     const struct traced_thread *t = thread_mine;
     if (!LIKELY(t && t->measured && t->queue && meter < REGION_CELLS &&
@@ -199,10 +203,12 @@ OTHERWISE user_metric_add_slow(poet_meter_t meter, int64_t n)
 {
     int saved = errno;
     bool gauge = meter < REGION_CELLS && kinds[meter] == METRIC_GAUGE;
-    struct profile_region_cell *c = user_metric_cell_slow(meter, gauge ? METRIC_GAUGE : METRIC_COUNT);
+    struct profile_region_cell *c =
+        user_metric_cell_slow(meter, gauge ? METRIC_GAUGE : METRIC_COUNT);
     if (c && gauge)
-        user_metric_note_value(c, (int64_t)((uint64_t)atomic_load_explicit(&c->last, memory_order_relaxed) +
-                                (uint64_t)n));
+        user_metric_note_value(
+            c, (int64_t)((uint64_t)atomic_load_explicit(&c->last, memory_order_relaxed) +
+                         (uint64_t)n));
     else if (c)
         user_metric_count_value(c, n);
     errno = saved;

@@ -47,7 +47,9 @@ static struct filter_list {
              {"poetcc -count", MEASUREMENT_COUNTED, NULL},
              {"poetcc -ignore", MEASUREMENT_SKIPPED, NULL},
              {"POET_CALLS_ONLY", MEASUREMENT_FULL, NULL}};
-static struct filter_list *const function_filter_counted = &lists[2], *const function_filter_excluded = &lists[3], *const function_filter_included = &lists[4];
+static struct filter_list *const function_filter_counted = &lists[2],
+                                 *const function_filter_excluded = &lists[3],
+                                 *const function_filter_included = &lists[4];
 
 static enum function_measurement function_filter_decide(uint64_t function);
 
@@ -76,13 +78,15 @@ static void function_filter_add(struct filter_list *list, const struct function_
     list->patterns = p;
 }
 
-static void function_filter_report_error(const struct filter_list *list, const char *file, const struct function_names *n)
+static void function_filter_report_error(const struct filter_list *list, const char *file,
+                                         const struct function_names *n)
 {
     if (file)
         stderr_log_print_once("%s: %.200s:%u: %.*s: %s", list->variable, file, n->line,
-            n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
+                              n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
     else
-        stderr_log_print_once("%s: %.*s: %s", list->variable, n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
+        stderr_log_print_once("%s: %.*s: %s", list->variable, n->size < 100 ? (int)n->size : 100,
+                              n->word, n->wrong);
 }
 
 static char *function_filter_get_text(const char *file)
@@ -116,12 +120,13 @@ static void function_filter_read_file(struct filter_list *list, const struct fun
         function_filter_read_list(list, text, file);
     else
         stderr_log_print_once("%s: @%.200s: %s", list->variable, file,
-            errno == EILSEQ ? "is no text" : strerror(errno));
+                              errno == EILSEQ ? "is no text" : strerror(errno));
 }
 
 static void function_filter_read_list(struct filter_list *list, const char *text, const char *file)
 {
-    for (struct function_names n = function_names_parse(text); function_names_next(&n, file != NULL);)
+    for (struct function_names n = function_names_parse(text);
+         function_names_next(&n, file != NULL);)
         if (n.wrong)
             function_filter_report_error(list, file, &n);
         else if (*n.word == '@')
@@ -151,7 +156,8 @@ static bool function_filter_matches(const char *pattern, const char *name)
     return pattern[strspn(pattern, "*")] == 0;
 }
 
-static bool function_filter_names(const struct filter_list *list, const char *symbol, const char *readable)
+static bool function_filter_names(const struct filter_list *list, const char *symbol,
+                                  const char *readable)
 {
     for (const struct filter_pattern *p = list->patterns; p; p = p->next)
         if (function_filter_matches(p->name, symbol) || function_filter_matches(p->name, readable))
@@ -167,7 +173,8 @@ static enum function_measurement function_filter_pick(const char *symbol, const 
     return MEASUREMENT_DEFAULT;
 }
 
-static void function_filter_add_pick(struct filter_picks *to, uint64_t address, enum function_measurement pick)
+static void function_filter_add_pick(struct filter_picks *to, uint64_t address,
+                                     enum function_measurement pick)
 {
     if (to->count == to->room) {
         size_t room = to->room ? 2 * to->room : 512;
@@ -234,10 +241,11 @@ static void function_filter_read_compiled(const struct dl_phdr_info *info)
 }
 
 void function_filter_add_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
-                   uintptr_t end)
+                                uintptr_t end)
 {
     function_filter_read_compiled(info);
-    bool any = call_stack_filter || function_filter_counted->patterns || function_filter_excluded->patterns;
+    bool any = call_stack_filter || function_filter_counted->patterns ||
+               function_filter_excluded->patterns;
     struct filter_picks *p = any ? tracer_arena_alloc(sizeof *p) : NULL;
     if (!p)
         return;
@@ -257,7 +265,8 @@ void function_filter_add_module(const char *path, const struct dl_phdr_info *inf
 /* ---- deciding ---- */
 
 /* The last one that is not behind it. */
-static enum function_measurement function_filter_search(const struct filter_picks *p, uint64_t function)
+static enum function_measurement function_filter_search(const struct filter_picks *p,
+                                                        uint64_t function)
 {
     size_t from = 0, to = p->count;
     while (from < to) {
@@ -267,8 +276,9 @@ static enum function_measurement function_filter_search(const struct filter_pick
         else
             to = middle;
     }
-    return from && p->found[from - 1] >> 3 == function ? (enum function_measurement)(p->found[from - 1] & 7)
-                                                       : MEASUREMENT_DEFAULT;
+    return from && p->found[from - 1] >> 3 == function
+               ? (enum function_measurement)(p->found[from - 1] & 7)
+               : MEASUREMENT_DEFAULT;
 }
 
 static enum function_measurement function_filter_lookup(uint64_t function)
@@ -279,7 +289,9 @@ static enum function_measurement function_filter_lookup(uint64_t function)
         p = p->next;
     if (p)
         pick = function_filter_search(p, function);
-    return pick == MEASUREMENT_DEFAULT ? (function_filter_included->patterns ? MEASUREMENT_SKIPPED : MEASUREMENT_FULL) : pick;
+    return pick == MEASUREMENT_DEFAULT
+               ? (function_filter_included->patterns ? MEASUREMENT_SKIPPED : MEASUREMENT_FULL)
+               : pick;
 }
 
 static enum function_measurement function_filter_decide(uint64_t function)

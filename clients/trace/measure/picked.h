@@ -14,7 +14,7 @@ void function_filter_begin(void);
 /* The functions of a program or library that was found in memory, whose file is at `path`. */
 struct dl_phdr_info;
 void function_filter_add_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
-                   uintptr_t end);
+                                uintptr_t end);
 
 #pragma GCC visibility pop
 #endif

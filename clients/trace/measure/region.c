@@ -55,12 +55,12 @@ static void region_open_thread(struct thread_profile *m, const struct traced_thr
 {
     struct profile_region_context *own = &contexts_of(m)[0];
     *m->head = (struct profile_region_head){.magic = REGION_MAGIC,
-                                    .version = REGION_VERSION,
-                                    .thread = trace_line_index(t->own),
-                                    .clock = m->clock,
-                                    .contexts = 1,
-                                    .depth = 1,
-                                    .began = thread_profile_ticks(m)};
+                                            .version = REGION_VERSION,
+                                            .thread = trace_line_index(t->own),
+                                            .clock = m->clock,
+                                            .contexts = 1,
+                                            .depth = 1,
+                                            .began = thread_profile_ticks(m)};
     *own = (struct profile_region_context){
         .open = 1, .calls = 1, .real_least = UINT64_MAX, .own_least = UINT64_MAX};
     frames_of(m)[0] = (struct profile_region_frame){.stack = OUTERMOST};

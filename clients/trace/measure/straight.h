@@ -25,8 +25,8 @@ static inline void fast_path_count_call(struct profile_region_context *to)
 }
 
 /* What a handler's calls are put below. */
-static inline void fast_path_set_context(struct profile_region_frame *f, uint32_t context, uint32_t lands,
-                             uint64_t stack)
+static inline void fast_path_set_context(struct profile_region_frame *f, uint32_t context,
+                                         uint32_t lands, uint64_t stack)
 {
     uint64_t which =
         (uint64_t)lands << 32 | context; /* one store, of a register that loads are served from */
@@ -38,10 +38,12 @@ static inline void fast_path_set_context(struct profile_region_frame *f, uint32_
 /* The frame of a call that is to be open; f lies at that depth. */
 static inline __attribute__((always_inline)) void
 fast_path_push(struct profile_region_head *head, struct profile_region_frame *f, uint32_t depth,
-              const struct profile_region_context *of, uint32_t context, uint64_t function, uint64_t stack)
+               const struct profile_region_context *of, uint32_t context, uint64_t function,
+               uint64_t stack)
 {
     uint32_t lands = of->lands;
-    fast_path_set_context(f, context, lands, stack); /* a handler may come before its place is reserved, */
+    fast_path_set_context(f, context, lands,
+                          stack); /* a handler may come before its place is reserved, */
     fast_path_set_depth(head, depth + 1);
     fast_path_set_context(f, context, lands, stack); /* and have used it */
     f->function = function;
@@ -56,8 +58,9 @@ fast_path_enter(struct thread_profile *m, uint64_t function, uint64_t site, uint
     struct profile_region_frame *f = &thread_profile_frames_in(head)[depth];
     if (!LIKELY(depth < m->room && stack - CALL_STACK_SLACK <= f[-1].stack))
         return false;
-    uint32_t lands = f[-1].lands, c = atomic_load_explicit(context_tree_cached(m, lands, function, site),
-                                                           memory_order_relaxed);
+    uint32_t lands = f[-1].lands,
+             c = atomic_load_explicit(context_tree_cached(m, lands, function, site),
+                                      memory_order_relaxed);
     struct profile_region_context *to = &thread_profile_contexts_in(head)[c];
     if (!LIKELY(context_tree_is(to, lands, function, site)))
         return false;
@@ -68,7 +71,7 @@ fast_path_enter(struct thread_profile *m, uint64_t function, uint64_t site, uint
 
 /* False: the same, of call_stack_function_exit(). */
 static inline __attribute__((always_inline)) bool fast_path_exit(const struct thread_profile *m,
-                                                                uint64_t function)
+                                                                 uint64_t function)
 {
     struct profile_region_head *head = m->head;
     uint32_t depth = atomic_load_explicit(&head->depth, memory_order_relaxed);

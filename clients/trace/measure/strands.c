@@ -33,7 +33,8 @@ static struct profile_region_frame *coroutine_stack_base(const struct thread_pro
     return f;
 }
 
-static struct coroutine_calls *coroutine_stack_with_space(struct coroutine_calls *kept, uint32_t count)
+static struct coroutine_calls *coroutine_stack_with_space(struct coroutine_calls *kept,
+                                                          uint32_t count)
 {
     if (kept && kept->room >= count)
         return kept;
@@ -47,8 +48,9 @@ static struct coroutine_calls *coroutine_stack_with_space(struct coroutine_calls
     return more ? more : kept;
 }
 
-static void coroutine_stack_save(const struct thread_profile *m, const struct profile_region_frame *base,
-                 struct coroutine_calls *kept)
+static void coroutine_stack_save(const struct thread_profile *m,
+                                 const struct profile_region_frame *base,
+                                 struct coroutine_calls *kept)
 {
     kept->count = 0;
     kept->serial = m->serial;
@@ -56,7 +58,7 @@ static void coroutine_stack_save(const struct thread_profile *m, const struct pr
         uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
         if (kept->count < kept->room)
             kept->calls[kept->count++] = (struct kept_call){f->function, contexts_of(m)[c].site,
-                                                       f->stack, c, contexts_of(m)[c].scope};
+                                                            f->stack, c, contexts_of(m)[c].scope};
     }
 }
 
@@ -77,10 +79,12 @@ void coroutine_stack_leave(struct traced_thread *t, struct coroutine_calls **kep
 }
 
 /* In this thread's region: the one in which it was, or one like it. */
-static uint32_t coroutine_stack_context(struct thread_profile *m, const struct kept_call *call, bool same)
+static uint32_t coroutine_stack_context(struct thread_profile *m, const struct kept_call *call,
+                                        bool same)
 {
     return same ? call->context
-                : context_tree_find_cached(m, call_stack_top(m)->lands, call->function, call->site, call->scope);
+                : context_tree_find_cached(m, call_stack_top(m)->lands, call->function, call->site,
+                                           call->scope);
 }
 
 void coroutine_stack_enter(struct traced_thread *t, struct coroutine_calls *kept)
@@ -93,8 +97,8 @@ void coroutine_stack_enter(struct traced_thread *t, struct coroutine_calls *kept
         return;
     for (uint32_t i = 0; kept && i < kept->count; i++) {
         const struct kept_call *call = &kept->calls[i];
-        call_stack_resume(m, wanted, coroutine_stack_context(m, call, kept->serial == m->serial), call->function,
-                     call->stack);
+        call_stack_resume(m, wanted, coroutine_stack_context(m, call, kept->serial == m->serial),
+                          call->function, call->stack);
     }
 }
 

@@ -21,7 +21,8 @@ static const void *elf_symbol_file_part(const struct image *of, uint64_t at, uin
 }
 
 /* The section of that type; NULL: there is none. */
-static const ElfW(Shdr) * elf_symbol_find_section(const struct image *of, const ElfW(Ehdr) * head, uint32_t type)
+static const ElfW(Shdr) *
+    elf_symbol_find_section(const struct image *of, const ElfW(Ehdr) * head, uint32_t type)
 {
     const ElfW(Shdr) *all =
         head->e_shentsize == sizeof *all && head->e_shoff % _Alignof(ElfW(Shdr)) == 0
@@ -33,10 +34,12 @@ static const ElfW(Shdr) * elf_symbol_find_section(const struct image *of, const 
     return NULL;
 }
 
-static void elf_symbol_visit_all(const struct image *of, const ElfW(Ehdr) * head, const ElfW(Shdr) * table,
-                     uintptr_t bias, void (*take)(void *, uint64_t, const char *), void *context)
+static void elf_symbol_visit_all(const struct image *of, const ElfW(Ehdr) * head,
+                                 const ElfW(Shdr) * table, uintptr_t bias,
+                                 void (*take)(void *, uint64_t, const char *), void *context)
 {
-    const ElfW(Shdr) *all = elf_symbol_file_part(of, head->e_shoff, 0), *strings = &all[table->sh_link];
+    const ElfW(Shdr) *all = elf_symbol_file_part(of, head->e_shoff, 0),
+                     *strings = &all[table->sh_link];
     const ElfW(Sym) *symbol = elf_symbol_file_part(of, table->sh_offset, table->sh_size);
     const char *names = elf_symbol_file_part(of, strings->sh_offset, strings->sh_size);
     if (!symbol || !names || table->sh_offset % _Alignof(ElfW(Sym)) || !strings->sh_size ||
@@ -49,7 +52,7 @@ static void elf_symbol_visit_all(const struct image *of, const ElfW(Ehdr) * head
 }
 
 static void elf_symbol_read_image(const struct image *of, uintptr_t bias,
-                       void (*take)(void *, uint64_t, const char *), void *context)
+                                  void (*take)(void *, uint64_t, const char *), void *context)
 {
     const ElfW(Ehdr) *head = elf_symbol_file_part(of, 0, sizeof *head);
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -63,7 +66,8 @@ static void elf_symbol_read_image(const struct image *of, uintptr_t bias,
 }
 
 bool elf_symbols_read(const char *path, uintptr_t bias,
-                  void (*take)(void *context, uint64_t address, const char *symbol), void *context)
+                      void (*take)(void *context, uint64_t address, const char *symbol),
+                      void *context)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -11,7 +11,8 @@
 
 /* Each, with its address in memory; false: the file cannot be read. */
 bool elf_symbols_read(const char *path, uintptr_t bias,
-                  void (*take)(void *context, uint64_t address, const char *symbol), void *context);
+                      void (*take)(void *context, uint64_t address, const char *symbol),
+                      void *context);
 
 /* Without what a compiler adds to parts and copies of a function, as .part.0. */
 void elf_symbol_is_plain(char plain[SYMBOL_BYTES], const char *symbol);

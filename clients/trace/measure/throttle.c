@@ -27,7 +27,8 @@ static _Atomic uint32_t *throttle_slot(uint64_t function)
 
 bool throttle_is_throttled(const struct thread_profile *m, uint64_t function)
 {
-    uint32_t n = m->throttled ? atomic_load_explicit(throttle_slot(function), memory_order_relaxed) : 0;
+    uint32_t n =
+        m->throttled ? atomic_load_explicit(throttle_slot(function), memory_order_relaxed) : 0;
     return n && n <= m->throttled;
 }
 

@@ -25,7 +25,8 @@ static inline void vforked_stays(struct thread_profile *m)
 }
 
 /* In a child, at the innermost call. */
-static inline void vforked_seen(struct thread_profile *m, const struct profile_region_frame *innermost)
+static inline void vforked_seen(struct thread_profile *m,
+                                const struct profile_region_frame *innermost)
 {
     int child = getpid();
     if (m->vforked == child)

@@ -70,7 +70,8 @@ static uint32_t measurement_wanted_parse(const char *at)
         if (measurement_wanted_is_rate(at, size))
             ;
         else if (size && found == SIZE_MAX)
-            stderr_log_print_once("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
+            stderr_log_print_once(
+                "POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
                 "memory, meters, usage, waits, throttle, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
@@ -99,19 +100,22 @@ void measurement_wanted_begin(void)
     uint32_t usual = WANTED_METERS | (poet_profiled ? CALLS_CPU : 0);
     besides.file = chosen && *chosen == '@' ? chosen + 1 : NULL;
     besides.asks = chosen && strcmp(chosen, "ask") == 0;
-    uint32_t bits = chosen && !besides.file && !besides.asks ? measurement_wanted_parse(chosen) : usual;
+    uint32_t bits =
+        chosen && !besides.file && !besides.asks ? measurement_wanted_parse(chosen) : usual;
     if (chosen && bits & WANTED_MEMORY && !measurement_wanted_heap_is_traced())
-        stderr_log_print_once("POET_METERS: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
+        stderr_log_print_once(
+            "POET_METERS: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
             "program; start it with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
     if (bits & WANTED_EVERY && !server_takes_call_records && !server_needs_socket)
-        stderr_log_print_once("POET_METERS: calls=every: the server is older: calls=cpu in its place");
+        stderr_log_print_once(
+            "POET_METERS: calls=every: the server is older: calls=cpu in its place");
     bits &= server_takes_call_records ? UINT32_MAX : ~WANTED_EVERY;
     if ((server_needs_socket || !server_takes_regions) && bits && chosen)
         stderr_log_print_once("POET_METERS: nothing is measured %s",
-            server_needs_socket ? "where no memory can be shared with the server"
-                         : "for a server that is older");
+                              server_needs_socket ? "where no memory can be shared with the server"
+                                                  : "for a server that is older");
     first = server_needs_socket || !server_takes_regions ? 0 : bits;
 }
 

@@ -115,10 +115,12 @@ static int64_t *sampled_cells_get(uint32_t i)
 static int64_t *sampled_cells_create(const char *name, const char *unit)
 {
     uint32_t i = atomic_load(&cells);
-    struct cell_name kept = {i < WATCH_CELLS ? sampled_cells_copy_label(name) : NULL, sampled_cells_copy_label(unit)};
+    struct cell_name kept = {i < WATCH_CELLS ? sampled_cells_copy_label(name) : NULL,
+                             sampled_cells_copy_label(unit)};
     if (!kept.name || !kept.unit) {
         if (!full)
-            stderr_log_print("poet_watch: %.80s: there is no room for more: it is not looked at", name);
+            stderr_log_print("poet_watch: %.80s: there is no room for more: it is not looked at",
+                             name);
         full = true;
         return &nobodys;
     }
@@ -130,7 +132,8 @@ static int64_t *sampled_cells_create(const char *name, const char *unit)
 
 static bool sampled_cells_is_sampled(void)
 {
-    return atomic_load(&current_lifetime) && !server_needs_socket && server_takes_metrics && measurement_wanted_initial() & WANTED_METERS;
+    return atomic_load(&current_lifetime) && !server_needs_socket && server_takes_metrics &&
+           measurement_wanted_initial() & WANTED_METERS;
 }
 
 static int64_t *sampled_cells_find_or_create(const char *name, const char *unit)
@@ -138,7 +141,9 @@ static int64_t *sampled_cells_find_or_create(const char *name, const char *unit)
     for (uint32_t i = 0; i < atomic_load(&cells); i++)
         if (strncmp(names[i].name, name, MESSAGE_LABEL_BYTES - 1) == 0)
             return sampled_cells_get(i);
-    return sampled_cells_is_sampled() && sampled_cells_have_memory() ? sampled_cells_create(name, unit) : &nobodys;
+    return sampled_cells_is_sampled() && sampled_cells_have_memory()
+               ? sampled_cells_create(name, unit)
+               : &nobodys;
 }
 
 int64_t *poet_watch(const char *name, const char *unit)

@@ -50,7 +50,8 @@ API int MPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
     status = status == MPI_STATUS_IGNORE ? &own : status;
     struct request_batch b = request_batch_begin(1, handle, status);
     request_wait_is_unordered(&b);
-    int e = waitsome_replay_is_active(&b) ? waitsome_replay_test(&b, handle, flag, status) : PMPI_Test(handle, flag, status);
+    int e = waitsome_replay_is_active(&b) ? waitsome_replay_test(&b, handle, flag, status)
+                                          : PMPI_Test(handle, flag, status);
     if (e == MPI_SUCCESS && *flag)
         request_batch_complete_all(&b, false, SITE);
     request_batch_end(&b);
@@ -116,7 +117,7 @@ API int MPI_Testall(int count, MPI_Request *handles, int *flag, MPI_Status *stat
     struct request_batch b = request_batch_begin(count, handles, statuses);
     request_wait_is_unordered(&b);
     int e = waitsome_replay_is_active(&b) ? waitsome_replay_test_all(&b, handles, flag)
-                          : PMPI_Testall(count, handles, flag, b.statuses);
+                                          : PMPI_Testall(count, handles, flag, b.statuses);
     if (e == MPI_SUCCESS && *flag)
         request_batch_complete_all(&b, false, SITE);
     request_batch_end(&b);
@@ -165,7 +166,8 @@ API int MPI_Request_free(MPI_Request *handle)
 {
     tracing_state_lock();
     persistent_recv_find(1, handle);
-    struct mpi_request *r = mpi_tracing && *handle != MPI_REQUEST_NULL ? mpi_request_find(*handle) : NULL;
+    struct mpi_request *r =
+        mpi_tracing && *handle != MPI_REQUEST_NULL ? mpi_request_find(*handle) : NULL;
     if (r && r->kind == REQUEST_RECEIVE && r->active)
         message_match_unpost(r);
     if (r)

@@ -20,7 +20,8 @@ struct request_batch request_batch_begin(int count, MPI_Request *handles, MPI_St
     tracing_state_lock();
     persistent_recv_find(count, handles);
     for (int i = 0; i < count; i++) {
-        struct mpi_request *r = handles[i] == MPI_REQUEST_NULL ? NULL : mpi_request_find(handles[i]);
+        struct mpi_request *r =
+            handles[i] == MPI_REQUEST_NULL ? NULL : mpi_request_find(handles[i]);
         b.requests[i] = r && r->active ? r : NULL;
         if (b.requests[i])
             r->taken = true;
@@ -53,9 +54,10 @@ void request_batch_wait_begin(struct request_batch *b, const void *site)
     tracing_state_unlock();
     if (first)
         event_record(EVENT_wait,
-             first->kind == REQUEST_COLLECTIVE ? first->comm->line
-                                               : communicator_line(first->comm, first->peer),
-             site);
+                     first->kind == REQUEST_COLLECTIVE
+                         ? first->comm->line
+                         : communicator_line(first->comm, first->peer),
+                     site);
 }
 
 void request_batch_wait_end(struct request_batch *b)
@@ -67,7 +69,8 @@ void request_batch_wait_end(struct request_batch *b)
     tracing_state_unlock();
 }
 
-bool request_batch_complete_one(struct request_batch *b, int i, const MPI_Status *status, const void *site)
+bool request_batch_complete_one(struct request_batch *b, int i, const MPI_Status *status,
+                                const void *site)
 {
     struct mpi_request *r = b->requests[i];
     bool event = r && (r->kind == REQUEST_COLLECTIVE || r->kind == REQUEST_RECEIVE);
@@ -91,7 +94,8 @@ static bool request_batch_is_receive(const struct request_batch *b, int i)
     return b->requests[i] && b->requests[i]->kind == REQUEST_RECEIVE;
 }
 
-void request_batch_complete_some(struct request_batch *b, int count, const int *indices, bool waited, const void *site)
+void request_batch_complete_some(struct request_batch *b, int count, const int *indices,
+                                 bool waited, const void *site)
 {
     bool event = false, any = false;
     int left = 0; /* receives */

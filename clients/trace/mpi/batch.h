@@ -24,10 +24,12 @@ void request_batch_wait_begin(struct request_batch *batch, const void *site);
 void request_batch_wait_end(struct request_batch *batch);
 
 /* What one that is complete brought, and whether that is an event. */
-bool request_batch_complete_one(struct request_batch *batch, int i, const MPI_Status *status, const void *site);
+bool request_batch_complete_one(struct request_batch *batch, int i, const MPI_Status *status,
+                                const void *site);
 void request_batch_complete_all(struct request_batch *batch, bool waited, const void *site);
 /* Which of them are done first is luck, and so it is told; in the order of `indices`. */
-void request_batch_complete_some(struct request_batch *batch, int count, const int *indices, bool waited, const void *site);
+void request_batch_complete_some(struct request_batch *batch, int count, const int *indices,
+                                 bool waited, const void *site);
 
 #pragma GCC visibility pop
 #endif

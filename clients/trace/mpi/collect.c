@@ -25,38 +25,38 @@ static void collective_keep(struct communicator *c, struct collective_plan *p, M
     API int MPI_##name parameters                                                                  \
     {                                                                                              \
         const bool begun = false;                                                                  \
-        struct communicator *c = mpi_tracing ? communicator_find(comm) : NULL;                                         \
+        struct communicator *c = mpi_tracing ? communicator_find(comm) : NULL;                     \
         (void)begun;                                                                               \
         if (!c)                                                                                    \
             return PMPI_##name arguments;                                                          \
-        struct collective_plan *p = c->inter ? collective_plan_new(c) : (how);                                           \
-        collective_plan_begin(p, EVENT_##event, line, SITE);                                                  \
+        struct collective_plan *p = c->inter ? collective_plan_new(c) : (how);                     \
+        collective_plan_begin(p, EVENT_##event, line, SITE);                                       \
         int e = WAITING(EVENT_##event, PMPI_##name arguments);                                     \
-        collective_plan_end(p, SITE);                                                                         \
+        collective_plan_end(p, SITE);                                                              \
         return e;                                                                                  \
     }                                                                                              \
     API int MPI_##iname BEGUN_PARAMETERS parameters                                                \
     {                                                                                              \
         const bool begun = true;                                                                   \
-        struct communicator *c = mpi_tracing ? communicator_find(comm) : NULL;                                         \
+        struct communicator *c = mpi_tracing ? communicator_find(comm) : NULL;                     \
         (void)begun;                                                                               \
         if (!c)                                                                                    \
             return PMPI_##iname BEGUN_ARGUMENTS arguments;                                         \
-        struct collective_plan *p = c->inter ? collective_plan_new(c) : (how);                                           \
-        collective_plan_begin(p, EVENT_i##event, line, SITE);                                                 \
+        struct collective_plan *p = c->inter ? collective_plan_new(c) : (how);                     \
+        collective_plan_begin(p, EVENT_i##event, line, SITE);                                      \
         int e = PMPI_##iname BEGUN_ARGUMENTS arguments;                                            \
         if (e == MPI_SUCCESS)                                                                      \
-            collective_keep(c, p, *request);                                                                  \
+            collective_keep(c, p, *request);                                                       \
         else                                                                                       \
-            collective_plan_free(p);                                                                          \
+            collective_plan_free(p);                                                               \
         return e;                                                                                  \
     }
 #define BEGUN_PARAMETERS(...) (__VA_ARGS__, MPI_Request * request)
 #define BEGUN_ARGUMENTS(...) (__VA_ARGS__, request)
 #define ROOT_LINE (c->rank == root ? 0 : communicator_line(c, root))
 
-COLLECTIVE(Barrier, Ibarrier, barrier, (MPI_Comm comm), (comm), collective_plan_all_of_all(c, begun, false),
-           c->line)
+COLLECTIVE(Barrier, Ibarrier, barrier, (MPI_Comm comm), (comm),
+           collective_plan_all_of_all(c, begun, false), c->line)
 COLLECTIVE(Bcast, Ibcast, bcast, (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm),
            (data, n, type, root, comm), collective_plan_from_root(c, root, n == 0), ROOT_LINE)
 COLLECTIVE(Scatter, Iscatter, scatter,
@@ -82,18 +82,18 @@ COLLECTIVE(Gatherv, Igatherv, gather,
 COLLECTIVE(Allgather, Iallgather, allgather,
            (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,
             MPI_Datatype in_type, MPI_Comm comm),
-           (out, out_n, out_type, in, in_n, in_type, comm), collective_plan_all_of_all(c, begun, in_n == 0),
-           c->line)
+           (out, out_n, out_type, in, in_n, in_type, comm),
+           collective_plan_all_of_all(c, begun, in_n == 0), c->line)
 COLLECTIVE(Allgatherv, Iallgatherv, allgather,
            (const void *out, int out_n, MPI_Datatype out_type, void *in, const int in_n[],
             const int at[], MPI_Datatype in_type, MPI_Comm comm),
-           (out, out_n, out_type, in, in_n, at, in_type, comm), collective_plan_allgather(c, in_n, begun),
-           c->line)
+           (out, out_n, out_type, in, in_n, at, in_type, comm),
+           collective_plan_allgather(c, in_n, begun), c->line)
 COLLECTIVE(Alltoall, Ialltoall, alltoall,
            (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,
             MPI_Datatype in_type, MPI_Comm comm),
-           (out, out_n, out_type, in, in_n, in_type, comm), collective_plan_all_of_all(c, begun, in_n == 0),
-           c->line)
+           (out, out_n, out_type, in, in_n, in_type, comm),
+           collective_plan_all_of_all(c, begun, in_n == 0), c->line)
 COLLECTIVE(Alltoallv, Ialltoallv, alltoall,
            (const void *out, const int out_n[], const int out_at[], MPI_Datatype out_type, void *in,
             const int in_n[], const int in_at[], MPI_Datatype in_type, MPI_Comm comm),

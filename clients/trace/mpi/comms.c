@@ -84,8 +84,9 @@ static void communicator_add(MPI_Comm handle, uint64_t seed, const char *name)
     if (inter) { /* both sides must come to the same: the group with the least member first */
         int remote_count, *remote = communicator_world_ranks(handle, true, &remote_count);
         bool first = members[0] < remote[0];
-        c->id = communicator_mix_ranks(communicator_mix_ranks(seed, first ? members : remote, first ? count : remote_count),
-                          first ? remote : members, first ? remote_count : count);
+        c->id = communicator_mix_ranks(
+            communicator_mix_ranks(seed, first ? members : remote, first ? count : remote_count),
+            first ? remote : members, first ? remote_count : count);
         c->peers = remote;
         c->peer_count = remote_count;
         tracing_state_free(members);
@@ -93,7 +94,8 @@ static void communicator_add(MPI_Comm handle, uint64_t seed, const char *name)
     c->whole = true;
     for (int i = 0; i < c->peer_count; i++)
         c->whole &= rank_traced(c->peers[i]);
-    c->line = poet_line_by_identity("communicator", name, (const uint64_t[]){c->id, 0x706f65742e6d7069u});
+    c->line =
+        poet_line_by_identity("communicator", name, (const uint64_t[]){c->id, 0x706f65742e6d7069u});
     PMPI_Comm_set_attr(handle, keyval, c);
 }
 
@@ -133,7 +135,8 @@ API int MPI_Comm_dup(MPI_Comm parent, MPI_Comm *comm)
 API int MPI_Comm_dup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
-    return communicator_created(PMPI_Comm_dup_with_info(parent, info, comm), comm, seed, "duplicate");
+    return communicator_created(PMPI_Comm_dup_with_info(parent, info, comm), comm, seed,
+                                "duplicate");
 }
 
 API int MPI_Comm_split(MPI_Comm parent, int colour, int key, MPI_Comm *comm)
@@ -147,7 +150,8 @@ API int MPI_Comm_split(MPI_Comm parent, int colour, int key, MPI_Comm *comm)
 API int MPI_Comm_split_type(MPI_Comm parent, int type, int key, MPI_Info info, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
-    return communicator_created(PMPI_Comm_split_type(parent, type, key, info, comm), comm, seed, "split by type");
+    return communicator_created(PMPI_Comm_split_type(parent, type, key, info, comm), comm, seed,
+                                "split by type");
 }
 
 API int MPI_Comm_create(MPI_Comm parent, MPI_Group group, MPI_Comm *comm)
@@ -167,7 +171,8 @@ API int MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Com
     uint64_t seed = 0;
     if (c) {
         int count, *world = communicator_ranks(group, &count);
-        uint64_t what = key_mix(communicator_mix_ranks(key_mix(c->id, 4), world, count), (uint64_t)tag);
+        uint64_t what =
+            key_mix(communicator_mix_ranks(key_mix(c->id, 4), world, count), (uint64_t)tag);
         tracing_state_free(world);
         tracing_state_lock();
         struct made_of *g = groups;
@@ -181,15 +186,16 @@ API int MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Com
         seed = key_mix(what, ++g->count);
         tracing_state_unlock();
     }
-    return communicator_created(PMPI_Comm_create_group(parent, group, tag, comm), comm, seed, "group");
+    return communicator_created(PMPI_Comm_create_group(parent, group, tag, comm), comm, seed,
+                                "group");
 }
 
 API int MPI_Cart_create(MPI_Comm parent, int dimensions, const int sizes[], const int periods[],
                         int reorder, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
-    return communicator_created(PMPI_Cart_create(parent, dimensions, sizes, periods, reorder, comm), comm, seed,
-                "grid");
+    return communicator_created(PMPI_Cart_create(parent, dimensions, sizes, periods, reorder, comm),
+                                comm, seed, "grid");
 }
 
 API int MPI_Cart_sub(MPI_Comm parent, const int remain[], MPI_Comm *comm)
@@ -202,7 +208,8 @@ API int MPI_Graph_create(MPI_Comm parent, int nodes, const int index[], const in
                          int reorder, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
-    return communicator_created(PMPI_Graph_create(parent, nodes, index, edges, reorder, comm), comm, seed, "graph");
+    return communicator_created(PMPI_Graph_create(parent, nodes, index, edges, reorder, comm), comm,
+                                seed, "graph");
 }
 
 API int MPI_Dist_graph_create(MPI_Comm parent, int n, const int sources[], const int degrees[],
@@ -210,9 +217,9 @@ API int MPI_Dist_graph_create(MPI_Comm parent, int n, const int sources[], const
                               int reorder, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
-    return communicator_created(PMPI_Dist_graph_create(parent, n, sources, degrees, destinations, weights, info,
-                                       reorder, comm),
-                comm, seed, "graph");
+    return communicator_created(PMPI_Dist_graph_create(parent, n, sources, degrees, destinations,
+                                                       weights, info, reorder, comm),
+                                comm, seed, "graph");
 }
 
 API int MPI_Dist_graph_create_adjacent(MPI_Comm parent, int in, const int sources[],
@@ -221,17 +228,19 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm parent, int in, const int source
                                        MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
-    return communicator_created(PMPI_Dist_graph_create_adjacent(parent, in, sources, in_weights, out, destinations,
-                                                out_weights, info, reorder, comm),
-                comm, seed, "graph");
+    return communicator_created(PMPI_Dist_graph_create_adjacent(parent, in, sources, in_weights,
+                                                                out, destinations, out_weights,
+                                                                info, reorder, comm),
+                                comm, seed, "graph");
 }
 
 /* The two sides know the tag and, afterwards, each other. */
 API int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm between, int remote, int tag,
                              MPI_Comm *comm)
 {
-    return communicator_created(PMPI_Intercomm_create(local, leader, between, remote, tag, comm), comm,
-                mpi_tracing ? key_mix(key_mix(rank_job_key(), 5), (uint64_t)tag) : 0, "intercommunicator");
+    return communicator_created(
+        PMPI_Intercomm_create(local, leader, between, remote, tag, comm), comm,
+        mpi_tracing ? key_mix(key_mix(rank_job_key(), 5), (uint64_t)tag) : 0, "intercommunicator");
 }
 
 API int MPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *comm)

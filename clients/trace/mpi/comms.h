@@ -30,7 +30,7 @@ struct communicator *communicator_find(MPI_Comm handle);
 void communicators_begin(void);
 int communicator_world_rank(const struct communicator *comm, int rank); /* in the world; -1 none */
 poet_line_t communicator_line(const struct communicator *comm,
-                      int rank); /* of MPI_ANY_SOURCE: the communicator's */
+                              int rank); /* of MPI_ANY_SOURCE: the communicator's */
 
 #pragma GCC visibility pop
 #endif

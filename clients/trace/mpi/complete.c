@@ -6,7 +6,8 @@
 #include "clients/trace/mpi/plan.h"
 #include "clients/trace/mpi/ranks.h"
 
-static bool completion_record_message(struct mpi_request *r, const MPI_Status *status, const void *site)
+static bool completion_record_message(struct mpi_request *r, const MPI_Status *status,
+                                      const void *site)
 {
     uint64_t key[2];
     int cancelled = 0;
@@ -19,9 +20,9 @@ static bool completion_record_message(struct mpi_request *r, const MPI_Status *s
     if (cancelled || status->MPI_SOURCE < 0)
         return false;
     bool traced = known && rank_traced(communicator_world_rank(r->comm, status->MPI_SOURCE));
-    poet_event_t event =
-        mpi_event_record_received(EVENT_receive, communicator_line(r->comm, status->MPI_SOURCE), traced ? key : NULL,
-                 r->any && traced ? r->asked : 0, status->MPI_SOURCE, r->together, site);
+    poet_event_t event = mpi_event_record_received(
+        EVENT_receive, communicator_line(r->comm, status->MPI_SOURCE), traced ? key : NULL,
+        r->any && traced ? r->asked : 0, status->MPI_SOURCE, r->together, site);
     if (!traced)
         poet_annotate(
             event,
@@ -33,7 +34,8 @@ static bool completion_record_message(struct mpi_request *r, const MPI_Status *s
 
 bool completion_finish(struct mpi_request *r, const MPI_Status *status, const void *site)
 {
-    bool received = r->kind == REQUEST_RECEIVE && r->active && completion_record_message(r, status, site);
+    bool received =
+        r->kind == REQUEST_RECEIVE && r->active && completion_record_message(r, status, site);
     if (r->kind == REQUEST_COLLECTIVE) {
         collective_plan_end(r->plan, site);
         r->plan = NULL;

@@ -23,7 +23,7 @@ poet_event_t event_record(enum mpi_event type, poet_line_t about, const void *si
 }
 
 poet_event_t event_record_send(enum mpi_event type, poet_line_t about, uint64_t high, uint64_t low,
-                       int receives, const void *site)
+                               int receives, const void *site)
 {
     return poet_record(&(poet_record_t){.type = types[type],
                                         .about = about,
@@ -35,8 +35,8 @@ poet_event_t event_record_send(enum mpi_event type, poet_line_t about, uint64_t 
                                         .count = (uint32_t)receives});
 }
 
-poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint64_t *low, int count, bool last,
-                          const void *site)
+poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint64_t *low,
+                                  int count, bool last, const void *site)
 {
     return poet_record(&(poet_record_t){.type = types[type],
                                         .flags = POET_RECEIVE,
@@ -47,8 +47,9 @@ poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint
                                         .count = last});
 }
 
-poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about, const uint64_t key[2], uint32_t asked,
-                      int source, bool together, const void *site)
+poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about,
+                                       const uint64_t key[2], uint32_t asked, int source,
+                                       bool together, const void *site)
 {
     return poet_record(
         &(poet_record_t){.type = types[type],
@@ -65,7 +66,8 @@ poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about, c
 
 int mpi_event_request_source(enum mpi_event type, int from, uint32_t *asked)
 {
-    return (int)poet_replay_begin_nondeterministic(from == MPI_ANY_SOURCE ? types[type] : 0, asked, (uint32_t)from);
+    return (int)poet_replay_begin_nondeterministic(from == MPI_ANY_SOURCE ? types[type] : 0, asked,
+                                                   (uint32_t)from);
 }
 
 int mpi_event_replay_next(enum mpi_event type) { return poet_replay_next_is(types[type], -1); }
@@ -82,7 +84,7 @@ uint32_t mpi_event_replay_choice(enum mpi_event type, int *got, bool *together)
 }
 
 poet_event_t event_record_group(enum mpi_event type, uint64_t high, uint64_t low, int members,
-                          const void *site)
+                                const void *site)
 {
     return poet_record(&(poet_record_t){.type = types[type],
                                         .flags = POET_MEET,

@@ -33,13 +33,14 @@ void mpi_events_begin(void);
 /* An event where the thread is; site: the call's. */
 poet_event_t event_record(enum mpi_event type, poet_line_t about, const void *site);
 poet_event_t event_record_send(enum mpi_event type, poet_line_t about, uint64_t high, uint64_t low,
-                       int receives, const void *site);
-poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint64_t *low, int count, bool last,
-                          const void *site);
+                               int receives, const void *site);
+poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint64_t *low,
+                                  int count, bool last, const void *site);
 /* What got the message of `source`, which answers that ask (0: none); key NULL: which message is not known.
  * together: the call tells of another one behind it. */
-poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about, const uint64_t key[2], uint32_t asked,
-                      int source, bool together, const void *site);
+poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about,
+                                       const uint64_t key[2], uint32_t asked, int source,
+                                       bool together, const void *site);
 /* A receive is one ask, whether or not that is told.  From MPI_ANY_SOURCE (`from`): whose message it got when it was recorded, in a run that is
  * repeated; else `from`, and for all others. */
 int mpi_event_request_source(enum mpi_event type, int from, uint32_t *asked);
@@ -51,14 +52,14 @@ int mpi_event_replay_next(enum mpi_event type);
  * behind it, too. */
 uint32_t mpi_event_replay_choice(enum mpi_event type, int *got, bool *together);
 poet_event_t event_record_group(enum mpi_event type, uint64_t high, uint64_t low, int members,
-                          const void *site);
+                                const void *site);
 
 /* A call that waits, told by an event of that type. */
 #define WAITING(type, call)                                                                        \
     ({                                                                                             \
-        mpi_event_wait_begin(type);                                                                          \
+        mpi_event_wait_begin(type);                                                                \
         int result_ = (call);                                                                      \
-        mpi_event_wait_end(type);                                                                        \
+        mpi_event_wait_end(type);                                                                  \
         result_;                                                                                   \
     })
 void mpi_event_wait_begin(enum mpi_event type);

@@ -21,10 +21,11 @@ struct match_counter {
 static struct match_counter *counters;
 static size_t counter_room, counter_count;
 
-static struct match_counter *message_match_find(struct match_counter *in, size_t room, const struct match_counter *wanted)
+static struct match_counter *message_match_find(struct match_counter *in, size_t room,
+                                                const struct match_counter *wanted)
 {
-    size_t i =
-        key_mix(key_mix(wanted->comm, (uint64_t)wanted->peer), (uint64_t)wanted->tag * 2 + wanted->sends);
+    size_t i = key_mix(key_mix(wanted->comm, (uint64_t)wanted->peer),
+                       (uint64_t)wanted->tag * 2 + wanted->sends);
     for (;; i++) {
         struct match_counter *c = &in[i & (room - 1)];
         if (!c->used || (c->comm == wanted->comm && c->peer == wanted->peer &&
@@ -47,7 +48,8 @@ static void message_match_grow(void)
     counter_room = room;
 }
 
-static uint64_t *message_match_counter(const struct communicator *comm, bool sends, int peer, int tag)
+static uint64_t *message_match_counter(const struct communicator *comm, bool sends, int peer,
+                                       int tag)
 {
     if (counter_count * 2 >= counter_room)
         message_match_grow();
@@ -65,8 +67,8 @@ static uint64_t *message_match_counter(const struct communicator *comm, bool sen
     return &c->count;
 }
 
-static void message_match_make_key(const struct communicator *comm, int from, int to, int tag, uint64_t sequence,
-                     uint64_t key[2])
+static void message_match_make_key(const struct communicator *comm, int from, int to, int tag,
+                                   uint64_t sequence, uint64_t key[2])
 {
     key[0] = key_mix(key_mix(key_mix(comm->id, 6), (uint64_t)from), (uint64_t)to);
     key[1] = key_mix(key_mix(key[0], (uint64_t)tag), sequence);
@@ -77,9 +79,11 @@ uint64_t message_match_send_sequence(const struct communicator *comm, int destin
     return (*message_match_counter(comm, true, communicator_world_rank(comm, destination), tag))++;
 }
 
-void message_match_send_key(const struct communicator *comm, int destination, int tag, uint64_t sequence, uint64_t key[2])
+void message_match_send_key(const struct communicator *comm, int destination, int tag,
+                            uint64_t sequence, uint64_t key[2])
 {
-    message_match_make_key(comm, comm->self, communicator_world_rank(comm, destination), tag, sequence, key);
+    message_match_make_key(comm, comm->self, communicator_world_rank(comm, destination), tag,
+                           sequence, key);
 }
 
 /* ---- posted receives ---- */
@@ -104,7 +108,8 @@ void message_match_unpost(struct mpi_request *r)
 
 static void message_match_assign(struct mpi_request *r, int source, int tag)
 {
-    r->sequence = (*message_match_counter(r->comm, false, communicator_world_rank(r->comm, source), tag))++;
+    r->sequence =
+        (*message_match_counter(r->comm, false, communicator_world_rank(r->comm, source), tag))++;
     r->assigned = true;
 }
 
@@ -128,7 +133,8 @@ static enum match_answer message_match_has_received(struct mpi_request *r, int s
 }
 
 /* Gives the older ones theirs; false: one cannot say. */
-static bool message_match_serve_older(struct communicator *comm, const struct mpi_request *until, int source, int tag)
+static bool message_match_serve_older(struct communicator *comm, const struct mpi_request *until,
+                                      int source, int tag)
 {
     for (struct mpi_request *r = comm->first, *after; r && r != until; r = after) {
         after = r->after;
@@ -152,11 +158,13 @@ bool message_match_receive(struct mpi_request *r, int source, int tag, uint64_t 
     if (!r->assigned && message_match_serve_older(r->comm, r, source, tag))
         message_match_assign(r, source, tag);
     if (r->assigned) {
-        message_match_make_key(r->comm, communicator_world_rank(r->comm, source), r->comm->self, tag, r->sequence, key);
+        message_match_make_key(r->comm, communicator_world_rank(r->comm, source), r->comm->self,
+                               tag, r->sequence, key);
         message_match_unpost(r);
         return true;
     }
-    struct mpi_request *over = tracing_state_alloc(1, sizeof *over); /* it stays among them as what it got */
+    struct mpi_request *over =
+        tracing_state_alloc(1, sizeof *over); /* it stays among them as what it got */
     *over = *r;
     over->over = true;
     over->peer = source;
@@ -168,12 +176,14 @@ bool message_match_receive(struct mpi_request *r, int source, int tag, uint64_t 
     return false;
 }
 
-bool message_match_next(struct communicator *comm, int source, int tag, uint64_t *sequence, uint64_t key[2])
+bool message_match_next(struct communicator *comm, int source, int tag, uint64_t *sequence,
+                        uint64_t key[2])
 {
     if (!message_match_serve_older(comm, NULL, source, tag))
         return false;
     uint64_t *next = message_match_counter(comm, false, communicator_world_rank(comm, source), tag);
-    message_match_make_key(comm, communicator_world_rank(comm, source), comm->self, tag, *next, key);
+    message_match_make_key(comm, communicator_world_rank(comm, source), comm->self, tag, *next,
+                           key);
     if (sequence)
         *sequence = (*next)++;
     return true;

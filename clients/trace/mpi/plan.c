@@ -16,7 +16,10 @@ struct collective_plan {
 
 /* ---- who needs whom ---- */
 
-static uint64_t collective_plan_part(const struct collective_plan *p, int rank) { return key_mix(p->high, (uint64_t)rank + 1); }
+static uint64_t collective_plan_part(const struct collective_plan *p, int rank)
+{
+    return key_mix(p->high, (uint64_t)rank + 1);
+}
 
 struct collective_plan *collective_plan_new(struct communicator *c)
 {
@@ -100,7 +103,8 @@ static int collective_plan_not_empty(const int *counts, int n, int besides)
 }
 
 /* counts: of the root, one for each; own: what this one gets */
-struct collective_plan *collective_plan_scatter(struct communicator *c, int root, const int *counts, int own)
+struct collective_plan *collective_plan_scatter(struct communicator *c, int root, const int *counts,
+                                                int own)
 {
     struct collective_plan *p = collective_plan_new(c);
     if (c->rank == root)
@@ -110,7 +114,8 @@ struct collective_plan *collective_plan_scatter(struct communicator *c, int root
     return p;
 }
 
-struct collective_plan *collective_plan_gather(struct communicator *c, int root, const int *counts, int own)
+struct collective_plan *collective_plan_gather(struct communicator *c, int root, const int *counts,
+                                               int own)
 {
     struct collective_plan *p = collective_plan_new(c);
     if (c->rank != root)
@@ -122,7 +127,8 @@ struct collective_plan *collective_plan_gather(struct communicator *c, int root,
 }
 
 /* Everybody knows what each one gives. */
-struct collective_plan *collective_plan_allgather(struct communicator *c, const int *counts, bool begun)
+struct collective_plan *collective_plan_allgather(struct communicator *c, const int *counts,
+                                                  bool begun)
 {
     if (collective_plan_not_empty(counts, c->size, -1) == c->size)
         return collective_plan_all_of_all(c, begun, false);
@@ -134,7 +140,8 @@ struct collective_plan *collective_plan_allgather(struct communicator *c, const 
     return p;
 }
 
-struct collective_plan *collective_plan_alltoall(struct communicator *c, const int *out, const int *in)
+struct collective_plan *collective_plan_alltoall(struct communicator *c, const int *out,
+                                                 const int *in)
 {
     struct collective_plan *p = collective_plan_new(c);
     collective_plan_set_receivers(p, collective_plan_not_empty(out, c->size, c->rank));
@@ -145,7 +152,8 @@ struct collective_plan *collective_plan_alltoall(struct communicator *c, const i
 }
 
 /* Everybody knows who gets something. */
-struct collective_plan *collective_plan_reduce_scatter(struct communicator *c, const int *counts, bool begun)
+struct collective_plan *collective_plan_reduce_scatter(struct communicator *c, const int *counts,
+                                                       bool begun)
 {
     if (collective_plan_not_empty(counts, c->size, -1) == c->size)
         return collective_plan_all_of_all(c, begun, false);
@@ -158,7 +166,8 @@ struct collective_plan *collective_plan_reduce_scatter(struct communicator *c, c
 
 /* ---- events ---- */
 
-void collective_plan_begin(struct collective_plan *p, enum mpi_event type, poet_line_t about, const void *site)
+void collective_plan_begin(struct collective_plan *p, enum mpi_event type, poet_line_t about,
+                           const void *site)
 {
     struct communicator *c = p->comm;
     if (c->inter || !c->whole) { /* who needs whom is not followed */
@@ -168,7 +177,8 @@ void collective_plan_begin(struct collective_plan *p, enum mpi_event type, poet_
     if (p->meets && c->size == 1)
         p->meets = false;
     if (p->sends)
-        event_record_send(type, about, p->high, collective_plan_part(p, c->rank), p->receivers, site);
+        event_record_send(type, about, p->high, collective_plan_part(p, c->rank), p->receivers,
+                          site);
     else
         event_record(type, about, site);
 }

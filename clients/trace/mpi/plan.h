@@ -28,14 +28,21 @@ struct collective_plan *collective_plan_to_root(struct communicator *c, int root
 struct collective_plan *collective_plan_prefix(struct communicator *c, bool empty);
 
 /* Where parts may be empty.  counts: one for each member; own: what this one gets, or gives. */
-struct collective_plan *collective_plan_scatter(struct communicator *c, int root, const int *counts, int own);
-struct collective_plan *collective_plan_gather(struct communicator *c, int root, const int *counts, int own);
-struct collective_plan *collective_plan_allgather(struct communicator *c, const int *counts, bool begun);
-struct collective_plan *collective_plan_alltoall(struct communicator *c, const int *out, const int *in);
-struct collective_plan *collective_plan_reduce_scatter(struct communicator *c, const int *counts, bool begun);
+struct collective_plan *collective_plan_scatter(struct communicator *c, int root, const int *counts,
+                                                int own);
+struct collective_plan *collective_plan_gather(struct communicator *c, int root, const int *counts,
+                                               int own);
+struct collective_plan *collective_plan_allgather(struct communicator *c, const int *counts,
+                                                  bool begun);
+struct collective_plan *collective_plan_alltoall(struct communicator *c, const int *out,
+                                                 const int *in);
+struct collective_plan *collective_plan_reduce_scatter(struct communicator *c, const int *counts,
+                                                       bool begun);
 
-void collective_plan_begin(struct collective_plan *plan, enum mpi_event type, poet_line_t about, const void *site);
-void collective_plan_end(struct collective_plan *plan, const void *site); /* it is complete; frees it */
+void collective_plan_begin(struct collective_plan *plan, enum mpi_event type, poet_line_t about,
+                           const void *site);
+void collective_plan_end(struct collective_plan *plan,
+                         const void *site); /* it is complete; frees it */
 void collective_plan_free(struct collective_plan *plan); /* NULL too */
 
 #pragma GCC visibility pop

@@ -15,7 +15,8 @@
 
 /* The send as an event, before the call.  Under the lock where several threads may send at once: then the
  * real one, which never blocks, follows before it is given up. */
-static void p2p_record_send(struct communicator *c, enum mpi_event type, int to, int tag, const void *site)
+static void p2p_record_send(struct communicator *c, enum mpi_event type, int to, int tag,
+                            const void *site)
 {
     uint64_t key[2];
     message_match_send_key(c, to, tag, message_match_send_sequence(c, to, tag), key);
@@ -46,8 +47,8 @@ static void p2p_send_unlock(void)
         atomic_flag_clear_explicit(&p2p_sending, memory_order_release);
 }
 
-static int p2p_send_now(send_call *call, begin_call *begin, const void *data, int n, MPI_Datatype type,
-                    int to, int tag, MPI_Comm handle, const void *site)
+static int p2p_send_now(send_call *call, begin_call *begin, const void *data, int n,
+                        MPI_Datatype type, int to, int tag, MPI_Comm handle, const void *site)
 {
     struct communicator *c = p2p_sends_to(handle, to);
     if (!c)
@@ -68,7 +69,7 @@ static int p2p_send_now(send_call *call, begin_call *begin, const void *data, in
 }
 
 static int p2p_send_begun(begin_call *begin, const void *data, int n, MPI_Datatype type, int to,
-                      int tag, MPI_Comm handle, MPI_Request *request, const void *site)
+                          int tag, MPI_Comm handle, MPI_Request *request, const void *site)
 {
     struct communicator *c = p2p_sends_to(handle, to);
     if (!c)
@@ -89,7 +90,7 @@ static int p2p_send_begun(begin_call *begin, const void *data, int n, MPI_Dataty
 }
 
 static int p2p_send_prepared(init_call *init, const void *data, int n, MPI_Datatype type, int to,
-                         int tag, MPI_Comm handle, MPI_Request *request)
+                             int tag, MPI_Comm handle, MPI_Request *request)
 {
     struct communicator *c = p2p_sends_to(handle, to);
     int e = init(data, n, type, to, tag, handle, request);
@@ -107,17 +108,17 @@ static int p2p_send_prepared(init_call *init, const void *data, int n, MPI_Datat
 #define SENDS(mode, begun)                                                                         \
     API int MPI_##mode(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c)    \
     {                                                                                              \
-        return p2p_send_now(PMPI_##mode, PMPI_##begun, data, n, type, to, tag, c, SITE);               \
+        return p2p_send_now(PMPI_##mode, PMPI_##begun, data, n, type, to, tag, c, SITE);           \
     }                                                                                              \
     API int MPI_##begun(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,   \
                         MPI_Request *request)                                                      \
     {                                                                                              \
-        return p2p_send_begun(PMPI_##begun, data, n, type, to, tag, c, request, SITE);                 \
+        return p2p_send_begun(PMPI_##begun, data, n, type, to, tag, c, request, SITE);             \
     }                                                                                              \
     API int MPI_##mode##_init(const void *data, int n, MPI_Datatype type, int to, int tag,         \
                               MPI_Comm c, MPI_Request *request)                                    \
     {                                                                                              \
-        return p2p_send_prepared(PMPI_##mode##_init, data, n, type, to, tag, c, request);              \
+        return p2p_send_prepared(PMPI_##mode##_init, data, n, type, to, tag, c, request);          \
     }
 SENDS(Send, Isend)
 SENDS(Ssend, Issend)
@@ -294,8 +295,8 @@ static void *p2p_pack(struct p2p_exchange *x)
     return copy;
 }
 
-static int p2p_exchange_single(const struct p2p_exchange *x, struct communicator *c, struct mpi_request *r,
-                          MPI_Status *status, const void *site)
+static int p2p_exchange_single(const struct p2p_exchange *x, struct communicator *c,
+                               struct mpi_request *r, MPI_Status *status, const void *site)
 {
     if (x->to != MPI_PROC_NULL)
         p2p_record_send(c, EVENT_isend, x->to, x->out_tag, site);
@@ -308,8 +309,8 @@ static int p2p_exchange_single(const struct p2p_exchange *x, struct communicator
 }
 
 /* The message goes out and the receive is posted, each where its event says; then both are awaited. */
-static int p2p_exchange_threaded(struct p2p_exchange *x, struct communicator *c, struct mpi_request *r,
-                                  MPI_Status *status, const void *site)
+static int p2p_exchange_threaded(struct p2p_exchange *x, struct communicator *c,
+                                 struct mpi_request *r, MPI_Status *status, const void *site)
 {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     MPI_Status statuses[2];
@@ -344,13 +345,14 @@ static int p2p_exchange(struct p2p_exchange *x, MPI_Status *status, const void *
     if (!c)
         return p2p_exchange_untraced(x, status);
     bool receives = x->from != MPI_PROC_NULL;
-    x->about = receives ? communicator_line(c, x->from) : rank_line(communicator_world_rank(c, x->to));
+    x->about =
+        receives ? communicator_line(c, x->from) : rank_line(communicator_world_rank(c, x->to));
     struct mpi_request *r = receives ? p2p_post_receive(c, &x->from, x->in_tag) : NULL;
     status = status == MPI_STATUS_IGNORE ? &own : status;
     if (r)
         r->awaited = true;
     int e = mpi_is_threaded ? p2p_exchange_threaded(x, c, r, status, site)
-                       : p2p_exchange_single(x, c, r, status, site);
+                            : p2p_exchange_single(x, c, r, status, site);
     if (!r || !completion_finish(r, status, site))
         event_record(EVENT_completed, 0, site);
     return e;
@@ -360,17 +362,17 @@ API int MPI_Sendrecv(const void *out, int out_n, MPI_Datatype out_type, int to, 
                      void *in, int in_n, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
                      MPI_Status *status)
 {
-    return p2p_exchange(&(struct p2p_exchange){out, in, out_n, in_n, to, out_tag, from, in_tag, out_type,
-                                       in_type, comm, 0, false},
-                    status, SITE);
+    return p2p_exchange(&(struct p2p_exchange){out, in, out_n, in_n, to, out_tag, from, in_tag,
+                                               out_type, in_type, comm, 0, false},
+                        status, SITE);
 }
 
 API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int out_tag, int from,
                              int in_tag, MPI_Comm comm, MPI_Status *status)
 {
-    return p2p_exchange(
-        &(struct p2p_exchange){data, data, n, n, to, out_tag, from, in_tag, type, type, comm, 0, true},
-        status, SITE);
+    return p2p_exchange(&(struct p2p_exchange){data, data, n, n, to, out_tag, from, in_tag, type,
+                                               type, comm, 0, true},
+                        status, SITE);
 }
 
 /* ---- probes ---- */
@@ -378,14 +380,14 @@ API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int o
 /* Its message was sent before; `key` is that of the message.  sequence: it is taken out, and this its
  * number; NULL: it stays. */
 static bool p2p_record_probed(struct communicator *c, const MPI_Status *status, uint32_t asked,
-                        uint64_t *sequence, uint64_t key[2], const void *site)
+                              uint64_t *sequence, uint64_t key[2], const void *site)
 {
     tracing_state_lock();
     bool known = message_match_next(c, status->MPI_SOURCE, status->MPI_TAG, sequence, key);
     tracing_state_unlock();
     bool traced = known && rank_traced(communicator_world_rank(c, status->MPI_SOURCE));
-    mpi_event_record_received(EVENT_probed, communicator_line(c, status->MPI_SOURCE), traced ? key : NULL, asked,
-             status->MPI_SOURCE, false, site);
+    mpi_event_record_received(EVENT_probed, communicator_line(c, status->MPI_SOURCE),
+                              traced ? key : NULL, asked, status->MPI_SOURCE, false, site);
     return known;
 }
 
@@ -442,7 +444,7 @@ static struct p2p_matched {
 } *matched;
 
 static void p2p_push_matched(struct communicator *c, MPI_Message handle, const MPI_Status *status,
-                         const void *site)
+                             const void *site)
 {
     if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
         return;

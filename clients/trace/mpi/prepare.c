@@ -14,8 +14,8 @@ struct persistent_recv {
 
 static struct persistent_recv *all; /* under the lock */
 
-struct persistent_recv *persistent_recv_create(MPI_Request own, void *data, int n, MPI_Datatype type, int tag,
-                         MPI_Comm comm)
+struct persistent_recv *persistent_recv_create(MPI_Request own, void *data, int n,
+                                               MPI_Datatype type, int tag, MPI_Comm comm)
 {
     MPI_Datatype kept;
     if (mpi_event_replay_next(EVENT_receive) < 0 || PMPI_Type_dup(type, &kept) != MPI_SUCCESS)

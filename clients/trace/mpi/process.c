@@ -76,7 +76,8 @@ static void mpi_tracer_after_init(const void *site)
     snprintf(name, sizeof name, "rank %d", own);
     poet_line_kind(line, "rank", name);
     if (line && ranks_all_traced())
-        event_record_group(EVENT_initialised, rank_job_key(), key_mix(rank_job_key(), 1), ranks_count(), site);
+        event_record_group(EVENT_initialised, rank_job_key(), key_mix(rank_job_key(), 1),
+                           ranks_count(), site);
     else
         event_record(EVENT_initialised, 0, site);
     communicators_begin();

@@ -33,7 +33,10 @@ static int waitsome_replay_first_receive(const struct request_batch *b)
     return -1;
 }
 
-bool waitsome_replay_is_active(const struct request_batch *b) { return waitsome_replay_first_receive(b) >= 0 && mpi_event_replay_next(EVENT_receive) >= 0; }
+bool waitsome_replay_is_active(const struct request_batch *b)
+{
+    return waitsome_replay_first_receive(b) >= 0 && mpi_event_replay_next(EVENT_receive) >= 0;
+}
 
 int waitsome_replay_long(MPI_Request *handle, int *flag, MPI_Status *status)
 {
@@ -51,7 +54,8 @@ static int waitsome_replay_continues(MPI_Request handle)
     return PMPI_Request_get_status(handle, &there, MPI_STATUS_IGNORE);
 }
 
-int waitsome_replay_test(const struct request_batch *b, MPI_Request *handle, int *flag, MPI_Status *status)
+int waitsome_replay_test(const struct request_batch *b, MPI_Request *handle, int *flag,
+                         MPI_Status *status)
 {
     if (waitsome_replay_next_receive(b) == 0)
         return waitsome_replay_long(handle, flag, status);
@@ -70,8 +74,8 @@ int waitsome_replay_test_all(struct request_batch *b, MPI_Request *handles, int 
     return e;
 }
 
-int waitsome_replay_others(struct request_batch *b, MPI_Request *handles, int *done, int *indices, int most,
-                  const void *site)
+int waitsome_replay_others(struct request_batch *b, MPI_Request *handles, int *done, int *indices,
+                           int most, const void *site)
 {
     int e = MPI_SUCCESS, flag;
     for (int i = 0; e == MPI_SUCCESS && i < b->count && *done < most; i++) {
@@ -103,8 +107,8 @@ static int waitsome_replay_await_next(MPI_Request *handle, int *flag, MPI_Status
     return e;
 }
 
-static int waitsome_replay_receive_again(struct request_batch *b, MPI_Request *handles, int *done, int *indices,
-                          bool waits, const void *site)
+static int waitsome_replay_receive_again(struct request_batch *b, MPI_Request *handles, int *done,
+                                         int *indices, bool waits, const void *site)
 {
     int e = MPI_SUCCESS, there = 1;
     bool together = true;
@@ -126,8 +130,8 @@ static int waitsome_replay_receive_again(struct request_batch *b, MPI_Request *h
     return e;
 }
 
-int waitsome_replay_some(struct request_batch *b, MPI_Request *handles, int *done, int *indices, bool waits,
-                const void *site)
+int waitsome_replay_some(struct request_batch *b, MPI_Request *handles, int *done, int *indices,
+                         bool waits, const void *site)
 {
     *done = 0;
     int e = waitsome_replay_receive_again(b, handles, done, indices, waits, site);

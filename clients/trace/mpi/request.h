@@ -36,8 +36,10 @@ struct mpi_request {
 
 struct mpi_request *mpi_request_new(struct communicator *comm, int peer, int tag);
 void mpi_request_keep(struct mpi_request *request, MPI_Request handle);
-struct mpi_request *mpi_request_find(MPI_Request handle); /* one that is not taken; NULL: not followed */
-void mpi_request_rename(struct mpi_request *request, MPI_Request handle); /* it has another one now */
+struct mpi_request *
+mpi_request_find(MPI_Request handle); /* one that is not taken; NULL: not followed */
+void mpi_request_rename(struct mpi_request *request,
+                        MPI_Request handle); /* it has another one now */
 void mpi_request_forget(struct mpi_request *request);
 
 #pragma GCC visibility pop

@@ -27,19 +27,19 @@ static const char unnamed, atomics; /* what those that have no name are found by
     API void start(void)                                                                           \
     {                                                                                              \
         void (*call)(void) = REAL(start, SITE, void, (void));                                      \
-        poet_line_t line = critical_section_arrive(object, name, SITE);                                               \
+        poet_line_t line = critical_section_arrive(object, name, SITE);                            \
         if (call)                                                                                  \
             call();                                                                                \
-        omp_object_enter(line, SITE);                                                                    \
+        omp_object_enter(line, SITE);                                                              \
     }                                                                                              \
     API void end(void);                                                                            \
     API void end(void)                                                                             \
     {                                                                                              \
         void (*call)(void) = REAL(end, SITE, void, (void));                                        \
-        omp_object_leave(OMP_OBJECT_CRITICAL, object, SITE);                                                   \
+        omp_object_leave(OMP_OBJECT_CRITICAL, object, SITE);                                       \
         if (call)                                                                                  \
             call();                                                                                \
-        omp_object_depart(OMP_OBJECT_CRITICAL, object);                                                          \
+        omp_object_depart(OMP_OBJECT_CRITICAL, object);                                            \
     }
 SECTION(GOMP_critical_start, GOMP_critical_end, &unnamed, "unnamed")
 SECTION(GOMP_atomic_start, GOMP_atomic_end, &atomics, "atomic")

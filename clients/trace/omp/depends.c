@@ -26,7 +26,10 @@ struct task_dependences {
     struct depends_place *buckets[BUCKETS];
 };
 
-struct task_dependences *task_depends_new(void) { return calloc(1, sizeof(struct task_dependences)); }
+struct task_dependences *task_depends_new(void)
+{
+    return calloc(1, sizeof(struct task_dependences));
+}
 
 void task_depends_forget(struct task_dependences *d)
 {
@@ -104,8 +107,8 @@ static void task_depends_next_group(struct depends_place *p, enum dependence how
     p->how = how;
 }
 
-bool task_depends_add(struct task_dependences *d, const void *address, enum dependence how, uint64_t task,
-                uint64_t **before, uint32_t *count)
+bool task_depends_add(struct task_dependences *d, const void *address, enum dependence how,
+                      uint64_t task, uint64_t **before, uint32_t *count)
 {
     struct depends_place *p = d ? task_depends_find(d, address) : NULL;
     if (!p)

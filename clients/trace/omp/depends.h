@@ -19,8 +19,8 @@ void task_depends_forget(struct task_dependences *depends); /* NULL too */
 
 /* A task is known by the key of its end.  Adds the keys of those that it comes after, to a list from malloc that keeps
  * room for one more.  task 0: it only looks.  false: it may come after more. */
-bool task_depends_add(struct task_dependences *depends, const void *place, enum dependence how, uint64_t task,
-                uint64_t **before, uint32_t *count);
+bool task_depends_add(struct task_dependences *depends, const void *place, enum dependence how,
+                      uint64_t task, uint64_t **before, uint32_t *count);
 
 #pragma GCC visibility pop
 #endif

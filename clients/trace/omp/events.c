@@ -42,18 +42,20 @@ static poet_event_t omp_event_write(poet_record_t r, enum omp_event type)
 
 bool event_record(enum omp_event type, poet_line_t about, unsigned doubt, const void *site)
 {
-    return omp_event_write((poet_record_t){.about = about, .flags = doubt, .site = site}, type).line;
+    return omp_event_write((poet_record_t){.about = about, .flags = doubt, .site = site}, type)
+        .line;
 }
 
-poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low, const void *site)
+poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low,
+                                   const void *site)
 {
     return omp_event_write((poet_record_t){.about = about,
-                                  .flags = POET_SEND,
-                                  .site = site,
-                                  .high = omp_event_key_high(),
-                                  .low = &low,
-                                  .keys = 1},
-                  type);
+                                           .flags = POET_SEND,
+                                           .site = site,
+                                           .high = omp_event_key_high(),
+                                           .low = &low,
+                                           .keys = 1},
+                           type);
 }
 
 bool event_record_send(enum omp_event type, poet_line_t about, uint64_t low, const void *site)
@@ -62,31 +64,32 @@ bool event_record_send(enum omp_event type, poet_line_t about, uint64_t low, con
 }
 
 bool event_record_receive(enum omp_event type, poet_line_t about, const uint64_t *low, size_t count,
-                  unsigned doubt, const void *site)
+                          unsigned doubt, const void *site)
 {
     bool recorded = count || event_record(type, about, doubt, site);
     for (size_t at = 0; at < count; at += KEYS_MOST)
-        recorded = omp_event_write((poet_record_t){.about = about,
-                                          .flags = POET_RECEIVE | doubt,
-                                          .site = site,
-                                          .high = omp_event_key_high(),
-                                          .low = low + at,
-                                          .keys = count - at < KEYS_MOST ? count - at : KEYS_MOST},
-                          type)
+        recorded = omp_event_write(
+                       (poet_record_t){.about = about,
+                                       .flags = POET_RECEIVE | doubt,
+                                       .site = site,
+                                       .high = omp_event_key_high(),
+                                       .low = low + at,
+                                       .keys = count - at < KEYS_MOST ? count - at : KEYS_MOST},
+                       type)
                        .line;
     return recorded;
 }
 
 bool event_record_group(enum omp_event type, poet_line_t about, uint64_t low, uint32_t members,
-                  unsigned doubt, const void *site)
+                        unsigned doubt, const void *site)
 {
     return omp_event_write((poet_record_t){.about = about,
-                                  .flags = POET_MEET | doubt,
-                                  .site = site,
-                                  .high = omp_event_key_high(),
-                                  .low = &low,
-                                  .keys = 1,
-                                  .count = members},
-                  type)
+                                           .flags = POET_MEET | doubt,
+                                           .site = site,
+                                           .high = omp_event_key_high(),
+                                           .low = &low,
+                                           .keys = 1,
+                                           .count = members},
+                           type)
         .line;
 }

@@ -32,13 +32,14 @@ uint64_t omp_event_key_high(void);
 
 /* Each is an event where the thread is; site: the call's.  Whether it was recorded.  doubt: 0 or POET_DOUBT_... */
 bool event_record(enum omp_event type, poet_line_t about, unsigned doubt, const void *site);
-poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low, const void *site);
+poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low,
+                                   const void *site);
 bool event_record_send(enum omp_event type, poet_line_t about, uint64_t low, const void *site);
 /* As many events as the keys need; without any it is an event without a message. */
 bool event_record_receive(enum omp_event type, poet_line_t about, const uint64_t *low, size_t count,
-                  unsigned doubt, const void *site);
+                          unsigned doubt, const void *site);
 bool event_record_group(enum omp_event type, poet_line_t about, uint64_t low, uint32_t members,
-                  unsigned doubt, const void *site);
+                        unsigned doubt, const void *site);
 
 poet_type_t event_type(enum omp_event type);
 

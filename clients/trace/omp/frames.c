@@ -7,15 +7,14 @@
 #include <stddef.h>
 
 static __thread struct task_frame *now __attribute__((tls_model("initial-exec")));
-static __thread struct task_frame outside __attribute__((tls_model("initial-exec"))); /* of every team */
+static __thread struct task_frame outside
+    __attribute__((tls_model("initial-exec"))); /* of every team */
 
-static __thread bool pooled __attribute__((tls_model("initial-exec"))); /* a worker of the runtime */
+static __thread bool pooled
+    __attribute__((tls_model("initial-exec"))); /* a worker of the runtime */
 
 /* Does it wait where it is, or is it a worker that is in no team? */
-static void task_frame_report_rest(void)
-{
-    poet_rests(now ? now->waits : pooled || outside.waits);
-}
+static void task_frame_report_rest(void) { poet_rests(now ? now->waits : pooled || outside.waits); }
 
 void task_frame_set_pooled(void) { pooled = true; }
 
@@ -67,7 +66,10 @@ void task_frame_wait_end(void)
     task_frame_report_rest();
 }
 
-bool task_frame_is_waiting(enum omp_event by) { return task_frame_current()->waits && task_frame_current()->waits_by == by; }
+bool task_frame_is_waiting(enum omp_event by)
+{
+    return task_frame_current()->waits && task_frame_current()->waits_by == by;
+}
 
 struct task_frame *task_frame_resume(struct task_frame *frame)
 {

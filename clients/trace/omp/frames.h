@@ -28,12 +28,15 @@ struct task_frame {
 struct task_frame *task_frame_current(void); /* the one that the calling thread is in; never NULL */
 uint64_t task_frame_unique(void); /* an id for a frame that is no task's */
 /* The calling thread is in it, till task_frame_end(), with what task_frame_begin() gave. */
-struct task_frame *task_frame_begin(struct task_frame *frame, uint64_t id, struct task_group *group);
+struct task_frame *task_frame_begin(struct task_frame *frame, uint64_t id,
+                                    struct task_group *group);
 void task_frame_end(struct task_frame *frame, struct task_frame *outer);
-void task_frame_wait_begin(enum omp_event by, poet_line_t line, const void *site); /* here, from now on */
+void task_frame_wait_begin(enum omp_event by, poet_line_t line,
+                           const void *site); /* here, from now on */
 void task_frame_wait_end(void);
 bool task_frame_is_waiting(enum omp_event by);
-void task_frame_set_pooled(void); /* the calling thread is a worker of the runtime: it rests where it is in none */
+void task_frame_set_pooled(
+    void); /* the calling thread is a worker of the runtime: it rests where it is in none */
 /* The thread goes on in another one that had begun; gives the one that it was in. */
 struct task_frame *task_frame_resume(struct task_frame *frame);
 

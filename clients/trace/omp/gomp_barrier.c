@@ -27,11 +27,11 @@ static void gomp_barrier_pass(struct team_member *m, bool cancelled, const void 
     API void name(void)                                                                            \
     {                                                                                              \
         void (*call)(void) = REAL(name, SITE, void, (void));                                       \
-        struct team_member *m = gomp_current_member(SITE);                                                      \
-        gomp_barrier_arrive(m, SITE);                                                                            \
+        struct team_member *m = gomp_current_member(SITE);                                         \
+        gomp_barrier_arrive(m, SITE);                                                              \
         if (call)                                                                                  \
             call();                                                                                \
-        gomp_barrier_pass(m, false, SITE);                                                                   \
+        gomp_barrier_pass(m, false, SITE);                                                         \
         if (m)                                                                                     \
             m->loops += ends_loop;                                                                 \
     }
@@ -45,10 +45,10 @@ BARRIER(GOMP_sections_end, 0)
     API bool name(void)                                                                            \
     {                                                                                              \
         bool (*call)(void) = REAL(name, SITE, bool, (void));                                       \
-        struct team_member *m = gomp_current_member(SITE);                                                      \
-        gomp_barrier_arrive(m, SITE);                                                                            \
+        struct team_member *m = gomp_current_member(SITE);                                         \
+        gomp_barrier_arrive(m, SITE);                                                              \
         bool cancelled = call && call();                                                           \
-        gomp_barrier_pass(m, cancelled, SITE);                                                               \
+        gomp_barrier_pass(m, cancelled, SITE);                                                     \
         if (m)                                                                                     \
             m->loops += ends_loop;                                                                 \
         return cancelled;                                                                          \

@@ -44,7 +44,7 @@ static __thread unsigned dimensions __attribute__((tls_model("initial-exec")));
         bool (*call)(unsigned, long *, PARAMETERS parameters) =                                    \
             REAL(name, SITE, bool, (unsigned, long *, PARAMETERS parameters));                     \
         dimensions = count;                                                                        \
-        return SHARE(gomp_current_member(SITE), WORKSHARING_CHUNK, got,                                          \
+        return SHARE(gomp_current_member(SITE), WORKSHARING_CHUNK, got,                            \
                      call && call(count, counts, GIVEN given));                                    \
     }
 #define PARAMETERS(...) __VA_ARGS__

@@ -36,11 +36,13 @@ static void gomp_parallel_run_member(void *data)
 
 static bool gomp_parallel_can_trace(const void *site)
 {
-    return omp_runtime_function(REAL_GOMP_barrier, site) && omp_runtime_function(REAL_omp_get_num_threads, site) &&
+    return omp_runtime_function(REAL_GOMP_barrier, site) &&
+           omp_runtime_function(REAL_omp_get_num_threads, site) &&
            omp_runtime_function(REAL_omp_get_thread_num, site) && !omp_runtime_is_llvm(site);
 }
 
-static void gomp_parallel_begin(struct gomp_region *r, void (*body)(void *), void *data, const void *site)
+static void gomp_parallel_begin(struct gomp_region *r, void (*body)(void *), void *data,
+                                const void *site)
 {
     int (*cancellation)(void) = REAL(omp_get_cancellation, site, int, (void));
     *r = (struct gomp_region){.body = body, .data = data, .site = site};
@@ -61,13 +63,13 @@ static void *gomp_parallel_reductions(struct team *team, void *data)
     {                                                                                              \
         type (*call)(void (*)(void *), void *, unsigned PARAMETERS parameters) =                   \
             (type(*)(void (*)(void *), void *, unsigned PARAMETERS parameters))(                   \
-                uintptr_t)omp_runtime_function(REAL_##name, SITE);                                            \
-        struct gomp_region r;                                                                           \
-        if (!call || !gomp_parallel_can_trace(SITE))                                                            \
+                uintptr_t)omp_runtime_function(REAL_##name, SITE);                                 \
+        struct gomp_region r;                                                                      \
+        if (!call || !gomp_parallel_can_trace(SITE))                                               \
             return call ? call(body, data, threads GIVEN given) : (type)(body(data), 0);           \
-        gomp_parallel_begin(&r, body, data, SITE);                                                               \
+        gomp_parallel_begin(&r, body, data, SITE);                                                 \
         r.reductions = first;                                                                      \
-        before call(gomp_parallel_run_member, &r, threads GIVEN given);                                                 \
+        before call(gomp_parallel_run_member, &r, threads GIVEN given);                            \
         team_end(&r.team, SITE);                                                                   \
         after;                                                                                     \
     }
@@ -75,8 +77,8 @@ static void *gomp_parallel_reductions(struct team *team, void *data)
 #define GIVEN(...) , ##__VA_ARGS__
 
 PARALLEL(void, GOMP_parallel, NULL, , (unsigned flags), (flags), )
-PARALLEL(unsigned, GOMP_parallel_reductions, gomp_parallel_reductions(&r.team, data), unsigned result =,
-         (unsigned flags), (flags), return result)
+PARALLEL(unsigned, GOMP_parallel_reductions, gomp_parallel_reductions(&r.team, data),
+         unsigned result =, (unsigned flags), (flags), return result)
 PARALLEL(void, GOMP_parallel_sections, NULL, , (unsigned count, unsigned flags), (count, flags), )
 
 #define LOOP(name)                                                                                 \

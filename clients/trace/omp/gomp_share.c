@@ -13,7 +13,7 @@ typedef unsigned long long ull;
     API bool name parameters                                                                       \
     {                                                                                              \
         bool(*call) parameters = REAL(name, SITE, bool, parameters);                               \
-        return SHARE(gomp_current_member(SITE), WORKSHARING_CHUNK, got, call && call given);                     \
+        return SHARE(gomp_current_member(SITE), WORKSHARING_CHUNK, got, call && call given);       \
     }
 /* clang-format off */
 #define START(name)                                                                                \
@@ -50,11 +50,11 @@ typedef unsigned long long ull;
     API bool name(type *from, type *to)                                                            \
     {                                                                                              \
         bool (*call)(type *, type *) = REAL(name, SITE, bool, (type *, type *));                   \
-        struct team_member *m = gomp_current_member(SITE);                                                      \
-        gomp_worksharing_await_turn(m, SITE);                                                                       \
-        bool asked = worksharing_begin_ordered(m, SITE);                                                  \
+        struct team_member *m = gomp_current_member(SITE);                                         \
+        gomp_worksharing_await_turn(m, SITE);                                                      \
+        bool asked = worksharing_begin_ordered(m, SITE);                                           \
         bool got = call && call(from, to);                                                         \
-        worksharing_end_ordered(m, asked);                                                               \
+        worksharing_end_ordered(m, asked);                                                         \
         return got;                                                                                \
     }
 static void gomp_worksharing_await_turn(const struct team_member *m, const void *site)
@@ -94,7 +94,8 @@ ORDERED_NEXT(ull, GOMP_loop_ull_ordered_runtime_next)
     API unsigned name parameters                                                                   \
     {                                                                                              \
         unsigned(*call) parameters = REAL(name, SITE, unsigned, parameters);                       \
-        return SHARE(gomp_current_member(SITE), WORKSHARING_CHUNK, got != 0, call ? call given : 0);             \
+        return SHARE(gomp_current_member(SITE), WORKSHARING_CHUNK, got != 0,                       \
+                     call ? call given : 0);                                                       \
     }
 SECTION(GOMP_sections_start, P(unsigned count), P(count))
 SECTION(GOMP_sections2_start, P(unsigned count, uintptr_t *reductions, void **memory),

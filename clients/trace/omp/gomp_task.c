@@ -31,7 +31,8 @@ struct gomp_carried_task {
     bool detached;
     unsigned flags;
     const void *site;
-    struct held_task *held; /* of a copy for libgomp: ours, which is held instead; NULL: there is none */
+    struct held_task
+        *held; /* of a copy for libgomp: ours, which is held instead; NULL: there is none */
     struct omp_task task;
 };
 
@@ -40,7 +41,10 @@ static long gomp_task_header_bytes(const struct gomp_carried_task *c)
     return ((long)sizeof *c + c->align - 1) & ~(c->align - 1);
 }
 
-static void *gomp_task_data(struct gomp_carried_task *c) { return (char *)c + gomp_task_header_bytes(c); }
+static void *gomp_task_data(struct gomp_carried_task *c)
+{
+    return (char *)c + gomp_task_header_bytes(c);
+}
 
 /* Of a loop every copy is a task. */
 static void gomp_task_copy(void *to, void *from)
@@ -71,7 +75,7 @@ static void gomp_task_run(void *data)
 }
 
 static void gomp_task_init(struct gomp_carried_task *c, void (*body)(void *), void *data,
-                  void (*copies)(void *, void *), long size, long align)
+                           void (*copies)(void *, void *), long size, long align)
 {
     *c = (struct gomp_carried_task){
         .body = body, .copy = copies, .data = data, .size = size, .align = align > 16 ? align : 16};
@@ -86,10 +90,10 @@ static void gomp_task_depend_by_object(struct omp_task *task, void *const *objec
 {
     uintptr_t how = (uintptr_t)object[1];
     omp_task_depends(task, object[0],
-                 how == OBJECT_IN      ? DEPEND_READS
-                 : how <= OBJECT_MUTEX ? DEPEND_WRITES
-                                       : DEPEND_IN_SET,
-                 how > OBJECT_INOUTSET);
+                     how == OBJECT_IN      ? DEPEND_READS
+                     : how <= OBJECT_MUTEX ? DEPEND_WRITES
+                                           : DEPEND_IN_SET,
+                     how > OBJECT_INOUTSET);
 }
 
 /* Two forms: how many, how many of them are written, and the places; or 0, how many in all, how many are written,
@@ -124,7 +128,8 @@ static long gomp_task_held_bytes(const struct gomp_carried_task *c)
 
 static void gomp_task_call_held(struct held_task *held)
 {
-    struct gomp_carried_task *c = (struct gomp_carried_task *)((char *)held->task - offsetof(struct gomp_carried_task, task));
+    struct gomp_carried_task *c =
+        (struct gomp_carried_task *)((char *)held->task - offsetof(struct gomp_carried_task, task));
     task_call *call = (task_call *)(uintptr_t)omp_runtime_function(REAL_GOMP_task, c->site);
     call(gomp_task_run, c, NULL, 0, 1, false, c->flags & FLAGS_OF_RUN, NULL, 0, NULL);
 }
@@ -132,7 +137,8 @@ static void gomp_task_call_held(struct held_task *held)
 /* A copy of it; NULL: there is no memory. */
 static struct held_task *gomp_task_copy_to_held(struct gomp_carried_task *c)
 {
-    size_t bytes = (size_t)(gomp_task_held_bytes(c) + gomp_task_header_bytes(c) + c->size + c->align - 1);
+    size_t bytes =
+        (size_t)(gomp_task_held_bytes(c) + gomp_task_header_bytes(c) + c->size + c->align - 1);
     struct held_task *held = aligned_alloc((size_t)c->align, bytes & ~((size_t)c->align - 1));
     struct gomp_carried_task *own = held ? (void *)((char *)held + gomp_task_held_bytes(c)) : NULL;
     if (!held)
@@ -158,7 +164,8 @@ static void gomp_task_hold(void *data)
         gomp_task_run(c);
         return;
     }
-    own = (struct gomp_carried_task *)((char *)c->held->task - offsetof(struct gomp_carried_task, task));
+    own = (struct gomp_carried_task *)((char *)c->held->task -
+                                       offsetof(struct gomp_carried_task, task));
     memcpy(own->words, c->words, sizeof own->words);
     if (task_replay_is_next(&own->task)) {
         gomp_task_run(own);
@@ -172,10 +179,12 @@ static void gomp_task_hold(void *data)
 
 /* Told, and held, if it is `wanted`, unless it was run right here (*deferred is false, then), perhaps behind others that it is after.
  * Whether it is held. */
-static bool gomp_task_is_held(struct gomp_carried_task *c, bool wanted, bool *deferred, const void *site)
+static bool gomp_task_is_held(struct gomp_carried_task *c, bool wanted, bool *deferred,
+                              const void *site)
 {
     omp_task_spawn(&c->task, site);
-    bool holds = *deferred && wanted && !omp_runtime_in_final_task(site), here = holds && task_replay_any_is_next();
+    bool holds = *deferred && wanted && !omp_runtime_in_final_task(site),
+         here = holds && task_replay_any_is_next();
     struct held_task *held = holds && !here ? gomp_task_copy_to_held(c) : NULL;
     *deferred = *deferred && !here;
     if (held)
@@ -217,14 +226,15 @@ API void GOMP_task(void (*body)(void *), void *data, void (*copies)(void *, void
     if (c.detached || c.task.doubtful)
         task_replay_release_team();
     if (!gomp_task_is_held(&c, task_replay_wanted(), &deferred, SITE))
-        call(gomp_task_run, &c, gomp_task_copy, gomp_task_header_bytes(&c) + size, c.align, deferred, flags, depends, priority,
-             detach);
+        call(gomp_task_run, &c, gomp_task_copy, gomp_task_header_bytes(&c) + size, c.align,
+             deferred, flags, depends, priority, detach);
 }
 
 /* ---- a loop of tasks ---- */
 
 /* Gives the flags for libgomp: we begin the group ourselves, unless it is one of reductions, and run what is to be run. */
-static unsigned gomp_task_loop_begin(struct gomp_carried_task *c, unsigned flags, size_t number_bytes, const void *site)
+static unsigned gomp_task_loop_begin(struct gomp_carried_task *c, unsigned flags,
+                                     size_t number_bytes, const void *site)
 {
     void (*start)(void) = REAL(GOMP_taskgroup_start, site, void, (void));
     c->of_loop = 2 * number_bytes;
@@ -271,22 +281,23 @@ static bool gomp_task_loop_is_held(unsigned flags, const void *site)
                   long align, unsigned flags, unsigned long tasks, int priority, number start,     \
                   number end, number step)                                                         \
     {                                                                                              \
-        name##_call *call = (name##_call *)(uintptr_t)omp_runtime_function(REAL_##name, SITE);                \
-        struct gomp_carried_task c;                                                                          \
+        name##_call *call = (name##_call *)(uintptr_t)omp_runtime_function(REAL_##name, SITE);     \
+        struct gomp_carried_task c;                                                                \
         if (!call)                                                                                 \
             return;                                                                                \
-        if (!omp_event_key_high() || omp_runtime_is_llvm(SITE) || sizeof(long) < 8) {                            \
-            gomp_task_begin_llvm(SITE);                                                                      \
+        if (!omp_event_key_high() || omp_runtime_is_llvm(SITE) || sizeof(long) < 8) {              \
+            gomp_task_begin_llvm(SITE);                                                            \
             call(body, data, copies, size, align, flags, tasks, priority, start, end, step);       \
-            ompt_tool_begin_task(NULL);                                                                     \
+            ompt_tool_begin_task(NULL);                                                            \
             return;                                                                                \
         }                                                                                          \
-        gomp_task_init(&c, body, data, copies, size, align);                                                \
-        unsigned given = gomp_task_loop_begin(&c, flags, sizeof start, SITE);                                \
-        bool holds = gomp_task_loop_is_held(flags, SITE);                                                    \
-        call(holds ? gomp_task_hold : gomp_task_run, &c, holds ? gomp_task_copy_held : gomp_task_copy, gomp_task_header_bytes(&c) + size, c.align,   \
-             holds ? given & ~FLAG_DEFERRED : given, tasks, priority, start, end, step);           \
-        gomp_task_loop_end(flags, SITE);                                                                     \
+        gomp_task_init(&c, body, data, copies, size, align);                                       \
+        unsigned given = gomp_task_loop_begin(&c, flags, sizeof start, SITE);                      \
+        bool holds = gomp_task_loop_is_held(flags, SITE);                                          \
+        call(holds ? gomp_task_hold : gomp_task_run, &c,                                           \
+             holds ? gomp_task_copy_held : gomp_task_copy, gomp_task_header_bytes(&c) + size,      \
+             c.align, holds ? given & ~FLAG_DEFERRED : given, tasks, priority, start, end, step);  \
+        gomp_task_loop_end(flags, SITE);                                                           \
     }
 TASK_LOOP(GOMP_taskloop, long)
 TASK_LOOP(GOMP_taskloop_ull, unsigned long long)

@@ -47,7 +47,10 @@ static void task_replay_lock(void)
         sched_yield();
 }
 
-static void task_replay_unlock(void) { atomic_flag_clear_explicit(&task_replay_busy, memory_order_release); }
+static void task_replay_unlock(void)
+{
+    atomic_flag_clear_explicit(&task_replay_busy, memory_order_release);
+}
 
 static void task_replay_notify(void)
 {
@@ -74,7 +77,8 @@ bool task_replay_wanted(void)
 
 bool task_replay_is_needed(void)
 {
-    return task_replay_active && (atomic_load_explicit(&count, memory_order_relaxed) || task_replay_wanted());
+    return task_replay_active &&
+           (atomic_load_explicit(&count, memory_order_relaxed) || task_replay_wanted());
 }
 
 void task_replay_add(struct held_task *h)
@@ -121,12 +125,16 @@ static bool task_replay_is_same(poet_event_t a, poet_event_t b)
     return a.line == b.line && a.number == b.number;
 }
 
-bool task_replay_any_is_next(void) { return task_replay_active && poet_replay_peek(event_type(EVENT_run), 0, 0) == 1; }
+bool task_replay_any_is_next(void)
+{
+    return task_replay_active && poet_replay_peek(event_type(EVENT_run), 0, 0) == 1;
+}
 
 bool task_replay_is_next(const struct omp_task *task)
 {
     poet_event_t from;
-    return task_replay_active && task->spawn.line && poet_replay_peek_sender(event_type(EVENT_run), &from) > 0 &&
+    return task_replay_active && task->spawn.line &&
+           poet_replay_peek_sender(event_type(EVENT_run), &from) > 0 &&
            task_replay_is_same(from, task->spawn);
 }
 
@@ -172,7 +180,8 @@ static bool task_replay_is_ready(const struct held_task *h)
 }
 
 /* That one; NULL: any that helps.  What a child of a task is after, that task has made, too. */
-static struct held_task *task_replay_find(const struct task_replay_target *aim, const poet_event_t *spawn)
+static struct held_task *task_replay_find(const struct task_replay_target *aim,
+                                          const poet_event_t *spawn)
 {
     struct held_task *h = task_replay_first;
     while (h && (h->runs || h->team != aim->team ||
@@ -248,12 +257,19 @@ static void task_replay_await(struct task_replay_target aim)
     }
 }
 
-void task_replay_await_children(void) { task_replay_await((struct task_replay_target){.of = CHILDREN}); }
+void task_replay_await_children(void)
+{
+    task_replay_await((struct task_replay_target){.of = CHILDREN});
+}
 void task_replay_await_group(void) { task_replay_await((struct task_replay_target){.of = GROUP}); }
 void task_replay_await_before(const struct omp_task *task)
 {
-    task_replay_await((struct task_replay_target){.of = task->doubtful ? CHILDREN : BEFORE, .task = task});
+    task_replay_await(
+        (struct task_replay_target){.of = task->doubtful ? CHILDREN : BEFORE, .task = task});
 }
-void task_replay_end_before(const struct omp_task *task) { task_replay_await((struct task_replay_target){.of = ONLY, .task = task}); }
+void task_replay_end_before(const struct omp_task *task)
+{
+    task_replay_await((struct task_replay_target){.of = ONLY, .task = task});
+}
 void task_replay_await_team(void) { task_replay_await((struct task_replay_target){.of = TEAM}); }
 void task_replay_resume(void) { task_replay_await((struct task_replay_target){.of = NOTHING}); }

@@ -47,7 +47,7 @@ static int kmpc_worksharing_without_stealing(int schedule, int64_t *chunk, const
             REAL(__kmpc_dispatch_init_##suffix, SITE, void,                                        \
                  (source *, int32_t, int, type, type, step, step));                                \
         int64_t most = chunk;                                                                      \
-        schedule = kmpc_worksharing_without_stealing(schedule, &most, SITE);                                        \
+        schedule = kmpc_worksharing_without_stealing(schedule, &most, SITE);                       \
         if (call)                                                                                  \
             call(at, thread, schedule, lower, upper, stride, (step)most);                          \
     }                                                                                              \
@@ -59,7 +59,7 @@ static int kmpc_worksharing_without_stealing(int schedule, int64_t *chunk, const
         int (*call)(source *, int32_t, int32_t *, type *, type *, step *) =                        \
             REAL(__kmpc_dispatch_next_##suffix, SITE, int,                                         \
                  (source *, int32_t, int32_t *, type *, type *, step *));                          \
-        return SHARE(member_current(), WORKSHARING_CHUNK, got != 0,                                          \
+        return SHARE(member_current(), WORKSHARING_CHUNK, got != 0,                                \
                      call ? call(at, thread, last, lower, upper, stride) : 0);                     \
     }
 LOOP(4, int32_t, int32_t)

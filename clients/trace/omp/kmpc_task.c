@@ -36,7 +36,8 @@ API make_call __kmpc_omp_task_alloc;
 API struct of_runtime *__kmpc_omp_task_alloc(source *at, int32_t thread, int32_t flags,
                                              size_t bytes, size_t shared_bytes, routine *body)
 {
-    make_call *call = (make_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task_alloc, SITE);
+    make_call *call =
+        (make_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task_alloc, SITE);
     bool simple = (flags & (TIED | PROXY | DETACHED)) == TIED;
     if (!call)
         return NULL;
@@ -70,7 +71,8 @@ static void kmpc_task_call_held(struct held_task *held)
 }
 
 /* A task that was told; false: it is run right here. */
-static bool kmpc_task_hold(struct ompt_task_data *kept, source *at, struct of_runtime *task, const void *site)
+static bool kmpc_task_hold(struct ompt_task_data *kept, source *at, struct of_runtime *task,
+                           const void *site)
 {
     struct held_here *h = task_replay_is_next(ompt_tool_task(kept)) ? NULL : malloc(sizeof *h);
     if (!h)
@@ -100,13 +102,14 @@ struct all_depending {
     const struct depending *list, *more;
 };
 
-static void kmpc_task_add_depends(struct omp_task *task, const struct depending *list, int32_t count)
+static void kmpc_task_add_depends(struct omp_task *task, const struct depending *list,
+                                  int32_t count)
 {
     for (int32_t i = 0; i < count; i++)
         ompt_tool_depends(task, list[i].place,
-                     list[i].how & 3   ? list[i].how & 3
-                     : list[i].how & 4 ? 4
-                                       : 5);
+                          list[i].how & 3   ? list[i].how & 3
+                          : list[i].how & 4 ? 4
+                                            : 5);
 }
 
 static void kmpc_task_add_all_depends(struct omp_task *task, const struct all_depending *d)
@@ -126,7 +129,8 @@ static void kmpc_task_await_held(const struct all_depending *d)
     free(like.before);
 }
 
-static struct ompt_task_data *kmpc_task_create(struct of_runtime *task, const struct all_depending *d, const void *site)
+static struct ompt_task_data *kmpc_task_create(struct of_runtime *task,
+                                               const struct all_depending *d, const void *site)
 {
     struct ompt_task_data *kept = made.task == task ? ompt_tool_create_task(site) : NULL;
     made.task = NULL;
@@ -229,9 +233,10 @@ static bool kmpc_task_split_loop(struct loop *l, int how, uint64_t said)
 }
 
 static struct of_runtime *kmpc_task_copy_pattern(const struct loop *l, uint64_t from, uint64_t to,
-                                       bool is_last)
+                                                 bool is_last)
 {
-    make_call *create = (make_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task_alloc, l->site);
+    make_call *create =
+        (make_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task_alloc, l->site);
     const struct made *p = &l->pattern;
     struct of_runtime *task =
         create(l->at, l->thread, p->flags, p->bytes, p->shared_bytes, p->body);

@@ -14,7 +14,8 @@
 static const char *const kinds[] = {
     [OMP_OBJECT_REGION] = "region", [OMP_OBJECT_CRITICAL] = "critical", [OMP_OBJECT_LOCK] = "lock"};
 
-struct omp_object_entry { /* stays, once made; an object that comes to the address later takes it over */
+struct
+    omp_object_entry { /* stays, once made; an object that comes to the address later takes it over */
     const void *object;
     enum omp_object_kind kind;
     struct omp_object_entry *next;
@@ -25,14 +26,16 @@ struct omp_object_entry { /* stays, once made; an object that comes to the addre
 };
 static struct omp_object_entry *_Atomic buckets[BUCKETS];
 
-static struct omp_object_entry *_Atomic *omp_object_bucket(enum omp_object_kind kind, const void *object)
+static struct omp_object_entry *_Atomic *omp_object_bucket(enum omp_object_kind kind,
+                                                           const void *object)
 {
     return &buckets[key_mix((uintptr_t)object, kind) % BUCKETS];
 }
 
 static struct omp_object_entry *omp_object_find(enum omp_object_kind kind, const void *object)
 {
-    struct omp_object_entry *e = atomic_load_explicit(omp_object_bucket(kind, object), memory_order_acquire);
+    struct omp_object_entry *e =
+        atomic_load_explicit(omp_object_bucket(kind, object), memory_order_acquire);
     while (e && (e->object != object || e->kind != kind))
         e = e->next;
     return e;
@@ -60,7 +63,8 @@ static struct omp_object_entry *omp_object_create(enum omp_object_kind kind, con
 #define LOOKS_MOST 10000u
 
 /* One thread opens it, the others wait for that, but not for ever: after a fork nobody is there who opens it. */
-static poet_line_t omp_object_open(struct omp_object_entry *e, uint64_t high, const char *name, const void *site)
+static poet_line_t omp_object_open(struct omp_object_entry *e, uint64_t high, const char *name,
+                                   const void *site)
 {
     for (unsigned looks = 0;; looks++) {
         uint64_t before = atomic_load_explicit(&e->high, memory_order_acquire);
@@ -80,7 +84,8 @@ static poet_line_t omp_object_open(struct omp_object_entry *e, uint64_t high, co
     return line;
 }
 
-poet_line_t omp_object_line(enum omp_object_kind kind, const void *object, const char *name, const void *site)
+poet_line_t omp_object_line(enum omp_object_kind kind, const void *object, const char *name,
+                            const void *site)
 {
     uint64_t high = omp_event_key_high();
     int saved = errno;

@@ -11,7 +11,8 @@
 
 enum omp_object_kind { OMP_OBJECT_REGION, OMP_OBJECT_CRITICAL, OMP_OBJECT_LOCK };
 /* That of the object at an address; a new one if there is none yet.  0: it is not recorded, or there is no memory. */
-poet_line_t omp_object_line(enum omp_object_kind kind, const void *object, const char *name, const void *site);
+poet_line_t omp_object_line(enum omp_object_kind kind, const void *object, const char *name,
+                            const void *site);
 /* The object is gone, or another one: its line is not found any more. */
 void omp_object_forget(enum omp_object_kind kind, const void *object);
 /* One more comes to it; whether somebody else has come who has not gone. */

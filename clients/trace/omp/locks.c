@@ -44,7 +44,7 @@ static int omp_lock_inner_depth(void *lock, bool nests, const struct omp_lock_ca
 
 /* In a run that is repeated: asked for where it was then, and got in its turn. */
 static void omp_lock_replay_acquire(void *lock, bool nests, poet_line_t line, bool petitioned,
-                      const struct omp_lock_calls *real, const void *site)
+                                    const struct omp_lock_calls *real, const void *site)
 {
     if (omp_lock_inner_depth(lock, nests, real))
         return;
@@ -84,7 +84,7 @@ static void omp_lock_release(void *lock, bool nests, lock_call *call, const void
 
 /* In a run that is repeated: what it was then.  Who had it before gives it back right after he has said so. */
 static int omp_lock_replay_try(void *lock, bool nests, poet_line_t line, bool refused,
-                      const struct omp_lock_calls *real)
+                               const struct omp_lock_calls *real)
 {
     int result = omp_lock_inner_depth(lock, nests, real);
     if (result || refused || !real->test)
@@ -111,7 +111,7 @@ static int omp_lock_try(void *lock, bool nests, struct omp_lock_calls real, cons
 
 #define CALL(type, name) ((type *)(uintptr_t)omp_runtime_function(REAL_##name, SITE))
 #define CALLS(kind, _)                                                                             \
-    (struct omp_lock_calls)                                                                                 \
+    (struct omp_lock_calls)                                                                        \
     {                                                                                              \
         .set = CALL(lock_call, omp_set_##kind##_), .unset = CALL(lock_call, omp_unset_##kind##_),  \
         .test = CALL(test_call, omp_test_##kind##_)                                                \
@@ -127,30 +127,36 @@ static int omp_lock_try(void *lock, bool nests, struct omp_lock_calls real, cons
     {                                                                                              \
         void (*call)(void *, hint) =                                                               \
             REAL(omp_init_##kind##_with_hint##_, SITE, void, (void *, hint));                      \
-        omp_lock_begin(lock, SITE);                                                                        \
+        omp_lock_begin(lock, SITE);                                                                \
         if (call)                                                                                  \
             call(lock, how);                                                                       \
     }                                                                                              \
     API void omp_init_##kind##_(void *lock)                                                        \
     {                                                                                              \
         lock_call *call = CALL(lock_call, omp_init_##kind##_);                                     \
-        omp_lock_begin(lock, SITE);                                                                        \
+        omp_lock_begin(lock, SITE);                                                                \
         if (call)                                                                                  \
             call(lock);                                                                            \
     }                                                                                              \
     API void omp_destroy_##kind##_(void *lock)                                                     \
     {                                                                                              \
         lock_call *call = CALL(lock_call, omp_destroy_##kind##_);                                  \
-        omp_object_forget(OMP_OBJECT_LOCK, lock);                                                              \
+        omp_object_forget(OMP_OBJECT_LOCK, lock);                                                  \
         if (call)                                                                                  \
             call(lock);                                                                            \
     }                                                                                              \
-    API void omp_set_##kind##_(void *lock) { omp_lock_acquire(lock, nests, CALLS(kind, _), SITE); }             \
+    API void omp_set_##kind##_(void *lock)                                                         \
+    {                                                                                              \
+        omp_lock_acquire(lock, nests, CALLS(kind, _), SITE);                                       \
+    }                                                                                              \
     API void omp_unset_##kind##_(void *lock)                                                       \
     {                                                                                              \
-        omp_lock_release(lock, nests, CALL(lock_call, omp_unset_##kind##_), SITE);                            \
+        omp_lock_release(lock, nests, CALL(lock_call, omp_unset_##kind##_), SITE);                 \
     }                                                                                              \
-    API int omp_test_##kind##_(void *lock) { return omp_lock_try(lock, nests, CALLS(kind, _), SITE); }
+    API int omp_test_##kind##_(void *lock)                                                         \
+    {                                                                                              \
+        return omp_lock_try(lock, nests, CALLS(kind, _), SITE);                                    \
+    }
 LOCK(lock, false, , int)
 LOCK(nest_lock, true, , int)
 LOCK(lock, false, _, void *)

@@ -43,17 +43,20 @@ void ordered_section_request(struct team_member *m, const void *site)
 
 void ordered_section_begin(struct team_member *m, const void *site)
 {
-    uint64_t number = ordered_section_is_recorded(m) ? ordered_section_count(m) : 1, before = ordered_section_key(m, number - 1);
+    uint64_t number = ordered_section_is_recorded(m) ? ordered_section_count(m) : 1,
+             before = ordered_section_key(m, number - 1);
     if (!ordered_section_is_recorded(m))
         return;
     bool whole = number && !atomic_load(&m->team->doubtful);
     event_record_receive(EVENT_turn, m->team->line, &before, whole && number > 1,
-                 whole ? 0 : POET_DOUBT_THREAD, site);
+                         whole ? 0 : POET_DOUBT_THREAD, site);
 }
 
 void ordered_section_end(struct team_member *m, const void *site)
 {
     uint64_t number = ordered_section_is_recorded(m) ? ordered_section_number(m) : 0;
-    if (ordered_section_is_recorded(m) && !(number && event_record_send(EVENT_over, m->team->line, ordered_section_key(m, number), site)))
+    if (ordered_section_is_recorded(m) &&
+        !(number &&
+          event_record_send(EVENT_over, m->team->line, ordered_section_key(m, number), site)))
         atomic_store(&m->team->doubtful, true); /* who comes next cannot be after it */
 }

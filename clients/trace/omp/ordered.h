@@ -6,9 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-void ordered_section_request(struct team_member *member, const void *site); /* before it waits for its turn */
+void ordered_section_request(struct team_member *member,
+                             const void *site); /* before it waits for its turn */
 void ordered_section_begin(struct team_member *member, const void *site);
-void ordered_section_end(struct team_member *member, const void *site); /* before others may begin theirs */
+void ordered_section_end(struct team_member *member,
+                         const void *site); /* before others may begin theirs */
 
 #pragma GCC visibility pop
 #endif

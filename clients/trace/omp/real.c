@@ -42,9 +42,9 @@ static struct omp_runtime *omp_runtime_look_up(void *handle)
     for (int i = 0; r && i < REAL_COUNT; i++)
         r->calls[i] = next_in(handle, names[i]);
     if (r)
-        r->gomp_is_llvm =
-            r->calls[REAL___kmpc_fork_call] &&
-            omp_runtime_module(r->calls[REAL_GOMP_parallel]) == omp_runtime_module(r->calls[REAL___kmpc_fork_call]);
+        r->gomp_is_llvm = r->calls[REAL___kmpc_fork_call] &&
+                          omp_runtime_module(r->calls[REAL_GOMP_parallel]) ==
+                              omp_runtime_module(r->calls[REAL___kmpc_fork_call]);
     return r;
 }
 
@@ -69,14 +69,15 @@ struct omp_known_caller {
     const void *site;
     const struct omp_runtime *runtime;
 };
-static struct omp_known_caller *_Atomic known[KNOWN]; /* what is there stays: others may look at it */
+static struct omp_known_caller
+    *_Atomic known[KNOWN]; /* what is there stays: others may look at it */
 
 static struct omp_runtime *omp_runtime_open_local(struct link_map *map)
 {
     void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
     struct omp_runtime *r = handle ? omp_runtime_look_up(handle) : NULL;
-    if (r &&
-        omp_runtime_module(r->calls[REAL_GOMP_parallel]) == omp_runtime_module(names)) { /* it was linked without */
+    if (r && omp_runtime_module(r->calls[REAL_GOMP_parallel]) ==
+                 omp_runtime_module(names)) { /* it was linked without */
         void *gomp = dlopen("libgomp.so.1", RTLD_LAZY);
         free(r);
         r = gomp ? omp_runtime_look_up(gomp) : NULL;

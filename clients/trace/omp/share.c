@@ -43,7 +43,8 @@ bool worksharing_begin(struct team_member *m, enum worksharing_kind share)
     if (!worksharing_is_recorded(m))
         return false;
     bool gets = poet_replay_next_is(event_type(tells[share].got), true);
-    poet_replay_wait_turn(m->team->line, event_type(gets ? tells[share].got : tells[share].not_got));
+    poet_replay_wait_turn(m->team->line,
+                          event_type(gets ? tells[share].got : tells[share].not_got));
     worksharing_lock(m->team);
     return true;
 }
@@ -64,7 +65,8 @@ void worksharing_end_ordered(struct team_member *m, bool asked)
         worksharing_unlock(m->team);
 }
 
-void worksharing_end(struct team_member *m, bool asked, enum worksharing_kind share, bool got, const void *site)
+void worksharing_end(struct team_member *m, bool asked, enum worksharing_kind share, bool got,
+                     const void *site)
 {
     if (!asked)
         return;

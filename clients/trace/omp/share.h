@@ -16,7 +16,8 @@ enum worksharing_kind { WORKSHARING_CHUNK, WORKSHARING_SINGLE };
  * `worksharing_begin` gives back whether it is, for worksharing_end. */
 bool worksharing_is_recorded(const struct team_member *member); /* NULL: no */
 bool worksharing_begin(struct team_member *member, enum worksharing_kind share);
-void worksharing_end(struct team_member *member, bool asked, enum worksharing_kind share, bool got, const void *site);
+void worksharing_end(struct team_member *member, bool asked, enum worksharing_kind share, bool got,
+                     const void *site);
 
 /* The same where the call hands the turn of an ordered loop on to another member, whose events may come before
  * this one could tell what it got: that it asks is told before the call. */
@@ -26,9 +27,9 @@ void worksharing_end_ordered(struct team_member *member, bool asked);
 /* A call in between. */
 #define SHARE(member, share, got_it, call)                                                         \
     ({                                                                                             \
-        bool asked_ = worksharing_begin(member, share);                                                   \
+        bool asked_ = worksharing_begin(member, share);                                            \
         __typeof__(call) got = (call);                                                             \
-        worksharing_end(member, asked_, share, got_it, SITE);                                            \
+        worksharing_end(member, asked_, share, got_it, SITE);                                      \
         got;                                                                                       \
     })
 

@@ -22,7 +22,10 @@ struct task_group {
 /* The end of a task was not recorded: whoever waits for it cannot say so. */
 static _Atomic bool omp_tasks_untraced;
 
-static uint64_t omp_task_child_key(const struct task_frame *f, uint32_t n) { return key_mix(f->id, n + 1u); }
+static uint64_t omp_task_child_key(const struct task_frame *f, uint32_t n)
+{
+    return key_mix(f->id, n + 1u);
+}
 static uint64_t omp_task_spawn_key(uint64_t task) { return key_mix(task, 1); }
 static uint64_t omp_task_end_key(uint64_t task) { return key_mix(task, 2); }
 
@@ -30,7 +33,8 @@ static uint64_t omp_task_end_key(uint64_t task) { return key_mix(task, 2); }
 static bool omp_task_may_vanish(void)
 {
     const struct team_member *m = member_current();
-    return atomic_load_explicit(&omp_tasks_untraced, memory_order_relaxed) || (m && m->team->cancellable);
+    return atomic_load_explicit(&omp_tasks_untraced, memory_order_relaxed) ||
+           (m && m->team->cancellable);
 }
 
 void omp_tasks_set_untraced(void) { atomic_store(&omp_tasks_untraced, true); }
@@ -62,8 +66,8 @@ void omp_task_depends(struct omp_task *task, const void *place, enum dependence 
         task->doubtful = true;
     if (!f->depends)
         f->depends = task_depends_new();
-    if (!task_depends_add(f->depends, place, how, task->id ? omp_task_end_key(task->id) : 0, &task->before,
-                    &task->before_count))
+    if (!task_depends_add(f->depends, place, how, task->id ? omp_task_end_key(task->id) : 0,
+                          &task->before, &task->before_count))
         task->doubtful = true;
 }
 
@@ -84,7 +88,8 @@ bool omp_task_is_after(const struct omp_task *task, const struct omp_task *other
 }
 
 /* After its spawn, which is named first, and the ends of those that it depends on. */
-struct task_frame *omp_task_run_begin(struct omp_task *task, struct task_frame *frame, const void *body)
+struct task_frame *omp_task_run_begin(struct omp_task *task, struct task_frame *frame,
+                                      const void *body)
 {
     int saved = errno;
     team_barrier_late(member_current());
@@ -120,7 +125,8 @@ static void omp_task_add_to_group(struct task_group *g, uint64_t id)
         ;
 }
 
-void omp_task_run_end(const struct omp_task *task, struct task_frame *frame, struct task_frame *outer, const void *body)
+void omp_task_run_end(const struct omp_task *task, struct task_frame *frame,
+                      struct task_frame *outer, const void *body)
 {
     int saved = errno;
     if (!event_record_send(EVENT_ran, 0, omp_task_end_key(task->id), body))
@@ -139,7 +145,8 @@ static void omp_task_record_waited(uint64_t *keys, size_t count, bool doubtful, 
 {
     bool tell = keys && !omp_task_may_vanish();
     doubtful |= count && !tell;
-    event_record_receive(EVENT_waited, 0, keys, tell ? count : 0, doubtful ? POET_DOUBT_THREAD : 0, site);
+    event_record_receive(EVENT_waited, 0, keys, tell ? count : 0, doubtful ? POET_DOUBT_THREAD : 0,
+                         site);
     free(keys);
 }
 

@@ -31,8 +31,10 @@ void omp_task_make(struct omp_task *task, bool detached);
 void omp_task_depends(struct omp_task *task, const void *place, enum dependence how, bool unclear);
 void omp_task_spawn(struct omp_task *task, const void *site);
 /* It runs here, in `frame`. */
-struct task_frame *omp_task_run_begin(struct omp_task *task, struct task_frame *frame, const void *body);
-void omp_task_run_end(const struct omp_task *task, struct task_frame *frame, struct task_frame *outer, const void *body);
+struct task_frame *omp_task_run_begin(struct omp_task *task, struct task_frame *frame,
+                                      const void *body);
+void omp_task_run_end(const struct omp_task *task, struct task_frame *frame,
+                      struct task_frame *outer, const void *body);
 
 /* Of others of the same maker: is it after that one's end? */
 bool omp_task_is_after(const struct omp_task *task, const struct omp_task *other);

@@ -47,7 +47,8 @@ void team_begin(struct team *team, const void *body, bool cancellable, const voi
                           .cancellable = cancellable,
                           .ordering = ATOMIC_FLAG_INIT};
     team->line = omp_object_line(OMP_OBJECT_REGION, body, "", site);
-    team->followed = event_record_send(EVENT_region, team->line, team_key(team, KEY_BEGIN, 0, 0), site);
+    team->followed =
+        event_record_send(EVENT_region, team->line, team_key(team, KEY_BEGIN, 0, 0), site);
     atomic_init(&team->unmet, team->followed ? UNMET_NEVER : 0);
     atomic_init(&team->fewest, UINT64_MAX);
     errno = saved;
@@ -65,7 +66,7 @@ void team_end(struct team *team, const void *site)
     doubtful |= done && !keys;
     doubtful |= !team->followed || atomic_load(&team->uneven);
     event_record_receive(EVENT_region_end, team->line, keys, keys ? done : 0,
-                 doubtful ? POET_DOUBT_THREAD : 0, site);
+                         doubtful ? POET_DOUBT_THREAD : 0, site);
     free(keys);
     errno = saved;
 }
@@ -97,11 +98,14 @@ void member_begin(struct team_member *m, struct team *team, uint32_t size, uint3
     m->outer_frame = task_frame_begin(&m->frame, task_frame_unique(), NULL);
     bool recorded;
     if (team->master == team_thread_address() || !team->followed) {
-        recorded = event_record(EVENT_part, team->line, team->followed ? 0 : POET_DOUBT_THREAD, team->body);
+        recorded = event_record(EVENT_part, team->line, team->followed ? 0 : POET_DOUBT_THREAD,
+                                team->body);
     } else {
-        team_name_thread(m); /* before: which part it plays in a run that is repeated is known by that */
+        team_name_thread(
+            m); /* before: which part it plays in a run that is repeated is known by that */
         recorded = event_record_receive(EVENT_part, team->line,
-                                (const uint64_t[]){team_key(team, KEY_BEGIN, 0, 0)}, 1, 0, team->body);
+                                        (const uint64_t[]){team_key(team, KEY_BEGIN, 0, 0)}, 1, 0,
+                                        team->body);
     }
     if (!recorded)
         atomic_store(&team->unmet, 0);
@@ -159,7 +163,10 @@ static void team_note_arrival(struct team *t, uint64_t barrier)
 
 /* ---- barriers ---- */
 
-static bool team_has_barrier(const struct team_member *m) { return m && atomic_load(&m->team->size) > 1; }
+static bool team_has_barrier(const struct team_member *m)
+{
+    return m && atomic_load(&m->team->size) > 1;
+}
 
 /* Before the barrier: who comes back from it knows who was not recorded when it came. */
 static void team_set_not_recorded(struct team_member *m)
@@ -178,9 +185,9 @@ static uint64_t team_reached_key(const struct team_member *m, uint32_t number)
 static void team_record_arrival(struct team_member *m, const void *site)
 {
     m->barriers++;
-    bool recorded = m->team->cancellable
-                        ? event_record_send(EVENT_reach, m->team->line, team_reached_key(m, m->number), site)
-                        : event_record(EVENT_reach, m->team->line, 0, site);
+    bool recorded = m->team->cancellable ? event_record_send(EVENT_reach, m->team->line,
+                                                             team_reached_key(m, m->number), site)
+                                         : event_record(EVENT_reach, m->team->line, 0, site);
     if (!recorded)
         team_set_not_recorded(m);
     task_frame_wait_begin(EVENT_reach, m->team->line, site);
@@ -207,7 +214,7 @@ static void team_follow_all(struct team_member *m, bool known, const void *site)
         if (i != m->number)
             keys[count++] = team_reached_key(m, i);
     event_record_receive(EVENT_through, m->team->line, keys, count,
-                 !keys || atomic_load(&m->team->tasks) ? POET_DOUBT_THREAD : 0, site);
+                         !keys || atomic_load(&m->team->tasks) ? POET_DOUBT_THREAD : 0, site);
     free(keys);
 }
 
@@ -242,7 +249,7 @@ void team_barrier_pass(struct team_member *m, bool cancelled, const void *site)
         team_follow_all(m, known, site);
     else if (known)
         event_record_group(EVENT_through, t->line, team_key(t, KEY_BARRIER, m->barriers, 0), size,
-                     atomic_load(&t->doubtful) ? POET_DOUBT_THREAD : 0, site);
+                           atomic_load(&t->doubtful) ? POET_DOUBT_THREAD : 0, site);
     else
         event_record(EVENT_through, t->line, POET_DOUBT_THREAD, site);
     errno = saved;
@@ -325,7 +332,8 @@ static void team_stay_uneven(struct team_member *m)
     task_frame_wait_begin(EVENT_uneven, m->team->line, m->team->body);
 }
 
-static void team_meet_at_end(struct team_member *m, void (*barrier)(const void *), const void *context)
+static void team_meet_at_end(struct team_member *m, void (*barrier)(const void *),
+                             const void *context)
 {
     struct team *t = m->team;
     uint64_t passed = m->barriers;

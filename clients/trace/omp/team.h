@@ -39,11 +39,11 @@ struct team {
     _Atomic uint32_t over;  /* members that have come to the end of the region */
     _Atomic uint64_t came;  /* the last barrier that a member has come to; */
     _Atomic uint64_t fewest; /*   how many the members at the end have passed, the fewest */
-    _Atomic bool uneven;    /* a member is at the end without the barrier that another has come to */
+    _Atomic bool uneven; /* a member is at the end without the barrier that another has come to */
     _Atomic uint32_t changes, sleepers; /* of these (futex); members that wait for one */
-    _Atomic bool doubtful;  /* what a member or a task did is not told */
-    _Atomic bool later;     /* a member that told its end may run tasks behind that */
-    _Atomic bool apart;     /* its tasks are left to the runtime, whatever is repeated (held.h) */
+    _Atomic bool doubtful; /* what a member or a task did is not told */
+    _Atomic bool later; /* a member that told its end may run tasks behind that */
+    _Atomic bool apart; /* its tasks are left to the runtime, whatever is repeated (held.h) */
     atomic_flag sharing; /* share.h */
     uint64_t copies; /* under it: blocks of `single copyprivate` that somebody has come to */
     atomic_flag ordering;
@@ -56,7 +56,7 @@ struct team {
 struct team_member {
     struct team *team;
     struct team_member *outer; /* in which the team lies */
-    struct task_frame frame;   /* of its implicit task */
+    struct task_frame frame; /* of its implicit task */
     struct task_frame *outer_frame;
     uint64_t barriers, loops; /* that it has come to the end of */
     uint64_t copies; /* blocks of `single copyprivate` that it has come to */
@@ -79,7 +79,8 @@ void team_makes_tasks(struct team *team);
 /* A thread takes part in a team of `size` as number `number`, until it has done its part.  There it
  * waits for the others: with `barrier` where it may have to run tasks meanwhile; NULL: not. */
 void member_begin(struct team_member *member, struct team *team, uint32_t size, uint32_t number);
-void member_over(struct team_member *member, void (*barrier)(const void *context), const void *context);
+void member_over(struct team_member *member, void (*barrier)(const void *context),
+                 const void *context);
 void member_end(struct team_member *member);
 
 /* A barrier, explicit or at the end of a construct: right before, and right after it. */
@@ -89,7 +90,7 @@ void team_barrier_pass(struct team_member *member, bool cancelled, const void *s
  * through as well. */
 void team_barrier_late(struct team_member *member);
 void team_barrier_retry(struct team_member *member,
-                     const void *site); /* it was let go on at once, to come again */
+                        const void *site); /* it was let go on at once, to come again */
 
 #pragma GCC visibility pop
 #endif

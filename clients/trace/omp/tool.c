@@ -28,7 +28,10 @@ static __thread struct {
     bool hidden;
 } creates __attribute__((tls_model("initial-exec")));
 
-bool ompt_tool_is_active(void) { return atomic_load_explicit(&ompt_tool_active, memory_order_relaxed); }
+bool ompt_tool_is_active(void)
+{
+    return atomic_load_explicit(&ompt_tool_active, memory_order_relaxed);
+}
 
 void ompt_tool_begin_region(const void *site, const void *body)
 {
@@ -155,7 +158,8 @@ static void cancel(ompt_data_t *task, int flags, const void *return_address)
     if (m && flags & ompt_cancel_activated)
         event_record(EVENT_stop, m->team->line, 0, ompt_tool_site(return_address));
     else if (m && flags & ompt_cancel_detected)
-        event_record(EVENT_stopped, m->team->line, POET_DOUBT_THREAD, ompt_tool_site(return_address));
+        event_record(EVENT_stopped, m->team->line, POET_DOUBT_THREAD,
+                     ompt_tool_site(return_address));
 }
 
 /* ---- tasks ---- */
@@ -227,10 +231,10 @@ static void task_create(ompt_data_t *maker, const void *frame, ompt_data_t *task
 void ompt_tool_depends(struct omp_task *task, const void *place, int how)
 {
     omp_task_depends(task, place,
-                 how == ompt_dependence_type_in             ? DEPEND_READS
-                 : how < ompt_dependence_type_mutexinoutset ? DEPEND_WRITES
-                                                            : DEPEND_IN_SET,
-                 how == ompt_dependence_type_mutexinoutset);
+                     how == ompt_dependence_type_in             ? DEPEND_READS
+                     : how < ompt_dependence_type_mutexinoutset ? DEPEND_WRITES
+                                                                : DEPEND_IN_SET,
+                     how == ompt_dependence_type_mutexinoutset);
 }
 
 static void dependences(ompt_data_t *task, const ompt_dependence_t *list, int count)

@@ -13,7 +13,10 @@
 /* (types are asked for where something is told, and no sooner: the first time describes the environment) */
 bool ipc_replay_is_active(void) { return poet_replay_peek(0, 0, 0) >= 0; }
 
-int ipc_replay_next_is(enum ipc_event event, const struct ipc_stream *s) { return ipc_replay_peek(event, s, 0); }
+int ipc_replay_next_is(enum ipc_event event, const struct ipc_stream *s)
+{
+    return ipc_replay_peek(event, s, 0);
+}
 
 int ipc_replay_peek(enum ipc_event event, const struct ipc_stream *s, unsigned ahead)
 {
@@ -32,7 +35,8 @@ bool ipc_replay_must_wait(enum ipc_event event, const struct ipc_stream *s, bool
     return is < 0 ? now : is;
 }
 
-size_t ipc_replay_byte_count(enum ipc_event event, const struct ipc_stream *s, poet_line_t line, size_t bytes)
+size_t ipc_replay_byte_count(enum ipc_event event, const struct ipc_stream *s, poet_line_t line,
+                             size_t bytes)
 {
     uint32_t got = 0;
     if (ipc_replay_next_is(event, s) <= 0)

@@ -19,8 +19,8 @@ void ipc_replay_commit(enum ipc_event event, const struct ipc_stream *stream);
 /* Whether a call is to say that it waits, as it did; now: whether it has to, now. */
 bool ipc_replay_must_wait(enum ipc_event event, const struct ipc_stream *stream, bool now);
 /* How many bytes the call moved then, `bytes` where that is not known; waits until it may. */
-size_t ipc_replay_byte_count(enum ipc_event event, const struct ipc_stream *stream, poet_line_t line,
-                   size_t bytes); /* line: the stream's */
+size_t ipc_replay_byte_count(enum ipc_event event, const struct ipc_stream *stream,
+                             poet_line_t line, size_t bytes); /* line: the stream's */
 /* It found nothing then, and so it does now: a call that would not wait.  Not for longer than a second. */
 bool ipc_replay_finds_nothing(const struct ipc_stream *stream);
 /* Whether a call that found nothing is made once more, after a millisecond, since it found something then; *tries: from 0

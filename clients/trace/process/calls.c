@@ -54,7 +54,8 @@ struct byte_write {
     bool telling;   /* that is under way */
 };
 
-static __thread struct byte_write byte_call_current_write __attribute__((tls_model("initial-exec")));
+static __thread struct byte_write byte_call_current_write
+    __attribute__((tls_model("initial-exec")));
 
 struct transfer {
     struct ipc_stream stream;
@@ -112,7 +113,8 @@ static void byte_call_enter_stream(struct transfer *t, bool writes, size_t bytes
     STORE(s->claimed, from + bytes);
     stream_written_by(s, (uint32_t)getpid());
     t->outer = byte_call_current_write;
-    byte_call_current_write = (struct byte_write){.stream = *s, .site = t->site, .from = from, .asked = bytes};
+    byte_call_current_write =
+        (struct byte_write){.stream = *s, .site = t->site, .from = from, .asked = bytes};
 }
 
 #define MUCH (1ull << 32)
@@ -123,8 +125,9 @@ static void byte_call_begin_count(struct transfer *t, int fd, bool writes, const
     uint64_t value = MUCH;
     if (given)
         memcpy(&value, given, sizeof value);
-    t->adds_after = writes && (value >= MUCH ||
-                               poll_result_query(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 0) <= 0);
+    t->adds_after =
+        writes && (value >= MUCH ||
+                   poll_result_query(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 0) <= 0);
     if (writes && !t->adds_after)
         eventfd_counter_add(t->count, t->site);
 }
@@ -134,41 +137,44 @@ static void byte_call_begin_replay(struct transfer *t, int fd, bool writes, int 
 {
     if (!ipc_replay_is_active())
         return;
-    t->bytes = ipc_replay_byte_count(writes ? WRITE : READ, &t->stream, stream_line(&t->stream), t->bytes);
+    t->bytes =
+        ipc_replay_byte_count(writes ? WRITE : READ, &t->stream, stream_line(&t->stream), t->bytes);
     t->expected = ipc_replay_next_is(writes ? WRITE : READ, &t->stream) > 0 ||
                   (!writes && ipc_replay_next_is(ENDED, &t->stream) > 0);
-    t->refused =
-        !writes && !byte_call_waits_for_all(fd, flags) && !byte_call_has_failed(fd) && ipc_replay_finds_nothing(&t->stream);
+    t->refused = !writes && !byte_call_waits_for_all(fd, flags) && !byte_call_has_failed(fd) &&
+                 ipc_replay_finds_nothing(&t->stream);
 }
 
-static void byte_call_begin_stream(struct transfer *t, const struct fd_end *end, int fd, bool writes,
-                         size_t bytes, int flags)
+static void byte_call_begin_stream(struct transfer *t, const struct fd_end *end, int fd,
+                                   bool writes, size_t bytes, int flags)
 {
     t->stream = stream_find(end->key);
     if (t->stream.state == STREAM_UNKNOWN && writes)
         stream_never(end->key);
     byte_call_enter_stream(t, writes, bytes);
-    t->waits = t->followed && ipc_replay_must_wait(writes ? FULL : EMPTY, &t->stream,
-                                          byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags));
+    t->waits = t->followed &&
+               ipc_replay_must_wait(writes ? FULL : EMPTY, &t->stream,
+                                    byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags));
     t->line = t->waits ? stream_line(&t->stream) : 0;
     if (t->waits)
         ipc_replay_commit(writes ? FULL : EMPTY, &t->stream);
 }
 
-static void byte_call_begin_remote(struct transfer *t, const struct fd_end *end, int fd, bool writes, int flags)
+static void byte_call_begin_remote(struct transfer *t, const struct fd_end *end, int fd,
+                                   bool writes, int flags)
 {
     t->is_far = tcp_peer_find(fd, end, &t->far);
     t->waits = t->is_far && byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags);
     t->line = t->waits ? tcp_peer_line(&t->far, writes) : 0;
     if (t->waits)
         ipc_replay_commit(writes ? FULL : EMPTY,
-                    &(struct ipc_stream){.key = writes ? t->far.out : t->far.in});
+                          &(struct ipc_stream){.key = writes ? t->far.out : t->far.in});
     if (t->is_far && writes)
         tcp_peer_enter(&t->far);
 }
 
-static void byte_call_begin(struct transfer *t, int fd, bool writes, const void *given, size_t bytes,
-                  int flags, const void *site)
+static void byte_call_begin(struct transfer *t, int fd, bool writes, const void *given,
+                            size_t bytes, int flags, const void *site)
 {
     *t = (struct transfer){.side = writes ? STREAM_WRITER : STREAM_READER,
                            .site = site,
@@ -176,7 +182,8 @@ static void byte_call_begin(struct transfer *t, int fd, bool writes, const void 
                            .bytes = bytes,
                            .peeks = !writes && (flags & MSG_PEEK)};
     t->began = t->peeks ? now_ns() : 0;
-    if (!ipc_entry_is_traced(site) || bytes == 0 || bytes > MOST_BYTES || (flags & (MSG_OOB | MSG_ERRQUEUE)))
+    if (!ipc_entry_is_traced(site) || bytes == 0 || bytes > MOST_BYTES ||
+        (flags & (MSG_OOB | MSG_ERRQUEUE)))
         return;
     int saved = errno;
     ipc_inside_library = true;
@@ -188,8 +195,9 @@ static void byte_call_begin(struct transfer *t, int fd, bool writes, const void 
     } else if (end.kind == FD_END_EVENTFD && bytes >= sizeof(uint64_t)) {
         t->count = end.key;
         t->line = ipc_event_line(IPC_OBJECT_EVENTFD, end.key, "");
-        t->waits = ipc_replay_must_wait(writes ? FULL : EMPTY, NULL,
-                               byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags));
+        t->waits =
+            ipc_replay_must_wait(writes ? FULL : EMPTY, NULL,
+                                 byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags));
     }
     if (t->waits && writes)
         poet_untraced("a write that had to wait for room until somebody read");
@@ -210,8 +218,9 @@ static void byte_call_begin(struct transfer *t, int fd, bool writes, const void 
 }
 
 /* asked: for how many, where it was fewer. */
-static poet_event_t byte_call_record_bytes(const struct ipc_stream *s, enum ipc_event event, uint64_t from,
-                               size_t bytes, size_t asked, const void *site)
+static poet_event_t byte_call_record_bytes(const struct ipc_stream *s, enum ipc_event event,
+                                           uint64_t from, size_t bytes, size_t asked,
+                                           const void *site)
 {
     ipc_replay_commit(event, s);
     return poet_record(
@@ -230,9 +239,10 @@ static poet_event_t byte_call_record_bytes(const struct ipc_stream *s, enum ipc_
 static void byte_call_record_written_part(struct byte_write *w, uint64_t bytes, uint64_t asked)
 {
     uint64_t from = w->from + w->told;
-    stream_wrote(&w->stream,
-                 byte_call_record_bytes(&w->stream, WRITE, from, (size_t)bytes, (size_t)asked, w->site), from,
-                 (size_t)bytes);
+    stream_wrote(
+        &w->stream,
+        byte_call_record_bytes(&w->stream, WRITE, from, (size_t)bytes, (size_t)asked, w->site),
+        from, (size_t)bytes);
     w->told += bytes;
 }
 
@@ -374,13 +384,13 @@ static ssize_t byte_call_refuse(void)
     struct transfer t;                                                                             \
     ssize_t n;                                                                                     \
     find();                                                                                        \
-    byte_call_begin(&t, fd, writes, given, size, flags, SITE);                                               \
-    pthread_cleanup_push(byte_call_cancelled, &t);                                                           \
+    byte_call_begin(&t, fd, writes, given, size, flags, SITE);                                     \
+    pthread_cleanup_push(byte_call_cancelled, &t);                                                 \
     do                                                                                             \
-        n = t.refused ? byte_call_refuse() : (call);                                                         \
-    while (n < 0 && errno == EAGAIN && ipc_replay_retry(t.expected, &t.tries));                         \
+        n = t.refused ? byte_call_refuse() : (call);                                               \
+    while (n < 0 && errno == EAGAIN && ipc_replay_retry(t.expected, &t.tries));                    \
     pthread_cleanup_pop(0);                                                                        \
-    byte_call_end(&t, fd, n);                                                                                \
+    byte_call_end(&t, fd, n);                                                                      \
     return n
 
 /* 0 of what the system will refuse. */
@@ -392,7 +402,10 @@ static size_t byte_call_total_bytes(const struct iovec *iov, size_t count)
     return bytes;
 }
 
-static size_t byte_call_message_bytes(const struct msghdr *m) { return m ? byte_call_total_bytes(m->msg_iov, m->msg_iovlen) : 0; }
+static size_t byte_call_message_bytes(const struct msghdr *m)
+{
+    return m ? byte_call_total_bytes(m->msg_iov, m->msg_iovlen) : 0;
+}
 
 /* The first of them that hold so many bytes; how many. */
 static int byte_call_shorten(struct iovec *some, const struct iovec *iov, int count, size_t bytes)
@@ -407,7 +420,7 @@ static int byte_call_shorten(struct iovec *some, const struct iovec *iov, int co
 }
 
 static ssize_t byte_call_part(ssize_t (*call)(int, const struct iovec *, int), int fd,
-                       const struct iovec *iov, int count, size_t bytes)
+                              const struct iovec *iov, int count, size_t bytes)
 {
     struct iovec some[IOV_MAX];
     return call(fd, some, byte_call_shorten(some, iov, count, bytes));
@@ -446,15 +459,17 @@ API ssize_t write(int fd, const void *data, size_t bytes)
 API ssize_t readv(int fd, const struct iovec *iov, int count)
 {
     TRANSFER(find_readv, fd, false, NULL, byte_call_total_bytes(iov, (size_t)count), 0,
-             t.bytes < byte_call_total_bytes(iov, (size_t)count) ? byte_call_part(real_readv, fd, iov, count, t.bytes)
-                                               : real_readv(fd, iov, count));
+             t.bytes < byte_call_total_bytes(iov, (size_t)count)
+                 ? byte_call_part(real_readv, fd, iov, count, t.bytes)
+                 : real_readv(fd, iov, count));
 }
 API ssize_t writev(int fd, const struct iovec *iov, int count)
 {
     TRANSFER(find_writev, fd, true, iov && count > 0 && iov->iov_len >= 8 ? iov->iov_base : NULL,
              byte_call_total_bytes(iov, (size_t)count), 0,
-             t.bytes < byte_call_total_bytes(iov, (size_t)count) ? byte_call_part(real_writev, fd, iov, count, t.bytes)
-                                               : real_writev(fd, iov, count));
+             t.bytes < byte_call_total_bytes(iov, (size_t)count)
+                 ? byte_call_part(real_writev, fd, iov, count, t.bytes)
+                 : real_writev(fd, iov, count));
 }
 API ssize_t recv(int fd, void *data, size_t bytes, int flags)
 {
@@ -480,12 +495,13 @@ API ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
     TRANSFER(find_recvmsg, fd, false, NULL, byte_call_message_bytes(m), flags,
              t.bytes < byte_call_message_bytes(m) ? byte_call_part_received(fd, m, flags, t.bytes)
-                                 : real_recvmsg(fd, m, flags));
+                                                  : real_recvmsg(fd, m, flags));
 }
 API ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
     TRANSFER(find_sendmsg, fd, true, NULL, byte_call_message_bytes(m), flags,
-             t.bytes < byte_call_message_bytes(m) ? byte_call_part_sent(fd, m, flags, t.bytes) : real_sendmsg(fd, m, flags));
+             t.bytes < byte_call_message_bytes(m) ? byte_call_part_sent(fd, m, flags, t.bytes)
+                                                  : real_sendmsg(fd, m, flags));
 }
 
 /* As compilers with -D_FORTIFY_SOURCE call them. */

@@ -79,11 +79,11 @@ static bool fd_close_quietly(int fd, struct tcp_peer *far, const void *site)
 }
 
 #define CLOSE(fd, result, call)                                                                    \
-    struct tcp_peer far;                                                                                \
-    bool is_far = fd_close_quietly(fd, &far, SITE);                                                   \
+    struct tcp_peer far;                                                                           \
+    bool is_far = fd_close_quietly(fd, &far, SITE);                                                \
     result e = call;                                                                               \
     if (is_far)                                                                                    \
-        QUIETLY(tcp_peer_closed(&far));                                                                 \
+        QUIETLY(tcp_peer_closed(&far));                                                            \
     return e
 
 API int close(int fd)
@@ -103,7 +103,8 @@ static void fd_close_check_stdin(int from, int to)
 static bool fd_close_replace(int from, int to, struct tcp_peer *far, const void *site)
 {
     bool is_far = false;
-    if (from == to || !ipc_entry_is_traced(site) || !ipc_entry_is_own_process() || fcntl(from, F_GETFD) < 0)
+    if (from == to || !ipc_entry_is_traced(site) || !ipc_entry_is_own_process() ||
+        fcntl(from, F_GETFD) < 0)
         return false;
     QUIETLY(is_far = fd_close_end_one(to, far, site));
     QUIETLY(fd_close_check_stdin(from, to));
@@ -197,7 +198,8 @@ static void fd_close_leave(int fd, const void *site)
 }
 
 /* Without opendir, which allocates: _exit may be called by a signal handler. */
-static void fd_close_each_open(fate *met, unsigned first, unsigned last, bool executing, const void *site)
+static void fd_close_each_open(fate *met, unsigned first, unsigned last, bool executing,
+                               const void *site)
 {
     _Alignas(struct directory_entry) char buffer[1024];
     int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -234,7 +236,8 @@ static void fd_close_end_range(unsigned first, unsigned last, const void *site)
 API int close_range(unsigned first, unsigned last, int flags)
 {
     find_close_range();
-    if (!(flags & 4 /* CLOSE_RANGE_CLOEXEC */) && ipc_entry_is_traced(SITE) && ipc_entry_is_own_process())
+    if (!(flags & 4 /* CLOSE_RANGE_CLOEXEC */) && ipc_entry_is_traced(SITE) &&
+        ipc_entry_is_own_process())
         QUIETLY(fd_close_end_range(first, last, SITE));
     return real_close_range(first, last, flags);
 }
@@ -253,7 +256,10 @@ API void closefrom(int first)
 
 static const void *fd_close_entry_site(void) { return (const void *)getauxval(AT_ENTRY); }
 
-static bool fd_close_is_recorded(void) { return !ipc_inside_library && ipc_entry_is_own_process() && poet_recorded(); }
+static bool fd_close_is_recorded(void)
+{
+    return !ipc_inside_library && ipc_entry_is_own_process() && poet_recorded();
+}
 
 static void fd_close_exit_one(int fd, const void *site)
 {
@@ -279,7 +285,8 @@ static bool fd_close_is_single_threaded(void)
 static void fd_close_before_exec(void)
 {
     if (fd_close_is_recorded())
-        QUIETLY(fd_close_each_open(fd_close_is_single_threaded() ? fd_close_end : fd_close_leave, 0, ~0u, true, fd_close_entry_site()));
+        QUIETLY(fd_close_each_open(fd_close_is_single_threaded() ? fd_close_end : fd_close_leave, 0,
+                                   ~0u, true, fd_close_entry_site()));
 }
 
 /* A child that has recorded nothing: it has no event that others could come after. */

@@ -70,10 +70,12 @@ static unsigned eventfd_counter_doubt(uint64_t key)
 
 void eventfd_counter_taken(uint64_t key, const void *site)
 {
-    ipc_event_pair(TAKE, DRAINED, ipc_event_line(IPC_OBJECT_EVENTFD, key, ""), eventfd_counter_doubt(key), site);
+    ipc_event_pair(TAKE, DRAINED, ipc_event_line(IPC_OBJECT_EVENTFD, key, ""),
+                   eventfd_counter_doubt(key), site);
 }
 
 void eventfd_counter_seen(uint64_t key, const void *site)
 {
-    ipc_event_pair(SEE, SEEN, ipc_event_line(IPC_OBJECT_EVENTFD, key, ""), eventfd_counter_doubt(key), site);
+    ipc_event_pair(SEE, SEEN, ipc_event_line(IPC_OBJECT_EVENTFD, key, ""),
+                   eventfd_counter_doubt(key), site);
 }

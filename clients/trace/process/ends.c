@@ -105,7 +105,8 @@ static struct fd_end fd_end_tcp(int fd, bool out)
         return end;
     }
     if (fd_end_is_local(&end.here, &end.there))
-        return fd_end_stream(out ? fd_end_direction_key(&end.here, &end.there) : fd_end_direction_key(&end.there, &end.here));
+        return fd_end_stream(out ? fd_end_direction_key(&end.here, &end.there)
+                                 : fd_end_direction_key(&end.there, &end.here));
     if (poet_is_distributed() && fd_end_socket_option(fd, SO_PROTOCOL) == IPPROTO_TCP)
         end.kind = FD_END_TCP;
     return end;
@@ -126,7 +127,8 @@ static struct fd_end fd_end_socket(int fd, bool out)
     if (!socket_cookie(fd, &cookie))
         return fd_end_stream(0);
     const uint64_t *peer = poet_counter(key_mix(PEER, cookie), false);
-    return fd_end_stream(peer ? key_mix(PAIR, out ? cookie : LOAD(peer)) : unix_name_end(cookie, out));
+    return fd_end_stream(peer ? key_mix(PAIR, out ? cookie : LOAD(peer))
+                              : unix_name_end(cookie, out));
 }
 
 struct fd_end fd_end_of_status(int fd, const struct stat *st, bool out)
@@ -211,7 +213,8 @@ static uint64_t *fd_end_connecting_counter(const struct sockaddr *to, bool make)
         return NULL;
     memcpy(&at, to,
            to->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
-    if (!fd_end_read_place(&at, &p) || !poet_counter(key_mix(key_mix(LISTENER, fd_end_network_id()), p.port), false))
+    if (!fd_end_read_place(&at, &p) ||
+        !poet_counter(key_mix(key_mix(LISTENER, fd_end_network_id()), p.port), false))
         return NULL;
     return poet_counter(key_mix(key_mix(CONNECTING, fd_end_network_id()), p.port), make);
 }

@@ -50,14 +50,18 @@ bool ipc_entry_is_traced(const void *site)
     if (!LOAD(&ours_end)) {
         int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
         ipc_inside_library = true;
-        *(void **)&iterate = ipc_entry_next_call("dl_iterate_phdr"); /* a runtime may define its own */
+        *(void **)&iterate =
+            ipc_entry_next_call("dl_iterate_phdr"); /* a runtime may define its own */
         iterate(ipc_entry_find_libpoet, (void *)(uintptr_t)poet_record);
         ipc_inside_library = false;
     }
     return !((uintptr_t)site >= ours_start && (uintptr_t)site < ours_end);
 }
 
-bool ipc_entry_is_own_process(void) { return !LOAD(&ipc_is_shut) && (!ipc_process || getpid() == ipc_process); }
+bool ipc_entry_is_own_process(void)
+{
+    return !LOAD(&ipc_is_shut) && (!ipc_process || getpid() == ipc_process);
+}
 
 void ipc_entry_begin(void) { ipc_process = getpid(); }
 

@@ -15,9 +15,11 @@
 
 extern __thread bool ipc_inside_library
     __attribute__((tls_model("initial-exec"))); /* the library itself is calling */
-bool ipc_entry_is_traced(const void *site); /* whether a call from there is to be looked at; our own are not */
+bool ipc_entry_is_traced(
+    const void *site); /* whether a call from there is to be looked at; our own are not */
 bool ipc_entry_is_shut(void); /* none is, and no system call is made for looking */
-bool ipc_entry_is_own_process(void);    /* not a child that shares its memory with its parent (vfork) */
+bool ipc_entry_is_own_process(
+    void);    /* not a child that shares its memory with its parent (vfork) */
 void *ipc_entry_next_call(const char *name); /* the call that we stand before */
 uint64_t now_ns(void); /* of the monotonic clock */
 void ipc_entry_begin(void);       /* in this process, which may be a fork */
@@ -26,9 +28,9 @@ void ipc_entry_begin(void);       /* in this process, which may be a fork */
 #define QUIETLY(what)                                                                              \
     do {                                                                                           \
         int saved = errno;                                                                         \
-        ipc_inside_library = true;                                                                             \
+        ipc_inside_library = true;                                                                 \
         what;                                                                                      \
-        ipc_inside_library = false;                                                                            \
+        ipc_inside_library = false;                                                                \
         errno = saved;                                                                             \
     } while (0)
 
@@ -38,7 +40,7 @@ void ipc_entry_begin(void);       /* in this process, which may be a fork */
     __attribute__((constructor)) static void find_##name(void)                                     \
     {                                                                                              \
         if (!LOAD(&real_##name))                                                                   \
-            STORE(&real_##name, (result(*) parameters)(uintptr_t)ipc_entry_next_call(#name));                     \
+            STORE(&real_##name, (result(*) parameters)(uintptr_t)ipc_entry_next_call(#name));      \
     }
 
 #pragma GCC visibility pop

@@ -72,13 +72,17 @@ static char ipc_event_busy;
 void ipc_event_forked(void) { __atomic_clear(&ipc_event_busy, __ATOMIC_RELEASE); }
 
 /* Nobody waits for it: who finds it taken does without. */
-static bool ipc_event_try_lock(void) { return !__atomic_test_and_set(&ipc_event_busy, __ATOMIC_ACQUIRE); }
-
-static poet_line_t ipc_event_announce_line(enum ipc_object_kind kind, uint64_t key, const char *name)
+static bool ipc_event_try_lock(void)
 {
-    return kinds[kind].shared
-               ? poet_line_shared(kinds[kind].kind, name, key)
-               : poet_line_by_identity(kinds[kind].kind, name, (const uint64_t[]){key, 0x706f65742e707273u});
+    return !__atomic_test_and_set(&ipc_event_busy, __ATOMIC_ACQUIRE);
+}
+
+static poet_line_t ipc_event_announce_line(enum ipc_object_kind kind, uint64_t key,
+                                           const char *name)
+{
+    return kinds[kind].shared ? poet_line_shared(kinds[kind].kind, name, key)
+                              : poet_line_by_identity(kinds[kind].kind, name,
+                                                      (const uint64_t[]){key, 0x706f65742e707273u});
 }
 
 poet_line_t ipc_event_line_known(uint64_t key)
@@ -130,7 +134,7 @@ void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, co
 }
 
 void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,
-                const void *site)
+                    const void *site)
 {
     poet_record(&(poet_record_t){.type = event_type(here),
                                  .other = line,

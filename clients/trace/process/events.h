@@ -37,16 +37,23 @@ enum ipc_event {
     UNLOCKED_SHARED, /* file locks */
     EVENTS
 };
-enum ipc_object_kind { IPC_OBJECT_STREAM, IPC_OBJECT_TCP_STREAM, IPC_OBJECT_QUEUE, IPC_OBJECT_EVENTFD, IPC_OBJECT_FILE_LOCK };
+enum ipc_object_kind {
+    IPC_OBJECT_STREAM,
+    IPC_OBJECT_TCP_STREAM,
+    IPC_OBJECT_QUEUE,
+    IPC_OBJECT_EVENTFD,
+    IPC_OBJECT_FILE_LOCK
+};
 
 poet_type_t event_type(enum ipc_event event);
-poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key, const char *name); /* 0: not recorded */
+poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key,
+                           const char *name); /* 0: not recorded */
 poet_line_t ipc_event_line_known(uint64_t key); /* the same, if it was asked for lately; else 0 */
 poet_line_t
 ipc_event_line_remote(const uint64_t identity[2]); /* of a thread, perhaps of another process */
 void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site);
 void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,
-                const void *site);
+                    const void *site);
 void ipc_event_forked(void);
 
 #pragma GCC visibility pop

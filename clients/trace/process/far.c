@@ -22,7 +22,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TCP_PEER_FLAGS = 40, TCP_PEER_WRITTEN, TCP_PEER_READ, TCP_PEER_ENDS, TCP_PEER_OUT, TCP_PEER_IN, TCP_PEER_IDS, TCP_PEER_DIRECTION };
+enum {
+    TCP_PEER_FLAGS = 40,
+    TCP_PEER_WRITTEN,
+    TCP_PEER_READ,
+    TCP_PEER_ENDS,
+    TCP_PEER_OUT,
+    TCP_PEER_IN,
+    TCP_PEER_IDS,
+    TCP_PEER_DIRECTION
+};
 
 #define TCP_PEER_CREATED 1u
 #define TCP_PEER_CREATING 2u
@@ -58,8 +67,8 @@ static void tcp_peer_create(int fd, const struct tcp_peer *f)
              LOAD(f->flags) & TCP_PEER_CREATING && now_ns() - begin < PATIENCE_NS;)
             sched_yield();
         none = TCP_PEER_CREATING; /* it was killed meanwhile */
-        __atomic_compare_exchange_n(f->flags, &none, TCP_PEER_CREATED | TCP_PEER_UNTRACED, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST);
+        __atomic_compare_exchange_n(f->flags, &none, TCP_PEER_CREATED | TCP_PEER_UNTRACED, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
         return;
     }
     uint64_t *names = poet_counter(name, true);
@@ -88,7 +97,7 @@ static bool tcp_peer_map_counters(struct tcp_peer *f, bool may_make)
     bool room = f->flags && f->written && f->read && f->ends;
     if (!room)
         poet_untraced("connections to other machines for which there is no room in memory that "
-                    "processes share");
+                      "processes share");
     return room;
 }
 
@@ -105,7 +114,7 @@ bool tcp_peer_find(int fd, const struct fd_end *end, struct tcp_peer *f)
                    *in = poet_counter(key_mix(TCP_PEER_IN, f->cookie), false);
     if (flags & TCP_PEER_UNTRACED)
         poet_untraced("connections to other machines, of which this kernel does not say how far "
-                    "they are");
+                      "they are");
     if (!(flags & TCP_PEER_CREATED) || flags & TCP_PEER_UNTRACED || !out || !in)
         return false;
     f->again = flags / TCP_PEER_GENERATION > 1;
@@ -171,29 +180,33 @@ static bool tcp_peer_record_in(const struct tcp_peer *f)
 
 /* ---- events ---- */
 
-static unsigned tcp_peer_doubt(const struct tcp_peer *f) { return f->again ? POET_DOUBT_STREAM : 0; }
+static unsigned tcp_peer_doubt(const struct tcp_peer *f)
+{
+    return f->again ? POET_DOUBT_STREAM : 0;
+}
 
-static void tcp_peer_record_bytes(const struct tcp_peer *f, enum ipc_event event, uint64_t from, size_t bytes,
-                       size_t asked, const void *site)
+static void tcp_peer_record_bytes(const struct tcp_peer *f, enum ipc_event event, uint64_t from,
+                                  size_t bytes, size_t asked, const void *site)
 {
     bool out = event == WRITE;
     ipc_replay_commit(event, &(struct ipc_stream){.key = out ? f->out : f->in});
-    poet_record(
-        &(poet_record_t){.type = event_type(event),
-                         .about = tcp_peer_line(f, out),
-                         .site = site,
-                         .flags = (out ? POET_SEND : POET_RECEIVE | tcp_peer_doubt(f)) | POET_STREAM,
-                         .high = out ? f->out : f->in,
-                         .low = &from,
-                         .keys = 1,
-                         .count = (uint32_t)bytes,
-                         .asked = bytes < asked ? (uint32_t)asked : 0,
-                         .got = (uint32_t)bytes,
-                         .began = out ? f->began : 0});
+    poet_record(&(poet_record_t){.type = event_type(event),
+                                 .about = tcp_peer_line(f, out),
+                                 .site = site,
+                                 .flags = (out ? POET_SEND : POET_RECEIVE | tcp_peer_doubt(f)) |
+                                          POET_STREAM,
+                                 .high = out ? f->out : f->in,
+                                 .low = &from,
+                                 .keys = 1,
+                                 .count = (uint32_t)bytes,
+                                 .asked = bytes < asked ? (uint32_t)asked : 0,
+                                 .got = (uint32_t)bytes,
+                                 .began = out ? f->began : 0});
 }
 
 /* Of what bytes is not known. */
-static void tcp_peer_record_plain(const struct tcp_peer *f, enum ipc_event event, unsigned doubt, const void *site)
+static void tcp_peer_record_plain(const struct tcp_peer *f, enum ipc_event event, unsigned doubt,
+                                  const void *site)
 {
     bool out = event == WRITE;
     ipc_replay_commit(event, &(struct ipc_stream){.key = out ? f->out : f->in});
@@ -209,7 +222,10 @@ void tcp_peer_enter(struct tcp_peer *f)
         __atomic_fetch_or(f->flags, TCP_PEER_MIXED, __ATOMIC_SEQ_CST);
 }
 
-void tcp_peer_leave(const struct tcp_peer *f) { __atomic_fetch_sub(f->flags, TCP_PEER_WRITER, __ATOMIC_SEQ_CST); }
+void tcp_peer_leave(const struct tcp_peer *f)
+{
+    __atomic_fetch_sub(f->flags, TCP_PEER_WRITER, __ATOMIC_SEQ_CST);
+}
 
 /* What was written and is not told is told as a hole. */
 static void tcp_peer_report_gap(const struct tcp_peer *f, uint64_t end)
@@ -231,12 +247,14 @@ static void tcp_peer_check_untraced(int fd, const struct tcp_peer *f)
         tcp_peer_report_gap(f, end);
 }
 
-void tcp_peer_record_written(int fd, const struct tcp_peer *f, size_t bytes, size_t asked, const void *site)
+void tcp_peer_record_written(int fd, const struct tcp_peer *f, size_t bytes, size_t asked,
+                             const void *site)
 {
     uint64_t told = LOAD(f->written), end = 0;
     bool known = socket_written(fd, LOAD(f->flags) & TCP_PEER_SYN, told + bytes, &end);
     bool mixed = LOAD(f->flags) & TCP_PEER_MIXED;
-    if (poet_current_line() && tcp_peer_record_out(f)) { /* else nobody could tell who wrote: who looks next says so */
+    if (poet_current_line() &&
+        tcp_peer_record_out(f)) { /* else nobody could tell who wrote: who looks next says so */
         if (known && !mixed && end == told + bytes) {
             tcp_peer_record_bytes(f, WRITE, told, bytes, asked, site);
             STORE(f->written, end);
@@ -244,7 +262,8 @@ void tcp_peer_record_written(int fd, const struct tcp_peer *f, size_t bytes, siz
             tcp_peer_record_plain(f, WRITE, 0, site);
         }
     }
-    bool last = (__atomic_sub_fetch(f->flags, TCP_PEER_WRITER, __ATOMIC_SEQ_CST) & TCP_PEER_WRITERS) == 0;
+    bool last =
+        (__atomic_sub_fetch(f->flags, TCP_PEER_WRITER, __ATOMIC_SEQ_CST) & TCP_PEER_WRITERS) == 0;
     if (last && mixed)
         __atomic_fetch_and(f->flags, ~(uint64_t)TCP_PEER_MIXED, __ATOMIC_SEQ_CST);
     if (last && (mixed || !known || end != told + bytes))
@@ -253,7 +272,8 @@ void tcp_peer_record_written(int fd, const struct tcp_peer *f, size_t bytes, siz
 
 /* ---- reads ---- */
 
-void tcp_peer_record_read(int fd, const struct tcp_peer *f, size_t bytes, size_t asked, const void *site)
+void tcp_peer_record_read(int fd, const struct tcp_peer *f, size_t bytes, size_t asked,
+                          const void *site)
 {
     uint64_t from = LOAD(f->read), end = 0;
     bool known = socket_read(fd, from + bytes, &end);

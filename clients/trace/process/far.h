@@ -23,13 +23,17 @@ struct tcp_peer {
     bool again; /* its addresses and ports were another connection's before */
 };
 
-bool tcp_peer_find(int fd, const struct fd_end *end, struct tcp_peer *far); /* false: it is not followed */
+bool tcp_peer_find(int fd, const struct fd_end *end,
+                   struct tcp_peer *far); /* false: it is not followed */
 void tcp_peer_enter(struct tcp_peer *far); /* a call that writes is under way */
 void tcp_peer_leave(const struct tcp_peer *far); /* it moved nothing, or nobody will know what */
-void tcp_peer_record_written(int fd, const struct tcp_peer *far, size_t bytes, size_t asked, const void *site);
-void tcp_peer_record_read(int fd, const struct tcp_peer *far, size_t bytes, size_t asked, const void *site);
+void tcp_peer_record_written(int fd, const struct tcp_peer *far, size_t bytes, size_t asked,
+                             const void *site);
+void tcp_peer_record_read(int fd, const struct tcp_peer *far, size_t bytes, size_t asked,
+                          const void *site);
 void tcp_peer_looked(int fd, const struct tcp_peer *far, const void *site); /* poll, MSG_PEEK */
-void tcp_peer_ended(const struct tcp_peer *far, enum ipc_event found, const void *site); /* as stream_ended */
+void tcp_peer_ended(const struct tcp_peer *far, enum ipc_event found,
+                    const void *site); /* as stream_ended */
 poet_line_t tcp_peer_line(const struct tcp_peer *far, bool out);
 
 /* An end that writes is about to be closed; and it was. */

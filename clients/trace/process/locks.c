@@ -35,7 +35,8 @@ struct file_lock {
     enum file_lock_owner owner;
     int fd;
     uint64_t device, inode, start, end; /* end: the first byte that is not locked */
-    uint64_t born; /* ns: when the file was made, 0 not known; a later one may get its inode number */
+    uint64_t
+        born; /* ns: when the file was made, 0 not known; a later one may get its inode number */
     bool exclusive;
     uint64_t group; /* the same for all descriptors of an open file */
     uint64_t taken; /* how often the lock had been taken then, by anybody */
@@ -56,11 +57,15 @@ static char file_lock_table_busy;
 /* Held for a few instructions.  A nap leaves the processor also to threads of lower priority. */
 static void file_lock_table_lock(void)
 {
-    for (unsigned tries = 1; __atomic_test_and_set(&file_lock_table_busy, __ATOMIC_ACQUIRE); tries++)
+    for (unsigned tries = 1; __atomic_test_and_set(&file_lock_table_busy, __ATOMIC_ACQUIRE);
+         tries++)
         if (tries % 64 == 0)
             syscall(SYS_nanosleep, &(struct timespec){0, 50000}, NULL); /* no cancellation point */
 }
-static void file_lock_table_unlock(void) { __atomic_clear(&file_lock_table_busy, __ATOMIC_RELEASE); }
+static void file_lock_table_unlock(void)
+{
+    __atomic_clear(&file_lock_table_busy, __ATOMIC_RELEASE);
+}
 
 static void file_lock_add(struct file_lock lock)
 {
@@ -82,8 +87,8 @@ static void file_lock_add(struct file_lock lock)
 typedef bool choice(const struct file_lock *held, const struct file_lock *wanted);
 
 /* Takes out the next one from *at on; false: there is no more. */
-static bool file_lock_pop(unsigned *at, choice *fits, const struct file_lock *wanted, struct file_lock *found,
-                 bool remove)
+static bool file_lock_pop(unsigned *at, choice *fits, const struct file_lock *wanted,
+                          struct file_lock *found, bool remove)
 {
     bool any = false;
     if (!LOAD(&held_count))
@@ -106,7 +111,8 @@ static bool file_lock_same_file(const struct file_lock *a, const struct file_loc
 }
 static bool file_lock_same_owner(const struct file_lock *a, const struct file_lock *b)
 {
-    return a->owner == b->owner && file_lock_same_file(a, b) && (a->owner == OF_PROCESS || a->fd == b->fd);
+    return a->owner == b->owner && file_lock_same_file(a, b) &&
+           (a->owner == OF_PROCESS || a->fd == b->fd);
 }
 static bool file_lock_overlaps(const struct file_lock *a, const struct file_lock *b)
 {
@@ -146,7 +152,8 @@ static uint64_t file_lock_file_key(uint64_t what, const struct file_lock *l)
 
 static uint64_t file_lock_key(const struct file_lock *l)
 {
-    return key_mix(key_mix(file_lock_file_key(key_mix(LOCK_KEY, l->owner == OF_FLOCK), l), l->start), l->end);
+    return key_mix(
+        key_mix(file_lock_file_key(key_mix(LOCK_KEY, l->owner == OF_FLOCK), l), l->start), l->end);
 }
 
 static poet_line_t file_lock_line(const struct file_lock *l, int fd)
@@ -198,7 +205,8 @@ static void file_lock_record_acquired(struct file_lock *l, const void *site)
     uint64_t *taken = file_lock_acquire_counter(l);
     l->taken = taken ? __atomic_add_fetch(taken, 1, __ATOMIC_SEQ_CST) : 0;
     unsigned doubt = file_lock_range_doubt(l) | file_lock_holder_doubt(l);
-    ipc_event_pair(LOCK, l->exclusive ? LOCKED : LOCKED_SHARED, file_lock_line(l, l->fd), doubt, site);
+    ipc_event_pair(LOCK, l->exclusive ? LOCKED : LOCKED_SHARED, file_lock_line(l, l->fd), doubt,
+                   site);
 }
 
 /* By a thread that is not recorded it is not told: whoever locks next finds that. */
@@ -212,7 +220,8 @@ static void file_lock_record_released(const struct file_lock *l, const void *sit
         return;
     }
     uint64_t *state = poet_counter(key_mix(STATE_KEY, file_lock_key(l)), true);
-    ipc_event_pair(UNLOCK, l->exclusive ? UNLOCKED : UNLOCKED_SHARED, file_lock_line(l, l->fd), 0, site);
+    ipc_event_pair(UNLOCK, l->exclusive ? UNLOCKED : UNLOCKED_SHARED, file_lock_line(l, l->fd), 0,
+                   site);
     uint64_t now = state ? LOAD(state) : 0;
     if (now && l->exclusive)
         __atomic_fetch_and(state, ~EXCLUSIVE, __ATOMIC_SEQ_CST);
@@ -233,11 +242,15 @@ static unsigned file_lock_release(choice *which, const struct file_lock *like, c
 
 void file_locks_closing(int fd, const struct stat *st, const void *site)
 {
-    file_lock_release(file_lock_lost_by_close, &(struct file_lock){.fd = fd, .device = st->st_dev, .inode = st->st_ino},
-              site);
+    file_lock_release(file_lock_lost_by_close,
+                      &(struct file_lock){.fd = fd, .device = st->st_dev, .inode = st->st_ino},
+                      site);
 }
 
-void file_locks_end(const void *site) { file_lock_release(file_lock_any, &(struct file_lock){0}, site); }
+void file_locks_end(const void *site)
+{
+    file_lock_release(file_lock_any, &(struct file_lock){0}, site);
+}
 
 void file_locks_duplicated(int from, int to)
 {
@@ -254,7 +267,8 @@ void file_locks_forked(void)
 {
     struct file_lock found;
     file_lock_table_unlock();
-    for (unsigned at = 0; file_lock_pop(&at, file_lock_of_process, &(struct file_lock){0}, &found, true);)
+    for (unsigned at = 0;
+         file_lock_pop(&at, file_lock_of_process, &(struct file_lock){0}, &found, true);)
         ;
     for (unsigned i = 0; i < held_count; i++)
         file_lock_table[i].inherited = true;
@@ -264,7 +278,8 @@ void file_locks_forked(void)
 
 /* A lock that is asked for; what came of it. */
 struct file_lock_request {
-    struct file_lock lock, before; /* before: what it stands for from here on, if it had another mode */
+    struct file_lock lock,
+        before; /* before: what it stands for from here on, if it had another mode */
     bool looked, held, asks;
     const void *site;
 };
@@ -340,9 +355,9 @@ static bool file_lock_file(int fd, struct file_lock *lock)
     if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) == 0) {
         lock->device = makedev(x.stx_dev_major, x.stx_dev_minor);
         lock->inode = x.stx_ino;
-        lock->born = x.stx_mask & STATX_BTIME ? (uint64_t)x.stx_btime.tv_sec * 1000000000u +
-                                                    x.stx_btime.tv_nsec
-                                              : 0;
+        lock->born = x.stx_mask & STATX_BTIME
+                         ? (uint64_t)x.stx_btime.tv_sec * 1000000000u + x.stx_btime.tv_nsec
+                         : 0;
         return true;
     }
     if (fstat(fd, &st) != 0)
@@ -393,8 +408,8 @@ static bool file_lock_range(int fd, const struct flock *f, struct file_lock *loc
 }
 
 /* Before the call. */
-static void file_lock_begin_range(struct file_lock_request *a, int fd, const struct flock *f, enum file_lock_owner owner,
-                        bool may_wait)
+static void file_lock_begin_range(struct file_lock_request *a, int fd, const struct flock *f,
+                                  enum file_lock_owner owner, bool may_wait)
 {
     a->lock = (struct file_lock){.owner = owner, .exclusive = f->l_type == F_WRLCK};
     a->looked = file_lock_file(fd, &a->lock) && file_lock_range(fd, f, &a->lock);
@@ -408,7 +423,7 @@ static void file_lock_begin_range(struct file_lock_request *a, int fd, const str
 }
 
 static int file_lock_call_fcntl(int fd, int command, void *argument, const void *site,
-                   int (*real)(int, int, ...))
+                                int (*real)(int, int, ...))
 {
     struct file_lock_request a = {.site = site};
     bool ofd = command == F_OFD_SETLK || command == F_OFD_SETLKW;
@@ -419,7 +434,8 @@ static int file_lock_call_fcntl(int fd, int command, void *argument, const void 
     int e = real(fd, command, argument);
     if (a.looked)
         QUIETLY(file_lock_end_request(&a, e));
-    if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && e >= 0 && !ipc_inside_library && ipc_entry_is_own_process())
+    if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && e >= 0 && !ipc_inside_library &&
+        ipc_entry_is_own_process())
         QUIETLY(file_locks_duplicated(fd, e));
     return e;
 }
@@ -445,7 +461,7 @@ API int fcntl64(int fd, int command, ...)
 }
 
 static int file_lock_call_lockf(int fd, int command, off_t length, const void *site,
-                     int (*real)(int, int, off_t))
+                                int (*real)(int, int, off_t))
 {
     struct file_lock_request a = {.site = site};
     struct flock f = {

@@ -35,7 +35,8 @@ static uint64_t unix_name_get(const struct sockaddr *at, socklen_t size)
         return 0;
     memcpy(path, un->sun_path, length);
     if (*path)
-        return stat(path, &st) == 0 ? key_mix(key_mix(UNIX_NAME_LISTENER, st.st_dev), st.st_ino) : 0;
+        return stat(path, &st) == 0 ? key_mix(key_mix(UNIX_NAME_LISTENER, st.st_dev), st.st_ino)
+                                    : 0;
     uint64_t key = UNIX_NAME_LISTENER;
     for (size_t i = 1; i < length; i++)
         key = key_mix(key, (unsigned char)path[i]);
@@ -45,7 +46,8 @@ static uint64_t unix_name_get(const struct sockaddr *at, socklen_t size)
 static void unix_name_set_end(int fd, uint64_t inode, bool connects)
 {
     uint64_t cookie;
-    uint64_t *end = socket_cookie(fd, &cookie) ? poet_counter(key_mix(UNIX_NAME_END, cookie), true) : NULL;
+    uint64_t *end =
+        socket_cookie(fd, &cookie) ? poet_counter(key_mix(UNIX_NAME_END, cookie), true) : NULL;
     if (end)
         STORE(end, inode << 1 | connects);
 }

@@ -69,7 +69,8 @@ static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, const void *
     if (q->waits && events == POLLOUT)
         poet_untraced("a write that had to wait for room until somebody read");
     if (q->waits)
-        ipc_event_about(events == POLLOUT ? FULL : EMPTY, ipc_event_line(IPC_OBJECT_QUEUE, q->key, ""), 0, site);
+        ipc_event_about(events == POLLOUT ? FULL : EMPTY,
+                        ipc_event_line(IPC_OBJECT_QUEUE, q->key, ""), 0, site);
     ipc_inside_library = false;
     errno = saved;
 }
@@ -84,11 +85,12 @@ struct mqueue_sending {
 
 /* What a thread is sending.  A value, not a place on the stack, which a handler may leave by a
  * jump. */
-static __thread struct mqueue_sending mqueue_current_send __attribute__((tls_model("initial-exec")));
+static __thread struct mqueue_sending mqueue_current_send
+    __attribute__((tls_model("initial-exec")));
 
 /* It can be received as soon as it is sent: its place is filled in before. */
 static void mqueue_begin_send(struct mqueue_sending *s, mqd_t mqd, const char *text, size_t bytes,
-                          unsigned priority, const void *site)
+                              unsigned priority, const void *site)
 {
     struct mqueue queue;
     mqueue_begin(&queue, mqd, POLLOUT, site);
@@ -149,7 +151,8 @@ static void mqueue_end_send(struct mqueue_sending *s, int e)
     else
         __atomic_compare_exchange_n(at, &s->is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (e != 0 && s->queue.waits)
-        ipc_event_about(WOKEN, ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""), 0, s->queue.site);
+        ipc_event_about(WOKEN, ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""), 0,
+                        s->queue.site);
 }
 
 static void mqueue_leave_send(const struct mqueue_sending *outer, int e)
@@ -162,13 +165,13 @@ static void mqueue_leave_send(const struct mqueue_sending *outer, int e)
 static void mqueue_send_cancelled(void *p) { mqueue_leave_send(p, -1); }
 
 #define SEND(mqd, text, bytes, priority, call)                                                     \
-    struct mqueue_sending outer = mqueue_current_send; /* a handler may have interrupted that */                      \
+    struct mqueue_sending outer = mqueue_current_send; /* a handler may have interrupted that */   \
     int e;                                                                                         \
-    mqueue_begin_send(&mqueue_current_send, mqd, text, bytes, priority, SITE);                                     \
-    pthread_cleanup_push(mqueue_send_cancelled, &outer);                                               \
+    mqueue_begin_send(&mqueue_current_send, mqd, text, bytes, priority, SITE);                     \
+    pthread_cleanup_push(mqueue_send_cancelled, &outer);                                           \
     e = call;                                                                                      \
     pthread_cleanup_pop(0);                                                                        \
-    mqueue_leave_send(&outer, e);                                                                      \
+    mqueue_leave_send(&outer, e);                                                                  \
     return e
 
 API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)
@@ -218,7 +221,8 @@ static void mqueue_forget_one(const struct mqueue *q, uint64_t is)
     }
 }
 
-static void mqueue_end_receive(const struct mqueue *q, const char *text, ssize_t n, unsigned priority)
+static void mqueue_end_receive(const struct mqueue *q, const char *text, ssize_t n,
+                               unsigned priority)
 {
     if (!q->sent || (n < 0 && !q->waits))
         return;
@@ -240,13 +244,13 @@ static void mqueue_end_receive(const struct mqueue *q, const char *text, ssize_t
 }
 
 #define RECEIVE(mqd, text, priority, call)                                                         \
-    struct mqueue q;                                                                                \
+    struct mqueue q;                                                                               \
     unsigned given = 0;                                                                            \
-    mqueue_begin(&q, mqd, POLLIN, SITE);                                                                  \
+    mqueue_begin(&q, mqd, POLLIN, SITE);                                                           \
     ssize_t n = call;                                                                              \
     if (n >= 0 && (priority))                                                                      \
         *(priority) = given;                                                                       \
-    QUIETLY(mqueue_end_receive(&q, text, n, given));                                                    \
+    QUIETLY(mqueue_end_receive(&q, text, n, given));                                               \
     return n
 
 API ssize_t mq_receive(mqd_t mqd, char *text, size_t bytes, unsigned *priority)

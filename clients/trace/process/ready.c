@@ -56,7 +56,8 @@ static bool poll_result_find_write(const struct ipc_stream *s, uint64_t began, p
 }
 
 /* Who looked comes after the first write that was not read, where that is known. */
-static void poll_result_record_available(const struct ipc_stream *s, uint64_t began, const void *site)
+static void poll_result_record_available(const struct ipc_stream *s, uint64_t began,
+                                         const void *site)
 {
     poet_event_t event;
     unsigned tries = 0;
@@ -110,7 +111,8 @@ static void poll_result_fd_ready(int fd, uint64_t began, const void *site)
     }
 }
 
-static void poll_result_record_polled(const struct pollfd *fds, nfds_t count, uint64_t began, const void *site)
+static void poll_result_record_polled(const struct pollfd *fds, nfds_t count, uint64_t began,
+                                      const void *site)
 {
     for (nfds_t i = 0; i < count; i++)
         if (fds[i].fd >= 0 && fds[i].revents & READY)
@@ -132,7 +134,8 @@ struct foreseen {
 
 static struct foreseen poll_result_predict_fd(const struct pollfd *p, unsigned ahead)
 {
-    struct fd_end end = p->fd >= 0 && p->events & READY ? fd_end_find(p->fd, false) : (struct fd_end){0};
+    struct fd_end end =
+        p->fd >= 0 && p->events & READY ? fd_end_find(p->fd, false) : (struct fd_end){0};
     struct foreseen f = {.kind = end.kind};
     if (end.kind == FD_END_EVENTFD)
         f.heard = ipc_replay_peek(SEE, NULL, ahead) == 1;
@@ -142,7 +145,8 @@ static struct foreseen poll_result_predict_fd(const struct pollfd *p, unsigned a
         return f;
     struct ipc_stream s = stream_find(end.key);
     if (s.state == STREAM_FOLLOWED)
-        f.heard = ipc_replay_peek(READABLE, &s, ahead) == 1 || ipc_replay_peek(HANGUP, &s, ahead) == 1;
+        f.heard =
+            ipc_replay_peek(READABLE, &s, ahead) == 1 || ipc_replay_peek(HANGUP, &s, ahead) == 1;
     else
         f.kind = FD_END_NONE;
     return f;
@@ -158,12 +162,13 @@ static void poll_result_predict(const struct pollfd *fds, nfds_t count, struct f
 }
 
 /* Until that is ready which it heard of then. */
-static void poll_result_await_found(const struct pollfd *fds, nfds_t count, const struct foreseen *seen)
+static void poll_result_await_found(const struct pollfd *fds, nfds_t count,
+                                    const struct foreseen *seen)
 {
     for (nfds_t i = 0; i < count; i++)
         if (seen[i].heard)
             poll_result_query(&(struct pollfd){.fd = fds[i].fd, .events = fds[i].events}, 1,
-                     HIDDEN_NS / 1000000);
+                              HIDDEN_NS / 1000000);
 }
 
 /* What it did not hear of then; how many descriptors have nothing else to say. */
@@ -180,7 +185,8 @@ static int poll_result_hide(struct pollfd *fds, nfds_t count, const struct fores
 }
 
 /* timeout: in nanoseconds, -1: for ever. */
-static int poll_result_replay_poll(struct pollfd *fds, nfds_t count, int64_t timeout, const sigset_t *mask)
+static int poll_result_replay_poll(struct pollfd *fds, nfds_t count, int64_t timeout,
+                                   const sigset_t *mask)
 {
     struct timespec wanted = {timeout / 1000000000, timeout % 1000000000};
     struct foreseen seen[FORESEEN_MOST];
@@ -191,7 +197,8 @@ static int poll_result_replay_poll(struct pollfd *fds, nfds_t count, int64_t tim
     for (;;) {
         int hidden = 0, n = real_ppoll(fds, count, timeout < 0 ? NULL : &wanted, mask);
         if (n > 0 && steered && now_ns() - begin < HIDDEN_NS)
-            QUIETLY(poll_result_predict(fds, count, seen); hidden = poll_result_hide(fds, count, seen));
+            QUIETLY(poll_result_predict(fds, count, seen);
+                    hidden = poll_result_hide(fds, count, seen));
         if (n <= 0 || n > hidden || (timeout >= 0 && now_ns() - begin >= (uint64_t)timeout))
             return n - hidden;
         ipc_replay_nap();
@@ -244,11 +251,13 @@ static int poll_result_fill_sets(const struct pollfd *fds, nfds_t n, int count, 
 
 /* False: there are too many, or one of them is not open. */
 static bool poll_result_replay_select(int count, fd_set *sets[3], const struct timespec *timeout,
-                         const sigset_t *mask, int *n)
+                                      const sigset_t *mask, int *n)
 {
     struct pollfd fds[FORESEEN_MOST];
     nfds_t many =
-        count <= FD_SETSIZE ? poll_result_list_sets(count, (const fd_set *[3]){sets[0], sets[1], sets[2]}, fds) : 0;
+        count <= FD_SETSIZE
+            ? poll_result_list_sets(count, (const fd_set *[3]){sets[0], sets[1], sets[2]}, fds)
+            : 0;
     if (!many)
         return false;
     find_ppoll();
@@ -261,7 +270,10 @@ static bool poll_result_replay_select(int count, fd_set *sets[3], const struct t
     return true;
 }
 
-static bool poll_result_is_replayed(const void *site) { return ipc_entry_is_traced(site) && ipc_replay_is_active(); }
+static bool poll_result_is_replayed(const void *site)
+{
+    return ipc_entry_is_traced(site) && ipc_replay_is_active();
+}
 
 /* ---- the calls ---- */
 
@@ -288,8 +300,9 @@ API int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 {
     find_ppoll();
     uint64_t began = now_ns();
-    int n = poll_result_is_replayed(SITE) ? poll_result_replay_poll(fds, count, poll_result_to_ns(timeout), mask)
-                           : real_ppoll(fds, count, timeout, mask);
+    int n = poll_result_is_replayed(SITE)
+                ? poll_result_replay_poll(fds, count, poll_result_to_ns(timeout), mask)
+                : real_ppoll(fds, count, timeout, mask);
     if (n > 0 && ipc_entry_is_traced(SITE))
         QUIETLY(poll_result_record_polled(fds, count, began, SITE));
     return n;
@@ -308,7 +321,8 @@ API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
     return n;
 }
 
-static void poll_result_record_selected(int count, const fd_set *in, uint64_t began, const void *site)
+static void poll_result_record_selected(int count, const fd_set *in, uint64_t began,
+                                        const void *site)
 {
     for (int fd = 0; fd < count && fd < FD_SETSIZE; fd++)
         if (FD_ISSET(fd, in))
@@ -322,7 +336,8 @@ API int select(int count, fd_set *in, fd_set *out, fd_set *special, struct timev
     struct timespec wanted = {timeout ? timeout->tv_sec : 0, timeout ? timeout->tv_usec * 1000 : 0};
     int n;
     if (!poll_result_is_replayed(SITE) ||
-        !poll_result_replay_select(count, (fd_set *[3]){in, out, special}, timeout ? &wanted : NULL, NULL, &n))
+        !poll_result_replay_select(count, (fd_set *[3]){in, out, special}, timeout ? &wanted : NULL,
+                                   NULL, &n))
         n = real_select(count, in, out, special, timeout);
     if (n > 0 && in && ipc_entry_is_traced(SITE))
         QUIETLY(poll_result_record_selected(count, in, began, SITE));
@@ -335,7 +350,8 @@ API int pselect(int count, fd_set *in, fd_set *out, fd_set *special, const struc
     find_pselect();
     uint64_t began = now_ns();
     int n;
-    if (!poll_result_is_replayed(SITE) || !poll_result_replay_select(count, (fd_set *[3]){in, out, special}, timeout, mask, &n))
+    if (!poll_result_is_replayed(SITE) ||
+        !poll_result_replay_select(count, (fd_set *[3]){in, out, special}, timeout, mask, &n))
         n = real_pselect(count, in, out, special, timeout, mask);
     if (n > 0 && in && ipc_entry_is_traced(SITE))
         QUIETLY(poll_result_record_selected(count, in, began, SITE));

@@ -119,7 +119,8 @@ bool socket_written(int fd, bool syn, uint64_t least, uint64_t *bytes)
     uint64_t before = UINT64_MAX;
     for (unsigned i = 0; i < TRIES; i++) {
         int waits = 0;
-        if (ioctl(fd, SIOCOUTQ, &waits) != 0 || !socket_read_tcp_info(fd, &info) || info.tcpi_state == STATE_CLOSE)
+        if (ioctl(fd, SIOCOUTQ, &waits) != 0 || !socket_read_tcp_info(fd, &info) ||
+            info.tcpi_state == STATE_CLOSE)
             return false;
         *bytes = info.tcpi_bytes_acked + (uint64_t)waits - syn - end_written(&info);
         if (*bytes == least || info.tcpi_bytes_acked == before)
@@ -133,7 +134,8 @@ int socket_counts_syn(int fd)
 {
     struct tcp_info info;
     uint64_t bytes;
-    if (!socket_read_tcp_info(fd, &info) || !socket_written(fd, false, 0, &bytes) || !socket_read_tcp_info(fd, &info))
+    if (!socket_read_tcp_info(fd, &info) || !socket_written(fd, false, 0, &bytes) ||
+        !socket_read_tcp_info(fd, &info))
         return -1;
     uint64_t sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes,
              fin = info.tcpi_notsent_bytes ? end_written(&info) : 0;
@@ -162,7 +164,8 @@ bool socket_has_ended(int fd)
 {
     struct tcp_info info;
     int there = 0;
-    return socket_read_tcp_info(fd, &info) && end_read(&info) && ioctl(fd, FIONREAD, &there) == 0 && there == 0;
+    return socket_read_tcp_info(fd, &info) && end_read(&info) && ioctl(fd, FIONREAD, &there) == 0 &&
+           there == 0;
 }
 
 /* ---- whether others have it (sock_diag(7)) ---- */

@@ -29,7 +29,8 @@ static struct ipc_stream stream_map_counters(uint64_t key, bool make)
         s.begun) /* another one may have had the same name */
         s.key = key_mix(key_mix(key, poet_host_id()), LOAD(s.flags) / STREAM_GENERATION);
     else
-        poet_untraced("pipes and sockets for which there is no room in memory that processes share");
+        poet_untraced(
+            "pipes and sockets for which there is no room in memory that processes share");
     return s;
 }
 
@@ -37,9 +38,9 @@ struct ipc_stream stream_find(uint64_t key)
 {
     struct ipc_stream s = stream_map_counters(key, false);
     if (s.key)
-        s.state = LOAD(s.flags) & STREAM_BROKEN ? STREAM_LOST
+        s.state = LOAD(s.flags) & STREAM_BROKEN    ? STREAM_LOST
                   : LOAD(s.flags) & STREAM_CREATED ? STREAM_FOLLOWED
-                                                : STREAM_UNKNOWN;
+                                                   : STREAM_UNKNOWN;
     return s;
 }
 
@@ -63,8 +64,9 @@ void stream_open(uint64_t key, bool empty)
 {
     struct ipc_stream s = stream_map_counters(key, true);
     uint64_t none = 0;
-    if (!s.key || __atomic_compare_exchange_n(s.flags, &none, empty ? STREAM_CREATED : STREAM_BROKEN,
-                                              false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    if (!s.key ||
+        __atomic_compare_exchange_n(s.flags, &none, empty ? STREAM_CREATED : STREAM_BROKEN, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
     uint64_t read = LOAD(s.read), written = LOAD(s.written);
     bool quiet = !(LOAD(s.flags) & 0xffff00u);
@@ -105,7 +107,10 @@ void stream_leave(struct ipc_stream *s, uint64_t side)
     __atomic_fetch_sub(s->flags, side, __ATOMIC_SEQ_CST);
 }
 
-poet_line_t stream_line(const struct ipc_stream *s) { return ipc_event_line(IPC_OBJECT_STREAM, s->key, ""); }
+poet_line_t stream_line(const struct ipc_stream *s)
+{
+    return ipc_event_line(IPC_OBJECT_STREAM, s->key, "");
+}
 
 #define SHUT_KEY 5u
 #define MOST_SHUT 64u

@@ -47,7 +47,8 @@ bool stream_last_write(const struct ipc_stream *stream, uint64_t byte,
 void stream_written_by(const struct ipc_stream *stream, uint32_t process);
 void stream_shut(const struct ipc_stream *stream,
                  const void *site); /* an end that writes is about to close */
-void stream_left(const struct ipc_stream *stream); /* the same, and it cannot be told when or whether */
+void stream_left(
+    const struct ipc_stream *stream); /* the same, and it cannot be told when or whether */
 void stream_ended(const struct ipc_stream *stream, enum ipc_event found,
                   const void *site); /* found: by a read, ENDED; without one, HANGUP */
 

@@ -45,14 +45,18 @@ uint16_t schedule_map_find_type(uint16_t type)
 
 uint64_t schedule_map_process;
 
-static void schedule_map_count_process(void) { schedule_map_process = atomic_fetch_add(&shared_schedule->processes, 1) + 1; }
+static void schedule_map_count_process(void)
+{
+    schedule_map_process = atomic_fetch_add(&shared_schedule->processes, 1) + 1;
+}
 
 static uint64_t schedule_map_bound_here(uint32_t code) { return schedule_map_process << 32 | code; }
 
 /* One that is none of the script yet. */
 bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
 {
-    uint64_t me = schedule_map_bound_here(atomic_load_explicit(&line->index, memory_order_relaxed)), nobody = 0;
+    uint64_t me = schedule_map_bound_here(atomic_load_explicit(&line->index, memory_order_relaxed)),
+             nobody = 0;
     struct schedule_line *of = shared_schedule_line(as);
     bool ours = atomic_compare_exchange_strong(&of->bound, &nobody, me) || nobody == me;
     if (!ours && !atomic_load(&line->far)) /* of several processes: another one was there first */
@@ -66,10 +70,12 @@ bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
 /* One that was not created by a recorded call is known by its name; of several the one that began first. */
 static uint32_t schedule_map_find_foreign(const struct traced_thread *t, uint16_t named)
 {
-    const uint32_t *order = (const void *)((const char *)shared_schedule + shared_schedule->order_at);
+    const uint32_t *order =
+        (const void *)((const char *)shared_schedule + shared_schedule->order_at);
     for (uint64_t i = 0; i < shared_schedule->event_count; i++) {
         const struct schedule_line *line = shared_schedule_line(order[i]);
-        if (line->named == named && !atomic_load(&line->bound) && schedule_map_accept_line(t->own, order[i]))
+        if (line->named == named && !atomic_load(&line->bound) &&
+            schedule_map_accept_line(t->own, order[i]))
             return order[i];
     }
     return 0;
@@ -85,12 +91,16 @@ void replay_program_begin(uint64_t message) { came_from = (uint32_t)message; }
 static uint32_t schedule_map_find_claimed(void)
 {
     for (uint32_t i = 1; came_from && i <= shared_schedule->line_count; i++)
-        if (atomic_load_explicit(&shared_schedule_line(i)->claimed, memory_order_relaxed) == came_from)
+        if (atomic_load_explicit(&shared_schedule_line(i)->claimed, memory_order_relaxed) ==
+            came_from)
             return i;
     return 0;
 }
 
-static bool schedule_map_begins_with(struct trace_line *own, uint32_t as) { return as && schedule_map_accept_line(own, as); }
+static bool schedule_map_begins_with(struct trace_line *own, uint32_t as)
+{
+    return as && schedule_map_accept_line(own, as);
+}
 
 /* Is about to make a process, or another program of this one. */
 void schedule_map_new_process(const struct schedule_event *e, uint64_t message)
@@ -130,7 +140,9 @@ void schedule_map_find_thread(struct traced_thread *t)
 void thread_schedule_named(struct traced_thread *t, uint16_t named)
 {
     struct thread_schedule *p = &t->part;
-    uint32_t as = p->sought && !p->line && shared_schedule_is_active() ? schedule_map_find_foreign(t, named) : 0;
+    uint32_t as = p->sought && !p->line && shared_schedule_is_active()
+                      ? schedule_map_find_foreign(t, named)
+                      : 0;
     if (!as || shared_schedule_line(as)->count < p->before)
         return;
     p->line = shared_schedule_line(as);
@@ -155,9 +167,9 @@ uint32_t schedule_map_line(uint32_t code)
 void schedule_map_diverge(const struct thread_schedule *p, uint16_t type, uint32_t line)
 {
     struct schedule_end end = {.why = SCHEDULE_END_OTHER_EVENT,
-                             .thread = (uint32_t)(p->line - shared_schedule_line(0)),
-                             .event = p->next,
-                             .line = line};
+                               .thread = (uint32_t)(p->line - shared_schedule_line(0)),
+                               .event = p->next,
+                               .line = line};
     const char *name = type_code_name(type);
     strncpy(end.did, name ? name : "", sizeof end.did - 1);
     shared_schedule_abandon(&end);

@@ -25,11 +25,13 @@ static inline struct thread_schedule *schedule_map_thread(struct traced_thread *
 }
 #define SCHEDULE_MAP_WINDOW 32u /* events that may be met before the first one that is not */
 /* The k-th event that is not met; NULL: there is none. */
-static inline const struct schedule_event *schedule_map_peek(const struct thread_schedule *part, unsigned k)
+static inline const struct schedule_event *schedule_map_peek(const struct thread_schedule *part,
+                                                             unsigned k)
 {
     if (LIKELY(!part->met))
-        return k < SCHEDULE_MAP_WINDOW && part->next + k < part->count ? &part->events[part->next + k]
-                                                               : NULL;
+        return k < SCHEDULE_MAP_WINDOW && part->next + k < part->count
+                   ? &part->events[part->next + k]
+                   : NULL;
     for (unsigned i = 0; part->next + i < part->count && i < SCHEDULE_MAP_WINDOW; i++)
         if (!(part->met >> i & 1) && k-- == 0)
             return &part->events[part->next + i];
@@ -42,15 +44,17 @@ uint16_t schedule_map_find_type(uint16_t type);
 /* Is an event of that type of ours, or of the program's own? */
 static inline bool schedule_map_is_type(const struct schedule_event *event, uint16_t type)
 {
-    uint16_t of = type < LIMIT_TYPES ? atomic_load_explicit(&schedule_map_types[type], memory_order_relaxed)
-                                     : SCRIPT_NO_TYPE;
+    uint16_t of = type < LIMIT_TYPES
+                      ? atomic_load_explicit(&schedule_map_types[type], memory_order_relaxed)
+                      : SCRIPT_NO_TYPE;
     return event->type == (LIKELY(of) ? of : schedule_map_find_type(type)) - 1u;
 }
 extern uint8_t schedule_map_own_types[LIMIT_TYPES]; /* an enum trace_type, by types of the script */
 /* Its type as one of ours; TYPE_NONE: it is of the program's own, or NULL. */
 static inline enum trace_type schedule_map_own_type(const struct schedule_event *event)
 {
-    return event && event->type < LIMIT_TYPES ? (enum trace_type)schedule_map_own_types[event->type] : TYPE_NONE;
+    return event && event->type < LIMIT_TYPES ? (enum trace_type)schedule_map_own_types[event->type]
+                                              : TYPE_NONE;
 }
 bool schedule_map_bind_line(struct trace_line *line, uint32_t as);
 /* A line of this run is that one of the script from here on; false: it is another one. */
@@ -59,7 +63,8 @@ static inline bool schedule_map_accept_line(struct trace_line *line, uint32_t as
     uint32_t is = atomic_load_explicit(&line->script, memory_order_relaxed);
     return LIKELY(is) ? is == as : schedule_map_bind_line(line, as);
 }
-extern uint64_t schedule_map_process; /* this one, as bound of struct shared_schedule_line names it */
+extern uint64_t
+    schedule_map_process; /* this one, as bound of struct shared_schedule_line names it */
 /* The code of a line of the script in this process, and the other way; 0: it has none here, as far as is known. */
 static inline uint32_t schedule_map_code(uint32_t as)
 {

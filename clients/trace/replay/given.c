@@ -51,30 +51,34 @@ static uint32_t replayed_input_describe(const struct input *call, const struct i
 {
     uint64_t asked = call->asked;
     if (call->call == INPUT_PREAD && other->call == INPUT_PREAD)
-        asked = recorded_input_length(call) != recorded_input_length(other) ? recorded_input_length(call) : asked >> 32;
+        asked = recorded_input_length(call) != recorded_input_length(other)
+                    ? recorded_input_length(call)
+                    : asked >> 32;
     else if (call->call == INPUT_PREAD)
         asked = recorded_input_length(call);
     return asked < UINT32_MAX ? (uint32_t)asked : UINT32_MAX;
 }
 
-static void replayed_input_diverge(const struct thread_schedule *p, const struct input *call, const struct input *was)
+static void replayed_input_diverge(const struct thread_schedule *p, const struct input *call,
+                                   const struct input *was)
 {
     struct schedule_end end = {.why = SCHEDULE_END_INPUT,
-                             .thread = (uint32_t)(p->line - shared_schedule_line(0)),
-                             .event = p->next,
-                             .line = was->call,
-                             .number = replayed_input_describe(was, call),
-                             .by = replayed_input_describe(call, was)};
+                               .thread = (uint32_t)(p->line - shared_schedule_line(0)),
+                               .event = p->next,
+                               .line = was->call,
+                               .number = replayed_input_describe(was, call),
+                               .by = replayed_input_describe(call, was)};
     strncpy(end.did, recorded_input_name(call->call), sizeof end.did - 1);
     shared_schedule_abandon(&end);
 }
 
 /* To the end of the next call of the line; false: it is another one, or none. */
-static bool replayed_input_skip_call(uint32_t line, uint64_t *at, const struct input *call, struct input *was)
+static bool replayed_input_skip_call(uint32_t line, uint64_t *at, const struct input *call,
+                                     struct input *was)
 {
     do {
-        if (!recorded_input_next(replayed_input_recorded, line, at, was) || call->call != was->call ||
-            call->asked != was->asked)
+        if (!recorded_input_next(replayed_input_recorded, line, at, was) ||
+            call->call != was->call || call->asked != was->asked)
             return false;
     } while (was->flags & INPUT_MORE);
     return true;
@@ -138,7 +142,8 @@ size_t replayed_input_read(struct replayed_input *g, void *to, size_t size)
     while (done < size) {
         if (g->used == g->piece.size) {
             g->used = 0;
-            if (g->at >= g->end || !recorded_input_next(replayed_input_recorded, g->line, &g->at, &g->piece)) {
+            if (g->at >= g->end ||
+                !recorded_input_next(replayed_input_recorded, g->line, &g->at, &g->piece)) {
                 g->at = g->end;
                 g->piece.size = 0;
                 break;

@@ -20,7 +20,8 @@ struct replayed_input { /* what a call brought, from its begin */
 };
 /* What the next such call of the thread returned: true, and result and errno are there.  False: nothing is recorded of
  * it, or it brought nothing from outside, or it is another call, which is a difference; it is made then. */
-bool replayed_input_find(struct traced_thread *thread, struct input *call, struct replayed_input *given);
+bool replayed_input_find(struct traced_thread *thread, struct input *call,
+                         struct replayed_input *given);
 bool replayed_input_fails(struct traced_thread *thread); /* the next call of the thread did */
 /* The next bytes of it, passed over where `to` is NULL; how many there were. */
 size_t replayed_input_read(struct replayed_input *given, void *to, size_t size);

@@ -51,7 +51,8 @@ static bool thread_schedule_is_known(uint64_t key)
     return false;
 }
 
-enum thread_schedule_match thread_schedule_next_is_about(struct traced_thread *t, uint16_t type, uint64_t key, unsigned k)
+enum thread_schedule_match thread_schedule_next_is_about(struct traced_thread *t, uint16_t type,
+                                                         uint64_t key, unsigned k)
 {
     const struct thread_schedule *p = schedule_map_thread(t);
     const struct schedule_event *e = p ? schedule_map_peek(p, k) : NULL;
@@ -60,7 +61,8 @@ enum thread_schedule_match thread_schedule_next_is_about(struct traced_thread *t
     uint64_t is = e->ticket ? atomic_load(&shared_schedule_line(e->about)->bound) : 0;
     if (!e->ticket || !key || is == (key | BY_KEY))
         return SCHEDULE_MATCH_YES;
-    return is || thread_schedule_is_known(key | BY_KEY) ? SCHEDULE_MATCH_NO : SCHEDULE_MATCH_POSSIBLE;
+    return is || thread_schedule_is_known(key | BY_KEY) ? SCHEDULE_MATCH_NO
+                                                        : SCHEDULE_MATCH_POSSIBLE;
 }
 
 void thread_schedule_commit(struct traced_thread *t, uint16_t type, uint64_t key)
@@ -68,10 +70,12 @@ void thread_schedule_commit(struct traced_thread *t, uint16_t type, uint64_t key
     const struct schedule_event *e = schedule_map_peek(schedule_map_thread(t), 0);
     uint64_t nobody = 0;
     if (thread_schedule_next_is_about(t, type, key, 0) == SCHEDULE_MATCH_POSSIBLE)
-        atomic_compare_exchange_strong(&shared_schedule_line(e->about)->bound, &nobody, key | BY_KEY);
+        atomic_compare_exchange_strong(&shared_schedule_line(e->about)->bound, &nobody,
+                                       key | BY_KEY);
 }
 
-static const struct schedule_event *thread_schedule_next(const struct thread_schedule *p, uint16_t type)
+static const struct schedule_event *thread_schedule_next(const struct thread_schedule *p,
+                                                         uint16_t type)
 {
     for (unsigned k = 0; k < THREAD_SCHEDULE_AHEAD; k++) {
         const struct schedule_event *e = schedule_map_peek(p, k);
@@ -87,18 +91,22 @@ bool thread_schedule_has_next(struct traced_thread *t, enum trace_type type)
     return p && thread_schedule_next(p, type);
 }
 
-bool thread_schedule_next_has_text(struct traced_thread *t, enum trace_type type, const char *text, bool otherwise)
+bool thread_schedule_next_has_text(struct traced_thread *t, enum trace_type type, const char *text,
+                                   bool otherwise)
 {
     const struct thread_schedule *p = schedule_map_thread(t);
     const struct schedule_event *e = p ? schedule_map_peek(p, 0) : NULL;
-    return e && schedule_map_is_type(e, type) ? e->text == schedule_text_hash(text, strlen(text)) : otherwise;
+    return e && schedule_map_is_type(e, type) ? e->text == schedule_text_hash(text, strlen(text))
+                                              : otherwise;
 }
 
-bool thread_schedule_next_about_thread(struct traced_thread *t, enum trace_type type, const struct trace_line *line)
+bool thread_schedule_next_about_thread(struct traced_thread *t, enum trace_type type,
+                                       const struct trace_line *line)
 {
     const struct thread_schedule *p = schedule_map_thread(t);
     const struct schedule_event *e = p ? schedule_map_peek(p, 0) : NULL;
-    if (!e || !schedule_map_is_type(e, type) || (e->about && !replay_ticket_wait(p->line, e->about, 1)))
+    if (!e || !schedule_map_is_type(e, type) ||
+        (e->about && !replay_ticket_wait(p->line, e->about, 1)))
         return false;
     return schedule_map_code(e->about) == atomic_load_explicit(&line->index, memory_order_relaxed);
 }
@@ -115,7 +123,8 @@ static bool thread_schedule_is_answer(const struct schedule_event *e, bool *toge
     return *together || e->text == schedule_text_hash(text, (size_t)alone);
 }
 
-uint32_t thread_schedule_choice_result(struct traced_thread *t, uint16_t type, uint32_t asked, uint32_t otherwise)
+uint32_t thread_schedule_choice_result(struct traced_thread *t, uint16_t type, uint32_t asked,
+                                       uint32_t otherwise)
 {
     const struct thread_schedule *p = schedule_map_thread(t);
     bool together;
@@ -126,7 +135,8 @@ uint32_t thread_schedule_choice_result(struct traced_thread *t, uint16_t type, u
     return otherwise;
 }
 
-uint32_t thread_schedule_next_choice(struct traced_thread *t, uint16_t type, uint32_t *got, bool *together)
+uint32_t thread_schedule_next_choice(struct traced_thread *t, uint16_t type, uint32_t *got,
+                                     bool *together)
 {
     const struct thread_schedule *p = schedule_map_thread(t);
     const struct schedule_event *e = p ? schedule_map_peek(p, 0) : NULL;
@@ -149,7 +159,8 @@ struct event_id thread_schedule_await_send(struct traced_thread *t, uint16_t typ
     const struct thread_schedule *p = schedule_map_thread(t);
     const struct schedule_event *e = p ? schedule_map_peek(p, 0) : NULL;
     if (!e || !e->after_line || !schedule_map_is_type(e, type) ||
-        !replay_ticket_wait(p->line, e->after_line, e->after_number) || !schedule_map_code(e->after_line))
+        !replay_ticket_wait(p->line, e->after_line, e->after_number) ||
+        !schedule_map_code(e->after_line))
         return (struct event_id){0, 0};
     return (struct event_id){schedule_map_code(e->after_line), e->after_number};
 }
@@ -161,18 +172,20 @@ void thread_schedule_commit_receive(struct traced_thread *t, uint16_t type, stru
     if (!e || !e->after_line || !schedule_map_is_type(e, type) ||
         (schedule_map_code(e->after_line) == send.line && e->after_number == send.number))
         return;
-    shared_schedule_abandon(&(struct schedule_end){.why = SCHEDULE_END_RECEIVED,
-                                      .thread = (uint32_t)(p->line - shared_schedule_line(0)),
-                                      .event = p->next,
-                                      .line = schedule_map_line(send.line),
-                                      .number = send.number < UINT32_MAX ? (uint32_t)send.number
-                                                                         : UINT32_MAX});
+    shared_schedule_abandon(&(struct schedule_end){
+        .why = SCHEDULE_END_RECEIVED,
+        .thread = (uint32_t)(p->line - shared_schedule_line(0)),
+        .event = p->next,
+        .line = schedule_map_line(send.line),
+        .number = send.number < UINT32_MAX ? (uint32_t)send.number : UINT32_MAX});
 }
 
 unsigned thread_schedule_timeout_ms(struct traced_thread *t)
 {
     const struct thread_schedule *p = schedule_map_thread(t);
-    return p && replay_stop_is_debugged() ? UINT_MAX : replay_ticket_patience_ms(p ? p->line : shared_schedule_line(0));
+    return p && replay_stop_is_debugged()
+               ? UINT_MAX
+               : replay_ticket_patience_ms(p ? p->line : shared_schedule_line(0));
 }
 
 bool thread_schedule_next_has_cause(struct traced_thread *t)
@@ -208,7 +221,8 @@ bool thread_schedule_next_sender(struct traced_thread *t, enum trace_type type, 
 }
 
 /* Of what it does until then on the same line the first. */
-static uint32_t thread_schedule_first_number(const struct thread_schedule *p, const struct schedule_event *e)
+static uint32_t thread_schedule_first_number(const struct thread_schedule *p,
+                                             const struct schedule_event *e)
 {
     for (unsigned k = 0; k < THREAD_SCHEDULE_AHEAD && schedule_map_peek(p, k) != e; k++)
         if (schedule_map_peek(p, k)->line == e->line)
@@ -267,7 +281,8 @@ struct schedule_rest {
 
 static struct schedule_rest thread_schedule_rest_after(uint32_t thread)
 {
-    const uint32_t *order = (const void *)((const char *)shared_schedule + shared_schedule->order_at);
+    const uint32_t *order =
+        (const void *)((const char *)shared_schedule + shared_schedule->order_at);
     uint64_t first = shared_schedule->event_count;
     while (first && order[first - 1] != thread)
         first--;
@@ -285,13 +300,16 @@ static uint64_t thread_schedule_count(const struct schedule_rest *rest, uint32_t
 void thread_schedule_wait_others(struct traced_thread *t)
 {
     struct thread_schedule *p = t ? schedule_map_thread(t) : NULL;
-    struct schedule_rest later = p ? thread_schedule_rest_after((uint32_t)(p->line - shared_schedule_line(0))) : (struct schedule_rest){0};
+    struct schedule_rest later =
+        p ? thread_schedule_rest_after((uint32_t)(p->line - shared_schedule_line(0)))
+          : (struct schedule_rest){0};
     for (uint32_t i = 1; p && i <= shared_schedule->line_count; i++) {
         const struct schedule_line *other = shared_schedule_line(i);
         if (other == p->line || !other->count || !schedule_map_code(i)) /* or of another process */
             continue;
         uint64_t count = other->count - thread_schedule_count(&later, i);
-        const struct schedule_event *last = count ? shared_schedule_events(other) + count - 1 : NULL;
+        const struct schedule_event *last =
+            count ? shared_schedule_events(other) + count - 1 : NULL;
         if (last && !replay_ticket_wait(p->line, last->line, last->number))
             return;
     }

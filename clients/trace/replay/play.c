@@ -17,7 +17,8 @@ static bool apply_event_is_join(uint16_t type)
 
 /* What an event is about, 0: nothing, is known to be another line than in the script.  A thread that is joined and has
  * no line is another one than a thread that has. */
-static bool apply_event_is_other(struct traced_thread *t, const struct schedule_event *e, uint16_t type, uint32_t code)
+static bool apply_event_is_other(struct traced_thread *t, const struct schedule_event *e,
+                                 uint16_t type, uint32_t code)
 {
     uint32_t is = schedule_map_code(e->about);
     if (apply_event_is_join(type) && !e->about)
@@ -30,8 +31,8 @@ static bool apply_event_is_other(struct traced_thread *t, const struct schedule_
 }
 
 /* That one of the next few which it is, NULL: none.  Those of one record are in no order; `left` of it are not met. */
-static const struct schedule_event *apply_event_match(struct thread_schedule *p, uint16_t type, struct trace_line *line,
-                                       unsigned left)
+static const struct schedule_event *apply_event_match(struct thread_schedule *p, uint16_t type,
+                                                      struct trace_line *line, unsigned left)
 {
     for (unsigned i = 0, seen = 0; seen < left && p->next + i < p->count && i < 32; i++) {
         const struct schedule_event *e = &p->events[p->next + i];
@@ -46,7 +47,8 @@ static const struct schedule_event *apply_event_match(struct thread_schedule *p,
     return NULL;
 }
 
-static bool apply_event_is_first_of_line(const struct thread_schedule *p, const struct schedule_event *e)
+static bool apply_event_is_first_of_line(const struct thread_schedule *p,
+                                         const struct schedule_event *e)
 {
     for (unsigned i = 0; i < p->now_count; i++)
         if (p->now[i]->line == e->line)
@@ -55,15 +57,16 @@ static bool apply_event_is_first_of_line(const struct thread_schedule *p, const 
 }
 
 /* Met, and its turn; false: the script is left. */
-static bool apply_event_one(struct traced_thread *t, struct thread_schedule *p, uint16_t type, struct trace_line *line, uint32_t about,
-                 unsigned left)
+static bool apply_event_one(struct traced_thread *t, struct thread_schedule *p, uint16_t type,
+                            struct trace_line *line, uint32_t about, unsigned left)
 {
     const struct schedule_event *e = apply_event_match(p, type, line, left);
     if (!e && !schedule_map_peek(p, 0))
         return true; /* more than was recorded */
     if (!e || apply_event_is_other(t, e, type, about)) {
         schedule_map_diverge(p, type,
-                    about || apply_event_is_join(type) ? schedule_map_line(about) : atomic_load(&line->script));
+                             about || apply_event_is_join(type) ? schedule_map_line(about)
+                                                                : atomic_load(&line->script));
         return false;
     }
     if (!LIKELY(!replay_stop_is_debugged()))
@@ -93,9 +96,10 @@ static uint32_t apply_event_about(const struct record *r, const struct shape_ste
 }
 
 /* The next event is that one, and nothing keeps it. */
-static inline bool apply_event_is_next(const struct traced_thread *t, const struct thread_schedule *p,
-                           const struct schedule_event *e, uint16_t type, const struct trace_line *line,
-                           uint32_t about)
+static inline bool apply_event_is_next(const struct traced_thread *t,
+                                       const struct thread_schedule *p,
+                                       const struct schedule_event *e, uint16_t type,
+                                       const struct trace_line *line, uint32_t about)
 {
     return p->next + p->now_count < p->count && schedule_map_is_type(e, type) &&
            atomic_load_explicit(&line->script, memory_order_relaxed) == e->line && !e->ticket &&
@@ -106,14 +110,15 @@ static inline bool apply_event_is_next(const struct traced_thread *t, const stru
 
 /* The record is the next events, one after the other, and it is their turn: so it is nearly always.  False: nothing was
  * done, it has to be looked for. */
-static bool apply_event_goes_on(const struct traced_thread *t, struct thread_schedule *p, const struct record *r,
-                    const struct shape_step *steps, unsigned count)
+static bool apply_event_goes_on(const struct traced_thread *t, struct thread_schedule *p,
+                                const struct record *r, const struct shape_step *steps,
+                                unsigned count)
 {
     const struct schedule_event *e = &p->events[p->next];
     bool is = !p->met && !replay_stop_is_debugged();
     for (unsigned i = 0; is && i < count; i++) {
-        if (steps[i].type_a &&
-            (is = apply_event_is_next(t, p, e, steps[i].type_a, r->a, apply_event_about(r, &steps[i]))))
+        if (steps[i].type_a && (is = apply_event_is_next(t, p, e, steps[i].type_a, r->a,
+                                                         apply_event_about(r, &steps[i]))))
             p->now[p->now_count++] = e++;
         if (is && steps[i].type_b &&
             (is = apply_event_is_next(t, p, e, steps[i].type_b, r->b ? r->b : r->a, 0)))
@@ -127,13 +132,15 @@ static bool apply_event_goes_on(const struct traced_thread *t, struct thread_sch
 }
 
 /* Looked for one by one, each awaited; false: the script is left. */
-static bool apply_event_all(struct traced_thread *t, struct thread_schedule *p, const struct record *r,
-                     const struct shape_step *steps, unsigned count, unsigned left)
+static bool apply_event_all(struct traced_thread *t, struct thread_schedule *p,
+                            const struct record *r, const struct shape_step *steps, unsigned count,
+                            unsigned left)
 {
     for (unsigned i = 0; i < count; i++)
-        if ((steps[i].type_a &&
-             !apply_event_one(t, p, steps[i].type_a, r->a, apply_event_about(r, &steps[i]), left--)) ||
-            (steps[i].type_b && !apply_event_one(t, p, steps[i].type_b, r->b ? r->b : r->a, 0, left--)))
+        if ((steps[i].type_a && !apply_event_one(t, p, steps[i].type_a, r->a,
+                                                 apply_event_about(r, &steps[i]), left--)) ||
+            (steps[i].type_b &&
+             !apply_event_one(t, p, steps[i].type_b, r->b ? r->b : r->a, 0, left--)))
             return false;
     return true;
 }
@@ -161,7 +168,8 @@ void thread_schedule_before_record(struct traced_thread *t, const struct record 
         t->part.records++;
         return;
     }
-    if (!LIKELY(apply_event_goes_on(t, p, r, steps, count)) && !apply_event_all(t, p, r, steps, count, left))
+    if (!LIKELY(apply_event_goes_on(t, p, r, steps, count)) &&
+        !apply_event_all(t, p, r, steps, count, left))
         return;
     if (r->answers && p->now_count &&
         p->now[0]->text != schedule_text_hash(r->payload, r->payload_bytes)) {
@@ -181,7 +189,8 @@ static bool apply_event_is_followed_by_other(const struct thread_schedule *p, un
     return false;
 }
 
-static bool apply_event_is_foreign(const struct thread_schedule *p, const struct trace_line *line, uint64_t first)
+static bool apply_event_is_foreign(const struct thread_schedule *p, const struct trace_line *line,
+                                   uint64_t first)
 {
     uint32_t as = atomic_load_explicit(&line->script, memory_order_relaxed), least = 0;
     for (unsigned i = 0; i < p->now_count; i++)
@@ -191,18 +200,20 @@ static bool apply_event_is_foreign(const struct thread_schedule *p, const struct
 }
 
 /* Somebody without a part was on the line before: its turn had come, but its number was taken. */
-static void apply_event_leave_to_foreign(const struct thread_schedule *p, const struct trace_line *line, uint64_t first)
+static void apply_event_leave_to_foreign(const struct thread_schedule *p,
+                                         const struct trace_line *line, uint64_t first)
 {
     shared_schedule_abandon(
         &(struct schedule_end){.why = SCHEDULE_END_FOREIGN_THREAD,
-                             .thread = (uint32_t)(p->line - shared_schedule_line(0)),
-                             .event = (uint64_t)(p->now[0] - p->events),
-                             .line = atomic_load_explicit(&line->script, memory_order_relaxed),
-                             .number = first < UINT32_MAX ? (uint32_t)first : UINT32_MAX});
+                               .thread = (uint32_t)(p->line - shared_schedule_line(0)),
+                               .event = (uint64_t)(p->now[0] - p->events),
+                               .line = atomic_load_explicit(&line->script, memory_order_relaxed),
+                               .number = first < UINT32_MAX ? (uint32_t)first : UINT32_MAX});
 }
 
 /* Whether the numbers are those of the script. */
-static bool apply_event_has_number(const struct thread_schedule *p, const struct record *r, uint64_t a, uint64_t b)
+static bool apply_event_has_number(const struct thread_schedule *p, const struct record *r,
+                                   uint64_t a, uint64_t b)
 {
     if (apply_event_is_foreign(p, r->a, a))
         apply_event_leave_to_foreign(p, r->a, a);
@@ -213,7 +224,8 @@ static bool apply_event_has_number(const struct thread_schedule *p, const struct
     return false;
 }
 
-void thread_schedule_after_record(struct traced_thread *t, const struct record *r, uint64_t first_a, uint64_t first_b)
+void thread_schedule_after_record(struct traced_thread *t, const struct record *r, uint64_t first_a,
+                                  uint64_t first_b)
 {
     struct thread_schedule *p = schedule_map_thread(t);
     if (hold_points_active)

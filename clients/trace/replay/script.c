@@ -9,12 +9,16 @@ static bool schedule_validate_range(uint64_t at, uint64_t count, uint64_t each, 
 
 static bool schedule_validate_parts(const struct schedule_head *s)
 {
-    return schedule_validate_range(s->lines_at, s->line_count + 1ull, sizeof(struct schedule_line), s->bytes) &&
-           schedule_validate_range(s->events_at, s->event_count, sizeof(struct schedule_event), s->bytes) &&
+    return schedule_validate_range(s->lines_at, s->line_count + 1ull, sizeof(struct schedule_line),
+                                   s->bytes) &&
+           schedule_validate_range(s->events_at, s->event_count, sizeof(struct schedule_event),
+                                   s->bytes) &&
            schedule_validate_range(s->types_at, s->type_count, SCHEDULE_NAME_BYTES, s->bytes) &&
-           schedule_validate_range(s->stops_at, s->line_count + 1ull, sizeof(struct schedule_breakpoint), s->bytes) &&
-           schedule_validate_range(s->order_at, s->event_count, sizeof(uint32_t), s->bytes) && s->order_at % 4 == 0 &&
-           s->lines_at % 64 == 0 && s->stops_at % 64 == 0 && s->events_at % 8 == 0;
+           schedule_validate_range(s->stops_at, s->line_count + 1ull,
+                                   sizeof(struct schedule_breakpoint), s->bytes) &&
+           schedule_validate_range(s->order_at, s->event_count, sizeof(uint32_t), s->bytes) &&
+           s->order_at % 4 == 0 && s->lines_at % 64 == 0 && s->stops_at % 64 == 0 &&
+           s->events_at % 8 == 0;
 }
 
 static bool schedule_validate_lines(const struct schedule_head *s)
@@ -41,5 +45,7 @@ const char *schedule_validate_file(const struct schedule_head *s, uint64_t bytes
         return "no script";
     if (s->version != SCHEDULE_VERSION)
         return "made by another version of Poet";
-    return schedule_validate_parts(s) && schedule_validate_lines(s) && schedule_validate_types(s) ? NULL : "damaged";
+    return schedule_validate_parts(s) && schedule_validate_lines(s) && schedule_validate_types(s)
+               ? NULL
+               : "damaged";
 }

@@ -13,7 +13,8 @@ extern struct schedule_head *shared_schedule; /* NULL: none */
 
 static inline bool shared_schedule_is_active(void)
 {
-    return shared_schedule && atomic_load_explicit(&shared_schedule->state, memory_order_relaxed) == SCHEDULE_ACTIVE;
+    return shared_schedule &&
+           atomic_load_explicit(&shared_schedule->state, memory_order_relaxed) == SCHEDULE_ACTIVE;
 }
 
 /* What is beyond the last one is line 0. */
@@ -23,9 +24,11 @@ static inline struct schedule_line *shared_schedule_line(uint32_t line)
     return &all[line <= shared_schedule->line_count ? line : 0];
 }
 
-static inline const struct schedule_event *shared_schedule_events(const struct schedule_line *thread)
+static inline const struct schedule_event *
+shared_schedule_events(const struct schedule_line *thread)
 {
-    const struct schedule_event *all = (const void *)((char *)shared_schedule + shared_schedule->events_at);
+    const struct schedule_event *all =
+        (const void *)((char *)shared_schedule + shared_schedule->events_at);
     return all + thread->first;
 }
 

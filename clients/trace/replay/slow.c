@@ -12,7 +12,8 @@
 #define FILE_BYTES 256u
 
 /* (proc(5); bare calls: nobody is to hear of these) */
-static bool cpu_time_read_file(uint32_t process, uint32_t id, const char *name, char text[FILE_BYTES])
+static bool cpu_time_read_file(uint32_t process, uint32_t id, const char *name,
+                               char text[FILE_BYTES])
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%u/task/%u/%s", process, id, name);
@@ -33,13 +34,15 @@ static bool cpu_time_is_running(const char *stat)
 
 static uint64_t cpu_time_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static uint64_t cpu_time_since(struct cpu_time_sample *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns)
+static uint64_t cpu_time_since(struct cpu_time_sample *slow, uint32_t process, uint32_t id,
+                               uint64_t elapsed_ns)
 {
     char text[FILE_BYTES];
     unsigned long long ran, queued;
     struct cpu_time_sample before = *slow;
     if (!cpu_time_read_file(process, id, "schedstat", text) ||
-        sscanf(text, "%llu %llu", &ran, &queued) != 2 || !cpu_time_read_file(process, id, "stat", text))
+        sscanf(text, "%llu %llu", &ran, &queued) != 2 ||
+        !cpu_time_read_file(process, id, "stat", text))
         return elapsed_ns;
     *slow = (struct cpu_time_sample){process, id, ran, queued};
     if (before.process != process || before.id != id)
@@ -49,7 +52,8 @@ static uint64_t cpu_time_since(struct cpu_time_sample *slow, uint32_t process, u
     return elapsed_ns - cpu_time_min(elapsed_ns, queued - before.queued_ns);
 }
 
-uint64_t cpu_time_used(struct cpu_time_sample *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns)
+uint64_t cpu_time_used(struct cpu_time_sample *slow, uint32_t process, uint32_t id,
+                       uint64_t elapsed_ns)
 {
     int saved = errno;
     uint64_t is = cpu_time_since(slow, process, id, elapsed_ns);

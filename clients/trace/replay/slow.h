@@ -12,7 +12,8 @@ struct cpu_time_sample { /* a thread, as it was looked at last; zeroes: it was n
 };
 
 /* Of what went by since then, all of it where that is not known.  Errno stays. */
-uint64_t cpu_time_used(struct cpu_time_sample *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns);
+uint64_t cpu_time_used(struct cpu_time_sample *slow, uint32_t process, uint32_t id,
+                       uint64_t elapsed_ns);
 
 #pragma GCC visibility pop
 #endif

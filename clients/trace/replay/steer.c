@@ -65,7 +65,8 @@ static uint32_t hold_point_find(const struct traced_thread *t, uint16_t type, ui
 {
     uint32_t bits = 0;
     for (unsigned i = 0; i < hold_point_file->point_count; i++)
-        if (hold_point_is_at(i, site) && hold_point_is_type(i, type) && hold_point_is_for_thread(i, t))
+        if (hold_point_is_at(i, site) && hold_point_is_type(i, type) &&
+            hold_point_is_for_thread(i, t))
             bits |= 1u << i;
     return bits;
 }
@@ -75,7 +76,8 @@ static uint32_t hold_point_sum(const struct hold_point *p, bool inside)
     uint32_t all = 0;
     for (unsigned i = 0; i < hold_point_file->point_count; i++)
         if (p->others >> i & 1)
-            all += atomic_load(inside ? &hold_point_file->points[i].inside : &hold_point_file->points[i].done);
+            all += atomic_load(inside ? &hold_point_file->points[i].inside
+                                      : &hold_point_file->points[i].done);
     return all;
 }
 
@@ -89,10 +91,13 @@ static struct hold_point_thread {
     bool goes;
 } hold_point_held[HOLD_POINT_THREADS_MAX];
 
-static struct hold_point_thread *hold_point_holder(const struct trace_line *line, const struct hold_point_thread *but)
+static struct hold_point_thread *hold_point_holder(const struct trace_line *line,
+                                                   const struct hold_point_thread *but)
 {
     for (unsigned i = 0; i < HOLD_POINT_THREADS_MAX; i++)
-        for (unsigned k = 0; hold_point_held[i].thread && &hold_point_held[i] != but && k < hold_point_held[i].count; k++)
+        for (unsigned k = 0; hold_point_held[i].thread && &hold_point_held[i] != but &&
+                             k < hold_point_held[i].count;
+             k++)
             if (hold_point_held[i].holds[k] == line)
                 return &hold_point_held[i];
     return NULL;
@@ -111,7 +116,8 @@ static void hold_point_close_cycle(struct hold_point_thread *me)
         circle[i]->goes = true;
 }
 
-static struct hold_point_thread *hold_point_wait_begin(struct traced_thread *t, const struct trace_line *asks)
+static struct hold_point_thread *hold_point_wait_begin(struct traced_thread *t,
+                                                       const struct trace_line *asks)
 {
     struct hold_point_thread *me = NULL;
     latch_lock(&held_lock);
@@ -144,7 +150,8 @@ static void hold_point_wait_end(struct hold_point_thread *me)
 
 /* ---- holding ---- */
 
-static bool hold_point_is_reached(const struct hold_point *p, const struct hold_point_thread *me, uint32_t since)
+static bool hold_point_is_reached(const struct hold_point *p, const struct hold_point_thread *me,
+                                  uint32_t since)
 {
     switch ((enum hold_until)p->until) {
     case HOLD_UNTIL_CYCLE:
@@ -176,7 +183,8 @@ static void choose_thread(const struct hold_point *p, uint32_t *process, uint32_
     *process = *id = (uint32_t)getpid();
     for (unsigned i = 0; i < hold_point_file->point_count; i++) {
         uint32_t line = p->others >> i & 1 ? hold_point_file->points[i].thread : 0;
-        if (line && shared_schedule && line <= shared_schedule->line_count && replay_stop_id(line)) {
+        if (line && shared_schedule && line <= shared_schedule->line_count &&
+            replay_stop_id(line)) {
             *process = replay_stop_process(line);
             *id = replay_stop_id(line);
             return;
@@ -186,12 +194,14 @@ static void choose_thread(const struct hold_point *p, uint32_t *process, uint32_
 
 static bool is_late(struct patience *patience, const struct hold_point *p)
 {
-    uint32_t most_ms = hold_point_file->hold_ms < SCHEDULE_CONTROL_HOLD_MS ? hold_point_file->hold_ms : SCHEDULE_CONTROL_HOLD_MS, process, id;
+    uint32_t most_ms = hold_point_file->hold_ms < SCHEDULE_CONTROL_HOLD_MS
+                           ? hold_point_file->hold_ms
+                           : SCHEDULE_CONTROL_HOLD_MS,
+             process, id;
     uint64_t most = most_ms * UINT64_C(1000000), now = tracer_clock_now();
     if (now - patience->looked_ns >= PATIENCE_LOOK_NS) {
         choose_thread(p, &process, &id);
-        patience->used_ns +=
-            cpu_time_used(&patience->slow, process, id, now - patience->looked_ns);
+        patience->used_ns += cpu_time_used(&patience->slow, process, id, now - patience->looked_ns);
         patience->looked_ns = now;
     }
     return patience->used_ns >= most || now - patience->begun_ns >= STEER_STARVED * most;
@@ -226,8 +236,8 @@ static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct
         struct hold_point *p = &hold_point_file->points[i];
         bool circle = p->until == HOLD_UNTIL_CYCLE;
         if (!(bits >> i & 1) || !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
-            p->until == HOLD_UNTIL_NOT_HELD || atomic_load(&p->late) >= hold_point_file->late_most ||
-            (circle && !t->hold_count))
+            p->until == HOLD_UNTIL_NOT_HELD ||
+            atomic_load(&p->late) >= hold_point_file->late_most || (circle && !t->hold_count))
             continue;
         busy_begin(t);
         struct hold_point_thread *me = circle ? hold_point_wait_begin(t, asks) : NULL;
@@ -269,7 +279,8 @@ void hold_point_before_event(struct traced_thread *t, const struct record *r)
     if (t->part.line && t->part.next < t->part.count)
         return; /* it repeats */
     for (unsigned i = 0; i < count; i++) {
-        meets |= hold_point_find(t, steps[i].type_a, r->site) | hold_point_find(t, steps[i].type_b, r->site);
+        meets |= hold_point_find(t, steps[i].type_a, r->site) |
+                 hold_point_find(t, steps[i].type_b, r->site);
         if (i == 0 && !r->b && steps[i].type_a != TYPE_PETITION)
             before = meets;
     }
@@ -304,8 +315,8 @@ static struct schedule_control *hold_point_map(const char *path)
 
 static bool hold_point_is_valid(const struct schedule_control *s)
 {
-    bool sound =
-        s->magic == SCHEDULE_CONTROL_MAGIC && s->version == SCHEDULE_CONTROL_VERSION && s->point_count <= SCHEDULE_CONTROL_POINTS;
+    bool sound = s->magic == SCHEDULE_CONTROL_MAGIC && s->version == SCHEDULE_CONTROL_VERSION &&
+                 s->point_count <= SCHEDULE_CONTROL_POINTS;
     for (unsigned i = 0; sound && i < s->point_count; i++)
         sound = memchr(s->points[i].type, 0, SCHEDULE_CONTROL_TYPE_BYTES) &&
                 memchr(s->points[i].file, 0, SCHEDULE_CONTROL_FILE_BYTES);
@@ -319,7 +330,8 @@ bool hold_point_begin(void)
         return false;
     struct schedule_control *s = hold_point_map(path);
     if (!s || !hold_point_is_valid(s)) {
-        stderr_log_print_once("POET_STEER: %s: nothing to be led by: the program runs freely", path);
+        stderr_log_print_once("POET_STEER: %s: nothing to be led by: the program runs freely",
+                              path);
         return false;
     }
     hold_point_file = s;

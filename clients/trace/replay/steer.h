@@ -19,7 +19,8 @@ extern bool hold_points_active; /* set at the start and never changed */
 
 bool hold_point_begin(void); /* reads POET_STEER */
 /* Before a thread asks for a lock. */
-void hold_point_before_lock(struct traced_thread *thread, const struct trace_line *line, uintptr_t site);
+void hold_point_before_lock(struct traced_thread *thread, const struct trace_line *line,
+                            uintptr_t site);
 /* Before a record takes its numbers, and afterwards. */
 void hold_point_before_event(struct traced_thread *thread, const struct record *record);
 void hold_point_after_event(void);

@@ -15,7 +15,8 @@ void poet_stop_reached(void) { __asm__ volatile("" ::: "memory"); }
 
 static struct schedule_breakpoint *replay_stop_find(uint32_t line)
 {
-    return (struct schedule_breakpoint *)((char *)shared_schedule + shared_schedule->stops_at) + line;
+    return (struct schedule_breakpoint *)((char *)shared_schedule + shared_schedule->stops_at) +
+           line;
 }
 
 static uint32_t replay_stop_number(const struct schedule_line *thread)
@@ -29,7 +30,10 @@ void replay_stop_begin(void)
     atomic_compare_exchange_strong(&shared_schedule->debugged, &any, (uint32_t)getpid());
 }
 
-uint32_t replay_stop_process(uint32_t line) { return atomic_load(&replay_stop_find(line)->process); }
+uint32_t replay_stop_process(uint32_t line)
+{
+    return atomic_load(&replay_stop_find(line)->process);
+}
 
 uint32_t replay_stop_id(uint32_t line) { return atomic_load(&replay_stop_find(line)->id); }
 
@@ -66,24 +70,27 @@ static bool replay_stop_are_there(bool done)
 
 void replay_stop_report(void)
 {
-    if (atomic_load(&shared_schedule->debugged) == (uint32_t)getpid() && atomic_exchange(&shared_schedule->stop, 0))
+    if (atomic_load(&shared_schedule->debugged) == (uint32_t)getpid() &&
+        atomic_exchange(&shared_schedule->stop, 0))
         poet_stop_reached();
 }
 
 void replay_stop_done(void)
 {
-    if (atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED && replay_stop_are_there(false))
+    if (atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
+        replay_stop_are_there(false))
         replay_stop_report();
 }
 
 /* 1 + the event that it is held before; 0: it is not held.  Within a record who is to have done something of it goes on: that is done
  * when all of the record is. */
-static uint64_t replay_stop_held_before(const struct schedule_breakpoint *stop, uint64_t first, uint64_t last,
-                            bool amid)
+static uint64_t replay_stop_held_before(const struct schedule_breakpoint *stop, uint64_t first,
+                                        uint64_t last, bool amid)
 {
     uint64_t before = atomic_load(&stop->before);
     bool within = amid && atomic_load(&stop->awaited) == SCHEDULE_DONE;
-    bool held = before && before <= last + 1 && !within && replay_stop_is_debugged() && shared_schedule_is_active();
+    bool held = before && before <= last + 1 && !within && replay_stop_is_debugged() &&
+                shared_schedule_is_active();
     return !held ? 0 : before > first ? before : first + 1;
 }
 
@@ -92,10 +99,12 @@ void replay_stop_reach(struct schedule_line *me, uint64_t first, uint64_t last, 
     struct schedule_breakpoint *stop = replay_stop_find(replay_stop_number(me));
     int saved = errno;
     uint64_t before;
-    for (unsigned looks = 0; (before = replay_stop_held_before(stop, first, last, amid)) != 0; looks++) {
+    for (unsigned looks = 0; (before = replay_stop_held_before(stop, first, last, amid)) != 0;
+         looks++) {
         atomic_store(&stop->at, before);
         replay_stop_done();
-        if (looks >= LOOKS_ENOUGH && atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
+        if (looks >= LOOKS_ENOUGH &&
+            atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
             replay_stop_are_there(true))
             replay_stop_report();
         if (!atomic_load(&shared_schedule->stop))

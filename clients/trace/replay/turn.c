@@ -127,24 +127,25 @@ static bool replay_ticket_is_late(struct replay_ticket_wait *hope, uint32_t thre
     if (thread != hope->thread || at != hope->at || held)
         *hope = (struct replay_ticket_wait){.thread = thread, .at = at, .since_ns = now};
     else
-        hope->used_ns +=
-            thread ? cpu_time_used(&hope->slow, replay_stop_process(thread), replay_stop_id(thread), elapsed)
-                   : elapsed;
+        hope->used_ns += thread ? cpu_time_used(&hope->slow, replay_stop_process(thread),
+                                                replay_stop_id(thread), elapsed)
+                                : elapsed;
     hope->looked_ns = now;
     uint64_t most = replay_ticket_patience_ms(is) * UINT64_C(1000000);
     return hope->used_ns > most || now - hope->since_ns > STARVED * most;
 }
 
 /* Leaves the script where it is of no use to wait. */
-static void replay_ticket_check_progress(const struct schedule_line *me, uint32_t line, uint32_t number, struct replay_ticket_wait *hope)
+static void replay_ticket_check_progress(const struct schedule_line *me, uint32_t line,
+                                         uint32_t number, struct replay_ticket_wait *hope)
 {
     uint32_t next = replay_ticket_next_thread(line), other = replay_ticket_running_thread(line);
     struct schedule_end end = {.why = other ? SCHEDULE_END_TIMEOUT : SCHEDULE_END_NO_WAKER,
-                             .thread = replay_ticket_thread_number(me),
-                             .event = atomic_load(&me->at),
-                             .line = line,
-                             .number = number,
-                             .by = other ? other : next};
+                               .thread = replay_ticket_thread_number(me),
+                               .event = atomic_load(&me->at),
+                               .line = line,
+                               .number = number,
+                               .by = other ? other : next};
     if (replay_ticket_is_late(hope, other) && !(other && replay_stop_is_debugged()))
         shared_schedule_abandon(&end);
 }
@@ -165,7 +166,8 @@ static void replay_ticket_sleep_until(struct schedule_line *line, uint32_t numbe
     syscall(SYS_futex, &line->done, FUTEX_WAIT_BITSET, done, &ts, NULL, replay_ticket_bit(number));
 }
 
-static bool replay_ticket_sleep_long(struct schedule_line *me, struct schedule_line *line, uint32_t number)
+static bool replay_ticket_sleep_long(struct schedule_line *me, struct schedule_line *line,
+                                     uint32_t number)
 {
     struct replay_ticket_wait hope = {.thread = UINT32_MAX};
     uint32_t name = replay_ticket_thread_number(line);
@@ -200,7 +202,8 @@ static bool replay_ticket_is_near(const struct schedule_line *line, uint32_t num
         __builtin_ia32_pause();
 #endif
     }
-    for (unsigned i = 0; i < moments && !replay_ticket_is_reached(line, number) && shared_schedule_is_active(); i++)
+    for (unsigned i = 0;
+         i < moments && !replay_ticket_is_reached(line, number) && shared_schedule_is_active(); i++)
         syscall(SYS_sched_yield);
     bool come = replay_ticket_is_reached(line, number);
     moments = come ? YIELDS : moments / 2 ? moments / 2 : 1;

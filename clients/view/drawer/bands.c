@@ -38,8 +38,8 @@ struct band_row {
 
 bool band_rows_are_shown(const struct view *view)
 {
-    return view->viewport.place.column_ns > 0 && !view->viewport.place.far && view->scene_cache.scene &&
-           !viewport_vertical(&view->viewport);
+    return view->viewport.place.column_ns > 0 && !view->viewport.place.far &&
+           view->scene_cache.scene && !viewport_vertical(&view->viewport);
 }
 
 /* ---- asking ---- */
@@ -82,12 +82,14 @@ static void band_rows_request(struct view *view, struct band_rows *b)
 
 static bool band_rows_is_pending(const struct view *view)
 {
-    return table_model_is_running(&view->band_rows->spells) || placement_bands_is_pending(view->band_rows->carried);
+    return table_model_is_running(&view->band_rows->spells) ||
+           placement_bands_is_pending(view->band_rows->carried);
 }
 
 bool band_rows_are_busy(const struct view *view)
 {
-    return view->band_rows && band_rows_are_shown(view) && (band_rows_is_pending(view) || view->band_rows->soon);
+    return view->band_rows && band_rows_are_shown(view) &&
+           (band_rows_is_pending(view) || view->band_rows->soon);
 }
 
 static gboolean on_soon(gpointer data);
@@ -134,7 +136,8 @@ static void band_rows_build_rows(struct view *view, struct band_rows *b)
     for (uint32_t first = 0, end; first < t->row_count && state_interval_read_row(t, first, &spell);
          first = end) {
         end = first + 1;
-        while (end < t->row_count && state_interval_read_row(t, end, &next) && next.line == spell.line)
+        while (end < t->row_count && state_interval_read_row(t, end, &next) &&
+               next.line == spell.line)
             end++;
         add_band(view, b, first, end, spell.line);
     }
@@ -184,11 +187,11 @@ void band_rows_on_notification(struct view *view, enum notification news)
     struct band_rows *b = view->band_rows;
     if (news == NOTIFY_DIAGRAM)
         b->made = false;
-    b->stale |=
-        news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET || news == NOTIFY_TAB_SHOWN;
+    b->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET ||
+                news == NOTIFY_TAB_SHOWN;
     band_rows_request_soon(view, b);
-    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART || news == NOTIFY_LOOK || news == NOTIFY_SETTINGS ||
-        news == NOTIFY_PLACE)
+    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART || news == NOTIFY_LOOK ||
+        news == NOTIFY_SETTINGS || news == NOTIFY_PLACE)
         gtk_widget_queue_draw(b->area);
 }
 
@@ -212,9 +215,10 @@ static float *band_rows_state_shares(struct view *view, const struct band_row *b
     struct state_interval spell;
     for (uint32_t i = band->first; axis && i < band->end; i++)
         if (state_interval_read_row(t, i, &spell))
-            state_interval_add_share(shares, width, spell.state,
-                       time_axis_screen_x(view, time_axis_x_pt(axis, spell.from_ns)),
-                       time_axis_screen_x(view, time_axis_x_pt(axis, spell.from_ns + spell.took_ns)));
+            state_interval_add_share(
+                shares, width, spell.state,
+                time_axis_screen_x(view, time_axis_x_pt(axis, spell.from_ns)),
+                time_axis_screen_x(view, time_axis_x_pt(axis, spell.from_ns + spell.took_ns)));
     return shares;
 }
 
@@ -231,8 +235,8 @@ static void draw_name(struct view *view, cairo_t *cr, const char *label, double 
     cairo_restore(cr);
 }
 
-static void band_rows_draw_intervals(struct view *view, cairo_t *cr, const struct band_row *band, double y,
-                        int width)
+static void band_rows_draw_intervals(struct view *view, cairo_t *cr, const struct band_row *band,
+                                     double y, int width)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     float *shares = band_rows_state_shares(view, band, width);
@@ -240,7 +244,8 @@ static void band_rows_draw_intervals(struct view *view, cairo_t *cr, const struc
         int end = x + 1;
         while (end < width && state_interval_same_pixels(shares, x, end))
             end++;
-        state_interval_paint_shares(cr, shares + (size_t)x * INTERVAL_STATES, x, y, end - x, BAND_PX, theme.grey);
+        state_interval_paint_shares(cr, shares + (size_t)x * INTERVAL_STATES, x, y, end - x,
+                                    BAND_PX, theme.grey);
         x = end;
     }
     g_free(shares);
@@ -251,7 +256,8 @@ static void draw_row(struct view *view, cairo_t *cr, int n, int width)
     double y = n * ROW_PX, at = y + (ROW_PX - BAND_PX) / 2.0;
     const struct band_row *band = band_at(view, n);
     draw_name(view, cr, view->scene_cache.scene->rows[band->row].label, y);
-    band_rows_draw_intervals(view, cr, band, at, MIN(width, (int)viewport_along_px(&view->viewport)));
+    band_rows_draw_intervals(view, cr, band, at,
+                             MIN(width, (int)viewport_along_px(&view->viewport)));
 }
 
 /* Below the rows: what the colours mean, and what is to be said of them; or why there are none. */
@@ -268,7 +274,7 @@ static void draw_key(struct view *view, cairo_t *cr, double y)
         cairo_set_source_rgb(cr, grey, grey, grey);
     if (t->problem || t->note_count)
         text_cache_show(cr, names + 8, t->problem ? y + 3 : y + ROW_PX,
-                       t->problem ? t->problem : t->notes[0], 8, false);
+                        t->problem ? t->problem : t->notes[0], 8, false);
 }
 
 void band_rows_draw(struct view *view, cairo_t *cr, int width)
@@ -285,8 +291,8 @@ void band_rows_draw(struct view *view, cairo_t *cr, int width)
             draw_row(view, cr, n, width);
     for (int n = 0; n < more; n++)
         if ((count + n) * ROW_PX < below && (count + n + 1) * ROW_PX > above)
-            placement_bands_draw(view->band_rows->carried, cr, n, (count + n) * ROW_PX, ROW_PX, BAND_PX,
-                         MIN(width, (int)viewport_along_px(&view->viewport)));
+            placement_bands_draw(view->band_rows->carried, cr, n, (count + n) * ROW_PX, ROW_PX,
+                                 BAND_PX, MIN(width, (int)viewport_along_px(&view->viewport)));
     count += more;
     draw_key(view, cr, count * ROW_PX);
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
@@ -294,7 +300,8 @@ void band_rows_draw(struct view *view, cairo_t *cr, int width)
     cairo_fill(cr);
 }
 
-static void band_rows_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void band_rows_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                                gpointer data)
 {
     (void)area;
     letters_scale(data, cr, &width, &height);
@@ -303,7 +310,8 @@ static void band_rows_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, in
 
 /* ---- what is said of a place, and what a click does ---- */
 
-static bool band_rows_interval_at(struct view *view, double x, double y, struct state_interval *spell)
+static bool band_rows_interval_at(struct view *view, double x, double y,
+                                  struct state_interval *spell)
 {
     const struct result_table *t = &view->band_rows->spells.table;
     const struct time_axis *axis = band_rows_are_shown(view) ? time_axis_of(view) : NULL;
@@ -374,7 +382,8 @@ static void on_destroy(GtkWidget *widget, gpointer data)
 static void band_rows_create(struct view *view)
 {
     struct band_rows *b = view->band_rows = g_new0(struct band_rows, 1);
-    b->spells = (struct table_model){.link = &view->server_link, .on_table = band_rows_on_table, .user = view};
+    b->spells = (struct table_model){
+        .link = &view->server_link, .on_table = band_rows_on_table, .user = view};
     b->carried = placement_bands_new(view, band_rows_on_placement);
     b->stale = true;
     b->rows = g_array_new(FALSE, FALSE, sizeof(struct band_row));

@@ -64,14 +64,15 @@ static struct icicle_drawing_view icicle_paint_state(struct icicle_widget *b)
 {
     struct paint_theme theme = viewer_settings_theme(&b->view->viewer_settings);
     return (struct icicle_drawing_view){.width_pt = b->placed_pt,
-                                .selected = b->selected,
-                                .pointed = b->pointed,
-                                .found = b->found,
-                                .grey = theme.grey,
-                                .dark = theme.dark};
+                                        .selected = b->selected,
+                                        .pointed = b->pointed,
+                                        .found = b->found,
+                                        .grey = theme.grey,
+                                        .dark = theme.dark};
 }
 
-static void icicle_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void icicle_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                             gpointer data)
 {
     struct icicle_widget *b = data;
     struct paint_theme theme = viewer_settings_theme(&b->view->viewer_settings);
@@ -114,7 +115,8 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     (void)widget;
     if (keyboard || !b->boxes.count)
         return FALSE;
-    const struct icicle_box *at = icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE);
+    const struct icicle_box *at =
+        icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE);
     char *said = !at            ? NULL
                  : !at->smaller ? icicle_node_text(b, at->node)
                                 : g_strdup_printf("%u smaller ones in %s", at->smaller,
@@ -130,7 +132,8 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
 static void icicle_report_selection(struct icicle_widget *b)
 {
     bool is = is_node(b, b->selected);
-    char *said = is ? icicle_node_text(b, b->selected) : g_strdup("Calls as boxes: none is selected");
+    char *said =
+        is ? icicle_node_text(b, b->selected) : g_strdup("Calls as boxes: none is selected");
     gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL, said,
                                    -1);
     g_free(said);
@@ -155,7 +158,10 @@ static void icicle_zoom_into(struct icicle_widget *b, uint32_t node)
     }
 }
 
-void icicle_view_enter(struct icicle_widget *b) { icicle_zoom_into(b, is_node(b, b->selected) ? b->selected : 0); }
+void icicle_view_enter(struct icicle_widget *b)
+{
+    icicle_zoom_into(b, is_node(b, b->selected) ? b->selected : 0);
+}
 
 bool icicle_view_go_up(struct icicle_widget *b)
 {
@@ -179,8 +185,8 @@ static void show_node(struct icicle_widget *b, uint32_t node)
     if (is_drawn(b, node, b->top))
         return;
     icicle_zoom_into(b, is_drawn(b, node, 0)                                ? 0
-               : parent != UINT32_MAX && is_drawn(b, node, parent) ? parent
-                                                                   : node);
+                        : parent != UINT32_MAX && is_drawn(b, node, parent) ? parent
+                                                                            : node);
 }
 
 void icicle_view_select(struct icicle_widget *b, int row)
@@ -204,7 +210,8 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
     (void)presses;
     gtk_widget_grab_focus(b->area);
     const struct icicle_box *at =
-        b->boxes.count ? icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE) : NULL;
+        b->boxes.count ? icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE)
+                       : NULL;
     if (!at)
         return;
     uint32_t node = at->node; /* the places are others then */
@@ -218,7 +225,8 @@ static void on_motion(GtkEventControllerMotion *motion, double x, double y, gpoi
     struct icicle_drawing_view view = icicle_paint_state(b);
     (void)motion;
     const struct icicle_box *at =
-        b->boxes.count ? icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE) : NULL;
+        b->boxes.count ? icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE)
+                       : NULL;
     uint32_t node = at && !at->smaller ? at->node : ICICLE_NONE;
     if (node == b->pointed)
         return;
@@ -378,7 +386,8 @@ void icicle_view_print(struct icicle_widget *b, FILE *f)
     icicle_tooltip_print(&b->boxes, &b->places, b->top, b->selected, b->found, f);
 }
 
-const char *icicle_view_write(struct icicle_widget *b, const struct document_options *options, const char *file)
+const char *icicle_view_write(struct icicle_widget *b, const struct document_options *options,
+                              const char *file)
 {
     return icicle_page_write(&b->boxes, b->top, options, file);
 }

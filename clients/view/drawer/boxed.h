@@ -21,7 +21,8 @@ struct icicle_callbacks {
 
 struct icicle_widget *icicle_view_new(struct view *view, const struct icicle_callbacks *ears);
 GtkWidget *icicle_view_widget(struct icicle_widget *boxed);
-void icicle_view_show(struct icicle_widget *boxed, const struct result_table *table); /* borrowed until the next */
+void icicle_view_show(struct icicle_widget *boxed,
+                      const struct result_table *table); /* borrowed until the next */
 void icicle_view_highlight(struct icicle_widget *boxed, const char *text); /* "": all are alike */
 void icicle_view_select(struct icicle_widget *boxed, int row); /* of the table; nobody is told */
 void icicle_view_enter(struct icicle_widget *boxed); /* into the selected one */
@@ -29,6 +30,7 @@ bool icicle_view_go_up(struct icicle_widget *boxed); /* false: all of it is seen
 /* A line each: depth, share of the width in 1/1000, path, amount, * before the selected one; for tests. */
 void icicle_view_print(struct icicle_widget *boxed, FILE *f);
 /* As seen, with all that lies below; NULL, or what went wrong. */
-const char *icicle_view_write(struct icicle_widget *boxed, const struct document_options *options, const char *file);
+const char *icicle_view_write(struct icicle_widget *boxed, const struct document_options *options,
+                              const char *file);
 
 #endif

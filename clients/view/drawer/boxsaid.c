@@ -7,7 +7,8 @@ static void add_figure(GString *s, const struct result_table *t, const struct ta
                        uint32_t row, const char *name, const char *before, const char *after)
 {
     uint32_t column = result_table_find_column(t, name);
-    const struct table_cell *cell = column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
+    const struct table_cell *cell =
+        column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
     if (!cell || cell->is == CELL_NULL)
         return;
     char *said = result_table_cell_text(names, &t->columns[column], cell);
@@ -15,8 +16,8 @@ static void add_figure(GString *s, const struct result_table *t, const struct ta
     free(said);
 }
 
-char *icicle_tooltip_text(const struct icicle_layout *b, uint32_t node, const struct result_table *t,
-                   const struct table_names *names)
+char *icicle_tooltip_text(const struct icicle_layout *b, uint32_t node,
+                          const struct result_table *t, const struct table_names *names)
 {
     uint32_t row = b->nodes[node].row;
     char *path = icicle_layout_path(b, node);
@@ -35,8 +36,8 @@ char *icicle_tooltip_text(const struct icicle_layout *b, uint32_t node, const st
     return g_strchomp(g_string_free(s, FALSE));
 }
 
-void icicle_tooltip_print(const struct icicle_layout *b, const struct icicle_boxes *places, uint32_t top,
-                   uint32_t selected, const bool *found, FILE *f)
+void icicle_tooltip_print(const struct icicle_layout *b, const struct icicle_boxes *places,
+                          uint32_t top, uint32_t selected, const bool *found, FILE *f)
 {
     int64_t all = b->count ? b->nodes[top].size : 0;
     for (uint32_t i = 0; all && i < places->count; i++) {

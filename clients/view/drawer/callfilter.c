@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool call_filter_name_contains(const struct table_names *names, const struct result_table *t, uint32_t row,
-                uint32_t scope, const char *text)
+static bool call_filter_name_contains(const struct table_names *names, const struct result_table *t,
+                                      uint32_t row, uint32_t scope, const char *text)
 {
-    char *name = result_table_cell_text(names, &t->columns[scope], &result_table_cells(t, row)[scope]),
+    char *name =
+             result_table_cell_text(names, &t->columns[scope], &result_table_cells(t, row)[scope]),
          *folded = g_utf8_casefold(name, -1);
     bool is = strstr(folded, text) != NULL;
     g_free(folded);
@@ -16,7 +17,7 @@ static bool call_filter_name_contains(const struct table_names *names, const str
 }
 
 bool *call_filter_rows(const struct result_table *t, const struct table_names *names,
-                      const char *text)
+                       const char *text)
 {
     uint32_t scope = result_table_find_column(t, "scope"), above[UINT8_MAX + 1] = {0};
     if (!*text || scope == t->column_count)

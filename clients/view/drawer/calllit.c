@@ -24,7 +24,8 @@ char *call_highlight_of_row(const struct table_names *names, const struct result
     uint32_t column = result_table_find_column(t, "scope");
     if (row < 0 || row >= (int)t->row_count || column == t->column_count)
         return NULL;
-    char *name = result_table_cell_text(names, &t->columns[column], &result_table_cells(t, (uint32_t)row)[column]);
+    char *name = result_table_cell_text(names, &t->columns[column],
+                                        &result_table_cells(t, (uint32_t)row)[column]);
     GString *lit = g_string_new(name);
     bool good = result_table_cells(t, (uint32_t)row)[column].is != CELL_LINE;
     free(name);

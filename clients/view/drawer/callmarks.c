@@ -14,8 +14,8 @@ static const struct table_cell *scope_of(const struct result_table *t, uint32_t 
     return column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
 }
 
-static void call_marks_append_function(struct call_marks *m, const struct table_names *names, const struct result_table *t,
-                uint32_t row)
+static void call_marks_append_function(struct call_marks *m, const struct table_names *names,
+                                       const struct result_table *t, uint32_t row)
 {
     const struct table_cell *scope = scope_of(t, row);
     struct call_marks_function in = {{0}, NULL};
@@ -32,7 +32,7 @@ static void call_marks_append_function(struct call_marks *m, const struct table_
 }
 
 void call_marks_set_row(struct call_marks *m, const struct table_names *names,
-                    const struct result_table *t, int row)
+                        const struct result_table *t, int row)
 {
     call_marks_free(m);
     for (int i = row; i >= 0; i--) {
@@ -112,14 +112,15 @@ static bool is_row(const struct result_table *t, const struct table_names *names
         return false;
     if (scope->place.process == place.process)
         return scope->place.address == place.address;
-    struct call_marks_function in = {scope->place, result_table_place_text(names, scope->place, "")};
+    struct call_marks_function in = {scope->place,
+                                     result_table_place_text(names, scope->place, "")};
     bool is = is_place(names, &in, place.process, place.address);
     free(in.name);
     return is;
 }
 
 int call_marks_find_function_row(const struct result_table *t, const struct table_names *names,
-                       struct table_place function)
+                                 struct table_place function)
 {
     int found = -1;
     for (uint32_t i = 0; i < t->row_count; i++) {
@@ -141,8 +142,8 @@ static uint32_t end_of(const struct result_table *t, uint32_t row)
 }
 
 /* The row of a function among those one below `above`; -1: there is none. */
-static int call_marks_find_row_below(const struct result_table *t, const struct table_names *names, int above,
-                 struct table_place place)
+static int call_marks_find_row_below(const struct result_table *t, const struct table_names *names,
+                                     int above, struct table_place place)
 {
     uint32_t from = above < 0 ? 0 : (uint32_t)above + 1,
              end = above < 0 ? t->row_count : end_of(t, (uint32_t)above);
@@ -154,8 +155,9 @@ static int call_marks_find_row_below(const struct result_table *t, const struct 
 }
 
 /* What is called while it is open goes on where it was called first. */
-static int call_marks_find_caller_path(const struct result_table *t, const struct table_names *names, int row,
-                    struct table_place place)
+static int call_marks_find_caller_path(const struct result_table *t,
+                                       const struct table_names *names, int row,
+                                       struct table_place place)
 {
     for (int i = row, depth = row < 0 ? -1 : t->rows[row].depth; i >= 0 && depth >= 0; i--)
         if (t->rows[i].depth == depth) {
@@ -167,13 +169,13 @@ static int call_marks_find_caller_path(const struct result_table *t, const struc
 }
 
 int call_marks_find_row(const struct result_table *t, const struct table_names *names,
-                  const struct event_info *e, bool deep)
+                        const struct event_info *e, bool deep)
 {
     int row = -1;
     if (!deep)
-        return e->call_count
-                   ? call_marks_find_function_row(t, names, (struct table_place){e->process, e->calls[0]})
-                   : -1;
+        return e->call_count ? call_marks_find_function_row(
+                                   t, names, (struct table_place){e->process, e->calls[0]})
+                             : -1;
     for (uint32_t i = e->call_count; i-- > 0;) {
         struct table_place place = {e->process, e->calls[i]};
         int back = call_marks_find_caller_path(t, names, row, place);

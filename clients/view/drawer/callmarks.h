@@ -18,16 +18,16 @@ struct call_marks {
 };
 
 void call_marks_set_row(struct call_marks *marks, const struct table_names *names,
-                    const struct result_table *table, int row); /* -1: none */
+                        const struct result_table *table, int row); /* -1: none */
 /* Marks the events of the picture that were made there; whoever marks tells NOTIFY_HITS. */
 void call_marks_mark(struct view *view, const struct call_marks *marks);
 void call_marks_free(struct call_marks *marks); /* empties it */
 
 /* The row in which an event was made, -1: none is that.  deep: the table is a tree; else a row is a function. */
 int call_marks_find_row(const struct result_table *table, const struct table_names *names,
-                  const struct event_info *event, bool deep);
+                        const struct event_info *event, bool deep);
 /* The row of a function, the first of those of depth 0, else of others; -1: there is none. */
 int call_marks_find_function_row(const struct result_table *table, const struct table_names *names,
-                       struct table_place function);
+                                 struct table_place function);
 
 #endif

@@ -7,8 +7,9 @@ void call_range_prepare(struct call_range *range, struct view *view, struct tabl
 {
     const struct view_state *place = &view->viewport.place;
     const struct event_info *one = scene_cache_find_event(&view->scene_cache, place->selected),
-                             *other = place->second.line ? scene_cache_find_event(&view->scene_cache, place->second)
-                                                         : NULL;
+                            *other = place->second.line
+                                         ? scene_cache_find_event(&view->scene_cache, place->second)
+                                         : NULL;
     *range = (struct call_range){place->selected, place->second};
     if (!one || !other || one->time_ns == other->time_ns)
         return;

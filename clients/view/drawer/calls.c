@@ -41,7 +41,8 @@ struct calls_tab {
     struct call_range range; /* that was asked about */
 };
 
-static const char *const calls_shape_names[] = {"flat", "tree", "graph", "icicle", "file", "category"};
+static const char *const calls_shape_names[] = {"flat",   "tree", "graph",
+                                                "icicle", "file", "category"};
 
 static struct calls_tab *calls_state(struct view *view)
 {
@@ -158,7 +159,8 @@ static void select_wanted(struct view *view, const struct result_table *t)
 {
     struct calls_tab *c = calls_state(view);
     struct table_names names = {view_metadata(view), view->server_link.sites};
-    const struct event_info *e = c->event.line ? scene_cache_find_event(&view->scene_cache, c->event) : NULL;
+    const struct event_info *e =
+        c->event.line ? scene_cache_find_event(&view->scene_cache, c->event) : NULL;
     int row = -1;
     if (c->function.address)
         row = call_marks_find_function_row(t, &names, c->function);
@@ -333,8 +335,8 @@ static GSimpleAction *add_action(struct view *view, const char *name, const GVar
 
 static void add_actions(struct view *view, GtkWidget *entry)
 {
-    add_action(view, "calls-shape", G_VARIANT_TYPE_STRING, g_variant_new_string(calls_shape_names[FLAT]),
-               G_CALLBACK(on_shape));
+    add_action(view, "calls-shape", G_VARIANT_TYPE_STRING,
+               g_variant_new_string(calls_shape_names[FLAT]), G_CALLBACK(on_shape));
     add_action(view, "calls-by-thread", NULL, g_variant_new_boolean(FALSE),
                G_CALLBACK(on_by_thread));
     add_action(view, "calls-function", G_VARIANT_TYPE_STRING, NULL, G_CALLBACK(on_function));
@@ -414,7 +416,10 @@ static GtkWidget *calls_create_controls(struct view *view)
     return controls_new(view, entry);
 }
 
-static void calls_on_tab_created(struct view *view, struct tab_instance *paged) { calls_state(view)->paged = paged; }
+static void calls_on_tab_created(struct view *view, struct tab_instance *paged)
+{
+    calls_state(view)->paged = paged;
+}
 
 /* ---- what is done to the boxes ---- */
 
@@ -451,8 +456,8 @@ static bool write_boxes(struct view *view, const struct document_options *o, con
 {
     struct calls_tab *c = calls_state(view);
     if (is_drawn(c))
-        *why =
-            c->shape == BOXES ? icicle_view_write(c->boxed, o, file) : callgraph_view_write(c->graphed, o, file);
+        *why = c->shape == BOXES ? icicle_view_write(c->boxed, o, file)
+                                 : callgraph_view_write(c->graphed, o, file);
     return is_drawn(c);
 }
 

@@ -37,7 +37,8 @@ struct placement_bands *placement_bands_new(struct view *view, void (*told)(void
     struct placement_bands *r = g_new0(struct placement_bands, 1);
     r->view = view;
     r->told = told;
-    r->stays = (struct table_model){.link = &view->server_link, .on_table = placement_bands_on_table, .user = r};
+    r->stays = (struct table_model){
+        .link = &view->server_link, .on_table = placement_bands_on_table, .user = r};
     return r;
 }
 
@@ -49,7 +50,10 @@ void placement_bands_request(struct placement_bands *r, int64_t from_ns, int64_t
     table_model_send(&r->stays, &request);
 }
 
-bool placement_bands_is_pending(const struct placement_bands *r) { return table_model_is_running(&r->stays); }
+bool placement_bands_is_pending(const struct placement_bands *r)
+{
+    return table_model_is_running(&r->stays);
+}
 
 void placement_bands_clear(struct placement_bands *r)
 {
@@ -62,8 +66,8 @@ int placement_bands_count(const struct placement_bands *r) { return (int)r->is.c
 /* ---- where they are ---- */
 
 /* The stays of a carrier: from the first to before the end. */
-static void placement_bands_find_placements(const struct placement_bands *r, uint32_t carrier, uint32_t *first,
-                       uint32_t *end)
+static void placement_bands_find_placements(const struct placement_bands *r, uint32_t carrier,
+                                            uint32_t *first, uint32_t *end)
 {
     uint32_t low = 0, high = r->is.stay_count;
     while (low < high) {
@@ -123,13 +127,13 @@ static void draw_task(const struct placement_bands *r, cairo_t *cr, uint32_t tas
     cairo_rectangle(cr, box.x + 1, box.y, box.width - 2, box.height);
     cairo_clip(cr);
     cairo_set_source_rgb(cr, ink, ink, ink);
-    text_cache_show(cr, box.x + 3, box.y + 1, metadata_label(view_metadata(r->view), task), LETTERS_PX,
-                   false);
+    text_cache_show(cr, box.x + 3, box.y + 1, metadata_label(view_metadata(r->view), task),
+                    LETTERS_PX, false);
     cairo_restore(cr);
 }
 
-void placement_bands_draw(const struct placement_bands *r, cairo_t *cr, int n, double y, double row_px,
-                  double band_px, int width)
+void placement_bands_draw(const struct placement_bands *r, cairo_t *cr, int n, double y,
+                          double row_px, double band_px, int width)
 {
     const struct time_axis *axis = time_axis_of(r->view);
     double at = y + (row_px - band_px) / 2, names = viewport_names_px(&r->view->viewport);

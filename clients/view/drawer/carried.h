@@ -20,8 +20,8 @@ void placement_bands_clear(struct placement_bands *rows); /* another run */
 
 int placement_bands_count(const struct placement_bands *rows);
 /* The n-th row, which is row_px high and begins at y. */
-void placement_bands_draw(const struct placement_bands *rows, cairo_t *cr, int n, double y, double row_px,
-                  double band_px, int width);
+void placement_bands_draw(const struct placement_bands *rows, cairo_t *cr, int n, double y,
+                          double row_px, double band_px, int width);
 /* What is said of what the n-th row has at x; NULL nothing.  New memory. */
 char *placement_bands_describe(const struct placement_bands *rows, int n, double x);
 /* "processor P0 of c0: 5 stays, 0.280 ms" for tests. */

@@ -56,7 +56,8 @@ static bool is_nothing(const struct table_cell *cell)
 }
 
 /* "14", or "12-15". */
-static char *grid_columns_format_range(const struct grid_columns *all, uint32_t row, const struct grid_shown_column *s)
+static char *grid_columns_format_range(const struct grid_columns *all, uint32_t row,
+                                       const struct grid_shown_column *s)
 {
     const struct table_cell *cells = result_table_cells(all->table, row);
     if (s->other < all->table->column_count && cells[s->other].is == CELL_NUMBER)
@@ -127,7 +128,8 @@ static int grid_columns_compare_rows(gconstpointer a, gconstpointer b, gpointer 
         return 0;
     const struct table_cell *p = &result_table_cells(all->table, x)[column_in(all, x, s->column)],
                             *q = &result_table_cells(all->table, y)[column_in(all, y, s->column)];
-    if (grid_cell_is_number(p) || grid_cell_is_number(q) || p->is == CELL_NULL || q->is == CELL_NULL)
+    if (grid_cell_is_number(p) || grid_cell_is_number(q) || p->is == CELL_NULL ||
+        q->is == CELL_NULL)
         return grid_cell_compare(p, q);
     char *one = grid_columns_text(all, x, s->column), *other = grid_columns_text(all, y, s->column);
     int order = g_utf8_collate(one, other);
@@ -149,7 +151,8 @@ static void add_column(struct grid_columns *all, uint32_t shown, char *title)
     g_signal_connect(factory, "bind", G_CALLBACK(on_bind), all);
     g_signal_connect(factory, "unbind", G_CALLBACK(on_unbind), all);
     GtkColumnViewColumn *made = gtk_column_view_column_new(title, factory);
-    GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(grid_columns_compare_rows, sorting, g_free));
+    GtkSorter *sorter =
+        GTK_SORTER(gtk_custom_sorter_new(grid_columns_compare_rows, sorting, g_free));
     gtk_column_view_column_set_sorter(made, sorter);
     gtk_column_view_column_set_resizable(made, TRUE);
     gtk_column_view_column_set_expand(made, c->kind == TABLE_STEP || c->kind == TABLE_PLACE ||
@@ -163,14 +166,15 @@ static void add_column(struct grid_columns *all, uint32_t shown, char *title)
 
 static void grid_columns_add_requested(struct grid_columns *all, const struct grid_column *wanted)
 {
-    uint32_t column = result_table_find_column(all->table, wanted->name), none = all->table->column_count;
+    uint32_t column = result_table_find_column(all->table, wanted->name),
+             none = all->table->column_count;
     uint32_t other = wanted->other ? result_table_find_column(all->table, wanted->other) : none;
     if (column == none)
         return;
     all->shown[all->shown_count++] =
         (struct grid_shown_column){.column = column,
-                       .other = other,
-                       .style = all->styles ? all->styles[wanted - all->wanted] : 0};
+                                   .other = other,
+                                   .style = all->styles ? all->styles[wanted - all->wanted] : 0};
     add_column(all, all->shown_count - 1,
                wanted->title ? g_strdup(wanted->title)
                              : result_table_title_text(&all->table->columns[column]));

@@ -62,15 +62,17 @@ static void range_of(const struct metric_curve *b, int64_t *from, int64_t *to)
 
 static double left_px(const struct metric_curve *b)
 {
-    return is_near(b->view) || metric_curve_is_overview(b->view) ? viewport_names_px(&b->view->viewport) : LEFT_PX;
+    return is_near(b->view) || metric_curve_is_overview(b->view)
+               ? viewport_names_px(&b->view->viewport)
+               : LEFT_PX;
 }
 
 static double right_px(const struct metric_curve *b)
 {
     int width = (int)(gtk_widget_get_width(b->area) / b->view->viewport.unit_px);
-    return is_near(b->view)  ? MIN(width, (int)viewport_along_px(&b->view->viewport))
+    return is_near(b->view) ? MIN(width, (int)viewport_along_px(&b->view->viewport))
            : metric_curve_is_overview(b->view) ? left_px(b) + overview_width_px(b->view)
-                             : width - 16;
+                                               : width - 16;
 }
 
 static double x_at(const struct metric_curve *b, int64_t ns)
@@ -117,16 +119,17 @@ static void metric_curve_request(struct metric_curve *b)
     struct encoder body = {0};
     int width = (int)(right_px(b) - left_px(b));
     struct series_request r = {.pixels = (uint32_t)CLAMP(width, 16, 20000),
-                              .groups = (uint8_t)b->group,
-                              .meter = b->meter ? b->meter : b->first,
-                              .threads = b->thread != 0,
-                              .lines = &b->thread,
-                              .line_count = b->thread != 0};
+                               .groups = (uint8_t)b->group,
+                               .meter = b->meter ? b->meter : b->first,
+                               .threads = b->thread != 0,
+                               .lines = &b->thread,
+                               .line_count = b->thread != 0};
     range_of(b, &r.from, &r.to);
     encode_series_request(&body, &r);
     b->stale = false;
     b->asked_us = g_get_monotonic_time();
-    request_slot_send(&b->view->server_link, &b->asking, REQUEST_TIME_SERIES, &body, metric_curve_receive, b);
+    request_slot_send(&b->view->server_link, &b->asking, REQUEST_TIME_SERIES, &body,
+                      metric_curve_receive, b);
 }
 
 static gboolean on_soon(gpointer data);
@@ -157,7 +160,8 @@ bool metric_curve_is_busy(const struct metric_curve *b)
     return b->soon || request_slot_is_running(&b->view->server_link, &b->asking);
 }
 
-void metric_curve_choose(struct metric_curve *b, const char *program, uint32_t thread, const char *meter)
+void metric_curve_choose(struct metric_curve *b, const char *program, uint32_t thread,
+                         const char *meter)
 {
     g_free(b->program);
     g_free(b->meter);
@@ -174,8 +178,8 @@ void metric_curve_on_notification(struct metric_curve *b, enum notification news
     b->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET ||
                 news == NOTIFY_TAB_SHOWN || news == NOTIFY_VISIBLE_PART;
     metric_curve_request_soon(b);
-    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART || news == NOTIFY_LOOK || news == NOTIFY_SETTINGS ||
-        news == NOTIFY_PLACE)
+    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART || news == NOTIFY_LOOK ||
+        news == NOTIFY_SETTINGS || news == NOTIFY_PLACE)
         gtk_widget_queue_draw(b->area);
 }
 
@@ -204,9 +208,9 @@ static struct curve_panel panel_of(struct metric_curve *b)
         p.name = c->name;
         p.unit = c->unit;
         p.grows = c->grows;
-        p.lines[p.line_count] =
-            (struct curve_line){c->thread ? metadata_label(view_metadata(b->view), c->thread) : c->program,
-                                c->pixels, c->scale, MIN(p.line_count, CURVE_LOOKS)};
+        p.lines[p.line_count] = (struct curve_line){
+            c->thread ? metadata_label(view_metadata(b->view), c->thread) : c->program, c->pixels,
+            c->scale, MIN(p.line_count, CURVE_LOOKS)};
         p.line_count++;
     }
     if (!p.line_count) /* a ruler is made of it all the same */
@@ -214,7 +218,8 @@ static struct curve_panel panel_of(struct metric_curve *b)
     return p;
 }
 
-static double metric_curve_draw_text(cairo_t *cr, double x, double light, bool dark, const char *text, bool bold)
+static double metric_curve_draw_text(cairo_t *cr, double x, double light, bool dark,
+                                     const char *text, bool bold)
 {
     double v = dark ? 1 - light : light;
     cairo_set_source_rgb(cr, v, v, v);
@@ -264,7 +269,8 @@ static bool metric_curve_has_points(const struct curve_panel *p)
     return false;
 }
 
-static void draw_nothing(struct metric_curve *b, const struct curve_panel *p, cairo_t *cr, bool dark)
+static void draw_nothing(struct metric_curve *b, const struct curve_panel *p, cairo_t *cr,
+                         bool dark)
 {
     const char *said = b->told.pixels == 0 ? "Looking at what was told..."
                        : p->line_count     ? "It was told too rarely to say how it went over time."
@@ -299,7 +305,8 @@ static void draw_curves(struct metric_curve *b, cairo_t *cr, int height, struct 
     g_free(p.lines);
 }
 
-static void metric_curve_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void metric_curve_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                                   gpointer data)
 {
     struct metric_curve *b = data;
     struct paint_theme theme = viewer_settings_theme(&b->view->viewer_settings);
@@ -382,14 +389,14 @@ static void free_box(gpointer data)
 }
 
 struct metric_curve *metric_curve_new(struct view *view, enum series_group group, const char *name,
-                              const char *meter)
+                                      const char *meter)
 {
     struct metric_curve *b = g_new0(struct metric_curve, 1);
     *b = (struct metric_curve){.view = view,
-                           .area = gtk_drawing_area_new(),
-                           .group = group,
-                           .first = g_strdup(meter),
-                           .stale = true};
+                               .area = gtk_drawing_area_new(),
+                               .group = group,
+                               .first = g_strdup(meter),
+                               .stale = true};
     gtk_widget_set_size_request(b->area, -1, letters_px(view, HEIGHT_PX));
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), metric_curve_draw_area, b, NULL);
     gtk_widget_set_has_tooltip(b->area, TRUE);

@@ -13,13 +13,15 @@ struct metric_curve;
 
 /* name: of what it is, for assistive technologies; meter: which is drawn until another is chosen, "": the first. */
 struct metric_curve *metric_curve_new(struct view *view, enum series_group group, const char *name,
-                              const char *meter);
+                                      const char *meter);
 GtkWidget *metric_curve_widget(struct metric_curve *box); /* owns it */
 /* thread: its line; 0: the whole of the program, whose name is "" where it does not matter. */
-void metric_curve_choose(struct metric_curve *box, const char *program, uint32_t thread, const char *meter);
+void metric_curve_choose(struct metric_curve *box, const char *program, uint32_t thread,
+                         const char *meter);
 void metric_curve_on_notification(struct metric_curve *box, enum notification news);
 void metric_curve_clear(struct metric_curve *box); /* another run */
 bool metric_curve_is_busy(const struct metric_curve *box); /* is it asked for, or about to be? */
-void metric_curve_print(struct metric_curve *box, FILE *f); /* what is drawn, a line each; for tests */
+void metric_curve_print(struct metric_curve *box,
+                        FILE *f); /* what is drawn, a line each; for tests */
 
 #endif

@@ -38,7 +38,8 @@ void analysis_pane_notify(struct view *view, enum notification news)
             tab_notify(analysis_pane_current_tab(view), NOTIFY_TAB_SHOWN, true);
     }
     for (size_t i = 0; i < PAGE_COUNT; i++)
-        tab_notify(d->paged[i], news, view->viewer_settings.drawer && d->paged[i] == analysis_pane_current_tab(view));
+        tab_notify(d->paged[i], news,
+                   view->viewer_settings.drawer && d->paged[i] == analysis_pane_current_tab(view));
 }
 
 void analysis_pane_clear(struct view *view)
@@ -88,8 +89,9 @@ bool analysis_pane_has_focus(struct view *view)
 
 bool analysis_pane_is_busy(struct view *view)
 {
-    return view->viewer_settings.drawer && (tab_is_busy(analysis_pane_current_tab(view)) || band_rows_are_busy(view) ||
-                                     metric_page_is_busy(view, tab_definition(analysis_pane_current_tab(view))->name));
+    return view->viewer_settings.drawer &&
+           (tab_is_busy(analysis_pane_current_tab(view)) || band_rows_are_busy(view) ||
+            metric_page_is_busy(view, tab_definition(analysis_pane_current_tab(view))->name));
 }
 
 /* ---- making it ---- */
@@ -125,8 +127,8 @@ static void on_dragged(GObject *object, GParamSpec *spec, gpointer data)
     (void)spec;
     if (view->analysis_pane->placed && gtk_widget_get_visible(view->analysis_pane->box))
         view->viewer_settings.drawer_px = MAX(gtk_widget_get_height(view->analysis_pane->paned) -
-                                           gtk_paned_get_position(GTK_PANED(object)),
-                                       HEIGHT_LEAST);
+                                                  gtk_paned_get_position(GTK_PANED(object)),
+                                              HEIGHT_LEAST);
 }
 
 static void on_close(GtkButton *button, gpointer data)
@@ -163,8 +165,8 @@ static void add_pages(struct view *view, struct analysis_pane *d)
 {
     for (size_t i = 0; i < PAGE_COUNT; i++) {
         d->paged[i] = tab_new(view, analysis_pane_tabs[i]);
-        gtk_stack_add_titled(GTK_STACK(d->stack), tab_widget(d->paged[i]), analysis_pane_tabs[i]->name,
-                             analysis_pane_tabs[i]->title);
+        gtk_stack_add_titled(GTK_STACK(d->stack), tab_widget(d->paged[i]),
+                             analysis_pane_tabs[i]->name, analysis_pane_tabs[i]->title);
     }
     const char *last = view->viewer_settings.drawer_page;
     if (last && gtk_stack_get_child_by_name(GTK_STACK(d->stack), last))
@@ -199,7 +201,8 @@ GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture)
     gtk_paned_set_shrink_end_child(GTK_PANED(d->paned), FALSE);
     gtk_paned_set_shrink_start_child(GTK_PANED(d->paned), FALSE);
     analysis_pane_on_key(view);
-    g_signal_connect(d->stack, "notify::visible-child-name", G_CALLBACK(analysis_pane_on_tab), view);
+    g_signal_connect(d->stack, "notify::visible-child-name", G_CALLBACK(analysis_pane_on_tab),
+                     view);
     g_signal_connect(d->paned, "notify::max-position", G_CALLBACK(analysis_pane_on_height), view);
     g_signal_connect(d->paned, "notify::position", G_CALLBACK(on_dragged), view);
     return d->paned;

@@ -9,7 +9,7 @@ static const struct {
     enum series_group group;
 } all[METRIC_PAGES] = {
     [METRIC_PAGE_MEMORY] = {"memory", "What was taken from the heap, over time", "heap_live",
-                        SERIES_MEMORY},
+                            SERIES_MEMORY},
     [METRIC_PAGE_USAGE] = {"resources", "The selected figure over time", "resident", SERIES_USAGE},
     [METRIC_PAGE_METRICS] = {"meters", "The selected meter over time", "", SERIES_OWN},
 };
@@ -26,7 +26,8 @@ static struct metric_curve *metric_page_curve_of(struct view *view, enum metric_
 
 GtkWidget *metric_page_curve_above(struct view *view, enum metric_page page)
 {
-    struct metric_curve *box = metric_curve_new(view, all[page].group, all[page].name, all[page].meter);
+    struct metric_curve *box =
+        metric_curve_new(view, all[page].group, all[page].name, all[page].meter);
     char *key = key_of(page);
     g_object_set_data(G_OBJECT(view->window), key, box);
     g_free(key);
@@ -41,7 +42,8 @@ static const char *text_view_of(const struct result_table *t, int row, const cha
     return cell && cell->is == CELL_TEXT ? cell->text : "";
 }
 
-void metric_page_select(struct view *view, enum metric_page page, const struct result_table *t, int row)
+void metric_page_select(struct view *view, enum metric_page page, const struct result_table *t,
+                        int row)
 {
     uint32_t at = result_table_find_column(t, "thread");
     const struct table_cell *thread =
@@ -49,7 +51,7 @@ void metric_page_select(struct view *view, enum metric_page page, const struct r
     const char *meter = row >= 0 ? text_view_of(t, row, "meter") : "";
     if (*meter)
         metric_curve_choose(metric_page_curve_of(view, page), text_view_of(t, row, "program"),
-                        thread && thread->is == CELL_LINE ? thread->line : 0, meter);
+                            thread && thread->is == CELL_LINE ? thread->line : 0, meter);
 }
 
 void metric_page_on_notification(struct view *view, enum metric_page page, enum notification news)
@@ -57,7 +59,10 @@ void metric_page_on_notification(struct view *view, enum metric_page page, enum 
     metric_curve_on_notification(metric_page_curve_of(view, page), news);
 }
 
-void metric_page_clear(struct view *view, enum metric_page page) { metric_curve_clear(metric_page_curve_of(view, page)); }
+void metric_page_clear(struct view *view, enum metric_page page)
+{
+    metric_curve_clear(metric_page_curve_of(view, page));
+}
 
 static int metric_page_find_kind(const char *page)
 {
@@ -70,7 +75,8 @@ static int metric_page_find_kind(const char *page)
 bool metric_page_is_busy(struct view *view, const char *page)
 {
     int i = metric_page_find_kind(page);
-    return i < METRIC_PAGES && metric_curve_is_busy(metric_page_curve_of(view, (enum metric_page)i));
+    return i < METRIC_PAGES &&
+           metric_curve_is_busy(metric_page_curve_of(view, (enum metric_page)i));
 }
 
 void metric_page_print(struct view *view, const char *page, FILE *f)

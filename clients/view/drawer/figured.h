@@ -10,7 +10,8 @@ enum metric_page { METRIC_PAGE_MEMORY, METRIC_PAGE_USAGE, METRIC_PAGE_METRICS, M
 
 GtkWidget *metric_page_curve_above(struct view *view, enum metric_page page);
 /* By the row's program, thread and meter. */
-void metric_page_select(struct view *view, enum metric_page page, const struct result_table *table, int row);
+void metric_page_select(struct view *view, enum metric_page page, const struct result_table *table,
+                        int row);
 void metric_page_on_notification(struct view *view, enum metric_page page, enum notification news);
 void metric_page_clear(struct view *view, enum metric_page page);
 bool metric_page_is_busy(struct view *view, const char *page); /* is the page's curve asked for? */

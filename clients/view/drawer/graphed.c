@@ -35,7 +35,8 @@ static void lay_out(struct callgraph_view *g)
     gtk_drawing_area_set_content_height(GTK_DRAWING_AREA(g->area), (int)(height * SCALE));
 }
 
-static void callgraph_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void callgraph_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                                gpointer data)
 {
     struct callgraph_view *g = data;
     struct paint_theme theme = viewer_settings_theme(&g->view->viewer_settings);
@@ -119,7 +120,8 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
 {
     struct callgraph_view *g = data;
     (void)widget;
-    uint32_t node = keyboard || !g->graph ? CALL_GRAPH_DRAWING_NONE : call_graph_drawing_at(g->graph, x / SCALE, y / SCALE);
+    uint32_t node = keyboard || !g->graph ? CALL_GRAPH_DRAWING_NONE
+                                          : call_graph_drawing_at(g->graph, x / SCALE, y / SCALE);
     if (node >= g->calls.count)
         return FALSE;
     char *said = g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount);
@@ -172,7 +174,8 @@ static void callgraph_connect_area(struct callgraph_view *g)
     gtk_widget_set_vexpand(g->scrolled, TRUE);
 }
 
-struct callgraph_view *callgraph_view_new(struct view *view, void (*selected)(struct view *view, int row))
+struct callgraph_view *callgraph_view_new(struct view *view,
+                                          void (*selected)(struct view *view, int row))
 {
     struct callgraph_view *g = g_new0(struct callgraph_view, 1);
     g->view = view;
@@ -202,7 +205,8 @@ void callgraph_view_print(struct callgraph_view *g, FILE *f)
     }
 }
 
-const char *callgraph_view_write(struct callgraph_view *g, const struct document_options *options, const char *file)
+const char *callgraph_view_write(struct callgraph_view *g, const struct document_options *options,
+                                 const char *file)
 {
     return call_graph_drawing_write(&g->calls, options, file);
 }

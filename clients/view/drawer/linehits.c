@@ -36,7 +36,8 @@ void source_hits_free(struct source_hits *h)
 
 static bool is_wanted(const struct source_hits *h, const struct search_site *at)
 {
-    struct symbol_location site = symbolize_outer(h->view->server_link.sites, at->process, at->address);
+    struct symbol_location site =
+        symbolize_outer(h->view->server_link.sites, at->process, at->address);
     return site.line >= MIN(h->first, h->last) && site.line <= MAX(h->first, h->last) &&
            strcmp(site.path, h->path) == 0;
 }
@@ -69,7 +70,8 @@ static void source_hits_search_events(struct source_hits *h)
             r.sites[r.site_count++] = h->sites[i];
     if (r.site_count) {
         encode_search_request(&body, &r);
-        request_slot_send(&h->view->server_link, &h->searching, REQUEST_SEARCH, &body, source_hits_receive_hits, h);
+        request_slot_send(&h->view->server_link, &h->searching, REQUEST_SEARCH, &body,
+                          source_hits_receive_hits, h);
     }
     g_free(r.sites);
 }
@@ -105,7 +107,8 @@ void source_hits_mark(struct source_hits *h, const char *path, int first, int la
     h->first = first;
     h->last = last;
     if (!request_slot_is_running(&h->view->server_link, &h->listing))
-        request_slot_send(&h->view->server_link, &h->listing, REQUEST_SITES, NULL, source_hits_receive_sites, h);
+        request_slot_send(&h->view->server_link, &h->listing, REQUEST_SITES, NULL,
+                          source_hits_receive_sites, h);
 }
 
 void source_hits_clear(struct source_hits *h)
@@ -118,5 +121,6 @@ void source_hits_clear(struct source_hits *h)
 
 bool source_hits_are_busy(const struct source_hits *h)
 {
-    return request_slot_is_running(&h->view->server_link, &h->listing) || request_slot_is_running(&h->view->server_link, &h->searching);
+    return request_slot_is_running(&h->view->server_link, &h->listing) ||
+           request_slot_is_running(&h->view->server_link, &h->searching);
 }

@@ -4,7 +4,10 @@
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
 
-static GtkWidget *memory_tab_curve_widget(struct view *view) { return metric_page_curve_above(view, METRIC_PAGE_MEMORY); }
+static GtkWidget *memory_tab_curve_widget(struct view *view)
+{
+    return metric_page_curve_above(view, METRIC_PAGE_MEMORY);
+}
 
 static void memory_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
@@ -14,8 +17,14 @@ static void memory_tab_on_row_selected(struct view *view, const struct result_ta
         go_to_event(view, before, NO_POSITION);
 }
 
-static void memory_tab_on_notification(struct view *view, enum notification news) { metric_page_on_notification(view, METRIC_PAGE_MEMORY, news); }
-static void memory_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_MEMORY); }
+static void memory_tab_on_notification(struct view *view, enum notification news)
+{
+    metric_page_on_notification(view, METRIC_PAGE_MEMORY, news);
+}
+static void memory_tab_clear_curve(struct view *view)
+{
+    metric_page_clear(view, METRIC_PAGE_MEMORY);
+}
 
 const struct tab page_memory = {
     .name = "memory",

@@ -2,15 +2,24 @@
 #include "clients/view/drawer/figured.h"
 #include "clients/view/drawer/pages.h"
 
-static GtkWidget *metrics_tab_curve_widget(struct view *view) { return metric_page_curve_above(view, METRIC_PAGE_METRICS); }
+static GtkWidget *metrics_tab_curve_widget(struct view *view)
+{
+    return metric_page_curve_above(view, METRIC_PAGE_METRICS);
+}
 
 static void metrics_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     metric_page_select(view, METRIC_PAGE_METRICS, t, row);
 }
 
-static void metrics_tab_on_notification(struct view *view, enum notification news) { metric_page_on_notification(view, METRIC_PAGE_METRICS, news); }
-static void metrics_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_METRICS); }
+static void metrics_tab_on_notification(struct view *view, enum notification news)
+{
+    metric_page_on_notification(view, METRIC_PAGE_METRICS, news);
+}
+static void metrics_tab_clear_curve(struct view *view)
+{
+    metric_page_clear(view, METRIC_PAGE_METRICS);
+}
 
 const struct tab page_meters = {
     .name = "meters",

@@ -125,13 +125,13 @@ static void show_table(struct tab_instance *p);
 static const char *tab_message_for(const struct tab_instance *p)
 {
     const struct result_table *t = &p->tabled.table;
-    return t->problem                  ? t->problem
-           : t->row_count              ? NULL
-           : p->given_up               ? "The analysis was canceled."
-           : !p->view->server_link.has_run    ? "No run is open."
-           : !p->tabled.has_answer           ? "Looking at the run..."
+    return t->problem                          ? t->problem
+           : t->row_count                      ? NULL
+           : p->given_up                       ? "The analysis was canceled."
+           : !p->view->server_link.has_run     ? "No run is open."
+           : !p->tabled.has_answer             ? "Looking at the run..."
            : t->total && p->page->no_rows_text ? p->page->no_rows_text
-                                       : p->page->empty_text;
+                                               : p->page->empty_text;
 }
 
 static void tab_show_message(struct tab_instance *p)
@@ -321,22 +321,28 @@ void tab_filter(struct tab_instance *p)
 
 bool tab_is_shown(const struct tab_instance *p) { return p->seen; }
 
-bool tab_has_rows(const struct tab_instance *p) { return p->tabled.has_answer && tab_table(p)->row_count; }
+bool tab_has_rows(const struct tab_instance *p)
+{
+    return p->tabled.has_answer && tab_table(p)->row_count;
+}
 
 /* ---- as a picture ---- */
 
-static struct document_options options_for(struct tab_instance *p, const char *file, const char *title)
+static struct document_options options_for(struct tab_instance *p, const char *file,
+                                           const char *title)
 {
     struct document_options o = {.title = title,
-                             .format = g_str_has_suffix(file, ".svg")   ? DOCUMENT_SVG
-                                       : g_str_has_suffix(file, ".png") ? DOCUMENT_PNG
-                                                                        : DOCUMENT_PDF,
-                             .date = (time_t)(view_metadata(p->view)->run.wall_ns / 1000000000u)};
+                                 .format = g_str_has_suffix(file, ".svg")   ? DOCUMENT_SVG
+                                           : g_str_has_suffix(file, ".png") ? DOCUMENT_PNG
+                                                                            : DOCUMENT_PDF,
+                                 .date =
+                                     (time_t)(view_metadata(p->view)->run.wall_ns / 1000000000u)};
     o.theme.grey = p->view->viewer_settings.look.grey;
     return o;
 }
 
-static const char *save_table(struct tab_instance *p, const struct document_options *o, const char *file)
+static const char *save_table(struct tab_instance *p, const struct document_options *o,
+                              const char *file)
 {
     struct table_names names = {view_metadata(p->view), p->view->server_link.sites};
     uint32_t count, *columns = result_table_choose_columns(tab_table(p), NULL, &count, NULL);
@@ -378,7 +384,8 @@ void tab_notify(struct tab_instance *p, enum notification news, bool seen)
         p->page->on_notification(p->view, news);
     if (news == NOTIFY_DIAGRAM && p->tabled.has_answer)
         grid_refresh(p->grid);
-    if ((news == NOTIFY_DIAGRAM || news == NOTIFY_TAB_SHOWN || news == NOTIFY_SETTINGS || is_another(p)) &&
+    if ((news == NOTIFY_DIAGRAM || news == NOTIFY_TAB_SHOWN || news == NOTIFY_SETTINGS ||
+         is_another(p)) &&
         p->page->replacement)
         tab_show_message(p);
 }
@@ -428,7 +435,10 @@ const char *tab_message(const struct tab_instance *p)
     return said ? gtk_label_get_text(GTK_LABEL(p->said)) : NULL;
 }
 
-bool tab_is_busy(const struct tab_instance *p) { return table_model_is_running(&p->tabled) || (p->soon && p->stale); }
+bool tab_is_busy(const struct tab_instance *p)
+{
+    return table_model_is_running(&p->tabled) || (p->soon && p->stale);
+}
 
 /* ---- making it ---- */
 
@@ -471,10 +481,11 @@ static GtkWidget *label_new(bool dim)
 struct tab_instance *tab_new(struct view *view, const struct tab *page)
 {
     struct tab_instance *p = g_new0(struct tab_instance, 1);
-    *p = (struct tab_instance){.view = view,
-                        .page = page,
-                        .stale = true,
-                        .tabled = {.link = &view->server_link, .on_table = tab_on_table, .user = p}};
+    *p = (struct tab_instance){
+        .view = view,
+        .page = page,
+        .stale = true,
+        .tabled = {.link = &view->server_link, .on_table = tab_on_table, .user = p}};
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     p->stack = gtk_stack_new();
     p->said = label_new(false);

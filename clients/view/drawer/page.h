@@ -30,7 +30,8 @@ struct tab {
     void (*pointed)(struct view *view); /* Ctrl and a click on the selected row; or NULL */
     /* What is shown instead of the table, now; NULL, or returns NULL: the table. */
     GtkWidget *(*replacement)(struct view *view);
-    void (*on_notification)(struct view *view, enum notification news); /* while it is looked at; or NULL */
+    void (*on_notification)(struct view *view,
+                            enum notification news); /* while it is looked at; or NULL */
     void (*clear)(struct view *view); /* another run; or NULL */
     /* Each of these may be NULL. */
     void (*on_created)(struct view *view, struct tab_instance *paged); /* once */
@@ -56,7 +57,8 @@ const struct tab *tab_definition(const struct tab_instance *paged);
 void tab_notify(struct tab_instance *paged, enum notification news, bool seen);
 void tab_clear(struct tab_instance *paged); /* another run */
 void tab_focus(struct tab_instance *paged);
-const char *tab_message(const struct tab_instance *paged); /* instead of rows; NULL: rows are shown */
+const char *
+tab_message(const struct tab_instance *paged); /* instead of rows; NULL: rows are shown */
 bool tab_is_busy(const struct tab_instance *paged); /* is its table asked for, or about to be? */
 void tab_request(struct tab_instance *paged); /* its question is another one */
 void tab_filter(struct tab_instance *paged); /* it keeps other rows */

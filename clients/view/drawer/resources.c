@@ -2,14 +2,20 @@
 #include "clients/view/drawer/figured.h"
 #include "clients/view/drawer/pages.h"
 
-static GtkWidget *usage_tab_curve_widget(struct view *view) { return metric_page_curve_above(view, METRIC_PAGE_USAGE); }
+static GtkWidget *usage_tab_curve_widget(struct view *view)
+{
+    return metric_page_curve_above(view, METRIC_PAGE_USAGE);
+}
 
 static void usage_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     metric_page_select(view, METRIC_PAGE_USAGE, t, row);
 }
 
-static void usage_tab_on_notification(struct view *view, enum notification news) { metric_page_on_notification(view, METRIC_PAGE_USAGE, news); }
+static void usage_tab_on_notification(struct view *view, enum notification news)
+{
+    metric_page_on_notification(view, METRIC_PAGE_USAGE, news);
+}
 static void usage_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_USAGE); }
 
 const struct tab page_resources = {

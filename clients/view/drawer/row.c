@@ -13,8 +13,8 @@ static void drawer_row_finalize(GObject *object)
 static void drawer_row_class_init(DrawerRowClass *class)
 {
     G_OBJECT_CLASS(class)->finalize = drawer_row_finalize;
-    grid_row_changed_signal = g_signal_new("changed", DRAWER_TYPE_ROW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                           G_TYPE_NONE, 0);
+    grid_row_changed_signal = g_signal_new("changed", DRAWER_TYPE_ROW, G_SIGNAL_RUN_LAST, 0, NULL,
+                                           NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void drawer_row_init(DrawerRow *row) { (void)row; }

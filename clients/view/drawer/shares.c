@@ -33,11 +33,12 @@ static int row_at(const struct state_bands *lives, int n)
 }
 
 /* What a pixel shows, by state. */
-static void overview_states_states_at(const struct state_bands *lives, const struct state_bands *seen, uint32_t row,
-                      uint32_t pixel, float *shares)
+static void overview_states_states_at(const struct state_bands *lives,
+                                      const struct state_bands *seen, uint32_t row, uint32_t pixel,
+                                      float *shares)
 {
     static const uint8_t states[BAND_LIVINGS] = {
-        [BAND_LIVING_START] = INTERVAL_CREATED,       [BAND_LIVING_READY] = INTERVAL_RUNNABLE,
+        [BAND_LIVING_START] = INTERVAL_CREATED,     [BAND_LIVING_READY] = INTERVAL_RUNNABLE,
         [BAND_LIVING_RUNNING] = INTERVAL_RUNNING,   [BAND_LIVING_MEETING] = INTERVAL_BLOCKED,
         [BAND_LIVING_EXCLUSION] = INTERVAL_BLOCKED, [BAND_LIVING_TIMER] = INTERVAL_BLOCKED,
         [BAND_LIVING_UNKNOWN] = INTERVAL_BLOCKED,   [BAND_LIVING_TERMINATE] = INTERVAL_EXITED,
@@ -78,8 +79,9 @@ static void draw_row(struct view *view, cairo_t *cr, const struct state_bands *l
         for (end = i + 1; end < s->pixels && state_interval_same_pixels(all, (int)i, (int)end);)
             end++;
         double x = round(names + i * wide);
-        state_interval_paint_shares(cr, all + (size_t)i * INTERVAL_STATES, x, y + (ROW_PX - BAND_PX) / 2.0,
-                     round(names + end * wide) - x, BAND_PX, view->viewer_settings.look.grey);
+        state_interval_paint_shares(cr, all + (size_t)i * INTERVAL_STATES, x,
+                                    y + (ROW_PX - BAND_PX) / 2.0, round(names + end * wide) - x,
+                                    BAND_PX, view->viewer_settings.look.grey);
     }
     g_free(all);
 }
@@ -137,7 +139,8 @@ void overview_states_draw(struct view *view, cairo_t *cr, int width)
     cairo_fill(cr);
 }
 
-static void overview_states_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void overview_states_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                                      gpointer data)
 {
     (void)area;
     letters_scale(data, cr, &width, &height);
@@ -153,7 +156,8 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     const struct state_bands *lives = measured_states_of(view), *s = &view->overview.strip;
     double unit = view->viewport.unit_px;
     int row = lives && !keyboard ? row_at(lives, (int)(y / unit) / ROW_PX - 1) : -1;
-    double at = (x / unit - viewport_names_px(&view->viewport)) / overview_width_px(view) * s->pixels;
+    double at =
+        (x / unit - viewport_names_px(&view->viewport)) / overview_width_px(view) * s->pixels;
     float shares[INTERVAL_STATES];
     (void)widget;
     if (row < 0 || at < 0 || at >= s->pixels)
@@ -219,8 +223,9 @@ void overview_states_on_notification(struct view *view, enum notification news)
 {
     const struct state_bands *lives = measured_states_of(view);
     int n = 0;
-    if (!overview_states_are_shown(view) || (news != NOTIFY_VISIBLE_PART && news != NOTIFY_DIAGRAM && news != NOTIFY_LOOK &&
-                                 news != NOTIFY_SETTINGS && news != NOTIFY_TAB_SHOWN))
+    if (!overview_states_are_shown(view) ||
+        (news != NOTIFY_VISIBLE_PART && news != NOTIFY_DIAGRAM && news != NOTIFY_LOOK &&
+         news != NOTIFY_SETTINGS && news != NOTIFY_TAB_SHOWN))
         return;
     GtkWidget *area = g_object_get_data(G_OBJECT(overview_states_widget(view)), "area");
     for (uint32_t row = 0; lives && row < lives->row_count; row++)
@@ -242,7 +247,8 @@ void overview_states_print(struct view *view, FILE *f)
             for (unsigned k = 0; k < INTERVAL_STATES; k++)
                 sums[k] += (double)shares[k];
         }
-        fprintf(f, "row %u %s", lives->rows[row], metadata_label(view_metadata(view), lives->rows[row]));
+        fprintf(f, "row %u %s", lives->rows[row],
+                metadata_label(view_metadata(view), lives->rows[row]));
         for (unsigned k = 0; k < INTERVAL_STATES; k++)
             fprintf(f, " %s %.1f", state_interval_state_name(k), sums[k]);
         fprintf(f, "\n");

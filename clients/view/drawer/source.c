@@ -49,7 +49,8 @@ static const struct line_costs_file *file_of(const struct source_tab *s)
 
 static void source_tab_show_file_state(struct source_tab *s)
 {
-    source_header_show_file_state(&s->head, file_of(s), &s->written, (int64_t)view_metadata(s->view)->run.wall_ns);
+    source_header_show_file_state(&s->head, file_of(s), &s->written,
+                                  (int64_t)view_metadata(s->view)->run.wall_ns);
 }
 
 /* ---- showing ---- */
@@ -110,7 +111,8 @@ static void source_tab_reveal_wanted(struct source_tab *s)
     struct table_place at = s->wanted;
     if (!at.address || !s->costs.file_count)
         return;
-    struct symbol_location site = symbolize_outer(s->view->server_link.sites, at.process, at.address);
+    struct symbol_location site =
+        symbolize_outer(s->view->server_link.sites, at.process, at.address);
     char *path = g_strdup(site.path);
     int number = site.line;
     bool several;
@@ -200,7 +202,8 @@ static void on_pointed(void *user, int row)
         go_to_event(s->view, at, NO_POSITION);
 }
 
-static const struct grid_callbacks source_tab_grid_callbacks = {on_selected, on_activated, on_pointed};
+static const struct grid_callbacks source_tab_grid_callbacks = {on_selected, on_activated,
+                                                                on_pointed};
 
 static void on_file(void *user, uint32_t at)
 {
@@ -302,8 +305,8 @@ static bool source_tab_print_lines(struct view *view, FILE *f)
     return true;
 }
 
-static bool source_tab_write_file(struct view *view, const struct document_options *options, const char *file,
-                 const char **why)
+static bool source_tab_write_file(struct view *view, const struct document_options *options,
+                                  const char *file, const char **why)
 {
     struct source_tab *s = source_tab_state(view);
     struct table_names names = {view_metadata(view), view->server_link.sites};
@@ -355,7 +358,8 @@ static GtkWidget *source_tab_create(struct view *view)
     s->grid = grid_new(view, "Source", source_rows_columns, &source_tab_grid_callbacks, s);
     grid_style(s->grid, source_rows_styles);
     s->box = g_object_ref_sink(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
-    s->head = (struct source_header){.chosen = on_file, .sought = on_find, .left = on_left, .user = s};
+    s->head =
+        (struct source_header){.chosen = on_file, .sought = on_find, .left = on_left, .user = s};
     source_header_build(&s->head);
     gtk_box_append(GTK_BOX(s->box), s->head.box);
     gtk_box_append(GTK_BOX(s->box), grid_widget(s->grid));

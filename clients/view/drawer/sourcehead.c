@@ -12,7 +12,7 @@ void source_header_show_message(struct source_header *h, const char *text)
 }
 
 void source_header_show_file_state(struct source_header *h, const struct line_costs_file *file,
-                      const struct source_file_text *written, int64_t began_ns)
+                                   const struct source_file_text *written, int64_t began_ns)
 {
     char *text = NULL;
     if (file && !*file->path)
@@ -28,7 +28,8 @@ void source_header_show_file_state(struct source_header *h, const struct line_co
 static char *name_of(const struct line_costs *costs, const struct line_costs_file *file)
 {
     char *path = annotated_source_path(line_costs_path(file)), *base = g_path_get_basename(path);
-    char *name = g_strdup_printf("%s — %.1f %%", base, 100 * line_costs_share(costs, &file->figures));
+    char *name =
+        g_strdup_printf("%s — %.1f %%", base, 100 * line_costs_share(costs, &file->figures));
     g_free(base);
     free(path);
     return name;

@@ -21,10 +21,11 @@ struct source_header {
 /* With the callbacks and the user set. */
 void source_header_build(struct source_header *head);
 /* "worker.c — 41.2 %": what weighs most stands first; at: the chosen one. */
-void source_header_show_files(struct source_header *head, const struct line_costs *costs, uint32_t at);
+void source_header_show_files(struct source_header *head, const struct line_costs *costs,
+                              uint32_t at);
 void source_header_show_message(struct source_header *head, const char *text);
 /* The same, of the file itself: that it is gone, or another one by now. */
 void source_header_show_file_state(struct source_header *head, const struct line_costs_file *file,
-                      const struct source_file_text *written, int64_t began_ns);
+                                   const struct source_file_text *written, int64_t began_ns);
 
 #endif

@@ -66,19 +66,19 @@ const struct grid_column source_rows_columns[] = {
     {"path_ns", NULL, NULL}, {"total_ns", NULL, NULL}, {"calls", NULL, NULL},
     {"share", NULL, NULL},   {"ran_ns", NULL, NULL},   {0}};
 const unsigned source_rows_styles[] = {GRID_BAR,
-                                      GRID_BLANK | GRID_SHADED,
-                                      GRID_BLANK | GRID_CODE,
-                                      GRID_BLANK,
-                                      GRID_BLANK,
-                                      GRID_BLANK,
-                                      GRID_BLANK,
-                                      GRID_BLANK,
-                                      GRID_BLANK,
-                                      GRID_BLANK,
-                                      GRID_BLANK};
+                                       GRID_BLANK | GRID_SHADED,
+                                       GRID_BLANK | GRID_CODE,
+                                       GRID_BLANK,
+                                       GRID_BLANK,
+                                       GRID_BLANK,
+                                       GRID_BLANK,
+                                       GRID_BLANK,
+                                       GRID_BLANK,
+                                       GRID_BLANK,
+                                       GRID_BLANK};
 
 const char *source_rows_write(const struct result_table *t, const struct table_names *names,
-                             const struct document_options *options, const char *file)
+                              const struct document_options *options, const char *file)
 {
     struct text_table sheet = {0};
     annotated_words_write(&sheet, names, t);

@@ -17,6 +17,6 @@ int source_rows_find_heaviest(const struct result_table *table);
 int source_rows_find_text(const struct result_table *table, uint32_t from, const char *text);
 /* As poet source writes it; NULL, or what went wrong. */
 const char *source_rows_write(const struct result_table *table, const struct table_names *names,
-                             const struct document_options *options, const char *file);
+                              const struct document_options *options, const char *file);
 
 #endif

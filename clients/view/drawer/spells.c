@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)INTERVAL_UNKNOWN == (int)CHART_UNKNOWN && (int)INTERVAL_STATES == (int)CHART_STATES,
+_Static_assert((int)INTERVAL_UNKNOWN == (int)CHART_UNKNOWN &&
+                   (int)INTERVAL_STATES == (int)CHART_STATES,
                "states of charts");
 
 const char *state_interval_state_name(unsigned state)
@@ -28,7 +29,8 @@ static unsigned state_of(const char *word)
 /* The columns of the table, in their order; others may come behind them. */
 enum state_interval_column { THREAD, STATE, FROM, TOOK, SO_FAR, WHERE, FOR, COLUMNS };
 
-bool state_interval_read_row(const struct result_table *t, uint32_t row, struct state_interval *spell)
+bool state_interval_read_row(const struct result_table *t, uint32_t row,
+                             struct state_interval *spell)
 {
     if (t->column_count < COLUMNS || row >= t->row_count)
         return false;
@@ -37,11 +39,11 @@ bool state_interval_read_row(const struct result_table *t, uint32_t row, struct 
         c[TOOK].is != CELL_NUMBER)
         return false;
     *spell = (struct state_interval){.line = c[THREAD].line,
-                                .object = c[FOR].is == CELL_LINE ? c[FOR].line : 0,
-                                .state = state_of(c[STATE].text),
-                                .from_ns = c[FROM].number,
-                                .took_ns = c[TOOK].number,
-                                .event = t->rows[row].event};
+                                     .object = c[FOR].is == CELL_LINE ? c[FOR].line : 0,
+                                     .state = state_of(c[STATE].text),
+                                     .from_ns = c[FROM].number,
+                                     .took_ns = c[TOOK].number,
+                                     .event = t->rows[row].event};
     uint32_t doubt = t->column_count > COLUMNS ? COLUMNS : FOR;
     if (c[doubt].is == CELL_TEXT)
         spell->uncertain_because = c[doubt].text;
@@ -89,16 +91,16 @@ bool state_interval_same_pixels(const float *shares, int one, int other)
                   INTERVAL_STATES * sizeof *shares) == 0;
 }
 
-static void state_interval_fill_state(cairo_t *cr, unsigned state, double x, double y, double wide, double high,
-                 bool grey)
+static void state_interval_fill_state(cairo_t *cr, unsigned state, double x, double y, double wide,
+                                      double high, bool grey)
 {
     cairo_rectangle(cr, x, y, wide, high);
     style_fill(cr, state, grey, (cairo_rectangle_t){x, y, wide, high});
 }
 
 /* What is there at all is seen: at least a hair of it. */
-void state_interval_paint_shares(cairo_t *cr, const float *shares, double x, double y, double wide, double high,
-                  bool grey)
+void state_interval_paint_shares(cairo_t *cr, const float *shares, double x, double y, double wide,
+                                 double high, bool grey)
 {
     float seen[INTERVAL_STATES];
     memcpy(seen, shares, sizeof seen);

@@ -7,9 +7,9 @@
 /* It stays in its place, but for the table. */
 static GtkWidget *states_tab_replacement_widget(struct view *view)
 {
-    return overview_states_are_shown(view)  ? overview_states_widget(view)
-           : band_rows_are_shown(view) ? band_rows_widget(view)
-                                : NULL;
+    return overview_states_are_shown(view) ? overview_states_widget(view)
+           : band_rows_are_shown(view)     ? band_rows_widget(view)
+                                           : NULL;
 }
 
 static void states_tab_on_notification(struct view *view, enum notification news)

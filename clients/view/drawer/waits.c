@@ -44,8 +44,9 @@ static bool is_kind(struct view *view, const struct table_cell *cell, const char
 static void waits_tab_mark_waits(struct view *view, struct waits_tab *s)
 {
     const struct result_table *t = &s->waits.table;
-    uint32_t where = result_table_find_column(t, "where"), type = result_table_find_column(t, "type"),
-             what = result_table_find_column(t, "for"), until = result_table_find_column(t, "until"), n = t->column_count;
+    uint32_t where = result_table_find_column(t, "where"),
+             type = result_table_find_column(t, "type"), what = result_table_find_column(t, "for"),
+             until = result_table_find_column(t, "until"), n = t->column_count;
     s->wanted = false;
     if (where == n || type == n || what == n || until == n)
         return;
@@ -91,8 +92,9 @@ static char *text_view_of(const struct table_cell *cell)
 static void waits_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     struct waits_tab *s = waits_tab_state(view);
-    uint32_t where = result_table_find_column(t, "where"), type = result_table_find_column(t, "type"),
-             what = result_table_find_column(t, "for"), n = t->column_count;
+    uint32_t where = result_table_find_column(t, "where"),
+             type = result_table_find_column(t, "type"), what = result_table_find_column(t, "for"),
+             n = t->column_count;
     s->wanted = false;
     if (row < 0 || where == n || type == n || what == n)
         return;
@@ -143,7 +145,8 @@ static GtkWidget *waits_tab_create_cause_box(struct view *view)
 {
     struct waits_tab *s = g_new0(struct waits_tab, 1);
     s->view = view;
-    s->waits = (struct table_model){.link = &view->server_link, .on_table = waits_tab_on_table, .user = s};
+    s->waits =
+        (struct table_model){.link = &view->server_link, .on_table = waits_tab_on_table, .user = s};
     s->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     s->label = gtk_label_new("");
     s->button = gtk_button_new_with_label("To its cause");
@@ -165,15 +168,16 @@ static GtkWidget *waits_tab_create_cause_box(struct view *view)
     return s->box;
 }
 
-static const struct grid_column waits_tab_shown_columns[] = {{"waited_ns", "charge_ns", "waited, charged ms"},
-                                             {"share", NULL, NULL},
-                                             {"waits", NULL, NULL},
-                                             {"where", "step", "where, and what was done"},
-                                             {"type", "direct", "what"},
-                                             {"for", "thread", "for, by"},
-                                             {"kind", NULL, NULL},
-                                             {"released_by", NULL, NULL},
-                                             {0}};
+static const struct grid_column waits_tab_shown_columns[] = {
+    {"waited_ns", "charge_ns", "waited, charged ms"},
+    {"share", NULL, NULL},
+    {"waits", NULL, NULL},
+    {"where", "step", "where, and what was done"},
+    {"type", "direct", "what"},
+    {"for", "thread", "for, by"},
+    {"kind", NULL, NULL},
+    {"released_by", NULL, NULL},
+    {0}};
 
 const struct tab page_waits = {
     .name = "waits",

@@ -49,11 +49,12 @@ void code_panel_append_source(GString *s, const struct symbol_location *site)
 
 void code_panel_open_editor(struct view *view)
 {
-    const struct event_info *e = scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
+    const struct event_info *e =
+        scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
     if (!e || !e->site) {
         status_line_show(&view->status_line, view->viewport.place.selected.line
-                                      ? "The selected event has no call site"
-                                      : "Select an event first");
+                                                 ? "The selected event has no call site"
+                                                 : "Select an event first");
         return;
     }
     struct symbol_location site = symbolize(view->server_link.sites, e->process, e->site);

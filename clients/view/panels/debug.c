@@ -43,9 +43,9 @@ static char **find_terminal(struct view *view, const char *trace, const char *ev
         status_line_show(&view->status_line, "$TERMINAL: %s: there is no such program", named);
     else
         status_line_show(&view->status_line,
-                   "There is no x-terminal-emulator: set $TERMINAL, or say in a terminal: "
-                   "poet debug %s %s",
-                   trace, event);
+                         "There is no x-terminal-emulator: set $TERMINAL, or say in a terminal: "
+                         "poet debug %s %s",
+                         trace, event);
     return NULL;
 }
 
@@ -102,7 +102,8 @@ static void debug_panel_toggle_at(struct view *view, const char *what)
     if (!breakpoint_file_toggle(trace, what, &set, &error))
         status_line_show(&view->status_line, "%s", error.text);
     else
-        status_line_show(&view->status_line, set ? "Breakpoint: %s" : "No breakpoint any more: %s", what);
+        status_line_show(&view->status_line, set ? "Breakpoint: %s" : "No breakpoint any more: %s",
+                         what);
     breakpoint_marks_read(view);
     g_free(trace);
 }
@@ -120,7 +121,8 @@ void debug_panel_toggle_place(struct view *view)
 {
     if (!any_selected(view))
         return;
-    const struct event_info *e = scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
+    const struct event_info *e =
+        scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
     if (!e || !e->site || !e->thread) {
         status_line_show(&view->status_line, "The selected event has no call site");
         return;

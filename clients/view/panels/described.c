@@ -90,7 +90,8 @@ static void add_calls(struct event_details *d, const struct event_info *e)
 #define REFS_SAID 20u
 
 /* Lines that only collect what comes before are nothing to people. */
-static void add_refs(struct event_details *d, const char *name, const struct event_id *refs, uint32_t count)
+static void add_refs(struct event_details *d, const char *name, const struct event_id *refs,
+                     uint32_t count)
 {
     GString *s = g_string_new(NULL);
     uint32_t said = 0, seen = 0;
@@ -130,7 +131,8 @@ static void describe_head(struct event_details *d, const struct event_info *e)
         g_string_append_printf(s, " %s", metadata_label(book, what));
     if (e->unheard && look && look->unheard)
         g_string_append_printf(s, ", %s", look->unheard);
-    char *time = event_details_duration_text(e->time_ns), *what_markup = g_markup_escape_text(s->str, -1);
+    char *time = event_details_duration_text(e->time_ns),
+         *what_markup = g_markup_escape_text(s->str, -1);
     GString *markup = g_string_new(NULL);
     g_string_append_printf(markup, "<b>%s", what_markup);
     if (e->site) {
@@ -152,7 +154,8 @@ static void describe_times(struct event_details *d, const struct event_info *e)
     add_field(d, "Time", exact);
     if (e->waited_ns > 0) {
         char *waited = event_details_duration_text(e->waited_ns);
-        char *who = g_strdup_printf("%s, by %s", waited, metadata_label(view_metadata(d->view), e->thread));
+        char *who =
+            g_strdup_printf("%s, by %s", waited, metadata_label(view_metadata(d->view), e->thread));
         const char *why = wait_cause_sentence(d->view, &e->at);
         add_field(d, "Waited", who);
         if (why)

@@ -80,10 +80,11 @@ bool event_rows_are_complete(const PoetRows *rows)
     return true;
 }
 
-int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b, enum event_row_cell cell)
+int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b,
+                       enum event_row_cell cell)
 {
     const struct event_row_entry *x = g_hash_table_lookup(rows->entries, &a->position),
-                       *y = g_hash_table_lookup(rows->entries, &b->position);
+                                 *y = g_hash_table_lookup(rows->entries, &b->position);
     int order = 0;
     if (x && y && cell == CELL_TIME)
         order = x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;

@@ -41,6 +41,7 @@ struct _PoetRows {
 bool event_rows_are_complete(const PoetRows *rows);
 uint64_t event_rows_position(const PoetRows *rows, guint index); /* as the model counts */
 /* Of two rows, by a column; in the order of the recording, where that is the same. */
-int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b, enum event_row_cell cell);
+int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b,
+                       enum event_row_cell cell);
 
 #endif

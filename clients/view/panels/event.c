@@ -41,7 +41,8 @@ static GtkWidget *new_label(struct view *view);
 
 /* ---- is there anything to go to? ---- */
 
-static void event_panel_on_neighbor(struct event_panel *state, int button, const struct response_chunk *answer)
+static void event_panel_on_neighbor(struct event_panel *state, int button,
+                                    const struct response_chunk *answer)
 {
     struct search_result found;
     if (answer->part != RESPONSE_FOUND)
@@ -61,13 +62,14 @@ static void event_panel_on_effect(void *state, const struct response_chunk *answ
     event_panel_on_neighbor(state, EFFECT, answer);
 }
 
-static void event_panel_request_neighbor(struct view *view, struct event_panel *state, int button, enum neighbor_step step,
-                     source_take *take)
+static void event_panel_request_neighbor(struct view *view, struct event_panel *state, int button,
+                                         enum neighbor_step step, source_take *take)
 {
     struct encoder body = {0};
     encode_event_id(&body, view->viewport.place.selected);
     encode_u8(&body, (uint8_t)step);
-    request_slot_send(&view->server_link, &state->asked[button], REQUEST_NEIGHBOR, &body, take, state);
+    request_slot_send(&view->server_link, &state->asked[button], REQUEST_NEIGHBOR, &body, take,
+                      state);
 }
 
 static void update_buttons(struct view *view, struct event_panel *state, const struct event_info *e)
@@ -187,7 +189,8 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     if (second.line) { /* look at it, but go on asking */
         view->viewport.place.selected = selected;
         view->viewport.place.second = second;
-        selection_relations_request(&view->selection_relations, view->viewport.place.selected, view->viewport.place.second);
+        selection_relations_request(&view->selection_relations, view->viewport.place.selected,
+                                    view->viewport.place.second);
         refresh_later(view);
     }
     return TRUE;
@@ -306,4 +309,5 @@ static void event_panel_clear_details(struct view *view)
     event_details_clear(&state->is);
 }
 
-const struct panel panel_event = {"event", "Event", event_panel_create, event_panel_on_notification, event_panel_clear_details};
+const struct panel panel_event = {"event", "Event", event_panel_create, event_panel_on_notification,
+                                  event_panel_clear_details};

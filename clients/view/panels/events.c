@@ -70,7 +70,8 @@ static void event_list_fetch_page(PoetRows *rows, uint64_t position)
     struct encoder body = {0};
     encode_u64(&body, from);
     encode_u32(&body, rows->hits ? 1 : PAGE);
-    uint32_t id = server_link_request(&rows->view->server_link, REQUEST_LOG_RANGE, &body, event_list_receive_page, rows->events);
+    uint32_t id = server_link_request(&rows->view->server_link, REQUEST_LOG_RANGE, &body,
+                                      event_list_receive_page, rows->events);
     g_hash_table_insert(rows->listing, GUINT_TO_POINTER(id), g_memdup2(&from, sizeof from));
 }
 
@@ -92,7 +93,8 @@ static void on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpoint
     PoetRow *row = gtk_list_item_get_item(item);
     GtkWidget *label = gtk_list_item_get_child(item);
     struct label_position place = {
-        row->position, (enum event_row_cell)GPOINTER_TO_INT(g_object_get_data(G_OBJECT(factory), "cell"))};
+        row->position,
+        (enum event_row_cell)GPOINTER_TO_INT(g_object_get_data(G_OBJECT(factory), "cell"))};
     g_object_set_data_full(G_OBJECT(label), "place", g_memdup2(&place, sizeof place), g_free);
     g_ptr_array_add(events->labels, label);
     show_entry(POET_ROWS(events->model), label);
@@ -127,7 +129,8 @@ static void on_sorter(GtkSorter *sorter, GtkSorterChange change, gpointer data)
 /* data: the column, which knows the rest. */
 static int event_list_compare_rows(gconstpointer a, gconstpointer b, gpointer data)
 {
-    enum event_row_cell cell = (enum event_row_cell)GPOINTER_TO_INT(g_object_get_data(data, "cell"));
+    enum event_row_cell cell =
+        (enum event_row_cell)GPOINTER_TO_INT(g_object_get_data(data, "cell"));
     return event_rows_compare(g_object_get_data(data, "rows"), a, b, cell);
 }
 
@@ -211,7 +214,8 @@ void event_list_update_count(struct event_list *events)
     PoetRows *rows = POET_ROWS(events->model);
     const struct viewer_search *finder = &events->view->search;
     bool hits = search_is_active(finder);
-    guint count = hits ? finder->hit_count : (guint)MIN(events->view->server_link.count, G_MAXUINT / 2);
+    guint count =
+        hits ? finder->hit_count : (guint)MIN(events->view->server_link.count, G_MAXUINT / 2);
     if (hits == rows->hits && count == rows->count && (!hits || !count))
         return;
     if (!gtk_widget_get_mapped(events->list) && !hits && rows->count && !rows->hits)

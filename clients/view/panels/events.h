@@ -11,7 +11,8 @@ struct event_list;
 
 /* *widget: to be shown.  Lives as long as the window. */
 struct event_list *event_list_new(struct view *view, GtkWidget **widget);
-void event_list_update_count(struct event_list *events); /* the log has grown, or there are other hits */
+void event_list_update_count(
+    struct event_list *events); /* the log has grown, or there are other hits */
 void event_list_show(struct event_list *events, uint64_t position); /* selects that row */
 void event_list_select(struct event_list *events); /* the selected event, in the list */
 void event_list_clear(struct event_list *events); /* another run */

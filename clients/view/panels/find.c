@@ -20,12 +20,16 @@ struct search_panel {
     uint64_t origin; /* position in the log that the search begins from */
 };
 
-static struct search_panel *search_panel_state(const struct view *view) { return panel_state(view, &panel_find); }
+static struct search_panel *search_panel_state(const struct view *view)
+{
+    return panel_state(view, &panel_find);
+}
 
 /* Position of the selected event, if it is here, else of the first that is seen. */
 static uint64_t search_panel_start_position(const struct view *view)
 {
-    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
+    const struct scene_mark *m =
+        scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
     uint64_t first, last;
     if (m && m->event->position != NO_POSITION)
         return m->event->position;
@@ -51,12 +55,13 @@ void search_panel_text(struct view *view, const char *text)
 
 void search_panel_site(struct view *view)
 {
-    const struct event_info *e = scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
+    const struct event_info *e =
+        scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
     const char *place =
         e && e->site ? symbolize(view->server_link.sites, e->process, e->site).place : NULL;
     if (!place || !*place) {
         status_line_show(&view->status_line,
-                   e ? "The selected event has no call site" : "Select an event first");
+                         e ? "The selected event has no call site" : "Select an event first");
         return;
     }
     char *text = g_strdup(place);
@@ -82,7 +87,8 @@ void search_panel_leave(struct view *view)
 }
 
 /* The hit is selected, in the picture and in the list. */
-static void search_panel_go_to_hit(struct view *view, struct event_id at, uint64_t position, uint32_t index)
+static void search_panel_go_to_hit(struct view *view, struct event_id at, uint64_t position,
+                                   uint32_t index)
 {
     const struct viewer_search *finder = &view->search;
     go_to_event(view, at, position);
@@ -98,15 +104,18 @@ void search_panel_next(struct view *view, int step)
 {
     const struct viewer_search *finder = &view->search;
     if (!finder->hit_count) {
-        if (!search_is_active(finder) && *gtk_editable_get_text(GTK_EDITABLE(search_panel_state(view)->entry)))
+        if (!search_is_active(finder) &&
+            *gtk_editable_get_text(GTK_EDITABLE(search_panel_state(view)->entry)))
             search_panel_start_search(view); /* again, what Escape has put away */
         else
             search_panel_focus(view);
         return;
     }
-    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
+    const struct scene_mark *m =
+        scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
     bool at_one = m && m->event->position != NO_POSITION;
-    uint32_t i = search_hit_from(finder, search_panel_start_position(view) + (at_one && step > 0), step);
+    uint32_t i =
+        search_hit_from(finder, search_panel_start_position(view) + (at_one && step > 0), step);
     search_panel_go_to_hit(view, finder->by_position[i], finder->positions[i], i);
 }
 
@@ -121,7 +130,8 @@ static void go_first(struct view *view)
         search_panel_go_to_hit(view, finder->by_position[0], finder->positions[0], 0);
     else
         search_panel_go_to_hit(view, finder->near, finder->near_position,
-           finder->hit_count ? search_hit_from(finder, finder->near_position, 0) : 0);
+                               finder->hit_count ? search_hit_from(finder, finder->near_position, 0)
+                                                 : 0);
 }
 
 /* ---- news ---- */
@@ -205,8 +215,8 @@ static GtkWidget *new_entry(struct view *view, struct search_panel *f)
     gtk_widget_set_hexpand(f->where, TRUE);
     gtk_box_append(GTK_BOX(row), f->where);
     gtk_box_append(GTK_BOX(row), f->expression);
-    gtk_box_append(GTK_BOX(row),
-                   icon_button_new("go-up-symbolic", "win.find-previous", "The hit before (Shift+F3)"));
+    gtk_box_append(GTK_BOX(row), icon_button_new("go-up-symbolic", "win.find-previous",
+                                                 "The hit before (Shift+F3)"));
     gtk_box_append(GTK_BOX(row),
                    icon_button_new("go-down-symbolic", "win.find-next", "The next hit (F3)"));
     gtk_box_append(GTK_BOX(box), f->entry);
@@ -231,4 +241,5 @@ static GtkWidget *search_panel_create(struct view *view)
     return box;
 }
 
-const struct panel panel_find = {"find", "Events", search_panel_create, search_panel_on_notification, search_panel_clear_list};
+const struct panel panel_find = {"find", "Events", search_panel_create,
+                                 search_panel_on_notification, search_panel_clear_list};

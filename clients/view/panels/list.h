@@ -10,7 +10,8 @@ struct view;
 
 /* *list: the list itself, within what is returned; nothing: what is said while it is empty. */
 GtkWidget *row_list_new(struct view *view, GtkWidget **list, const char *nothing);
-void row_list_add(GtkWidget *list, const char *markup, struct event_id at); /* at line 0: it leads nowhere */
+void row_list_add(GtkWidget *list, const char *markup,
+                  struct event_id at); /* at line 0: it leads nowhere */
 void row_list_clear(GtkWidget *list);
 
 #endif

@@ -20,18 +20,23 @@ struct notes_panel {
 /* ---- keeping ---- */
 
 /* Where it is kept, if that is not where it belongs. */
-static void notes_panel_report_location(struct view *view, enum notes_kept kept, const struct error *error)
+static void notes_panel_report_location(struct view *view, enum notes_kept kept,
+                                        const struct error *error)
 {
     const char *file = note_file_file(&view->run_notes.notes);
     if (kept == NOTES_REFUSED)
-        status_line_show_problem(&view->status_line, NULL, "The note has not changed: %s", error->text);
+        status_line_show_problem(&view->status_line, NULL, "The note has not changed: %s",
+                                 error->text);
     else if (kept == NOTES_NOWHERE)
-        status_line_show_problem(&view->status_line, NULL, "The note is kept only while this window is open: %s",
-                       error->text);
+        status_line_show_problem(&view->status_line, NULL,
+                                 "The note is kept only while this window is open: %s",
+                                 error->text);
     else if (kept == NOTES_ELSEWHERE && file)
-        status_line_show(&view->status_line, "Nothing can be written beside the trace: kept in %s", file);
+        status_line_show(&view->status_line, "Nothing can be written beside the trace: kept in %s",
+                         file);
     else
-        status_line_show(&view->status_line, file ? "Kept in %s" : "No notes are left%s", file ? file : "");
+        status_line_show(&view->status_line, file ? "Kept in %s" : "No notes are left%s",
+                         file ? file : "");
 }
 
 void notes_panel_set_note(struct view *view, struct event_id at, const char *text)
@@ -155,4 +160,5 @@ static GtkWidget *notes_panel_create(struct view *view)
     return row_list_new(view, &state->list, "Ctrl+D writes a note at the selected event.");
 }
 
-const struct panel panel_notes = {"notes", "Notes", notes_panel_create, notes_panel_on_notification, NULL};
+const struct panel panel_notes = {"notes", "Notes", notes_panel_create, notes_panel_on_notification,
+                                  NULL};

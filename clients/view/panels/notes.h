@@ -9,8 +9,10 @@
 
 struct view;
 
-void notes_panel_set_note(struct view *view, struct event_id at, const char *text); /* text NULL: it goes */
-bool notes_panel_go_to(struct view *view, uint64_t number); /* numbered from 1; false: there is none */
+void notes_panel_set_note(struct view *view, struct event_id at,
+                          const char *text); /* text NULL: it goes */
+bool notes_panel_go_to(struct view *view,
+                       uint64_t number); /* numbered from 1; false: there is none */
 /* The first and the last in the order of the log.  False: there are not two yet. */
 bool notes_panel_first_and_last(const struct view *view, struct event_id ends[2]);
 

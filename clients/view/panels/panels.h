@@ -5,7 +5,8 @@
 #include "clients/view/panels/panel.h"
 
 GtkWidget *panels_new(struct view *view);
-void panels_notify(struct view *view, enum notification news); /* all; SHOWN is told by their pages alone */
+void panels_notify(struct view *view,
+                   enum notification news); /* all; SHOWN is told by their pages alone */
 void panels_clear(struct view *view);                /* another run */
 
 /* In the order of their pages; each is in the file of its name. */

@@ -16,7 +16,8 @@ void event_relations_append_link(GString *s, const struct trace_metadata *book, 
 {
     char text[48];
     event_id_print(text, sizeof text, at);
-    char *label = g_markup_escape_text(at.line & HIDDEN_LINE ? "" : metadata_label(book, at.line), -1);
+    char *label =
+        g_markup_escape_text(at.line & HIDDEN_LINE ? "" : metadata_label(book, at.line), -1);
     if (at.line & HIDDEN_LINE)
         g_string_append(s, text);
     else
@@ -66,7 +67,8 @@ static void event_relations_append_between(struct view *view, GString *s)
 {
     struct between_info *span = &view->selection_relations.span;
     const struct view_state *p = &view->viewport.place;
-    if (!span->known || !event_id_equal(span->from, p->selected) || !event_id_equal(span->to, p->second))
+    if (!span->known || !event_id_equal(span->from, p->selected) ||
+        !event_id_equal(span->to, p->second))
         return;
     char time[32];
     duration_text(time, sizeof time, span->ns);

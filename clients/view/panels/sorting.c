@@ -1,7 +1,7 @@
 #include "clients/view/panels/sorting.h"
 
-void list_sorting_add(struct list_sorting *sorting, GtkColumnViewColumn *column, GCompareDataFunc compare,
-                 gpointer data)
+void list_sorting_add(struct list_sorting *sorting, GtkColumnViewColumn *column,
+                      GCompareDataFunc compare, gpointer data)
 {
     g_return_if_fail(sorting->count < SORTING_COLUMNS);
     sorting->columns[sorting->count] = column;

@@ -17,8 +17,8 @@ struct list_sorting {
 };
 
 /* Rows are compared by `compare` where they are sorted by that column. */
-void list_sorting_add(struct list_sorting *sorting, GtkColumnViewColumn *column, GCompareDataFunc compare,
-                 gpointer data);
+void list_sorting_add(struct list_sorting *sorting, GtkColumnViewColumn *column,
+                      GCompareDataFunc compare, gpointer data);
 /* What the list shows of a model: the same, as it is sorted.  Takes the model. */
 GListModel *list_sorting_model(struct list_sorting *sorting, GListModel *model);
 void list_sorting_allow(struct list_sorting *sorting, bool able); /* no: it is unsorted, too */

@@ -17,7 +17,7 @@ struct text_panel {
 static int text_panel_compare_columns(const void *a, const void *b)
 {
     const struct event_info *x = *(const struct event_info *const *)a,
-                             *y = *(const struct event_info *const *)b;
+                            *y = *(const struct event_info *const *)b;
     if (x->column != y->column)
         return x->column < y->column ? -1 : 1;
     return x->position < y->position ? -1 : x->position > y->position;
@@ -47,7 +47,8 @@ static void text_panel_refresh_text(struct view *view)
         return;
     const struct window_info *w = &view->scene_cache.window;
     const struct event_info **events = g_new(const struct event_info *, w->event_count + 1);
-    double left = viewport_left_pt(&view->viewport), right = left + viewport_width_pt(&view->viewport);
+    double left = viewport_left_pt(&view->viewport),
+           right = left + viewport_width_pt(&view->viewport);
     uint32_t count = 0;
     const struct scene *s = view->scene_cache.scene;
     for (uint32_t i = 0; s && i < s->mark_count; i++)
@@ -102,4 +103,5 @@ static GtkWidget *text_panel_create(struct view *view)
     return scrolled;
 }
 
-const struct panel panel_text = {"text", "Text", text_panel_create, text_panel_on_notification, NULL};
+const struct panel panel_text = {"text", "Text", text_panel_create, text_panel_on_notification,
+                                 NULL};

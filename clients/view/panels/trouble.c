@@ -66,14 +66,17 @@ static void problems_panel_on_notification(struct view *view, enum notification 
 {
     struct problems_panel *state = panel_state(view, &panel_trouble);
     if (news == NOTIFY_TAB_SHOWN)
-        request_slot_send(&view->server_link, &state->asked, REQUEST_STAT, NULL, problems_panel_receive_problems, view);
+        request_slot_send(&view->server_link, &state->asked, REQUEST_STAT, NULL,
+                          problems_panel_receive_problems, view);
 }
 
 static GtkWidget *problems_panel_create(struct view *view)
 {
     struct problems_panel *state = g_new0(struct problems_panel, 1);
     panel_keep(view, &panel_trouble, state);
-    return row_list_new(view, &state->list, "Nothing is pending, and no event contradicts the others.");
+    return row_list_new(view, &state->list,
+                        "Nothing is pending, and no event contradicts the others.");
 }
 
-const struct panel panel_trouble = {"trouble", "Trouble", problems_panel_create, problems_panel_on_notification, NULL};
+const struct panel panel_trouble = {"trouble", "Trouble", problems_panel_create,
+                                    problems_panel_on_notification, NULL};

@@ -48,11 +48,12 @@ static struct trace_time_info now_of(const struct blocked_panel *state)
 
 /* ---- the page ---- */
 
-static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *state, const struct cycle_info *cycle)
+static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *state,
+                                    const struct cycle_info *cycle)
 {
     row_list_add(state->list,
-             "<b>Deadlock</b>: each of these waits for the next, the last for the first",
-             cycle->count ? cycle->steps[0].at : (struct event_id){0, 0});
+                 "<b>Deadlock</b>: each of these waits for the next, the last for the first",
+                 cycle->count ? cycle->steps[0].at : (struct event_id){0, 0});
     for (uint32_t i = 0; i < cycle->count && i < TOLD_MOST; i++) {
         char *said = deadlock_edge_text(view_metadata(view), cycle, i);
         char *text = g_markup_printf_escaped("<span foreground=\"#C62828\">●</span> %s", said);
@@ -62,7 +63,8 @@ static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *sta
     }
 }
 
-static void blocked_panel_add_diagnosis(struct view *view, struct blocked_panel *state, const struct diagnosis_info *v)
+static void blocked_panel_add_diagnosis(struct view *view, struct blocked_panel *state,
+                                        const struct diagnosis_info *v)
 {
     char *said = diagnosis_text(view_metadata(view), v);
     if (!said)
@@ -86,7 +88,8 @@ static void add_small(GString *s, const char *text)
     g_free(small);
 }
 
-static void blocked_panel_add_wait(struct view *view, struct blocked_panel *state, const struct wait_info *w)
+static void blocked_panel_add_wait(struct view *view, struct blocked_panel *state,
+                                   const struct wait_info *w)
 {
     struct event_text said = wait_text(view_metadata(view), w);
     struct trace_time_info now = now_of(state);
@@ -97,7 +100,8 @@ static void blocked_panel_add_wait(struct view *view, struct blocked_panel *stat
                                          *said.about ? " " : "", said.about, since);
     g_string_append(s, head);
     if (w->event.site && !w->end) {
-        struct symbol_location site = symbolize(view->server_link.sites, w->event.process, w->event.site);
+        struct symbol_location site =
+            symbolize(view->server_link.sites, w->event.process, w->event.site);
         char *place = g_markup_escape_text(site.place, -1);
         g_string_append_printf(s, ", at %s", place);
         g_free(place);
@@ -133,7 +137,7 @@ static void blocked_panel_add_waits(struct view *view, struct blocked_panel *sta
             continue;
         if (at_exit && !any)
             row_list_add(state->list, "<b>Waiting at exit</b>: the program ended by itself",
-                     w->event.at);
+                         w->event.at);
         any = true;
         blocked_panel_add_wait(view, state, w);
     }
@@ -243,7 +247,8 @@ static void blocked_panel_request_waits(struct view *view, struct blocked_panel 
     encode_u8(&body, 1);
     wait_list_free(&state->coming);
     state->asked_us = g_get_monotonic_time();
-    request_slot_send(&view->server_link, &state->asked, REQUEST_WAITS, &body, blocked_panel_receive_waits, view);
+    request_slot_send(&view->server_link, &state->asked, REQUEST_WAITS, &body,
+                      blocked_panel_receive_waits, view);
 }
 
 /* While a run grows, now and then. */
@@ -256,7 +261,8 @@ static bool is_time(struct view *view, const struct blocked_panel *state)
 static void blocked_panel_on_notification(struct view *view, enum notification news)
 {
     struct blocked_panel *state = panel_state(view, &panel_waiting);
-    if (news == NOTIFY_TAB_SHOWN || news == NOTIFY_QUIET || (news == NOTIFY_RUN_UPDATED && is_time(view, state)))
+    if (news == NOTIFY_TAB_SHOWN || news == NOTIFY_QUIET ||
+        (news == NOTIFY_RUN_UPDATED && is_time(view, state)))
         blocked_panel_request_waits(view, state);
 }
 
@@ -327,4 +333,5 @@ static GtkWidget *blocked_panel_create(struct view *view)
     return page;
 }
 
-const struct panel panel_waiting = {"waiting", "Waiting", blocked_panel_create, blocked_panel_on_notification, blocked_panel_clear_waits};
+const struct panel panel_waiting = {"waiting", "Waiting", blocked_panel_create,
+                                    blocked_panel_on_notification, blocked_panel_clear_waits};

@@ -31,7 +31,8 @@ double viewport_row_pt(const struct viewport *camera)
     const struct scene *s = camera->scene_cache->scene;
     bool vertical = viewport_vertical(camera);
     if (camera->place.far)
-        return CLAMP((viewport_across_px(camera) - FAR_ROOM_PX) / MAX(camera->scene_cache->row_total, 1),
+        return CLAMP((viewport_across_px(camera) - FAR_ROOM_PX) /
+                         MAX(camera->scene_cache->row_total, 1),
                      FAR_ROW_LEAST_PX, 2 * SCENE_ROW_PT);
     if (s && s->vertical == vertical)
         return s->row_pt;
@@ -48,8 +49,9 @@ double viewport_max_row_pt(const struct viewport *camera, uint32_t rows)
 
 double viewport_line_pt(const struct viewport *camera)
 {
-    return viewport_vertical(camera) && camera->scene_cache->scene ? camera->scene_cache->scene->line_pt
-                                                           : viewport_row_pt(camera) / 2;
+    return viewport_vertical(camera) && camera->scene_cache->scene
+               ? camera->scene_cache->scene->line_pt
+               : viewport_row_pt(camera) / 2;
 }
 
 double viewport_names_px(const struct viewport *camera)
@@ -221,8 +223,10 @@ double viewport_x_px(const struct viewport *camera, const struct scene_mark *mar
 double viewport_y_px(const struct viewport *camera, uint32_t row)
 {
     const struct scene *s = camera->scene_cache->scene;
-    double scrolled = camera->scene_cache->row_base * viewport_row_pt(camera) - camera->place.rise_pt;
-    return (s->rows[row].y_pt + (row < camera->scene_cache->pinned ? 0 : scrolled)) * camera->place.zoom;
+    double scrolled =
+        camera->scene_cache->row_base * viewport_row_pt(camera) - camera->place.rise_pt;
+    return (s->rows[row].y_pt + (row < camera->scene_cache->pinned ? 0 : scrolled)) *
+           camera->place.zoom;
 }
 
 int viewport_row_at(const struct viewport *camera, double y_px)
@@ -286,8 +290,8 @@ const struct scene_mark *viewport_middle(const struct viewport *camera)
     if (!s)
         return NULL;
     double y = scene_y_pt(camera, viewport_across_px(camera) / 2.0);
-    return scene_hit(s, viewport_left_pt(camera) + viewport_width_pt(camera) / 2, MIN(y, s->bottom_pt),
-                     1e6);
+    return scene_hit(s, viewport_left_pt(camera) + viewport_width_pt(camera) / 2,
+                     MIN(y, s->bottom_pt), 1e6);
 }
 
 /* The time at a place of the scene. */

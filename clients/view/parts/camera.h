@@ -54,7 +54,8 @@ double viewport_page_pt(
 /* Height of the pinned rows and what is above them; 0: no row is. */
 double viewport_band_px(const struct viewport *camera);
 
-double viewport_left_pt(const struct viewport *camera); /* what is at the left edge of the columns */
+double
+viewport_left_pt(const struct viewport *camera); /* what is at the left edge of the columns */
 void viewport_set_left_pt(struct viewport *camera, double x_pt);
 double viewport_width_pt(const struct viewport *camera); /* of the columns seen */
 double viewport_run_pt(const struct viewport *camera); /* of all columns that are here */

@@ -29,7 +29,8 @@ static GFile *working_directory(void)
 }
 
 static struct compat_dialog *compat_dialog_new_state(const struct compat_file *file,
-                               void (*answer)(void *user, const char *path), void *user)
+                                                     void (*answer)(void *user, const char *path),
+                                                     void *user)
 {
     struct compat_dialog *asked = g_new0(struct compat_dialog, 1);
     *asked = (struct compat_dialog){.parent = file->parent, .answer = answer, .user = user};
@@ -187,8 +188,8 @@ void compat_show_file(GtkWindow *parent, const char *path)
 
 #endif
 
-void compat_choose_file(const struct compat_file *file, void (*answer)(void *user, const char *path),
-                     void *user)
+void compat_choose_file(const struct compat_file *file,
+                        void (*answer)(void *user, const char *path), void *user)
 {
     if (g_object_get_data(G_OBJECT(file->parent), ASKED))
         return;

@@ -20,8 +20,8 @@ struct compat_file {
 /* Asks for a local file in a dialog over `parent`, which begins in the working directory.  Calls
  * `answer` once with the path, or with NULL if the reader chose none; never if `parent` is
  * destroyed first.  Does nothing while a dialog of `parent` is open. */
-void compat_choose_file(const struct compat_file *file, void (*answer)(void *user, const char *path),
-                     void *user);
+void compat_choose_file(const struct compat_file *file,
+                        void (*answer)(void *user, const char *path), void *user);
 
 /* Shows a file in the desktop's program for it. */
 void compat_show_file(GtkWindow *parent, const char *path);

@@ -27,7 +27,8 @@ struct search_pattern {
     pcre2_match_context *limits;
 };
 
-static bool begin_pattern(struct viewer_search *f, struct search_pattern *p, const char *text, bool expression)
+static bool begin_pattern(struct viewer_search *f, struct search_pattern *p, const char *text,
+                          bool expression)
 {
     int error;
     PCRE2_SIZE at;
@@ -68,7 +69,8 @@ static bool search_pattern_matches(const struct search_pattern *p, const char *t
     return found;
 }
 
-static void add_types(struct viewer_search *f, const struct search_pattern *p, struct search_request *r)
+static void add_types(struct viewer_search *f, const struct search_pattern *p,
+                      struct search_request *r)
 {
     const struct trace_metadata *book = server_link_metadata(f->link);
     r->types = g_new(uint32_t, book->type_count + 1);
@@ -77,7 +79,8 @@ static void add_types(struct viewer_search *f, const struct search_pattern *p, s
             r->types[r->type_count++] = i;
 }
 
-static void add_lines(struct viewer_search *f, const struct search_pattern *p, struct search_request *r)
+static void add_lines(struct viewer_search *f, const struct search_pattern *p,
+                      struct search_request *r)
 {
     const struct trace_metadata *book = server_link_metadata(f->link);
     r->lines = g_new(uint32_t, book->line_count + 1);
@@ -86,11 +89,13 @@ static void add_lines(struct viewer_search *f, const struct search_pattern *p, s
             r->lines[r->line_count++] = i;
 }
 
-static void add_sites(struct viewer_search *f, const struct search_pattern *p, struct search_request *r)
+static void add_sites(struct viewer_search *f, const struct search_pattern *p,
+                      struct search_request *r)
 {
     r->sites = g_new(struct search_site, f->site_count + 1);
     for (uint32_t i = 0; i < f->site_count; i++) {
-        struct symbol_location site = symbolize(f->link->sites, f->sites[i].process, f->sites[i].address);
+        struct symbol_location site =
+            symbolize(f->link->sites, f->sites[i].process, f->sites[i].address);
         char *words = g_strdup_printf("%s %s", site.function, site.place);
         if (search_pattern_matches(p, words))
             r->sites[r->site_count++] = f->sites[i];
@@ -192,7 +197,8 @@ static void search_restart(struct viewer_search *f)
         return;
     if (sites && !f->sites_here) {
         if (!request_slot_is_running(f->link, &f->listing_sites))
-            request_slot_send(f->link, &f->listing_sites, REQUEST_SITES, NULL, search_receive_sites, f);
+            request_slot_send(f->link, &f->listing_sites, REQUEST_SITES, NULL, search_receive_sites,
+                              f);
         return; /* it goes on when they are here */
     }
     if (!begin_pattern(f, &p, f->search.text, f->search.expression))
@@ -201,8 +207,8 @@ static void search_restart(struct viewer_search *f)
     end_pattern(&p);
 }
 
-void search_start(struct viewer_search *f, const char *text, enum search_scope where, bool expression,
-                  uint64_t from)
+void search_start(struct viewer_search *f, const char *text, enum search_scope where,
+                  bool expression, uint64_t from)
 {
     char *copy = g_strdup(text);
     g_free(f->search.text);
@@ -267,7 +273,8 @@ static void add_hits(struct viewer_search *f, const struct search_result *found)
     f->count = found->count;
     f->looked = found->looked;
     f->running = !found->done;
-    search_update_summary(f, found->problem && *found->problem ? g_strdup(found->problem) : search_progress_text(f));
+    search_update_summary(f, found->problem && *found->problem ? g_strdup(found->problem)
+                                                               : search_progress_text(f));
     notify_listener(f->news, NOTIFY_HITS);
 }
 

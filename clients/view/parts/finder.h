@@ -22,7 +22,8 @@ struct viewer_search {
     bool running;
     bool jump;     /* nobody has gone to the first hit yet: whoever does clears it */
     bool near_known; /* is it known which is the first from where the search began? */
-    struct event_id near; /* that one; line 0: there is none from there on, it goes on from the begin */
+    struct event_id
+        near; /* that one; line 0: there is none from there on, it goes on from the begin */
     uint64_t near_position;
     char *summary; /* how far it is, for people; NULL: nothing was looked for */
     /* private */
@@ -40,10 +41,12 @@ struct viewer_search {
 
 /* Forgets what was found; an empty text finds nothing.  All of the run is searched; the first hit is that from
  * this position of the log on. */
-void search_start(struct viewer_search *finder, const char *text, enum search_scope where, bool expression,
-                  uint64_t from);
-bool search_is_active(const struct viewer_search *finder); /* is anything looked for, found or not? */
-bool search_found_nothing(const struct viewer_search *finder); /* and there is nothing of it, in all of the run */
+void search_start(struct viewer_search *finder, const char *text, enum search_scope where,
+                  bool expression, uint64_t from);
+bool search_is_active(
+    const struct viewer_search *finder); /* is anything looked for, found or not? */
+bool search_found_nothing(
+    const struct viewer_search *finder); /* and there is nothing of it, in all of the run */
 void search_clear(struct viewer_search *finder); /* another run */
 /* Index of a hit, of which there is one at least; step 1: the next one after a position of the
  * log, -1: the one before it, 0: the one there or the next. */

@@ -13,7 +13,8 @@ static bool is_small(const char *what)
            strcmp(what, "time") == 0;
 }
 
-static void history_push_place(struct view_state **stack, uint32_t *count, const struct view_state *place)
+static void history_push_place(struct view_state **stack, uint32_t *count,
+                               const struct view_state *place)
 {
     if (*count == PLACES_MOST) {
         view_state_free(&(*stack)[0]);
@@ -47,8 +48,8 @@ void history_mark(struct view_history *h, const char *what)
     notify_listener(h->news, NOTIFY_ACTIONS);
 }
 
-static void history_restore(struct view_history *h, struct view_state **from, uint32_t *from_count, struct view_state **to,
-               uint32_t *to_count)
+static void history_restore(struct view_history *h, struct view_state **from, uint32_t *from_count,
+                            struct view_state **to, uint32_t *to_count)
 {
     if (!*from_count)
         return;

@@ -18,7 +18,8 @@ struct view_history {
     gint64 last_us;
 };
 
-void history_mark(struct view_history *history, const char *what); /* before a change of the place */
+void history_mark(struct view_history *history,
+                  const char *what); /* before a change of the place */
 void history_undo(struct view_history *history); /* tells NOTIFY_RESTORED */
 void history_redo(struct view_history *history);
 void history_clear(struct view_history *history);

@@ -97,7 +97,8 @@ static void scroll_anchor_apply(struct viewport *camera)
     camera->anchor.active = false;
     if (!m)
         return;
-    viewport_set_left_pt(camera, m->x_pt - (h->x_px - viewport_names_px(camera)) / camera->place.zoom);
+    viewport_set_left_pt(camera,
+                         m->x_pt - (h->x_px - viewport_names_px(camera)) / camera->place.zoom);
     if (h->y_px < 0)
         return;
     double y = viewport_y_px(camera, m->row), height = viewport_across_px(camera);

@@ -7,7 +7,8 @@
 
 #include "clients/view/parts/camera.h"
 
-void scroll_anchor_leave_follow(struct viewport *camera); /* the place stays where it is as the run grows */
+void scroll_anchor_leave_follow(
+    struct viewport *camera); /* the place stays where it is as the run grows */
 void scroll_anchor_forget_moves(struct view_state *place);   /* of single lines */
 /* The event becomes the anchor, near x_px. */
 void scroll_anchor_at_event(struct viewport *camera, struct event_id event, double x_px);

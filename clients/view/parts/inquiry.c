@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-void request_slot_send(struct server_link *link, struct request_slot *inquiry, enum request_type what, struct encoder *body,
-                 source_take *take, void *user)
+void request_slot_send(struct server_link *link, struct request_slot *inquiry,
+                       enum request_type what, struct encoder *body, source_take *take, void *user)
 {
     request_slot_cancel(link, inquiry);
     inquiry->id = server_link_request(link, what, body, take, user);
@@ -39,8 +39,8 @@ void request_slot_cancel(struct server_link *link, struct request_slot *inquiry)
 
 /* ---- windows ---- */
 
-void request_slot_request_window(struct server_link *link, struct request_slot *inquiry, struct window_request *request,
-                    source_take *take, void *user)
+void request_slot_request_window(struct server_link *link, struct request_slot *inquiry,
+                                 struct window_request *request, source_take *take, void *user)
 {
     struct encoder body = {0};
     encode_window_request(&body, request);

@@ -14,7 +14,8 @@ void server_link_select(struct server_link *link, const char *run)
     server_link_request(link, REQUEST_SELECT, &body, NULL, NULL);
 }
 
-uint32_t server_link_request(struct server_link *link, enum request_type what, struct encoder *body, source_take *take, void *user)
+uint32_t server_link_request(struct server_link *link, enum request_type what, struct encoder *body,
+                             source_take *take, void *user)
 {
     if (link->connected)
         return session_send(&link->source, what, body, take, user);
@@ -84,7 +85,8 @@ static void server_link_on_run_updated(struct server_link *link, struct decoder 
 }
 
 /* False: an answer was damaged. */
-static bool server_link_handle_message(struct server_link *link, unsigned type, struct decoder *in, struct error *error)
+static bool server_link_handle_message(struct server_link *link, unsigned type, struct decoder *in,
+                                       struct error *error)
 {
     link->callbacks->message(link->user);
     if (type == MESSAGE_RUN_SELECTED)

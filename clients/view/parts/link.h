@@ -50,14 +50,18 @@ void server_link_give_up(struct server_link *link); /* opening */
 void server_link_close(struct server_link *link);
 void server_link_select(struct server_link *link, const char *run); /* empty: the newest */
 void server_link_set_feed(struct server_link *link,
-               enum feed feed); /* does a newer run take the place of this one? */
+                          enum feed feed); /* does a newer run take the place of this one? */
 /* Frees body; NULL: it is empty.  The parts of the answer go to `take`, with `user`.  0: there
  * is no connection. */
-uint32_t server_link_request(struct server_link *link, enum request_type what, struct encoder *body, source_take *take,
-                  void *user);
-void server_link_name_lines(struct server_link *link, enum labels labels); /* lines that are new in the book */
+uint32_t server_link_request(struct server_link *link, enum request_type what, struct encoder *body,
+                             source_take *take, void *user);
+void server_link_name_lines(struct server_link *link,
+                            enum labels labels); /* lines that are new in the book */
 void server_link_rename_all_lines(struct server_link *link, enum labels labels); /* all */
 
-static inline struct trace_metadata *server_link_metadata(struct server_link *link) { return &link->source.book; }
+static inline struct trace_metadata *server_link_metadata(struct server_link *link)
+{
+    return &link->source.book;
+}
 
 #endif

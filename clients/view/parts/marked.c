@@ -27,7 +27,7 @@ void highlights_add(struct highlights *m, const struct event_id *events, uint32_
 }
 
 void highlights_set(struct highlights *m, const struct event_id *events, uint32_t event_count,
-                const uint32_t *lines, uint32_t line_count)
+                    const uint32_t *lines, uint32_t line_count)
 {
     highlights_clear(m);
     highlights_add(m, events, event_count);

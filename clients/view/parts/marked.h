@@ -18,7 +18,7 @@ struct highlights {
 
 /* Copies; events at line 0 are none.  Whoever marks tells NOTIFY_HITS. */
 void highlights_set(struct highlights *marked, const struct event_id *events, uint32_t event_count,
-                const uint32_t *lines, uint32_t line_count);
+                    const uint32_t *lines, uint32_t line_count);
 void highlights_add(struct highlights *marked, const struct event_id *events, uint32_t count);
 bool highlights_has_line(const struct highlights *marked, uint32_t line);
 void highlights_clear(struct highlights *marked);

@@ -43,7 +43,8 @@ static void run_notes_request_next(struct run_notes *noted)
     request.joined = g_new0(uint8_t, 1);
     noted->moments[i].asked = true;
     noted->asked_index = i;
-    request_slot_request_window(noted->link, &noted->slot, &request, run_notes_receive_window, noted);
+    request_slot_request_window(noted->link, &noted->slot, &request, run_notes_receive_window,
+                                noted);
 }
 
 /* All anew: there are few, and they have moved in the list. */
@@ -78,7 +79,8 @@ void run_notes_close(struct run_notes *noted)
     g_clear_pointer(&noted->scene, g_free);
 }
 
-enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text, struct error *error)
+enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,
+                              struct error *error)
 {
     enum notes_kept kept = note_file_set(&noted->notes, at, text, error);
     place_all(noted);

@@ -26,6 +26,6 @@ struct run_notes {
 bool run_notes_open(struct run_notes *noted, struct error *error);
 void run_notes_close(struct run_notes *noted);
 enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,
-                          struct error *error); /* as note_file_set() */
+                              struct error *error); /* as note_file_set() */
 
 #endif

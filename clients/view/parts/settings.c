@@ -33,23 +33,24 @@ void viewer_settings_load(struct viewer_settings *s)
     GKeyFile *file = g_key_file_new();
     char *name = file_name();
     g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* none there: as at first */
-    *s = (struct viewer_settings){.tint = settings_read_flag(file, "tint", true),
-                           .reselect = settings_read_flag(file, "reselect", true),
-                           .busy_rows = settings_read_flag(file, "busy_rows", false),
-                           .panel = settings_read_flag(file, "panel", true),
-                           .map = settings_read_flag(file, "map", true),
-                           .drawer = settings_read_flag(file, "drawer", false),
-                           .path = settings_read_flag(file, "critical_path", false),
-                           .tints = settings_read_flag(file, "tint_waits", false),
-                           .drawer_px = settings_read_number(file, "drawer_height", 60, 4000, 220),
-                           .drawer_page = g_key_file_get_string(file, GROUP, "drawer_page", NULL),
-                           .dark_follows = !g_key_file_has_key(file, GROUP, "dark", NULL),
-                           .names_px = settings_read_number(file, "names", 40, 900, 0),
-                           .width_px = settings_read_number(file, "width", 300, 20000, 1200),
-                           .height_px = settings_read_number(file, "height", 200, 20000, 720),
-                           .maximized = settings_read_flag(file, "maximized", false),
-                           .editor = g_key_file_get_string(file, GROUP, "editor", NULL),
-                           .recent = g_key_file_get_string_list(file, GROUP, "recent", NULL, NULL)};
+    *s = (struct viewer_settings){
+        .tint = settings_read_flag(file, "tint", true),
+        .reselect = settings_read_flag(file, "reselect", true),
+        .busy_rows = settings_read_flag(file, "busy_rows", false),
+        .panel = settings_read_flag(file, "panel", true),
+        .map = settings_read_flag(file, "map", true),
+        .drawer = settings_read_flag(file, "drawer", false),
+        .path = settings_read_flag(file, "critical_path", false),
+        .tints = settings_read_flag(file, "tint_waits", false),
+        .drawer_px = settings_read_number(file, "drawer_height", 60, 4000, 220),
+        .drawer_page = g_key_file_get_string(file, GROUP, "drawer_page", NULL),
+        .dark_follows = !g_key_file_has_key(file, GROUP, "dark", NULL),
+        .names_px = settings_read_number(file, "names", 40, 900, 0),
+        .width_px = settings_read_number(file, "width", 300, 20000, 1200),
+        .height_px = settings_read_number(file, "height", 200, 20000, 720),
+        .maximized = settings_read_flag(file, "maximized", false),
+        .editor = g_key_file_get_string(file, GROUP, "editor", NULL),
+        .recent = g_key_file_get_string_list(file, GROUP, "recent", NULL, NULL)};
     s->look.dark = settings_read_flag(file, "dark", false);
     s->look.grey = settings_read_flag(file, "grey", false);
     s->look.hairlines = settings_read_flag(file, "hairlines", false);
@@ -57,8 +58,10 @@ void viewer_settings_load(struct viewer_settings *s)
     s->look.squeeze = settings_read_flag(file, "squeeze", true);
     s->look.vertical = settings_read_flag(file, "vertical", false);
     s->look.no_order = !settings_read_flag(file, "order_arrows", true);
-    s->look.labels = (enum labels)settings_read_number(file, "labels", 0, LABELS_ADDRESS, LABELS_NAME);
-    s->look.threshold_ns = (int64_t)settings_read_number(file, "threshold_us", 0, 1000000000, 0) * 1000;
+    s->look.labels =
+        (enum labels)settings_read_number(file, "labels", 0, LABELS_ADDRESS, LABELS_NAME);
+    s->look.threshold_ns =
+        (int64_t)settings_read_number(file, "threshold_us", 0, 1000000000, 0) * 1000;
     g_key_file_free(file);
     g_free(name);
 }

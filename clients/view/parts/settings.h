@@ -25,7 +25,8 @@ struct viewer_settings {
     char **recent; /* sources that were opened before, the latest first; NULL: none */
 };
 
-void viewer_settings_load(struct viewer_settings *settings); /* what cannot be read is as at first */
+void viewer_settings_load(
+    struct viewer_settings *settings); /* what cannot be read is as at first */
 void viewer_settings_save(const struct viewer_settings *settings);
 /* Puts a source before all others that were opened.  NULL and `latest` are not kept. */
 void viewer_settings_remember(struct viewer_settings *settings, const char *source);

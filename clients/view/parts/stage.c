@@ -25,7 +25,8 @@ const struct event_info *scene_cache_find_event(const struct scene_cache *stage,
 
 void scene_cache_invalidate(struct scene_cache *stage) { stage->serial++; }
 
-bool scene_cache_build(struct scene_cache *stage, const struct trace_metadata *book, const struct scene_options *options)
+bool scene_cache_build(struct scene_cache *stage, const struct trace_metadata *book,
+                       const struct scene_options *options)
 {
     scene_free(stage->scene);
     stage->scene = scene_build(&stage->window, book, options);

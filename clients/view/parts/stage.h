@@ -35,12 +35,15 @@ struct scene_cache {
 };
 
 /* Makes the scene of the window.  False: there is none. */
-bool scene_cache_build(struct scene_cache *stage, const struct trace_metadata *book, const struct scene_options *options);
+bool scene_cache_build(struct scene_cache *stage, const struct trace_metadata *book,
+                       const struct scene_options *options);
 void scene_cache_free(struct scene_cache *stage); /* empties it */
 /* The same scene looks different now: its tiles do not fit any more. */
 void scene_cache_invalidate(struct scene_cache *stage);
-const struct scene_mark *scene_cache_find_mark(const struct scene_cache *stage, struct event_id at); /* NULL: not there */
+const struct scene_mark *scene_cache_find_mark(const struct scene_cache *stage,
+                                               struct event_id at); /* NULL: not there */
 /* Of pending ones, too; NULL: it is not here. */
-const struct event_info *scene_cache_find_event(const struct scene_cache *stage, struct event_id at);
+const struct event_info *scene_cache_find_event(const struct scene_cache *stage,
+                                                struct event_id at);
 
 #endif

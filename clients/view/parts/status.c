@@ -141,7 +141,8 @@ GtkWidget *status_line_line_new(struct status_line *status, GtkWidget *beside)
 
 /* ---- the banner ---- */
 
-static void show_banner(struct status_line *status, const char *button, const char *text, bool offers)
+static void show_banner(struct status_line *status, const char *button, const char *text,
+                        bool offers)
 {
     status->offers = offers;
     gtk_label_set_text(GTK_LABEL(status->banner_text), text);
@@ -152,7 +153,8 @@ static void show_banner(struct status_line *status, const char *button, const ch
     gtk_widget_set_visible(status->banner, TRUE);
 }
 
-void status_line_show_problem(struct status_line *status, const char *button, const char *format, ...)
+void status_line_show_problem(struct status_line *status, const char *button, const char *format,
+                              ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -168,7 +170,10 @@ void status_line_offer(struct status_line *status, const char *button, const cha
     show_banner(status, button, text, true);
 }
 
-void status_line_hide_banner(struct status_line *status) { gtk_widget_set_visible(status->banner, FALSE); }
+void status_line_hide_banner(struct status_line *status)
+{
+    gtk_widget_set_visible(status->banner, FALSE);
+}
 
 static void on_banner(GtkButton *button, gpointer data)
 {

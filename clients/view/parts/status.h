@@ -34,8 +34,8 @@ const char *status_line_text(const struct status_line *status); /* the line's */
 void status_line_show_lag(struct status_line *status, uint64_t ns);
 void status_line_free(struct status_line *status); /* frees what it said */
 /* Something went wrong; with a button, NULL none, it can be tried again. */
-void status_line_show_problem(struct status_line *status, const char *button, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+void status_line_show_problem(struct status_line *status, const char *button, const char *format,
+                              ...) G_GNUC_PRINTF(3, 4);
 void status_line_offer(struct status_line *status, const char *button, const char *text);
 void status_line_hide_banner(struct status_line *status); /* takes the banner away */
 /* what: is being done; NULL: it is over.  share: of it, from 0 to 1; less than 0: nobody knows

@@ -53,7 +53,10 @@ void table_model_send(struct table_model *t, struct table_request *request)
     request_slot_send(t->link, &t->slot, REQUEST_TABLE, &body, table_model_receive, t);
 }
 
-bool table_model_is_running(const struct table_model *t) { return t->link && request_slot_is_running(t->link, &t->slot); }
+bool table_model_is_running(const struct table_model *t)
+{
+    return t->link && request_slot_is_running(t->link, &t->slot);
+}
 
 void table_model_cancel(struct table_model *t)
 {

@@ -11,7 +11,8 @@ struct table_model {
     struct server_link *link; /* borrowed */
     void (*on_table)(void *user); /* another table is here, or it is known better how far it is */
     void *user;
-    struct result_table table; /* the last that was answered; of a refusal nothing but its problem */
+    struct result_table
+        table; /* the last that was answered; of a refusal nothing but its problem */
     bool has_answer; /* there was an answer, and nothing of another run */
     bool fresh; /* `told`: `table` is another one */
     uint64_t known,

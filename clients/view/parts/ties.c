@@ -82,17 +82,20 @@ static void relations_receive_between(void *user, const struct response_chunk *a
     notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
 }
 
-static void relations_request_between(struct selection_relations *ties, struct event_id from, struct event_id to)
+static void relations_request_between(struct selection_relations *ties, struct event_id from,
+                                      struct event_id to)
 {
     struct encoder body = {0};
     encode_event_id(&body, from);
     encode_event_id(&body, to);
     encode_u32(&body, CLICK_MS);
-    request_slot_send(ties->link, &ties->spanning, REQUEST_BETWEEN, &body, relations_receive_between, ties);
+    request_slot_send(ties->link, &ties->spanning, REQUEST_BETWEEN, &body,
+                      relations_receive_between, ties);
 }
 
 /* The chain is asked for in either direction: it may go either way. */
-void selection_relations_request(struct selection_relations *ties, struct event_id selected, struct event_id second)
+void selection_relations_request(struct selection_relations *ties, struct event_id selected,
+                                 struct event_id second)
 {
     struct event_id ends[2] = {selected, second};
     struct encoder body = {0};
@@ -108,12 +111,14 @@ void selection_relations_request(struct selection_relations *ties, struct event_
     free_chain(ties);
     notify_listener(ties->news, NOTIFY_LOOK);
     relations_request_between(ties, selected, second);
-    request_slot_send(ties->link, &ties->ordering, REQUEST_ORDER, &body, relations_receive_order, ties);
+    request_slot_send(ties->link, &ties->ordering, REQUEST_ORDER, &body, relations_receive_order,
+                      ties);
     for (int way = 0; way < 2; way++) {
         body = (struct encoder){0};
         encode_event_id(&body, ends[way]);
         encode_event_id(&body, ends[!way]);
-        request_slot_send(ties->link, &ties->chaining[way], REQUEST_CAUSAL_CHAIN, &body, relations_receive_chain, ties);
+        request_slot_send(ties->link, &ties->chaining[way], REQUEST_CAUSAL_CHAIN, &body,
+                          relations_receive_chain, ties);
     }
 }
 
@@ -135,7 +140,8 @@ void selection_relations_count(struct selection_relations *ties, struct event_id
     ties->counts_on = on;
     encode_event_id(&body, selected);
     encode_u32(&body, on ? 0 : CLICK_MS);
-    request_slot_send(ties->link, &ties->counting, REQUEST_COUNT, &body, relations_receive_count, ties);
+    request_slot_send(ties->link, &ties->counting, REQUEST_COUNT, &body, relations_receive_count,
+                      ties);
 }
 
 void selection_relations_stop_count(struct selection_relations *ties)
@@ -144,7 +150,8 @@ void selection_relations_stop_count(struct selection_relations *ties)
     ties->counts_on = false;
 }
 
-bool selection_relations_set_deadlock(struct selection_relations *ties, const struct event_id *pairs, uint32_t count)
+bool selection_relations_set_deadlock(struct selection_relations *ties,
+                                      const struct event_id *pairs, uint32_t count)
 {
     bool same = count == ties->stuck_count;
     for (uint32_t i = 0; same && i < count; i++)

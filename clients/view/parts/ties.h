@@ -27,11 +27,13 @@ struct selection_relations {
 void selection_relations_clear(struct selection_relations *ties); /* nothing is known */
 /* How they stand, and why.  What was asked before is not wanted any more; line 0: no event is
  * selected. */
-void selection_relations_request(struct selection_relations *ties, struct event_id selected, struct event_id second);
+void selection_relations_request(struct selection_relations *ties, struct event_id selected,
+                                 struct event_id second);
 /* How many stand how to it: what is found in a tenth of a second, or, `on`, all of them. */
 void selection_relations_count(struct selection_relations *ties, struct event_id selected, bool on);
 void selection_relations_stop_count(struct selection_relations *ties);
 /* Copied.  False: they are the same as before. */
-bool selection_relations_set_deadlock(struct selection_relations *ties, const struct event_id *pairs, uint32_t count);
+bool selection_relations_set_deadlock(struct selection_relations *ties,
+                                      const struct event_id *pairs, uint32_t count);
 
 #endif

@@ -65,7 +65,8 @@ static void draw_key(struct view *view, cairo_t *cr, int height)
     if (view->viewer_settings.path)
         x = path_key(view, cr, x, y);
     if (function_highlight_is_shown(view))
-        x = function_highlight_key(view, cr, x, y, overview_highlight_is_running(view) ? "looking..." : NULL);
+        x = function_highlight_key(view, cr, x, y,
+                                   overview_highlight_is_running(view) ? "looking..." : NULL);
     if (not_here) {
         cairo_set_source_rgb(cr, theme.dark ? 0.85 : 0.6, theme.dark ? 0.5 : 0.2, 0.6);
         text_cache_show(cr, x, y, not_here, 9, false);
@@ -77,7 +78,8 @@ void overview_overlay_draw(struct view *view, cairo_t *cr, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     if (!view->overview.strip.row_count ||
-        !(view->viewer_settings.tints || view->viewer_settings.path || function_highlight_is_shown(view)))
+        !(view->viewer_settings.tints || view->viewer_settings.path ||
+          function_highlight_is_shown(view)))
         return;
     overview_highlight_draw(view, cr, height);
     wait_kinds_draw(view, cr, height);
@@ -102,7 +104,8 @@ char *overview_overlay_describe(struct view *view, double x, double y)
         return said;
     GString *text = g_string_new_len(said, last - said);
     char *kinds = wait_kinds_describe(view, row, share);
-    double path = overview_path_share(view, row, share), lit = overview_highlight_share(view, row, share);
+    double path = overview_path_share(view, row, share),
+           lit = overview_highlight_share(view, row, share);
     if (kinds)
         g_string_append_printf(text, "\nwaits: %s", kinds);
     if (path > 0)
@@ -136,7 +139,8 @@ void overview_overlay_on_notification(struct view *view, enum notification news)
 
 bool overview_overlay_is_busy(struct view *view)
 {
-    return measured_states_is_busy(view) || overview_path_is_busy(view) || overview_highlight_is_busy(view);
+    return measured_states_is_busy(view) || overview_path_is_busy(view) ||
+           overview_highlight_is_busy(view);
 }
 
 void overview_overlay_clear(struct view *view)

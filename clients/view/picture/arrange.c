@@ -44,7 +44,7 @@ void line_arrangement_hide(struct view *view, uint32_t line)
         p->rows[k].hidden = true;
     row_requests_done(view);
     status_line_show(&view->status_line,
-               "Order through the hidden line stays drawn; Ctrl+Shift+H shows all lines");
+                     "Order through the hidden line stays drawn; Ctrl+Shift+H shows all lines");
 }
 
 void line_arrangement_hide_pattern(struct view *view, const char *pattern)
@@ -55,14 +55,14 @@ void line_arrangement_hide_pattern(struct view *view, const char *pattern)
     for (uint32_t i = 0; i < p->row_count; i++)
         shown += !p->rows[i].hidden;
     for (uint32_t i = 0; i < p->row_count && shown > 1; i++)
-        if (!p->rows[i].hidden &&
-            line_label_matches(view_metadata(view), view->server_link.sites, p->rows[i].line, pattern)) {
+        if (!p->rows[i].hidden && line_label_matches(view_metadata(view), view->server_link.sites,
+                                                     p->rows[i].line, pattern)) {
             p->rows[i].hidden = true;
             shown--;
             hidden++;
         }
-    status_line_show(&view->status_line, "%u lines called %s are hidden; Ctrl+Shift+H shows all", hidden,
-               pattern);
+    status_line_show(&view->status_line, "%u lines called %s are hidden; Ctrl+Shift+H shows all",
+                     hidden, pattern);
     row_requests_done(view);
 }
 
@@ -98,7 +98,8 @@ void line_arrangement_move_before(struct view *view, uint32_t line, uint32_t bef
     if (line == before)
         return;
     row_requests_begin(view, "drag");
-    uint32_t i = row_requests_index(p, line), to = before ? row_requests_index(p, before) : p->row_count;
+    uint32_t i = row_requests_index(p, line),
+             to = before ? row_requests_index(p, before) : p->row_count;
     if (i == p->row_count)
         return;
     uint32_t first = row_requests_first(p, i), end = row_requests_end(p, first);
@@ -141,7 +142,7 @@ void line_arrangement_toggle_pin(struct view *view, uint32_t line)
         row_requests_move(p, first, end, to);
     row_requests_done(view);
     status_line_show(&view->status_line, "%s %s", metadata_label(view_metadata(view), line),
-               pins ? "stays on top" : "scrolls with the others");
+                     pins ? "stays on top" : "scrolls with the others");
 }
 
 static bool is_among(uint32_t line, const uint32_t *lines, uint32_t count)

@@ -68,7 +68,10 @@ void time_axis_invalidate(struct view *view)
         time_axis_free_marks(view->time_axis);
 }
 
-double time_axis_x_pt(const struct time_axis *a, int64_t ns) { return scene_times_x(&a->times, ns); }
+double time_axis_x_pt(const struct time_axis *a, int64_t ns)
+{
+    return scene_times_x(&a->times, ns);
+}
 
 void time_axis_span(const struct time_axis *a, int64_t *from_ns, int64_t *to_ns)
 {

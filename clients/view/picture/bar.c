@@ -17,7 +17,8 @@ static gboolean row_scrollbar_update_orientation(gpointer data)
     gtk_grid_remove(GTK_GRID(view->row_scrollbar.grid), view->row_scrollbar.widget);
     gtk_orientable_set_orientation(GTK_ORIENTABLE(view->row_scrollbar.widget),
                                    turned ? GTK_ORIENTATION_HORIZONTAL : GTK_ORIENTATION_VERTICAL);
-    gtk_grid_attach(GTK_GRID(view->row_scrollbar.grid), view->row_scrollbar.widget, !turned, turned, 1, 1);
+    gtk_grid_attach(GTK_GRID(view->row_scrollbar.grid), view->row_scrollbar.widget, !turned, turned,
+                    1, 1);
     g_object_unref(view->row_scrollbar.widget);
     return G_SOURCE_REMOVE;
 }
@@ -27,10 +28,11 @@ void row_scrollbar_update(struct view *view)
     double height = viewport_height_pt(&view->viewport), page = viewport_page_pt(&view->viewport);
     view->row_scrollbar.moving = true;
     view->viewport.place.rise_pt = CLAMP(view->viewport.place.rise_pt, 0, MAX(0, height - page));
-    gtk_adjustment_configure(view->row_scrollbar.at, view->viewport.place.rise_pt, 0, MAX(height, page),
-                             viewport_row_pt(&view->viewport), page, page);
+    gtk_adjustment_configure(view->row_scrollbar.at, view->viewport.place.rise_pt, 0,
+                             MAX(height, page), viewport_row_pt(&view->viewport), page, page);
     if (!view->row_scrollbar.orienting)
-        view->row_scrollbar.orienting = g_idle_add(row_scrollbar_update_orientation, view); /* not while sizes are given out */
+        view->row_scrollbar.orienting =
+            g_idle_add(row_scrollbar_update_orientation, view); /* not while sizes are given out */
     gtk_widget_set_opacity(view->row_scrollbar.widget,
                            height > page + 1); /* it keeps its room: the picture must not move */
     view->row_scrollbar.moving = false;
@@ -60,7 +62,10 @@ GtkWidget *row_scrollbar_new(struct view *view)
     return bar->grid;
 }
 
-void row_scrollbar_scroll_to(struct view *view, double rise_pt) { gtk_adjustment_set_value(view->row_scrollbar.at, rise_pt); }
+void row_scrollbar_scroll_to(struct view *view, double rise_pt)
+{
+    gtk_adjustment_set_value(view->row_scrollbar.at, rise_pt);
+}
 
 void row_scrollbar_stop(struct view *view)
 {

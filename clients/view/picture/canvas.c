@@ -49,7 +49,7 @@ struct canvas_layer {
 };
 
 static bool canvas_tile_is_valid(const struct view *view, const struct tile *t, int index,
-                 const struct canvas_layer *layer)
+                                 const struct canvas_layer *layer)
 {
     return t->surface && t->index == index && t->serial == view->scene_cache.serial &&
            t->pinned == layer->pinned && t->rise_pt == layer->above_pt &&
@@ -57,10 +57,12 @@ static bool canvas_tile_is_valid(const struct view *view, const struct tile *t, 
 }
 
 /* The rows that are seen of a layer. */
-static void layer_rows(const struct view *view, const struct canvas_layer *layer, struct paint_part *part)
+static void layer_rows(const struct view *view, const struct canvas_layer *layer,
+                       struct paint_part *part)
 {
     const struct scene *s = view->scene_cache.scene;
-    double row_pt = viewport_row_pt(&view->viewport), high = layer->height / view->viewport.place.zoom;
+    double row_pt = viewport_row_pt(&view->viewport),
+           high = layer->height / view->viewport.place.zoom;
     double first = floor((layer->above_pt - s->top_pt) / row_pt),
            last = ceil((layer->above_pt + high - s->top_pt) / row_pt);
     uint32_t pinned = view->scene_cache.pinned;
@@ -74,8 +76,8 @@ static int height_on_screen(const struct canvas_layer *layer, double scale)
 }
 
 /* Scene pixels from index * TILE_PX on, at the zoom. */
-static void paint_tile(struct view *view, struct tile *t, int index, const struct canvas_layer *layer,
-                       double scale)
+static void paint_tile(struct view *view, struct tile *t, int index,
+                       const struct canvas_layer *layer, double scale)
 {
     const struct scene *s = view->scene_cache.scene;
     double zoom = view->viewport.place.zoom, from = index * (double)TILE_PX / zoom;
@@ -101,7 +103,8 @@ static void paint_tile(struct view *view, struct tile *t, int index, const struc
     cairo_destroy(cr);
 }
 
-static struct tile *canvas_get_tile(struct view *view, int index, const struct canvas_layer *layer, double scale)
+static struct tile *canvas_get_tile(struct view *view, int index, const struct canvas_layer *layer,
+                                    double scale)
 {
     struct scene_cache *stage = &view->scene_cache;
     for (unsigned i = 0; i < TILES; i++) {
@@ -116,7 +119,8 @@ static struct tile *canvas_get_tile(struct view *view, int index, const struct c
 }
 
 /* Over the tiles: where words stand depends on where the left edge is. */
-static void canvas_draw_sticky_labels(struct view *view, cairo_t *cr, const struct canvas_layer *layer, int width)
+static void canvas_draw_sticky_labels(struct view *view, cairo_t *cr,
+                                      const struct canvas_layer *layer, int width)
 {
     double zoom = view->viewport.place.zoom, names = viewport_names_px(&view->viewport),
            left = MAX(viewport_left_pt(&view->viewport), view->scene_cache.scene->names_pt);
@@ -156,10 +160,11 @@ static void draw_layer(struct view *view, cairo_t *cr, int width, const struct c
 static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
 {
     double band = viewport_band_px(&view->viewport);
-    struct canvas_layer all = {.above_pt = view->viewport.place.rise_pt -
-                                    view->scene_cache.row_base * viewport_row_pt(&view->viewport),
-                        .height = height},
-                 pinned = {.pinned = true, .height = (int)ceil(MIN(band, height))};
+    struct canvas_layer all = {.above_pt =
+                                   view->viewport.place.rise_pt -
+                                   view->scene_cache.row_base * viewport_row_pt(&view->viewport),
+                               .height = height},
+                        pinned = {.pinned = true, .height = (int)ceil(MIN(band, height))};
     draw_layer(view, cr, width, &all, band);
     if (band > 0)
         draw_layer(view, cr, width, &pinned, 0);
@@ -230,7 +235,8 @@ static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
         }
-        if (row_search_is_hit(view, s->rows[i].line) || highlights_has_line(&view->highlights, s->rows[i].line)) {
+        if (row_search_is_hit(view, s->rows[i].line) ||
+            highlights_has_line(&view->highlights, s->rows[i].line)) {
             cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.25);
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);

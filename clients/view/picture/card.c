@@ -55,7 +55,8 @@ static const struct event_info *known_event(const struct view *view, struct even
 }
 
 /* False: it is not known yet. */
-static bool status_card_update_moment(const struct view *view, struct status_card_moment *moment, struct event_id at)
+static bool status_card_update_moment(const struct view *view, struct status_card_moment *moment,
+                                      struct event_id at)
 {
     const struct event_info *e = known_event(view, at);
     if (e)
@@ -70,7 +71,8 @@ static char *status_card_event_text(struct view *view, struct event_id at)
     if (!e)
         return NULL;
     char *said = event_text(view_metadata(view), e), *time = status_card_duration_text(e->time_ns);
-    const char *place = e->site ? symbolize(view->server_link.sites, e->process, e->site).place : "";
+    const char *place =
+        e->site ? symbolize(view->server_link.sites, e->process, e->site).place : "";
     const char *why = wait_cause_sentence(view, &at);
     char *text = g_strdup_printf("%s — %s%s%s%s%s", said, time, *place ? ", " : "", place,
                                  why ? "; " : "", why ? why : "");
@@ -87,7 +89,8 @@ static char *status_card_pair_text(struct view *view)
     const struct view_state *p = &view->viewport.place;
     struct status_card *card = status_card_state(view);
     int related = view->selection_relations.related;
-    bool times = status_card_update_moment(view, &card->first, p->selected) & status_card_update_moment(view, &card->second, p->second);
+    bool times = status_card_update_moment(view, &card->first, p->selected) &
+                 status_card_update_moment(view, &card->second, p->second);
     char a[48], b[48];
     if (related < 0 || related > 4)
         return NULL;
@@ -117,7 +120,8 @@ static void status_card_show_text(struct view *view)
 {
     struct status_card *card = status_card_state(view);
     const struct view_state *p = &view->viewport.place;
-    char *text = p->second.line ? status_card_pair_text(view) : status_card_event_text(view, p->selected);
+    char *text =
+        p->second.line ? status_card_pair_text(view) : status_card_event_text(view, p->selected);
     if (text && g_strcmp0(text, card->said) != 0) {
         g_free(card->said);
         card->said = g_strdup(text);

@@ -23,7 +23,8 @@ bool line_groups_contains(const struct view *view, uint32_t line)
 {
     const struct view_state *p = &view->viewport.place;
     uint32_t i = row_requests_index(p, line);
-    return i < p->row_count && row_requests_end(p, row_requests_first(p, i)) > row_requests_first(p, i) + 1;
+    return i < p->row_count &&
+           row_requests_end(p, row_requests_first(p, i)) > row_requests_first(p, i) + 1;
 }
 
 void line_groups_split(struct view *view, uint32_t line)
@@ -32,7 +33,8 @@ void line_groups_split(struct view *view, uint32_t line)
     row_requests_begin(view, "split");
     uint32_t i = row_requests_index(p, line);
     if (i < p->row_count)
-        for (uint32_t first = row_requests_first(p, i), k = first, end = row_requests_end(p, first); k < end; k++)
+        for (uint32_t first = row_requests_first(p, i), k = first, end = row_requests_end(p, first);
+             k < end; k++)
             p->rows[k].joins = false;
     row_requests_done(view);
 }
@@ -50,11 +52,13 @@ static size_t line_groups_name_stem_length(const char *name)
 
 static const struct target_line_group *line_groups_described_group(struct view *view, uint32_t line)
 {
-    return metadata_line_group(view_metadata(view), line, line_label_text(view_metadata(view), view->server_link.sites, line));
+    return metadata_line_group(view_metadata(view), line,
+                               line_label_text(view_metadata(view), view->server_link.sites, line));
 }
 
 /* Do two lines belong to one cluster? */
-static bool line_groups_same_group(struct view *view, enum line_group_rule rule, uint32_t a, uint32_t b)
+static bool line_groups_same_group(struct view *view, enum line_group_rule rule, uint32_t a,
+                                   uint32_t b)
 {
     const struct trace_metadata *book = view_metadata(view);
     const struct line_metadata *x = metadata_line(book, a), *y = metadata_line(book, b);
@@ -63,14 +67,16 @@ static bool line_groups_same_group(struct view *view, enum line_group_rule rule,
     if (rule == GROUP_BY_PROCESS)
         return x->is.process == y->is.process;
     if (rule == GROUP_BY_DESCRIPTION)
-        return line_groups_described_group(view, a) && line_groups_described_group(view, a) == line_groups_described_group(view, b);
+        return line_groups_described_group(view, a) &&
+               line_groups_described_group(view, a) == line_groups_described_group(view, b);
     if (strcmp(x->is.kind, y->is.kind) != 0)
         return false;
     if (rule == GROUP_BY_KIND)
         return true;
     char *name = g_strdup(line_label_text(book, view->server_link.sites, a));
     const char *other = line_label_text(book, view->server_link.sites, b);
-    bool same = line_groups_name_stem_length(name) == line_groups_name_stem_length(other) && strncmp(name, other, line_groups_name_stem_length(name)) == 0;
+    bool same = line_groups_name_stem_length(name) == line_groups_name_stem_length(other) &&
+                strncmp(name, other, line_groups_name_stem_length(name)) == 0;
     g_free(name);
     return same;
 }
@@ -95,7 +101,8 @@ void line_groups_by(struct view *view, enum line_group_rule rule)
         i = end - 1;
     }
     if (!clusters)
-        status_line_show(&view->status_line, "There are no lines that belong together by this rule");
+        status_line_show(&view->status_line,
+                         "There are no lines that belong together by this rule");
     row_requests_done(view);
 }
 
@@ -106,8 +113,8 @@ void line_groups_by_pattern(struct view *view, const char *pattern)
     uint32_t first = UINT32_MAX, end = 0;
     row_requests_begin(view, "cluster");
     for (uint32_t i = 0; i < p->row_count; i++) {
-        if (p->rows[i].hidden ||
-            !line_label_matches(view_metadata(view), view->server_link.sites, p->rows[i].line, pattern))
+        if (p->rows[i].hidden || !line_label_matches(view_metadata(view), view->server_link.sites,
+                                                     p->rows[i].line, pattern))
             continue;
         if (first == UINT32_MAX) {
             first = i;
@@ -119,9 +126,9 @@ void line_groups_by_pattern(struct view *view, const char *pattern)
         p->rows[end++].joins = true;
     }
     if (first == UINT32_MAX || end == first + 1)
-        status_line_show(&view->status_line,
-                   first == UINT32_MAX ? "No line is called %s" : "Only one line is called %s",
-                   pattern);
+        status_line_show(
+            &view->status_line,
+            first == UINT32_MAX ? "No line is called %s" : "Only one line is called %s", pattern);
     else if (end < p->row_count)
         p->rows[end].joins = false;
     row_requests_done(view);

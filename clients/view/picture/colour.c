@@ -20,7 +20,8 @@ static void relation_colors_continue_request(struct view *view)
     struct relation_colors *colour = &view->relation_colors;
     struct encoder body = {0};
     if (relation_query_send(&colour->stands, view->viewport.place.selected, &body)) {
-        request_slot_send(&view->server_link, &colour->standing, REQUEST_RELATIONS, &body, relation_colors_receive, view);
+        request_slot_send(&view->server_link, &colour->standing, REQUEST_RELATIONS, &body,
+                          relation_colors_receive, view);
         return;
     }
     view->scene_cache.coloured = true;

@@ -24,7 +24,8 @@ struct context_menu_item {
     const char *key; /* of several that do it, the one to be told; NULL: there is one, or none */
 };
 
-static void context_menu_append_items(GMenu *menu, const struct context_menu_item *items, size_t count, const char *target)
+static void context_menu_append_items(GMenu *menu, const struct context_menu_item *items,
+                                      size_t count, const char *target)
 {
     for (size_t i = 0; i < count; i++) {
         char *action =
@@ -38,7 +39,8 @@ static void context_menu_append_items(GMenu *menu, const struct context_menu_ite
     }
 }
 
-static void add_section(GMenu *menu, const struct context_menu_item *items, size_t count, const char *target)
+static void add_section(GMenu *menu, const struct context_menu_item *items, size_t count,
+                        const char *target)
 {
     GMenu *section = g_menu_new();
     context_menu_append_items(section, items, count, target);
@@ -48,17 +50,17 @@ static void add_section(GMenu *menu, const struct context_menu_item *items, size
 
 static void add_event(GMenu *menu, const struct event_info *e)
 {
-    static const struct context_menu_item partner[] = {{"Go to the other end", "win.partner", "Return"}},
-                             ways[] = {{"Go to its cause", "win.cause", NULL},
-                                       {"Go to its effect", "win.effect", NULL}},
-                             site[] = {{"Open the source", "win.editor", NULL},
-                                       {"Find all called from there", "win.find-site", NULL}},
-                             rest[] = {{"Write a note…", "win.note", NULL},
-                                       {"Hide lines not tied to it", "win.only-tied", NULL},
-                                       {"Debug here", "win.debug", NULL},
-                                       {"Breakpoint", "win.break", NULL},
-                                       {"Breakpoint at its place", "win.break-place", NULL},
-                                       {"Copy its number", "win.copy-id", NULL}};
+    static const struct context_menu_item
+        partner[] = {{"Go to the other end", "win.partner", "Return"}},
+        ways[] = {{"Go to its cause", "win.cause", NULL}, {"Go to its effect", "win.effect", NULL}},
+        site[] = {{"Open the source", "win.editor", NULL},
+                  {"Find all called from there", "win.find-site", NULL}},
+        rest[] = {{"Write a note…", "win.note", NULL},
+                  {"Hide lines not tied to it", "win.only-tied", NULL},
+                  {"Debug here", "win.debug", NULL},
+                  {"Breakpoint", "win.break", NULL},
+                  {"Breakpoint at its place", "win.break-place", NULL},
+                  {"Copy its number", "win.copy-id", NULL}};
     GMenu *go = g_menu_new();
     if (e->partner_count)
         context_menu_append_items(go, partner, G_N_ELEMENTS(partner), NULL);
@@ -73,12 +75,13 @@ static void add_event(GMenu *menu, const struct event_info *e)
 static void add_line(GMenu *menu, const struct view *view, uint32_t row)
 {
     static const struct context_menu_item moves[] = {{"Hide this line", "win.hide-line", NULL},
-                                        {"Move up", "win.line-up", NULL},
-                                        {"Move down", "win.line-down", NULL}},
-                             pin[] = {{"Pin on top", "win.pin-line", NULL}},
-                             unpin[] = {{"Unpin", "win.pin-line", NULL}},
-                             join[] = {{"Join with the row above", "win.join-line", NULL}},
-                             split[] = {{"Open this cluster", "win.split-line", NULL}};
+                                                     {"Move up", "win.line-up", NULL},
+                                                     {"Move down", "win.line-down", NULL}},
+                                          pin[] = {{"Pin on top", "win.pin-line", NULL}},
+                                          unpin[] = {{"Unpin", "win.pin-line", NULL}},
+                                          join[] = {{"Join with the row above", "win.join-line",
+                                                     NULL}},
+                                          split[] = {{"Open this cluster", "win.split-line", NULL}};
     char *target = g_strdup_printf("%u", view->scene_cache.scene->rows[row].line);
     GMenu *clusters = g_menu_new();
     add_section(menu, row < view->scene_cache.pinned ? unpin : pin, 1, target);

@@ -21,7 +21,8 @@ static int crossing_reduction_compare_weight(const void *a, const void *b)
 
 /* Sweeps of the barycentre (Sugiyama, Tagawa and Toda 1981): each row goes to the mean place of
  * those that it exchanges arrows with in the picture. */
-static void crossing_reduction_reorder_sweep(const struct scene *s, struct crossing_weight *rows, uint32_t *place_of)
+static void crossing_reduction_reorder_sweep(const struct scene *s, struct crossing_weight *rows,
+                                             uint32_t *place_of)
 {
     double *sum = g_new0(double, s->row_count), *n = g_new0(double, s->row_count);
     for (uint32_t i = 0; i < s->link_count; i++) {
@@ -37,7 +38,8 @@ static void crossing_reduction_reorder_sweep(const struct scene *s, struct cross
         n[b]++;
     }
     for (uint32_t i = 0; i < s->row_count; i++)
-        rows[i] = (struct crossing_weight){i, n[i] > 0 ? (sum[i] / n[i] + place_of[i]) / 2 : place_of[i]};
+        rows[i] =
+            (struct crossing_weight){i, n[i] > 0 ? (sum[i] / n[i] + place_of[i]) / 2 : place_of[i]};
     qsort(rows, s->row_count, sizeof *rows, crossing_reduction_compare_weight);
     for (uint32_t i = 0; i < s->row_count; i++)
         place_of[rows[i].row] = i;
@@ -83,7 +85,8 @@ void crossing_reduction_run(struct view *view)
     for (uint32_t at = 0; at < s->row_count; at++)
         for (uint32_t i = 0; i < s->row_count; i++)
             if (best[i] == at) {
-                uint32_t from = row_requests_index(p, s->rows[i].line), end = row_requests_end(p, from);
+                uint32_t from = row_requests_index(p, s->rows[i].line),
+                         end = row_requests_end(p, from);
                 if (from >= to && from < p->row_count) {
                     row_requests_move(p, from, end, to);
                     to += end - from;

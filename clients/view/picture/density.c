@@ -16,8 +16,8 @@ double event_density_share(const struct density_info *d, double at)
     return d->to > d->from ? (at - (double)d->from) / (double)(d->to - d->from) : 0;
 }
 
-static void event_density_set_pixel(unsigned char *pixel, uint32_t count, uint32_t most, struct target_color c,
-                  bool dark)
+static void event_density_set_pixel(unsigned char *pixel, uint32_t count, uint32_t most,
+                                    struct target_color c, bool dark)
 {
     double v = 0.2 + 0.8 * log(1.0 + count) / log(1.0 + most), ground = painter_brightness(dark);
     pixel[0] = (unsigned char)(255 * (ground + (c.blue - ground) * v));
@@ -25,8 +25,9 @@ static void event_density_set_pixel(unsigned char *pixel, uint32_t count, uint32
     pixel[2] = (unsigned char)(255 * (ground + (c.red - ground) * v));
 }
 
-void event_density_paint(cairo_t *cr, const struct density_info *d, uint32_t row, struct target_color c,
-                   bool dark, double x, double y, double width, double height)
+void event_density_paint(cairo_t *cr, const struct density_info *d, uint32_t row,
+                         struct target_color c, bool dark, double x, double y, double width,
+                         double height)
 {
     int stride = cairo_format_stride_for_width(CAIRO_FORMAT_RGB24, (int)d->pixels);
     unsigned char *data = g_malloc((gsize)stride);
@@ -79,8 +80,9 @@ bool event_density_rows(struct view *view, struct window_request *rows)
     return false;
 }
 
-void event_density_request(struct view *view, struct request_slot *inquiry, struct density_request *request,
-                 struct window_request *rows, source_take *take)
+void event_density_request(struct view *view, struct request_slot *inquiry,
+                           struct density_request *request, struct window_request *rows,
+                           source_take *take)
 {
     struct encoder body = {0};
     request->by_time = view->viewport.place.column_ns > 0;

@@ -19,14 +19,15 @@ bool event_density_read(const struct response_chunk *answer, struct density_info
  * yet. */
 bool event_density_rows(struct view *view, struct window_request *rows);
 /* Asks for a density of these rows, which it frees. */
-void event_density_request(struct view *view, struct request_slot *inquiry, struct density_request *request,
-                 struct window_request *rows, source_take *take);
+void event_density_request(struct view *view, struct request_slot *inquiry,
+                           struct density_request *request, struct window_request *rows,
+                           source_take *take);
 /* Where in it a position, or a time, is: from 0 to 1, less or more outside. */
 double event_density_share(const struct density_info *density, double at);
 struct target_color event_density_colour(const struct trace_metadata *book, uint32_t line);
 /* One row as a strip, a pixel of an image for each of the density. */
 void event_density_paint(cairo_t *cr, const struct density_info *density, uint32_t row,
-                   struct target_color colour, bool dark, double x_px, double y_px,
-                   double width_px, double height_px);
+                         struct target_color colour, bool dark, double x_px, double y_px,
+                         double width_px, double height_px);
 
 #endif

@@ -18,9 +18,10 @@ static void source_editor_spawn(struct view *view, const char *editor, const cha
 
 void source_editor_open(struct view *view, const char *path, int line)
 {
-    const char *editor = view->viewer_settings.editor && *view->viewer_settings.editor ? view->viewer_settings.editor
-                         : g_getenv("VISUAL")                            ? g_getenv("VISUAL")
-                                                                         : g_getenv("EDITOR");
+    const char *editor = view->viewer_settings.editor && *view->viewer_settings.editor
+                             ? view->viewer_settings.editor
+                         : g_getenv("VISUAL") ? g_getenv("VISUAL")
+                                              : g_getenv("EDITOR");
     if (editor) {
         source_editor_spawn(view, editor, path, line);
         return;

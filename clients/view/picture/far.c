@@ -105,8 +105,9 @@ char *overview_label(struct view *view, uint32_t row)
         first++;
     for (end = first + 1; end < l->count && l->joined[end];)
         end++;
-    return first < l->count && end > first + 1 ? cluster_label(view, l->lines + first, end - first)
-                                               : g_strdup(metadata_label(view_metadata(view), line));
+    return first < l->count && end > first + 1
+               ? cluster_label(view, l->lines + first, end - first)
+               : g_strdup(metadata_label(view_metadata(view), line));
 }
 
 static void overview_receive_bands(void *user, const struct response_chunk *answer)
@@ -154,7 +155,8 @@ void overview_request(struct view *view)
     encode_density_request(&body, &request);
     lines_free(&view->overview.asked);
     view->overview.asked = (struct overview_lines){rows.rows, rows.joined, rows.row_count};
-    request_slot_send(&view->server_link, &view->overview.counting, REQUEST_STATE_BANDS, &body, overview_receive_bands, view);
+    request_slot_send(&view->server_link, &view->overview.counting, REQUEST_STATE_BANDS, &body,
+                      overview_receive_bands, view);
 }
 
 /* ---- moving ---- */
@@ -230,7 +232,8 @@ static double overview_min_span(const struct view *view)
 void overview_zoom(struct view *view, double factor, double x_px)
 {
     struct view_state *p = &view->viewport.place;
-    double share = CLAMP((x_px - viewport_names_px(&view->viewport)) / overview_width_px(view), 0, 1);
+    double share =
+        CLAMP((x_px - viewport_names_px(&view->viewport)) / overview_width_px(view), 0, 1);
     double at = overview_position_at(view, x_px), span = (p->far_to - p->far_from) / factor;
     if (factor > 1 && span < overview_min_span(view)) {
         p->zoom = VIEWPORT_MIN_ZOOM;

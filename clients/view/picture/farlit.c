@@ -40,15 +40,16 @@ static struct overview_highlight *overview_highlight_state(struct view *view)
 {
     if (!view->overview_highlight) {
         view->overview_highlight = g_new0(struct overview_highlight, 1);
-        view->overview_highlight->table = (struct table_model){.link = &view->server_link, .on_table = overview_highlight_on_table, .user = view};
+        view->overview_highlight->table = (struct table_model){
+            .link = &view->server_link, .on_table = overview_highlight_on_table, .user = view};
     }
     return view->overview_highlight;
 }
 
 static bool is_wanted(const struct view *view)
 {
-    return function_highlight_is_shown(view) && view->viewport.place.far && view->overview.strip.row_count &&
-           view->overview.strip.to > view->overview.strip.from;
+    return function_highlight_is_shown(view) && view->viewport.place.far &&
+           view->overview.strip.row_count && view->overview.strip.to > view->overview.strip.from;
 }
 
 /* ---- asking ---- */
@@ -77,7 +78,8 @@ static void overview_highlight_request(struct view *view, struct overview_highli
     table_model_send(&l->table, &request);
 }
 
-static bool overview_highlight_has_changed(const struct view *view, const struct overview_highlight *l)
+static bool overview_highlight_has_changed(const struct view *view,
+                                           const struct overview_highlight *l)
 {
     return g_strcmp0(l->of, view->viewport.place.lit) != 0;
 }
@@ -115,13 +117,15 @@ void overview_highlight_on_notification(struct view *view, enum notification new
 
 bool overview_highlight_is_running(struct view *view)
 {
-    return is_wanted(view) && !overview_highlight_state(view)->table.has_answer && table_model_is_running(&overview_highlight_state(view)->table);
+    return is_wanted(view) && !overview_highlight_state(view)->table.has_answer &&
+           table_model_is_running(&overview_highlight_state(view)->table);
 }
 
 bool overview_highlight_is_busy(struct view *view)
 {
     struct overview_highlight *l = overview_highlight_state(view);
-    return is_wanted(view) && (table_model_is_running(&l->table) || l->soon || overview_highlight_has_changed(view, l));
+    return is_wanted(view) && (table_model_is_running(&l->table) || l->soon ||
+                               overview_highlight_has_changed(view, l));
 }
 
 void overview_highlight_clear(struct view *view)
@@ -148,8 +152,8 @@ static uint32_t *count_lines(const GArray *row_of, uint32_t rows)
     return lines; /* by 1 + row */
 }
 
-static void overview_highlight_add_share(struct overview_highlight *l, const struct table_cell *c, const GArray *row_of,
-                const uint32_t *lines)
+static void overview_highlight_add_share(struct overview_highlight *l, const struct table_cell *c,
+                                         const GArray *row_of, const uint32_t *lines)
 {
     if (c[THREAD].is != CELL_LINE || c[FROM].is != CELL_NUMBER || c[UNTIL].is != CELL_NUMBER ||
         c[SHARE].is != CELL_REAL || c[THREAD].line >= row_of->len)
@@ -252,7 +256,8 @@ void overview_highlight_print(struct view *view, FILE *f)
     for (uint32_t row = 0; row < view->overview_highlight->rows; row++) {
         double sum = 0;
         for (uint32_t i = 0; i < view->overview_highlight->pixels; i++)
-            sum += (double)view->overview_highlight->shares[(size_t)row * view->overview_highlight->pixels + i];
+            sum += (double)view->overview_highlight
+                       ->shares[(size_t)row * view->overview_highlight->pixels + i];
         if (sum > 0)
             fprintf(f, "lit %u %.4f\n", row, sum / view->overview_highlight->pixels);
     }

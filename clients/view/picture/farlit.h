@@ -14,11 +14,12 @@ struct view;
 void overview_highlight_draw(struct view *view, cairo_t *cr, int height);
 /* Of a row at a share of the width; negative: not known, or not asked for. */
 double overview_highlight_share(struct view *view, uint32_t row, double share);
-bool overview_highlight_is_running(struct view *view); /* is it looked for, with nothing here yet? */
+bool overview_highlight_is_running(
+    struct view *view); /* is it looked for, with nothing here yet? */
 bool overview_highlight_is_busy(struct view *view); /* is what is seen of it not here yet? */
 void overview_highlight_on_notification(struct view *view, enum notification news);
 void overview_highlight_clear(struct view *view); /* another run */
-void overview_highlight_print(struct view *view,
-                  FILE *f); /* "lit 3 0.2500": row, share of all that is seen; for tests */
+void overview_highlight_print(
+    struct view *view, FILE *f); /* "lit 3 0.2500": row, share of all that is seen; for tests */
 
 #endif

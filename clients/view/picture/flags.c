@@ -5,8 +5,8 @@
 
 #define HIGH_PX 9
 
-void note_flags_draw(struct view *view, cairo_t *cr, const struct note_flags_range *span, double x_px,
-                double width_px)
+void note_flags_draw(struct view *view, cairo_t *cr, const struct note_flags_range *span,
+                     double x_px, double width_px)
 {
     const struct run_notes *noted = &view->run_notes;
     cairo_set_source_rgb(cr, 0.93, 0.26, 0.2);

@@ -14,7 +14,7 @@ struct note_flags_range {
 };
 
 /* Across pixels x_px to x_px + width_px, which stand for that. */
-void note_flags_draw(struct view *view, cairo_t *cr, const struct note_flags_range *span, double x_px,
-                double width_px);
+void note_flags_draw(struct view *view, cairo_t *cr, const struct note_flags_range *span,
+                     double x_px, double width_px);
 
 #endif

@@ -17,7 +17,8 @@ static void go_to_scroll_into_view(struct view *view, const struct scene_mark *m
 {
     double names = viewport_names_px(&view->viewport), width = viewport_along_px(&view->viewport),
            height = viewport_across_px(&view->viewport);
-    double x = viewport_x_px(&view->viewport, m), y = viewport_y_px(&view->viewport, m->row), to = x;
+    double x = viewport_x_px(&view->viewport, m), y = viewport_y_px(&view->viewport, m->row),
+           to = x;
     double room = MIN(AROUND_PX, (width - names) / 4);
     if (x < names + room)
         to = names + room;
@@ -27,13 +28,15 @@ static void go_to_scroll_into_view(struct view *view, const struct scene_mark *m
         scroll_to(view, viewport_left_pt(&view->viewport) + (x - to) / view->viewport.place.zoom);
     double least = viewport_band_px(&view->viewport);
     if (m->row >= view->scene_cache.pinned && (y < least + 10 || y > height - 10))
-        row_scrollbar_scroll_to(view,
-               view->viewport.place.rise_pt + (y - (least + height) / 2) / view->viewport.place.zoom);
+        row_scrollbar_scroll_to(view, view->viewport.place.rise_pt +
+                                          (y - (least + height) / 2) / view->viewport.place.zoom);
 }
 
-static void go_to_select_and_show(struct view *view, struct event_id at, uint64_t position, bool centre)
+static void go_to_select_and_show(struct view *view, struct event_id at, uint64_t position,
+                                  bool centre)
 {
-    const struct scene_mark *m = view->viewport.place.far ? NULL : scene_cache_find_mark(&view->scene_cache, at);
+    const struct scene_mark *m =
+        view->viewport.place.far ? NULL : scene_cache_find_mark(&view->scene_cache, at);
     bool stays = m && (!centre || viewport_sees(&view->viewport, m));
     view->diagram_view.leaving = !stays;
     selection_set(view, at, false);

@@ -13,15 +13,16 @@
 
 /* By class of tint.h. */
 static const uint8_t states[WAIT_COLORING_CLASSES] = {BAND_LIVING_MEETING, BAND_LIVING_EXCLUSION,
-                                             BAND_LIVING_TIMER, BAND_LIVING_UNKNOWN};
+                                                      BAND_LIVING_TIMER, BAND_LIVING_UNKNOWN};
 
 /* What a pixel of a row is filled by: below it is what does not wait. */
 struct wait_kind_shares {
     uint8_t below, share[WAIT_COLORING_CLASSES];
 };
 
-static struct wait_kind_shares wait_kinds_shares_at(const struct state_bands *seen, const struct state_bands *lives,
-                               uint32_t row, uint32_t pixel)
+static struct wait_kind_shares wait_kinds_shares_at(const struct state_bands *seen,
+                                                    const struct state_bands *lives, uint32_t row,
+                                                    uint32_t pixel)
 {
     struct wait_kind_shares f = {0};
     int at = measured_states_find_pixel(lives, seen, pixel);
@@ -39,8 +40,8 @@ static struct wait_kind_shares wait_kinds_shares_at(const struct state_bands *se
 /* ---- drawing ---- */
 
 /* Pixels that are alike are one box. */
-static void add_class(const struct wait_kind_shares *filled, uint32_t pixels, unsigned class, cairo_t *cr,
-                      cairo_rectangle_t box)
+static void add_class(const struct wait_kind_shares *filled, uint32_t pixels, unsigned class,
+                      cairo_t *cr, cairo_rectangle_t box)
 {
     double wide = box.width / pixels;
     for (uint32_t i = 0, end; i < pixels; i = end) {
@@ -95,11 +96,12 @@ char *wait_kinds_describe(struct view *view, uint32_t row, double share)
     int at = lives ? measured_states_find_pixel(lives, s, (uint32_t)(share * s->pixels)) : -1;
     GString *text = g_string_new(NULL);
     for (unsigned i = 0; at >= 0 && i < WAIT_COLORING_CLASSES; i++) {
-        const struct state_band_cell *cell = &lives->cells[(size_t)row * lives->pixels + (size_t)at];
+        const struct state_band_cell *cell =
+            &lives->cells[(size_t)row * lives->pixels + (size_t)at];
         double percent = 100 * cell->share[states[i]] / 255.0;
         if (percent >= 0.5)
-            g_string_append_printf(text, "%s%s %.0f %%", text->len ? ", " : "", wait_coloring_class_name(i),
-                                   percent);
+            g_string_append_printf(text, "%s%s %.0f %%", text->len ? ", " : "",
+                                   wait_coloring_class_name(i), percent);
     }
     return g_string_free(text, text->len == 0);
 }

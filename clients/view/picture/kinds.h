@@ -12,6 +12,7 @@ struct view;
 void wait_kinds_draw(struct view *view, cairo_t *cr, int height_px);
 /* ", by exclusion 30 %": of a pixel of a row; the caller's; NULL: nothing is known of it. */
 char *wait_kinds_describe(struct view *view, uint32_t row, double share_of_width);
-void wait_kinds_print(struct view *view, FILE *f); /* shares of whole rows, a line each; for tests */
+void wait_kinds_print(struct view *view,
+                      FILE *f); /* shares of whole rows, a line each; for tests */
 
 #endif

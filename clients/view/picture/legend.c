@@ -37,7 +37,8 @@ static void legend_bar_draw_relations(GtkWidget *area, cairo_t *cr, int y)
     g_object_unref(layout);
 }
 
-static void legend_bar_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void legend_bar_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                                 gpointer data)
 {
     struct view *view = data;
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
@@ -81,7 +82,8 @@ static bool has_room(const struct view *view)
 
 void legend_bar_show(struct view *view)
 {
-    bool on = view->viewer_settings.look.legend && !view->viewport.place.far && /* bands have their own */
+    bool on = view->viewer_settings.look.legend &&
+              !view->viewport.place.far && /* bands have their own */
               has_room(view);
     if (on != gtk_widget_get_visible(view->legend)) {
         gtk_widget_set_visible(view->legend, on);
@@ -101,6 +103,7 @@ GtkWidget *legend_bar_new(struct view *view)
 {
     view->legend = gtk_drawing_area_new();
     gtk_widget_set_visible(view->legend, FALSE);
-    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->legend), legend_bar_draw_area, view, NULL);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->legend), legend_bar_draw_area, view,
+                                   NULL);
     return view->legend;
 }

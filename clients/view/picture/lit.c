@@ -45,7 +45,10 @@ void function_highlight_set(struct view *view, const char *lit, bool marks)
     notify_listener(&view->listener, NOTIFY_ACTIONS);
 }
 
-bool function_highlight_is_shown(const struct view *view) { return view->viewport.place.lit && view->viewer_settings.drawer; }
+bool function_highlight_is_shown(const struct view *view)
+{
+    return view->viewport.place.lit && view->viewer_settings.drawer;
+}
 
 /* One that is too long for the key is cut in its middle, as names are. */
 char *function_highlight_name(const struct view *view)
@@ -99,18 +102,22 @@ static struct function_highlight *function_highlight_state(struct view *view)
 {
     if (!view->function_highlight) {
         view->function_highlight = g_new0(struct function_highlight, 1);
-        view->function_highlight->drawn = g_array_new(FALSE, FALSE, sizeof(struct function_highlight_stretch));
-        view->function_highlight->table = (struct table_model){.link = &view->server_link, .on_table = function_highlight_on_table, .user = view};
+        view->function_highlight->drawn =
+            g_array_new(FALSE, FALSE, sizeof(struct function_highlight_stretch));
+        view->function_highlight->table = (struct table_model){
+            .link = &view->server_link, .on_table = function_highlight_on_table, .user = view};
     }
     return view->function_highlight;
 }
 
 static bool is_wanted(const struct view *view)
 {
-    return function_highlight_is_shown(view) && !view->viewport.place.far && view->scene_cache.scene;
+    return function_highlight_is_shown(view) && !view->viewport.place.far &&
+           view->scene_cache.scene;
 }
 
-static void function_highlight_set_ns_option(struct table_request *request, const char *key, int64_t ns)
+static void function_highlight_set_ns_option(struct table_request *request, const char *key,
+                                             int64_t ns)
 {
     char text[24];
     g_snprintf(text, sizeof text, "%lld", (long long)ns);
@@ -134,7 +141,8 @@ static void function_highlight_send_request(struct view *view, struct function_h
     table_model_send(&l->table, &request);
 }
 
-static bool function_highlight_has_changed(const struct view *view, const struct function_highlight *l)
+static bool function_highlight_has_changed(const struct view *view,
+                                           const struct function_highlight *l)
 {
     return g_strcmp0(l->of, view->viewport.place.lit) != 0;
 }
@@ -174,7 +182,8 @@ void function_highlight_on_notification(struct view *view, enum notification new
 bool function_highlight_is_busy(struct view *view)
 {
     struct function_highlight *l = function_highlight_state(view);
-    return is_wanted(view) && (table_model_is_running(&l->table) || l->soon || function_highlight_has_changed(view, l));
+    return is_wanted(view) && (table_model_is_running(&l->table) || l->soon ||
+                               function_highlight_has_changed(view, l));
 }
 
 void function_highlight_clear(struct view *view)
@@ -200,16 +209,19 @@ static double x_of(const struct time_axis *axis, struct event_id at, int64_t ns)
     return m ? m->x_pt : time_axis_x_pt(axis, ns);
 }
 
-static void function_highlight_add_stretch(struct view *view, struct function_highlight *l, const struct time_axis *axis, uint32_t row)
+static void function_highlight_add_stretch(struct view *view, struct function_highlight *l,
+                                           const struct time_axis *axis, uint32_t row)
 {
     const struct table_cell *c = result_table_cells(&l->table.table, row);
     if (c[THREAD].is != CELL_LINE || c[FROM].is != CELL_NUMBER || c[UNTIL].is != CELL_NUMBER ||
         c[SHARE].is != CELL_REAL)
         return;
-    struct event_id until = c[UNTIL_EVENT].is == CELL_EVENT ? c[UNTIL_EVENT].event : (struct event_id){0};
-    struct function_highlight_stretch s = {time_axis_row_of_line(view, c[THREAD].line), CLAMP(c[SHARE].real, 0, 1),
-                        x_of(axis, l->table.table.rows[row].event, c[FROM].number),
-                        x_of(axis, until, c[UNTIL].number)};
+    struct event_id until =
+        c[UNTIL_EVENT].is == CELL_EVENT ? c[UNTIL_EVENT].event : (struct event_id){0};
+    struct function_highlight_stretch s = {
+        time_axis_row_of_line(view, c[THREAD].line), CLAMP(c[SHARE].real, 0, 1),
+        x_of(axis, l->table.table.rows[row].event, c[FROM].number),
+        x_of(axis, until, c[UNTIL].number)};
     if (s.row >= 0)
         g_array_append_val(l->drawn, s);
 }
@@ -233,7 +245,8 @@ static bool function_highlight_build(struct view *view)
 
 /* ---- drawing ---- */
 
-void function_highlight_fill_color(cairo_t *cr, double share, bool far, const struct paint_theme *theme)
+void function_highlight_fill_color(cairo_t *cr, double share, bool far,
+                                   const struct paint_theme *theme)
 {
     double opaque = share > 0 ? 0.12 + (far ? 0.78 : 0.5) * share : 0;
     if (theme->grey)
@@ -242,7 +255,8 @@ void function_highlight_fill_color(cairo_t *cr, double share, bool far, const st
         cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, opaque);
 }
 
-static void draw_stretch(struct view *view, cairo_t *cr, const struct function_highlight_stretch *s, int width)
+static void draw_stretch(struct view *view, cairo_t *cr, const struct function_highlight_stretch *s,
+                         int width)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     double y = viewport_y_px(&view->viewport, (uint32_t)s->row),
@@ -262,8 +276,9 @@ static void draw_stretch(struct view *view, cairo_t *cr, const struct function_h
 
 static char *key_text(const struct view *view, const char *about)
 {
-    char *name = function_highlight_name(view), *text = g_strdup_printf("0–100 %% of the time in %s%s%s", name,
-                                                         about ? ": " : "", about ? about : "");
+    char *name = function_highlight_name(view),
+         *text = g_strdup_printf("0–100 %% of the time in %s%s%s", name, about ? ": " : "",
+                                 about ? about : "");
     g_free(name);
     return text;
 }
@@ -289,7 +304,8 @@ double function_highlight_key(struct view *view, cairo_t *cr, double x, double y
 static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
-    const char *about = function_highlight_state(view)->table.table.row_count ? NULL : "none of what is seen";
+    const char *about =
+        function_highlight_state(view)->table.table.row_count ? NULL : "none of what is seen";
     char *text = key_text(view, about);
     double ground = painter_brightness(theme.dark),
            wide = text_cache_width(NULL, text, 9, false) + SHADES * SHADE_PX + 14,
@@ -307,7 +323,10 @@ void function_highlight_draw(struct view *view, cairo_t *cr, int width, int heig
     if (!function_highlight_build(view))
         return;
     for (guint i = 0; i < view->function_highlight->drawn->len; i++)
-        draw_stretch(view, cr, &g_array_index(view->function_highlight->drawn, struct function_highlight_stretch, i), width);
+        draw_stretch(
+            view, cr,
+            &g_array_index(view->function_highlight->drawn, struct function_highlight_stretch, i),
+            width);
     if (!viewport_vertical(&view->viewport))
         draw_key(view, cr, width, height);
 }
@@ -317,7 +336,8 @@ void function_highlight_print(struct view *view, FILE *f)
     if (!function_highlight_build(view))
         return;
     for (guint i = 0; i < view->function_highlight->drawn->len; i++) {
-        const struct function_highlight_stretch *s = &g_array_index(view->function_highlight->drawn, struct function_highlight_stretch, i);
+        const struct function_highlight_stretch *s =
+            &g_array_index(view->function_highlight->drawn, struct function_highlight_stretch, i);
         fprintf(f, "lit %d %.3f %.0f %.0f\n", s->row, s->share, s->from_pt, s->to_pt);
     }
 }

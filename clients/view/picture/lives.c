@@ -83,7 +83,8 @@ static void measured_states_request(struct view *view, struct measured_states *l
     g_free(none);
     l->of = view->overview.serial;
     l->asked_us = g_get_monotonic_time();
-    request_slot_send(&view->server_link, &l->asking, REQUEST_STATE_BANDS, &body, measured_states_receive, view);
+    request_slot_send(&view->server_link, &l->asking, REQUEST_STATE_BANDS, &body,
+                      measured_states_receive, view);
 }
 
 /* Is another part seen than that which is here? */
@@ -99,7 +100,8 @@ static void measured_states_request_soon(struct view *view, struct measured_stat
 {
     bool fits = l->of == view->overview.serial;
     gint64 since = g_get_monotonic_time() - l->asked_us;
-    if (fits || l->soon || !measured_states_is_needed(view) || !view->server_link.connected || !view->server_link.has_run)
+    if (fits || l->soon || !measured_states_is_needed(view) || !view->server_link.connected ||
+        !view->server_link.has_run)
         return;
     bool runs = request_slot_is_running(&view->server_link, &l->asking);
     if (!runs && since >= (has_moved(view, l) ? MOVED_US : EVERY_US))
@@ -120,7 +122,8 @@ bool measured_states_is_busy(struct view *view)
 {
     struct measured_states *l = measured_states_state(view);
     return measured_states_is_needed(view) &&
-           (request_slot_is_running(&view->server_link, &l->asking) || (l->soon && has_moved(view, l)));
+           (request_slot_is_running(&view->server_link, &l->asking) ||
+            (l->soon && has_moved(view, l)));
 }
 
 void measured_states_on_notification(struct view *view, enum notification news)
@@ -151,7 +154,8 @@ const struct state_bands *measured_states_of(struct view *view)
     return same && memcmp(l->rows, s->rows, l->row_count * sizeof *l->rows) == 0 ? l : NULL;
 }
 
-int measured_states_find_pixel(const struct state_bands *l, const struct state_bands *seen, uint32_t pixel)
+int measured_states_find_pixel(const struct state_bands *l, const struct state_bands *seen,
+                               uint32_t pixel)
 {
     if (l->from == seen->from && l->to == seen->to && l->pixels == seen->pixels)
         return (int)pixel;
@@ -170,9 +174,13 @@ bool measured_states_has_row(const struct state_bands *l, uint32_t row)
     return false;
 }
 
-const char *measured_states_problem(struct view *view) { return measured_states_is_needed(view) ? measured_states_state(view)->problem : NULL; }
+const char *measured_states_problem(struct view *view)
+{
+    return measured_states_is_needed(view) ? measured_states_state(view)->problem : NULL;
+}
 
 bool measured_states_is_running(struct view *view)
 {
-    return measured_states_is_needed(view) && !measured_states_of(view) && request_slot_is_running(&view->server_link, &measured_states_state(view)->asking);
+    return measured_states_is_needed(view) && !measured_states_of(view) &&
+           request_slot_is_running(&view->server_link, &measured_states_state(view)->asking);
 }

@@ -13,7 +13,8 @@ void measured_states_clear(struct view *view); /* another run */
 /* Of the rows that are seen; NULL: it is not here, or not wanted.  Its range may be that of a moment ago. */
 const struct state_bands *measured_states_of(struct view *view);
 /* The pixel of it in which a pixel of the strips begins; -1: none. */
-int measured_states_find_pixel(const struct state_bands *lives, const struct state_bands *seen, uint32_t pixel);
+int measured_states_find_pixel(const struct state_bands *lives, const struct state_bands *seen,
+                               uint32_t pixel);
 /* Is it a row of threads? */
 bool measured_states_has_row(const struct state_bands *lives, uint32_t row);
 const char *measured_states_problem(struct view *view); /* why it cannot be shown; NULL: it can */

@@ -67,8 +67,8 @@ void overview_map_request(struct view *view)
 }
 
 /* What is seen from a place to another of one strip. */
-static void overview_map_mark_visible_range(const struct view *view, cairo_t *cr, double from, double to, int width,
-                      cairo_rectangle_t box)
+static void overview_map_mark_visible_range(const struct view *view, cairo_t *cr, double from,
+                                            double to, int width, cairo_rectangle_t box)
 {
     const struct density_info *d = &view->overview_map.density;
     double left = CLAMP(event_density_share(d, from), 0, 1) * width,
@@ -80,14 +80,16 @@ static void overview_map_mark_visible_range(const struct view *view, cairo_t *cr
 static void mark_rows(struct view *view, cairo_t *cr, int width, double high)
 {
     const struct scene *s = view->scene_cache.scene;
-    double left = viewport_left_pt(&view->viewport), right = left + viewport_width_pt(&view->viewport);
+    double left = viewport_left_pt(&view->viewport),
+           right = left + viewport_width_pt(&view->viewport);
     uint32_t count = view->overview_map.density.row_count;
     uint64_t *first = g_new0(uint64_t, count), *last = g_new0(uint64_t, count);
     for (uint32_t i = 0; s && i < s->mark_count; i++) {
         const struct scene_mark *m = &s->marks[i];
         uint64_t at = m->event->position;
         uint32_t line = m->event->at.line;
-        uint32_t strip = line < view->overview_map.line_count ? view->overview_map.strip_of[line] : 0;
+        uint32_t strip =
+            line < view->overview_map.line_count ? view->overview_map.strip_of[line] : 0;
         if (m->x_pt < left || m->x_pt > right || at == NO_POSITION || !strip || strip > count)
             continue;
         first[strip - 1] = first[strip - 1] ? MIN(first[strip - 1], at + 1) : at + 1;
@@ -96,7 +98,7 @@ static void mark_rows(struct view *view, cairo_t *cr, int width, double high)
     for (uint32_t i = 0; i < count; i++)
         if (first[i])
             overview_map_mark_visible_range(view, cr, (double)first[i] - 1, (double)last[i], width,
-                      (cairo_rectangle_t){0, i * high, 0, high});
+                                            (cairo_rectangle_t){0, i * high, 0, high});
     g_free(first);
     g_free(last);
 }
@@ -109,10 +111,11 @@ static void overview_map_draw_frame(struct view *view, cairo_t *cr, int width, d
     int64_t from_ns, to_ns;
     viewport_times(&view->viewport, &from_ns, &to_ns);
     if (p->far)
-        overview_map_mark_visible_range(view, cr, p->far_from, p->far_to, width, (cairo_rectangle_t){0, 0, 0, all});
+        overview_map_mark_visible_range(view, cr, p->far_from, p->far_to, width,
+                                        (cairo_rectangle_t){0, 0, 0, all});
     else if (p->column_ns)
         overview_map_mark_visible_range(view, cr, (double)from_ns, (double)to_ns, width,
-                  (cairo_rectangle_t){0, 0, 0, all});
+                                        (cairo_rectangle_t){0, 0, 0, all});
     else
         mark_rows(view, cr, width, high);
     cairo_set_source_rgba(cr, 0.9, 0.62, 0, 0.3);
@@ -129,8 +132,8 @@ static void paint_strips(struct view *view, cairo_t *cr, int width, int height)
     double high = (double)height / d->row_count;
     painter_fill_background(cr, &theme);
     for (uint32_t i = 0; i < d->row_count; i++)
-        event_density_paint(cr, d, i, event_density_colour(view_metadata(view), d->rows[i]), theme.dark, 0, i * high,
-                      width, MAX(high - 0.5, 0.5));
+        event_density_paint(cr, d, i, event_density_colour(view_metadata(view), d->rows[i]),
+                            theme.dark, 0, i * high, width, MAX(high - 0.5, 0.5));
 }
 
 /* It is painted once: what moves is the frame over it. */
@@ -168,8 +171,10 @@ static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, g
     double high = (double)height / d->row_count;
     cairo_set_source_surface(cr, image_of(view, width, height), 0, 0);
     cairo_paint(cr);
-    note_flags_draw(view, cr, &(struct note_flags_range){view->overview_map.by_time, (double)d->from, (double)d->to}, 0,
-               width);
+    note_flags_draw(
+        view, cr,
+        &(struct note_flags_range){view->overview_map.by_time, (double)d->from, (double)d->to}, 0,
+        width);
     if (d->from < d->to && view->overview_map.by_time == (view->viewport.place.column_ns > 0))
         overview_map_draw_frame(view, cr, width, high);
 }
@@ -184,7 +189,7 @@ static void map_go(struct view *view, double x)
         double span = view->viewport.place.far_to - view->viewport.place.far_from;
         double middle = (double)d->from + share * (double)(d->to - d->from);
         overview_pan(view, (middle - span / 2 - view->viewport.place.far_from) / MAX(span, 1) *
-                          overview_width_px(view));
+                               overview_width_px(view));
         return;
     }
     double at = (double)d->from + share * (double)(d->to - d->from);
@@ -221,14 +226,16 @@ GtkWidget *overview_map_new(struct view *view)
 {
     view->overview_map.widget = gtk_drawing_area_new();
     gtk_widget_set_size_request(view->overview_map.widget, -1, 44);
-    gtk_widget_set_tooltip_text(view->overview_map.widget, "The whole run: click or drag to go there");
-    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->overview_map.widget), map_draw, view, NULL);
+    gtk_widget_set_tooltip_text(view->overview_map.widget,
+                                "The whole run: click or drag to go there");
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->overview_map.widget), map_draw, view,
+                                   NULL);
     g_signal_connect(view->overview_map.widget, "resize", G_CALLBACK(on_map_resize), view);
     GtkGesture *drag = gtk_gesture_drag_new();
     g_signal_connect(drag, "drag-begin", G_CALLBACK(on_map_begin), view);
     g_signal_connect(drag, "drag-update", G_CALLBACK(on_map_drag), view);
     gtk_widget_add_controller(view->overview_map.widget, GTK_EVENT_CONTROLLER(drag));
-    gtk_accessible_update_property(GTK_ACCESSIBLE(view->overview_map.widget), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Map of the whole run", -1);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(view->overview_map.widget),
+                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Map of the whole run", -1);
     return view->overview_map.widget;
 }

@@ -46,7 +46,8 @@ static bool diagram_view_build_scene(struct view *view)
     struct scene_options options = {.measure = text_cache_width,
                                     .legend = look->legend,
                                     .order_arrows = !look->no_order,
-                                    .legend_width_pt = viewport_along_px(&view->viewport) / 1.25 - 20,
+                                    .legend_width_pt =
+                                        viewport_along_px(&view->viewport) / 1.25 - 20,
                                     .vertical = viewport_vertical(&view->viewport),
                                     .column_ns = view->viewport.place.column_ns,
                                     .squeeze = look->squeeze,
@@ -92,7 +93,8 @@ static void diagram_view_fix_place(struct view *view)
 void picture_tell_much(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
-    status_while(&view->status_line, view->scene_cache.window.unresolved && p->column_ns && !p->far, TOO_MUCH);
+    status_while(&view->status_line, view->scene_cache.window.unresolved && p->column_ns && !p->far,
+                 TOO_MUCH);
 }
 
 /* window: ours from now on. */
@@ -168,7 +170,8 @@ static void diagram_view_receive_window(void *user, const struct response_chunk 
         view->diagram_view.leaving = false;
         row_requests_on_window(view, &window);
         diagram_view_show_window(view, &window);
-        if (window.unresolved && hold.event.line && !scene_cache_find_mark(&view->scene_cache, hold.event))
+        if (window.unresolved && hold.event.line &&
+            !scene_cache_find_mark(&view->scene_cache, hold.event))
             view->viewport.anchor = hold; /* it may be in what is still looked for */
     }
     if (request_slot_resend_needed(&view->diagram_view.placing, answer))
@@ -182,7 +185,8 @@ static void diagram_view_receive_window(void *user, const struct response_chunk 
 
 void diagram_view_keep_current(struct view *view)
 {
-    if (!view->diagram_view.leaving || request_slot_is_running(&view->server_link, &view->diagram_view.placing))
+    if (!view->diagram_view.leaving ||
+        request_slot_is_running(&view->server_link, &view->diagram_view.placing))
         return;
     view->diagram_view.leaving = false;
     gtk_widget_queue_draw(view->canvas);
@@ -200,13 +204,16 @@ void diagram_view_request(struct view *view)
 static void ask(struct view *view)
 {
     struct window_request request;
-    if (view->scene_cache.scene && fabs(view->scene_cache.scene->row_pt - diagram_view_row_height_pt(view)) > 0.01)
+    if (view->scene_cache.scene &&
+        fabs(view->scene_cache.scene->row_pt - diagram_view_row_height_pt(view)) > 0.01)
         diagram_view_rebuild(view); /* it is zoomed, or has another size */
     if (!request_slot_try_acquire(&view->server_link, &view->diagram_view.placing))
         return;
-    request_slot_cancel(&view->server_link, &view->relation_colors.standing); /* of another picture */
+    request_slot_cancel(&view->server_link,
+                        &view->relation_colors.standing); /* of another picture */
     diagram_view_fill_request(view, &request);
     view->diagram_view.from = view->viewport.place.from;
     view->diagram_view.shift_pt = view->viewport.place.shift_pt;
-    request_slot_request_window(&view->server_link, &view->diagram_view.placing, &request, diagram_view_receive_window, view);
+    request_slot_request_window(&view->server_link, &view->diagram_view.placing, &request,
+                                diagram_view_receive_window, view);
 }

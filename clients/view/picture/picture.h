@@ -17,7 +17,8 @@ struct diagram_view {
 };
 
 void diagram_view_request(struct view *view); /* densities, if the place is far */
-void diagram_view_keep_current(struct view *view); /* if none is coming, it looks as it is to after all */
+void diagram_view_keep_current(
+    struct view *view); /* if none is coming, it looks as it is to after all */
 void picture_tell_much(struct view *view); /* as long as a column of it holds too much */
 void diagram_view_rebuild(struct view *view); /* with other names, symbols or times */
 

@@ -98,7 +98,7 @@ static void on_press(GtkGestureClick *gesture, int presses, double x, double y, 
     const struct scene_mark *mark = viewport_hit(&view->viewport, x, y);
     if (mark)
         selection_set(view, mark->event->at,
-                     pointer_get_modifiers(gesture) & (GDK_CONTROL_MASK | GDK_SHIFT_MASK));
+                      pointer_get_modifiers(gesture) & (GDK_CONTROL_MASK | GDK_SHIFT_MASK));
     else
         view->pointer.drag = (struct pointer_drag){DRAG_DIAGRAM, x, y, 0};
 }
@@ -112,7 +112,7 @@ static void on_release(GtkGestureClick *gesture, int presses, double x, double y
     int row = viewport_row_at(&view->viewport, y);
     if (view->pointer.drag.what == DRAG_ROW && fabs(y - view->pointer.drag.y) > 8)
         line_arrangement_move_before(view, view->pointer.drag.line,
-                     row < 0 ? 0 : view->scene_cache.scene->rows[row].line);
+                                     row < 0 ? 0 : view->scene_cache.scene->rows[row].line);
     if (view->viewport.place.far && view->pointer.drag.what == DRAG_DIAGRAM &&
         x >= viewport_names_px(&view->viewport) && fabs(x - view->pointer.pressed_px) < 4)
         overview_zoom_into_marks(view, x); /* it was not dragged */
@@ -191,9 +191,9 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
     int row = viewport_row_at(&view->viewport, y);
     double names = viewport_names_px(&view->viewport);
     if (row >= 0 && x >= names && fabs(y - viewport_y_px(&view->viewport, (uint32_t)row)) < 6) {
-        char *text =
-            tooltip_stretch_text(view, (uint32_t)row,
-                          viewport_left_pt(&view->viewport) + (x - names) / view->viewport.place.zoom);
+        char *text = tooltip_stretch_text(view, (uint32_t)row,
+                                          viewport_left_pt(&view->viewport) +
+                                              (x - names) / view->viewport.place.zoom);
         gtk_tooltip_set_text(tooltip, text);
         g_free(text);
         return text != NULL;

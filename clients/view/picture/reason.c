@@ -47,7 +47,8 @@ static struct wait_cause *wait_cause_state(struct view *view)
 {
     if (!view->wait_cause) {
         view->wait_cause = g_new0(struct wait_cause, 1);
-        view->wait_cause->why = (struct table_model){.link = &view->server_link, .on_table = wait_cause_on_table, .user = view};
+        view->wait_cause->why = (struct table_model){
+            .link = &view->server_link, .on_table = wait_cause_on_table, .user = view};
     }
     return view->wait_cause;
 }

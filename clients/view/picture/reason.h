@@ -11,7 +11,8 @@ struct view;
 void wait_cause_request(struct view *view, struct event_id at);
 /* The sentence that is known of this event, of any if at is NULL; NULL: none. */
 const char *wait_cause_sentence(const struct view *view, const struct event_id *at);
-void wait_cause_go_to(struct view *view); /* to the event that ended the wait, as soon as it is known */
+void wait_cause_go_to(
+    struct view *view); /* to the event that ended the wait, as soon as it is known */
 void wait_cause_on_notification(struct view *view, enum notification news);
 void wait_cause_clear(struct view *view); /* another run */
 

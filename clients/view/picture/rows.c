@@ -43,8 +43,8 @@ static void row_requests_append_row(struct view_state *p, uint32_t line)
 bool row_requests_by_events(const struct view *view)
 {
     const struct trace_metadata *book = &view->server_link.source.book;
-    bool busy =
-        view->viewer_settings.busy_rows && !view->viewport.place.far && book->line_count > ROWS_AT_ONCE;
+    bool busy = view->viewer_settings.busy_rows && !view->viewport.place.far &&
+                book->line_count > ROWS_AT_ONCE;
     return (book->some || busy) && view->viewport.place.row_count == 0;
 }
 
@@ -125,8 +125,8 @@ static uint32_t pinned_of(const struct view_state *p, const struct window_reques
 /* Of very many rows only those that are seen and as many on either side, and those that are pinned. */
 static void row_requests_limit_rows(struct view *view, struct window_request *r)
 {
-    double page =
-        viewport_across_px(&view->viewport) / view->viewport.place.zoom / viewport_row_pt(&view->viewport);
+    double page = viewport_across_px(&view->viewport) / view->viewport.place.zoom /
+                  viewport_row_pt(&view->viewport);
     double top = view->viewport.place.rise_pt / viewport_row_pt(&view->viewport);
     uint32_t block = ROWS_AT_ONCE / 4, first = (uint32_t)MAX(top - page, 0) / block * block;
     uint32_t most = ((uint32_t)(3 * page) / block + 2) * block, row = 0, from = 0,

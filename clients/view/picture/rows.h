@@ -16,7 +16,8 @@ struct view;
 
 /* Of very many lines, until they are arranged, those have rows that have events in the window. */
 bool row_requests_by_events(const struct view *view);
-void row_requests_on_window(struct view *view, const struct window_info *window); /* it is to be shown */
+void row_requests_on_window(struct view *view,
+                            const struct window_info *window); /* it is to be shown */
 void row_requests_for_request(struct view *view, struct window_request *request);
 /* As for a window, but those that are shown where otherwise all were meant.  False: none are. */
 bool row_requests_for_density(struct view *view, struct window_request *request);

@@ -23,7 +23,8 @@ static gboolean on_reselect(gpointer data)
     if (view->viewport.place.far)
         return G_SOURCE_REMOVE;
     const struct scene *s = view->scene_cache.scene;
-    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected),
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache,
+                                                       view->viewport.place.selected),
                             *best = NULL;
     if (!m || viewport_sees(&view->viewport, m) || view->viewport.place.second.line)
         return G_SOURCE_REMOVE;
@@ -35,13 +36,14 @@ static gboolean on_reselect(gpointer data)
     }
     if (best)
         selection_set_silently(view, best->event->at,
-                        false); /* not a change that anyone made: nothing to undo */
+                               false); /* not a change that anyone made: nothing to undo */
     return G_SOURCE_REMOVE;
 }
 
 static void scroll_on_moved(struct view *view)
 {
-    if (view->viewer_settings.reselect && view->viewport.place.selected.line && !view->scroll.reselect)
+    if (view->viewer_settings.reselect && view->viewport.place.selected.line &&
+        !view->scroll.reselect)
         view->scroll.reselect = g_timeout_add(300, on_reselect, view);
     notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
     if (viewport_needs_more(&view->viewport))
@@ -75,7 +77,9 @@ void scroll_pan(struct view *view, double x_px, double y_px)
 void scroll_page(struct view *view, int pages)
 {
     scroll_pan(view,
-               pages * 0.75 * (viewport_along_px(&view->viewport) - viewport_names_px(&view->viewport)), 0);
+               pages * 0.75 *
+                   (viewport_along_px(&view->viewport) - viewport_names_px(&view->viewport)),
+               0);
 }
 
 void scroll_start(struct view *view)

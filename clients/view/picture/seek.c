@@ -93,7 +93,8 @@ static void search_all(struct view *view, struct row_search *seek, const char *t
 static void row_search_search_rows(struct view *view, const char *text)
 {
     struct row_search *seek = view->row_search;
-    bool here = !view->viewport.place.far && !view->scene_cache.row_base && view->scene_cache.scene &&
+    bool here = !view->viewport.place.far && !view->scene_cache.row_base &&
+                view->scene_cache.scene &&
                 view->scene_cache.row_total <= view->scene_cache.window.row_count;
     g_array_set_size(seek->hits, 0);
     seek->at = 0;
@@ -122,12 +123,12 @@ static void row_search_show_count(struct view *view)
 {
     struct row_search *seek = view->row_search;
     bool any = seek->hits->len, text = *gtk_editable_get_text(GTK_EDITABLE(seek->entry));
-    char *said =
-        any ? g_strdup_printf("%u of %u", seek->at + 1, seek->hits->len)
-            : g_strdup(!text                      ? ""
-                       : view->viewer_settings.busy_rows ? "No row with something in view is called "
-                                                    "so (Lines, or E: all rows)"
-                                                  : "No row is called so");
+    char *said = any ? g_strdup_printf("%u of %u", seek->at + 1, seek->hits->len)
+                     : g_strdup(!text ? ""
+                                : view->viewer_settings.busy_rows
+                                    ? "No row with something in view is called "
+                                      "so (Lines, or E: all rows)"
+                                    : "No row is called so");
     gtk_label_set_text(GTK_LABEL(seek->said), said);
     g_free(said);
     if (text && !any)
@@ -149,8 +150,10 @@ static void row_search_scroll_to_hit(struct view *view)
     double high = viewport_row_pt(c), page = viewport_page_pt(c), rise = c->place.rise_pt;
     double above = viewport_height_pt(c) - view->scene_cache.row_total * high;
     double top = above + row * high, band = view->scene_cache.pinned * high + above;
-    status_line_show(&view->status_line, "%s",
-               metadata_label(view_metadata(view), g_array_index(seek->hits, struct row_search_hit, seek->at).line));
+    status_line_show(
+        &view->status_line, "%s",
+        metadata_label(view_metadata(view),
+                       g_array_index(seek->hits, struct row_search_hit, seek->at).line));
     if (row >= view->scene_cache.pinned && (top < rise + band || top + high > rise + page))
         row_scrollbar_scroll_to(view, top + high / 2 - (band + page) / 2);
 }
@@ -228,8 +231,8 @@ void row_search_search_text(struct view *view, const char *text)
 
 /* ---- the entry ---- */
 
-static GtkWidget *row_search_new_button(struct view *view, const char *icon, const char *text, const char *tip,
-                         GCallback clicked)
+static GtkWidget *row_search_new_button(struct view *view, const char *icon, const char *text,
+                                        const char *tip, GCallback clicked)
 {
     GtkWidget *b = icon ? gtk_button_new_from_icon_name(icon) : gtk_button_new_with_mnemonic(text);
     gtk_widget_set_tooltip_text(b, tip);
@@ -253,9 +256,12 @@ GtkWidget *row_search_new(struct view *view)
     gtk_accessible_update_property(GTK_ACCESSIBLE(seek->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Rows by name", -1);
     gtk_box_append(GTK_BOX(seek->box), seek->entry);
-    row_search_new_button(view, "go-up-symbolic", NULL, "The row before (Shift+Ctrl+G)", G_CALLBACK(on_previous));
-    row_search_new_button(view, "go-down-symbolic", NULL, "The next row (Enter)", G_CALLBACK(on_next));
-    row_search_new_button(view, NULL, "_Only these", "Hide all other rows", G_CALLBACK(row_search_on_only_hits));
+    row_search_new_button(view, "go-up-symbolic", NULL, "The row before (Shift+Ctrl+G)",
+                          G_CALLBACK(on_previous));
+    row_search_new_button(view, "go-down-symbolic", NULL, "The next row (Enter)",
+                          G_CALLBACK(on_next));
+    row_search_new_button(view, NULL, "_Only these", "Hide all other rows",
+                          G_CALLBACK(row_search_on_only_hits));
     gtk_box_append(GTK_BOX(seek->box), seek->said);
     g_signal_connect(seek->entry, "changed", G_CALLBACK(on_changed), view);
     g_signal_connect(seek->entry, "activate", G_CALLBACK(on_next), view);

@@ -9,6 +9,7 @@ struct view;
 GtkWidget *row_search_new(struct view *view); /* hidden until it is opened */
 void row_search_open(struct view *view);
 void row_search_search_text(struct view *view, const char *text); /* as if it were typed */
-bool row_search_is_hit(const struct view *view, uint32_t line); /* is its row called as it is searched? */
+bool row_search_is_hit(const struct view *view,
+                       uint32_t line); /* is its row called as it is searched? */
 
 #endif

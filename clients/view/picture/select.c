@@ -21,7 +21,8 @@ void selection_set_silently(struct view *view, struct event_id at, bool second)
     notify_listener(&view->listener, NOTIFY_LOOK);
     notify_listener(&view->listener, NOTIFY_SELECTION);
     selection_relations_count(&view->selection_relations, view->viewport.place.selected, false);
-    selection_relations_request(&view->selection_relations, view->viewport.place.selected, view->viewport.place.second);
+    selection_relations_request(&view->selection_relations, view->viewport.place.selected,
+                                view->viewport.place.second);
     if (!at.line)
         return;
     relation_colors_request(view);

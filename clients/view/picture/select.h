@@ -10,7 +10,9 @@ struct view;
 
 /* Line 0: none.  It can be undone. */
 void selection_set(struct view *view, struct event_id at, bool second);
-void selection_set_silently(struct view *view, struct event_id at, bool second); /* a change that nobody made */
-void selection_on_restored(struct view *view); /* NOTIFY_RESTORED: all is asked for that belongs to it */
+void selection_set_silently(struct view *view, struct event_id at,
+                            bool second); /* a change that nobody made */
+void selection_on_restored(
+    struct view *view); /* NOTIFY_RESTORED: all is asked for that belongs to it */
 
 #endif

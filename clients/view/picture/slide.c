@@ -13,7 +13,8 @@
 #include "wire/shown.h"
 
 /* How many events of a line are left of a column. */
-static int64_t line_slide_left_neighbor(const struct window_info *w, uint32_t line, uint64_t left, int32_t column)
+static int64_t line_slide_left_neighbor(const struct window_info *w, uint32_t line, uint64_t left,
+                                        int32_t column)
 {
     int64_t n = (int64_t)left;
     for (uint32_t i = 0; i < w->event_count; i++)
@@ -21,7 +22,8 @@ static int64_t line_slide_left_neighbor(const struct window_info *w, uint32_t li
     return n;
 }
 
-static void line_slide_report_edge(struct view_state *p, const struct window_info *w, int32_t column)
+static void line_slide_report_edge(struct view_state *p, const struct window_info *w,
+                                   int32_t column)
 {
     uint32_t count = 0, room = 1;
     for (uint32_t i = 0; i < w->row_count; i++)
@@ -33,9 +35,11 @@ static void line_slide_report_edge(struct view_state *p, const struct window_inf
         for (uint32_t k = 0; k < row->member_count; k++) {
             own -= row->lefts[k];
             moves[count++] = (struct layout_move){
-                row->members[k], true, line_slide_left_neighbor(w, row->members[k], row->lefts[k], column)};
+                row->members[k], true,
+                line_slide_left_neighbor(w, row->members[k], row->lefts[k], column)};
         }
-        moves[count++] = (struct layout_move){row->line, true, line_slide_left_neighbor(w, row->line, own, column)};
+        moves[count++] = (struct layout_move){row->line, true,
+                                              line_slide_left_neighbor(w, row->line, own, column)};
     }
     scroll_anchor_forget_moves(p);
     p->moves = moves;
@@ -75,12 +79,12 @@ void line_slide_shift(struct view *view, uint32_t line, int events)
         return;
     if (p->column_ns) {
         status_line_show(&view->status_line,
-                   "By time each event has its place: no line is scrolled by itself");
+                         "By time each event has its place: no line is scrolled by itself");
         return;
     }
     if (p->fold) {
         status_line_show(&view->status_line,
-                   "Unfold the picture first: a folded line cannot be scrolled by itself");
+                         "Unfold the picture first: a folded line cannot be scrolled by itself");
         return;
     }
     history_mark(&view->history, "line");

@@ -17,7 +17,8 @@
 #include <math.h>
 
 /* into: the line that it is on may be in a cluster, which is opened then. */
-static void event_step_receive_neighbor(struct view *view, const struct response_chunk *answer, bool into)
+static void event_step_receive_neighbor(struct view *view, const struct response_chunk *answer,
+                                        bool into)
 {
     struct search_result found;
     if (answer->part != RESPONSE_FOUND)
@@ -35,15 +36,22 @@ static void event_step_receive_neighbor(struct view *view, const struct response
     search_result_free(&found);
 }
 
-static void event_step_receive(void *view, const struct response_chunk *answer) { event_step_receive_neighbor(view, answer, false); }
-static void event_step_receive_recorded(void *view, const struct response_chunk *answer) { event_step_receive_neighbor(view, answer, true); }
+static void event_step_receive(void *view, const struct response_chunk *answer)
+{
+    event_step_receive_neighbor(view, answer, false);
+}
+static void event_step_receive_recorded(void *view, const struct response_chunk *answer)
+{
+    event_step_receive_neighbor(view, answer, true);
+}
 
 void event_step_to(struct view *view, enum neighbor_step step)
 {
     struct encoder body = {0};
     encode_event_id(&body, view->viewport.place.selected);
     encode_u8(&body, (uint8_t)step);
-    request_slot_send(&view->server_link, &view->event_step.asked, REQUEST_NEIGHBOR, &body, event_step_receive, view);
+    request_slot_send(&view->server_link, &view->event_step.asked, REQUEST_NEIGHBOR, &body,
+                      event_step_receive, view);
 }
 
 /* The next event of the log; shown: on a line that is. */
@@ -64,7 +72,8 @@ static void event_step_request_recorded(struct view *view, uint64_t from, bool b
     }
     encode_search_request(&body, &request);
     g_free(request.lines);
-    request_slot_send(&view->server_link, &view->event_step.asked, REQUEST_SEARCH, &body, event_step_receive_recorded, view);
+    request_slot_send(&view->server_link, &view->event_step.asked, REQUEST_SEARCH, &body,
+                      event_step_receive_recorded, view);
 }
 
 static bool choose_one(struct view *view)
@@ -85,7 +94,8 @@ void event_step_along(struct view *view, int step)
 void event_step_across(struct view *view, int rows)
 {
     const struct scene *s = view->scene_cache.scene;
-    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected),
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache,
+                                                       view->viewport.place.selected),
                             *best = NULL;
     if (choose_one(view) || !m)
         return;
@@ -102,9 +112,11 @@ void event_step_across(struct view *view, int rows)
 
 void event_step_partner(struct view *view)
 {
-    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
+    const struct scene_mark *m =
+        scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
     if (!m || !m->event->partner_count) {
-        status_line_show(&view->status_line, m ? "This event has no partner" : "No event is selected");
+        status_line_show(&view->status_line,
+                         m ? "This event has no partner" : "No event is selected");
         return;
     }
     struct event_id at = m->event->partners[0];
@@ -127,7 +139,8 @@ static bool same_point(const struct event_info *a, const struct event_info *b)
  * folds, whose inner events are not drawn, and into what is opened. */
 void event_step_recorded(struct view *view, int step)
 {
-    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
+    const struct scene_mark *m =
+        scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
     if (choose_one(view) || !m)
         return;
     const struct scene *s = view->scene_cache.scene;
@@ -150,7 +163,8 @@ void event_step_recorded(struct view *view, int step)
 
 void event_step_recorded_into(struct view *view, int step)
 {
-    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
+    const struct scene_mark *m =
+        scene_cache_find_mark(&view->scene_cache, view->viewport.place.selected);
     if (choose_one(view) || !m || m->event->position == NO_POSITION)
         return;
     event_step_request_recorded(view, m->event->position + (step > 0), step < 0, false);

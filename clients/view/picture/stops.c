@@ -19,7 +19,8 @@ char *breakpoint_marks_trace_file(struct view *view)
 }
 
 /* Of those for the n-th arrival only the debugger knows which that is. */
-static bool breakpoint_marks_is_breakpoint(struct view *view, const struct breakpoint_spec *b, const struct event_info *e)
+static bool breakpoint_marks_is_breakpoint(struct view *view, const struct breakpoint_spec *b,
+                                           const struct event_info *e)
 {
     if (b->at.line)
         return event_id_equal(b->at, e->at);

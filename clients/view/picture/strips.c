@@ -18,10 +18,10 @@ static struct state_band_style bands_view_state_look(struct view *view)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     return (struct state_band_style){.names_pt = viewport_names_px(&view->viewport),
-                               .width_pt = overview_width_px(view),
-                               .row_pt = viewport_row_pt(&view->viewport),
-                               .dark = theme.dark,
-                               .grey = theme.grey};
+                                     .width_pt = overview_width_px(view),
+                                     .row_pt = viewport_row_pt(&view->viewport),
+                                     .dark = theme.dark,
+                                     .grey = theme.grey};
 }
 
 static double row_y(const struct view *view, uint32_t row)
@@ -38,7 +38,10 @@ double bands_view_y_px(const struct view *view, uint32_t row)
 /* Above the key, and above that of what lies over the rows. */
 double bands_view_bottom_px(const struct view *view, int height)
 {
-    return height - (view->viewer_settings.tints || view->viewer_settings.path || function_highlight_is_shown(view) ? 40 : 22);
+    return height - (view->viewer_settings.tints || view->viewer_settings.path ||
+                             function_highlight_is_shown(view)
+                         ? 40
+                         : 22);
 }
 
 static double pinned_px(const struct view *view)
@@ -49,8 +52,10 @@ static double pinned_px(const struct view *view)
 
 bool bands_view_is_visible(const struct view *view, uint32_t row, int height)
 {
-    double above = row < view->scene_cache.pinned ? 0 : pinned_px(view), y = bands_view_y_px(view, row);
-    return y >= above && y - viewport_row_pt(&view->viewport) / 2 < bands_view_bottom_px(view, height);
+    double above = row < view->scene_cache.pinned ? 0 : pinned_px(view),
+           y = bands_view_y_px(view, row);
+    return y >= above &&
+           y - viewport_row_pt(&view->viewport) / 2 < bands_view_bottom_px(view, height);
 }
 
 cairo_rectangle_t bands_view_row_box(struct view *view, uint32_t row)
@@ -155,13 +160,15 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
     state_band_paint_key(cr, height - 18, &look);
     paint_unknown(view, cr, height);
     paint_hits(view, cr, height);
-    note_flags_draw(view, cr, &(struct note_flags_range){s->by_time, (double)s->from, (double)s->to},
-               viewport_names_px(&view->viewport), overview_width_px(view));
+    note_flags_draw(view, cr,
+                    &(struct note_flags_range){s->by_time, (double)s->from, (double)s->to},
+                    viewport_names_px(&view->viewport), overview_width_px(view));
 }
 
 /* ---- in words ---- */
 
-static void bands_view_append_shares(struct view *view, GString *text, const double *shares, uint32_t about)
+static void bands_view_append_shares(struct view *view, GString *text, const double *shares,
+                                     uint32_t about)
 {
     bool any = false;
     for (unsigned class = 0; class < BAND_CLASSES; class ++) {
@@ -170,7 +177,8 @@ static void bands_view_append_shares(struct view *view, GString *text, const dou
             continue;
         g_string_append_printf(text, "%s%s", any ? ", " : " ", state_band_name(class));
         if (class == BAND_INSIDE)
-            g_string_append_printf(text, " %s", about ? metadata_label(view_metadata(view), about) : "use");
+            g_string_append_printf(text, " %s",
+                                   about ? metadata_label(view_metadata(view), about) : "use");
         g_string_append_printf(text, " %.0f %%", percent);
         any = true;
     }
@@ -184,7 +192,8 @@ char *bands_view_describe(struct view *view, double x_px, double y_px)
     double at = (x_px - viewport_names_px(&view->viewport)) / overview_width_px(view) * s->pixels;
     double shares[BAND_CLASSES];
     uint32_t row = bands_view_row_at(view, y_px);
-    if (!s->row_count || at < 0 || at >= s->pixels || row >= s->row_count || y_px < BANDS_VIEW_RULER_PX)
+    if (!s->row_count || at < 0 || at >= s->pixels || row >= s->row_count ||
+        y_px < BANDS_VIEW_RULER_PX)
         return NULL;
     const struct state_band_cell *cell = &s->cells[row * (size_t)s->pixels + (size_t)at];
     for (unsigned k = 0; k < BAND_CLASSES; k++)
@@ -195,7 +204,8 @@ char *bands_view_describe(struct view *view, double x_px, double y_px)
     g_string_append_c(text, ':');
     bands_view_append_shares(view, text, shares, cell->about);
     if (cell->share[BAND_WAITS] && cell->about)
-        g_string_append_printf(text, "\nmostly about %s", metadata_label(view_metadata(view), cell->about));
+        g_string_append_printf(text, "\nmostly about %s",
+                               metadata_label(view_metadata(view), cell->about));
     g_string_append(text, "\nClick to go there");
     return g_string_free(text, FALSE);
 }

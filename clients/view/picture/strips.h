@@ -20,7 +20,8 @@ char *bands_view_describe(struct view *view, double x_px, double y_px);
 void bands_view_print(struct view *view, FILE *f);
 
 double bands_view_y_px(const struct view *view, uint32_t row); /* of its middle */
-double bands_view_bottom_px(const struct view *view, int height_px); /* rows end there, above the key */
+double bands_view_bottom_px(const struct view *view,
+                            int height_px); /* rows end there, above the key */
 /* Is some of the row on the canvas?  What scrolls is hidden by what is pinned. */
 bool bands_view_is_visible(const struct view *view, uint32_t row, int height_px);
 /* What pixels of a row fill. */

@@ -38,7 +38,8 @@ enum path_overlay_column { THREAD, TOOK, STEP, FROM, IS, UNTIL, COLUMNS };
 
 /* ---- asking ---- */
 
-static const struct table_cell *cell_of(const struct path_overlay *k, uint32_t row, enum path_overlay_column column)
+static const struct table_cell *cell_of(const struct path_overlay *k, uint32_t row,
+                                        enum path_overlay_column column)
 {
     return &result_table_cells(&k->path.table, row)[column];
 }
@@ -97,9 +98,11 @@ static struct path_overlay *path_overlay_state(struct view *view)
 {
     if (!view->path_overlay) {
         view->path_overlay = g_new0(struct path_overlay, 1);
-        view->path_overlay->stretches = g_array_new(FALSE, FALSE, sizeof(struct path_overlay_stretch));
+        view->path_overlay->stretches =
+            g_array_new(FALSE, FALSE, sizeof(struct path_overlay_stretch));
         view->path_overlay->stale = true;
-        view->path_overlay->path = (struct table_model){.link = &view->server_link, .on_table = path_overlay_on_table, .user = view};
+        view->path_overlay->path = (struct table_model){
+            .link = &view->server_link, .on_table = path_overlay_on_table, .user = view};
     }
     return view->path_overlay;
 }
@@ -145,7 +148,8 @@ static void path_overlay_request_soon(struct view *view, struct path_overlay *k)
 {
     gint64 since = g_get_monotonic_time() - k->path.asked_us;
     bool beyond = is_beyond(view, k);
-    if (!(k->stale || beyond) || k->soon || !view->server_link.connected || !view->server_link.has_run)
+    if (!(k->stale || beyond) || k->soon || !view->server_link.connected ||
+        !view->server_link.has_run)
         return;
     if (since >= (beyond ? BEYOND_US : EVERY_US) && !table_model_is_running(&k->path))
         path_overlay_request(view, k);
@@ -199,20 +203,24 @@ void path_overlay_mark_step(struct view *view, const struct table_cell *step)
 bool path_overlay_is_busy(struct view *view)
 {
     struct path_overlay *k = path_overlay_state(view);
-    bool wanted = view->viewer_settings.path && !view->viewport.place.far && view->scene_cache.scene;
-    return wanted && (table_model_is_running(&k->path) || (k->soon && (!k->path.has_answer || is_beyond(view, k))));
+    bool wanted =
+        view->viewer_settings.path && !view->viewport.place.far && view->scene_cache.scene;
+    return wanted && (table_model_is_running(&k->path) ||
+                      (k->soon && (!k->path.has_answer || is_beyond(view, k))));
 }
 
 /* ---- what of it is in the scene ---- */
 
 /* Placed by order, columns tell nothing of times: there a piece is where the event is that it ends with. */
-static void path_overlay_add_piece(struct view *view, struct path_overlay *k, const struct time_axis *axis, uint32_t piece)
+static void path_overlay_add_piece(struct view *view, struct path_overlay *k,
+                                   const struct time_axis *axis, uint32_t piece)
 {
     bool timed = view->viewport.place.column_ns > 0;
     int64_t from = from_of(k, piece), to = from + cell_of(k, piece, TOOK)->number;
     const struct path_overlay_stretch *last =
-        k->stretches->len ? &g_array_index(k->stretches, struct path_overlay_stretch, k->stretches->len - 1)
-                          : NULL;
+        k->stretches->len
+            ? &g_array_index(k->stretches, struct path_overlay_stretch, k->stretches->len - 1)
+            : NULL;
     const struct scene_mark *until = time_axis_find_mark(axis, k->path.table.rows[piece].event);
     int row = time_axis_row_of_line(view, cell_of(k, piece, THREAD)->line);
     if (!timed && !until)
@@ -249,7 +257,8 @@ static bool path_overlay_is_visible(const struct view *view, int row, double y)
     return row >= 0 && (pinned || y >= viewport_band_px(&view->viewport));
 }
 
-static void draw_stretch(struct view *view, cairo_t *cr, const struct path_overlay_stretch *s, int width)
+static void draw_stretch(struct view *view, cairo_t *cr, const struct path_overlay_stretch *s,
+                         int width)
 {
     double x0 = time_axis_screen_x(view, s->from_pt), x1 = time_axis_screen_x(view, s->to_pt);
     double y = s->row >= 0 ? viewport_y_px(&view->viewport, (uint32_t)s->row) : 0,
@@ -321,7 +330,8 @@ void path_overlay_print(struct view *view, FILE *f)
     if (!k->made)
         path_overlay_build_stretches(view, k);
     for (guint i = 0; i < k->stretches->len; i++) {
-        const struct path_overlay_stretch *s = &g_array_index(k->stretches, struct path_overlay_stretch, i);
+        const struct path_overlay_stretch *s =
+            &g_array_index(k->stretches, struct path_overlay_stretch, i);
         if (s->row != s->from_row)
             fprintf(f, "hop %d %d %.0f\n", s->from_row, s->row, s->from_pt);
         fprintf(f, "along %d %.0f %.0f\n", s->row, s->from_pt, s->to_pt);

@@ -18,9 +18,9 @@ static const struct class
     double red, green, blue;
     bool hatched;
 } classes[WAIT_COLORING_CLASSES] = {{"meeting", 0, 0.45, 0.7, false},
-                           {"exclusion", 0.84, 0.37, 0, false},
-                           {"timer", 0, 0.62, 0.45, false},
-                           {"unexplained", 0.4, 0.4, 0.4, true}};
+                                    {"exclusion", 0.84, 0.37, 0, false},
+                                    {"timer", 0, 0.62, 0.45, false},
+                                    {"unexplained", 0.4, 0.4, 0.4, true}};
 enum { UNEXPLAINED = 3, CLASSES = WAIT_COLORING_CLASSES };
 
 struct wait_coloring_wait {
@@ -50,7 +50,8 @@ static struct wait_coloring *wait_coloring_state(struct view *view)
     if (!view->wait_coloring) {
         view->wait_coloring = g_new0(struct wait_coloring, 1);
         view->wait_coloring->drawn = g_array_new(FALSE, FALSE, sizeof(struct wait_coloring_wait));
-        view->wait_coloring->waits = (struct table_model){.link = &view->server_link, .on_table = wait_coloring_on_table, .user = view};
+        view->wait_coloring->waits = (struct table_model){
+            .link = &view->server_link, .on_table = wait_coloring_on_table, .user = view};
     }
     return view->wait_coloring;
 }
@@ -137,22 +138,25 @@ static double x_of(const struct time_axis *axis, struct event_id at, int64_t ns)
     return m ? m->x_pt : time_axis_x_pt(axis, ns);
 }
 
-static void wait_coloring_add_wait(struct view *view, struct wait_coloring *t, const struct time_axis *axis, uint32_t row,
-                const struct wait_coloring_columns *c)
+static void wait_coloring_add_wait(struct view *view, struct wait_coloring *t,
+                                   const struct time_axis *axis, uint32_t row,
+                                   const struct wait_coloring_columns *c)
 {
-    const struct table_cell *cells = result_table_cells(&t->waits.table, row), *end = &cells[c->until];
+    const struct table_cell *cells = result_table_cells(&t->waits.table, row),
+                            *end = &cells[c->until];
     if (t->waits.table.rows[row].depth || cells[c->from].is != CELL_NUMBER ||
         cells[c->thread].is != CELL_LINE)
         return;
     int64_t from = cells[c->from].number, to = from + cells[c->waited].number;
     struct event_id until = end->is == CELL_EVENT ? end->event : (struct event_id){0};
     struct event_id begin = t->waits.table.rows[row].event;
-    bool timed = view->viewport.place.column_ns > 0, begins = begin.line && time_axis_find_mark(axis, begin),
+    bool timed = view->viewport.place.column_ns > 0,
+         begins = begin.line && time_axis_find_mark(axis, begin),
          ends = until.line && time_axis_find_mark(axis, until);
     /* Placed by order, columns tell nothing of times: what is not seen is beyond the edge. */
-    struct wait_coloring_wait w = {class_of(cells, c), time_axis_row_of_line(view, cells[c->thread].line),
-                     x_of(axis, begin, timed ? from : INT64_MIN),
-                     x_of(axis, until, timed ? to : INT64_MAX)};
+    struct wait_coloring_wait w = {
+        class_of(cells, c), time_axis_row_of_line(view, cells[c->thread].line),
+        x_of(axis, begin, timed ? from : INT64_MIN), x_of(axis, until, timed ? to : INT64_MAX)};
     if (w.row >= 0 && (timed || begins || ends))
         g_array_append_val(t->drawn, w);
 }
@@ -161,9 +165,12 @@ static void wait_coloring_build(struct view *view, struct wait_coloring *t)
 {
     const struct time_axis *axis = time_axis_of(view);
     const struct result_table *table = &t->waits.table;
-    struct wait_coloring_columns c = {result_table_find_column(table, "waited_ns"), result_table_find_column(table, "thread"),
-                        result_table_find_column(table, "class"),     result_table_find_column(table, "unexplained_ns"),
-                        result_table_find_column(table, "from_ns"),   result_table_find_column(table, "until")};
+    struct wait_coloring_columns c = {result_table_find_column(table, "waited_ns"),
+                                      result_table_find_column(table, "thread"),
+                                      result_table_find_column(table, "class"),
+                                      result_table_find_column(table, "unexplained_ns"),
+                                      result_table_find_column(table, "from_ns"),
+                                      result_table_find_column(table, "until")};
     uint32_t n = table->column_count;
     t->made = true;
     g_array_set_size(t->drawn, 0);
@@ -176,8 +183,8 @@ static void wait_coloring_build(struct view *view, struct wait_coloring *t)
 
 /* ---- drawing ---- */
 
-static void wait_coloring_fill_box(cairo_t *cr, const struct class *class, double x, double y, double wide,
-                 double high, const struct paint_theme *theme)
+static void wait_coloring_fill_box(cairo_t *cr, const struct class *class, double x, double y,
+                                   double wide, double high, const struct paint_theme *theme)
 {
     if (theme->grey)
         cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.15 + 0.15 * (double)(class - classes));
@@ -258,7 +265,8 @@ double wait_coloring_draw_key(cairo_t *cr, double x, double y, const struct pain
 static void draw_wait(struct view *view, cairo_t *cr, const struct wait_coloring_wait *w, int width)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
-    double names = viewport_names_px(&view->viewport), y = viewport_y_px(&view->viewport, (uint32_t)w->row),
+    double names = viewport_names_px(&view->viewport),
+           y = viewport_y_px(&view->viewport, (uint32_t)w->row),
            x0 = time_axis_screen_x(view, w->from_pt), x1 = time_axis_screen_x(view, w->to_pt);
     double high = CLAMP(viewport_row_pt(&view->viewport) * view->viewport.place.zoom * 0.5, 6, 18);
     bool pinned = (uint32_t)w->row < view->scene_cache.pinned;

@@ -52,7 +52,7 @@ static void overview_path_on_table(void *user)
     t->made_of = 0;
     if (t->path.table.problem)
         status_line_show(&view->status_line, "The critical path cannot be shown from afar: %s",
-                   t->path.table.problem);
+                         t->path.table.problem);
     gtk_widget_queue_draw(view->canvas);
 }
 
@@ -61,12 +61,14 @@ static struct overview_path *overview_path_state(struct view *view)
     if (!view->overview_path) {
         view->overview_path = g_new0(struct overview_path, 1);
         view->overview_path->pieces = g_array_new(FALSE, FALSE, sizeof(struct overview_path_piece));
-        view->overview_path->path = (struct table_model){.link = &view->server_link, .on_table = overview_path_on_table, .user = view};
+        view->overview_path->path = (struct table_model){
+            .link = &view->server_link, .on_table = overview_path_on_table, .user = view};
     }
     return view->overview_path;
 }
 
-static void overview_path_set_number_option(struct table_request *request, const char *key, int64_t value)
+static void overview_path_set_number_option(struct table_request *request, const char *key,
+                                            int64_t value)
 {
     char text[24];
     g_snprintf(text, sizeof text, "%lld", (long long)value);
@@ -104,8 +106,9 @@ static gboolean on_soon(gpointer data);
 static void overview_path_request_soon(struct view *view, struct overview_path *t)
 {
     gint64 since = g_get_monotonic_time() - t->path.asked_us;
-    if ((!t->stale && t->of == view->overview.serial) || t->soon || !overview_path_is_needed(view) ||
-        !view->server_link.connected || !view->server_link.has_run)
+    if ((!t->stale && t->of == view->overview.serial) || t->soon ||
+        !overview_path_is_needed(view) || !view->server_link.connected ||
+        !view->server_link.has_run)
         return;
     bool runs = table_model_is_running(&t->path);
     if (!runs && since >= (has_moved(view, t) ? MOVED_US : EVERY_US))
@@ -143,7 +146,8 @@ void overview_path_clear(struct view *view)
 bool overview_path_is_busy(struct view *view)
 {
     struct overview_path *t = overview_path_state(view);
-    return overview_path_is_needed(view) && (table_model_is_running(&t->path) || (t->soon && has_moved(view, t)));
+    return overview_path_is_needed(view) &&
+           (table_model_is_running(&t->path) || (t->soon && has_moved(view, t)));
 }
 
 bool overview_path_is_running(struct view *view)
@@ -158,12 +162,14 @@ struct overview_path_columns {
     uint32_t thread, from, until, share, hops, after;
 };
 
-static bool overview_path_find_columns(const struct result_table *table, struct overview_path_columns *c)
+static bool overview_path_find_columns(const struct result_table *table,
+                                       struct overview_path_columns *c)
 {
     uint32_t n = table->column_count;
-    *c = (struct overview_path_columns){result_table_find_column(table, "thread"), result_table_find_column(table, "from"),
-                          result_table_find_column(table, "until"),  result_table_find_column(table, "share"),
-                          result_table_find_column(table, "hops"),   result_table_find_column(table, "after")};
+    *c = (struct overview_path_columns){
+        result_table_find_column(table, "thread"), result_table_find_column(table, "from"),
+        result_table_find_column(table, "until"),  result_table_find_column(table, "share"),
+        result_table_find_column(table, "hops"),   result_table_find_column(table, "after")};
     return c->thread < n && c->from < n && c->until < n && c->share < n && c->hops < n &&
            c->after < n;
 }
@@ -175,15 +181,16 @@ static int row_of(const GArray *rows, const struct table_cell *cell)
     return (int)g_array_index(rows, guint, cell->line) - 1;
 }
 
-static void overview_path_add_piece(struct overview_path *t, const GArray *rows, const struct table_cell *cells,
-                const struct overview_path_columns *c)
+static void overview_path_add_piece(struct overview_path *t, const GArray *rows,
+                                    const struct table_cell *cells,
+                                    const struct overview_path_columns *c)
 {
     struct overview_path_piece p = {.row = row_of(rows, &cells[c->thread]),
-                      .after = row_of(rows, &cells[c->after]),
-                      .first = (uint32_t)cells[c->from].number,
-                      .end = (uint32_t)cells[c->until].number,
-                      .hops = (uint32_t)cells[c->hops].number,
-                      .share = cells[c->share].real};
+                                    .after = row_of(rows, &cells[c->after]),
+                                    .first = (uint32_t)cells[c->from].number,
+                                    .end = (uint32_t)cells[c->until].number,
+                                    .hops = (uint32_t)cells[c->hops].number,
+                                    .share = cells[c->share].real};
     double pixels = p.share * (p.end - p.first);
     t->all += pixels;
     t->hidden += p.row < 0 ? pixels : 0;
@@ -212,7 +219,8 @@ static const GArray *pieces_of(struct view *view)
 {
     struct overview_path *t = overview_path_state(view);
     struct overview_path_columns c;
-    if (!overview_path_is_needed(view) || !t->path.has_answer || t->shown.by_time != view->overview.strip.by_time)
+    if (!overview_path_is_needed(view) || !t->path.has_answer ||
+        t->shown.by_time != view->overview.strip.by_time)
         return NULL;
     if (t->made_of == view->overview.serial)
         return t->pieces;
@@ -242,7 +250,8 @@ static double x_of(struct view *view, uint32_t pixel)
 }
 
 /* All of it is thick; of a pixel that several have, each has its share of that, and a hair at least. */
-static void add_along(struct view *view, cairo_t *cr, const struct overview_path_piece *p, int height)
+static void add_along(struct view *view, cairo_t *cr, const struct overview_path_piece *p,
+                      int height)
 {
     double x = x_of(view, p->first), to = x_of(view, p->end);
     double high = p->share > 0.999 ? WIDE_PX : MAX(1, WIDE_PX * p->share);
@@ -252,8 +261,8 @@ static void add_along(struct view *view, cairo_t *cr, const struct overview_path
 
 static void add_hop(struct view *view, cairo_t *cr, const struct overview_path_piece *p)
 {
-    double from = bands_view_y_px(view, (uint32_t)p->after), to = bands_view_y_px(view, (uint32_t)p->row),
-           wide = p->alone ? WIDE_PX - 1.5 : 1;
+    double from = bands_view_y_px(view, (uint32_t)p->after),
+           to = bands_view_y_px(view, (uint32_t)p->row), wide = p->alone ? WIDE_PX - 1.5 : 1;
     cairo_rectangle(cr, x_of(view, p->first) - wide / 2, MIN(from, to), wide, fabs(to - from));
 }
 

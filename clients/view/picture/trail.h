@@ -20,7 +20,8 @@ bool overview_path_is_busy(struct view *view); /* is it asked for, or about to b
 bool overview_path_is_running(struct view *view); /* is it asked for, and nothing here yet? */
 /* Share of a pixel of a row that the path is on; 0 none. */
 double overview_path_share(struct view *view, uint32_t row, double share_of_width);
-double overview_path_hidden_share(struct view *view); /* the share of it that is on rows that are not there */
+double overview_path_hidden_share(
+    struct view *view); /* the share of it that is on rows that are not there */
 void overview_path_print(struct view *view, FILE *f); /* rows, pixels and hops; for tests */
 
 #endif

@@ -89,6 +89,9 @@ struct view {
 };
 
 /* The book of the run. */
-static inline struct trace_metadata *view_metadata(struct view *view) { return server_link_metadata(&view->server_link); }
+static inline struct trace_metadata *view_metadata(struct view *view)
+{
+    return server_link_metadata(&view->server_link);
+}
 
 #endif

@@ -34,11 +34,12 @@ static double zoom_clamp_factor(const struct view *view, double factor)
 void zoom_by(struct view *view, double factor, double x_px, double y_px)
 {
     struct view_state *p = &view->viewport.place;
-    double names = viewport_names_px(&view->viewport), width = viewport_along_px(&view->viewport) - names;
+    double names = viewport_names_px(&view->viewport),
+           width = viewport_along_px(&view->viewport) - names;
     if (x_px < names) {
         const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, p->selected);
-        x_px =
-            m && viewport_sees(&view->viewport, m) ? viewport_x_px(&view->viewport, m) : names + width / 2;
+        x_px = m && viewport_sees(&view->viewport, m) ? viewport_x_px(&view->viewport, m)
+                                                      : names + width / 2;
         y_px = viewport_across_px(&view->viewport) / 2.0;
     }
     if (p->far) {
@@ -61,7 +62,7 @@ void zoom_by(struct view *view, double factor, double x_px, double y_px)
         viewport_set_left_pt(
             &view->viewport,
             viewport_clamped_pt(&view->viewport,
-                              at - (x_px - viewport_names_px(&view->viewport)) / p->zoom));
+                                at - (x_px - viewport_names_px(&view->viewport)) / p->zoom));
     p->rise_pt = MAX(0, y - y_px / p->zoom);
     row_scrollbar_update(view);
     notify_listener(&view->listener, NOTIFY_LOOK);

@@ -33,8 +33,8 @@ struct path_baseline *path_baseline_acquire(const struct table_view *view, struc
 {
     struct run *cache = (struct run *)(uintptr_t)view->run; /* nothing that is told of it changes */
     struct path_baseline *basis = cache->basis;
-    struct basis_of of = {interval_cache_generation(view->run), interval_cache_position(view->run), view->from_ns,
-                          view->to_ns, at};
+    struct basis_of of = {interval_cache_generation(view->run), interval_cache_position(view->run),
+                          view->from_ns, view->to_ns, at};
     cache->basis = NULL;
     if (basis && path_baseline_is_same(&basis->of, &of)) {
         forget_changes(&basis->sums);

@@ -42,15 +42,15 @@ static void *blocks_table_begin(const struct table_view *view, char **problem)
     if (!scope || sscanf(scope, "%u:%llu%c", &process, &address, &more) != 2)
         *problem = xstrdup("of which function the blocks are is not said");
     else if (view->past || view->from_ns != INT64_MIN || view->to_ns != INT64_MAX)
-        *problem =
-            xstrdup("blocks are those of the whole run: of a part of it there are none");
+        *problem = xstrdup("blocks are those of the whole run: of a part of it there are none");
     if (*problem)
         return NULL;
     struct blocks_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->place = (struct table_place){process, address};
     w->blocks.together = strcmp(view->request->by, "function") == 0;
-    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all =
+        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
     return w;
@@ -70,7 +70,8 @@ static void add_steps(struct blocks_work *w, const struct call_context_thread *t
     uint32_t last = UINT32_MAX;
     int64_t before_ns = 0;
     const struct activity_span *s;
-    for (uint64_t i = activity_first(run, thread->line); (s = activity_span(run, thread->line, i)); i++) {
+    for (uint64_t i = activity_first(run, thread->line); (s = activity_span(run, thread->line, i));
+         i++) {
         const struct code_segment *steps = activity_steps(run, thread->line, s);
         int64_t left = s->time_ns - before_ns;
         for (uint16_t k = 0; k < s->count; k++, left -= (int64_t)steps[k - 1].ticks)
@@ -84,20 +85,21 @@ static void add_steps(struct blocks_work *w, const struct call_context_thread *t
         scope_block_times_add(&w->times, last, blocks_table_positive(course->end_ns - before_ns));
 }
 
-static const struct call_entries_thread *blocks_table_entries_of(const struct blocks_work *w, const struct call_context_thread *t)
+static const struct call_entries_thread *
+blocks_table_entries_of(const struct blocks_work *w, const struct call_context_thread *t)
 {
-    const struct call_entries_thread *e = call_entries_for_thread(&w->view->run->entries, t->session, t->code);
+    const struct call_entries_thread *e =
+        call_entries_for_thread(&w->view->run->entries, t->session, t->code);
     return e && !e->lost && !w->view->run->entries.left ? e : NULL;
 }
 
 static void begin_thread(struct blocks_work *w, const struct call_context_thread *thread)
 {
     const struct call_entries_thread *e = blocks_table_entries_of(w, thread);
-    w->times =
-        (struct scope_block_times){.count = 2 * (size_t)w->threads[w->next].count,
-                             .step = UINT32_MAX,
-                             .thread = e ? &w->threads[w->next] : NULL,
-                             .scope = w->blocks.scope};
+    w->times = (struct scope_block_times){.count = 2 * (size_t)w->threads[w->next].count,
+                                          .step = UINT32_MAX,
+                                          .thread = e ? &w->threads[w->next] : NULL,
+                                          .scope = w->blocks.scope};
     w->threads[w->next].is = thread;
     w->times.ns = xcalloc(w->times.count + 1, sizeof *w->times.ns);
     if (e)
@@ -183,7 +185,8 @@ static bool blocks_table_add_thread(struct blocks_work *w, uint64_t *budget)
 
 /* ---- all of them ---- */
 
-static bool blocks_table_counts_thread(const struct blocks_work *w, const struct call_context_thread *thread)
+static bool blocks_table_counts_thread(const struct blocks_work *w,
+                                       const struct call_context_thread *thread)
 {
     return thread->count > 1 && table_wants(w->view, thread->line);
 }
@@ -200,10 +203,10 @@ static bool blocks_table_name_scopes(struct blocks_work *w, uint64_t *budget)
             return false;
         *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
         if (blocks_table_counts_thread(w, thread))
-            w->threads[w->named] =
-                (struct scope_block_thread){.number = w->named,
-                                      .count = (uint32_t)thread->count,
-                                      .scopes = scope_numbers_of(&w->scopes, w->view->run, thread)};
+            w->threads[w->named] = (struct scope_block_thread){
+                .number = w->named,
+                .count = (uint32_t)thread->count,
+                .scopes = scope_numbers_of(&w->scopes, w->view->run, thread)};
     }
     w->blocks.scope = scope_numbers_find(&w->scopes, w->view->run, w->place);
     if (w->blocks.scope && !w->next)
@@ -263,29 +266,32 @@ static void add_columns(const struct blocks_work *w, struct result_table *t)
 }
 
 /* Where the call itself is, not where it returns to. */
-static struct table_cell blocks_table_site_cell(const struct blocks_work *w, uint32_t number, uint32_t context)
+static struct table_cell blocks_table_site_cell(const struct blocks_work *w, uint32_t number,
+                                                uint32_t context)
 {
     const struct call_context_thread *thread = &w->all->threads[number];
     uint64_t at = thread->items[context].sums.is.site;
-    return at ? table_cell_place((struct table_place){thread->process, at - 1}) : (struct table_cell){0};
+    return at ? table_cell_place((struct table_place){thread->process, at - 1})
+              : (struct table_cell){0};
 }
 
-static void set_block(const struct blocks_work *w, struct table_cell *cells, const struct scope_block *b)
+static void set_block(const struct blocks_work *w, struct table_cell *cells,
+                      const struct scope_block *b)
 {
     const struct scope *scope = &w->scopes.items[w->blocks.scope - 1];
     struct table_cell own = scope_numbers_cell(&w->scopes, w->view->run, w->blocks.scope), at;
     cells[BLOCK] = own;
     cells[FROM] = own.is == CELL_PLACE ? own : (struct table_cell){0};
     if (b->called) {
-        at = b->after == BLOCKS_NO_SITE ? (struct table_cell){0} : blocks_table_site_cell(w, b->thread, b->called);
+        at = b->after == BLOCKS_NO_SITE ? (struct table_cell){0}
+                                        : blocks_table_site_cell(w, b->thread, b->called);
         cells[FROM] = at;
         cells[AFTER] =
             scope_numbers_cell(&w->scopes, w->view->run, w->threads[b->thread].scopes[b->called]);
         if (at.is && own.is == CELL_PLACE)
-            cells[BLOCK] = (struct table_cell){
-                .is = CELL_STEP,
-                .step = CELL_STEP_CALLS,
-                .between = {.from = scope->place, .to = at.place}};
+            cells[BLOCK] = (struct table_cell){.is = CELL_STEP,
+                                               .step = CELL_STEP_CALLS,
+                                               .between = {.from = scope->place, .to = at.place}};
     } else if (own.is == CELL_PLACE) {
         cells[BLOCK] = (struct table_cell){
             .is = CELL_STEP, .step = CELL_STEP_CALLS, .between = {.from = scope->place}};
@@ -298,10 +304,11 @@ static void set_block(const struct blocks_work *w, struct table_cell *cells, con
         cells[PARENT] = scope_numbers_cell(&w->scopes, w->view->run, b->parent);
 }
 
-static void add_row(const struct blocks_work *w, const struct scope_block *b, struct result_table *t)
+static void add_row(const struct blocks_work *w, const struct scope_block *b,
+                    struct result_table *t)
 {
-    struct table_cell *cells =
-        b->times || b->ns ? table_add_row(t, 0, (struct event_id){0}) : NULL; /* called, not come back */
+    struct table_cell *cells = b->times || b->ns ? table_add_row(t, 0, (struct event_id){0})
+                                                 : NULL; /* called, not come back */
     if (!cells)
         return;
     set_block(w, cells, b);
@@ -334,11 +341,10 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
         table_add_note(t, "it was not called by any of these threads");
         return;
     }
-    table_add_note(
-        t,
-        "calls of it: %llu; a block lasts until the next call, wherever that is in the "
-        "code",
-        (unsigned long long)b->calls);
+    table_add_note(t,
+                   "calls of it: %llu; a block lasts until the next call, wherever that is in the "
+                   "code",
+                   (unsigned long long)b->calls);
     if (b->guessed)
         table_add_note(t,
                        "a block that each call came to once is said to end at the next call in the "
@@ -396,5 +402,9 @@ static void free_work(void *work)
 
 static const char *const blocks_table_groupings[] = {"path", "function", NULL};
 
-const struct table_preset preset_blocks = {
-    .what = "blocks", .by = blocks_table_groupings, .begin = blocks_table_begin, .step = blocks_table_step, .fill = blocks_table_fill, .free = free_work};
+const struct table_preset preset_blocks = {.what = "blocks",
+                                           .by = blocks_table_groupings,
+                                           .begin = blocks_table_begin,
+                                           .step = blocks_table_step,
+                                           .fill = blocks_table_fill,
+                                           .free = free_work};

@@ -75,7 +75,8 @@ bool time_bounds_step(struct time_bounds *b, const struct table_view *view, uint
     return true;
 }
 
-void time_bounds_fill(const struct time_bounds *b, const struct table_view *view, struct result_table *t)
+void time_bounds_fill(const struct time_bounds *b, const struct table_view *view,
+                      struct result_table *t)
 {
     t->title = xstrdup("calls, how long in all: bounds");
     add_columns(t);

@@ -24,7 +24,7 @@ struct time_bounds {
 bool time_bounds_step(struct time_bounds *bounds, const struct table_view *view, uint64_t *budget);
 /* Then: columns and rows of the table. */
 void time_bounds_fill(const struct time_bounds *bounds, const struct table_view *view,
-                 struct result_table *table);
+                      struct result_table *table);
 void time_bounds_free(struct time_bounds *bounds); /* empties it */
 
 #endif

@@ -144,9 +144,9 @@ static void set_mark(const struct calls_rows *rows, struct table_cell *cells,
         snprintf(since, sizeof since, " since %.3f s", (double)since_ns / 1e9);
         cells[SINCE] = table_cell_number(since_ns);
     }
-    char *mark = xasprintf("%s%s%s%s", incomplete ? "INCOMPLETE" : "",
-                                incomplete && s->counted ? ", " : "",
-                                s->counted ? "counted only" : "", since);
+    char *mark =
+        xasprintf("%s%s%s%s", incomplete ? "INCOMPLETE" : "", incomplete && s->counted ? ", " : "",
+                  s->counted ? "counted only" : "", since);
     cells[MARK] = table_cell_text(mark);
     cells[COUNTED] = table_cell_number((int64_t)s->counted);
     free(mark);
@@ -242,7 +242,8 @@ void calls_rows_graph(struct calls_rows *rows)
 }
 
 /* The node after one, on the way through the tree from above; 0: there is none. */
-static uint32_t next_node(const struct call_profile *calls, uint32_t node, bool below, unsigned *depth)
+static uint32_t next_node(const struct call_profile *calls, uint32_t node, bool below,
+                          unsigned *depth)
 {
     if (below && calls->nodes[node].child) {
         ++*depth;

@@ -27,7 +27,8 @@ void calls_rows_columns(struct result_table *table, bool times, bool overlaps);
 /* A row for the thread, under which the next ones come. */
 void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns);
 void calls_rows_flat(struct calls_rows *rows);
-void calls_rows_graph(struct calls_rows *rows); /* each function, and under it those that it calls */
+void calls_rows_graph(
+    struct calls_rows *rows); /* each function, and under it those that it calls */
 void calls_rows_tree(struct calls_rows *rows);
 void calls_rows_cycles(struct calls_rows *rows); /* those that call themselves, by cycle */
 void calls_rows_total(struct calls_rows *rows, const struct call_sums *all);

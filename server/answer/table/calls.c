@@ -54,7 +54,7 @@ static void *calls_table_begin(const struct table_view *view, char **problem)
 {
     if (view->past) {
         *problem = xstrdup("calls are summed up by time: what they were in the past of an "
-                                 "event is not known");
+                           "event is not known");
         return NULL;
     }
     if (strcmp(view->request->by, "cpu") == 0) {
@@ -67,7 +67,8 @@ static void *calls_table_begin(const struct table_view *view, char **problem)
     struct calls_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->by_thread = strcmp(view->request->by, "thread") == 0;
-    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all =
+        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
     if (!has_range(view))
@@ -83,8 +84,8 @@ static int64_t as_of_ns(const struct table_view *view, const struct call_context
 }
 
 /* From its first event until it ended; of one that goes on, or was killed, until it was looked at. */
-static int64_t calls_table_lifetime_of(const struct table_view *view, const struct call_context_thread *thread,
-                       int64_t *begin_ns)
+static int64_t calls_table_lifetime_of(const struct table_view *view,
+                                       const struct call_context_thread *thread, int64_t *begin_ns)
 {
     const struct thread_timeline *course = intervals_for_thread(view->measured, thread->line);
     int64_t from_ns, to_ns, now_ns = as_of_ns(view, thread);
@@ -129,7 +130,8 @@ static void note_head(struct calls_work *w, const struct call_context_thread *th
 }
 
 /* A task is in calls before it says that it is there, and still when it has said that it ends. */
-static void add_sums(struct calls_work *w, const struct call_context_thread *thread, int64_t life_ns)
+static void add_sums(struct calls_work *w, const struct call_context_thread *thread,
+                     int64_t life_ns)
 {
     struct calls_timed *called = called_of(w, thread->line);
     uint32_t *scopes = scope_numbers_of(&w->scopes, w->view->run, thread);
@@ -167,15 +169,16 @@ static void note_part(struct calls_work *w, int64_t from_ns, int64_t to_ns)
 }
 
 /* What it did between two times at which its sums were kept. */
-static void add_part(struct calls_work *w, const struct call_context_thread *thread, int64_t begin_ns,
-                     int64_t life_ns)
+static void add_part(struct calls_work *w, const struct call_context_thread *thread,
+                     int64_t begin_ns, int64_t life_ns)
 {
     const struct table_view *view = w->view;
     int64_t from_ns = view->from_ns, to_ns = view->to_ns, end_ns = begin_ns + life_ns;
     if (begin_ns >= to_ns || end_ns <= from_ns)
         return;
-    struct profile_range part = profile_range_make(thread, from_ns == INT64_MIN ? 0 : clock_of(view, from_ns),
-                                         to_ns == INT64_MAX ? UINT64_MAX : clock_of(view, to_ns));
+    struct profile_range part =
+        profile_range_make(thread, from_ns == INT64_MIN ? 0 : clock_of(view, from_ns),
+                           to_ns == INT64_MAX ? UINT64_MAX : clock_of(view, to_ns));
     uint32_t times = profile_history_times(&thread->earlier);
     int64_t first_ns = part.from_ns ? (int64_t)(part.from_ns - view->run->start_ns) : begin_ns,
             last_ns = as_of_ns(view, &part.thread);
@@ -223,11 +226,11 @@ static bool calls_table_step(void *work, uint64_t *budget)
 static struct calls_rows rows_of(struct calls_work *w, struct result_table *t)
 {
     return (struct calls_rows){.run = w->view->run,
-                             .scopes = &w->scopes,
-                             .table = t,
-                             .life_ns = w->life_ns,
-                             .part = has_range(w->view),
-                             .raw = w->view->request->flags & TABLE_RAW};
+                               .scopes = &w->scopes,
+                               .table = t,
+                               .life_ns = w->life_ns,
+                               .part = has_range(w->view),
+                               .raw = w->view->request->flags & TABLE_RAW};
 }
 
 /* Shares are of what was measured, where more is not known. */
@@ -264,7 +267,10 @@ static bool shows_times(const struct table_view *view)
 }
 
 /* What a thread counts itself is an upper bound. */
-static bool overlaps_known(const struct calls_work *w) { return w->overlaps.known && w->overlaps.whole; }
+static bool overlaps_known(const struct calls_work *w)
+{
+    return w->overlaps.known && w->overlaps.whole;
+}
 
 static void add_concurrent(const struct calls_work *w, const struct call_sums *all,
                            struct result_table *t)
@@ -307,7 +313,8 @@ static void add_silent(const struct calls_work *w, struct result_table *t)
                        silent == 1 ? "it" : "they");
 }
 
-static void add_lost(const struct calls_work *w, const struct call_sums *all, struct result_table *t)
+static void add_lost(const struct calls_work *w, const struct call_sums *all,
+                     struct result_table *t)
 {
     const struct snapshot_head *h = &w->head;
     if (w->blind)
@@ -317,13 +324,15 @@ static void add_lost(const struct calls_work *w, const struct call_sums *all, st
             "(seccomp) do not let the processor clock be read",
             w->blind, w->blind == 1 ? "" : "s");
     if (all->cpu && !all->blind && all->running_ns)
-        table_add_note(t,
-                       "of calls that had not ended %.3f ms are not in cpu: whether they ran since "
-                       "they went on last is not known; where that is more than 1 %% of self, cpu is "
-                       "left out",
-                       (double)all->running_ns / 1e6);
+        table_add_note(
+            t,
+            "of calls that had not ended %.3f ms are not in cpu: whether they ran since "
+            "they went on last is not known; where that is more than 1 %% of self, cpu is "
+            "left out",
+            (double)all->running_ns / 1e6);
     if (h->folded)
-        table_add_note(t, "%llu calls were on paths that found no room: they count for their "
+        table_add_note(t,
+                       "%llu calls were on paths that found no room: they count for their "
                        "functions, below (other) in the tree",
                        (unsigned long long)h->folded);
     if (h->deep)
@@ -351,16 +360,18 @@ static void add_counted(const struct call_sums *all, struct result_table *t)
 static void add_nested(const struct call_sums *all, struct result_table *t)
 {
     if (all->nested_ns)
-        table_add_note(t,
-                       "totals add what each thread took: %.3f ms of them (nested_ns) were on threads "
-                       "that the same function made; poet calls --elapsed has how long any thread was "
-                       "in it",
-                       (double)all->nested_ns / 1e6);
+        table_add_note(
+            t,
+            "totals add what each thread took: %.3f ms of them (nested_ns) were on threads "
+            "that the same function made; poet calls --elapsed has how long any thread was "
+            "in it",
+            (double)all->nested_ns / 1e6);
 }
 
 static double calls_table_percent(double part, double of) { return of > 0 ? 100 * part / of : 0; }
 
-static void add_footer(const struct calls_work *w, const struct call_sums *all, struct result_table *t)
+static void add_footer(const struct calls_work *w, const struct call_sums *all,
+                       struct result_table *t)
 {
     double ms = 1e6, life = (double)w->life_ns;
     int64_t unaccounted = w->life_ns - all->self_ns;
@@ -395,7 +406,8 @@ static void add_footer(const struct calls_work *w, const struct call_sums *all, 
             (double)w->beyond_ns / ms);
 }
 
-static void add_notes(const struct calls_work *w, const struct call_sums *all, struct result_table *t)
+static void add_notes(const struct calls_work *w, const struct call_sums *all,
+                      struct result_table *t)
 {
     if (!w->threads && w->all->count && has_range(w->view)) {
         table_add_note(t, "no thread that measured its calls lived then");
@@ -458,9 +470,10 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
     struct call_sums all = calls_table_sum_threads(w);
     bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
     w->view = view;
-    if (w->narrowed && w->times < 2 && !calls_table_has_option(view, "coarse")) { /* coarse: as near as is known */
+    if (w->narrowed && w->times < 2 &&
+        !calls_table_has_option(view, "coarse")) { /* coarse: as near as is known */
         t->problem = xstrdup("of this run only the last sums of calls are there: what they "
-                                   "were in a part of it cannot be told");
+                             "were in a part of it cannot be told");
         return;
     }
     t->title = xstrdup("calls");
@@ -470,7 +483,8 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
     add_notes(w, &all, t);
     if (calls_table_has_option(view, "cycles") && !t->row_count && w->threads)
         table_add_note(t, "no function calls itself, directly or by way of others");
-    table_arrange(t, view->request, tree || calls_table_has_option(view, "graph") ? "total_ns" : "self_ns");
+    table_arrange(t, view->request,
+                  tree || calls_table_has_option(view, "graph") ? "total_ns" : "self_ns");
     if (rows.cut)
         table_add_note(t, "paths of more than %d calls are cut off there", CALLS_ROWS_DEPTH);
 }
@@ -490,5 +504,9 @@ static void free_work(void *work)
 
 static const char *const calls_table_groupings[] = {"function", "path", "thread", "cpu", NULL};
 
-const struct table_preset preset_calls = {
-    .what = "calls", .by = calls_table_groupings, .begin = calls_table_begin, .step = calls_table_step, .fill = calls_table_fill, .free = free_work};
+const struct table_preset preset_calls = {.what = "calls",
+                                          .by = calls_table_groupings,
+                                          .begin = calls_table_begin,
+                                          .step = calls_table_step,
+                                          .fill = calls_table_fill,
+                                          .free = free_work};

@@ -94,7 +94,7 @@ static bool place_threads(struct cpu_call_work *w, uint64_t *budget)
         w->list = list_of(w, w->next);
         w->spans = piece.first ? (struct cpu_state_walk){0} : w->spans;
         cpu_states_visit(w->view->lives.spans, piece.course, &w->spans, piece.from_ns, piece.to_ns,
-                    add_where, w);
+                         add_where, w);
     }
     return is == LIFETIME_SWEEP_DONE;
 }
@@ -123,7 +123,8 @@ static int64_t calls_by_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t calls_by_cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* The innermost open call had a time for itself. */
-static void calls_by_cpu_charge_call(struct cpu_call_work *w, uint32_t context, int64_t from_ns, int64_t to_ns)
+static void calls_by_cpu_charge_call(struct cpu_call_work *w, uint32_t context, int64_t from_ns,
+                                     int64_t to_ns)
 {
     const struct cpu_call_list *l = w->list;
     from_ns = calls_by_cpu_max(from_ns, w->view->from_ns);
@@ -131,7 +132,8 @@ static void calls_by_cpu_charge_call(struct cpu_call_work *w, uint32_t context, 
     while (w->near < l->count && l->items[w->near].to_ns <= from_ns)
         w->near++;
     for (size_t i = w->near; i < l->count && l->items[i].from_ns < to_ns; i++) {
-        int64_t part = calls_by_cpu_min(l->items[i].to_ns, to_ns) - calls_by_cpu_max(l->items[i].from_ns, from_ns);
+        int64_t part = calls_by_cpu_min(l->items[i].to_ns, to_ns) -
+                       calls_by_cpu_max(l->items[i].from_ns, from_ns);
         if (part > 0)
             part_of(w, l->items[i].place, scope_in(w, context))->self_ns += part;
     }
@@ -263,9 +265,9 @@ static size_t add_place(struct cpu_call_work *w, struct result_table *t, size_t 
     for (; i < end; i++) {
         struct table_cell *cells = add_row(w, t, 1, &w->parts[i]);
         if (cells)
-            cells[SCOPE] = w->parts[i].scope
-                               ? scope_numbers_cell(&w->entered.scopes, w->view->run, w->parts[i].scope)
-                               : table_cell_text("(not told yet)");
+            cells[SCOPE] = w->parts[i].scope ? scope_numbers_cell(&w->entered.scopes, w->view->run,
+                                                                  w->parts[i].scope)
+                                             : table_cell_text("(not told yet)");
     }
     return end;
 }
@@ -282,8 +284,8 @@ static char *calls_by_cpu_missing_reason(const struct cpu_call_work *w)
             "by thread");
     if (e->lost || e->run->entries.left)
         return xasprintf("%llu calls are not there, so that what the others took where is "
-                              "not known: --by thread has the sums, which are whole",
-                              (unsigned long long)(e->lost + e->run->entries.left));
+                         "not known: --by thread has the sums, which are whole",
+                         (unsigned long long)(e->lost + e->run->entries.left));
     return NULL;
 }
 
@@ -346,5 +348,9 @@ static void free_work(void *work)
 
 static const char *const calls_by_cpu_groupings[] = {"processor", "cluster", "cpu", NULL};
 
-const struct table_preset preset_callson = {
-    .what = "callson", .by = calls_by_cpu_groupings, .begin = calls_by_cpu_begin, .step = calls_by_cpu_step, .fill = calls_by_cpu_fill, .free = free_work};
+const struct table_preset preset_callson = {.what = "callson",
+                                            .by = calls_by_cpu_groupings,
+                                            .begin = calls_by_cpu_begin,
+                                            .step = calls_by_cpu_step,
+                                            .fill = calls_by_cpu_fill,
+                                            .free = free_work};

@@ -24,7 +24,7 @@ static void *seq_conc_table_begin(const struct table_view *view, char **problem)
     struct entry_records entered;
     if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->request->line_count) {
         *problem = xstrdup("cases are those of the whole run: of a part of it nobody knows "
-                                 "who called what");
+                           "who called what");
         return NULL;
     }
     if (!entry_records_begin(&entered, view, problem))
@@ -56,7 +56,8 @@ struct seq_conc_gap {
 static void add_absence(void *context, const struct thread_state_interval *spell)
 {
     struct seq_conc_gap *a = context;
-    if (spell->state != THREAD_STATE_BLOCKED && !(a->switched && spell->state == THREAD_STATE_OFF_CPU))
+    if (spell->state != THREAD_STATE_BLOCKED &&
+        !(a->switched && spell->state == THREAD_STATE_OFF_CPU))
         return;
     a->items = array_reserve(a->items, &a->room, a->count + 1, sizeof *a->items);
     a->items[a->count++] =
@@ -67,8 +68,9 @@ static void add_absences(struct seq_conc_work *w, const struct thread_timeline *
 {
     const struct lifetimes *lives = &w->view->lives;
     struct seq_conc_gap a = {.start_ns = (int64_t)w->entered.run->start_ns,
-                        .switched = course && cpu_states_best(lives->spans, course->thread,
-                                                         lives->source) == CPU_SOURCE_SWITCHES};
+                             .switched =
+                                 course && cpu_states_best(lives->spans, course->thread,
+                                                           lives->source) == CPU_SOURCE_SWITCHES};
     w->unswitched |= !a.switched;
     if (course)
         thread_states_visit(lives, course, INT64_MIN, INT64_MAX, add_absence, &a);
@@ -91,7 +93,7 @@ static void seq_conc_table_read_entries(struct seq_conc_work *w)
                               ? course->made_ns + (int64_t)e->run->start_ns
                               : INT64_MAX;
         seq_conc_add(&w->cases, t->entries, t->scope_of, t->context_count, maker_of(w, course),
-                  made_ns);
+                     made_ns);
         add_absences(w, course);
     }
     w->begun = true;
@@ -142,7 +144,8 @@ static void add_row(const struct seq_conc_work *w, uint8_t depth, const struct s
 /* By caller, then case; what is of all comes before what is of one. */
 static int by_caller(const void *a, const void *b)
 {
-    const struct seq_conc_sums *x = *(struct seq_conc_sums *const *)a, *y = *(struct seq_conc_sums *const *)b;
+    const struct seq_conc_sums *x = *(struct seq_conc_sums *const *)a,
+                               *y = *(struct seq_conc_sums *const *)b;
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
     if (x->is != y->is)
@@ -205,5 +208,9 @@ static void free_work(void *work)
 
 static const char *const seq_conc_table_groupings[] = {"function", NULL};
 
-const struct table_preset preset_cases = {
-    .what = "cases", .by = seq_conc_table_groupings, .begin = seq_conc_table_begin, .step = seq_conc_table_step, .fill = seq_conc_table_fill, .free = free_work};
+const struct table_preset preset_cases = {.what = "cases",
+                                          .by = seq_conc_table_groupings,
+                                          .begin = seq_conc_table_begin,
+                                          .step = seq_conc_table_step,
+                                          .fill = seq_conc_table_fill,
+                                          .free = free_work};

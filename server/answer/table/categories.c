@@ -46,8 +46,8 @@ bool step_categories_begin(struct step_categories *c, const struct table_view *v
         size = strcspn(option, ",");
         if (!read_one(c, option, size)) {
             *problem = xasprintf("category %.*s: it is PROCESS:ADDRESS=WORD, of a word that "
-                                      "descriptions know",
-                                      (int)size, option);
+                                 "descriptions know",
+                                 (int)size, option);
             return false;
         }
     }
@@ -93,8 +93,8 @@ uint8_t step_categories_step(const struct step_categories *c, uint32_t code)
 uint8_t step_categories_wait(const struct step_categories *c, const struct wait_record *wait)
 {
     return wait->class == WAIT_TIMEOUT ? CATEGORY_CLOCK
-           : !wait->type             ? CATEGORY_JOIN
-                                     : interval_cache_category(c->view->run, wait->begin);
+           : !wait->type               ? CATEGORY_JOIN
+                                       : interval_cache_category(c->view->run, wait->begin);
 }
 
 struct table_cell step_categories_cell(unsigned category)
@@ -113,7 +113,8 @@ static void begin_split(struct step_categories *c)
     c->splits = xcalloc(c->split_count + 1, sizeof *c->splits);
 }
 
-static void step_categories_add_interval(struct step_categories *c, const struct thread_timeline *course, int64_t until_ns)
+static void step_categories_add_interval(struct step_categories *c,
+                                         const struct thread_timeline *course, int64_t until_ns)
 {
     const struct interval *in = &course->items[c->item];
     int64_t from = interval_begin(course, c->item), to = in->to_ns;

@@ -25,14 +25,16 @@ struct step_categories {
 };
 
 /* False, with a problem that the caller frees: the option is wrong. */
-bool step_categories_begin(struct step_categories *categories, const struct table_view *view, char **problem);
+bool step_categories_begin(struct step_categories *categories, const struct table_view *view,
+                           char **problem);
 /* Goes on, about `budget` intervals, to tell for how long others ran beside each step; true when that is done. */
 bool step_categories_split(struct step_categories *categories, uint64_t *budget);
 /* Of a function, or what is called at a place; 0: of none. */
 uint8_t step_categories_place(const struct step_categories *categories, struct table_place place);
 /* Of a step, by its code, or of those that charges know beside (server/causes/pairs.h); 0: of none. */
 uint8_t step_categories_step(const struct step_categories *categories, uint32_t step);
-uint8_t step_categories_wait(const struct step_categories *categories, const struct wait_record *wait);
+uint8_t step_categories_wait(const struct step_categories *categories,
+                             const struct wait_record *wait);
 /* The word in a cell; null of none. */
 struct table_cell step_categories_cell(unsigned category);
 void step_categories_free(struct step_categories *categories); /* empties it */

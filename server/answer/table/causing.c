@@ -22,7 +22,8 @@ static bool read_since(struct attribution_cells *c, const struct table_view *vie
 }
 
 /* From its first event until it ended: what is left until it is gone is nobody's time. */
-static void attribution_cells_add_lifetime(struct attribution_cells *c, const struct thread_timeline *course, int64_t until_ns)
+static void attribution_cells_add_lifetime(struct attribution_cells *c,
+                                           const struct thread_timeline *course, int64_t until_ns)
 {
     int64_t from = course->start_ns, to = course->end_ns;
     if (from == INTERVALS_NEVER)
@@ -34,10 +35,12 @@ static void attribution_cells_add_lifetime(struct attribution_cells *c, const st
     c->life_ns += to > from ? to - from : 0;
 }
 
-bool attribution_cells_begin(struct attribution_cells *c, const struct table_view *view, char **problem)
+bool attribution_cells_begin(struct attribution_cells *c, const struct table_view *view,
+                             char **problem)
 {
     uint32_t count = view->measured->thread_count;
-    *c = (struct attribution_cells){.run = view->run, .from_ns = view->from_ns, .until_count = count};
+    *c = (struct attribution_cells){
+        .run = view->run, .from_ns = view->from_ns, .until_count = count};
     if (!read_since(c, view, problem))
         return false;
     c->until_ns = xcalloc(count, sizeof *c->until_ns);

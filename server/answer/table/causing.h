@@ -17,7 +17,8 @@ struct attribution_cells {
 };
 
 /* False, with a problem that the caller frees: the request is wrong. */
-bool attribution_cells_begin(struct attribution_cells *causing, const struct table_view *view, char **problem);
+bool attribution_cells_begin(struct attribution_cells *causing, const struct table_view *view,
+                             char **problem);
 bool attribution_cells_prepare(struct attribution_cells *causing, uint64_t *budget);
 void attribution_cells_free(struct attribution_cells *causing);
 /* Is an option of the preset set? */

@@ -43,24 +43,26 @@ void entry_records_read(struct entry_records *e, const struct table_view *view)
     e->threads = xcalloc(contexts->count + 1, sizeof *e->threads);
     for (uint32_t i = 0; i < contexts->count; i++) {
         const struct call_context_thread *t = &contexts->threads[i];
-        const struct call_entries_thread *entries = call_entries_for_thread(&e->run->entries, t->session, t->code);
+        const struct call_entries_thread *entries =
+            call_entries_for_thread(&e->run->entries, t->session, t->code);
         if (!entries || !table_wants(view, t->line))
             continue;
         e->lost += entries->lost;
         e->counted += call_profile_counted_only(t);
         e->threads[e->count++] =
             (struct entry_records_thread){.entries = entries,
-                                    .line = t->line,
-                                    .scope_of = scope_numbers_of(&e->scopes, e->run, t),
-                                    .context_count = t->count};
+                                          .line = t->line,
+                                          .scope_of = scope_numbers_of(&e->scopes, e->run, t),
+                                          .context_count = t->count};
     }
 }
 
-struct table_cell entry_records_cell(const struct entry_records *e, const struct entry_records_thread *t,
-                               uint32_t context)
+struct table_cell entry_records_cell(const struct entry_records *e,
+                                     const struct entry_records_thread *t, uint32_t context)
 {
     uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
-    return scope ? scope_numbers_cell(&e->scopes, e->run, scope) : table_cell_text("(not told yet)");
+    return scope ? scope_numbers_cell(&e->scopes, e->run, scope)
+                 : table_cell_text("(not told yet)");
 }
 
 void entry_records_notes(const struct entry_records *e, struct result_table *t)

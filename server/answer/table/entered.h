@@ -26,13 +26,14 @@ struct entry_records {
 };
 
 /* What they are called is asked for; false: there is no such table, *problem says why. */
-bool entry_records_begin(struct entry_records *entered, const struct table_view *view, char **problem);
+bool entry_records_begin(struct entry_records *entered, const struct table_view *view,
+                         char **problem);
 /* Is it there? */
 bool entry_records_are_ready(const struct entry_records *entered);
 /* Then: the threads, as they are now. */
 void entry_records_read(struct entry_records *entered, const struct table_view *view);
-struct table_cell entry_records_cell(const struct entry_records *entered, const struct entry_records_thread *thread,
-                               uint32_t context);
+struct table_cell entry_records_cell(const struct entry_records *entered,
+                                     const struct entry_records_thread *thread, uint32_t context);
 void entry_records_notes(const struct entry_records *entered, struct result_table *table);
 void entry_records_free(struct entry_records *entered);
 

@@ -73,23 +73,26 @@ static void entries_table_sift_down(struct entries_work *w, uint32_t i)
 
 static void entries_table_fetch_entry(struct entries_work *w, struct entries_flow *f)
 {
-    f->done =
-        !call_entries_next(&f->walk, &f->next) || (int64_t)f->next.entry.time_ns >= w->entered.to_ns;
+    f->done = !call_entries_next(&f->walk, &f->next) ||
+              (int64_t)f->next.entry.time_ns >= w->entered.to_ns;
 }
 
-static void entries_table_append_row(struct entries_work *w, uint32_t thread, struct call_entry_seen seen, bool open)
+static void entries_table_append_row(struct entries_work *w, uint32_t thread,
+                                     struct call_entry_seen seen, bool open)
 {
     w->rows = array_reserve(w->rows, &w->room, w->count + 1, sizeof *w->rows);
     w->rows[w->count++] = (struct entries_row){thread, seen, open};
 }
 
 /* Calls that had begun before the range, and were open. */
-static void add_open(struct entries_work *w, uint32_t thread, const struct call_entry_open *open, size_t count)
+static void add_open(struct entries_work *w, uint32_t thread, const struct call_entry_open *open,
+                     size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct call_entry_seen seen = {
-            .entry = {.is = CALL_RECORD_BEGINS, .context = open[i].context, .time_ns = open[i].began_ns},
-            .depth = (uint32_t)i};
+        struct call_entry_seen seen = {.entry = {.is = CALL_RECORD_BEGINS,
+                                                 .context = open[i].context,
+                                                 .time_ns = open[i].began_ns},
+                                       .depth = (uint32_t)i};
         entries_table_append_row(w, thread, seen, true);
     }
 }
@@ -100,7 +103,8 @@ static void begin_flow(struct entries_work *w, uint32_t thread)
     int64_t from_ns = w->entered.from_ns;
     struct call_entry_open *open = NULL;
     size_t count = 0, room = 0;
-    f->walk = call_entries_walk(w->entered.threads[thread].entries, from_ns > 0 ? (uint64_t)from_ns : 0);
+    f->walk =
+        call_entries_walk(w->entered.threads[thread].entries, from_ns > 0 ? (uint64_t)from_ns : 0);
     do {
         count = f->walk.open_count;
         open = array_reserve(open, &room, count + 1, sizeof *open);
@@ -212,7 +216,8 @@ static struct table_cell entries_table_note_lost(uint64_t calls)
     return cell;
 }
 
-static bool add_row(const struct entries_work *w, const struct entries_row *row, struct result_table *t)
+static bool add_row(const struct entries_work *w, const struct entries_row *row,
+                    struct result_table *t)
 {
     const struct entry_records_thread *thread = &w->entered.threads[row->thread];
     const struct call_record *e = &row->seen.entry;
@@ -223,8 +228,8 @@ static bool add_row(const struct entries_work *w, const struct entries_row *row,
     cells[AT] = table_cell_number((int64_t)(e->time_ns - w->entered.run->start_ns));
     cells[THREAD] = table_cell_line(thread->line);
     cells[IS] = table_cell_text(word_of(row));
-    cells[SCOPE] =
-        e->is == CALL_RECORD_LOST ? entries_table_note_lost(e->lost) : entry_records_cell(&w->entered, thread, e->context);
+    cells[SCOPE] = e->is == CALL_RECORD_LOST ? entries_table_note_lost(e->lost)
+                                             : entry_records_cell(&w->entered, thread, e->context);
     if (e->is == CALL_RECORD_ENDED && row->seen.began_ns)
         cells[TOOK] = table_cell_number((int64_t)(e->time_ns - row->seen.began_ns));
     cells[DEPTH] = table_cell_number(row->seen.depth);
@@ -260,5 +265,9 @@ static void free_work(void *work)
 
 static const char *const entries_table_groupings[] = {"time", NULL};
 
-const struct table_preset preset_entries = {
-    .what = "entries", .by = entries_table_groupings, .begin = entries_table_begin, .step = entries_table_step, .fill = entries_table_fill, .free = free_work};
+const struct table_preset preset_entries = {.what = "entries",
+                                            .by = entries_table_groupings,
+                                            .begin = entries_table_begin,
+                                            .step = entries_table_step,
+                                            .fill = entries_table_fill,
+                                            .free = free_work};

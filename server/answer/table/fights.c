@@ -54,7 +54,8 @@ static bool lock_contention_is_contended(const struct intervals *all, const stru
                         (w->count && all->segments[w->segment].class == WAIT_CONTENTION));
 }
 
-static struct contended_lock *lock_contention_for_lock(struct lock_contention *f, uint32_t thread, uint32_t about)
+static struct contended_lock *lock_contention_for_lock(struct lock_contention *f, uint32_t thread,
+                                                       uint32_t about)
 {
     uintptr_t known = (uintptr_t)map_get(&f->index, thread, about);
     if (!known) {
@@ -116,7 +117,8 @@ static void lock_contention_add_convoy(struct lock_contention *f, size_t wait, i
     uintptr_t known = (uintptr_t)map_get(&f->siege_of, w->about, 0);
     if (!known) {
         f->sieges = array_reserve(f->sieges, &f->siege_room, f->siege_count + 1, sizeof *f->sieges);
-        f->sieges[f->siege_count++] = (struct lock_convoy){.about = w->about, .from_ns = view->to_ns};
+        f->sieges[f->siege_count++] =
+            (struct lock_convoy){.about = w->about, .from_ns = view->to_ns};
         known = f->siege_count;
         map_put(&f->siege_of, w->about, 0, (void *)known);
     }
@@ -150,17 +152,18 @@ static void lock_contention_find_waits(struct lock_contention *f)
 /* ---- one hint an object ---- */
 
 /* Of all threads that wait much for it: the one that waits most is named. */
-static void add_lock(struct lock_contention *f, const struct contended_lock *all, const struct contended_lock *worst,
-                     uint32_t threads, int64_t lives_ns)
+static void add_lock(struct lock_contention *f, const struct contended_lock *all,
+                     const struct contended_lock *worst, uint32_t threads, int64_t lives_ns)
 {
     const struct wait_record *w = &lock_contention_intervals(f)->waits[worst->longest];
     enum finding_row_kind kind = w->class == WAIT_CONTENTION ? FINDING_ROW_LOCK : FINDING_ROW_GIVEN;
     struct table_cell *cells = finding_rows_add(f->hinting, kind, threads, worst->thread, all->ns,
-                                           lives_ns, table_event(f->hinting->view, w->begin));
+                                                lives_ns, table_event(f->hinting->view, w->begin));
     if (!cells)
         return;
     if (w->count)
-        finding_rows_release(f->hinting, cells, &lock_contention_intervals(f)->segments[w->segment + w->count - 1]);
+        finding_rows_release(f->hinting, cells,
+                             &lock_contention_intervals(f)->segments[w->segment + w->count - 1]);
     finding_rows_wait(f->hinting, cells, w, all->waits);
 }
 
@@ -173,7 +176,7 @@ static void lock_contention_check_convoy(struct lock_contention *f, uint32_t abo
         return;
     struct table_cell *cells =
         finding_rows_add(f->hinting, FINDING_ROW_ALWAYS, 1, w->thread, s->ns, f->hinting->run_ns,
-                    table_event(f->hinting->view, w->begin));
+                         table_event(f->hinting->view, w->begin));
     if (cells)
         finding_rows_wait(f->hinting, cells, w, s->waits);
 }
@@ -226,11 +229,12 @@ static void lock_contention_check_reacquired(struct lock_contention *f)
             continue;
         const struct wait_record *w = &lock_contention_intervals(f)->waits[worst->passed_longest];
         struct table_cell *cells =
-            finding_rows_add(f->hinting, FINDING_ROW_RETAKEN, 1, worst->thread, worst->passed_ns, life_ns,
-                        table_event(f->hinting->view, w->begin));
+            finding_rows_add(f->hinting, FINDING_ROW_RETAKEN, 1, worst->thread, worst->passed_ns,
+                             life_ns, table_event(f->hinting->view, w->begin));
         if (!cells)
             return;
-        finding_rows_release(f->hinting, cells, &lock_contention_intervals(f)->segments[worst->passer]);
+        finding_rows_release(f->hinting, cells,
+                             &lock_contention_intervals(f)->segments[worst->passer]);
         finding_rows_wait(f->hinting, cells, w, worst->passed);
     }
 }

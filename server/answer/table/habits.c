@@ -43,7 +43,8 @@ static struct wait_pattern *wait_patterns_get(struct wait_patterns *h, uint32_t 
 }
 
 /* Threads are looked at one after the other. */
-static void wait_patterns_count_wait(struct wait_pattern *h, uint32_t thread, uint32_t wait, int64_t ns)
+static void wait_patterns_count_wait(struct wait_pattern *h, uint32_t thread, uint32_t wait,
+                                     int64_t ns)
 {
     h->ns += ns;
     h->times++;
@@ -73,7 +74,8 @@ static uint32_t wait_of(const struct intervals *all, const struct thread_timelin
 }
 
 /* Did its thread, let go at the end of interval i, wait again by the next event of its own, and for the same? */
-static bool wait_patterns_is_repeated(const struct intervals *all, const struct thread_timeline *c, size_t i)
+static bool wait_patterns_is_repeated(const struct intervals *all, const struct thread_timeline *c,
+                                      size_t i)
 {
     const struct wait_record *w = &all->waits[wait_of(all, c, i)];
     uint32_t next = wait_of(all, c, i + 2);
@@ -128,12 +130,14 @@ static bool is_call(const struct table_view *view, const struct wait_record *w)
     return begin.line != w->thread && begin.line != w->about;
 }
 
-static void wait_patterns_add_finding(struct finding_rows *h, enum finding_row_kind kind, const struct wait_pattern *of)
+static void wait_patterns_add_finding(struct finding_rows *h, enum finding_row_kind kind,
+                                      const struct wait_pattern *of)
 {
     const struct intervals *all = h->view->measured;
     const struct wait_record *w = &all->waits[of->longest];
-    struct table_cell *cells = finding_rows_add(h, kind, of->threads, w->thread, of->ns,
-                                           h->run_ns * of->threads, table_event(h->view, w->begin));
+    struct table_cell *cells =
+        finding_rows_add(h, kind, of->threads, w->thread, of->ns, h->run_ns * of->threads,
+                         table_event(h->view, w->begin));
     if (!cells)
         return;
     if (w->count)
@@ -159,7 +163,8 @@ static void wait_patterns_check_waits(struct finding_rows *h)
     struct wait_patterns nothing = {0}, clock = {0};
     for (uint32_t i = 0; i < all->thread_count; i++)
         if (table_wants(h->view, all->threads[i].thread))
-            wait_patterns_check_timeline(&(struct pattern_scan){h, &all->threads[i], &nothing, &clock});
+            wait_patterns_check_timeline(
+                &(struct pattern_scan){h, &all->threads[i], &nothing, &clock});
     for (uint32_t i = 0; i < nothing.count; i++)
         if (is_for_nothing(h, &nothing.items[i]))
             wait_patterns_add_finding(h, FINDING_ROW_NOTHING, &nothing.items[i]);
@@ -180,8 +185,8 @@ struct creation_pattern { /* by one thread */
 };
 
 /* What a maker waited, from making one thread until the next, for that one. */
-static void wait_patterns_check_between(struct finding_rows *h, struct creation_pattern *m, const struct thread_timeline *maker,
-                         int64_t until_ns)
+static void wait_patterns_check_between(struct finding_rows *h, struct creation_pattern *m,
+                                        const struct thread_timeline *maker, int64_t until_ns)
 {
     const struct intervals *all = h->view->measured;
     int64_t before = m->ns;
@@ -206,12 +211,13 @@ static bool is_one_by_one(const struct finding_rows *h, const struct creation_pa
            (double)m->ns >= LIFE_SHARE * (double)h->run_ns;
 }
 
-static void wait_patterns_add_creation(struct finding_rows *h, const struct thread_timeline *maker, const struct creation_pattern *m)
+static void wait_patterns_add_creation(struct finding_rows *h, const struct thread_timeline *maker,
+                                       const struct creation_pattern *m)
 {
     const struct wait_interval *s = &h->view->measured->segments[m->longest];
     const struct wait_record *w = &h->view->measured->waits[s->wait];
-    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_ONE, 1, maker->thread, m->ns, h->run_ns,
-                                           table_event(h->view, w->begin));
+    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_ONE, 1, maker->thread, m->ns,
+                                                h->run_ns, table_event(h->view, w->begin));
     if (!cells)
         return;
     finding_rows_release(h, cells, s);
@@ -224,7 +230,8 @@ static void wait_patterns_check_creation(struct finding_rows *h)
     struct creation_pattern *by = xcalloc(all->thread_count + 1, sizeof *by);
     for (uint32_t i = 0; i < all->thread_count; i++) {
         const struct thread_timeline *made = &all->threads[i],
-                               *maker = made->maker ? intervals_for_thread(all, made->maker) : NULL;
+                                     *maker = made->maker ? intervals_for_thread(all, made->maker)
+                                                          : NULL;
         if (!maker || made->made_ns == INTERVALS_NEVER)
             continue;
         struct creation_pattern *m = &by[maker - all->threads];
@@ -269,8 +276,8 @@ static bool is_gathered(const struct intervals *all, const struct wait_record *w
     return c && low < c->gathering_count && c->gatherings[low].came_ns == w->from_ns;
 }
 
-static void count_turn(struct alternations *t, const struct wait_record *w, uint32_t other, uint32_t segment,
-                       int64_t ns)
+static void count_turn(struct alternations *t, const struct wait_record *w, uint32_t other,
+                       uint32_t segment, int64_t ns)
 {
     uintptr_t known = (uintptr_t)map_get(&t->index, w->thread, other);
     if (!known) {
@@ -294,14 +301,15 @@ static bool wait_patterns_is_significant(struct finding_rows *h, const struct al
            (double)t->ns >= LIFE_SHARE * (double)finding_rows_life(h, t->thread);
 }
 
-static void add_turn(struct finding_rows *h, const struct alternation *a, const struct alternation *b)
+static void add_turn(struct finding_rows *h, const struct alternation *a,
+                     const struct alternation *b)
 {
     const struct intervals *all = h->view->measured;
     const struct wait_interval *s = &all->segments[a->longest];
     const struct wait_record *w = &all->waits[s->wait];
     int64_t lives_ns = finding_rows_life(h, a->thread) + finding_rows_life(h, b->thread);
-    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_TURNS, 1, a->thread, a->ns + b->ns, lives_ns,
-                                           table_event(h->view, w->begin));
+    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_TURNS, 1, a->thread, a->ns + b->ns,
+                                                lives_ns, table_event(h->view, w->begin));
     if (!cells)
         return;
     finding_rows_release(h, cells, s);
@@ -316,8 +324,9 @@ static void wait_patterns_check_alternation(struct finding_rows *h)
     for (uint32_t i = 0; i < all->segment_count; i++) {
         const struct wait_interval *s = &all->segments[i];
         const struct wait_record *w = &all->waits[s->wait];
-        int64_t ns =
-            s->class == WAIT_RENDEZVOUS && w->about != s->thread ? finding_rows_segment_ns(h, i) : 0;
+        int64_t ns = s->class == WAIT_RENDEZVOUS && w->about != s->thread
+                         ? finding_rows_segment_ns(h, i)
+                         : 0;
         if (ns && table_wants(h->view, w->thread) && !is_gathered(all, w))
             count_turn(&t, w, s->thread, i, ns);
     }
@@ -325,8 +334,8 @@ static void wait_patterns_check_alternation(struct finding_rows *h)
         const struct alternation *a = &t.items[i];
         uintptr_t other = (uintptr_t)map_get(&t.index, a->other, a->thread);
         const struct alternation *b = other ? &t.items[other - 1] : NULL;
-        if (b && (a->ns > b->ns || (a->ns == b->ns && a->thread < b->thread)) && wait_patterns_is_significant(h, a) &&
-            wait_patterns_is_significant(h, b))
+        if (b && (a->ns > b->ns || (a->ns == b->ns && a->thread < b->thread)) &&
+            wait_patterns_is_significant(h, a) && wait_patterns_is_significant(h, b))
             add_turn(h, a, b);
     }
     free(t.items);
@@ -339,8 +348,7 @@ static void wait_patterns_check_running(struct finding_rows *h)
 {
     const struct intervals *all = h->view->measured;
     const struct thread_timeline *most = NULL;
-    int64_t *ran = xcalloc(all->thread_count + 1, sizeof *ran), sum = 0, ready = 0,
-            most_ns = 0;
+    int64_t *ran = xcalloc(all->thread_count + 1, sizeof *ran), sum = 0, ready = 0, most_ns = 0;
     uint32_t threads = 0, at_work = 0;
     for (uint32_t i = 0; i < all->thread_count; i++) {
         const struct thread_timeline *c = &all->threads[i];
@@ -366,7 +374,7 @@ static void wait_patterns_check_running(struct finding_rows *h)
         (double)(sum + ready) < AT_A_TIME_LEAST * (double)h->run_ns)
         return;
     finding_rows_add(h, FINDING_ROW_AT_A_TIME, threads, most->thread, sum, h->run_ns * threads,
-                table_event(h->view, most->start));
+                     table_event(h->view, most->start));
 }
 
 void wait_patterns_add_findings(struct finding_rows *hinting)

@@ -53,20 +53,22 @@ struct finding_rows {
 
 void finding_rows_columns(struct result_table *table);
 /* A row: of so many threads, of which this one is named; NULL: there are too many rows. */
-struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kind kind, uint32_t threads,
-                               uint32_t thread, int64_t ns, int64_t of_ns, struct event_id event);
+struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kind kind,
+                                    uint32_t threads, uint32_t thread, int64_t ns, int64_t of_ns,
+                                    struct event_id event);
 /* What it waited for, how often, and where it began to. */
-void finding_rows_wait(const struct finding_rows *h, struct table_cell *cells, const struct wait_record *wait,
-                  uint64_t times);
+void finding_rows_wait(const struct finding_rows *h, struct table_cell *cells,
+                       const struct wait_record *wait, uint64_t times);
 /* By whom a segment was ended, and where. */
 void finding_rows_release(const struct finding_rows *h, struct table_cell *cells,
-                     const struct wait_interval *segment);
+                          const struct wait_interval *segment);
 /* What may help, for each kind that was added: notes. */
 void finding_rows_advise(const struct finding_rows *h);
 
-int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread); /* of it, within the range */
+int64_t finding_rows_life(const struct finding_rows *h,
+                          uint32_t thread); /* of it, within the range */
 int64_t finding_rows_until(const struct finding_rows *h,
-                      uint32_t thread); /* when the range, or the past, ends for it */
+                           uint32_t thread); /* when the range, or the past, ends for it */
 /* What of a wait, or of a segment, lies in the range: 0 none. */
 int64_t finding_rows_wait_ns(const struct finding_rows *h, const struct wait_record *wait);
 int64_t finding_rows_segment_ns(const struct finding_rows *h, uint32_t segment);

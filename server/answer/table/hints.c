@@ -32,12 +32,13 @@ static bool is_meeting(const struct table_view *view, const struct wait_interval
     return s->class == WAIT_RENDEZVOUS && w->about != s->thread && table_wants(view, w->thread);
 }
 
-static void add_keeper(struct finding_rows *h, uint32_t thread, const struct finding_keepers *k, int64_t all_ns)
+static void add_keeper(struct finding_rows *h, uint32_t thread, const struct finding_keepers *k,
+                       int64_t all_ns)
 {
     const struct wait_interval *s = &h->view->measured->segments[k->longest];
     const struct wait_record *w = &h->view->measured->waits[s->wait];
-    struct table_cell *cells =
-        finding_rows_add(h, FINDING_ROW_KEEPER, 1, thread, k->ns, all_ns, table_event(h->view, w->begin));
+    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_KEEPER, 1, thread, k->ns, all_ns,
+                                                table_event(h->view, w->begin));
     if (!cells)
         return;
     finding_rows_release(h, cells, s);
@@ -51,7 +52,8 @@ static void findings_table_check_holders(struct finding_rows *h)
     int64_t all_ns = 0;
     for (uint32_t i = 0; i < all->segment_count; i++) {
         const struct thread_timeline *c = intervals_for_thread(all, all->segments[i].thread);
-        int64_t ns = c && is_meeting(h->view, &all->segments[i]) ? finding_rows_segment_ns(h, i) : 0;
+        int64_t ns =
+            c && is_meeting(h->view, &all->segments[i]) ? finding_rows_segment_ns(h, i) : 0;
         if (!ns)
             continue;
         struct finding_keepers *k = &by[c - all->threads];
@@ -79,7 +81,8 @@ struct finding_ends {
     uint32_t count;
 };
 
-static void add_end(struct finding_ends *ends, const struct thread_timeline *c, int64_t ns, int64_t life_ns)
+static void add_end(struct finding_ends *ends, const struct thread_timeline *c, int64_t ns,
+                    int64_t life_ns)
 {
     ends->count++;
     ends->all_ns += ns;
@@ -91,8 +94,9 @@ static void add_end(struct finding_ends *ends, const struct thread_timeline *c, 
 }
 
 /* Where it is known how long it had one. */
-static void findings_table_check_cpu_shortage(const struct table_view *view, const struct thread_timeline *c,
-                               struct thread_states s, struct finding_ends *without)
+static void findings_table_check_cpu_shortage(const struct table_view *view,
+                                              const struct thread_timeline *c,
+                                              struct thread_states s, struct finding_ends *without)
 {
     if (!cpu_source_split(view, c, &s) && !cpu_source_known(view, c))
         return;
@@ -101,8 +105,8 @@ static void findings_table_check_cpu_shortage(const struct table_view *view, con
         add_end(without, c, ready, s.life_ns);
 }
 
-static void findings_table_check_thread(struct finding_rows *h, const struct thread_timeline *c, struct finding_ends *ends,
-                           struct finding_ends *without)
+static void findings_table_check_thread(struct finding_rows *h, const struct thread_timeline *c,
+                                        struct finding_ends *ends, struct finding_ends *without)
 {
     const struct table_view *view = h->view;
     struct thread_states s;
@@ -113,8 +117,8 @@ static void findings_table_check_thread(struct finding_rows *h, const struct thr
     int64_t ready = s.let_go_ns, left = s.of[THREAD_STATE_EXITED].total_ns;
     struct table_cell *cells = NULL;
     if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns && ready > s.active_ns)
-        cells =
-            finding_rows_add(h, FINDING_ROW_READY, 1, c->thread, ready, s.life_ns, table_event(view, c->start));
+        cells = finding_rows_add(h, FINDING_ROW_READY, 1, c->thread, ready, s.life_ns,
+                                 table_event(view, c->start));
     if (cells && !cpu_source_known(view, c)) /* else other times are among them */
         cells[FINDING_ROW_TIMES] = table_cell_number((int64_t)s.of[THREAD_STATE_RUNNABLE].count);
     if (left < FEW_NS || (double)left <= LEFT_SHARE * (double)h->run_ns)
@@ -125,15 +129,16 @@ static void findings_table_check_thread(struct finding_rows *h, const struct thr
 static void add_without(struct finding_rows *h, const struct finding_ends *without)
 {
     if (without->count)
-        finding_rows_add(h, FINDING_ROW_PROCESSOR, without->count, without->worst->thread, without->all_ns,
-                    without->lives_ns, table_event(h->view, without->worst->start));
+        finding_rows_add(h, FINDING_ROW_PROCESSOR, without->count, without->worst->thread,
+                         without->all_ns, without->lives_ns,
+                         table_event(h->view, without->worst->start));
 }
 
 static void add_ends(struct finding_rows *h, const struct finding_ends *ends)
 {
     if (ends->count)
         finding_rows_add(h, FINDING_ROW_ENDS, ends->count, ends->worst->thread, ends->ns, h->run_ns,
-                    table_event(h->view, ends->worst->end));
+                         table_event(h->view, ends->worst->end));
 }
 
 /* (Where a program ended by itself, its threads may well wait.) */
@@ -143,8 +148,9 @@ static void findings_table_check_open_waits(struct finding_rows *h)
         const struct wait_record *w = &h->view->lives.open[i];
         if (run_exited(h->view->run, w->thread))
             continue;
-        struct table_cell *cells = finding_rows_add(h, FINDING_ROW_OPEN, 1, w->thread, w->to_ns - w->from_ns,
-                                               h->run_ns, table_event(h->view, w->begin));
+        struct table_cell *cells =
+            finding_rows_add(h, FINDING_ROW_OPEN, 1, w->thread, w->to_ns - w->from_ns, h->run_ns,
+                             table_event(h->view, w->begin));
         if (!cells)
             return;
         finding_rows_wait(h, cells, w, 0);
@@ -167,7 +173,7 @@ static void findings_table_check_unattributed(struct finding_rows *h)
     }
     if (most && unexplained >= FEW_NS && (double)unexplained > UNEXPLAINED_SHARE * (double)all)
         finding_rows_add(h, FINDING_ROW_UNEXPLAINED, 1, most->thread, unexplained, all,
-                    table_event(view, most->begin));
+                         table_event(view, most->begin));
 }
 
 /* ---- who decided how long it took ---- */
@@ -177,7 +183,8 @@ struct finding_path_part { /* of the path, by one thread */
     const struct path_piece *longest;
 };
 
-static void findings_table_check_critical_path(struct finding_rows *hinting, const struct critical_path *path)
+static void findings_table_check_critical_path(struct finding_rows *hinting,
+                                               const struct critical_path *path)
 {
     const struct table_view *view = hinting->view;
     const struct intervals *all = view->measured;
@@ -201,10 +208,10 @@ static void findings_table_check_critical_path(struct finding_rows *hinting, con
         table_wants(view, all->threads[most].thread)) {
         struct table_cell *cells =
             finding_rows_add(hinting, FINDING_ROW_PATH, 1, all->threads[most].thread, h->ns, length,
-                        table_event(view, h->longest->position));
+                             table_event(view, h->longest->position));
         if (cells && h->longest->step)
-            cells[FINDING_ROW_WHERE] =
-                table_cell_place(table_place(view, code_segment_place(code_segments_at(&all->steps, h->longest->step))));
+            cells[FINDING_ROW_WHERE] = table_cell_place(table_place(
+                view, code_segment_place(code_segments_at(&all->steps, h->longest->step))));
     }
     free(by);
 }
@@ -221,11 +228,14 @@ static void *findings_table_begin(const struct table_view *view, char **problem)
         critical_path_begin(path, view->measured, 0, view->to_ns);
     else
         critical_path_begin(path, view->measured, order_event(view->run->order, at).thread,
-                   event_times_fitted(view->run, at));
+                            event_times_fitted(view->run, at));
     return path;
 }
 
-static bool findings_table_step(void *work, uint64_t *budget) { return critical_path_step(work, *budget); }
+static bool findings_table_step(void *work, uint64_t *budget)
+{
+    return critical_path_step(work, *budget);
+}
 
 static void free_work(void *work)
 {
@@ -286,15 +296,16 @@ static void findings_table_fill(void *work, const struct table_view *view, struc
     table_arrange(t, view->request, "ns");
     finding_rows_advise(&h);
     if (!t->row_count)
-        table_add_note(t,
-                       "nothing stands out: no thread waits %.0f %% of its life for one lock%s",
-                       100 * LIFE_SHARE,
-                       view->lives.open_count ? "" : ", none hangs at the end");
+        table_add_note(t, "nothing stands out: no thread waits %.0f %% of its life for one lock%s",
+                       100 * LIFE_SHARE, view->lives.open_count ? "" : ", none hangs at the end");
     findings_table_note_untraced(t, view);
     if (view->measured->thread_count == 1)
         table_add_note(t, "one thread: what it waits for may not be recorded; pipes, sockets and "
                           "file locks are by poet record, and by poetcc -trace -processes");
 }
 
-const struct table_preset preset_hints = {
-    .what = "hints", .begin = findings_table_begin, .step = findings_table_step, .fill = findings_table_fill, .free = free_work};
+const struct table_preset preset_hints = {.what = "hints",
+                                          .begin = findings_table_begin,
+                                          .step = findings_table_step,
+                                          .fill = findings_table_fill,
+                                          .free = free_work};

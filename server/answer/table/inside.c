@@ -61,7 +61,8 @@ static void add_columns(struct function_time_work *w)
 
 static void *function_time_begin(const struct table_view *view, char **problem)
 {
-    double from = function_time_option(view, "begin", -MOST), to = function_time_option(view, "end", MOST),
+    double from = function_time_option(view, "begin", -MOST),
+           to = function_time_option(view, "end", MOST),
            pixels = function_time_option(view, "pixels", 0);
     struct function_time_work *w = xcalloc(1, sizeof *w);
     w->by = strcmp(view->request->by, "time") == 0    ? BY_TIME
@@ -87,8 +88,8 @@ static void *function_time_begin(const struct table_view *view, char **problem)
 
 /* ---- rows ---- */
 
-static void add_row(struct function_time_work *w, uint32_t line, double from, double until, double share,
-                    struct event_id begins, struct event_id ends)
+static void add_row(struct function_time_work *w, uint32_t line, double from, double until,
+                    double share, struct event_id begins, struct event_id ends)
 {
     struct table_cell *cells = w->full ? NULL : table_add_row(&w->made, 0, begins);
     w->full |= !cells;
@@ -130,7 +131,8 @@ static void function_time_emit_last(struct function_time_work *w)
 }
 
 /* Those that follow each other and are alike are one. */
-static void function_time_add_stretch(struct function_time_work *w, const struct function_stretch *s)
+static void function_time_add_stretch(struct function_time_work *w,
+                                      const struct function_stretch *s)
 {
     if (s->to <= w->from || s->from >= w->to || s->to <= s->from)
         return;
@@ -158,18 +160,20 @@ static unsigned function_time_quantize_share(float share)
 static void function_time_emit_pixels(struct function_time_work *w)
 {
     for (uint32_t i = 0, end; i < w->pixels; i = end) {
-        for (end = i + 1; end < w->pixels && function_time_quantize_share(w->shares[end]) == function_time_quantize_share(w->shares[i]);)
+        for (end = i + 1; end < w->pixels && function_time_quantize_share(w->shares[end]) ==
+                                                 function_time_quantize_share(w->shares[i]);)
             end++;
         if (function_time_quantize_share(w->shares[i]))
-            add_row(w, thread_line(w), i, end, function_time_quantize_share(w->shares[i]) / 255.0, (struct event_id){0},
-                    (struct event_id){0});
+            add_row(w, thread_line(w), i, end, function_time_quantize_share(w->shares[i]) / 255.0,
+                    (struct event_id){0}, (struct event_id){0});
     }
     memset(w->shares, 0, w->pixels * sizeof *w->shares);
 }
 
 /* ---- what a thread did ---- */
 
-static const struct wait_record *wait_of(const struct function_time_work *w, const struct interval *in)
+static const struct wait_record *wait_of(const struct function_time_work *w,
+                                         const struct interval *in)
 {
     const struct intervals *all = w->view->measured;
     return in->is == INTERVAL_RUNS      ? NULL
@@ -177,14 +181,16 @@ static const struct wait_record *wait_of(const struct function_time_work *w, con
                                         : &all->waits[in->of];
 }
 
-static uint64_t end_of(const struct function_time_work *w, const struct thread_timeline *c, size_t i)
+static uint64_t end_of(const struct function_time_work *w, const struct thread_timeline *c,
+                       size_t i)
 {
     const struct wait_record *wait = wait_of(w, &c->items[i]);
     return wait ? wait->end : c->items[i].position;
 }
 
 /* The interval behind those that make one stretch with this one. */
-static size_t stretch_end(const struct function_time_work *w, const struct thread_timeline *c, size_t i)
+static size_t stretch_end(const struct function_time_work *w, const struct thread_timeline *c,
+                          size_t i)
 {
     const struct wait_record *wait = wait_of(w, &c->items[i]);
     size_t end = i + 1;
@@ -194,7 +200,8 @@ static size_t stretch_end(const struct function_time_work *w, const struct threa
     return end;
 }
 
-static double share_of(struct function_time_work *w, const struct thread_timeline *c, size_t first, size_t end)
+static double share_of(struct function_time_work *w, const struct thread_timeline *c, size_t first,
+                       size_t end)
 {
     const struct wait_record *wait = wait_of(w, &c->items[first]);
     double in = 0, all = 0;
@@ -214,7 +221,8 @@ static double share_of(struct function_time_work *w, const struct thread_timelin
 static size_t add_stretch(struct function_time_work *w, const struct thread_timeline *c, size_t i)
 {
     size_t end = stretch_end(w, c, i);
-    struct function_stretch s = {.begin = i ? end_of(w, c, i - 1) : c->start, .end = end_of(w, c, i)};
+    struct function_stretch s = {.begin = i ? end_of(w, c, i - 1) : c->start,
+                                 .end = end_of(w, c, i)};
     s.from = w->by == BY_ORDER ? (double)s.begin : (double)interval_begin(c, i);
     s.to = w->by == BY_ORDER ? (double)s.end : (double)c->items[end - 1].to_ns;
     if (s.begin == NO_POSITION || s.end == NO_POSITION || s.to <= w->from || s.from >= w->to)
@@ -311,5 +319,9 @@ static void free_work(void *work)
 
 static const char *const function_time_groupings[] = {"event", "time", "order", NULL};
 
-const struct table_preset preset_inside = {
-    .what = "inside", .by = function_time_groupings, .begin = function_time_begin, .step = function_time_step, .fill = function_time_fill, .free = free_work};
+const struct table_preset preset_inside = {.what = "inside",
+                                           .by = function_time_groupings,
+                                           .begin = function_time_begin,
+                                           .step = function_time_step,
+                                           .fill = function_time_fill,
+                                           .free = free_work};

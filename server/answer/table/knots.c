@@ -22,9 +22,9 @@ static void *knots_table_begin(const struct table_view *view, char **problem)
         return NULL;
     }
     w->knots = (struct wait_knots){.why = attribution_cache_get(view->run, w->causing.since),
-                              .from_ns = w->causing.from_ns,
-                              .until_ns = w->causing.until_ns,
-                              .until_count = w->causing.until_count};
+                                   .from_ns = w->causing.from_ns,
+                                   .until_ns = w->causing.until_ns,
+                                   .until_count = w->causing.until_count};
     return w;
 }
 
@@ -108,5 +108,9 @@ static void free_work(void *work)
 
 static const char *const knots_table_groupings[] = {"thread", NULL};
 
-const struct table_preset preset_knots = {
-    .what = "knots", .by = knots_table_groupings, .begin = knots_table_begin, .step = knots_table_step, .fill = knots_table_fill, .free = free_work};
+const struct table_preset preset_knots = {.what = "knots",
+                                          .by = knots_table_groupings,
+                                          .begin = knots_table_begin,
+                                          .step = knots_table_step,
+                                          .fill = knots_table_fill,
+                                          .free = free_work};

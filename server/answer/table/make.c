@@ -149,7 +149,8 @@ static int compare_rows(const void *x, const void *y, void *context)
 }
 
 /* The first row from `row` on that does not belong to what is at a depth, or `end`. */
-static uint32_t table_make_end_of_subtree(const struct result_table *t, uint32_t row, uint32_t end, uint8_t depth)
+static uint32_t table_make_end_of_subtree(const struct result_table *t, uint32_t row, uint32_t end,
+                                          uint8_t depth)
 {
     while (row < end && t->rows[row].depth > depth)
         row++;
@@ -217,9 +218,9 @@ void table_arrange(struct result_table *t, const struct table_request *r, const 
     if (column < t->column_count && t->row_count) {
         bool back = *r->sort && r->flags & TABLE_BACKWARDS;
         struct table_sorting s = {.table = t,
-                            .column = column,
-                            .descending = table_make_sorts_descending(t, column) != back,
-                            .order = xcalloc(t->row_count, sizeof *s.order)};
+                                  .column = column,
+                                  .descending = table_make_sorts_descending(t, column) != back,
+                                  .order = xcalloc(t->row_count, sizeof *s.order)};
         sort_rows(&s, 0, t->row_count);
         table_make_apply_order(t, s.order);
         free(s.order);

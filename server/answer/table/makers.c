@@ -29,8 +29,8 @@ static void makers_meet(struct creator_functions *makers, const struct table_vie
     makers->count = maker->count;
 }
 
-void creator_functions_within(struct creator_functions *makers, const struct table_view *view, struct scope_numbers *scopes,
-                   uint32_t line, struct map *within)
+void creator_functions_within(struct creator_functions *makers, const struct table_view *view,
+                              struct scope_numbers *scopes, uint32_t line, struct map *within)
 {
     for (uint32_t depth = 0; depth < CREATOR_FUNCTIONS_DEPTH; depth++) {
         const struct thread_timeline *course = intervals_for_thread(view->measured, line);

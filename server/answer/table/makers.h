@@ -19,8 +19,8 @@ struct creator_functions {
 
 /* Adds the scopes in which the thread of a line was made to a set; none where its maker measured no
  * calls. */
-void creator_functions_within(struct creator_functions *makers, const struct table_view *view, struct scope_numbers *scopes,
-                   uint32_t line, struct map *within);
+void creator_functions_within(struct creator_functions *makers, const struct table_view *view,
+                              struct scope_numbers *scopes, uint32_t line, struct map *within);
 void creator_functions_free(struct creator_functions *makers); /* empties it */
 
 #endif

@@ -68,14 +68,16 @@ static bool is_lock(const void *context, uint32_t line)
 
 static bool is_timed(const struct run *run, const struct order_event *e)
 {
-    const struct target_event *look = run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    const struct target_event *look =
+        run_event_type(run, e->line, e->type, (enum relation)e->relation);
     return look && look->timed;
 }
 
 /* On a line that several may be in at once: does somebody come after more than who comes in so? */
 static bool is_shared(const struct run *run, const struct order_event *e)
 {
-    const struct target_event *look = run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    const struct target_event *look =
+        run_event_type(run, e->line, e->type, (enum relation)e->relation);
     if (!look || !order_line_shared(run->order, e->line))
         return false;
     const char *kind = run_kind_name(run, order_line_kind(run->order, e->line));
@@ -90,13 +92,18 @@ static bool is_shared(const struct run *run, const struct order_event *e)
 
 /* ---- events as deeds ---- */
 
-static void predictions_feed_op(struct predictions_work *w, struct sync_op deed) { predict_feed(w->maybe, &deed); }
+static void predictions_feed_op(struct predictions_work *w, struct sync_op deed)
+{
+    predict_feed(w->maybe, &deed);
+}
 
 /* One that is heard only by who waits then. */
-static void predictions_feed_signal(struct predictions_work *w, const struct order_event *e, struct sync_op deed)
+static void predictions_feed_signal(struct predictions_work *w, const struct order_event *e,
+                                    struct sync_op deed)
 {
     const struct run *run = w->view->run;
-    const struct target_event *look = run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    const struct target_event *look =
+        run_event_type(run, e->line, e->type, (enum relation)e->relation);
     if (!look || !look->unheard || !e->about)
         return;
     const struct run_text *text = run_texts(run, (struct event_id){e->line, e->number});
@@ -106,7 +113,8 @@ static void predictions_feed_signal(struct predictions_work *w, const struct ord
 }
 
 /* The first that it does after it began to wait for a call. */
-static void predictions_feed_wakeup(struct predictions_work *w, const struct order_event *e, struct sync_op deed)
+static void predictions_feed_wakeup(struct predictions_work *w, const struct order_event *e,
+                                    struct sync_op deed)
 {
     const struct event_meaning *is = interval_cache_meaning(w->view->run, e);
     w->waits = array_reserve_zeroed(w->waits, &w->wait_room, e->thread + 1u, sizeof *w->waits);
@@ -122,14 +130,15 @@ static void predictions_feed_wakeup(struct predictions_work *w, const struct ord
 }
 
 /* One that was awaited from anybody: from whoever is of what the wait was about, which is nobody by itself. */
-static void predictions_feed_message(struct predictions_work *w, const struct order_event *e, const struct event_meaning *is,
-                         struct sync_op deed)
+static void predictions_feed_message(struct predictions_work *w, const struct order_event *e,
+                                     const struct event_meaning *is, struct sync_op deed)
 {
     const struct order *order = w->view->run->order;
     struct predictions_waiting *t = &w->waits[e->thread];
     if (e->send_count == 1 && t->whose) {
         uint64_t sent = order_edge(order, deed.position, 0);
-        struct order_event send = sent >= w->sure.first ? order_event(order, sent) : (struct order_event){0};
+        struct order_event send =
+            sent >= w->sure.first ? order_event(order, sent) : (struct order_event){0};
         deed.is = SYNC_OP_RECEIVE;
         deed.about = t->whose;
         deed.place = t->place;
@@ -147,15 +156,16 @@ static void predictions_feed_message(struct predictions_work *w, const struct or
     t->place = deed.place;
 }
 
-static void predictions_feed_event(struct predictions_work *w, const struct order_event *e, uint64_t position)
+static void predictions_feed_event(struct predictions_work *w, const struct order_event *e,
+                                   uint64_t position)
 {
     const struct run *run = w->view->run;
     const struct event_meaning *is = interval_cache_meaning(run, e);
     struct sync_op deed = {.thread = e->thread,
-                        .about = e->about,
-                        .place = call_sites_for_line(run, e->site),
-                        .position = position,
-                        .mark = mhb_clock(&w->sure, e->thread)};
+                           .about = e->about,
+                           .place = call_sites_for_line(run, e->site),
+                           .position = position,
+                           .mark = mhb_clock(&w->sure, e->thread)};
     bool within = e->line != e->thread && is_lock(w, e->line);
     deed.lock = within ? e->line : e->about;
     if (is->waits && is->class == WAIT_CONTENTION && e->about && is_lock(w, e->about)) {
@@ -204,7 +214,7 @@ static void *predictions_begin(const struct table_view *view, char **problem)
 {
     if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past) {
         *problem = xstrdup("what else could have been is said of the whole run: of a part of "
-                                 "it nobody knows what was before");
+                           "it nobody knows what was before");
         return NULL;
     }
     struct predictions_work *w = xcalloc(1, sizeof *w);
@@ -271,8 +281,9 @@ static void add_columns(struct result_table *t)
 }
 
 /* An event, as three cells. */
-static void encode_event_info(const struct table_view *view, uint64_t position, struct table_cell *cells,
-                      enum predictions_column where, enum predictions_column event, enum predictions_column type)
+static void encode_event_info(const struct table_view *view, uint64_t position,
+                              struct table_cell *cells, enum predictions_column where,
+                              enum predictions_column event, enum predictions_column type)
 {
     if (position == NO_POSITION)
         return;
@@ -283,8 +294,9 @@ static void encode_event_info(const struct table_view *view, uint64_t position, 
         cells[where] = table_cell_place(table_place(view, call_sites_for_line(view->run, e.site)));
 }
 
-static void predictions_add_participant(const struct table_view *view, const struct finding_participant *part,
-                     struct result_table *t)
+static void predictions_add_participant(const struct table_view *view,
+                                        const struct finding_participant *part,
+                                        struct result_table *t)
 {
     struct table_cell *cells = table_add_row(t, 1, table_event(view, part->position));
     if (!cells)
@@ -362,5 +374,9 @@ static void free_work(void *work)
 
 static const char *const predictions_groupings[] = {"places", NULL};
 
-const struct table_preset preset_maybe = {
-    .what = "maybe", .by = predictions_groupings, .begin = predictions_begin, .step = predictions_step, .fill = predictions_fill, .free = free_work};
+const struct table_preset preset_maybe = {.what = "maybe",
+                                          .by = predictions_groupings,
+                                          .begin = predictions_begin,
+                                          .step = predictions_step,
+                                          .fill = predictions_fill,
+                                          .free = free_work};

@@ -28,7 +28,8 @@ enum memory_column {
     COLUMNS
 };
 
-static const char *const memory_table_groupings[] = {"place", "path", "thread", "library", "block", NULL};
+static const char *const memory_table_groupings[] = {"place",   "path",  "thread",
+                                                     "library", "block", NULL};
 
 /* Which of them people see without asking. */
 enum memory_seen { OF_SUMS = 1, OF_PLACES = 2, OF_BLOCKS = 4, OF_LIBRARIES = 8, OF_ALL = 15 };
@@ -80,10 +81,10 @@ static bool all_seen(const struct table_view *view)
 
 static void add_columns(const struct table_view *view, struct result_table *t)
 {
-    unsigned seen = is_blocks(view)       ? OF_BLOCKS
+    unsigned seen = is_blocks(view)                       ? OF_BLOCKS
                     : memory_table_is_by(view, "library") ? OF_LIBRARIES
                     : memory_table_is_by(view, "thread")  ? OF_SUMS
-                                          : OF_PLACES;
+                                                          : OF_PLACES;
     for (size_t i = 0; i < COLUMNS; i++) {
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
                          i == SCOPE || i == LIBRARY || i == PROCESS ? NULL
@@ -106,8 +107,10 @@ static struct table_cell memory_table_number_cell(uint64_t n)
 static void set_figures(struct table_cell *c, const struct heap_allocated *s)
 {
     c[BLOCKS] = memory_table_number_cell(heap_notes_blocks_left(s));
-    c[BYTES] = memory_table_number_cell(heap_notes_difference(s->bytes, s->freed_bytes + s->elsewhere_bytes));
-    c[USABLE] = memory_table_number_cell(heap_notes_difference(s->usable, s->freed_usable + s->elsewhere_usable));
+    c[BYTES] = memory_table_number_cell(
+        heap_notes_difference(s->bytes, s->freed_bytes + s->elsewhere_bytes));
+    c[USABLE] = memory_table_number_cell(
+        heap_notes_difference(s->usable, s->freed_usable + s->elsewhere_usable));
     c[ELSEWHERE] = memory_table_number_cell(s->elsewhere);
     c[ELSEWHERE_BYTES] = memory_table_number_cell(s->elsewhere_bytes);
     c[TEMPORARIES] = memory_table_number_cell(s->temporaries);
@@ -173,7 +176,8 @@ static void add_wrong(const struct table_view *view, struct result_table *t,
     if (!stack.site)
         stack =
             (struct heap_row_stack){.site = w->site, .library = "", .sites = {w->site}, .count = 1};
-    struct event_id event = w->event && w->thread ? (struct event_id){w->thread, w->event} : (struct event_id){0};
+    struct event_id event =
+        w->event && w->thread ? (struct event_id){w->thread, w->event} : (struct event_id){0};
     struct table_cell *c = add_row(view, t, 0, &s, &stack, event);
     if (!c)
         return;
@@ -199,8 +203,8 @@ static void add_wrongs(const struct table_view *view, struct result_table *t)
 
 /* ---- rows ---- */
 
-static size_t memory_table_gather_rows(const struct table_view *view, struct heap_row *rows, bool all,
-                     struct heap_allocated *apart)
+static size_t memory_table_gather_rows(const struct table_view *view, struct heap_row *rows,
+                                       bool all, struct heap_allocated *apart)
 {
     size_t n = 0;
     struct heap_row_first *firsts = heap_rows_firsts(view->run);
@@ -221,10 +225,12 @@ static size_t memory_table_gather_rows(const struct table_view *view, struct hea
 static void add_rows(const struct table_view *view, struct result_table *t, struct heap_row *rows,
                      size_t n)
 {
-    bool places = memory_table_is_by(view, "place") || memory_table_is_by(view, "path"), libraries = memory_table_is_by(view, "library");
+    bool places = memory_table_is_by(view, "place") || memory_table_is_by(view, "path"),
+         libraries = memory_table_is_by(view, "library");
     for (size_t i = 0; i < n; i++) {
         struct heap_allocated *s = &rows[i].sum;
-        if (memory_table_is_by(view, "place") && !heap_notes_blocks_left(s) && !s->elsewhere && !s->nulls)
+        if (memory_table_is_by(view, "place") && !heap_notes_blocks_left(s) && !s->elsewhere &&
+            !s->nulls)
             continue; /* all is well */
         s->thread = libraries ? 0 : s->thread;
         struct table_cell *c =
@@ -232,7 +238,7 @@ static void add_rows(const struct table_view *view, struct result_table *t, stru
                     libraries || !rows[i].first.event.line
                         ? (struct event_id){0}
                         : heap_rows_before(view->run, rows[i].first.event.line,
-                                       rows[i].first.event.number, rows[i].first.at_ns));
+                                           rows[i].first.event.number, rows[i].first.at_ns));
         if (!c)
             continue;
         set_figures(c, s);
@@ -281,10 +287,10 @@ static void add_block(const struct table_view *view, struct result_table *t,
     if (!memory_table_wants_thread(view, s->thread) || stack.own)
         return;
     one = (struct heap_allocated){.process = b->process,
-                              .thread = s->thread,
-                              .blocks = 1,
-                              .bytes = b->bytes,
-                              .usable = b->usable};
+                                  .thread = s->thread,
+                                  .blocks = 1,
+                                  .bytes = b->bytes,
+                                  .usable = b->usable};
     heap_rows_add(all, &one);
     struct event_id event = heap_rows_before(view->run, s->thread, b->event, b->at_ns);
     struct table_cell *c = add_row(view, t, 0, &one, &stack, event);
@@ -295,7 +301,8 @@ static void add_block(const struct table_view *view, struct result_table *t,
     c[AT] = table_cell_number(b->at_ns > 0 ? b->at_ns : 0);
 }
 
-static void add_blocks(const struct table_view *view, struct result_table *t, struct heap_allocated *all)
+static void add_blocks(const struct table_view *view, struct result_table *t,
+                       struct heap_allocated *all)
 {
     uint64_t left_out = 0;
     for (size_t i = 0; i < heap_totals_block_count(view->run); i++)
@@ -348,10 +355,10 @@ static void fill_sums(const struct table_view *view, struct result_table *t)
         add_tree(view, t, rows, n);
     } else {
         size_t kept = heap_rows_merge(rows, n,
-                                  memory_table_is_by(view, "place")     ? heap_rows_by_place
-                                  : memory_table_is_by(view, "path")    ? heap_rows_by_stack
-                                  : memory_table_is_by(view, "library") ? heap_rows_by_library
-                                                        : heap_rows_by_thread);
+                                      memory_table_is_by(view, "place")     ? heap_rows_by_place
+                                      : memory_table_is_by(view, "path")    ? heap_rows_by_stack
+                                      : memory_table_is_by(view, "library") ? heap_rows_by_library
+                                                                            : heap_rows_by_thread);
         add_rows(view, t, rows, kept);
         if (memory_table_is_by(view, "place") || memory_table_is_by(view, "path"))
             add_wrongs(view, t);
@@ -368,7 +375,7 @@ static void memory_table_fill(void *work, const struct table_view *view, struct 
     struct heap_allocated all = {0};
     (void)work;
     t->title = xstrdup(is_blocks(view) ? "memory: each block that was never freed"
-                                             : "memory: what was taken and never freed");
+                                       : "memory: what was taken and never freed");
     add_columns(view, t);
     if (!is_blocks(view)) {
         fill_sums(view, t);
@@ -381,5 +388,9 @@ static void memory_table_fill(void *work, const struct table_view *view, struct 
     heap_notes_add(view, t, &(struct heap_allocated){0});
 }
 
-const struct table_preset preset_memory = {
-    .what = "memory", .by = memory_table_groupings, .begin = memory_table_begin, .step = memory_table_step, .fill = memory_table_fill, .free = free};
+const struct table_preset preset_memory = {.what = "memory",
+                                           .by = memory_table_groupings,
+                                           .begin = memory_table_begin,
+                                           .step = memory_table_step,
+                                           .fill = memory_table_fill,
+                                           .free = free};

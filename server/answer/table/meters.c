@@ -124,8 +124,8 @@ static struct metric_sum *sum_of(struct metrics_work *m, uint32_t meter, uint32_
     if (known)
         return &m->sums[known - 1];
     m->sums = array_reserve(m->sums, &m->sum_room, m->sum_count + 1, sizeof *m->sums);
-    m->sums[m->sum_count++] =
-        (struct metric_sum){.meter = meter, .thread = thread, .least = INT64_MAX, .most = INT64_MIN};
+    m->sums[m->sum_count++] = (struct metric_sum){
+        .meter = meter, .thread = thread, .least = INT64_MAX, .most = INT64_MIN};
     map_put(&m->at, meter, thread, (void *)(uintptr_t)m->sum_count);
     return &m->sums[m->sum_count - 1];
 }
@@ -139,8 +139,8 @@ static void metrics_table_add_value(struct metric_sum *sum, int64_t value)
     sum->most = value > sum->most ? value : sum->most;
 }
 
-static void metrics_table_apply_event(struct metrics_work *m, uint32_t meter, uint8_t role, const struct order_event *e,
-                 int64_t at_ns)
+static void metrics_table_apply_event(struct metrics_work *m, uint32_t meter, uint8_t role,
+                                      const struct order_event *e, int64_t at_ns)
 {
     m->met[meter] |= role;
     if (role & COUNTS)
@@ -164,11 +164,13 @@ static void metrics_table_apply_event(struct metrics_work *m, uint32_t meter, ui
     m->begun[open - 1] = at_ns;
 }
 
-static bool metrics_table_counts_event(const struct table_view *view, const struct order_event *e, int64_t at_ns)
+static bool metrics_table_counts_event(const struct table_view *view, const struct order_event *e,
+                                       int64_t at_ns)
 {
     if (!e->thread || !table_wants(view, e->thread) || at_ns < view->from_ns)
         return false;
-    const struct thread_timeline *course = view->past ? intervals_for_thread(view->measured, e->thread) : NULL;
+    const struct thread_timeline *course =
+        view->past ? intervals_for_thread(view->measured, e->thread) : NULL;
     return at_ns < view->to_ns && (!view->past || (course && at_ns <= table_until(view, course)));
 }
 
@@ -232,8 +234,8 @@ static void set_good(struct table_cell *c, const struct target_metric *m)
         c[METER_GOOD] = table_cell_text(m->good == GOOD_HIGH ? "high" : "low");
 }
 
-static void add_sum(struct result_table *t, const struct target_metric *m, const struct metric_sum *s,
-                    bool threads)
+static void add_sum(struct result_table *t, const struct target_metric *m,
+                    const struct metric_sum *s, bool threads)
 {
     struct table_cell *c = table_add_row(t, 0, (struct event_id){0});
     if (!c)
@@ -294,7 +296,8 @@ static bool total_of(void *context, const char *name, double *value)
     return false;
 }
 
-static void add_formula(struct metrics_work *m, struct result_table *t, const struct target_metric *meter)
+static void add_formula(struct metrics_work *m, struct result_table *t,
+                        const struct target_metric *meter)
 {
     double value;
     unsigned wrong;
@@ -372,5 +375,9 @@ static void metrics_table_fill(void *work, const struct table_view *view, struct
 }
 
 static const char *const metrics_table_groupings[] = {"meter", "thread", NULL};
-const struct table_preset preset_meters = {
-    .what = "meters", .by = metrics_table_groupings, .begin = metrics_table_begin, .step = metrics_table_step, .fill = metrics_table_fill, .free = free_work};
+const struct table_preset preset_meters = {.what = "meters",
+                                           .by = metrics_table_groupings,
+                                           .begin = metrics_table_begin,
+                                           .step = metrics_table_step,
+                                           .fill = metrics_table_fill,
+                                           .free = free_work};

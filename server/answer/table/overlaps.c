@@ -60,7 +60,7 @@ static void overlaps_add_courses(struct overlaps *o)
     for (uint32_t i = 0; i < all->thread_count; i++) {
         struct overlaps_adding adding = {&o->levels, &o->courses[i]};
         thread_states_visit(&o->view->lives, &all->threads[i], INT64_MIN, INT64_MAX, overlaps_add,
-                     &adding);
+                            &adding);
     }
     levels_add_up(&o->levels);
 }

@@ -20,9 +20,13 @@ struct metric_rows {
     size_t count, room;
 };
 
-static bool is_looked_at(const struct program_metric_name *name) { return name->kind >= METRIC_WATCHED; }
+static bool is_looked_at(const struct program_metric_name *name)
+{
+    return name->kind >= METRIC_WATCHED;
+}
 
-static struct metric_row *row_of(struct metric_rows *rows, const struct program_metric_name *name, uint32_t line)
+static struct metric_row *row_of(struct metric_rows *rows, const struct program_metric_name *name,
+                                 uint32_t line)
 {
     for (size_t i = 0; i < rows->count; i++) {
         struct metric_row *r = &rows->items[i];
@@ -31,8 +35,8 @@ static struct metric_row *row_of(struct metric_rows *rows, const struct program_
             return r;
     }
     rows->items = array_reserve(rows->items, &rows->room, rows->count + 1, sizeof *rows->items);
-    rows->items[rows->count] =
-        (struct metric_row){.name = name, .line = line, .sums = {.least = INT64_MAX, .most = INT64_MIN}};
+    rows->items[rows->count] = (struct metric_row){
+        .name = name, .line = line, .sums = {.least = INT64_MAX, .most = INT64_MIN}};
     return &rows->items[rows->count++];
 }
 
@@ -51,15 +55,16 @@ static void metric_rows_add_sums(struct metric_row *row, const struct metric_sum
 }
 
 /* One that is named and was never counted in has a row, too. */
-static void metric_rows_gather_rows(const struct run *run, const struct table_view *view, bool by_thread,
-                   struct metric_rows *rows)
+static void metric_rows_gather_rows(const struct run *run, const struct table_view *view,
+                                    bool by_thread, struct metric_rows *rows)
 {
     for (size_t i = 0; i < program_metrics_names(run) && !by_thread; i++)
         if (!is_looked_at(program_metrics_name_at(run, i)))
             row_of(rows, program_metrics_name_at(run, i), 0);
     for (size_t i = 0; i < program_metrics_counted(run); i++) {
         const struct program_metric_sums *s = program_metrics_counted_at(run, i);
-        const struct program_metric_name *name = program_metrics_name(run, s->session, s->sums.code);
+        const struct program_metric_name *name =
+            program_metrics_name(run, s->session, s->sums.code);
         if (name && name->kind == s->sums.kind && (!view || table_wants(view, s->line)))
             metric_rows_add_sums(row_of(rows, name, by_thread ? s->line : 0), &s->sums);
     }
@@ -75,10 +80,10 @@ static void metric_rows_gather_rows(const struct run *run, const struct table_vi
 
 struct table_cell metric_rows_amount(const char *unit, double value)
 {
-    bool small = value && value > -1e3 && value < 1e3; /* (of ns: 0.000 ms would be another value) */
-    char *text = strcmp(unit, "ns") == 0
-                     ? xasprintf(small ? "%.6f ms" : "%.3f ms", value / 1e6)
-                     : xasprintf("%.6g%s%s", value, *unit ? " " : "", unit);
+    bool small =
+        value && value > -1e3 && value < 1e3; /* (of ns: 0.000 ms would be another value) */
+    char *text = strcmp(unit, "ns") == 0 ? xasprintf(small ? "%.6f ms" : "%.3f ms", value / 1e6)
+                                         : xasprintf("%.6g%s%s", value, *unit ? " " : "", unit);
     struct table_cell cell = table_cell_text(text);
     free(text);
     return cell;
@@ -166,7 +171,7 @@ static void fill_samples(struct table_cell *c, const struct metric_row *row)
 static void add_row(struct result_table *t, const struct metric_row *row)
 {
     static const char *const kinds[METRIC_KINDS] = {"",        "count",  "gauge", "distribution",
-                                                   "watched", "sampled"};
+                                                    "watched", "sampled"};
     struct table_cell *c = table_add_row(t, 0, (struct event_id){0});
     if (!c)
         return;
@@ -200,8 +205,7 @@ void metric_rows_columns(const struct run *run, struct result_table *t)
         return;
     static const char *const names[] = {"p50", "p90", "p99"};
     for (unsigned i = 0; i < 3; i++) {
-        char *amount = xasprintf("%s_amount", names[i]),
-             *title = xasprintf("%s \u2264", names[i]);
+        char *amount = xasprintf("%s_amount", names[i]), *title = xasprintf("%s \u2264", names[i]);
         table_add_column(t, amount, title, TABLE_TEXT, NULL);
         free(title);
         free(amount);

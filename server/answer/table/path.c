@@ -50,7 +50,8 @@ static bool path_query_parse_options(struct path_work *w, char **problem)
 {
     const struct table_request *r = w->view->request;
     for (uint32_t i = 0; i < r->option_count; i++)
-        if (strcmp(r->options[i].key, "factor") == 0 && !path_query_parse_factor(w, r->options[i].value)) {
+        if (strcmp(r->options[i].key, "factor") == 0 &&
+            !path_query_parse_factor(w, r->options[i].value)) {
             *problem = xasprintf("there is no step \"%s\"", r->options[i].value);
             return false;
         }
@@ -74,8 +75,8 @@ static void path_query_set_target(struct path_work *w)
     const struct table_view *view = w->view;
     const struct table_request *r = view->request;
     struct event_id at = r->past_of.line              ? r->past_of
-                    : r->to.is == TABLE_AT_EVENT ? r->to.event
-                                                 : (struct event_id){0};
+                         : r->to.is == TABLE_AT_EVENT ? r->to.event
+                                                      : (struct event_id){0};
     uint64_t position = at.line ? order_position(view->run->order, at) : NO_POSITION;
     uint32_t thread = position == NO_POSITION ? 0 : order_event(view->run->order, position).thread;
     w->basis = path_baseline_acquire(view, at);
@@ -85,7 +86,7 @@ static void path_query_set_target(struct path_work *w)
     }
     w->basis->followed = false;
     critical_path_begin(&w->basis->path, view->measured, thread,
-               thread ? event_times_fitted(view->run, position) : view->to_ns);
+                        thread ? event_times_fitted(view->run, position) : view->to_ns);
     if (thread || view->to_ns != INT64_MAX) {
         w->basis->until = w->basis->path.at;
         w->basis->until_ns = w->basis->path.at_ns;
@@ -99,7 +100,8 @@ static void *path_query_begin(const struct table_view *view, char **problem)
     w->steps = view->measured->steps.count;
     w->pieces = strcmp(view->request->by, "piece") == 0;
     w->kinds = strcmp(view->request->by, "category") == 0;
-    if (!step_categories_begin(&w->categories, view, problem) || !path_query_parse_options(w, problem)) {
+    if (!step_categories_begin(&w->categories, view, problem) ||
+        !path_query_parse_options(w, problem)) {
         step_categories_free(&w->categories);
         free(w->factors);
         free(w);
@@ -122,7 +124,8 @@ static void path_query_drop(void *p)
 /* ---- working ---- */
 
 /* A forward pass with a change. */
-static bool path_query_forward_pass(struct path_work *w, struct graph_change change, uint64_t budget, int64_t *length)
+static bool path_query_forward_pass(struct path_work *w, struct graph_change change,
+                                    uint64_t budget, int64_t *length)
 {
     if (!w->begun)
         activity_graph_forward(w->basis->graph, change);
@@ -164,8 +167,8 @@ static bool path_query_compute_zero_gain(struct path_work *w, uint64_t budget)
     uint32_t *at = &w->zeroed[sum->step - 1];
     int64_t length;
     *at = 0;
-    bool done = path_query_forward_pass(w, (struct graph_change){.factors = w->zeroed, .factor_count = w->steps},
-                     budget, &length);
+    bool done = path_query_forward_pass(
+        w, (struct graph_change){.factors = w->zeroed, .factor_count = w->steps}, budget, &length);
     *at = GRAPH_WHOLE;
     if (done) {
         sum->zero_ns = w->basis->whole_ns - length;
@@ -234,5 +237,9 @@ static void path_query_fill(void *p, const struct table_view *view, struct resul
 
 static const char *const path_query_groupings[] = {"step", "thread", "piece", "category", NULL};
 
-const struct table_preset preset_path = {
-    .what = "path", .by = path_query_groupings, .begin = path_query_begin, .step = path_query_step, .fill = path_query_fill, .free = path_query_drop};
+const struct table_preset preset_path = {.what = "path",
+                                         .by = path_query_groupings,
+                                         .begin = path_query_begin,
+                                         .step = path_query_step,
+                                         .fill = path_query_fill,
+                                         .free = path_query_drop};

@@ -17,12 +17,13 @@ static unsigned category_of(const struct step_categories *c, uint32_t step, uint
         return category;
     return is == PATH_STARTS    ? STARTS
            : is == PATH_RUNS    ? CATEGORY_NONE
-           : is == PATH_TIMEOUT   ? CATEGORY_CLOCK
+           : is == PATH_TIMEOUT ? CATEGORY_CLOCK
            : is == PATH_LATENCY ? CATEGORY_EXTRA
                                 : UNEXPLAINED;
 }
 
-static void path_categories_add_piece_ns(struct path_category_sum *sum, const struct path_piece *piece, int64_t ns)
+static void path_categories_add_piece_ns(struct path_category_sum *sum,
+                                         const struct path_piece *piece, int64_t ns)
 {
     sum->path_ns += ns;
     if (ns > sum->longest_ns) {
@@ -59,7 +60,8 @@ static uint8_t piece_of(const struct code_segments *steps, uint32_t code)
     return is[code_segments_at(steps, code).is];
 }
 
-static void sum_up(struct step_categories *c, const struct critical_path *path, struct path_category_sum sums[KINDS])
+static void sum_up(struct step_categories *c, const struct critical_path *path,
+                   struct path_category_sum sums[KINDS])
 {
     const struct code_segments *steps = &c->view->measured->steps;
     size_t near = 0;
@@ -82,10 +84,12 @@ static struct table_cell path_categories_category_cell(unsigned category)
                                      : step_categories_cell(category);
 }
 
-void path_categories_fill(struct step_categories *c, const struct critical_path *path, struct result_table *t)
+void path_categories_fill(struct step_categories *c, const struct critical_path *path,
+                          struct result_table *t)
 {
     struct path_category_sum sums[KINDS];
-    uint32_t on = result_table_find_column(t, "path_ns"), share = result_table_find_column(t, "share"),
+    uint32_t on = result_table_find_column(t, "path_ns"),
+             share = result_table_find_column(t, "share"),
              all = result_table_find_column(t, "total_ns");
     sum_up(c, path, sums);
     for (unsigned i = 0; i < KINDS; i++) {

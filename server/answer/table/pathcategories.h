@@ -7,6 +7,6 @@
 
 /* A row each, into the columns of the path that it has for steps (path.c); once step_categories_split is done. */
 void path_categories_fill(struct step_categories *categories, const struct critical_path *path,
-                         struct result_table *table);
+                          struct result_table *table);
 
 #endif

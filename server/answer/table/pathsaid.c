@@ -65,8 +65,8 @@ static void fill_steps(struct path_work *w, struct result_table *t)
         struct table_cell *cells = table_add_row(t, 0, table_event(w->view, s->longest));
         if (!cells)
             return;
-        cells[WHAT] =
-            s->step ? table_step(w->view, s->step) : table_cell_text(path_category_name((enum path_piece_kind)s->is));
+        cells[WHAT] = s->step ? table_step(w->view, s->step)
+                              : table_cell_text(path_category_name((enum path_piece_kind)s->is));
         cells[PATH_NS] = table_cell_number(s->path_ns);
         cells[SHARE] = table_cell_real(share_of(s->path_ns, path_baseline_length(w->basis)));
         cells[TOTAL_NS] = table_cell_number(s->total_ns);
@@ -197,15 +197,15 @@ static void note_begin(const struct path_work *w, struct result_table *t)
 static void note_processors(const struct path_work *w, struct result_table *t)
 {
     static const char *const sources[CPU_SOURCE_SOURCES] = {"", "samples of processor time",
-                                                       "processor clocks at events",
-                                                       "switch records of the kernel"};
+                                                            "processor clocks at events",
+                                                            "switch records of the kernel"};
     const struct intervals *all = w->view->measured;
     int64_t delay = 0;
     unsigned source = CPU_SOURCE_ORDER;
     for (uint32_t i = 0; i < all->thread_count && w->change.spans; i++) {
         struct thread_states sums;
         thread_states_sum(&w->view->lives, &all->threads[i], w->view->from_ns,
-                   table_until(w->view, &all->threads[i]), &sums);
+                          table_until(w->view, &all->threads[i]), &sums);
         delay += sums.of[THREAD_STATE_RUNNABLE].total_ns - sums.let_go_ns;
         unsigned is = cpu_states_best(w->change.spans, all->threads[i].thread, CPU_SOURCE_ORDER);
         source = is > source ? is : source;

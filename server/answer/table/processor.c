@@ -26,7 +26,8 @@ void cpu_source_choose(const struct table_view *view, struct lifetimes *lives)
     }
 }
 
-static enum cpu_state_source source_of(const struct table_view *view, const struct thread_timeline *course)
+static enum cpu_state_source source_of(const struct table_view *view,
+                                       const struct thread_timeline *course)
 {
     return cpu_states_best(view->lives.spans, course->thread, view->lives.source);
 }
@@ -51,7 +52,7 @@ static bool at_end(const struct run *run, uint32_t thread, enum usage_meter mete
 static int64_t cpu_source_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 bool cpu_source_split(const struct table_view *view, const struct thread_timeline *course,
-                     struct thread_states *sums)
+                      struct thread_states *sums)
 {
     int64_t ran, delayed, more;
     bool whole = view->from_ns == INT64_MIN && view->to_ns == INT64_MAX && !view->past &&
@@ -71,17 +72,19 @@ bool cpu_source_split(const struct table_view *view, const struct thread_timelin
 /* ---- what is said of it ---- */
 
 void cpu_source_row(struct cpu_source_counts *said, const struct table_view *view,
-                   const struct thread_timeline *course)
+                    const struct thread_timeline *course)
 {
     enum cpu_state_source source = source_of(view, course);
     int64_t apart = source == CPU_SOURCE_SAMPLES
-                        ? cpu_states_sample_gap_ns(view->lives.spans, course->thread, view->from_ns, view->to_ns)
+                        ? cpu_states_sample_gap_ns(view->lives.spans, course->thread, view->from_ns,
+                                                   view->to_ns)
                         : 0;
     if (source == CPU_SOURCE_CLOCK) {
         apart = cpu_states_uncertainty_ns(view->lives.spans, course, view->from_ns, view->to_ns);
         said->undelayed += !cpu_states_delays(view->lives.spans, course->thread);
     }
-    said->tasks += source == CPU_SOURCE_SWITCHES && cpu_states_is_placed_task(view->lives.spans, course->thread);
+    said->tasks += source == CPU_SOURCE_SWITCHES &&
+                   cpu_states_is_placed_task(view->lives.spans, course->thread);
     said->rows++;
     said->known += source != CPU_SOURCE_ORDER;
     said->apart_ns = apart > said->apart_ns ? apart : said->apart_ns;
@@ -92,10 +95,13 @@ static bool by_switches(const struct table_view *view)
     return view->lives.source == CPU_SOURCE_SWITCHES;
 }
 
-static bool by_clock(const struct table_view *view) { return view->lives.source == CPU_SOURCE_CLOCK; }
+static bool by_clock(const struct table_view *view)
+{
+    return view->lives.source == CPU_SOURCE_CLOCK;
+}
 
 const char *cpu_source_text(const struct table_view *view, const struct cpu_source_counts *said,
-                             bool ended)
+                            bool ended)
 {
     if (!said->known)
         return "order: all that no wait accounts for";
@@ -142,7 +148,7 @@ static void note_lost(struct result_table *t, const struct table_view *view)
 }
 
 void cpu_source_note(struct result_table *t, const struct table_view *view,
-                    const struct cpu_source_counts *said, bool ended)
+                     const struct cpu_source_counts *said, bool ended)
 {
     const char *rest = cpu_source_partial_note(said);
     if (!said->known)
@@ -161,11 +167,11 @@ void cpu_source_note(struct result_table *t, const struct table_view *view,
             "processor or not; ready: it could go on and was on none%s",
             rest);
     else if (by_switches(view))
-        table_add_note(t,
-                       "running, ready, system: as the kernel switched threads, %s; one that "
-                       "had slept and had no processor yet is still in system%s",
-                       cpu_states_lost_count(view->lives.spans) ? "as far as it was told" : "exactly",
-                       rest);
+        table_add_note(
+            t,
+            "running, ready, system: as the kernel switched threads, %s; one that "
+            "had slept and had no processor yet is still in system%s",
+            cpu_states_lost_count(view->lives.spans) ? "as far as it was told" : "exactly", rest);
     else if (by_clock(view))
         note_clock(t, said);
     else

@@ -13,7 +13,7 @@ void cpu_source_choose(const struct table_view *view, struct lifetimes *lives);
  * ready as long as it wanted one in vain, and in the system for the rest.  False: it said nothing, or the table is not
  * about all of the life, or switches tell more. */
 bool cpu_source_split(const struct table_view *view, const struct thread_timeline *course,
-                     struct thread_states *sums);
+                      struct thread_states *sums);
 /* Is it known of the thread where it was while the order says that it ran? */
 bool cpu_source_known(const struct table_view *view, const struct thread_timeline *course);
 
@@ -22,14 +22,15 @@ struct cpu_source_counts {
     uint32_t rows, known; /* of known ones more than the order */
     uint32_t tasks; /* of known ones those of a runtime, by the threads that they were on */
     uint32_t undelayed; /* by their clocks, and nothing tells when they were ready */
-    int64_t apart_ns; /* between two samples, at most; by clocks, what cpu_states_uncertainty_ns says */
+    int64_t
+        apart_ns; /* between two samples, at most; by clocks, what cpu_states_uncertainty_ns says */
 };
 void cpu_source_row(struct cpu_source_counts *said, const struct table_view *view,
-                   const struct thread_timeline *course);
+                    const struct thread_timeline *course);
 /* ended: all is of what the threads said at their ends. */
 const char *cpu_source_text(const struct table_view *view, const struct cpu_source_counts *said,
-                             bool ended);
+                            bool ended);
 void cpu_source_note(struct result_table *table, const struct table_view *view,
-                    const struct cpu_source_counts *said, bool ended);
+                     const struct cpu_source_counts *said, bool ended);
 
 #endif

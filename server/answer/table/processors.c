@@ -76,7 +76,8 @@ static bool cpu_table_step(void *work, uint64_t *budget)
             continue;
         w->thread = piece.course->thread;
         w->last = piece.first ? 0 : w->last;
-        thread_states_visit(&w->lives, piece.course, piece.from_ns, piece.to_ns, cpu_table_add_interval, w);
+        thread_states_visit(&w->lives, piece.course, piece.from_ns, piece.to_ns,
+                            cpu_table_add_interval, w);
     }
     return is == LIFETIME_SWEEP_DONE;
 }
@@ -110,7 +111,8 @@ static void sum_up(struct cpu_table_part *to, const struct cpu_table_part *part)
     to->came += part->came;
 }
 
-static void set_place(struct table_cell *cells, const struct placement_names *places, uint32_t place)
+static void set_place(struct table_cell *cells, const struct placement_names *places,
+                      uint32_t place)
 {
     char *name = placement_names_name(places, place);
     cells[ON] = table_cell_text(name);
@@ -141,7 +143,8 @@ static size_t add_place(struct cpu_table_work *w, const struct cpu_table_part *p
         cpu_table_set_cells(cells, &all);
         cells[THREADS] = table_cell_number((int64_t)count);
     }
-    for (size_t i = 0; i < count && (cells = table_add_row(t, 1, (struct event_id){0})) != NULL; i++) {
+    for (size_t i = 0; i < count && (cells = table_add_row(t, 1, (struct event_id){0})) != NULL;
+         i++) {
         set_place(cells, &w->places, all.place);
         cells[THREAD] = table_cell_line(parts[i].thread);
         cpu_table_set_cells(cells, &parts[i]);
@@ -178,5 +181,9 @@ static void free_work(void *work)
 
 static const char *const cpu_table_groupings[] = {"processor", "cluster", "cpu", NULL};
 
-const struct table_preset preset_processors = {
-    .what = "processors", .by = cpu_table_groupings, .begin = cpu_table_begin, .step = cpu_table_step, .fill = cpu_table_fill, .free = free_work};
+const struct table_preset preset_processors = {.what = "processors",
+                                               .by = cpu_table_groupings,
+                                               .begin = cpu_table_begin,
+                                               .step = cpu_table_step,
+                                               .fill = cpu_table_fill,
+                                               .free = free_work};

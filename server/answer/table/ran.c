@@ -22,12 +22,11 @@ static char *no_stays(void)
 static char *no_cpus(const struct placement_names *p)
 {
     const char *why = cpu_states_missing_reason(p->spans);
-    return xasprintf(
-        "on which processor of the machine a thread ran when is not among what is "
-        "recorded: %s%s",
-        why ? "the kernel does not tell when it switches threads: "
-            : "there are no switch records with processors of this run",
-        why ? why : "");
+    return xasprintf("on which processor of the machine a thread ran when is not among what is "
+                     "recorded: %s%s",
+                     why ? "the kernel does not tell when it switches threads: "
+                         : "there are no switch records with processors of this run",
+                     why ? why : "");
 }
 
 static void find_clusters(struct placement_names *p)
@@ -47,10 +46,10 @@ char *placement_names_begin(struct placement_names *p, const struct table_view *
 {
     const char *by = view->request->by;
     *p = (struct placement_names){.spans = view->lives.spans,
-                             .run = view->run,
-                             .by = strcmp(by, "cluster") == 0 ? PLACEMENT_BY_CLUSTER
-                                   : strcmp(by, "cpu") == 0   ? PLACEMENT_BY_CPU
-                                                              : PLACEMENT_BY_WORKER};
+                                  .run = view->run,
+                                  .by = strcmp(by, "cluster") == 0 ? PLACEMENT_BY_CLUSTER
+                                        : strcmp(by, "cpu") == 0   ? PLACEMENT_BY_CPU
+                                                                   : PLACEMENT_BY_WORKER};
     if (p->by == PLACEMENT_BY_CPU)
         return cpu_states_cpus(p->spans) ? NULL : no_cpus(p);
     if (!placements_carriers(cpu_states_tasks(p->spans)))
@@ -101,12 +100,15 @@ const char *placement_names_cluster(const struct placement_names *p, uint32_t pl
 
 const char *placement_names_kind(const struct placement_names *p)
 {
-    return p->by == PLACEMENT_BY_CPU ? "cpu" : p->by == PLACEMENT_BY_CLUSTER ? "cluster" : "processor";
+    return p->by == PLACEMENT_BY_CPU       ? "cpu"
+           : p->by == PLACEMENT_BY_CLUSTER ? "cluster"
+                                           : "processor";
 }
 
 bool placement_names_has_clusters(const struct placement_names *p)
 {
-    uint32_t count = p->by == PLACEMENT_BY_WORKER ? placements_carriers(cpu_states_tasks(p->spans)) : 0;
+    uint32_t count =
+        p->by == PLACEMENT_BY_WORKER ? placements_carriers(cpu_states_tasks(p->spans)) : 0;
     for (uint32_t i = 1; i <= count; i++)
         if (*carrier_at(p, i)->cluster)
             return true;
@@ -115,9 +117,10 @@ bool placement_names_has_clusters(const struct placement_names *p)
 
 void placement_names_note(const struct placement_names *p, struct result_table *t)
 {
-    uint64_t lost =
-        p->by == PLACEMENT_BY_CPU ? cpu_states_lost_count(p->spans) : placements_lost(cpu_states_tasks(p->spans));
-    uint64_t kept = p->by == PLACEMENT_BY_CPU ? cpu_states_max_switches(p->spans) : placements_limit(cpu_states_tasks(p->spans));
+    uint64_t lost = p->by == PLACEMENT_BY_CPU ? cpu_states_lost_count(p->spans)
+                                              : placements_lost(cpu_states_tasks(p->spans));
+    uint64_t kept = p->by == PLACEMENT_BY_CPU ? cpu_states_max_switches(p->spans)
+                                              : placements_limit(cpu_states_tasks(p->spans));
     if (p->by == PLACEMENT_BY_CPU)
         table_add_note(t,
                        "a processor is one of the machine, as the kernel switched threads; which "

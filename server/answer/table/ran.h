@@ -21,10 +21,13 @@ void placement_names_free(struct placement_names *places);
 /* The place in which a thread ran, where a spell of it says so (states.h). */
 uint32_t placement_names_place(const struct placement_names *places, uint32_t thread, uint32_t on);
 bool placement_names_is_known(const struct placement_names *places, uint32_t place);
-char *placement_names_name(const struct placement_names *places, uint32_t place); /* the caller's to free */
-const char *placement_names_cluster(const struct placement_names *places, uint32_t place); /* "" none */
+char *placement_names_name(const struct placement_names *places,
+                           uint32_t place); /* the caller's to free */
+const char *placement_names_cluster(const struct placement_names *places,
+                                    uint32_t place); /* "" none */
 const char *placement_names_kind(const struct placement_names *places); /* "processor" */
-bool placement_names_has_clusters(const struct placement_names *places); /* and they are not said by the names */
+bool placement_names_has_clusters(
+    const struct placement_names *places); /* and they are not said by the names */
 void placement_names_note(const struct placement_names *places, struct result_table *table);
 
 /* The same in one text, "processor 2 of cluster c", for a thread and where it ran; NULL: not known. */

@@ -7,13 +7,15 @@
 
 #include <stdlib.h>
 
-static uint32_t number_of(struct scope_numbers *scopes, struct call_site_key key, struct scope scope)
+static uint32_t number_of(struct scope_numbers *scopes, struct call_site_key key,
+                          struct scope scope)
 {
     uint64_t space = key.space << 2 | scope.is;
     uintptr_t known = (uintptr_t)map_get(&scopes->numbers, space, key.offset);
     if (known)
         return (uint32_t)known;
-    scopes->items = array_reserve(scopes->items, &scopes->room, scopes->count + 1, sizeof *scopes->items);
+    scopes->items =
+        array_reserve(scopes->items, &scopes->room, scopes->count + 1, sizeof *scopes->items);
     scopes->items[scopes->count++] = scope;
     map_put(&scopes->numbers, space, key.offset, (void *)(uintptr_t)scopes->count);
     return (uint32_t)scopes->count;
@@ -34,7 +36,7 @@ static uint32_t scope_of(struct scope_numbers *scopes, const struct run *run,
 }
 
 uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
-                    const struct call_context_thread *thread)
+                           const struct call_context_thread *thread)
 {
     uint32_t *numbers = xcalloc(thread->count + 1, sizeof *numbers);
     for (size_t i = 1; i < thread->count; i++)
@@ -42,7 +44,8 @@ uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
     return numbers;
 }
 
-uint32_t scope_numbers_find(const struct scope_numbers *scopes, const struct run *run, struct table_place place)
+uint32_t scope_numbers_find(const struct scope_numbers *scopes, const struct run *run,
+                            struct table_place place)
 {
     struct call_site_key key = call_sites_key(run, place.process, place.address);
     static const uint8_t kinds[] = {SCOPE_FUNCTION, SCOPE_NAMED};
@@ -55,7 +58,8 @@ uint32_t scope_numbers_find(const struct scope_numbers *scopes, const struct run
     return 0;
 }
 
-struct table_cell scope_numbers_cell(const struct scope_numbers *scopes, const struct run *run, uint32_t number)
+struct table_cell scope_numbers_cell(const struct scope_numbers *scopes, const struct run *run,
+                                     uint32_t number)
 {
     if (!number)
         return table_cell_text("(thread)");

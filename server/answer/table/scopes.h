@@ -20,11 +20,13 @@ struct scope_numbers {
 
 /* Of each context of a thread, from 1; of the thread itself 0.  New memory. */
 uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
-                    const struct call_context_thread *thread);
+                           const struct call_context_thread *thread);
 /* The number of the function in which a place is; 0: none of them. */
-uint32_t scope_numbers_find(const struct scope_numbers *scopes, const struct run *run, struct table_place place);
+uint32_t scope_numbers_find(const struct scope_numbers *scopes, const struct run *run,
+                            struct table_place place);
 /* What it is called. */
-struct table_cell scope_numbers_cell(const struct scope_numbers *scopes, const struct run *run, uint32_t number);
+struct table_cell scope_numbers_cell(const struct scope_numbers *scopes, const struct run *run,
+                                     uint32_t number);
 void scope_numbers_free(struct scope_numbers *scopes); /* empties it */
 
 #endif

@@ -38,8 +38,8 @@ static bool consistency_check_lifetimes(struct consistency_work *w, uint64_t *bu
 {
     struct lifetime_piece piece;
     enum lifetime_sweep_result is;
-    w->filled =
-        array_reserve_zeroed(w->filled, &w->room, w->view->measured->thread_count, sizeof *w->filled);
+    w->filled = array_reserve_zeroed(w->filled, &w->room, w->view->measured->thread_count,
+                                     sizeof *w->filled);
     while ((is = lifetime_sweep_next(&w->sweep, w->view, budget, &piece)) == LIFETIME_SWEEP_PIECE) {
         struct thread_states sums;
         thread_states_sum(&w->view->lives, piece.course, piece.from_ns, piece.to_ns, &sums);
@@ -58,7 +58,8 @@ static void consistency_check_lifetime(struct consistency_work *w, uint32_t thre
     if (!thread_states_lifetime(&view->lives, course, &from, &to) || from < view->from_ns ||
         to > table_until(view, course) || w->filled[thread] == to - from)
         return;
-    timing_violation_add(&w->sound, (struct violation){TIMING_RULE_LIFE, course->thread, course->start,
+    timing_violation_add(&w->sound,
+                         (struct violation){TIMING_RULE_LIFE, course->thread, course->start,
                                             w->filled[thread], to - from});
 }
 
@@ -68,11 +69,13 @@ static void consistency_check_lifetime(struct consistency_work *w, uint32_t thre
 static void consistency_check_task(struct consistency_work *w, uint32_t line)
 {
     size_t count;
-    const struct task_stay *stays = placements_for_task(cpu_states_tasks(w->view->run->spans), line, &count);
+    const struct task_stay *stays =
+        placements_for_task(cpu_states_tasks(w->view->run->spans), line, &count);
     for (size_t i = 1; (i = placements_overlap(stays, count, i)) < count; i++)
         if (stays[i - 1].to_ns - stays[i].from_ns > APART_NS)
-            timing_violation_add(&w->sound, (struct violation){TIMING_RULE_TASK, line, NO_POSITION, stays[i].from_ns,
-                                                    stays[i - 1].to_ns});
+            timing_violation_add(&w->sound,
+                                 (struct violation){TIMING_RULE_TASK, line, NO_POSITION,
+                                                    stays[i].from_ns, stays[i - 1].to_ns});
 }
 
 /* A task is looked at as a whole, whatever the range. */
@@ -94,8 +97,9 @@ static bool consistency_check_placements(struct consistency_work *w, uint64_t *b
     for (uint32_t on = 1; on <= placements_carriers(stays); on++) {
         const struct placement_carrier *c = placements_carrier_at(stays, on);
         if (c->crossed)
-            timing_violation_add(&w->sound, (struct violation){TIMING_RULE_CARRIER, c->crossed_line, NO_POSITION,
-                                                    c->crossed_is, c->crossed_should});
+            timing_violation_add(&w->sound,
+                                 (struct violation){TIMING_RULE_CARRIER, c->crossed_line,
+                                                    NO_POSITION, c->crossed_is, c->crossed_should});
     }
     return true;
 }
@@ -110,7 +114,8 @@ static bool consistency_table_step(void *work, uint64_t *budget)
     if (!attribution_cells_prepare(&w->causing, budget))
         return false;
     if (!w->begun)
-        timing_consistency_begin(&w->sound, w->view->measured, attribution_cache_get(w->view->run, w->causing.since));
+        timing_consistency_begin(&w->sound, w->view->measured,
+                                 attribution_cache_get(w->view->run, w->causing.since));
     w->begun = true;
     if (!w->stood)
         w->stood = timing_consistency_step(&w->sound, *budget);
@@ -139,7 +144,8 @@ static void add_summed(const struct consistency_work *w, struct result_table *t)
                        (unsigned long long)(w->summed.broken - w->summed.count));
 }
 
-static void consistency_table_fill(void *work, const struct table_view *view, struct result_table *t)
+static void consistency_table_fill(void *work, const struct table_view *view,
+                                   struct result_table *t)
 {
     struct consistency_work *w = work;
     t->title = xstrdup("what is not sound");
@@ -182,8 +188,8 @@ static void free_work(void *work)
 }
 
 const struct table_preset preset_sound = {.what = "sound",
-                                    .begin = consistency_table_begin,
-                                    .step = consistency_table_step,
-                                    .fill = consistency_table_fill,
-                                    .free = free_work,
-                                    .tells_all = true};
+                                          .begin = consistency_table_begin,
+                                          .step = consistency_table_step,
+                                          .fill = consistency_table_fill,
+                                          .free = free_work,
+                                          .tells_all = true};

@@ -51,12 +51,12 @@ static void source_table_add_groups(struct source_work *w, const struct table_vi
 {
     bool kept = is_whole(view) && !view->request->line_count;
     struct wait_grouping grouping = {.by = GROUP_PLACE,
-                                .which = PATH_EXPANDED,
-                                .from_ns = w->causing.from_ns,
-                                .until_ns = kept ? NULL : w->causing.until_ns,
-                                .until_count = w->causing.until_count,
-                                .kind = kind_of,
-                                .context = view->run};
+                                     .which = PATH_EXPANDED,
+                                     .from_ns = w->causing.from_ns,
+                                     .until_ns = kept ? NULL : w->causing.until_ns,
+                                     .until_count = w->causing.until_count,
+                                     .kind = kind_of,
+                                     .context = view->run};
     w->again = kept ? interval_cache_generation(view->run) : 0;
     if (kept) {
         w->groups = attribution_cache_acquire(view->run, w->causing.since, grouping);
@@ -72,17 +72,18 @@ static void source_table_set_target(struct source_work *w, const struct table_vi
 {
     const struct table_request *r = view->request;
     struct event_id at = r->past_of.line              ? r->past_of
-                    : r->to.is == TABLE_AT_EVENT ? r->to.event
-                                                 : (struct event_id){0};
+                         : r->to.is == TABLE_AT_EVENT ? r->to.event
+                                                      : (struct event_id){0};
     uint64_t position = at.line ? order_position(view->run->order, at) : NO_POSITION;
     uint32_t thread = position == NO_POSITION ? 0 : order_event(view->run->order, position).thread;
     critical_path_begin(&w->path, view->measured, thread,
-               thread ? event_times_fitted(view->run, position) : view->to_ns);
+                        thread ? event_times_fitted(view->run, position) : view->to_ns);
 }
 
 static void source_table_request_calls(struct source_work *w, const struct table_view *view)
 {
-    w->contexts = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
+    w->contexts =
+        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
     w->contexts->wanted = view->run->connected > 0;
     w->taken = w->contexts->taken;
 }
@@ -140,9 +141,10 @@ static void add_piece(struct source_work *w, const struct path_piece *p)
             ns = p->to_ns - from;
     if (ns <= 0)
         return;
-    struct line_spot *spot = p->step || p->is != PATH_STARTS
-                            ? line_spots_step(&w->spots, w->view, p->step)
-                            : line_spots_at(&w->spots, LINE_SPOT_NOWHERE, 0, SPOT_NOWHERE_STARTS);
+    struct line_spot *spot =
+        p->step || p->is != PATH_STARTS
+            ? line_spots_step(&w->spots, w->view, p->step)
+            : line_spots_at(&w->spots, LINE_SPOT_NOWHERE, 0, SPOT_NOWHERE_STARTS);
     spot->path_ns += ns;
     line_spots_show(spot, ns, p->position, p->thread);
 }
@@ -156,7 +158,8 @@ static bool source_table_step_path(struct source_work *w, uint64_t budget)
     return true;
 }
 
-static void add_interval(struct source_work *w, const struct thread_timeline *c, size_t i, int64_t until_ns)
+static void add_interval(struct source_work *w, const struct thread_timeline *c, size_t i,
+                         int64_t until_ns)
 {
     const struct interval *in = &c->items[i];
     int64_t from = interval_begin(c, i), to = in->to_ns < until_ns ? in->to_ns : until_ns;
@@ -186,7 +189,8 @@ static bool source_table_step_runs(struct source_work *w, uint64_t *budget)
 /* ---- calls ---- */
 
 /* From where it was called: contexts have where the call returns to, events a place within it. */
-static struct table_place called_from(const struct call_context_thread *thread, const struct call_context *c)
+static struct table_place called_from(const struct call_context_thread *thread,
+                                      const struct call_context *c)
 {
     return (struct table_place){thread->process, c->sums.is.site ? c->sums.is.site - 1 : 0};
 }
@@ -205,7 +209,8 @@ static struct table_place own_place(const struct call_context_thread *thread, ui
 }
 
 /* Number of the spot that a context's calls count in: contexts of one are added up as those of one function are. */
-static uint32_t spot_of(struct source_work *w, const struct call_context_thread *thread, uint32_t index)
+static uint32_t spot_of(struct source_work *w, const struct call_context_thread *thread,
+                        uint32_t index)
 {
     const struct call_context *c = &thread->items[index];
     bool function = snapshot_scope_is_function(&c->sums.is);
@@ -215,7 +220,8 @@ static uint32_t spot_of(struct source_work *w, const struct call_context_thread 
     return (uint32_t)(line_spots_at(&w->spots, LINE_SPOT_CALL, from, to) - w->spots.items) + 1;
 }
 
-static struct line_spot *own_spot(struct source_work *w, const struct call_context_thread *thread, uint32_t index)
+static struct line_spot *own_spot(struct source_work *w, const struct call_context_thread *thread,
+                                  uint32_t index)
 {
     uint32_t at = line_spots_place(&w->spots, w->view->run, own_place(thread, index));
     return at ? line_spots_at(&w->spots, LINE_SPOT_SELF, at, 0)
@@ -344,5 +350,9 @@ static void free_work(void *work)
 
 static const char *const source_table_groupings[] = {"place", NULL};
 
-const struct table_preset preset_source = {
-    .what = "source", .by = source_table_groupings, .begin = source_table_begin, .step = source_table_step, .fill = source_table_fill, .free = free_work};
+const struct table_preset preset_source = {.what = "source",
+                                           .by = source_table_groupings,
+                                           .begin = source_table_begin,
+                                           .step = source_table_step,
+                                           .fill = source_table_fill,
+                                           .free = free_work};

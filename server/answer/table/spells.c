@@ -90,7 +90,8 @@ static bool spells_table_step(void *work, uint64_t *budget)
         l->so_far_ns = piece.first ? 0 : l->so_far_ns;
         if (piece.first)
             cpu_source_row(&l->said, view, piece.course);
-        thread_states_visit(&view->lives, piece.course, piece.from_ns, piece.to_ns, spells_table_add_interval, l);
+        thread_states_visit(&view->lives, piece.course, piece.from_ns, piece.to_ns,
+                            spells_table_add_interval, l);
     }
     return is == LIFETIME_SWEEP_DONE;
 }
@@ -116,5 +117,9 @@ static void free_work(void *work)
 
 static const char *const spells_table_groupings[] = {"thread", NULL};
 
-const struct table_preset preset_spells = {
-    .what = "spells", .by = spells_table_groupings, .begin = spells_table_begin, .step = spells_table_step, .fill = spells_table_fill, .free = free_work};
+const struct table_preset preset_spells = {.what = "spells",
+                                           .by = spells_table_groupings,
+                                           .begin = spells_table_begin,
+                                           .step = spells_table_step,
+                                           .fill = spells_table_fill,
+                                           .free = free_work};

@@ -37,15 +37,16 @@ uint32_t line_spots_place(struct line_spots *s, const struct run *run, struct ta
     return (uint32_t)s->place_count;
 }
 
-struct line_spot *line_spots_at(struct line_spots *s, enum line_spot_kind is, uint32_t place, uint32_t other)
+struct line_spot *line_spots_at(struct line_spots *s, enum line_spot_kind is, uint32_t place,
+                                uint32_t other)
 {
     uint64_t a = (uint64_t)is << 32 | place;
     uintptr_t known = (uintptr_t)map_get(&s->index, a, other);
     if (known)
         return &s->items[known - 1];
     s->items = array_reserve(s->items, &s->room, s->count + 1, sizeof *s->items);
-    s->items[s->count++] =
-        (struct line_spot){.is = (uint8_t)is, .place = place, .other = other, .longest = NO_POSITION};
+    s->items[s->count++] = (struct line_spot){
+        .is = (uint8_t)is, .place = place, .other = other, .longest = NO_POSITION};
     map_put(&s->index, a, other, (void *)(uintptr_t)s->count);
     return &s->items[s->count - 1];
 }
@@ -56,7 +57,8 @@ static struct line_spot *line_spots_get_nowhere(struct line_spots *s, enum line_
 }
 
 /* Of calls that are measured: as the tables tell it. */
-static struct line_spot *line_spots_get_within_call(struct line_spots *s, const struct table_view *view, uint32_t code)
+static struct line_spot *line_spots_get_within_call(struct line_spots *s,
+                                                    const struct table_view *view, uint32_t code)
 {
     struct table_cell cell = table_step(view, code);
     if (cell.is != CELL_STEP || !cell.between.from.address) {
@@ -69,16 +71,17 @@ static struct line_spot *line_spots_get_within_call(struct line_spots *s, const 
     return line_spots_at(s, LINE_SPOT_WITHIN, function, after);
 }
 
-struct line_spot *line_spots_step(struct line_spots *s, const struct table_view *view, uint32_t code)
+struct line_spot *line_spots_step(struct line_spots *s, const struct table_view *view,
+                                  uint32_t code)
 {
     static const enum line_spot_kind kinds[STEP_KINDS] = {[STEP_CODE] = LINE_SPOT_STEP,
-                                                   [STEP_LATENCY] = LINE_SPOT_LATE,
-                                                   [STEP_TIMEOUT] = LINE_SPOT_TIMEOUT,
-                                                   [STEP_UNKNOWN] = LINE_SPOT_UNATTRIBUTED};
+                                                          [STEP_LATENCY] = LINE_SPOT_LATE,
+                                                          [STEP_TIMEOUT] = LINE_SPOT_TIMEOUT,
+                                                          [STEP_UNKNOWN] = LINE_SPOT_UNATTRIBUTED};
     if (code == STEP_NOT_THERE || code > view->measured->steps.count)
         return line_spots_get_nowhere(s, code == STEP_STARTING ? SPOT_NOWHERE_STARTS
-                          : code == STEP_OTHERS ? SPOT_NOWHERE_OTHERS
-                                                : SPOT_NOWHERE_NOT_THERE);
+                                         : code == STEP_OTHERS ? SPOT_NOWHERE_OTHERS
+                                                               : SPOT_NOWHERE_NOT_THERE);
     struct code_segment_key step = code_segments_at(&view->measured->steps, code);
     if (step.is > STEP_UNKNOWN)
         return line_spots_get_within_call(s, view, code);
@@ -129,13 +132,13 @@ static void add_columns(struct result_table *t)
 static struct table_cell line_spots_kind_cell(const struct line_spot *spot)
 {
     static const char *const words[LINE_SPOT_KINDS] = {[LINE_SPOT_SELF] = "self",
-                                                  [LINE_SPOT_CALL] = "call",
-                                                  [LINE_SPOT_WAIT] = "wait",
-                                                  [LINE_SPOT_STEP] = "step",
-                                                  [LINE_SPOT_WITHIN] = "within",
-                                                  [LINE_SPOT_LATE] = "going on",
-                                                  [LINE_SPOT_TIMEOUT] = "until its time",
-                                                  [LINE_SPOT_UNATTRIBUTED] = "unexplained"};
+                                                       [LINE_SPOT_CALL] = "call",
+                                                       [LINE_SPOT_WAIT] = "wait",
+                                                       [LINE_SPOT_STEP] = "step",
+                                                       [LINE_SPOT_WITHIN] = "within",
+                                                       [LINE_SPOT_LATE] = "going on",
+                                                       [LINE_SPOT_TIMEOUT] = "until its time",
+                                                       [LINE_SPOT_UNATTRIBUTED] = "unexplained"};
     static const char *const nowhere[] = {[SPOT_NOWHERE_NOT_THERE] = "not known, or not there yet",
                                           [SPOT_NOWHERE_STARTS] = "not begun yet",
                                           [SPOT_NOWHERE_OTHERS] = "others",
@@ -174,8 +177,8 @@ static void set_times(const struct line_spot *spot, struct table_cell *cells)
     cells[PATH] = table_cell_number(spot->path_ns);
 }
 
-static void add_row(const struct line_spots *s, const struct table_view *view, const struct line_spot *spot,
-                    struct result_table *t)
+static void add_row(const struct line_spots *s, const struct table_view *view,
+                    const struct line_spot *spot, struct result_table *t)
 {
     struct table_cell *cells = table_add_row(t, 0, table_event(view, spot->longest));
     if (!cells)
@@ -207,7 +210,8 @@ static void set_total(struct result_table *t)
         }
 }
 
-void line_spots_fill(const struct line_spots *s, const struct table_view *view, struct result_table *t)
+void line_spots_fill(const struct line_spots *s, const struct table_view *view,
+                     struct result_table *t)
 {
     add_columns(t);
     for (size_t i = 0; i < s->count; i++)

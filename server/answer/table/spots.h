@@ -20,7 +20,12 @@ enum line_spot_kind {
     LINE_SPOT_KINDS
 };
 
-enum line_spot_nowhere { SPOT_NOWHERE_NOT_THERE, SPOT_NOWHERE_STARTS, SPOT_NOWHERE_OTHERS, SPOT_NOWHERE_SELF };
+enum line_spot_nowhere {
+    SPOT_NOWHERE_NOT_THERE,
+    SPOT_NOWHERE_STARTS,
+    SPOT_NOWHERE_OTHERS,
+    SPOT_NOWHERE_SELF
+};
 
 struct line_spot {
     uint8_t is; /* an enum spot_is */
@@ -45,16 +50,19 @@ struct line_spots {
 };
 
 /* The number of a place, in whatever process; 0 of none. */
-uint32_t line_spots_place(struct line_spots *spots, const struct run *run, struct table_place place);
+uint32_t line_spots_place(struct line_spots *spots, const struct run *run,
+                          struct table_place place);
 /* Made on first use, and there until the next is made. */
-struct line_spot *line_spots_at(struct line_spots *spots, enum line_spot_kind is, uint32_t place, uint32_t other);
+struct line_spot *line_spots_at(struct line_spots *spots, enum line_spot_kind is, uint32_t place,
+                                uint32_t other);
 /* That of a step as charges and paths know it (server/causes/pairs.h). */
-struct line_spot *line_spots_step(struct line_spots *spots, const struct table_view *view, uint32_t step);
+struct line_spot *line_spots_step(struct line_spots *spots, const struct table_view *view,
+                                  uint32_t step);
 /* An event that it is shown by, if it is the longest so far. */
 void line_spots_show(struct line_spot *spot, int64_t ns, uint64_t position, uint32_t thread);
 /* Columns, rows, and their sums below. */
 void line_spots_fill(const struct line_spots *spots, const struct table_view *view,
-                struct result_table *table);
+                     struct result_table *table);
 void line_spots_free(struct line_spots *spots); /* empties it */
 
 #endif

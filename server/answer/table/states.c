@@ -15,7 +15,8 @@ struct states_origin {
 
 static bool is_split(unsigned state)
 {
-    return state == THREAD_STATE_RUNNING || state == THREAD_STATE_RUNNABLE || state == THREAD_STATE_OFF_CPU;
+    return state == THREAD_STATE_RUNNING || state == THREAD_STATE_RUNNABLE ||
+           state == THREAD_STATE_OFF_CPU;
 }
 
 /* count, least and most of a state. */
@@ -36,7 +37,8 @@ static void add_details(struct result_table *t, unsigned state, const char *sour
 
 static bool has_details(unsigned state)
 {
-    return state == THREAD_STATE_RUNNABLE || state == THREAD_STATE_RUNNING || state == THREAD_STATE_BLOCKED;
+    return state == THREAD_STATE_RUNNABLE || state == THREAD_STATE_RUNNING ||
+           state == THREAD_STATE_BLOCKED;
 }
 
 /* source: of what lies between waits. */
@@ -46,7 +48,8 @@ static void add_columns(struct result_table *t, const char *source)
     for (unsigned state = 0; state < THREAD_STATES; state++) {
         char name[40];
         snprintf(name, sizeof name, "%s_ns", thread_state_name(state));
-        table_add_column(t, name, thread_state_name(state), TABLE_NS, is_split(state) ? source : NULL);
+        table_add_column(t, name, thread_state_name(state), TABLE_NS,
+                         is_split(state) ? source : NULL);
     }
     table_add_column(t, "life_ns", "life", TABLE_NS, NULL);
     for (unsigned state = 0; state < THREAD_STATES; state++)
@@ -60,7 +63,7 @@ static void add_columns(struct result_table *t, const char *source)
 
 /* From when to when it lived, of what counts of it. */
 static void states_table_set_lifetime(struct table_cell *cells, const struct table_view *view,
-                     const struct thread_timeline *course)
+                                      const struct thread_timeline *course)
 {
     int64_t from, to, until = table_until(view, course);
     if (!thread_states_lifetime(&view->lives, course, &from, &to))
@@ -70,7 +73,8 @@ static void states_table_set_lifetime(struct table_cell *cells, const struct tab
 }
 
 /* split: by processor time.  Returns the cell behind them. */
-static struct table_cell *set_sums(struct table_cell *cells, const struct thread_states *s, bool split)
+static struct table_cell *set_sums(struct table_cell *cells, const struct thread_states *s,
+                                   bool split)
 {
     struct table_cell *cell = cells + 1;
     for (unsigned state = 0; state < THREAD_STATES; state++, cell++)
@@ -109,8 +113,8 @@ static bool states_table_step(void *work, uint64_t *budget)
     const struct table_view *view = m->view;
     struct lifetime_piece piece;
     enum lifetime_sweep_result is;
-    m->threads =
-        array_reserve_zeroed(m->threads, &m->room, view->measured->thread_count, sizeof *m->threads);
+    m->threads = array_reserve_zeroed(m->threads, &m->room, view->measured->thread_count,
+                                      sizeof *m->threads);
     while ((is = lifetime_sweep_next(&m->sweep, view, budget, &piece)) == LIFETIME_SWEEP_PIECE) {
         struct thread_states sums;
         if (!table_lives(view, piece.course->thread))
@@ -128,7 +132,7 @@ static const struct thread_timeline *course_at(const struct table_view *view, ui
 
 /* Have all that anything is known of said at their ends how long they ran? */
 static struct states_origin origin_of(const struct states_work *m, const struct table_view *view,
-                               uint32_t count)
+                                      uint32_t count)
 {
     struct states_origin origin = {.ended = true};
     for (uint32_t i = 0; i < count; i++) {
@@ -154,7 +158,8 @@ static void add_thread(const struct table_view *view, const struct thread_timeli
     if (ended)
         cpu_source_split(view, course, &whole);
     cells[0] = table_cell_line(course->thread);
-    states_table_set_lifetime(set_sums(cells, &whole, cpu_source_known(view, course)), view, course);
+    states_table_set_lifetime(set_sums(cells, &whole, cpu_source_known(view, course)), view,
+                              course);
     table_row_line(t, course->thread);
     thread_states_add(all, &whole);
 }
@@ -180,7 +185,8 @@ static void note_cut(struct result_table *t, const struct table_view *view)
         const struct thread_timeline *c = &all->threads[i];
         cut += c->start_ns != INTERVALS_NEVER && c->end == NO_POSITION &&
                table_wants(view, c->thread) && table_lives(view, c->thread) &&
-               (!thread_states_lifetime(&view->lives, c, &begin, &end) || end < ended) && c->start_ns < ended;
+               (!thread_states_lifetime(&view->lives, c, &begin, &end) || end < ended) &&
+               c->start_ns < ended;
     }
     if (cut && view->to_ns == INT64_MAX && !view->past)
         table_add_note(t,
@@ -236,5 +242,9 @@ static void free_work(void *work)
 
 static const char *const states_table_groupings[] = {"thread", NULL};
 
-const struct table_preset preset_states = {
-    .what = "states", .by = states_table_groupings, .begin = states_table_begin, .step = states_table_step, .fill = states_table_fill, .free = free_work};
+const struct table_preset preset_states = {.what = "states",
+                                           .by = states_table_groupings,
+                                           .begin = states_table_begin,
+                                           .step = states_table_step,
+                                           .fill = states_table_fill,
+                                           .free = free_work};

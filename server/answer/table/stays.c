@@ -37,7 +37,8 @@ static void add_task(struct placement_work *w, const struct thread_timeline *cou
 {
     size_t count;
     int64_t from_ns = w->view->from_ns, until_ns = table_until(w->view, course), begin_ns, end_ns;
-    const struct task_stay *stays = placements_for_task(cpu_states_tasks(w->view->lives.spans), course->thread, &count);
+    const struct task_stay *stays =
+        placements_for_task(cpu_states_tasks(w->view->lives.spans), course->thread, &count);
     if (!thread_states_lifetime(&w->view->lives, course, &begin_ns, &end_ns))
         return;
     for (size_t i = 0; i < count; i++) {
@@ -93,7 +94,8 @@ static int by_processor(const void *a, const void *b)
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
-static bool add_row(struct placement_work *w, struct result_table *t, const struct placement_row *row)
+static bool add_row(struct placement_work *w, struct result_table *t,
+                    const struct placement_row *row)
 {
     struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
     if (!cells)
@@ -146,5 +148,9 @@ static void free_work(void *work)
 
 static const char *const placement_table_groupings[] = {"processor", NULL};
 
-const struct table_preset preset_stays = {
-    .what = "stays", .by = placement_table_groupings, .begin = placement_table_begin, .step = placement_table_step, .fill = placement_table_fill, .free = free_work};
+const struct table_preset preset_stays = {.what = "stays",
+                                          .by = placement_table_groupings,
+                                          .begin = placement_table_begin,
+                                          .step = placement_table_step,
+                                          .fill = placement_table_fill,
+                                          .free = free_work};

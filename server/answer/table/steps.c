@@ -87,7 +87,8 @@ static void add_interval(struct step_totals *sums, const struct table_view *view
             ns = step_totals_ns_in_range(begin, in->to_ns, view->from_ns, sums->until_ns);
     if (in->is == INTERVAL_RUNS && ns) {
         sums->threads[sums->thread] += ns;
-        cpu_states_visit(view->run->spans, c, &sums->walk, from, from + ns, add_work, &sums->work_ns);
+        cpu_states_visit(view->run->spans, c, &sums->walk, from, from + ns, add_work,
+                         &sums->work_ns);
     }
     if (in->step && in->step <= sums->steps && ns)
         sum_of(sums, in->step, PATH_RUNS)->total_ns += ns;
@@ -101,8 +102,8 @@ static void step_totals_begin(struct step_totals *sums, const struct intervals *
     sums->threads = xcalloc(all->thread_count + 1, sizeof *sums->threads);
 }
 
-static void add_slack(struct step_totals *sums, const struct thread_timeline *c, const struct activity_graph *graph,
-                      size_t i)
+static void add_slack(struct step_totals *sums, const struct thread_timeline *c,
+                      const struct activity_graph *graph, size_t i)
 {
     uint32_t step = c->items[i].step;
     if (!step || step > sums->steps || !sums->index[step - 1])
@@ -113,8 +114,9 @@ static void add_slack(struct step_totals *sums, const struct thread_timeline *c,
 }
 
 /* Goes on through the intervals of all threads; true at the end, and then begins anew. */
-static bool step_totals_visit_intervals(struct step_totals *sums, const struct table_view *view, const struct activity_graph *graph,
-                 uint64_t *budget, bool slack)
+static bool step_totals_visit_intervals(struct step_totals *sums, const struct table_view *view,
+                                        const struct activity_graph *graph, uint64_t *budget,
+                                        bool slack)
 {
     for (; sums->thread < sums->of; sums->thread++, sums->item = 0) {
         const struct thread_timeline *c = &view->measured->threads[sums->thread];
@@ -138,8 +140,9 @@ static bool step_totals_visit_intervals(struct step_totals *sums, const struct t
     return true;
 }
 
-bool step_totals_compute(struct step_totals *sums, const struct table_view *view, const struct critical_path *path,
-                    const struct activity_graph *graph, uint64_t budget)
+bool step_totals_compute(struct step_totals *sums, const struct table_view *view,
+                         const struct critical_path *path, const struct activity_graph *graph,
+                         uint64_t budget)
 {
     if (!sums->index)
         step_totals_begin(sums, view->measured);
@@ -155,7 +158,7 @@ bool step_totals_compute(struct step_totals *sums, const struct table_view *view
 }
 
 bool step_totals_add_slack(struct step_totals *sums, const struct table_view *view,
-                     const struct activity_graph *graph, uint64_t budget)
+                           const struct activity_graph *graph, uint64_t budget)
 {
     return step_totals_visit_intervals(sums, view, graph, &budget, true);
 }

@@ -26,8 +26,8 @@ struct step_totals {
     uint32_t steps, of; /* so many steps and threads there were then */
     int64_t *threads;  /* by thread: what it ran */
     int64_t runs_ns;   /* what all of them ran, as far as the order tells */
-    int64_t work_ns;   /* the same without the times in which they could run and had no processor */
-    uint32_t living;   /* threads that did anything */
+    int64_t work_ns; /* the same without the times in which they could run and had no processor */
+    uint32_t living; /* threads that did anything */
     /* where it goes on: */
     uint32_t thread;
     size_t piece, item;
@@ -36,11 +36,12 @@ struct step_totals {
 };
 
 /* Of the path and of the intervals that are in the graph, in steps of about so many of them; true when all is there. */
-bool step_totals_compute(struct step_totals *sums, const struct table_view *view, const struct critical_path *path,
-                    const struct activity_graph *graph, uint64_t budget);
+bool step_totals_compute(struct step_totals *sums, const struct table_view *view,
+                         const struct critical_path *path, const struct activity_graph *graph,
+                         uint64_t budget);
 /* After the backward pass, likewise. */
 bool step_totals_add_slack(struct step_totals *sums, const struct table_view *view,
-                     const struct activity_graph *graph, uint64_t budget);
+                           const struct activity_graph *graph, uint64_t budget);
 /* How much longer it was on the path than it took a thread on the average (Boehme and others 2012). */
 int64_t step_totals_imbalance(const struct step_totals *sums, const struct step_total *sum);
 void step_totals_free(struct step_totals *sums);

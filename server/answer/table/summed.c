@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-static void consistency_rows_add_violation(void *context, enum account account, int64_t is, int64_t should)
+static void consistency_rows_add_violation(void *context, enum account account, int64_t is,
+                                           int64_t should)
 {
     struct consistency_rows *s = context;
     s->broken++;
@@ -20,11 +21,13 @@ static void consistency_rows_add_violation(void *context, enum account account, 
 /* ---- calls ---- */
 
 /* A task of a runtime is in calls from when it is on a processor first, until it is deleted. */
-static int64_t time_for_calls(const struct consistency_rows *s, const struct thread_timeline *course,
+static int64_t time_for_calls(const struct consistency_rows *s,
+                              const struct thread_timeline *course,
                               const struct call_context_thread *thread)
 {
     size_t count;
-    const struct task_stay *stays = placements_for_task(cpu_states_tasks(s->view->lives.spans), thread->line, &count);
+    const struct task_stay *stays =
+        placements_for_task(cpu_states_tasks(s->view->lives.spans), thread->line, &count);
     int64_t from_ns = course->start_ns, to_ns = course->end_ns,
             as_of_ns = (int64_t)(thread->head.time_ns - s->view->run->start_ns);
     if (count && stays->from_ns < from_ns)
@@ -35,22 +38,26 @@ static int64_t time_for_calls(const struct consistency_rows *s, const struct thr
 }
 
 /* Of one that is known from its begin to its end. */
-static void consistency_rows_check_lifetime(struct consistency_rows *s, const struct call_profile *calls,
-                         const struct call_context_thread *thread)
+static void consistency_rows_check_lifetime(struct consistency_rows *s,
+                                            const struct call_profile *calls,
+                                            const struct call_context_thread *thread)
 {
     const struct thread_timeline *course = intervals_for_thread(s->view->measured, thread->line);
     if (course && course->start_ns != INTERVALS_NEVER && course->end_ns != INTERVALS_NEVER &&
         !table_note_unknown_before(s->view, course))
-        profile_consistency_life(calls, time_for_calls(s, course, thread), consistency_rows_add_violation, s);
+        profile_consistency_life(calls, time_for_calls(s, course, thread),
+                                 consistency_rows_add_violation, s);
 }
 
-static void consistency_rows_check_calls(struct consistency_rows *s, const struct call_context_thread *thread)
+static void consistency_rows_check_calls(struct consistency_rows *s,
+                                         const struct call_context_thread *thread)
 {
     struct scope_numbers scopes = {0};
     struct call_profile calls = {0};
     uint32_t *of = scope_numbers_of(&scopes, s->view->run, thread);
     call_profile_add(&calls, thread, of);
-    profile_consistency_contexts(&s->view->run->contexts, thread, consistency_rows_add_violation, s);
+    profile_consistency_contexts(&s->view->run->contexts, thread, consistency_rows_add_violation,
+                                 s);
     profile_consistency_calls(&calls, consistency_rows_add_violation, s);
     consistency_rows_check_lifetime(s, &calls, thread);
     call_profile_free(&calls);
@@ -68,7 +75,8 @@ static void consistency_rows_check_segments(struct consistency_rows *s, uint32_t
         for (uint16_t k = 0; k < span->count; k++)
             sum_ns += (int64_t)steps[k].ticks; /* believable: no overflow */
         if (before)
-            profile_consistency_steps(sum_ns, span->time_ns - before->time_ns, consistency_rows_add_violation, s);
+            profile_consistency_steps(sum_ns, span->time_ns - before->time_ns,
+                                      consistency_rows_add_violation, s);
         before = span;
     }
 }
@@ -84,7 +92,8 @@ static bool is_whole(const struct consistency_rows *s, const struct heap_process
 }
 
 /* A thread that was killed, or still there at exit(), may have been about to note one. */
-static void consistency_rows_check_heap(struct consistency_rows *s, const struct heap_process *process)
+static void consistency_rows_check_heap(struct consistency_rows *s,
+                                        const struct heap_process *process)
 {
     const struct run *run = s->view->run;
     uint64_t taken = 0, freed = 0, left = process->blocks_left, threads = 0;
@@ -103,7 +112,8 @@ static void consistency_rows_check_heap(struct consistency_rows *s, const struct
         left += heap_totals_block_at(run, i)->process == process->process;
     uint64_t is = taken - freed, apart = is > left ? is - left : left - is;
     s->thread = 0;
-    profile_consistency_live(taken, freed, apart <= threads && taken >= freed ? is : left, consistency_rows_add_violation, s);
+    profile_consistency_live(taken, freed, apart <= threads && taken >= freed ? is : left,
+                             consistency_rows_add_violation, s);
 }
 
 bool consistency_rows_step(struct consistency_rows *s, uint64_t *budget)

@@ -17,10 +17,15 @@ struct lifetime_piece {
     bool first; /* of the thread */
 };
 
-enum lifetime_sweep_result { LIFETIME_SWEEP_PIECE, LIFETIME_SWEEP_BUDGET_SPENT /* the budget is over */, LIFETIME_SWEEP_DONE };
+enum lifetime_sweep_result {
+    LIFETIME_SWEEP_PIECE,
+    LIFETIME_SWEEP_BUDGET_SPENT /* the budget is over */,
+    LIFETIME_SWEEP_DONE
+};
 
 /* The next piece, of as many intervals as the budget has. */
-enum lifetime_sweep_result lifetime_sweep_next(struct lifetime_sweep *sweep, const struct table_view *view, uint64_t *budget,
-                         struct lifetime_piece *piece);
+enum lifetime_sweep_result lifetime_sweep_next(struct lifetime_sweep *sweep,
+                                               const struct table_view *view, uint64_t *budget,
+                                               struct lifetime_piece *piece);
 
 #endif

@@ -59,8 +59,8 @@ static char *too_long(const struct table_job *job)
         "this %s is too long: what threads did in the first %llu of its %llu events takes a sixth of "
         "this machine's memory: look at %s of it, with --from and --to",
         job->apart ? "part of the run" : "run",
-        (unsigned long long)(interval_cache_position(run) - first), (unsigned long long)(end - first),
-        job->apart ? "less" : "a part");
+        (unsigned long long)(interval_cache_position(run) - first),
+        (unsigned long long)(end - first), job->apart ? "less" : "a part");
 }
 
 static bool is_range(const struct table_view *view)
@@ -118,7 +118,8 @@ static bool table_query_read_intervals(struct table_job *job, uint64_t *budget)
 
 static int by_thread(const void *a, const void *b)
 {
-    uint32_t x = ((const struct wait_record *)a)->thread, y = ((const struct wait_record *)b)->thread;
+    uint32_t x = ((const struct wait_record *)a)->thread,
+             y = ((const struct wait_record *)b)->thread;
     return x < y ? -1 : x > y;
 }
 
@@ -143,7 +144,7 @@ static void table_query_add_open_waits(struct table_job *job)
 static char *no_such_event(struct event_id at)
 {
     return xasprintf("there is no event %u:%llu in this run", at.line,
-                          (unsigned long long)at.number);
+                     (unsigned long long)at.number);
 }
 
 static int64_t end_of(struct table_job *job, const struct table_end *end, int64_t open)
@@ -198,7 +199,7 @@ static void begin_past(struct table_job *job)
 static char *no_such_groups(const struct table_preset *preset, const char *by)
 {
     char *said = xasprintf("%s: no table by \"%s\"%s", preset->what, by,
-                                preset->by ? ": there are" : ": there is one only");
+                           preset->by ? ": there are" : ": there is one only");
     for (const char *const *word = preset->by; word && *word; word++) {
         char *longer = xasprintf("%s%s %s", said, word == preset->by ? "" : ",", *word);
         free(said);
@@ -444,7 +445,7 @@ static void table_free(void *p)
 }
 
 const struct query question_table = {.begin = table_begin,
-                                        .step = table_work,
-                                        .put = table_put,
-                                        .free = table_free,
-                                        .most = LIMIT_QUESTIONS};
+                                     .step = table_work,
+                                     .put = table_put,
+                                     .free = table_free,
+                                     .most = LIMIT_QUESTIONS};

@@ -62,7 +62,7 @@ table_length(const struct table_view *view); /* from the first life's begin to t
 struct table_place table_place(const struct table_view *view, uint32_t place);
 struct table_cell table_step(const struct table_view *view, uint32_t step);
 struct event_id table_event(const struct table_view *view,
-                       uint64_t position); /* line 0: there is none */
+                            uint64_t position); /* line 0: there is none */
 
 /* ---- making a table ---- */
 

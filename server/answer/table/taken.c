@@ -34,8 +34,8 @@ static bool is_system(const char *library)
     return false;
 }
 
-static bool is_system_at(const struct run *run, uint32_t process, const struct heap_row_stack *stack,
-                         uint32_t i)
+static bool is_system_at(const struct run *run, uint32_t process,
+                         const struct heap_row_stack *stack, uint32_t i)
 {
     return is_system(library_of(run, process, stack->sites[i]));
 }
@@ -76,7 +76,8 @@ struct heap_row_stack heap_rows_stack(const struct run *run, uint32_t process, u
     return stack;
 }
 
-void heap_rows_context(struct result_table *table, const struct heap_row_stack *stack, uint32_t process)
+void heap_rows_context(struct result_table *table, const struct heap_row_stack *stack,
+                       uint32_t process)
 {
     struct table_row *row = &table->rows[table->row_count - 1];
     row->context = xreallocarray(NULL, (size_t)stack->count + 1, sizeof *row->context);
@@ -147,7 +148,8 @@ static void taken_join(struct heap_row *into, const struct heap_row *row)
         into->first = row->first;
 }
 
-struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_t event, int64_t at_ns)
+struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_t event,
+                                 int64_t at_ns)
 {
     const struct order *order = run->order;
     if (!thread || thread > order_line_count(order))
@@ -161,8 +163,9 @@ struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_
         else
             high = middle;
     }
-    struct order_event last =
-        low > first ? order_event(order, order_line_at(order, thread, low - 1)) : (struct order_event){0};
+    struct order_event last = low > first
+                                  ? order_event(order, order_line_at(order, thread, low - 1))
+                                  : (struct order_event){0};
     uint32_t number = last.line == thread && last.number > event ? last.number : event;
     return number ? (struct event_id){thread, number} : (struct event_id){0};
 }
@@ -176,7 +179,7 @@ struct heap_row_first *heap_rows_firsts(const struct run *run)
         if (!s || !s->thread)
             continue;
         struct heap_row_first first = {{s->thread, b->event}, b->at_ns},
-                           *known = &firsts[s - heap_totals_at(run, 0)];
+                              *known = &firsts[s - heap_totals_at(run, 0)];
         if (is_sooner(&first, known))
             *known = first;
     }
@@ -198,7 +201,8 @@ size_t heap_rows_merge(struct heap_row *rows, size_t n, int (*order)(const void 
 
 /* ---- a tree ---- */
 
-static uint32_t heap_rows_child_node(struct heap_row_tree *tree, uint32_t parent, uint32_t process, uint64_t site)
+static uint32_t heap_rows_child_node(struct heap_row_tree *tree, uint32_t parent, uint32_t process,
+                                     uint64_t site)
 {
     for (uint32_t i = tree->nodes[parent].child; i; i = tree->nodes[i].sibling)
         if (tree->nodes[i].process == process && tree->nodes[i].site == site)
@@ -206,10 +210,10 @@ static uint32_t heap_rows_child_node(struct heap_row_tree *tree, uint32_t parent
     uint32_t is = (uint32_t)tree->count;
     tree->nodes = array_reserve(tree->nodes, &tree->room, ++tree->count, sizeof *tree->nodes);
     tree->nodes[is] = (struct heap_row_node){.parent = parent,
-                                          .sibling = tree->nodes[parent].child,
-                                          .process = process,
-                                          .site = site,
-                                          .sum = {.process = process}};
+                                             .sibling = tree->nodes[parent].child,
+                                             .process = process,
+                                             .site = site,
+                                             .sum = {.process = process}};
     tree->nodes[parent].child = is;
     return is;
 }

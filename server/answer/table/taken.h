@@ -16,11 +16,13 @@ struct heap_row_stack {
 };
 
 struct heap_row_stack heap_rows_stack(const struct run *run, uint32_t process, uint32_t node);
-void heap_rows_context(struct result_table *table, const struct heap_row_stack *stack, uint32_t process);
+void heap_rows_context(struct result_table *table, const struct heap_row_stack *stack,
+                       uint32_t process);
 
 /* The block of a sum that was taken first and never given back. */
 struct heap_row_first {
-    struct event_id event; /* of its thread, before that: heap_rows_before; line 0: it is not known */
+    struct event_id
+        event; /* of its thread, before that: heap_rows_before; line 0: it is not known */
     int64_t at_ns;
 };
 
@@ -32,7 +34,8 @@ struct heap_row {
 
 /* The thread's last event that is known to be before a block that it took: the one that it told (number 0: none), or, where
  * others came since that only the server numbers, the last up to the time that the clock had shown.  line 0: none. */
-struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_t event, int64_t at_ns);
+struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_t event,
+                                 int64_t at_ns);
 /* By the index of the sum (heap_totals_at).  New memory. */
 struct heap_row_first *heap_rows_firsts(const struct run *run);
 
@@ -65,6 +68,6 @@ struct table_cell heap_notes_program(const struct table_view *view, uint32_t pro
 /* Notes: how far stacks are known, what there was at most, what is left out (`apart`), unseen or unknown. */
 void heap_notes_add_depth(const struct heap_row *rows, size_t n, struct result_table *table);
 void heap_notes_add(const struct table_view *view, struct result_table *table,
-               const struct heap_allocated *apart);
+                    const struct heap_allocated *apart);
 
 #endif

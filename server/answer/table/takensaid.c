@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t heap_notes_difference(uint64_t taken, uint64_t freed) { return taken > freed ? taken - freed : 0; }
+uint64_t heap_notes_difference(uint64_t taken, uint64_t freed)
+{
+    return taken > freed ? taken - freed : 0;
+}
 
 uint64_t heap_notes_blocks_left(const struct heap_allocated *s)
 {
@@ -79,7 +82,8 @@ static void add_most(const struct table_view *view, struct result_table *t)
     free(all);
 }
 
-void heap_notes_add(const struct table_view *view, struct result_table *t, const struct heap_allocated *apart)
+void heap_notes_add(const struct table_view *view, struct result_table *t,
+                    const struct heap_allocated *apart)
 {
     uint64_t unseen = 0, unknown = 0;
     for (size_t i = 0; i < heap_totals_process_count(view->run); i++) {
@@ -90,9 +94,10 @@ void heap_notes_add(const struct table_view *view, struct result_table *t, const
         table_add_note(
             t,
             "%llu block%s, %llu bytes are the C library's and the loader's own: see --by library",
-            (unsigned long long)heap_notes_blocks_left(apart), heap_notes_blocks_left(apart) == 1 ? "" : "s",
+            (unsigned long long)heap_notes_blocks_left(apart),
+            heap_notes_blocks_left(apart) == 1 ? "" : "s",
             (unsigned long long)heap_notes_difference(apart->bytes,
-                                           apart->freed_bytes + apart->elsewhere_bytes));
+                                                      apart->freed_bytes + apart->elsewhere_bytes));
     if (unknown)
         table_add_note(t, "%llu blocks were freed that had been taken before counting began",
                        (unsigned long long)unknown);

@@ -16,13 +16,14 @@ static int tasks_tables_compare_times(int64_t a, int64_t b) { return a < b ? -1 
 static int by_creation(const void *a, const void *b)
 {
     const struct thread_timeline *x = *(const struct thread_timeline *const *)a,
-                           *y = *(const struct thread_timeline *const *)b;
+                                 *y = *(const struct thread_timeline *const *)b;
     int order = tasks_tables_compare_times(made_at(x), made_at(y));
     return order ? order : tasks_tables_compare_times(x->thread, y->thread);
 }
 
 /* All threads that were seen to be made, or to begin, until the range ends; the caller's. */
-static const struct thread_timeline **tasks_tables_sorted_threads(const struct table_view *view, uint32_t *count)
+static const struct thread_timeline **tasks_tables_sorted_threads(const struct table_view *view,
+                                                                  uint32_t *count)
 {
     const struct intervals *all = view->measured;
     const struct thread_timeline **list = xcalloc(all->thread_count, sizeof *list);
@@ -52,8 +53,8 @@ static int64_t moment_of(const struct thread_timeline *c, enum task_moment momen
 }
 
 /* The times of a moment of all threads, sorted; those that it was not seen of come first. */
-static int64_t *times_of(const struct thread_timeline **list, uint32_t count, enum task_moment moment,
-                         uint32_t *never)
+static int64_t *times_of(const struct thread_timeline **list, uint32_t count,
+                         enum task_moment moment, uint32_t *never)
 {
     int64_t *times = xcalloc(count, sizeof *times);
     *never = 0;
@@ -155,7 +156,8 @@ static void fill_tasks(void *work, const struct table_view *view, struct result_
 
 static const char *const tasks_tables_groupings[] = {"thread", NULL};
 
-const struct table_preset preset_tasks = {.what = "tasks", .by = tasks_tables_groupings, .fill = fill_tasks};
+const struct table_preset preset_tasks = {
+    .what = "tasks", .by = tasks_tables_groupings, .fill = fill_tasks};
 
 /* ---- who made whom ---- */
 
@@ -211,7 +213,8 @@ static void add_task(const struct table_view *view, struct result_table *t,
         return;
     cells[0] = table_cell_line(c->thread);
     cells[1] = tasks_tables_time_cell(c->made_ns);
-    cells[2] = tasks_tables_time_cell(table_note_unknown_before(view, c) ? INTERVALS_NEVER : c->start_ns);
+    cells[2] =
+        tasks_tables_time_cell(table_note_unknown_before(view, c) ? INTERVALS_NEVER : c->start_ns);
     cells[3] = tasks_tables_time_cell(c->end_ns);
     cells[4] = tasks_tables_time_cell(c->closed_ns);
     if (thread_states_lifetime(&view->lives, c, &from, &to))
@@ -225,8 +228,8 @@ struct task_visit {
 };
 
 /* A thread, then all that it made, and what they did. */
-static void add_family(const struct table_view *view, struct result_table *t, const struct task_family *f,
-                       uint32_t root)
+static void add_family(const struct table_view *view, struct result_table *t,
+                       const struct task_family *f, uint32_t root)
 {
     struct task_visit *stack = NULL;
     size_t room = 0, count = 0;
@@ -269,4 +272,5 @@ static void fill_created(void *work, const struct table_view *view, struct resul
     table_arrange(t, view->request, NULL);
 }
 
-const struct table_preset preset_created = {.what = "created", .by = tasks_tables_groupings, .fill = fill_created};
+const struct table_preset preset_created = {
+    .what = "created", .by = tasks_tables_groupings, .fill = fill_created};

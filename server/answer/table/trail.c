@@ -43,7 +43,8 @@ static double trail_table_option(const struct table_view *view, const char *key)
 
 static void *trail_table_begin(const struct table_view *view, char **problem)
 {
-    double from = trail_table_option(view, "begin"), to = trail_table_option(view, "end"), pixels = trail_table_option(view, "pixels");
+    double from = trail_table_option(view, "begin"), to = trail_table_option(view, "end"),
+           pixels = trail_table_option(view, "pixels");
     bool known = from >= -MOST && to <= MOST && from < to; /* (what is no number is none of that) */
     if (!known || !(pixels >= 1 && pixels <= LIMIT_PIXELS)) {
         *problem = xasprintf("trail: of which pixels is not said");
@@ -201,5 +202,9 @@ static void trail_table_fill(void *p, const struct table_view *view, struct resu
 
 static const char *const trail_table_groupings[] = {"time", "order", NULL};
 
-const struct table_preset preset_trail = {
-    .what = "trail", .by = trail_table_groupings, .begin = trail_table_begin, .step = trail_table_step, .fill = trail_table_fill, .free = trail_table_drop};
+const struct table_preset preset_trail = {.what = "trail",
+                                          .by = trail_table_groupings,
+                                          .begin = trail_table_begin,
+                                          .step = trail_table_step,
+                                          .fill = trail_table_fill,
+                                          .free = trail_table_drop};

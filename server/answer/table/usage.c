@@ -53,7 +53,8 @@ struct usage_changes {
     int64_t last_ns;
 };
 
-static struct usage_changes usage_table_changes_of(const struct os_metric_series *s, const struct table_view *view)
+static struct usage_changes usage_table_changes_of(const struct os_metric_series *s,
+                                                   const struct table_view *view)
 {
     struct usage_changes said = {.least = INT64_MAX};
     double weighted = 0;
@@ -103,7 +104,8 @@ static struct table_cell usage_table_amount_cell(const char *unit, double value)
     return cell;
 }
 
-static struct table_cell usage_table_source_cell(const struct os_metric_series *s, const struct usage_changes *said)
+static struct table_cell usage_table_source_cell(const struct os_metric_series *s,
+                                                 const struct usage_changes *said)
 {
     bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
     if (end)
@@ -128,7 +130,8 @@ static struct table_cell process_name(const struct table_view *view, uint32_t pr
 
 /* ---- rows ---- */
 
-static void add_row(const struct table_view *view, struct result_table *t, const struct os_metric_series *s)
+static void add_row(const struct table_view *view, struct result_table *t,
+                    const struct os_metric_series *s)
 {
     struct usage_changes said = usage_table_changes_of(s, view);
     struct table_cell *c = said.count ? table_add_row(t, 0, (struct event_id){0}) : NULL;
@@ -165,7 +168,7 @@ struct usage_row {
 static int by_place(const void *a, const void *b)
 {
     const struct os_metric_series *x = ((const struct usage_row *)a)->series,
-                         *y = ((const struct usage_row *)b)->series;
+                                  *y = ((const struct usage_row *)b)->series;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     if (x->thread != y->thread)
@@ -178,7 +181,7 @@ static void *usage_table_begin(const struct table_view *view, char **problem)
     if (!view->past)
         return xcalloc(1, 1);
     *problem = xstrdup("what the operating system says is told by time: what it was in the "
-                             "past of an event is not known");
+                       "past of an event is not known");
     return NULL;
 }
 
@@ -214,5 +217,8 @@ static void usage_table_fill(void *work, const struct table_view *view, struct r
 }
 
 static const char *const usage_table_groupings[] = {"program", "thread", NULL};
-const struct table_preset preset_usage = {
-    .what = "usage", .by = usage_table_groupings, .begin = usage_table_begin, .fill = usage_table_fill, .free = free};
+const struct table_preset preset_usage = {.what = "usage",
+                                          .by = usage_table_groupings,
+                                          .begin = usage_table_begin,
+                                          .fill = usage_table_fill,
+                                          .free = free};

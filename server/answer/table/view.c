@@ -100,7 +100,7 @@ struct table_cell table_step(const struct table_view *view, uint32_t code)
     if (step.is == STEP_CALLS)
         return calls_step(view, step);
     return table_cell_step_name((enum cell_step_kind)step.is, table_place(view, step.from),
-                     table_place(view, step.to));
+                                table_place(view, step.to));
 }
 
 struct event_id table_event(const struct table_view *view, uint64_t position)

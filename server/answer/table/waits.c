@@ -76,7 +76,8 @@ static enum wait_group_by by_of(const char *by)
 }
 
 /* Those of the whole run go on from where they were when they were asked for last. */
-static void waits_table_take_groups(struct waits_work *w, const struct table_view *view, struct wait_grouping grouping)
+static void waits_table_take_groups(struct waits_work *w, const struct table_view *view,
+                                    struct wait_grouping grouping)
 {
     bool whole = !view->past && !view->request->line_count && view->from_ns == INT64_MIN &&
                  view->to_ns == INT64_MAX && !w->categories.any;
@@ -110,15 +111,16 @@ static void *waits_table_begin(const struct table_view *view, char **problem)
     waits_table_take_groups(
         w, view,
         (struct wait_grouping){.by = by_of(view->request->by),
-                          .which = attribution_cells_wants(view, "while") ? PATH_OVERLAP : PATH_EXPANDED,
-                          .direct = attribution_cells_wants(view, "direct"),
-                          .from_ns = w->causing.from_ns,
-                          .until_ns = w->causing.until_ns,
-                          .until_count = w->causing.until_count,
-                          .object = attribution_cells_line(view, "object"),
-                          .kind = kind_of,
-                          .category = category_of,
-                          .context = w});
+                               .which = attribution_cells_wants(view, "while") ? PATH_OVERLAP
+                                                                               : PATH_EXPANDED,
+                               .direct = attribution_cells_wants(view, "direct"),
+                               .from_ns = w->causing.from_ns,
+                               .until_ns = w->causing.until_ns,
+                               .until_count = w->causing.until_count,
+                               .object = attribution_cells_line(view, "object"),
+                               .kind = kind_of,
+                               .category = category_of,
+                               .context = w});
     return w;
 }
 
@@ -200,17 +202,21 @@ static struct table_cell waits_table_describe_kinds(const struct wait_group *gro
     return attribution_cells_text(text);
 }
 
-static struct table_cell waits_table_describe(const struct table_view *view, const struct wait_group *group,
-                                 enum wait_group_by by)
+static struct table_cell waits_table_describe(const struct table_view *view,
+                                              const struct wait_group *group, enum wait_group_by by)
 {
     if (by == GROUP_OBJECT || by == GROUP_WAIT || !group->several)
         return table_cell_line(group->about);
     if (!group->about)
         return (struct table_cell){0};
-    return attribution_cells_text(run_kind_name(view->run, order_line_kind(view->run->order, group->about)));
+    return attribution_cells_text(
+        run_kind_name(view->run, order_line_kind(view->run->order, group->about)));
 }
 
-static double waits_table_fraction(int64_t ns, int64_t of) { return of ? (double)ns / (double)of : 0; }
+static double waits_table_fraction(int64_t ns, int64_t of)
+{
+    return of ? (double)ns / (double)of : 0;
+}
 
 /* What is known of waits that have ended and of those that have not; longest: one of them. */
 static void set_common(const struct table_view *view, const struct waits_work *w,
@@ -225,11 +231,12 @@ static void set_common(const struct table_view *view, const struct waits_work *w
     if (by != GROUP_OBJECT && by != GROUP_THREAD && by != GROUP_CATEGORY)
         cells[WHERE] = table_cell_place(table_place(view, group->place));
     if (by == GROUP_PLACE || by == GROUP_PATTERN || by == GROUP_WAIT)
-        cells[TYPE] =
-            attribution_cells_text(group->type ? run_type_name(view->run, group->type) : "awaits end");
+        cells[TYPE] = attribution_cells_text(group->type ? run_type_name(view->run, group->type)
+                                                         : "awaits end");
     if (by != GROUP_SITE && by != GROUP_THREAD && by != GROUP_CATEGORY)
         cells[FOR] = waits_table_describe(view, group, by);
-    cells[CLASS] = attribution_cells_text(group->mixed ? "mixed" : attribution_cells_class(group->class));
+    cells[CLASS] =
+        attribution_cells_text(group->mixed ? "mixed" : attribution_cells_class(group->class));
     if (by == GROUP_THREAD || by == GROUP_WAIT)
         cells[THREAD] = table_cell_line(group->thread);
     cells[MOST] = table_cell_number(group->most_ns);
@@ -255,8 +262,8 @@ static void set_charge(struct table_cell *cells, int64_t ns, int64_t of)
     cells[SHARE] = table_cell_real(waits_table_fraction(ns, of));
 }
 
-static void add_causes(const struct table_view *view, struct waits_work *w, struct wait_group *group,
-                       struct result_table *t)
+static void add_causes(const struct table_view *view, struct waits_work *w,
+                       struct wait_group *group, struct result_table *t)
 {
     bool all = view->request->flags & TABLE_TREE;
     int64_t told = 0;
@@ -335,11 +342,11 @@ static void unended_add(struct unended_waits *u, const struct wait_record *wait,
     struct wait_group *group = &u->group;
     if (!group->waits++)
         *group = (struct wait_group){.place = wait->place,
-                                .type = wait->type,
-                                .about = wait->about,
-                                .thread = wait->thread,
-                                .class = wait->class,
-                                .waits = 1};
+                                     .type = wait->type,
+                                     .about = wait->about,
+                                     .thread = wait->thread,
+                                     .class = wait->class,
+                                     .waits = 1};
     group->waited_ns += ns;
     group->mixed |= group->class != wait->class;
     group->several |= group->about != wait->about;
@@ -395,7 +402,7 @@ static size_t add_unended(const struct table_view *view, const struct waits_work
 
 /* Of a part of a run: who waits beyond it. */
 static void waits_table_note_resume_delay(const struct table_view *view, const struct waits_work *w,
-                          struct result_table *t)
+                                          struct result_table *t)
 {
     size_t count = 0;
     int64_t all_ns = 0;
@@ -412,17 +419,18 @@ static void waits_table_note_resume_delay(const struct table_view *view, const s
                        count == 1 ? "is" : "are");
 }
 
-static void add_notes(const struct table_view *view, struct result_table *t, const struct waits_work *w,
-                      const struct wait_group *all, size_t unended)
+static void add_notes(const struct table_view *view, struct result_table *t,
+                      const struct waits_work *w, const struct wait_group *all, size_t unended)
 {
     double ms = 1e6;
     int64_t life = w->causing.life_ns;
     table_add_note(t,
                    "waited %.3f ms of %.3f ms of all threads (%.1f %%): %llu wait%s, %u row%s; not "
                    "explained %.3f ms",
-                   (double)all->waited_ns / ms, (double)life / ms, 100 * waits_table_fraction(all->waited_ns, life),
-                   (unsigned long long)all->waits, all->waits == 1 ? "" : "s", w->groups.count,
-                   w->groups.count == 1 ? "" : "s", (double)all->unexplained_ns / ms);
+                   (double)all->waited_ns / ms, (double)life / ms,
+                   100 * waits_table_fraction(all->waited_ns, life), (unsigned long long)all->waits,
+                   all->waits == 1 ? "" : "s", w->groups.count, w->groups.count == 1 ? "" : "s",
+                   (double)all->unexplained_ns / ms);
     if (view->apart)
         waits_table_note_resume_delay(view, w, t);
     else if (unended)
@@ -461,7 +469,8 @@ static struct wait_group waits_table_sum_groups(const struct wait_groups *groups
     return all;
 }
 
-static void set_total(struct result_table *t, const struct waits_work *w, const struct wait_group *all)
+static void set_total(struct result_table *t, const struct waits_work *w,
+                      const struct wait_group *all)
 {
     struct table_cell *cells = table_make_total(t);
     cells[WAITED] = table_cell_number(all->waited_ns);
@@ -496,7 +505,8 @@ static void add_row(const struct table_view *view, struct waits_work *w, struct 
 }
 
 /* Option "chief": what is less than a hundredth of all is left out. */
-static bool waits_table_is_minor(const struct table_view *view, const struct wait_group *group, int64_t all_ns)
+static bool waits_table_is_minor(const struct table_view *view, const struct wait_group *group,
+                                 int64_t all_ns)
 {
     return attribution_cells_wants(view, "chief") && group->waited_ns < all_ns / 100;
 }
@@ -535,7 +545,11 @@ static void free_work(void *work)
 }
 
 static const char *const waits_table_groupings[] = {"place",  "pattern", "object",   "site",
-                                 "thread", "wait",    "category", NULL};
+                                                    "thread", "wait",    "category", NULL};
 
-const struct table_preset preset_waits = {
-    .what = "waits", .by = waits_table_groupings, .begin = waits_table_begin, .step = waits_table_step, .fill = waits_table_fill, .free = free_work};
+const struct table_preset preset_waits = {.what = "waits",
+                                          .by = waits_table_groupings,
+                                          .begin = waits_table_begin,
+                                          .step = waits_table_step,
+                                          .fill = waits_table_fill,
+                                          .free = free_work};

@@ -109,7 +109,8 @@ static size_t first_after(const struct intervals *all, const struct thread_timel
 }
 
 /* The wait that an interval is of, if it is one of those that are known. */
-static bool is_wait(const struct why_work *w, const struct thread_timeline *course, size_t i, size_t *index)
+static bool is_wait(const struct why_work *w, const struct thread_timeline *course, size_t i,
+                    size_t *index)
 {
     const struct intervals *all = w->why->paths.all;
     if (i >= course->count || course->items[i].is == INTERVAL_RUNS)
@@ -192,8 +193,8 @@ static size_t both_paths(struct why_work *w, uint32_t segment, struct why_paths_
         (*rows)[count++] = (struct why_paths_row){pair.step, pair.thread, ns, 0, ns};
     }
     for (size_t i = 0; i < mine.count; i++)
-        (*rows)[count++] = (struct why_paths_row){wait_attribution_pair(w->why, mine.keys[i]).step, 0, 0,
-                                         mine.ns[mine.keys[i]], INT64_MIN};
+        (*rows)[count++] = (struct why_paths_row){wait_attribution_pair(w->why, mine.keys[i]).step,
+                                                  0, 0, mine.ns[mine.keys[i]], INT64_MIN};
     accumulator_free(&theirs);
     accumulator_free(&mine);
     return wait_explanation_merge_rows(*rows, count);
@@ -232,11 +233,14 @@ static void add_paths(struct why_work *w, uint32_t segment, uint8_t depth)
 
 /* ---- the waits in them ---- */
 
-static int64_t wait_explanation_wait_length(const struct wait_record *wait) { return wait->to_ns - wait->from_ns; }
+static int64_t wait_explanation_wait_length(const struct wait_record *wait)
+{
+    return wait->to_ns - wait->from_ns;
+}
 
 /* Keeps the longest; returns how many there are now. */
-static size_t wait_explanation_keep_longest(const struct wait_record *longest[NESTED], size_t count, size_t most,
-                   const struct wait_record *wait)
+static size_t wait_explanation_keep_longest(const struct wait_record *longest[NESTED], size_t count,
+                                            size_t most, const struct wait_record *wait)
 {
     size_t at = count;
     while (at && wait_explanation_wait_length(longest[at - 1]) < wait_explanation_wait_length(wait))
@@ -249,8 +253,9 @@ static size_t wait_explanation_keep_longest(const struct wait_record *longest[NE
 }
 
 /* The longest waits of a thread in a stretch that ends as it goes on; returns how many. */
-static size_t wait_explanation_longest_nested(const struct why_work *w, uint32_t line, int64_t from_ns, int64_t to_ns,
-                     size_t most, const struct wait_record *longest[NESTED])
+static size_t wait_explanation_longest_nested(const struct why_work *w, uint32_t line,
+                                              int64_t from_ns, int64_t to_ns, size_t most,
+                                              const struct wait_record *longest[NESTED])
 {
     const struct intervals *all = w->why->paths.all;
     const struct thread_timeline *course = intervals_for_thread(all, line);
@@ -292,7 +297,8 @@ static void add_event(const struct why_work *w, struct table_cell *cells, uint32
         return; /* none, several, or it is forgotten */
     uint32_t site = order_event(w->view->run->order, position).site;
     cells[SINCE_EVENT] = table_cell_event(event);
-    cells[SINCE_WHERE] = table_cell_place(table_place(w->view, call_sites_for_line(w->view->run, site)));
+    cells[SINCE_WHERE] =
+        table_cell_place(table_place(w->view, call_sites_for_line(w->view->run, site)));
 }
 
 static struct table_cell *add_head(struct why_work *w, uint32_t index, int64_t since, uint8_t depth)
@@ -307,7 +313,8 @@ static struct table_cell *add_head(struct why_work *w, uint32_t index, int64_t s
     cells[WAITED] = table_cell_number(segment->to_ns - wait_interval_begin(all, index));
     cells[THREAD] = table_cell_line(segment->thread);
     cells[WHERE] = table_cell_place(table_place(w->view, wait->place));
-    cells[CLASS] = attribution_cells_text(segment->guess ? "guessed" : attribution_cells_class(segment->class));
+    cells[CLASS] = attribution_cells_text(segment->guess ? "guessed"
+                                                         : attribution_cells_class(segment->class));
     cells[SINCE] = table_cell_text(since_when(w, index, wait_attribution_since(w->why, index).how));
     cells[SINCE_NS] = table_cell_number(since);
     add_event(w, cells, index);
@@ -323,15 +330,17 @@ static void add_segment(struct why_work *w, uint32_t index, uint8_t depth)
     const struct wait_interval *segment = &all->segments[index];
     const struct wait_record *longest[NESTED];
     int64_t begin = wait_interval_begin(all, index),
-            since = wait_attribution_by_sync(w->why, index) ? wait_attribution_since(w->why, index).at_ns : begin;
+            since = wait_attribution_by_sync(w->why, index)
+                        ? wait_attribution_since(w->why, index).at_ns
+                        : begin;
     if (segment->to_ns <= begin || !add_head(w, index, since, depth))
         return;
     attribution_compute(&w->charges, w->why, index, PATH_EXPANDED, segment->to_ns - begin);
     add_paths(w, index, (uint8_t)(depth + 1));
     if (depth + 1 >= DEEPEST)
         return;
-    size_t count =
-        wait_explanation_longest_nested(w, segment->thread, since, segment->to_ns, depth ? DEEPER : NESTED, longest);
+    size_t count = wait_explanation_longest_nested(w, segment->thread, since, segment->to_ns,
+                                                   depth ? DEEPER : NESTED, longest);
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < longest[i]->count && w->made.row_count < ROWS; k++)
             if (all->segments[longest[i]->segment + k].to_ns > since)
@@ -339,11 +348,12 @@ static void add_segment(struct why_work *w, uint32_t index, uint8_t depth)
 }
 
 /* After it was let go. */
-static void wait_explanation_add_resume_delay(const struct why_work *w, const struct wait_record *wait, struct result_table *t,
-                         struct table_cell *total)
+static void wait_explanation_add_resume_delay(const struct why_work *w,
+                                              const struct wait_record *wait,
+                                              struct result_table *t, struct table_cell *total)
 {
-    struct resume_delay g =
-        resume_delay_measure(w->view->run->spans, w->why->paths.all, wait, !w->view->run->connected);
+    struct resume_delay g = resume_delay_measure(w->view->run->spans, w->why->paths.all, wait,
+                                                 !w->view->run->connected);
     double ms = 1e6;
     attribution_cells_resume_delay(total + GOING_ON, &g);
     if (!g.took_ns)
@@ -359,7 +369,8 @@ static void wait_explanation_add_resume_delay(const struct why_work *w, const st
                        (double)(g.took_ns - g.ready_ns) / ms, resume_delay_source(g.source));
 }
 
-static void wait_explanation_add_totals(const struct why_work *w, const struct wait_record *wait, struct result_table *t)
+static void wait_explanation_add_totals(const struct why_work *w, const struct wait_record *wait,
+                                        struct result_table *t)
 {
     struct table_cell *total = table_make_total(t);
     total[WAITED] = table_cell_number(wait_explanation_wait_length(wait));
@@ -390,9 +401,8 @@ static void begin_table(struct why_work *w)
     if (w->is)
         wait_explanation_add_totals(w, &w->why->paths.all->waits[w->index], &w->made);
     else
-        table_add_note(&w->made, is_open(w)
-                                     ? "this wait has not ended: see poet blocked"
-                                     : "no wait begins or ends with this event");
+        table_add_note(&w->made, is_open(w) ? "this wait has not ended: see poet blocked"
+                                            : "no wait begins or ends with this event");
 }
 
 #define COST                                                                                       \
@@ -435,5 +445,9 @@ static void free_work(void *work)
 
 static const char *const wait_explanation_groupings[] = {"segment", NULL};
 
-const struct table_preset preset_why = {
-    .what = "why", .by = wait_explanation_groupings, .begin = wait_explanation_begin, .step = wait_explanation_step, .fill = wait_explanation_fill, .free = free_work};
+const struct table_preset preset_why = {.what = "why",
+                                        .by = wait_explanation_groupings,
+                                        .begin = wait_explanation_begin,
+                                        .step = wait_explanation_step,
+                                        .fill = wait_explanation_fill,
+                                        .free = free_work};

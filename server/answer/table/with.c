@@ -49,14 +49,14 @@ static void overlap_table_read_entries(struct overlap_work *w)
     entry_records_read(&w->entered, w->view);
     w->overlap =
         (struct scope_overlap){.from_ns = e->from_ns,
-                         .to_ns = e->to_ns,
-                         .scopes = (uint32_t)e->scopes.count + 1,
-                         .sums = xcalloc(e->scopes.count + 1, sizeof *w->overlap.sums)};
+                               .to_ns = e->to_ns,
+                               .scopes = (uint32_t)e->scopes.count + 1,
+                               .sums = xcalloc(e->scopes.count + 1, sizeof *w->overlap.sums)};
     if (w->has_place)
         w->overlap.with = scope_numbers_find(&e->scopes, e->run, w->place);
     for (uint32_t i = 0; i < e->count; i++)
         scope_overlap_add(&w->overlap, e->threads[i].entries, e->threads[i].scope_of,
-                    e->threads[i].context_count);
+                          e->threads[i].context_count);
     w->begun = true;
 }
 
@@ -150,5 +150,9 @@ static void free_work(void *work)
 
 static const char *const overlap_table_groupings[] = {"function", NULL};
 
-const struct table_preset preset_with = {
-    .what = "with", .by = overlap_table_groupings, .begin = overlap_table_begin, .step = overlap_table_step, .fill = overlap_table_fill, .free = free_work};
+const struct table_preset preset_with = {.what = "with",
+                                         .by = overlap_table_groupings,
+                                         .begin = overlap_table_begin,
+                                         .step = overlap_table_step,
+                                         .fill = overlap_table_fill,
+                                         .free = free_work};

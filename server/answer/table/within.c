@@ -78,8 +78,8 @@ int function_paths_event(struct function_paths *w, const struct table_view *view
     struct order_event e = order_event(run->order, position);
     const struct site *site =
         e.site && e.site <= run->site_count ? &run->site_list[e.site - 1] : NULL;
-    uint32_t path =
-        site && site->thread ? activity_path_of(run, site->thread, site->context) : ACTIVITY_NO_PATH;
+    uint32_t path = site && site->thread ? activity_path_of(run, site->thread, site->context)
+                                         : ACTIVITY_NO_PATH;
     if (path == ACTIVITY_NO_PATH)
         return -1;
     uint64_t on = on_path(w, view, path);

@@ -25,9 +25,11 @@ struct function_paths {
 /* False: the request asks about nothing that there may be. */
 bool function_paths_begin(struct function_paths *within, const struct table_view *view);
 /* Of a step (steps.h).  -1: in which calls it was is not known. */
-int function_paths_step(struct function_paths *within, const struct table_view *view, uint32_t step);
+int function_paths_step(struct function_paths *within, const struct table_view *view,
+                        uint32_t step);
 /* Of a thread at an event: in all of them, its type included. */
-int function_paths_event(struct function_paths *within, const struct table_view *view, uint64_t position);
+int function_paths_event(struct function_paths *within, const struct table_view *view,
+                         uint64_t position);
 void function_paths_free(struct function_paths *within);
 
 #endif

@@ -131,7 +131,8 @@ static void insert_join_rendezvous(struct order *order, const struct arrival *a)
 static bool has_all(const struct order *order, const struct arrival *a)
 {
     for (size_t i = 0; i < 2; i++) {
-        const struct order_line *after = a->after[i].line ? line_get(order, a->after[i].line) : NULL;
+        const struct order_line *after =
+            a->after[i].line ? line_get(order, a->after[i].line) : NULL;
         if (after && after->delivered < a->after[i].number)
             return false;
     }
@@ -158,7 +159,8 @@ static bool insert_may_deliver(const struct order *order, const struct arrival *
     return !opener || opener->delivered >= line->opened_number;
 }
 
-static void insert_deliver_ready(struct order *order, const struct arrival *const *arrivals, size_t count)
+static void insert_deliver_ready(struct order *order, const struct arrival *const *arrivals,
+                                 size_t count)
 {
     struct pending pending[2];
     struct pending *members[2] = {&pending[0], &pending[1]};
@@ -271,7 +273,8 @@ static void insert_mark_leaving(struct order *order, const uint32_t *lines, size
     struct leaving_lines *going = &order->going;
     if (!count)
         return;
-    going->lines = array_reserve(going->lines, &going->room, going->count + count, sizeof *going->lines);
+    going->lines =
+        array_reserve(going->lines, &going->room, going->count + count, sizeof *going->lines);
     for (size_t i = 0; i < count; i++) {
         if (order_line_is_evicted(order, lines[i]))
             continue; /* nobody waits for it */

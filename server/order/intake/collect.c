@@ -20,8 +20,8 @@ static struct collector *collector_for(struct order *order, uint32_t number_of_l
         if (line->more->collectors[i].type == type)
             return &line->more->collectors[i];
     struct line_more *more = line_more(line);
-    more->collectors = array_reserve(more->collectors, &more->collector_room, more->collector_count + 1,
-                            sizeof *more->collectors);
+    more->collectors = array_reserve(more->collectors, &more->collector_room,
+                                     more->collector_count + 1, sizeof *more->collectors);
     struct collector *collector = &more->collectors[more->collector_count++];
     *collector = (struct collector){.type = type};
     return collector;
@@ -35,7 +35,7 @@ struct new_collected {
 
 /* Events of the type that were not collected yet. */
 static struct new_collected find_new(struct order *order, uint32_t number_of_line,
-                             struct collector *collector)
+                                     struct collector *collector)
 {
     const struct order_line *line = line_get(order, number_of_line);
     struct new_collected found = {.time_ns = INT64_MIN};
@@ -65,7 +65,8 @@ static bool has_new_gap(const struct order_line *line, const struct collector *c
 }
 
 /* Brings one collector up to date; its newest hidden event or NO_POSITION. */
-static uint64_t join_nodes_update_collector(struct order *order, uint32_t number_of_line, uint32_t type)
+static uint64_t join_nodes_update_collector(struct order *order, uint32_t number_of_line,
+                                            uint32_t type)
 {
     line_touch(order, number_of_line);
     struct collector *collector = collector_for(order, number_of_line, type);
@@ -76,13 +77,13 @@ static uint64_t join_nodes_update_collector(struct order *order, uint32_t number
         if (!collector->hidden)
             line_new_hidden(order, kind, &collector->hidden);
         struct order_event event = {.line = collector->hidden,
-                              .number = line_get(order, collector->hidden)->delivered + 1,
-                              .time_ns = found.count ? found.time_ns : 0,
-                              .point = order->count,
-                              .type = type,
-                              .relation = RELATION_ORDER,
-                              .edge_count = (uint32_t)found.count,
-                              .doubt = gap ? UNTRACED_LOST : UNTRACED_NONE};
+                                    .number = line_get(order, collector->hidden)->delivered + 1,
+                                    .time_ns = found.count ? found.time_ns : 0,
+                                    .point = order->count,
+                                    .type = type,
+                                    .relation = RELATION_ORDER,
+                                    .edge_count = (uint32_t)found.count,
+                                    .doubt = gap ? UNTRACED_LOST : UNTRACED_NONE};
         log_append(order, &event, found.positions, NULL);
         free(found.positions);
     }
@@ -90,7 +91,8 @@ static uint64_t join_nodes_update_collector(struct order *order, uint32_t number
     return hidden && line_has_kept(order, hidden) ? hidden->last : NO_POSITION;
 }
 
-size_t join_nodes_update(struct order *order, uint32_t line, uint32_t type, uint64_t *edges, size_t room)
+size_t join_nodes_update(struct order *order, uint32_t line, uint32_t type, uint64_t *edges,
+                         size_t room)
 {
     size_t count = 0;
     if (type >= order->after_room || !line_get(order, line)->shared)

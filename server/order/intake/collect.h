@@ -6,6 +6,7 @@
 
 /* The edges that the `after` set of a type asks for on a shared line.  Call
  * before the event is appended; fills edges, returns how many. */
-size_t join_nodes_update(struct order *order, uint32_t line, uint32_t type, uint64_t *edges, size_t room);
+size_t join_nodes_update(struct order *order, uint32_t line, uint32_t type, uint64_t *edges,
+                         size_t room);
 
 #endif

@@ -45,7 +45,8 @@ static bool close_end(struct order *order, struct event_id named)
     return closes;
 }
 
-static void add_after(struct order *order, struct event_id from, struct delivered_edges *in, bool *lost)
+static void add_after(struct order *order, struct event_id from, struct delivered_edges *in,
+                      bool *lost)
 {
     bool missing = false;
     uint64_t standing = log_relation_state(order, from, &missing);
@@ -89,7 +90,8 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
         add_sends(order, pending, &event, &in);
     for (size_t i = 0; i < collected_count; i++)
         add_edge(&in, collected[i]);
-    struct event_id opener = line->positions.count == 0 ? line_opened_by(line) : (struct event_id){0, 0};
+    struct event_id opener =
+        line->positions.count == 0 ? line_opened_by(line) : (struct event_id){0, 0};
     for (size_t i = 0; i < 2; i++)
         if (a->after[i].line && !(opener.line && event_id_equal(a->after[i], opener)))
             add_after(order, a->after[i], &in, &lost);
@@ -127,7 +129,7 @@ void sync_point_append(struct order *order, const struct sync_point *point, bool
     for (size_t i = 0; order->has_shared && i < point->count && i < 2;
          i++) /* no group lies on shared lines only */
         counts[i] = join_nodes_update(order, point->members[i]->arrival.at.line,
-                                point->members[i]->arrival.type, collected + 8 * i, 8);
+                                      point->members[i]->arrival.type, collected + 8 * i, 8);
     uint64_t first = order->count;
     for (size_t i = 0; i < point->count; i++)
         deliver_one(order, point->members[i], first, collected + 8 * (i & 1), i < 2 ? counts[i] : 0,
@@ -137,7 +139,8 @@ void sync_point_append(struct order *order, const struct sync_point *point, bool
 }
 
 /* Who waited for it by a key, or was waited for, counts it. */
-static void deliver_note_rendezvous(struct order *order, const struct pending *member, uint8_t doubt)
+static void deliver_note_rendezvous(struct order *order, const struct pending *member,
+                                    uint8_t doubt)
 {
     const struct arrival *a = &member->arrival;
     bool receives = a->relation == RELATION_RECEIVE;
@@ -173,8 +176,8 @@ void sync_point_deliver(struct order *order, const struct sync_point *point, boo
 }
 
 /* Sets the head of a line aside. */
-void sync_point_mark_inconsistent(struct order *order, struct pending *pending, struct event_id with,
-                      const char *why)
+void sync_point_mark_inconsistent(struct order *order, struct pending *pending,
+                                  struct event_id with, const char *why)
 {
     const struct arrival *a = &pending->arrival;
     struct pending *partner =

@@ -37,7 +37,8 @@ uint8_t stream_ends_missing_reason(const struct order *order, const struct byte_
     const struct stream_ends *e = stream->ends;
     if (e->alone || (order->finishing && !e->writes))
         return UNTRACED_STREAM;
-    return e->writes && (order->finishing || stream_ends_are_gone(order, e)) ? UNTRACED_THREAD : UNTRACED_NONE;
+    return e->writes && (order->finishing || stream_ends_are_gone(order, e)) ? UNTRACED_THREAD
+                                                                             : UNTRACED_NONE;
 }
 
 void stream_ends_wait(struct order *order, struct byte_stream *stream)
@@ -52,7 +53,8 @@ void stream_ends_wait(struct order *order, struct byte_stream *stream)
 
 /* ---- bytes ---- */
 
-bool stream_ends_drop_bytes(struct order *order, struct byte_stream *stream, uint64_t begin, uint64_t end)
+bool stream_ends_drop_bytes(struct order *order, struct byte_stream *stream, uint64_t begin,
+                            uint64_t end)
 {
     struct stream_ends *e = stream->ends;
     if (begin >= STREAM_CLOSINGS)
@@ -75,7 +77,8 @@ uint8_t stream_ends_skip_dropped(const struct byte_stream *stream, uint64_t *beg
     return UNTRACED_STREAM;
 }
 
-bool stream_ends_received(struct order *order, struct byte_stream *stream, uint64_t begin, uint64_t end)
+bool stream_ends_received(struct order *order, struct byte_stream *stream, uint64_t begin,
+                          uint64_t end)
 {
     struct stream_ends *e = stream->ends;
     if (begin >= STREAM_CLOSINGS)

@@ -39,15 +39,17 @@ struct stream_ends_state *stream_ends_known(struct order *order); /* made if it 
 void stream_ends_touch(struct order *order, struct byte_stream *stream); /* before it changes */
 /* All who told that they write, and there were some. */
 bool stream_ends_are_gone(const struct order *order, const struct stream_ends *ends);
-uint8_t stream_ends_missing_reason(const struct order *order,
-                    const struct byte_stream *stream); /* why nobody is waited for, else 0 */
+uint8_t
+stream_ends_missing_reason(const struct order *order,
+                           const struct byte_stream *stream); /* why nobody is waited for, else 0 */
 void stream_ends_wait(struct order *order, struct byte_stream *stream); /* a line does */
 /* What is sent there is not kept; a stretch of those bytes. */
-bool stream_ends_drop_bytes(struct order *order, struct byte_stream *stream, uint64_t begin, uint64_t end);
+bool stream_ends_drop_bytes(struct order *order, struct byte_stream *stream, uint64_t begin,
+                            uint64_t end);
 /* Who receives from *begin on begins behind what was dropped: why it is doubtful then, else 0. */
 uint8_t stream_ends_skip_dropped(const struct byte_stream *stream, uint64_t *begin, uint64_t end);
 bool stream_ends_received(struct order *order, struct byte_stream *stream, uint64_t begin,
-                   uint64_t end); /* true: they stay */
+                          uint64_t end); /* true: they stay */
 void stream_ends_free(struct stream_ends *ends);
 
 #endif

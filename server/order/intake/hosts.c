@@ -53,14 +53,15 @@ static struct stream_place address_resolve(struct stream_place p)
 static bool is_alone(const struct order *order, struct stream_place p)
 {
     const struct host_stream_place *address = find_place(order, address_resolve(p)),
-                             *place = find_place(order, p);
+                                   *place = find_place(order, p);
     return (address && address->alone) || (place && place->alone);
 }
 
 /* Somebody is there. */
 static void host_streams_note_arrival(struct order *order, struct stream_place p)
 {
-    struct host_stream_place *address = place_of(order, address_resolve(p)), *place = find_place(order, p);
+    struct host_stream_place *address = place_of(order, address_resolve(p)),
+                             *place = find_place(order, p);
     address->ours = true;
     address->alone = false;
     if (place && place != address)
@@ -140,7 +141,8 @@ static void add_writer(struct stream_ends *e, uint32_t line)
 {
     if (!line || e->writer_count == WRITERS_MOST || writer_at(e, line) < e->writer_count)
         return;
-    e->writers = array_reserve(e->writers, &e->writer_room, e->writer_count + 1, sizeof *e->writers);
+    e->writers =
+        array_reserve(e->writers, &e->writer_room, e->writer_count + 1, sizeof *e->writers);
     e->writers[e->writer_count++] = line;
 }
 
@@ -199,18 +201,18 @@ void order_stream_end(struct order *order, const struct stream_report *told)
 }
 
 void order_stream_gap(struct order *order, uint64_t key, uint64_t first, uint64_t end,
-                       uint8_t doubt)
+                      uint8_t doubt)
 {
     struct byte_stream *stream = byte_stream_for_key(order, key);
     ends_of(order, stream);
     if (first >= end)
         return;
     byte_stream_add(order, key,
-               (struct byte_stream_range){.begin = first,
-                                .end = end,
-                                .left = end - first,
-                                .send = {0, doubt},
-                                .delivered = true});
+                    (struct byte_stream_range){.begin = first,
+                                               .end = end,
+                                               .left = end - first,
+                                               .send = {0, doubt},
+                                               .delivered = true});
     byte_stream_wake(order, stream);
 }
 
@@ -273,8 +275,8 @@ void host_streams_place_restore(struct order *order, struct stream_place p, bool
 }
 
 void host_streams_places(const struct order *order,
-                  void (*visit)(void *context, struct stream_place place, bool alone),
-                  void *context)
+                         void (*visit)(void *context, struct stream_place place, bool alone),
+                         void *context)
 {
     if (!order->ends)
         return;

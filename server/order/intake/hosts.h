@@ -14,12 +14,12 @@ void host_streams_gone(struct order *order); /* lines are */
 
 /* Those that were saved. */
 void host_streams_restore(struct order *order, uint64_t key,
-                   const struct stream_ends *ends); /* takes its writers */
+                          const struct stream_ends *ends); /* takes its writers */
 void host_streams_place_restore(struct order *order, struct stream_place place, bool alone);
 /* Calls visit for each address that is somebody's, and each place that was waited for in vain. */
 void host_streams_places(const struct order *order,
-                  void (*visit)(void *context, struct stream_place place, bool alone),
-                  void *context);
+                         void (*visit)(void *context, struct stream_place place, bool alone),
+                         void *context);
 void host_streams_free(struct stream_ends_state *known);
 
 #endif

@@ -19,7 +19,8 @@
 
 void sync_point_add(struct sync_point *point, struct pending *pending)
 {
-    point->members = array_reserve(point->members, &point->room, point->count + 1, sizeof *point->members);
+    point->members =
+        array_reserve(point->members, &point->room, point->count + 1, sizeof *point->members);
     point->members[point->count++] = pending;
 }
 
@@ -30,7 +31,7 @@ static bool never_comes(const struct order *order, struct event_id ref)
 }
 
 static enum readiness_state wait_or_contradict(struct order *order, const struct sync_point *point,
-                                       struct event_id need, const char *why)
+                                               struct event_id need, const char *why)
 {
     if (sync_point_wait(order, point, need))
         return WAITING;
@@ -38,7 +39,8 @@ static enum readiness_state wait_or_contradict(struct order *order, const struct
     return DONE;
 }
 
-static const char *readiness_conflict_reason(const struct order *order, struct event_id partner, struct event_id self)
+static const char *readiness_conflict_reason(const struct order *order, struct event_id partner,
+                                             struct event_id self)
 {
     uint64_t position = order_position(order, partner);
     const struct pending *p = pending_at(order, partner);
@@ -60,18 +62,21 @@ static bool readiness_is_released(const struct order *order, struct sync_point *
 }
 
 /* A SYNC head: its partner must be a head that names it back. */
-static enum readiness_state join_partner(struct order *order, struct sync_point *point, struct event_id partner)
+static enum readiness_state join_partner(struct order *order, struct sync_point *point,
+                                         struct event_id partner)
 {
     struct pending *head = point->members[0];
     struct order_line *line = line_get(order, partner.line);
     if (!line || partner.number == 0 || partner.line == head->arrival.at.line) {
-        sync_point_mark_inconsistent(order, head, partner, "is paired with an event that cannot be");
+        sync_point_mark_inconsistent(order, head, partner,
+                                     "is paired with an event that cannot be");
         return DONE;
     }
     if (line->delivered >= partner.number) {
         if (order_position(order, partner) == NO_POSITION)
             return READY_ALONE; /* lost */
-        sync_point_mark_inconsistent(order, head, partner, readiness_conflict_reason(order, partner, head->arrival.at));
+        sync_point_mark_inconsistent(order, head, partner,
+                                     readiness_conflict_reason(order, partner, head->arrival.at));
         return DONE;
     }
     struct pending *other = pending_at(order, partner);
@@ -82,7 +87,8 @@ static enum readiness_state join_partner(struct order *order, struct sync_point 
     }
     if (!pending_lost(other) && (other->arrival.relation != RELATION_SYNC || other->arrival.keyed ||
                                  !event_id_equal(other->arrival.partners[0], head->arrival.at))) {
-        sync_point_mark_inconsistent(order, head, partner, readiness_conflict_reason(order, partner, head->arrival.at));
+        sync_point_mark_inconsistent(order, head, partner,
+                                     readiness_conflict_reason(order, partner, head->arrival.at));
         return DONE;
     }
     if (pending_lost(other) || line->delivered + 1 != partner.number)
@@ -99,7 +105,8 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
     struct rendezvous *meeting = rendezvous_of(order, a);
     size_t size = a->relation == RELATION_GROUP ? a->group_size : 2;
     if (!meeting) { /* they are complete for so long that they were forgotten */
-        sync_point_mark_inconsistent(order, head, (struct event_id){0, 0}, "comes to a group that is complete");
+        sync_point_mark_inconsistent(order, head, (struct event_id){0, 0},
+                                     "comes to a group that is complete");
         return DONE;
     }
     if (meeting->released) {
@@ -112,20 +119,22 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
         struct order_line *line = line_get(order, a->at.line);
         if (line->more->wait.line == 0) {
             meeting->waiting = array_reserve(meeting->waiting, &meeting->waiting_room,
-                                    meeting->waiting_count + 1, sizeof *meeting->waiting);
+                                             meeting->waiting_count + 1, sizeof *meeting->waiting);
             meeting->waiting[meeting->waiting_count++] = a->at.line;
         }
         return WAITING;
     }
     if (meeting->done) {
-        sync_point_mark_inconsistent(order, head, meeting->members[0], "comes to a group that is complete");
+        sync_point_mark_inconsistent(order, head, meeting->members[0],
+                                     "comes to a group that is complete");
         return DONE;
     }
     size_t rank = 0;
     while (rank < meeting->count && !event_id_equal(meeting->members[rank], a->at))
         rank++;
     if (rank >= size) {
-        sync_point_mark_inconsistent(order, head, meeting->members[0], "comes to a group that is complete");
+        sync_point_mark_inconsistent(order, head, meeting->members[0],
+                                     "comes to a group that is complete");
         return DONE;
     }
     for (size_t i = 0; i < size; i++) {
@@ -135,7 +144,8 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
         struct pending *other = pending_at(order, ref);
         if (sync_point_has(point, ref.line) || !other || other->arrival.relation != a->relation ||
             (a->relation == RELATION_GROUP && other->arrival.group_size != a->group_size)) {
-            sync_point_mark_inconsistent(order, head, ref, "meets by its key an event that does not fit");
+            sync_point_mark_inconsistent(order, head, ref,
+                                         "meets by its key an event that does not fit");
             return DONE;
         }
         if (line_get(order, ref.line)->delivered + 1 != ref.number)
@@ -206,14 +216,15 @@ static enum readiness_state find_partners(struct order *order, struct sync_point
     if (a->stream && a->partner_count)
         return READY;
     if (a->stream)
-        return byte_stream_find(order, head) || readiness_is_released(order, point) ? READY : WAITING;
+        return byte_stream_find(order, head) || readiness_is_released(order, point) ? READY
+                                                                                    : WAITING;
     if (a->partner_count == 0)
         return find_send(order, point);
     return a->partners[0].line == 0 ? find_sends(order, point) : READY;
 }
 
 static enum readiness_state wait_for_edges(struct order *order, const struct sync_point *point,
-                                   const struct pending *member)
+                                           const struct pending *member)
 {
     const struct arrival *a = &member->arrival;
     struct event_id edges[3] = {a->after[0], a->after[1], {0, 0}};
@@ -239,7 +250,8 @@ static enum readiness_state wait_for_sends(struct order *order, const struct syn
         bool there = line && line->delivered >= send.number;
         uint64_t position = there ? order_position(order, send) : NO_POSITION;
         if (!line || send.number == 0 || (position != NO_POSITION && !log_sends(order, position))) {
-            sync_point_mark_inconsistent(order, head, send, "receives from an event that sends nothing");
+            sync_point_mark_inconsistent(order, head, send,
+                                         "receives from an event that sends nothing");
             return DONE;
         }
         if (there || never_comes(order, send))
@@ -256,7 +268,8 @@ enum readiness_state sync_point_ready(struct order *order, struct sync_point *po
     bool alone = false;
     point->doubt = UNTRACED_NONE;
     if (line_get(order, a->at.line)->closed == LINE_CLOSED) {
-        sync_point_mark_inconsistent(order, head, (struct event_id){0, 0}, "comes after the end of its line");
+        sync_point_mark_inconsistent(order, head, (struct event_id){0, 0},
+                                     "comes after the end of its line");
         return DONE;
     }
     if (a->waits & WAITS_CONDEMNED) {

@@ -16,20 +16,21 @@ struct rendezvous *rendezvous_of(const struct order *order, const struct arrival
     return map_get(&order->meetings, a->key[0], a->key[1]);
 }
 
-struct rendezvous *rendezvous_add(struct order *order, uint64_t a, uint64_t b, struct event_id member)
+struct rendezvous *rendezvous_add(struct order *order, uint64_t a, uint64_t b,
+                                  struct event_id member)
 {
     struct rendezvous *meeting = map_get(&order->meetings, a, b);
     if (!meeting) {
         meeting = xmalloc(sizeof *meeting);
-        *meeting =
-            (struct rendezvous){.a = a, .b = b, .next = order->newest_meeting, .saved = order->saves};
+        *meeting = (struct rendezvous){
+            .a = a, .b = b, .next = order->newest_meeting, .saved = order->saves};
         if (meeting->next)
             meeting->next->previous = meeting;
         order->newest_meeting = meeting;
         map_put(&order->meetings, a, b, meeting);
     }
-    meeting->members =
-        array_reserve(meeting->members, &meeting->room, meeting->count + 1, sizeof *meeting->members);
+    meeting->members = array_reserve(meeting->members, &meeting->room, meeting->count + 1,
+                                     sizeof *meeting->members);
     meeting->members[meeting->count++] = member;
     return meeting;
 }
@@ -52,12 +53,13 @@ static void unlink_meeting(struct order *order, const struct rendezvous *meeting
 }
 
 /* Remembers it a while longer, and forgets the oldest. */
-static void rendezvous_retire(struct order *order, struct rendezvous *meeting, struct rendezvous_key key)
+static void rendezvous_retire(struct order *order, struct rendezvous *meeting,
+                              struct rendezvous_key key)
 {
     meeting->done = true;
     if (order->done_count < RENDEZVOUS_DONE_KEPT) {
-        order->done =
-            array_reserve(order->done, &order->done_room, order->done_count + 1, sizeof *order->done);
+        order->done = array_reserve(order->done, &order->done_room, order->done_count + 1,
+                                    sizeof *order->done);
         order->done[order->done_count++] = key;
         return;
     }

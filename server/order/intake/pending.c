@@ -86,7 +86,8 @@ static void pending_place_node(struct order *order, struct order_line *line, str
     order->in_memory++;
 }
 
-static struct pending *in_memory(const struct order *order, const struct order_line *line, struct event_id at)
+static struct pending *in_memory(const struct order *order, const struct order_line *line,
+                                 struct event_id at)
 {
     /* What is in the ring lies within its length of the head, so that a place means one number. */
     if (at.number > line->delivered && at.number - line->delivered < line->more->ring.room &&
@@ -125,7 +126,8 @@ static void batch_more(struct order *order, uint32_t batch)
                 order->batches[kept++] = order->batches[k];
         order->batch_count = kept;
         i = batch_place(order, batch);
-        order->batches = array_reserve(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
+        order->batches =
+            array_reserve(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
         memmove(order->batches + i + 1, order->batches + i, (kept - i) * sizeof *order->batches);
         order->batches[i] = (struct batch_share){.batch = batch};
         order->batch_count++;
@@ -157,7 +159,8 @@ static void pending_spill_write(struct order *order, struct pending_spill *spill
     spill->buffered = 0;
 }
 
-static bool pending_may_spill(const struct order *order, const struct order_line *line, const struct arrival *a)
+static bool pending_may_spill(const struct order *order, const struct order_line *line,
+                              const struct arrival *a)
 {
     if (a->keyed || a->partner_count > 1)
         return false;
@@ -166,7 +169,8 @@ static bool pending_may_spill(const struct order *order, const struct order_line
     return node_pool_is_large(order) && a->at.number > line->delivered + SPILL_NEAR;
 }
 
-static void pending_spill_event(struct order *order, struct order_line *line, const struct arrival *a)
+static void pending_spill_event(struct order *order, struct order_line *line,
+                                const struct arrival *a)
 {
     if (!line->more->spill) {
         line_more(line)->spill = xmalloc(sizeof *line->more->spill);
@@ -387,7 +391,8 @@ const struct arrival *order_pending_at(const struct order *order, struct event_i
 void order_pending(const struct order *order, uint64_t most,
                    void (*visit)(void *context, const struct arrival *), void *context)
 {
-    for (const struct pending *piece = node_pool_first(order); piece && most; piece = node_pool_next(piece))
+    for (const struct pending *piece = node_pool_first(order); piece && most;
+         piece = node_pool_next(piece))
         if (!pending_lost(piece)) {
             visit(context, &piece->arrival);
             most--;

@@ -30,7 +30,8 @@ _Static_assert(sizeof(struct node_pool_cluster) <= CLUSTER_BYTES, "a cluster fit
 static struct node_pool *pool_of(const struct pending *piece)
 {
     uintptr_t at = (uintptr_t)piece;
-    struct node_pool_cluster *cluster = (struct node_pool_cluster *)(at & ~(uintptr_t)(CLUSTER_BYTES - 1));
+    struct node_pool_cluster *cluster =
+        (struct node_pool_cluster *)(at & ~(uintptr_t)(CLUSTER_BYTES - 1));
     return &cluster->pools[(at - (uintptr_t)cluster->pieces) / sizeof cluster->pieces[0]];
 }
 
@@ -85,7 +86,8 @@ static void pool_free(struct order *order, struct node_pool *pool)
 
 /* ---- putting together ---- */
 
-static void node_pool_move(struct order *order, struct pending *to, struct pending *from, piece_moved *moved)
+static void node_pool_move(struct order *order, struct pending *to, struct pending *from,
+                           piece_moved *moved)
 {
     if (to == from)
         return;
@@ -100,7 +102,8 @@ static void node_pool_move(struct order *order, struct pending *to, struct pendi
 }
 
 /* Both become one, in which the pieces lie in the same order. */
-static void node_pool_merge(struct order *order, struct node_pool *pool, struct node_pool *behind, piece_moved *moved)
+static void node_pool_merge(struct order *order, struct node_pool *pool, struct node_pool *behind,
+                            piece_moved *moved)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < pool->used; i++)
@@ -192,7 +195,8 @@ void node_pool_free_all(struct order *order)
     for (struct pending *piece = node_pool_first(order); piece; piece = node_pool_next(piece))
         if (piece->arrival.partners != &piece->one)
             free((void *)(uintptr_t)piece->arrival.partners);
-    for (struct node_pool_cluster *cluster = order->pieces.clusters, *next; cluster; cluster = next) {
+    for (struct node_pool_cluster *cluster = order->pieces.clusters, *next; cluster;
+         cluster = next) {
         next = cluster->next;
         free(cluster);
     }

@@ -26,7 +26,8 @@ struct
     (1u << RELATION_NONE | 1u << RELATION_SEND | 1u << RELATION_RECEIVE | 1u << RELATION_ORDER)
 
 /* By itself and by its line; what it follows is another question. */
-static bool fast_path_is_eligible(const struct order_line *line, const struct arrival *a, unsigned relations)
+static bool fast_path_is_eligible(const struct order_line *line, const struct arrival *a,
+                                  unsigned relations)
 {
     return relations >> a->relation & 1 && !a->keyed && !a->doubt &&
            (a->relation != RELATION_RECEIVE || a->partner_count == 1) && !line->shared &&
@@ -46,8 +47,8 @@ static enum fast_path_result judge_one(const struct order *order, struct event_i
 }
 
 /* What it has to wait for is put into *need. */
-static enum fast_path_result fast_path_judge(const struct order *order, const struct arrival *a, bool after,
-                            struct event_id *need)
+static enum fast_path_result fast_path_judge(const struct order *order, const struct arrival *a,
+                                             bool after, struct event_id *need)
 {
     enum fast_path_result j = FAST_PATH_DELIVERABLE;
     for (size_t i = 0; i < 2 && after && j == FAST_PATH_DELIVERABLE; i++)
@@ -61,7 +62,8 @@ static enum fast_path_result fast_path_judge(const struct order *order, const st
 static bool is_sent(uint64_t flags) { return flags_send(flags) && !(flags & FIELD_INCONSISTENT); }
 
 /* False: there is more to what it follows. */
-static bool fast_path_find_causes(const struct order *order, const struct arrival *a, bool after, struct follows *f)
+static bool fast_path_find_causes(const struct order *order, const struct arrival *a, bool after,
+                                  struct follows *f)
 {
     f->count = f->sends = 0;
     if (a->relation == RELATION_RECEIVE) {
@@ -78,9 +80,8 @@ static bool fast_path_find_causes(const struct order *order, const struct arriva
         if (!a->after[i].line)
             continue;
         uint64_t position = log_position(order, a->after[i]);
-        if (position == NO_POSITION ||
-            (order->figures.contradictions &&
-             log_get(order, position, FIELD_FLAGS) & FIELD_INCONSISTENT))
+        if (position == NO_POSITION || (order->figures.contradictions &&
+                                        log_get(order, position, FIELD_FLAGS) & FIELD_INCONSISTENT))
             return false;
         f->lines[f->count] = a->after[i].line;
         f->positions[f->count++] = position;
@@ -89,7 +90,7 @@ static bool fast_path_find_causes(const struct order *order, const struct arriva
 }
 
 static void fast_path_deliver(struct order *order, struct order_line *line, const struct arrival *a,
-                    const struct follows *f, uint64_t point)
+                              const struct follows *f, uint64_t point)
 {
     uint64_t position = order->count;
     struct order_event event = event_of(a, point);
@@ -113,13 +114,14 @@ static void fast_path_deliver(struct order *order, struct order_line *line, cons
 /* ---- what comes in ---- */
 
 /* Is it next on its line, and all there? */
-static bool fast_path_may_deliver(const struct order *order, const struct arrival *a, unsigned relations,
-                     struct follows *f)
+static bool fast_path_may_deliver(const struct order *order, const struct arrival *a,
+                                  unsigned relations, struct follows *f)
 {
     const struct order_line *line = line_get(order, a->at.line);
     struct event_id need;
     return line && a->at.number == line->delivered + 1 && !line->pending &&
-           fast_path_is_eligible(line, a, relations) && fast_path_judge(order, a, true, &need) == FAST_PATH_DELIVERABLE &&
+           fast_path_is_eligible(line, a, relations) &&
+           fast_path_judge(order, a, true, &need) == FAST_PATH_DELIVERABLE &&
            fast_path_find_causes(order, a, true, f);
 }
 
@@ -171,7 +173,8 @@ bool fast_path_check_head(struct order *order, uint32_t number, struct pending *
     struct event_id need;
     if (head->arrival.waits & ~WAITS_AFTER || !fast_path_is_eligible(line, &head->arrival, ALONE))
         return false;
-    enum fast_path_result j = fast_path_judge(order, &head->arrival, head->arrival.waits & WAITS_AFTER, &need);
+    enum fast_path_result j =
+        fast_path_judge(order, &head->arrival, head->arrival.waits & WAITS_AFTER, &need);
     if (j == FAST_PATH_MUST_WAIT) /* the member of a cycle is another's business */
         return sync_point_wait(order, &(struct sync_point){.members = &head, .count = 1}, need);
     if (j == FAST_PATH_IMPOSSIBLE || !deliver_head(order, line, head))
@@ -179,8 +182,8 @@ bool fast_path_check_head(struct order *order, uint32_t number, struct pending *
     for (unsigned run = 1; run < RUN_MOST && line->pending; run++) {
         head = pending_head(order, number);
         pending_prefetch_behind(line);
-        if (!head || !fast_path_is_deliverable(order, head) || !fast_path_is_eligible(line, &head->arrival, ALONE) ||
-            !deliver_head(order, line, head))
+        if (!head || !fast_path_is_deliverable(order, head) ||
+            !fast_path_is_eligible(line, &head->arrival, ALONE) || !deliver_head(order, line, head))
             break;
     }
     if (line->pending)

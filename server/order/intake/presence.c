@@ -16,7 +16,8 @@
 #define EFFECT_NONE 0x80u /* it was asked for, and there is none */
 
 void order_set_effect_source(struct order *order,
-                       void (*ask)(void *context, uint32_t kind, uint32_t type), void *context)
+                             void (*ask)(void *context, uint32_t kind, uint32_t type),
+                             void *context)
 {
     order->ask_effect = ask;
     order->effect_asked = context;
@@ -41,8 +42,8 @@ static uint8_t known_effect(struct order *order, uint32_t kind, uint32_t type, b
 static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                        uint8_t effect)
 {
-    order->effects =
-        array_reserve_zeroed(order->effects, &order->effects_room, kind + 1, sizeof *order->effects);
+    order->effects = array_reserve_zeroed(order->effects, &order->effects_room, kind + 1,
+                                          sizeof *order->effects);
     struct effects *effects = &order->effects[kind];
     effects->of = array_reserve_zeroed(effects->of, &effects->room, 2 * type + 2, 1);
     effects->of[2 * type + paired] = effect;
@@ -86,7 +87,8 @@ static void put_out(struct order_line *line)
     line->occupant_count = kept;
 }
 
-static void occupancy_set_occupant(struct order_line *line, uint32_t thread, enum occupancy presence, uint64_t number)
+static void occupancy_set_occupant(struct order_line *line, uint32_t thread,
+                                   enum occupancy presence, uint64_t number)
 {
     size_t i = 0;
     while (i < line->occupant_count && line->more->occupants[i].thread != thread)
@@ -123,12 +125,14 @@ void occupancy_apply(struct order *order, struct order_event *event)
     if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
         line_touch(order, event->line);
         uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;
-        occupancy_set_occupant(line, thread, (enum occupancy)((effect & (EFFECT_OWN - 1)) - 1), event->number);
+        occupancy_set_occupant(line, thread, (enum occupancy)((effect & (EFFECT_OWN - 1)) - 1),
+                               event->number);
     }
     if (effect > EFFECT_HERE && event->state == EVENT_ORDERED && event->about &&
         event->about <= order->line_count) {
         line_touch(order, event->about);
-        occupancy_set_occupant(line_get(order, event->about), event->thread, (enum occupancy)((effect >> 4) - 1), 0);
+        occupancy_set_occupant(line_get(order, event->about), event->thread,
+                               (enum occupancy)((effect >> 4) - 1), 0);
     }
     event->in = (struct occupants){0};
     for (size_t i = 0; i < line->occupant_count; i++) {

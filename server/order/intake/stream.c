@@ -89,7 +89,8 @@ void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range
     size_t at = stream->count;
     while (at > stream->first && stream->sent[at - 1].begin > sent.begin)
         at--;
-    stream->sent = array_reserve(stream->sent, &stream->room, stream->count + 1, sizeof *stream->sent);
+    stream->sent =
+        array_reserve(stream->sent, &stream->room, stream->count + 1, sizeof *stream->sent);
     memmove(stream->sent + at + 1, stream->sent + at, (stream->count - at) * sizeof *stream->sent);
     stream->sent[at] = sent;
     stream->sent[at].saved = order->saves; /* it is not in the save under way */
@@ -100,10 +101,10 @@ void byte_stream_match(struct order *order, const struct arrival *a)
 {
     if (a->relation == RELATION_SEND && a->group_size)
         byte_stream_add(order, a->key[0],
-                   (struct byte_stream_range){.begin = a->key[1],
-                                    .end = a->key[1] + a->group_size,
-                                    .left = a->group_size,
-                                    .send = a->at});
+                        (struct byte_stream_range){.begin = a->key[1],
+                                                   .end = a->key[1] + a->group_size,
+                                                   .left = a->group_size,
+                                                   .send = a->at});
     byte_stream_wake(order, byte_stream_for_key(order, a->key[0]));
 }
 
@@ -124,7 +125,8 @@ void byte_stream_drop(struct order *order, struct byte_stream *stream, uint64_t 
 }
 
 /* How many sends from `at` on cover the bytes without a gap; 0 they do not. */
-static size_t byte_stream_count_covering(const struct byte_stream *stream, size_t at, uint64_t begin, uint64_t end)
+static size_t byte_stream_count_covering(const struct byte_stream *stream, size_t at,
+                                         uint64_t begin, uint64_t end)
 {
     size_t n = 0;
     while (begin < end && at + n < stream->count && stream->sent[at + n].begin <= begin) {
@@ -134,7 +136,8 @@ static size_t byte_stream_count_covering(const struct byte_stream *stream, size_
     return begin >= end ? n : 0;
 }
 
-static void byte_stream_consume_bytes(struct order *order, struct byte_stream *stream, uint64_t begin, uint64_t end)
+static void byte_stream_consume_bytes(struct order *order, struct byte_stream *stream,
+                                      uint64_t begin, uint64_t end)
 {
     for (size_t i = first_behind(stream, begin); i < stream->count && stream->sent[i].begin < end;
          i++) {
@@ -151,8 +154,8 @@ static void byte_stream_wait_at_head(struct byte_stream *stream, uint32_t line)
     for (size_t i = 0; i < stream->waiting_count; i++)
         if (stream->waiting[i] == line)
             return;
-    stream->waiting = array_reserve(stream->waiting, &stream->waiting_room, stream->waiting_count + 1,
-                           sizeof *stream->waiting);
+    stream->waiting = array_reserve(stream->waiting, &stream->waiting_room,
+                                    stream->waiting_count + 1, sizeof *stream->waiting);
     stream->waiting[stream->waiting_count++] = line;
 }
 
@@ -221,8 +224,9 @@ bool byte_stream_find(struct order *order, struct pending *receive)
 /* Its stretch, if it was not received yet, is saved from here on. */
 void byte_stream_leave(struct order *order, const struct arrival *a)
 {
-    struct byte_stream *stream =
-        a->relation == RELATION_SEND && a->group_size ? byte_stream_for_key(order, a->key[0]) : NULL;
+    struct byte_stream *stream = a->relation == RELATION_SEND && a->group_size
+                                     ? byte_stream_for_key(order, a->key[0])
+                                     : NULL;
     size_t i = stream ? first_from(stream, a->key[1]) : 0;
     for (; stream && i < stream->count && stream->sent[i].begin == a->key[1]; i++)
         if (event_id_equal(stream->sent[i].send, a->at)) {

@@ -7,7 +7,8 @@
 struct byte_stream {
     struct byte_stream_range {
         uint64_t begin, end, left; /* bytes; how many nobody has received yet */
-        struct event_id send; /* line 0: no event sent them; number: an enum unseen, who did, 0 nobody */
+        struct event_id
+            send; /* line 0: no event sent them; number: an enum unseen, who did, 0 nobody */
         uint32_t saved; /* as of a meeting */
         bool delivered; /* the send */
     } *sent; /* by begin */
@@ -18,12 +19,15 @@ struct byte_stream {
     uint32_t *waiting; /* lines */
     size_t waiting_count, waiting_room;
 };
-struct byte_stream *byte_stream_for_key(struct order *order, uint64_t key); /* made if it is not there */
+struct byte_stream *byte_stream_for_key(struct order *order,
+                                        uint64_t key); /* made if it is not there */
 void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range sent);
-void byte_stream_drop(struct order *order, struct byte_stream *stream, uint64_t end); /* what begins before */
+void byte_stream_drop(struct order *order, struct byte_stream *stream,
+                      uint64_t end); /* what begins before */
 void byte_stream_wake(struct order *order, struct byte_stream *stream); /* who waits looks again */
 void byte_stream_match(struct order *order, const struct arrival *arrival);
-void byte_stream_leave(struct order *order, const struct arrival *arrival); /* see rendezvous_leave_all */
+void byte_stream_leave(struct order *order,
+                       const struct arrival *arrival); /* see rendezvous_leave_all */
 /* A receive gets its sends as partners; false: some are not there yet. */
 bool byte_stream_find(struct order *order, struct pending *receive);
 void byte_stream_received(struct order *order, const struct arrival *receive); /* it is delivered */

@@ -19,7 +19,8 @@ void line_enqueue(struct order *order, uint32_t number)
     struct line_queue *work = &order->work;
     if (work->count == work->room) {
         size_t room = work->room;
-        work->items = array_reserve(work->items, &work->room, room ? 2 * room : 64, sizeof *work->items);
+        work->items =
+            array_reserve(work->items, &work->room, room ? 2 * room : 64, sizeof *work->items);
         work->room = room ? 2 * room : 64;
         memcpy(work->items + room, work->items, work->begin * sizeof *work->items);
     }
@@ -38,9 +39,10 @@ uint32_t line_dequeue(struct order *order)
 static void waiter_push(struct order_line *line, uint64_t number, uint32_t who)
 {
     struct line_more *more = line_more(line);
-    more->waiters =
-        array_reserve(more->waiters, &more->waiter_room, line->waiter_count + 1, sizeof *more->waiters);
-    binary_heap_sift_up(more->waiters, line->waiter_count++, (struct binary_heap_item){number, who});
+    more->waiters = array_reserve(more->waiters, &more->waiter_room, line->waiter_count + 1,
+                                  sizeof *more->waiters);
+    binary_heap_sift_up(more->waiters, line->waiter_count++,
+                        (struct binary_heap_item){number, who});
 }
 
 static uint32_t waiter_pop(struct order_line *line)

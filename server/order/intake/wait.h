@@ -4,14 +4,15 @@
 
 #include "server/order/state.h"
 
-struct sync_point { /* events that are delivered together; the first is the head that was looked at */
+struct
+    sync_point { /* events that are delivered together; the first is the head that was looked at */
     struct pending **members;
     size_t count, room;
     uint8_t doubt; /* an enum unseen: some that belong to it are missing */
 };
 
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
-uint32_t line_dequeue(struct order *order);              /* call only if work is left */
+uint32_t line_dequeue(struct order *order); /* call only if work is left */
 void line_wake(struct order *order, uint32_t number); /* those who waited for what it delivered */
 void line_wake_one(struct order *order, uint32_t number); /* the first who waits, for whatever */
 bool sync_point_has(const struct sync_point *point, uint32_t line);

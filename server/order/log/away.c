@@ -80,7 +80,8 @@ static uint16_t pattern_code(struct order *order, const struct order_line *line)
             return 0;
         if (order->pattern_count == order->pattern_room) {
             size_t room = order->pattern_room ? 2 * order->pattern_room : 16;
-            struct order_line *more = xaligned_alloc(_Alignof(struct order_line), room * sizeof *more);
+            struct order_line *more =
+                xaligned_alloc(_Alignof(struct order_line), room * sizeof *more);
             if (order->pattern_count)
                 memcpy(more, order->patterns, order->pattern_count * sizeof *more);
             free(order->patterns);
@@ -95,7 +96,8 @@ static uint16_t pattern_code(struct order *order, const struct order_line *line)
 }
 
 /* Is every line of this page over, or away already?  news: some are not away yet. */
-static bool eviction_is_page_complete(const struct order *order, size_t first, size_t end, bool *news)
+static bool eviction_is_page_complete(const struct order *order, size_t first, size_t end,
+                                      bool *news)
 {
     *news = false;
     for (size_t i = first; i < end; i++) {

@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-static uint64_t block_low_bits(size_t width) { return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1; }
+static uint64_t block_low_bits(size_t width)
+{
+    return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
 
 static struct log_block *block_new(void)
 {
@@ -51,8 +54,8 @@ void block_set_edges(struct log_block *rows, uint32_t i, const uint64_t *distanc
         block_set(rows, i, FIELD_EDGE, distances[0] << 2 | (sends ? 2 : 1));
         return;
     }
-    rows->extras =
-        array_reserve(rows->extras, &rows->extra_room, rows->extra_count + count + 1, sizeof *rows->extras);
+    rows->extras = array_reserve(rows->extras, &rows->extra_room, rows->extra_count + count + 1,
+                                 sizeof *rows->extras);
     block_set(rows, i, FIELD_EDGE, (uint64_t)rows->extra_count << 2 | 3);
     rows->extras[rows->extra_count++] = (uint64_t)count << 16 | sends;
     memcpy(rows->extras + rows->extra_count, distances, count * sizeof *distances);
@@ -171,7 +174,8 @@ struct log_block *block_load(uint8_t *bytes, size_t size, uint64_t position)
     if (rows->extra_count) {
         size_t each = (size - BLOCK_HEAD_BYTES - body) / rows->extra_count;
         const uint8_t *from = rows->bytes + body;
-        rows->extras = array_reserve(NULL, &rows->extra_room, rows->extra_count, sizeof *rows->extras);
+        rows->extras =
+            array_reserve(NULL, &rows->extra_room, rows->extra_count, sizeof *rows->extras);
         for (size_t i = 0; i < rows->extra_count; i++, from += each) {
             rows->extras[i] = 0;
             memcpy(&rows->extras[i], from, each);
@@ -190,7 +194,8 @@ struct log_block *block_open_copy(const struct log_block *packed)
     for (enum block_field f = 0; f < FIELD_FIELDS; f++)
         for (uint32_t i = 0; i < packed->count; i++)
             block_set(rows, i, f, block_get(packed, i, f));
-    rows->extras = array_reserve(NULL, &rows->extra_room, packed->extra_count + 1, sizeof *rows->extras);
+    rows->extras =
+        array_reserve(NULL, &rows->extra_room, packed->extra_count + 1, sizeof *rows->extras);
     if (packed->extra_count)
         memcpy(rows->extras, packed->extras, packed->extra_count * sizeof *rows->extras);
     rows->extra_count = packed->extra_count;

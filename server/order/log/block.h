@@ -48,7 +48,8 @@ enum block_field { /* by how wide their columns are, see block_column_bytes */
 #define FIELD_OPENED 32u
 #define FIELD_AFTER_GAP 64u /* numbers before it on its line were lost */
 #define FIELD_SENDS 128u /* a RECEIVE that is received in turn */
-#define FIELD_UNCERTAINTY_SHIFT 8 /* and above: an enum untraced_reason, why more may be before it than is told */
+#define FIELD_UNCERTAINTY_SHIFT                                                                    \
+    8 /* and above: an enum untraced_reason, why more may be before it than is told */
 
 struct block_layout { /* where a field lies */
     uint64_t mask, least;
@@ -119,7 +120,8 @@ static inline size_t block_column(enum block_field field)
 }
 
 /* In an open block. */
-static inline void block_set(struct log_block *rows, uint32_t i, enum block_field field, uint64_t value)
+static inline void block_set(struct log_block *rows, uint32_t i, enum block_field field,
+                             uint64_t value)
 {
     size_t bytes = block_column_bytes(field); /* little-endian, as block_get reads */
     memcpy(rows->bytes + block_column(field) + i * bytes, &value, bytes);

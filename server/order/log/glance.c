@@ -4,8 +4,8 @@
 #include "server/order/log/block.h"
 
 /* Some rows of one field; of what is wider the low half. */
-static void event_summary_copy_field(uint32_t *to, const struct log_block *rows, enum block_field field, uint32_t from,
-                 uint32_t end)
+static void event_summary_copy_field(uint32_t *to, const struct log_block *rows,
+                                     enum block_field field, uint32_t from, uint32_t end)
 {
     const struct block_layout layout = rows->fields[field];
     const uint8_t *at = rows->bytes + layout.byte;
@@ -16,7 +16,8 @@ static void event_summary_copy_field(uint32_t *to, const struct log_block *rows,
     }
 }
 
-static void event_summary_copy_edges(uint32_t *to, const struct log_block *rows, uint32_t from, uint32_t end)
+static void event_summary_copy_edges(uint32_t *to, const struct log_block *rows, uint32_t from,
+                                     uint32_t end)
 {
     const struct block_layout layout = rows->fields[FIELD_EDGE];
     const uint8_t *at = rows->bytes + layout.byte;
@@ -35,7 +36,8 @@ static bool is_used(const struct log_block *rows, enum block_field field)
 }
 
 /* Members of points, and what contradicts. */
-static void event_summary_mark_special(uint32_t *edge, const struct log_block *rows, uint32_t from, uint32_t end)
+static void event_summary_mark_special(uint32_t *edge, const struct log_block *rows, uint32_t from,
+                                       uint32_t end)
 {
     if (is_used(rows, FIELD_POINT))
         for (uint32_t i = from; i < end; i++)

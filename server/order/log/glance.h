@@ -6,7 +6,7 @@
 #include "server/order/log/block.h"
 #include "server/order/log/log.h"
 
-#define EVENT_SUMMARY_CHECK                                                                                \
+#define EVENT_SUMMARY_CHECK                                                                        \
     UINT32_MAX /* in place of an edge: look at the row and its neighbours, there is more to it */
 
 struct event_summary {
@@ -19,12 +19,14 @@ struct event_summary {
 const struct event_summary *event_summary_make(const struct order *order, uint64_t block);
 
 /* Of the block that a position lies in; it may go when another block is loaded. */
-static inline const struct event_summary *log_event_summary(const struct order *order, uint64_t position)
+static inline const struct event_summary *log_event_summary(const struct order *order,
+                                                            uint64_t position)
 {
     const struct log_block *rows = log_block(order, position);
     const struct event_summary *glance = rows->glance;
-    return glance && glance->known + 1 >= rows->count ? glance
-                                                      : event_summary_make(order, position / BLOCK_EVENTS);
+    return glance && glance->known + 1 >= rows->count
+               ? glance
+               : event_summary_make(order, position / BLOCK_EVENTS);
 }
 
 /* Rows i and i + 1, which a glance has, are all of one point: has each of them one edge or none? */

@@ -26,8 +26,8 @@ bool order_is_discarded(const struct order *order, struct event_id at)
 {
     bool hidden = at.line & HIDDEN_LINE, there = at.line && at.line <= order->line_count;
     const struct order_line *line = hidden  ? line_get(order, at.line)
-                              : there ? order_line_peek(order, at.line - 1)
-                                      : NULL;
+                                    : there ? order_line_peek(order, at.line - 1)
+                                            : NULL;
     uint64_t base = line ? order_line_first(order, at.line) : 0;
     if (!line || base == 0 || at.number == 0 || at.number > line->delivered)
         return false;

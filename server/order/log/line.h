@@ -7,7 +7,7 @@
 /* Gives back what an idle line has no use for: most are of objects that are long gone. */
 void line_trim(struct order_line *line);
 void line_add_neighbor(struct order_line *line,
-                        uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
+                       uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
 void line_clear_neighbors(struct order_line *line);
 void line_free(struct order_line *line); /* what it holds */
 

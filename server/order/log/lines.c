@@ -40,10 +40,10 @@ uint32_t order_line(struct order *order, bool shared, uint32_t kind)
     order->has_shared |= shared;
     order->lines = grow_lines(order->lines, &order->line_room, order->line_count);
     order->lines[order->line_count++] = (struct order_line){.shared = shared,
-                                                      .kind = kind,
-                                                      .last = NO_POSITION,
-                                                      .tied = NO_POSITION,
-                                                      .more = &line_more_empty};
+                                                            .kind = kind,
+                                                            .last = NO_POSITION,
+                                                            .tied = NO_POSITION,
+                                                            .more = &line_more_empty};
     line_pages_new_line(order, (uint32_t)order->line_count);
     return (uint32_t)order->line_count;
 }

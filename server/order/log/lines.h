@@ -8,7 +8,7 @@
 void order_load_line(const struct order *order, size_t index);
 void order_evict_line(struct order *order); /* lines that are over */
 bool order_evict_lines(struct order *order,
-                         size_t *first); /* from this index on; true: those were all */
+                       size_t *first); /* from this index on; true: those were all */
 void line_eviction_free(struct order *order);
 
 static inline bool line_is_away(const struct order *order, size_t index)

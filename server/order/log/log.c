@@ -43,8 +43,8 @@ static void event_log_evict_block(struct order *order)
 /* damage.c says what is lost with it. */
 static void note_damage(struct order *order, uint64_t block)
 {
-    order->unreadable =
-        array_reserve(order->unreadable, &order->unreadable_room, order->damaged_blocks + 1, sizeof block);
+    order->unreadable = array_reserve(order->unreadable, &order->unreadable_room,
+                                      order->damaged_blocks + 1, sizeof block);
     order->unreadable[order->damaged_blocks++] = block;
     if (!order->first_damage)
         order->first_damage = order->blocks[block].place;
@@ -140,7 +140,8 @@ static struct log_block *open_rows(struct order *order)
 {
     uint64_t number = order->count / BLOCK_EVENTS;
     if (order->count % BLOCK_EVENTS == 0) {
-        order->blocks = array_reserve(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
+        order->blocks =
+            array_reserve(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
         order->blocks[number] =
             (struct kept_block){.rows = order->spare ? order->spare : block_open()};
         order->spare = NULL;
@@ -172,8 +173,8 @@ static void make_dense(struct order *order, uint32_t line)
 }
 
 /* From which lines order comes in here: by its edges, and by the other members of its point. */
-static void note_neighbours(struct order *order, const struct order_event *event, const uint64_t *edges,
-                            const uint32_t *lines)
+static void note_neighbours(struct order *order, const struct order_event *event,
+                            const uint64_t *edges, const uint32_t *lines)
 {
     struct order_line *line = line_get(order, event->line);
     for (uint32_t i = 0; i < event->edge_count && !line->dense; i++)
@@ -237,7 +238,8 @@ void log_append(struct order *order, const struct order_event *event, const uint
               (uint64_t)event->relation | (event->state ? FIELD_INCONSISTENT : 0) |
                   (event->partner_lost ? FIELD_PARTNER_LOST : 0) |
                   (event->opened ? FIELD_OPENED : 0) | (line->after_gap ? FIELD_AFTER_GAP : 0) |
-                  (event->sends ? FIELD_SENDS : 0) | (uint64_t)event->doubt << FIELD_UNCERTAINTY_SHIFT);
+                  (event->sends ? FIELD_SENDS : 0) |
+                  (uint64_t)event->doubt << FIELD_UNCERTAINTY_SHIFT);
     block_set(rows, i, FIELD_ACTIVE, event_log_clamp_u8(event->in.active));
     block_set(rows, i, FIELD_BLOCKED, event_log_clamp_u8(event->in.blocked));
     block_set(rows, i, FIELD_AWAY, event_log_clamp_u8(event->in.away));
@@ -287,7 +289,8 @@ void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
     if (last && last->ordinal == line->positions.count) {
         last->count += count;
     } else {
-        more->gaps = array_reserve(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        more->gaps =
+            array_reserve(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
         more->gaps[more->gap_count++] =
             (struct gap){line->delivered + 1, count, line->positions.count};
     }
@@ -329,7 +332,8 @@ static uint64_t ordinal_of(const struct order_line *line, uint64_t number, bool 
     return number - 1 - missing;
 }
 
-static inline uint64_t line_at(const struct order *order, const struct order_line *line, uint64_t ordinal)
+static inline uint64_t line_at(const struct order *order, const struct order_line *line,
+                               uint64_t ordinal)
 {
     struct position_cache *nodes = (struct position_cache *)(uintptr_t)&order->nodes; /* caching */
     uint64_t position = ordinal + 1 == line->positions.count
@@ -473,8 +477,8 @@ uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uin
     position = position > order->first ? position : order->first;
     if (line->positions.count == 0 || position > line->last)
         return line->positions.count;
-    return position_list_find(&line->positions, (struct position_cache *)(uintptr_t)&order->nodes, line->base,
-                       position);
+    return position_list_find(&line->positions, (struct position_cache *)(uintptr_t)&order->nodes,
+                              line->base, position);
 }
 
 bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i, uint64_t *first,

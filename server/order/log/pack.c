@@ -40,15 +40,16 @@ COLUMN(4, uint32_t)
 COLUMN(2, uint16_t)
 COLUMN(1, uint8_t)
 
-static void pack_column_range(const struct log_block *rows, enum block_field field, uint64_t *least, uint64_t *most)
+static void pack_column_range(const struct log_block *rows, enum block_field field, uint64_t *least,
+                              uint64_t *most)
 {
     static void (*const ranges[])(const uint8_t *, uint32_t, uint64_t *, uint64_t *) = {
         [8] = range_8, [4] = range_4, [2] = range_2, [1] = range_1};
     ranges[block_column_bytes(field)](rows->bytes + block_column(field), rows->count, least, most);
 }
 
-static void pack_merge_column(uint64_t *words, const struct log_block *rows, enum block_field field, uint32_t from,
-                  uint32_t count, uint64_t least, unsigned shift)
+static void pack_merge_column(uint64_t *words, const struct log_block *rows, enum block_field field,
+                              uint32_t from, uint32_t count, uint64_t least, unsigned shift)
 {
     static void (*const merges[])(uint64_t *, const uint8_t *, uint32_t, uint64_t, unsigned) = {
         [8] = merge_8, [4] = merge_4, [2] = merge_2, [1] = merge_1};
@@ -96,15 +97,15 @@ static bool is_within(const struct block_layout *field, uint32_t byte)
 
 /* Puts together what lies in the same eight bytes as field f; returns the first field behind it. */
 static enum block_field pack_gather_word(uint64_t *words, const struct log_block *rows,
-                               const struct block_layout *fields, enum block_field f, uint32_t from,
-                               uint32_t count)
+                                         const struct block_layout *fields, enum block_field f,
+                                         uint32_t from, uint32_t count)
 {
     uint32_t byte = fields[f].byte;
     memset(words, 0, count * sizeof *words);
     for (; f < FIELD_FIELDS && is_within(&fields[f], byte); f++)
         if (fields[f].width)
             pack_merge_column(words, rows, f, from, count, fields[f].least,
-                  (fields[f].byte - byte) * 8 + fields[f].shift);
+                              (fields[f].byte - byte) * 8 + fields[f].shift);
     return f;
 }
 
@@ -143,8 +144,8 @@ static void pack_write_u32(uint8_t *p, uint64_t v)
         p[i] = (uint8_t)(v >> (8 * i));
 }
 
-static uint8_t *put_head(uint8_t *at, const struct log_block *rows, const struct block_layout *fields,
-                         uint32_t row_bytes)
+static uint8_t *put_head(uint8_t *at, const struct log_block *rows,
+                         const struct block_layout *fields, uint32_t row_bytes)
 {
     pack_write_u32(at, rows->count);
     pack_write_u32(at + 4, row_bytes);

@@ -41,8 +41,10 @@ static void copy_line(struct order *order, unsigned hidden, size_t line)
 {
     struct frozen_save *frozen = order->frozen;
     struct copied *of = &frozen->of[hidden];
-    const struct order_line *as_it_is = hidden ? &order->hidden[line] : order_line_peek(order, line);
-    frozen->copies = array_reserve(frozen->copies, &frozen->room, frozen->count + 1, sizeof *frozen->copies);
+    const struct order_line *as_it_is =
+        hidden ? &order->hidden[line] : order_line_peek(order, line);
+    frozen->copies =
+        array_reserve(frozen->copies, &frozen->room, frozen->count + 1, sizeof *frozen->copies);
     struct frozen_line *copy = &frozen->copies[frozen->count++];
     copy->line = line % PAGE_LINES;
     copy->flags = line_flags(as_it_is);
@@ -108,7 +110,7 @@ static void put_page(struct save_bytes *out, const struct order_line *lines, siz
 
 /* The lines of a page, as they are to be saved; in *made where some of them are away, to be freed. */
 static const struct order_line *lines_to_save(struct order *order, unsigned hidden, size_t first,
-                                        size_t count, struct order_line **made)
+                                              size_t count, struct order_line **made)
 {
     struct order_line *lines = lines_of(order, hidden) + first;
     size_t away = 0;

@@ -103,8 +103,10 @@ static struct position_node *node_load(struct position_cache *nodes, uint64_t pl
         return NULL;
     }
     struct position_node *node = xmalloc(sizeof *node);
-    *node =
-        (struct position_node){.bytes = bytes, .place = place, .width = bytes[8], .mask = position_list_low_bits(bytes[8])};
+    *node = (struct position_node){.bytes = bytes,
+                                   .place = place,
+                                   .width = bytes[8],
+                                   .mask = position_list_low_bits(bytes[8])};
     memcpy(&node->first, bytes, 8);
     position_list_evict_node(nodes);
     nodes->list = array_reserve(nodes->list, &nodes->room, nodes->count + 1, sizeof *nodes->list);
@@ -194,11 +196,13 @@ void position_list_release(struct position_list *series)
     series->upper = NULL;
 }
 
-void position_list_append_slowly(struct position_list *series, struct position_cache *nodes, uint64_t value)
+void position_list_append_slowly(struct position_list *series, struct position_cache *nodes,
+                                 uint64_t value)
 {
     uint32_t n = position_list_tail(series, 0);
     tail_add(series, 0, n, value);
-    for (unsigned level = 0; n == POSITION_LIST_NODE - 1 && level + 1 < POSITION_LIST_LEVELS; level++) {
+    for (unsigned level = 0; n == POSITION_LIST_NODE - 1 && level + 1 < POSITION_LIST_LEVELS;
+         level++) {
         uint64_t **tail = tail_of(series, level), place = node_put(nodes, *tail);
         free(*tail);
         *tail = NULL;
@@ -208,12 +212,14 @@ void position_list_append_slowly(struct position_list *series, struct position_c
     series->count++;
 }
 
-uint64_t position_list_get(const struct position_list *series, struct position_cache *nodes, uint64_t i)
+uint64_t position_list_get(const struct position_list *series, struct position_cache *nodes,
+                           uint64_t i)
 {
     unsigned level = 0;
     /* The lowest level whose unfinished node covers i. */
     while (level + 1 < POSITION_LIST_LEVELS &&
-           i >> (POSITION_LIST_BITS * (level + 1)) != series->count >> (POSITION_LIST_BITS * (level + 1)))
+           i >> (POSITION_LIST_BITS * (level + 1)) !=
+               series->count >> (POSITION_LIST_BITS * (level + 1)))
         level++;
     const uint64_t *tail = position_list_node(series, level);
     if (!tail)
@@ -223,12 +229,14 @@ uint64_t position_list_get(const struct position_list *series, struct position_c
         const struct position_node *node = node_at(nodes, value);
         if (!node)
             return POSITION_LIST_NONE;
-        value = node_get(node, (uint32_t)(i >> (POSITION_LIST_BITS * level)) & (POSITION_LIST_NODE - 1));
+        value = node_get(node,
+                         (uint32_t)(i >> (POSITION_LIST_BITS * level)) & (POSITION_LIST_NODE - 1));
     }
     return value;
 }
 
-uint64_t position_list_find(const struct position_list *series, struct position_cache *nodes, uint64_t low, uint64_t value)
+uint64_t position_list_find(const struct position_list *series, struct position_cache *nodes,
+                            uint64_t low, uint64_t value)
 {
     uint64_t high = series->count;
     /* Positions are dense at the end of a live run: look there first. */

@@ -41,8 +41,10 @@ struct position_cache {
 void position_cache_free(struct position_cache *nodes);
 void position_cache_drop(struct position_cache *nodes); /* empties the cache */
 
-void position_list_append_slowly(struct position_list *series, struct position_cache *nodes, uint64_t value);
-static inline void position_list_append(struct position_list *series, struct position_cache *nodes, uint64_t value)
+void position_list_append_slowly(struct position_list *series, struct position_cache *nodes,
+                                 uint64_t value);
+static inline void position_list_append(struct position_list *series, struct position_cache *nodes,
+                                        uint64_t value)
 {
     uint32_t n = series->count & (POSITION_LIST_NODE - 1);
     if (!series->tail || (n & (n - 1)) == 0 ||
@@ -53,13 +55,15 @@ static inline void position_list_append(struct position_list *series, struct pos
     series->tail[n] = value;
     series->count++;
 }
-uint64_t position_list_get(const struct position_list *series, struct position_cache *nodes, uint64_t i); /* i < count */
+uint64_t position_list_get(const struct position_list *series, struct position_cache *nodes,
+                           uint64_t i); /* i < count */
 /* Index of the first number >= value, from index `low` on; count if there is none. */
-uint64_t position_list_find(const struct position_list *series, struct position_cache *nodes, uint64_t low,
-                     uint64_t value);
-uint32_t position_list_tail(const struct position_list *series, unsigned level); /* numbers in tail[level] */
+uint64_t position_list_find(const struct position_list *series, struct position_cache *nodes,
+                            uint64_t low, uint64_t value);
+uint32_t position_list_tail(const struct position_list *series,
+                            unsigned level); /* numbers in tail[level] */
 static inline uint64_t *position_list_node(const struct position_list *series,
-                                    unsigned level) /* NULL: none, or released */
+                                           unsigned level) /* NULL: none, or released */
 {
     return !level ? series->tail : series->upper ? series->upper[level - 1] : NULL;
 }

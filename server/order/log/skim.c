@@ -60,7 +60,8 @@ struct log_scan_column {
     struct block_layout layout;
 };
 
-static struct log_scan_column log_scan_open_column(const struct log_block *rows, enum block_field field, uint32_t first)
+static struct log_scan_column log_scan_open_column(const struct log_block *rows,
+                                                   enum block_field field, uint32_t first)
 {
     struct log_scan_column c = {.layout = rows->fields[field]};
     c.at = rows->bytes + c.layout.byte + (size_t)first * c.layout.step;
@@ -78,9 +79,9 @@ static inline uint64_t log_scan_next_value(struct log_scan_column *c)
 /* Expands to the loop that sets a member of some events from a column, of which `value` is the next. */
 #define READ(field, set)                                                                           \
     do {                                                                                           \
-        struct log_scan_column c = log_scan_open_column(rows, field, first);                                              \
+        struct log_scan_column c = log_scan_open_column(rows, field, first);                       \
         for (uint32_t i = 0; i < count; i++) {                                                     \
-            uint64_t value = log_scan_next_value(&c);                                                             \
+            uint64_t value = log_scan_next_value(&c);                                              \
             events[i].set;                                                                         \
         }                                                                                          \
     } while (0)
@@ -118,7 +119,8 @@ static void read_edges(const struct log_block *rows, uint32_t first, uint32_t co
     }
 }
 
-size_t order_read(const struct order *order, uint64_t position, size_t most, struct order_event *events)
+size_t order_read(const struct order *order, uint64_t position, size_t most,
+                  struct order_event *events)
 {
     const struct log_block *rows = log_block(order, position);
     uint32_t first = position % BLOCK_EVENTS, count = rows->count - first;

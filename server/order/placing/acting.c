@@ -12,15 +12,15 @@ void active_threads_begin(struct layout_job *job)
     for (uint32_t line = 1; line <= job->lines; line++) {
         if (order_line_peek(job->order, line - 1)->acted <= job->order->first)
             continue;
-        job->acting =
-            array_reserve(job->acting, &job->acting_room, job->acting_count + 1, sizeof *job->acting);
+        job->acting = array_reserve(job->acting, &job->acting_room, job->acting_count + 1,
+                                    sizeof *job->acting);
         job->acting[job->acting_count++] = line;
     }
 }
 
 size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
-                    bool (*may)(const struct layout_job *job, const struct layout_pass *sweep,
-                                uint32_t thread))
+                            bool (*may)(const struct layout_job *job,
+                                        const struct layout_pass *sweep, uint32_t thread))
 {
     size_t open = 0, room = 0;
     if (!sweep->watched) {
@@ -35,8 +35,8 @@ size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
     return open + (job->acting_count == 0 || sweep->strangers); /* of them nothing is known */
 }
 
-void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread, int32_t column,
-                bool last)
+void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread,
+                        int32_t column, bool last)
 {
     if (!thread || thread > job->lines) {
         sweep->open += !thread && !sweep->strangers && job->acting_count;

@@ -29,8 +29,8 @@ void collapse_free(struct collapse_state *folds)
     map_free(&folds->ends);
 }
 
-static bool collapse_nth_event(const struct collapse_state *f, uint32_t line, uint64_t ordinal, uint64_t *position,
-                struct order_event *event)
+static bool collapse_nth_event(const struct collapse_state *f, uint32_t line, uint64_t ordinal,
+                               uint64_t *position, struct order_event *event)
 {
     if (ordinal < order_line_first(f->order, line) || ordinal >= order_line_events(f->order, line))
         return false;
@@ -41,8 +41,8 @@ static bool collapse_nth_event(const struct collapse_state *f, uint32_t line, ui
     return event->line == line;
 }
 
-static bool collapse_is_plain(const struct collapse_state *f, uint64_t position, const struct order_event *e, int64_t time,
-                  uint32_t thread)
+static bool collapse_is_plain(const struct collapse_state *f, uint64_t position,
+                              const struct order_event *e, int64_t time, uint32_t thread)
 {
     const struct layout_params *p = f->placing;
     return e->state == EVENT_ORDERED && e->time_ns == time && e->thread == thread &&
@@ -52,8 +52,9 @@ static bool collapse_is_plain(const struct collapse_state *f, uint64_t position,
 }
 
 /* The other end of a sync pair. */
-static bool collapse_sync_partner(const struct collapse_state *f, uint64_t position, const struct order_event *e, uint64_t *other,
-                 struct order_event *event)
+static bool collapse_sync_partner(const struct collapse_state *f, uint64_t position,
+                                  const struct order_event *e, uint64_t *other,
+                                  struct order_event *event)
 {
     if (e->relation != RELATION_SYNC || e->partner_lost)
         return false;
@@ -71,7 +72,8 @@ static bool is_single_row(const struct collapse_state *f, uint32_t line)
 }
 
 /* Is there a visit that begins at this ordinal of a thread's line? */
-static bool visit_at(const struct collapse_state *f, uint32_t thread, uint64_t ordinal, struct collapse_visit *visit)
+static bool visit_at(const struct collapse_state *f, uint32_t thread, uint64_t ordinal,
+                     struct collapse_visit *visit)
 {
     uint64_t at = ordinal, first, enter, entered, left, leave;
     struct order_event e_first, e_enter, e_entered, e_left, e_leave;
@@ -89,8 +91,10 @@ static bool visit_at(const struct collapse_state *f, uint32_t thread, uint64_t o
         !collapse_is_plain(f, entered, &e_entered, e_enter.time_ns, thread) ||
         !is_single_row(f, e_entered.line))
         return false;
-    if (!collapse_nth_event(f, thread, ++at, &left, &e_left) || !collapse_sync_partner(f, left, &e_left, &leave, &e_leave) ||
-        e_leave.line != e_entered.line || !collapse_is_plain(f, left, &e_left, e_left.time_ns, thread) ||
+    if (!collapse_nth_event(f, thread, ++at, &left, &e_left) ||
+        !collapse_sync_partner(f, left, &e_left, &leave, &e_leave) ||
+        e_leave.line != e_entered.line ||
+        !collapse_is_plain(f, left, &e_left, e_left.time_ns, thread) ||
         !collapse_is_plain(f, leave, &e_leave, e_left.time_ns, thread))
         return false;
     uint64_t in = order_line_from(f->order, e_entered.line, entered);
@@ -100,22 +104,23 @@ static bool visit_at(const struct collapse_state *f, uint32_t thread, uint64_t o
     for (uint64_t i = in + 1; i < out; i++) {
         uint64_t position;
         struct order_event inner;
-        if (!collapse_nth_event(f, e_entered.line, i, &position, &inner) || inner.relation != RELATION_NONE ||
+        if (!collapse_nth_event(f, e_entered.line, i, &position, &inner) ||
+            inner.relation != RELATION_NONE ||
             !collapse_is_plain(f, position, &inner, e_left.time_ns, thread))
             return false;
     }
     *visit = (struct collapse_visit){.first = first,
-                            .enter = enter,
-                            .last = left,
-                            .entered = entered,
-                            .leave = leave,
-                            .ordinal_thread = ordinal,
-                            .ordinal_object = in,
-                            .events_thread = at - ordinal + 1,
-                            .events_object = out - in + 1,
-                            .thread = thread,
-                            .object = e_entered.line,
-                            .type = e_entered.type};
+                                     .enter = enter,
+                                     .last = left,
+                                     .entered = entered,
+                                     .leave = leave,
+                                     .ordinal_thread = ordinal,
+                                     .ordinal_object = in,
+                                     .events_thread = at - ordinal + 1,
+                                     .events_object = out - in + 1,
+                                     .thread = thread,
+                                     .object = e_entered.line,
+                                     .type = e_entered.type};
     return true;
 }
 
@@ -135,14 +140,16 @@ static bool collapse_is_next(const struct collapse_visit *v, const struct collap
            next->ordinal_object == v->ordinal_object + v->events_object;
 }
 
-static void collapse_set_mark(struct collapse_state *f, uint64_t position, uint32_t value, uint64_t end)
+static void collapse_set_mark(struct collapse_state *f, uint64_t position, uint32_t value,
+                              uint64_t end)
 {
     map_put(&f->marks, position, 0, (void *)(uintptr_t)value);
     if (value > 1)
         map_put(&f->ends, position, 0, (void *)(uintptr_t)(end + 1));
 }
 
-static void mark_stretch(struct collapse_state *f, const struct collapse_visit *first, const struct collapse_visit *last)
+static void mark_stretch(struct collapse_state *f, const struct collapse_visit *first,
+                         const struct collapse_visit *last)
 {
     uint32_t count =
         (uint32_t)((last->ordinal_thread - first->ordinal_thread) / first->events_thread) + 1;
@@ -156,7 +163,8 @@ static void mark_stretch(struct collapse_state *f, const struct collapse_visit *
     collapse_set_mark(f, first->entered, count, last->leave);
 }
 
-static void collapse_scan_right(struct collapse_state *f, uint32_t line, uint64_t ordinal, uint64_t position)
+static void collapse_scan_right(struct collapse_state *f, uint32_t line, uint64_t ordinal,
+                                uint64_t position)
 {
     struct collapse_visit first, last, next;
     if (!visit_at(f, line, ordinal, &first) || first.first != position ||
@@ -169,7 +177,8 @@ static void collapse_scan_right(struct collapse_state *f, uint32_t line, uint64_
     mark_stretch(f, &first, &last);
 }
 
-static void collapse_scan_left(struct collapse_state *f, uint32_t line, uint64_t ordinal, uint64_t position)
+static void collapse_scan_left(struct collapse_state *f, uint32_t line, uint64_t ordinal,
+                               uint64_t position)
 {
     struct collapse_visit first = {0}, last, before;
     bool found = false;

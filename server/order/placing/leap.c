@@ -39,11 +39,11 @@ static void skip_remember_state(struct layout_job *job, struct layout_pass *swee
         return;
     sweep->before = array_reserve(NULL, &room, 1, sizeof *sweep->before);
     *sweep->before = (struct layout_pass){.at = sweep->at,
-                                    .known = sweep->known,
-                                    .seen_count = sweep->seen_count,
-                                    .line = copy_of(sweep->line, job->lines),
-                                    .hidden = copy_of(sweep->hidden, job->hidden_lines),
-                                    .row = copy_of(sweep->row, job->placing.rows)};
+                                          .known = sweep->known,
+                                          .seen_count = sweep->seen_count,
+                                          .line = copy_of(sweep->line, job->lines),
+                                          .hidden = copy_of(sweep->hidden, job->hidden_lines),
+                                          .row = copy_of(sweep->row, job->placing.rows)};
     sweep->leap_edge = edge;
 }
 
@@ -76,8 +76,8 @@ static void skip_note_attempt(struct layout_pass *sweep, bool leapt)
 }
 
 /* The next event, at or after `at`, of a line that has not left the window; count if there is none. */
-static uint64_t skip_next_on_line(struct layout_job *job, struct layout_pass *sweep, uint32_t line, int32_t edge,
-                        uint64_t next)
+static uint64_t skip_next_on_line(struct layout_job *job, struct layout_pass *sweep, uint32_t line,
+                                  int32_t edge, uint64_t next)
 {
     if (*layout_pass_newest(job, sweep, line) >= edge)
         return next;

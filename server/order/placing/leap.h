@@ -12,7 +12,7 @@
 
 bool skip_ranges_allowed(const struct layout_params *placing);
 void skip_ranges_right(struct layout_job *job, struct layout_pass *sweep,
-                uint64_t looked); /* since the last call */
+                       uint64_t looked); /* since the last call */
 /* For a window that reaches further than the one that leaps were made for: back to before the first. */
 void skip_ranges_undo(struct layout_job *job, struct layout_pass *sweep, int32_t edge);
 void skip_ranges_free(struct layout_pass *sweep);

@@ -43,7 +43,8 @@ bool layout_left_has_more(const struct layout_job *job, uint32_t line)
     return first < until;
 }
 
-static bool may_be_left(const struct layout_job *job, const struct layout_pass *sweep, uint32_t thread)
+static bool may_be_left(const struct layout_job *job, const struct layout_pass *sweep,
+                        uint32_t thread)
 {
     (void)
         job; /* where a thread began is not known: before its own line's first event it may have acted on others */
@@ -66,7 +67,8 @@ void layout_left_want(struct layout_job *job)
         if (layout_pass_row(job, line) && sweep->line[line - 1] <= layout_pass_left_edge(job) &&
             layout_left_has_more(job, line))
             closed_lines_open(sweep, line);
-    sweep->done = layout_pass_left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
+    sweep->done =
+        layout_pass_left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
 }
 
 uint64_t layout_left_depth(const struct layout_job *job)
@@ -102,7 +104,8 @@ static void push_to_causes(struct layout_job *job, uint64_t p, int32_t column)
         layout_left_push_event(job, p - block_edge(&edges, i), column);
 }
 
-static void place_left(struct layout_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
+static void place_left(struct layout_job *job, uint64_t p, uint32_t line, int32_t column,
+                       bool drawn)
 {
     struct layout_pass *sweep = &job->left;
     uint32_t row = layout_pass_row(job, line);
@@ -156,8 +159,8 @@ static void next_point(struct layout_job *job)
 }
 
 /* As to the right: two events that are one point, the second at p. */
-static __attribute__((noinline)) bool layout_left_skip_pair(struct layout_job *job, const struct event_summary *glance,
-                                                uint64_t p)
+static __attribute__((noinline)) bool
+layout_left_skip_pair(struct layout_job *job, const struct event_summary *glance, uint64_t p)
 {
     struct layout_pass *sweep = &job->left;
     uint32_t i = p % BLOCK_EVENTS, edge[2];
@@ -168,7 +171,8 @@ static __attribute__((noinline)) bool layout_left_skip_pair(struct layout_job *j
     const struct log_block *rows = log_block(job->order, p);
     if (block_get(rows, i, FIELD_POINT) != 1 || !event_summary_pair(rows, i - 1, edge))
         return false;
-    int32_t column = layout_pass_pushed(sweep, p - 1, layout_pass_pushed(sweep, p, *a > *b ? *a : *b));
+    int32_t column =
+        layout_pass_pushed(sweep, p - 1, layout_pass_pushed(sweep, p, *a > *b ? *a : *b));
     *a = *b = column;
     for (uint32_t k = 0; k < 2 && column; k++)
         if (edge[k])

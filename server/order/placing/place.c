@@ -38,15 +38,16 @@ static void bound_cut(struct layout_job *job)
     }
 }
 
-struct layout_job *layout_columns_begin(const struct order *order, const struct layout_params *placing)
+struct layout_job *layout_columns_begin(const struct order *order,
+                                        const struct layout_params *placing)
 {
     size_t room = 0;
     struct layout_job *job = array_reserve(NULL, &room, 1, sizeof *job);
     *job = (struct layout_job){.order = order,
-                              .placing = *placing,
-                              .cut = layout_cut(order, placing),
-                              .lines = order_line_count(order),
-                              .hidden_lines = order_hidden_lines(order)};
+                               .placing = *placing,
+                               .cut = layout_cut(order, placing),
+                               .lines = order_line_count(order),
+                               .hidden_lines = order_hidden_lines(order)};
     bound_cut(job);
     job->leaps = skip_ranges_allowed(placing) && !placing->many;
     if (placing->many)
@@ -92,7 +93,8 @@ void layout_columns_end(struct layout_job *job)
     free(job);
 }
 
-void layout_columns(const struct order *order, const struct layout_params *placing, struct layout_result *placement)
+void layout_columns(const struct order *order, const struct layout_params *placing,
+                    struct layout_result *placement)
 {
     struct layout_job *job = layout_columns_begin(order, placing);
     while (!layout_columns_step(job, UINT64_MAX >> 1))

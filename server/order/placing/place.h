@@ -65,7 +65,8 @@ struct layout_result {
 };
 
 /* What `placing` points to must last as long as the job.  Lines that are made later are in no row. */
-struct layout_job *layout_columns_begin(const struct order *order, const struct layout_params *placing);
+struct layout_job *layout_columns_begin(const struct order *order,
+                                        const struct layout_params *placing);
 /* Sweeps over about `budget` events; true when the window wanted can be taken. */
 bool layout_columns_step(struct layout_job *job, uint64_t budget);
 /* What is in the window; the caller frees it.  Before all is found: what is found so far, unresolved. */
@@ -75,11 +76,13 @@ void layout_columns_want(struct layout_job *job, int32_t from, uint32_t columns)
 size_t layout_columns_weight(const struct layout_job *job); /* events it remembers */
 void layout_columns_end(struct layout_job *job);
 /* All at once. */
-void layout_columns(const struct order *order, const struct layout_params *placing, struct layout_result *placement);
+void layout_columns(const struct order *order, const struct layout_params *placing,
+                    struct layout_result *placement);
 void layout_result_free(struct layout_result *placement);
 
 /* sweep.c: is the event drawn by itself: is it on a line in a row, and, if that is a cluster, tied to what is outside? */
-bool layout_draws_event(const struct order *order, const struct layout_params *placing, uint64_t position);
+bool layout_draws_event(const struct order *order, const struct layout_params *placing,
+                        uint64_t position);
 
 /* cut.c: the cut, as by line - 1 the first position that is right of it (hidden lines behind the
  * others).  Caller frees. */

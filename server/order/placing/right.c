@@ -24,7 +24,8 @@ static void begin_right(struct layout_job *job)
     sweep->at = sweep->base;
 }
 
-static bool may_be_right(const struct layout_job *job, const struct layout_pass *sweep, uint32_t thread)
+static bool may_be_right(const struct layout_job *job, const struct layout_pass *sweep,
+                         uint32_t thread)
 {
     return sweep->acted[thread - 1] < layout_pass_right_edge(job) &&
            line_get(job->order, thread)->acted > sweep->at;
@@ -72,9 +73,10 @@ static int32_t column_before(struct layout_job *job, const struct log_block *row
 static void see_right(struct layout_job *job, uint64_t p, int32_t column)
 {
     uint32_t thread = (uint32_t)log_get(job->order, p, FIELD_THREAD);
-    const struct order_line *own = thread && thread <= job->lines ? line_get(job->order, thread) : NULL;
+    const struct order_line *own =
+        thread && thread <= job->lines ? line_get(job->order, thread) : NULL;
     active_threads_see(job, &job->right, thread, column,
-               column >= layout_pass_right_edge(job) || (own && own->acted == p + 1));
+                       column >= layout_pass_right_edge(job) || (own && own->acted == p + 1));
 }
 
 static void place_right(struct layout_job *job, uint64_t p, uint32_t line, int32_t column,
@@ -123,7 +125,8 @@ static void point_right(struct layout_job *job, uint64_t begin, uint64_t end)
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
         if (line)
-            place_right(job, p, line, column, layout_pass_draws(job, p, layout_pass_row(job, line)));
+            place_right(job, p, line, column,
+                        layout_pass_draws(job, p, layout_pass_row(job, line)));
         else
             sweep->column[layout_pass_index(sweep, p)] = column;
     }
@@ -141,13 +144,15 @@ static inline int32_t column_behind(const struct layout_pass *sweep, uint64_t p,
 
 /* The same of two events that are one point, as of a lock: it has the greatest column that either follows.  False:
  * there is more to them. */
-static __attribute__((noinline)) bool layout_right_skip_pair(struct layout_job *job, const struct event_summary *glance,
-                                                uint64_t p, uint64_t before)
+static __attribute__((noinline)) bool layout_right_skip_pair(struct layout_job *job,
+                                                             const struct event_summary *glance,
+                                                             uint64_t p, uint64_t before)
 {
     struct layout_pass *sweep = &job->right;
     uint32_t i = p % BLOCK_EVENTS, edge[2];
     int32_t *a = layout_pass_undrawn(job, sweep, glance->line[i]);
-    int32_t *b = a && i + 1 < glance->known ? layout_pass_undrawn(job, sweep, glance->line[i + 1]) : NULL;
+    int32_t *b =
+        a && i + 1 < glance->known ? layout_pass_undrawn(job, sweep, glance->line[i + 1]) : NULL;
     if (!b)
         return false;
     const struct log_block *rows = log_block(job->order, p);
@@ -171,11 +176,12 @@ struct layout_passing {
     uint64_t base, before;
 };
 
-static inline struct layout_passing layout_right_skipping_of(const struct layout_job *job, uint64_t before)
+static inline struct layout_passing layout_right_skipping_of(const struct layout_job *job,
+                                                             uint64_t before)
 {
     const struct layout_pass *s = &job->right;
     return (struct layout_passing){job->placing.row_of, s->line,           s->hidden, s->column,
-                            job->lines,          job->hidden_lines, s->base,   before};
+                                   job->lines,          job->hidden_lines, s->base,   before};
 }
 
 /* As layout_pass_undrawn. */
@@ -216,7 +222,8 @@ static void layout_right_skip(struct layout_job *job, uint64_t most)
         int32_t *newest = newest_undrawn(&s, glance->line[p - block]),
                 column = newest ? *newest : 0;
         if (__builtin_expect(edge == EVENT_SUMMARY_CHECK || !newest, 0)) {
-            if (edge != EVENT_SUMMARY_CHECK || p + 1 >= end || !layout_right_skip_pair(job, glance, p, before))
+            if (edge != EVENT_SUMMARY_CHECK || p + 1 >= end ||
+                !layout_right_skip_pair(job, glance, p, before))
                 break;
             p++;
             continue;

@@ -33,7 +33,8 @@ static void closed_lines_push_point(struct closed_lines_chase *c, uint64_t posit
         c->points[c->count++] = position;
 }
 
-static bool closed_lines_chase(struct closed_lines_chase *c, uint64_t from, void (*look)(struct closed_lines_chase *c, uint64_t position))
+static bool closed_lines_chase(struct closed_lines_chase *c, uint64_t from,
+                               void (*look)(struct closed_lines_chase *c, uint64_t position))
 {
     c->count = 0;
     c->found = false;
@@ -80,8 +81,8 @@ static void closed_lines_scan_left(struct closed_lines_chase *c, uint64_t positi
             return; /* the sweep passes such a point over */
     }
     for (uint64_t p = begin; p <= end && !c->found; p++)
-        c->found =
-            layout_pass_pushed(&job->left, p, *layout_pass_newest(job, &job->left, line_at(c, p))) > edge;
+        c->found = layout_pass_pushed(&job->left, p,
+                                      *layout_pass_newest(job, &job->left, line_at(c, p))) > edge;
     for (uint64_t p = begin; p <= end && !c->found; p++)
         closed_lines_continue_left(c, p);
 }
@@ -124,7 +125,8 @@ static void closed_lines_scan_right(struct closed_lines_chase *c, uint64_t posit
              end = order_point_end(job->order, position);
     for (uint64_t p = begin; p <= end && !c->found; p++) {
         uint32_t line = line_at(c, p);
-        c->found = line && *layout_pass_newest(job, &job->right, line) >= layout_pass_right_edge(job);
+        c->found =
+            line && *layout_pass_newest(job, &job->right, line) >= layout_pass_right_edge(job);
     }
     for (uint64_t p = begin; p <= end && !c->found; p++)
         closed_lines_continue_right(c, p);
@@ -149,11 +151,15 @@ static bool is_due(struct closed_lines *s, uint64_t looked, bool all)
     return true;
 }
 
-static void closed_lines_drop_line(struct closed_lines *s, size_t i) { s->lines[i] = s->lines[--s->count]; }
+static void closed_lines_drop_line(struct closed_lines *s, size_t i)
+{
+    s->lines[i] = s->lines[--s->count];
+}
 
 /* Takes the lines in turn, from where the last try ended; those that are shut meanwhile leave the list. */
-static void closed_lines_try_close(struct layout_pass *sweep, struct closed_lines_chase *c, bool all,
-                bool (*is_beyond)(struct closed_lines_chase *c, uint32_t line))
+static void closed_lines_try_close(struct layout_pass *sweep, struct closed_lines_chase *c,
+                                   bool all,
+                                   bool (*is_beyond)(struct closed_lines_chase *c, uint32_t line))
 {
     struct closed_lines *s = &sweep->shut;
     size_t failed = 0, before = sweep->open;

@@ -74,15 +74,17 @@ bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t
            collapse_of(&job->folds, position) != 1;
 }
 
-bool layout_draws_event(const struct order *order, const struct layout_params *placing, uint64_t position)
+bool layout_draws_event(const struct order *order, const struct layout_params *placing,
+                        uint64_t position)
 {
-    const struct layout_job job = {.order = order, .placing = *placing, .lines = order_line_count(order)};
+    const struct layout_job job = {
+        .order = order, .placing = *placing, .lines = order_line_count(order)};
     uint32_t row = layout_pass_row(&job, block_line_of(log_get(order, position, FIELD_LINE)));
     return row && (!placing->cluster[row - 1] || is_tied(&job, position, row));
 }
 
-bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep, uint64_t begin,
-                      uint64_t end, int32_t *column)
+bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
+                            uint64_t begin, uint64_t end, int32_t *column)
 {
     bool room = false;
     for (uint64_t p = begin; p <= end; p++) {
@@ -98,9 +100,11 @@ bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pa
 
 /* ---- what was found ---- */
 
-void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn)
+void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column,
+                     bool drawn)
 {
-    sweep->seen = array_reserve(sweep->seen, &sweep->seen_room, sweep->seen_count + 1, sizeof *sweep->seen);
+    sweep->seen =
+        array_reserve(sweep->seen, &sweep->seen_room, sweep->seen_count + 1, sizeof *sweep->seen);
     sweep->seen[sweep->seen_count++] = (struct layout_seen){position, column, line, drawn};
 }
 
@@ -146,7 +150,8 @@ void layout_pass_reserve(struct layout_pass *sweep, size_t index)
 }
 
 /* How many positions before this one were passed over, to the right; *inside: was it one of them? */
-static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint64_t position, bool *inside)
+static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint64_t position,
+                                          bool *inside)
 {
     size_t low = 0, high = sweep->leap_count;
     while (low < high) {
@@ -163,7 +168,8 @@ static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint6
 size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position)
 {
     bool inside;
-    return position - sweep->base - (sweep->leap_count ? layout_pass_count_skipped(sweep, position, &inside) : 0);
+    return position - sweep->base -
+           (sweep->leap_count ? layout_pass_count_skipped(sweep, position, &inside) : 0);
 }
 
 int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position)

@@ -74,11 +74,12 @@ static inline uint64_t layout_pass_cut(const struct layout_job *job, uint32_t li
 int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line);
 bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row);
 /* Is any event of a point drawn, so that it needs room?  *column grows to what is taken in a cluster's row. */
-bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep, uint64_t begin,
-                      uint64_t end, int32_t *column);
+bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
+                            uint64_t begin, uint64_t end, int32_t *column);
 void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep,
-                 int32_t value); /* no column yet: this value */
-void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn);
+                       int32_t value); /* no column yet: this value */
+void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column,
+                     bool drawn);
 void layout_pass_reserve(struct layout_pass *sweep, size_t index);
 uint64_t layout_pass_lines_counted(const struct layout_job *job);
 uint64_t layout_pass_budget(const struct layout_job *job);
@@ -87,8 +88,8 @@ int32_t layout_pass_right_edge(const struct layout_job *job);
 int32_t layout_pass_left_edge(const struct layout_job *job);
 
 /* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing is known of it. */
-static inline int32_t *layout_pass_undrawn(const struct layout_job *job, const struct layout_pass *sweep,
-                                     uint64_t code)
+static inline int32_t *layout_pass_undrawn(const struct layout_job *job,
+                                           const struct layout_pass *sweep, uint64_t code)
 {
     uint64_t i = (code >> 1) - 1;
     if (code & 1)
@@ -107,7 +108,8 @@ static inline int32_t layout_pass_pushed_far(const struct layout_pass *sweep, ui
 }
 
 /* What was pushed to an event by what follows it, if it is more than `column`. */
-static inline int32_t layout_pass_pushed(const struct layout_pass *sweep, uint64_t position, int32_t column)
+static inline int32_t layout_pass_pushed(const struct layout_pass *sweep, uint64_t position,
+                                         int32_t column)
 {
     uint64_t index = sweep->base - 1 - position;
     if (index < sweep->known && sweep->column[index] > column)

@@ -15,12 +15,14 @@ static bool is_deep(const struct layout_job *job, uint64_t position)
     return job->left.base - order_point_end(job->order, position) - 1 > layout_left_depth(job);
 }
 
-static void collect_window_add_event(struct layout_job *job, struct layout_result *p, const struct layout_seen *seen)
+static void collect_window_add_event(struct layout_job *job, struct layout_result *p,
+                                     const struct layout_seen *seen)
 {
     p->events = array_reserve(p->events, &p->room, p->count + 1, sizeof *p->events);
     uint32_t fold = collapse_of(&job->folds, seen->position);
-    p->events[p->count++] = (struct layout_event){seen->position, seen->column, fold,
-                                            fold > 1 ? collapse_end(&job->folds, seen->position) : 0};
+    p->events[p->count++] =
+        (struct layout_event){seen->position, seen->column, fold,
+                              fold > 1 ? collapse_end(&job->folds, seen->position) : 0};
     p->first = seen->column < p->first ? seen->column : p->first;
     p->last = seen->column > p->last ? seen->column : p->last;
 }
@@ -74,7 +76,8 @@ static void find_edges(struct layout_job *job, struct layout_result *p)
 
 static int by_position(const void *a, const void *b)
 {
-    uint64_t pa = ((const struct layout_event *)a)->position, pb = ((const struct layout_event *)b)->position;
+    uint64_t pa = ((const struct layout_event *)a)->position,
+             pb = ((const struct layout_event *)b)->position;
     return pa < pb ? -1 : pa > pb;
 }
 

@@ -29,7 +29,10 @@ static void forward_search_reach_event(struct event_search *search, uint64_t pos
     binary_heap_push(&search->scratch->to_reach, position, number);
 }
 
-static void reach_receive(void *search, uint64_t receive) { forward_search_reach_event(search, receive); }
+static void reach_receive(void *search, uint64_t receive)
+{
+    forward_search_reach_event(search, receive);
+}
 
 static void forward_search_expand(struct event_search *search, uint64_t position)
 {
@@ -45,7 +48,8 @@ static void forward_search_expand(struct event_search *search, uint64_t position
 }
 
 /* The next event of a line, or NO_POSITION. */
-static uint64_t forward_search_step(const struct event_search *search, uint32_t number, struct search_bound *bound)
+static uint64_t forward_search_step(const struct event_search *search, uint32_t number,
+                                    struct search_bound *bound)
 {
     if (bound->ordinal == NO_POSITION)
         bound->ordinal = order_line_from(search->order, number, bound->cursor);

@@ -122,18 +122,19 @@ static void causal_chain_visit_point(struct causal_chain *f, uint64_t first, uin
         map_remove(&f->open, p, 0); /* where it is the best, the line has it */
 }
 
-static void causal_chain_append_event(struct event_id **chain, size_t *count, size_t *room, const struct order *order,
-                uint64_t position)
+static void causal_chain_append_event(struct event_id **chain, size_t *count, size_t *room,
+                                      const struct order *order, uint64_t position)
 {
     struct event_id ref = {block_line_of(log_get(order, position, FIELD_LINE)),
-                      log_get(order, position, FIELD_NUMBER)};
+                           log_get(order, position, FIELD_NUMBER)};
     if (*count && event_id_equal((*chain)[*count - 1], ref))
         return;
     *chain = array_reserve(*chain, room, *count + 1, sizeof **chain);
     (*chain)[(*count)++] = ref;
 }
 
-struct causal_chain *causal_chain_new(const struct order *order, struct event_id a, struct event_id b)
+struct causal_chain *causal_chain_new(const struct order *order, struct event_id a,
+                                      struct event_id b)
 {
     size_t lines = order_line_count(order), hidden = order_hidden_lines(order);
     struct causal_chain *f = xmalloc(sizeof *f);
@@ -194,7 +195,8 @@ void causal_chain_free(struct causal_chain *f)
     free(f);
 }
 
-size_t order_causal_chain(const struct order *order, struct event_id a, struct event_id b, struct event_id **chain)
+size_t order_causal_chain(const struct order *order, struct event_id a, struct event_id b,
+                          struct event_id **chain)
 {
     *chain = NULL;
     if (order_compare(order, a, b) != ORDER_BEFORE)

@@ -44,8 +44,9 @@ static bool comparison_alternate_searches(struct comparison *c)
         return done || search->found;
     }
     return forward_search_run(search, TURN_EVENTS) ||
-           (backward_search_walk(search, 2 * TURN_EVENTS) && nothing_is_missing(order)) || search->found ||
-           (turn > TURNS_BEFORE_SCAN && backward_search_scan(search, SCAN_TURN)) || search->found;
+           (backward_search_walk(search, 2 * TURN_EVENTS) && nothing_is_missing(order)) ||
+           search->found || (turn > TURNS_BEFORE_SCAN && backward_search_scan(search, SCAN_TURN)) ||
+           search->found;
 }
 
 static enum causal_relation answer_of(struct comparison *c)
@@ -58,7 +59,8 @@ static enum causal_relation answer_of(struct comparison *c)
 }
 
 /* Why an event has no place in the order; 0 if it has one. */
-static uint32_t comparison_unknown_reason(const struct order *order, struct event_id at, uint64_t position)
+static uint32_t comparison_unknown_reason(const struct order *order, struct event_id at,
+                                          uint64_t position)
 {
     const struct order_line *line = line_get(order, at.line);
     if (position != NO_POSITION && log_get(order, position, FIELD_LINE) == 0)
@@ -73,12 +75,14 @@ static uint32_t comparison_unknown_reason(const struct order *order, struct even
 }
 
 /* Answers that need no search. */
-static bool is_plain(const struct order *order, struct event_id a, struct event_id b, enum causal_relation *answer,
-                     uint32_t *reasons)
+static bool is_plain(const struct order *order, struct event_id a, struct event_id b,
+                     enum causal_relation *answer, uint32_t *reasons)
 {
     uint64_t pa = order_position(order, a), pb = order_position(order, b);
     *answer = ORDER_UNKNOWN;
-    *reasons = event_id_equal(a, b) ? 0 : comparison_unknown_reason(order, a, pa) | comparison_unknown_reason(order, b, pb);
+    *reasons = event_id_equal(a, b) ? 0
+                                    : comparison_unknown_reason(order, a, pa) |
+                                          comparison_unknown_reason(order, b, pb);
     if (pa == NO_POSITION || pb == NO_POSITION || pa == pb) {
         *answer = event_id_equal(a, b) ? ORDER_SAME : ORDER_UNKNOWN;
         return true;
@@ -105,9 +109,9 @@ static void comparison_start(struct comparison *c, struct event_id a, struct eve
     c->to = c->swapped ? pa : pb;
     uint64_t goal = c->from - log_get(c->order, c->from, FIELD_POINT);
     c->search = (struct event_search){.least = goal,
-                                .goal = goal,
-                                .scratch = c->search.scratch,
-                                .end = order_point_end(c->order, c->from)};
+                                      .goal = goal,
+                                      .scratch = c->search.scratch,
+                                      .end = order_point_end(c->order, c->from)};
     backward_search_begin(&c->search, c->order, c->to);
 }
 
@@ -116,7 +120,8 @@ static bool comparison_advance(struct comparison *c, uint64_t budget)
     for (uint64_t spent = 0; !c->done && spent <= budget;) {
         spent += c->searched || c->turn > TURNS_BEFORE_SCAN ? SCAN_TURN : TURN_EVENTS;
         c->searched = c->searched || comparison_alternate_searches(c);
-        if (c->searched && (c->search.found || order_uncertainty_step(c->order, c->to + 1, SCAN_TURN))) {
+        if (c->searched &&
+            (c->search.found || order_uncertainty_step(c->order, c->to + 1, SCAN_TURN))) {
             c->done = true;
             c->answer = answer_of(c);
         }
@@ -137,7 +142,10 @@ void comparison_begin(struct comparison *c, struct event_id a, struct event_id b
     comparison_start(c, a, b);
 }
 
-bool comparison_step(struct comparison *c, uint64_t budget) { return comparison_advance(c, budget); }
+bool comparison_step(struct comparison *c, uint64_t budget)
+{
+    return comparison_advance(c, budget);
+}
 
 enum causal_relation comparison_answer(const struct comparison *c) { return c->answer; }
 

@@ -105,7 +105,8 @@ static uint32_t set_of(struct uncertainty *d, uint32_t count)
             return (uint32_t)(known - 1);
     }
     d->bytes += count * sizeof *d->scratch + sizeof *d->sets + sizeof(struct map_entry);
-    d->numbers = array_reserve(d->numbers, &d->number_room, d->number_count + count + 1, sizeof *d->numbers);
+    d->numbers =
+        array_reserve(d->numbers, &d->number_room, d->number_count + count + 1, sizeof *d->numbers);
     memcpy(d->numbers + d->number_count, d->scratch, count * sizeof *d->scratch);
     d->sets = array_reserve(d->sets, &d->set_room, d->set_count + 1, sizeof *d->sets);
     d->sets[d->set_count] = (struct uncertainty_set){d->number_count, count};
@@ -196,11 +197,13 @@ static void set_from(struct uncertainty *d, uint32_t line, uint64_t position, ui
 /* Stands for those that are forgotten, if there are any. */
 static uint32_t uncertainty_discarded_reason(const struct order *order)
 {
-    return order->forgotten_doubts ? (uint32_t)__builtin_ctz(order->forgotten_doubts) : UNTRACED_NONE;
+    return order->forgotten_doubts ? (uint32_t)__builtin_ctz(order->forgotten_doubts)
+                                   : UNTRACED_NONE;
 }
 
 /* What an event's own row says.  Those written before there were reasons tell of lost numbers alone. */
-static uint32_t uncertainty_own_reason(const struct order *order, uint64_t position, const struct order_line *line)
+static uint32_t uncertainty_own_reason(const struct order *order, uint64_t position,
+                                       const struct order_line *line)
 {
     const struct log_block *rows = log_block(order, position);
     uint32_t i = position % BLOCK_EVENTS;
@@ -209,11 +212,13 @@ static uint32_t uncertainty_own_reason(const struct order *order, uint64_t posit
         return (uint32_t)(flags >> FIELD_UNCERTAINTY_SHIFT);
     if (flags & FIELD_PARTNER_LOST || (flags & FIELD_AFTER_GAP && !line->shared))
         return UNTRACED_LOST;
-    return !line->shared && back > position - order->first ? uncertainty_discarded_reason(order) : UNTRACED_NONE;
+    return !line->shared && back > position - order->first ? uncertainty_discarded_reason(order)
+                                                           : UNTRACED_NONE;
 }
 
 /* What an event follows, its point apart; *doubt: it follows something with doubts that is forgotten. */
-static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position, uint32_t number, uint32_t *doubt)
+static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position, uint32_t number,
+                                          uint32_t *doubt)
 {
     struct uncertainty *d = order->doubtful;
     const struct order_line *line = line_get(order, number);
@@ -224,7 +229,8 @@ static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position
         if (from < order->first)
             *doubt = *doubt ? *doubt : uncertainty_discarded_reason(order);
         else
-            set = uncertainty_join_sets(d, set, set_at(d, block_line_of(log_get(order, from, FIELD_LINE)), from));
+            set = uncertainty_join_sets(
+                d, set, set_at(d, block_line_of(log_get(order, from, FIELD_LINE)), from));
         if (edges.more) /* the block may have left the cache */
             edges = block_edges(log_block(order, position), position % BLOCK_EVENTS);
     }
@@ -232,7 +238,8 @@ static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position
 }
 
 /* Adds a doubtful event, on a line, to the chain of that line if it goes on there, or to a new one. */
-static uint32_t uncertainty_add_reason(struct uncertainty *d, uint32_t set, uint32_t line, uint32_t reason)
+static uint32_t uncertainty_add_reason(struct uncertainty *d, uint32_t set, uint32_t line,
+                                       uint32_t reason)
 {
     struct uncertainty_history *h = history_of(d, line);
     uint32_t chain = h->chain - 1;
@@ -288,8 +295,10 @@ static struct uncertainty *uncertainty_begin(struct order *order)
         d->scratch = array_reserve(NULL, &d->scratch_room, 1, sizeof *d->scratch);
         set_of(d, 0);
     }
-    d->lines = array_reserve_zeroed(d->lines, &d->line_room, order->line_count + 1, sizeof *d->lines);
-    d->hidden = array_reserve_zeroed(d->hidden, &d->hidden_room, order->hidden_count + 1, sizeof *d->hidden);
+    d->lines =
+        array_reserve_zeroed(d->lines, &d->line_room, order->line_count + 1, sizeof *d->lines);
+    d->hidden = array_reserve_zeroed(d->hidden, &d->hidden_room, order->hidden_count + 1,
+                                     sizeof *d->hidden);
     return d;
 }
 
@@ -331,7 +340,8 @@ uint32_t order_uncertainty_between(const struct order *order, uint64_t a, uint64
     uint32_t x = set_of_event(order, a), y = set_of_event(order, b), reasons = 0;
     uint32_t count = d->sets[x].count > d->sets[y].count ? d->sets[x].count : d->sets[y].count;
     for (uint32_t chain = 0; x != y && chain < count && reasons != order->doubt_reasons; chain++) {
-        uint32_t m = number_sampler_parse(d, x, chain), n = number_sampler_parse(d, y, chain), to = m > n ? m : n;
+        uint32_t m = number_sampler_parse(d, x, chain), n = number_sampler_parse(d, y, chain),
+                 to = m > n ? m : n;
         for (uint32_t i = m > n ? n : m; i < to && reasons != order->doubt_reasons; i++)
             reasons |= UNTRACED_BIT(d->chains[chain].reasons[i]);
     }
@@ -370,8 +380,8 @@ uint64_t order_uncertainty_kind(const struct order *order, uint32_t set, uint32_
     return kind;
 }
 
-uint64_t order_uncertainty_alike(const struct order *order, uint32_t line, uint64_t from, uint64_t end,
-                            uint64_t position)
+uint64_t order_uncertainty_alike(const struct order *order, uint32_t line, uint64_t from,
+                                 uint64_t end, uint64_t position)
 {
     const struct uncertainty *d = order->doubtful;
     if (from >= end || !d)

@@ -61,9 +61,9 @@ struct cone *cone_new(const struct order *order, uint64_t position, bool future,
         count_lines(reach, UINT32_MAX);
     if (!future) {
         reach->search = (struct event_search){.least = limit > order->first ? limit : order->first,
-                                        .goal = NO_POSITION,
-                                        .end = 0,
-                                        .scratch = &reach->scratch};
+                                              .goal = NO_POSITION,
+                                              .end = 0,
+                                              .scratch = &reach->scratch};
         backward_search_begin(&reach->search, order, position);
         return reach;
     }
@@ -207,7 +207,7 @@ bool cone_contains(const struct cone *reach, uint64_t position)
     if (line->shared) { /* no succession to go by */
         struct event_id a = {number, log_get(reach->order, position, FIELD_NUMBER)};
         struct event_id b = {block_line_of(log_get(reach->order, reach->from, FIELD_LINE)),
-                        log_get(reach->order, reach->from, FIELD_NUMBER)};
+                             log_get(reach->order, reach->from, FIELD_NUMBER)};
         return order_compare(reach->order, a, b) == (reach->future ? ORDER_AFTER : ORDER_BEFORE);
     }
     uint64_t bound = cone_contains_on_line(reach, number);

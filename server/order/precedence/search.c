@@ -33,9 +33,9 @@ uint64_t search_bounds_end(const struct search_bound_table *bounds, uint32_t lin
 void search_bounds_begin(struct search_bound_table *bounds, const struct order *order)
 {
     bounds->lines = array_reserve_zeroed(bounds->lines, &bounds->line_room, order->line_count + 1,
-                                sizeof *bounds->lines);
-    bounds->hidden = array_reserve_zeroed(bounds->hidden, &bounds->hidden_room, order->hidden_count + 1,
-                                 sizeof *bounds->hidden);
+                                         sizeof *bounds->lines);
+    bounds->hidden = array_reserve_zeroed(bounds->hidden, &bounds->hidden_room,
+                                          order->hidden_count + 1, sizeof *bounds->hidden);
     if (++bounds->now == 0) { /* stamps of 2^32 searches ago must not count */
         memset(bounds->lines, 0, bounds->line_room * sizeof *bounds->lines);
         memset(bounds->hidden, 0, bounds->hidden_room * sizeof *bounds->hidden);
@@ -159,7 +159,8 @@ bool backward_search_walk(struct event_search *search, uint64_t steps)
     while (steps-- && scratch->to_walk.count && !search->found) {
         struct binary_heap_item step = binary_heap_pop(&scratch->to_walk);
         uint64_t position = UINT64_MAX - step.key;
-        struct search_bound *bound = step.value ? search_bounds_at(&scratch->walked, step.value) : NULL;
+        struct search_bound *bound =
+            step.value ? search_bounds_at(&scratch->walked, step.value) : NULL;
         if (bound && bound->cursor != position)
             continue; /* it was reached further on since */
         walk_back(search, position);
@@ -201,8 +202,8 @@ static void ends_begin(struct search_end_table *ends, const struct order *order)
 {
     ends->visible = order->line_count;
     ends->hidden = order->hidden_count;
-    ends->lines =
-        array_reserve(ends->lines, &ends->room, ends->visible + ends->hidden + 1, sizeof *ends->lines);
+    ends->lines = array_reserve(ends->lines, &ends->room, ends->visible + ends->hidden + 1,
+                                sizeof *ends->lines);
     memset(ends->lines, 0, (ends->visible + ends->hidden) * sizeof *ends->lines);
     for (size_t i = 0; order->has_shared && i < ends->visible; i++)
         ends->lines[i] = order_line_peek(order, i)->shared ? SHARED_LINE : 0;
@@ -230,7 +231,8 @@ static void scan_to(struct event_search *search, uint64_t position)
         search->found |= search->goals[i].line == number && *end >= search->goals[i].end;
 }
 
-static inline bool is_past(struct search_end_table *ends, const struct log_block *rows, uint64_t position)
+static inline bool is_past(struct search_end_table *ends, const struct log_block *rows,
+                           uint64_t position)
 {
     uint32_t i = position % BLOCK_EVENTS;
     uint64_t code = block_get(rows, i, FIELD_LINE);
