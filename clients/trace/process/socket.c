@@ -111,6 +111,13 @@ static uint64_t end_read(const struct tcp_info *info)
 
 #define TRIES 32u /* something came between two calls */
 
+/* The first numbers less the second ones, which were read at another time; false: those were more. */
+static bool socket_subtract(uint64_t from, uint64_t less, uint64_t *bytes)
+{
+    *bytes = from - less;
+    return from >= less;
+}
+
 /* (What was sent, without what was sent again, would be the same in one call; but what a full device, or one that is cut
  * off, has dropped counts there each time.) */
 bool socket_written(int fd, bool syn, uint64_t least, uint64_t *bytes)
@@ -122,8 +129,9 @@ bool socket_written(int fd, bool syn, uint64_t least, uint64_t *bytes)
         if (ioctl(fd, SIOCOUTQ, &waits) != 0 || !socket_read_tcp_info(fd, &info) ||
             info.tcpi_state == STATE_CLOSE)
             return false;
-        *bytes = info.tcpi_bytes_acked + (uint64_t)waits - syn - end_written(&info);
-        if (*bytes == least || info.tcpi_bytes_acked == before)
+        bool whole = socket_subtract(info.tcpi_bytes_acked + (uint64_t)waits,
+                                     syn + end_written(&info), bytes);
+        if (whole && (*bytes == least || info.tcpi_bytes_acked == before))
             return true;
         before = info.tcpi_bytes_acked;
     }
@@ -150,10 +158,11 @@ bool socket_read(int fd, uint64_t least, uint64_t *bytes)
         int there = 0;
         if (ioctl(fd, FIONREAD, &there) != 0 || !socket_read_tcp_info(fd, &info))
             return false;
-        *bytes = info.tcpi_bytes_received - (uint64_t)there - end_read(&info);
+        bool whole =
+            socket_subtract(info.tcpi_bytes_received, (uint64_t)there + end_read(&info), bytes);
         if (info.tcpi_state == STATE_CLOSE && *bytes == least + 1)
             *bytes = least; /* the end came before, or was cut off */
-        if (*bytes == least || info.tcpi_bytes_received == before)
+        if (whole && (*bytes == least || info.tcpi_bytes_received == before))
             return true;
         before = info.tcpi_bytes_received;
     }
