@@ -15,7 +15,8 @@ try() {
     poet record $how -- "$@" >got 2>got.err </dev/null
     is "$what: exit status" $? $status
     check "$what: output" cmp got want
-    is "$what: messages" "$(cat got.err)" "$(cat want.err)"
+    # (which Python is called python3 decides whether Poet has a word about it)
+    is "$what: messages" "$(grep -v '^poet: this is Python: ' got.err)" "$(cat want.err)"
     check "$what: the trace is sound" sound latest
     is "$what: threads were seen" "$([ "$(poet dump latest --json | grep -c '"kind":"task"')" -gt 1 ] && echo yes)" yes
 }
