@@ -25,7 +25,7 @@ struct target_metric {
     bool per_line;
     bool own; /* the program counts it itself: it is only named, for formulas */
     char *formula; /* or NULL */
-    uint8_t good; /* an enum meter_good */
+    uint8_t good; /* an enum metric_better */
     int part; /* of the description, that spoke of it last */
 };
 

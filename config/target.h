@@ -111,7 +111,7 @@ struct target_event {
         expects; /* types by which a thread becomes one of those that all have to come */
     struct target_names
         causes; /* types that end such waiting as far as its time goes; none: woken_by */
-    uint8_t waits_as; /* an enum target_waits */
+    uint8_t waits_as; /* an enum target_wait_class */
     uint8_t category; /* an enum target_category; of none, that of the kind */
     bool has_presence, own;
     enum occupancy presence;

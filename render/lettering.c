@@ -17,7 +17,7 @@ struct text_cache_layout {
     char *text;
 };
 
-static GHashTable *kept; /* a set of struct laid */
+static GHashTable *kept; /* a set of struct text_cache_layout */
 static PangoContext *context_of_all;
 static bool as_code;
 

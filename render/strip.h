@@ -19,7 +19,7 @@ struct state_band_style {
 #define STRIP_RULER_PT 18.0
 #define STRIP_KEY_PT 20.0
 
-const char *state_band_name(unsigned state); /* an enum strip_state: "waits" */
+const char *state_band_name(unsigned state); /* an enum band_state: "waits" */
 /* What the pixels of a row fill; y_pt: its top. */
 cairo_rectangle_t state_band_row_box(double y_pt, const struct state_band_style *look);
 /* One row with its name; y_pt: its top. */

@@ -32,7 +32,7 @@ void execution_feed_part(const struct execution *x, struct order *order, unsigne
 void execution_hide(struct execution *x, unsigned seed);
 /* Is there a doubtful event before (or at) one of the two and not the other? */
 bool execution_doubts_differ(const struct execution *x, uint32_t a, uint32_t b);
-/* The reasons of all those: bits of enum unseen. */
+/* The reasons of all those: bits of enum untraced_reason. */
 uint32_t execution_doubts_between(const struct execution *x, uint32_t a, uint32_t b);
 /* Loses some events; x->before stays what was. */
 void execution_lose(struct execution *x, unsigned seed);

@@ -35,7 +35,7 @@ struct uncertainty_info {
 struct causal_edges_info {
     bool whole; /* false: there would be too much to tell, and nothing is told */
     uint32_t hiding,
-        mechanisms; /* bits of enum unseen, for the whole run; hiding: not 0, all that is
+        mechanisms; /* bits of enum untraced_reason, for the whole run; hiding: not 0, all that is
                                   * not ordered is not known */
     struct causal_edge_info *events;
     uint32_t event_count;

@@ -33,7 +33,7 @@ struct table_place {
 };
 
 struct table_cell {
-    uint8_t is; /* an enum cell_is */
+    uint8_t is; /* an enum cell_type */
     uint8_t step; /* an enum table_cell_step_name */
     union {
         int64_t number;

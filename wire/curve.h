@@ -17,7 +17,7 @@ enum series_group {
 struct series_request {
     int64_t from, to; /* ns; to <= from: the whole run */
     uint32_t pixels; /* at least 1 */
-    uint8_t groups; /* of enum curve_group, at least one */
+    uint8_t groups; /* of enum series_group, at least one */
     bool threads; /* those of threads, too; else of whole processes alone */
     char *meter; /* its name; "": all */
     uint32_t *lines, line_count; /* of these threads alone; none: all */
@@ -30,7 +30,7 @@ enum series_known {
 };
 
 struct series_pixel {
-    uint8_t known; /* an enum curve_known; of NOTHING the rest is 0 */
+    uint8_t known; /* an enum series_known; of NOTHING the rest is 0 */
     int64_t least, mean, most; /* `scale` is one; of what grows: per second */
 };
 

@@ -61,7 +61,7 @@ enum call_record_type {
 };
 
 struct call_record {
-    uint8_t is; /* an enum entry_is */
+    uint8_t is; /* an enum call_record_type */
     uint32_t context; /* of a call that begins, not 0 */
     uint64_t time_ns; /* by the program's monotonic clock; none is earlier than the one before */
     uint64_t lost;

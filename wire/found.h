@@ -67,15 +67,15 @@ enum wake_effect { WAKE_NO_THREAD, WAKE_SOME_THREAD, WAKE_UNKNOWN };
 struct diagnosis_info {
     uint32_t about; /* line */
     enum wait_outcome fate; /* the worst of those who wait */
-    uint32_t doubts; /* bits of enum verdict_doubt */
+    uint32_t doubts; /* bits of enum diagnosis_uncertainty */
     struct event_id wait,
         waker; /* one of them; the last event that might have woken it, line 0: there was none */
     uint32_t waker_type; /* code; 0 none */
     uint8_t stands; /* RELATION_CODE: how the waker stands to the wait; 0 there is none */
-    uint8_t went_on; /* enum went: did somebody go on after it? */
+    uint8_t went_on; /* enum wake_effect: did somebody go on after it? */
     struct waker_info { /* who ever did that, the last first */
         uint32_t thread;
-        uint8_t state; /* enum able */
+        uint8_t state; /* enum waker_state */
         struct event_id last;
     } *able;
     uint32_t able_count;

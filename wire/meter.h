@@ -44,7 +44,7 @@ static_assert(METRIC_BUCKETS * 8 + offsetof(struct profile_region_cell, rest) ==
 /* Of one meter and thread, since the thread began. */
 struct metric_sums {
     uint32_t code;
-    uint8_t kind; /* an enum meter_kind: COUNT, GAUGE, DISTRIBUTION */
+    uint8_t kind; /* an enum metric_kind: COUNT, GAUGE, DISTRIBUTION */
     uint64_t count;
     int64_t sum, least, most, last;
     uint64_t buckets[METRIC_BUCKETS]; /* of a DISTRIBUTION */

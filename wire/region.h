@@ -73,7 +73,7 @@ struct profile_region_head {
     _Atomic uint64_t looked_ticks, looked_cpu_ns, off_ticks;
     _Atomic uint32_t cells; /* all cells that it has counted in are below this one; 0: in none */
     uint8_t kinds
-        [REGION_CELLS]; /* of each cell that begins a meter an enum meter_kind, once it counts; else 0 */
+        [REGION_CELLS]; /* of each cell that begins a meter an enum metric_kind, once it counts; else 0 */
     _Atomic uint32_t blind; /* 1: its processor clock, though wanted, is not read any more */
     uint64_t began; /* ticks, since when it counts: no time in it is longer; 0: not known */
     /* Ticks, when the thread ended its process, or made it another program: calls that are open
@@ -110,7 +110,7 @@ struct profile_region_context {
     uint32_t child, sibling; /* of the thread's own search */
     uint32_t lands; /* itself, or the outer context of the same function */
     uint64_t function;
-    uint32_t scope; /* an enum region_scope */
+    uint32_t scope; /* an enum profile_scope */
     uint32_t open; /* how many timed frames are in it, or in any whose first one it is */
     _Atomic uint64_t calls;
     _Atomic uint64_t concurrent; /* of these: began while other threads ran, too */

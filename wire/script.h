@@ -65,7 +65,7 @@ static_assert(sizeof(struct schedule_line) == 64, "as it lies in the file");
 struct schedule_breakpoint {
     /* the debugger's */
     _Atomic uint64_t before; /* 1 + the index of an event of the thread; 0: it is free */
-    _Atomic uint32_t awaited; /* an enum script_awaited */
+    _Atomic uint32_t awaited; /* an enum schedule_awaited */
     /* the programs' */
     _Atomic uint32_t process, id; /* who plays the part, by the system's numbers; 0: nobody yet */
     uint32_t spare;
@@ -102,7 +102,7 @@ enum schedule_end_type {
 
 /* Why a script was left. */
 struct schedule_end {
-    uint32_t why; /* an enum script_end_is */
+    uint32_t why; /* an enum schedule_end_type */
     uint32_t thread; /* its line */
     uint64_t
         event; /* of it: the index of the event that was to be, from the first one of the thread */
@@ -126,13 +126,13 @@ struct schedule_head {
     uint64_t bytes;
     uint32_t far; /* 1: it has streams of bytes to other machines */
     /* the programs' */
-    _Alignas(64) _Atomic uint32_t state; /* an enum script_state */
+    _Alignas(64) _Atomic uint32_t state; /* an enum schedule_state */
     _Atomic uint32_t claimed; /* somebody writes the end */
     _Atomic uint32_t processes; /* that were counted */
     struct schedule_end end; /* once state says so */
     _Alignas(64) _Atomic uint32_t
         debugged; /* the process that a debugger has, or SCHEDULE_ANY_PROCESS; 0: none is.  Nobody is impatient then, and all look at stops */
-    _Atomic uint32_t stop; /* likewise: an enum script_stops; 0 once it was told */
+    _Atomic uint32_t stop; /* likewise: an enum schedule_breakpoint_mode; 0 once it was told */
     _Atomic uint64_t
         more; /* records that the script does not have: behind the last event of a thread, or of
                             * threads that have no part; as long as it is played */

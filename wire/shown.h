@@ -50,7 +50,7 @@ struct event_info {
     int32_t column;
     uint32_t fold;
     bool unheard; /* made to wake somebody, while certainly nobody waited */
-    uint8_t doubt; /* an enum unseen: why more may be before it than is told */
+    uint8_t doubt; /* an enum untraced_reason: why more may be before it than is told */
     uint8_t stands; /* not told with it, but by STANDS: 0 not known, or RELATION_CODE */
     uint64_t
         behind; /* placed by time: position of the latest event drawn that is before it, by time,

@@ -41,7 +41,7 @@
     0x0200u /* KEYED: key is a stream, number_b a byte of it (or STREAM_CLOSINGS), count how many bytes */
 #define SLOT_MEASURED 0x0400u /* the payload begins with what was measured (wire/measured.h) */
 #define SLOT_CONTEXT 0x0800u /* neither KEYED nor a GROUP: count is the context (wire/region.h) */
-/* An enum unseen (wire/event.h): for that reason more may be before the events of this record than is
+/* An enum untraced_reason (wire/event.h): for that reason more may be before the events of this record than is
  * told; 0 none. */
 #define SLOT_DOUBT_SHIFT 12
 #define SLOT_DOUBT(reason) ((uint16_t)((reason) << SLOT_DOUBT_SHIFT))

@@ -29,7 +29,7 @@ struct hold_point {
     char file[SCHEDULE_CONTROL_FILE_BYTES]; /* the last part of the path */
     uint64_t address; /* in the file, as it is linked */
     uint32_t thread; /* its line in the script that is repeated before; 0: any thread */
-    uint32_t until; /* an enum steer_until */
+    uint32_t until; /* an enum hold_until */
     uint32_t others; /* bits of points */
     uint32_t count;
     uint32_t at_times; /* 1: not in each try */

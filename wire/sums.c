@@ -7,7 +7,7 @@
 #define TIMED 2u
 #define OPEN 4u
 #define MARKS_BITS 3
-/* With an enum region_scope, of which SCOPE_COUNTED is a mark of its own. */
+/* With an enum profile_scope, of which SCOPE_COUNTED is a mark of its own. */
 #define SCOPE 3u
 #define SITED 4u /* where it was called from is told */
 #define COUNTED 8u

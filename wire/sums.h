@@ -18,14 +18,14 @@ struct snapshot_head {
     uint64_t time_ns; /* as of when, by the program's monotonic clock */
     uint32_t flags; /* SUMS_ */
     uint32_t enter_ps, exit_ps; /* what measuring takes: within a call, and within its caller */
-    uint64_t folded, deep, mismatched; /* as in struct region_head */
+    uint64_t folded, deep, mismatched; /* as in struct profile_region_head */
     uint64_t backwards; /* numbers that ran back, or could not be */
 };
 
 /* A context; what it is stays. */
 struct snapshot_scope {
     uint32_t parent, lands;
-    uint32_t scope; /* an enum region_scope */
+    uint32_t scope; /* an enum profile_scope */
     uint64_t function;
     uint64_t site; /* where it is called from: an address in its parent; 0 not known */
     uint64_t

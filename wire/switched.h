@@ -1,7 +1,7 @@
 /* What the kernel said of a program's threads: who went on a processor, and off it; as the journal has it (SWITCHES).
  *
  * The body: u64 how many were lost, u64 a time (CLOCK_MONOTONIC, ns), u32 how many there are; each then: a number, which is
- * the thread's code; a number, which is 4 times the ns since the one before it, plus an enum switched_to.  Numbers are
+ * the thread's code; a number, which is 4 times the ns since the one before it, plus an enum context_switch_to.  Numbers are
  * written seven bits at a time, the lowest first, with the eighth bit set in all bytes but the last.  Then a string: why
  * there are none at all; empty.  Then, which older files do not have, for each of them a number: 1 + the processor that
  * it is on from then, or was on until then; 0 not known. */
@@ -20,7 +20,7 @@ enum context_switch_to {
 struct context_switch_record {
     uint32_t thread; /* code of its own line */
     uint64_t at_ns; /* CLOCK_MONOTONIC */
-    uint8_t to; /* an enum switched_to */
+    uint8_t to; /* an enum context_switch_to */
 };
 
 #define CONTEXT_SWITCH_RECORD_BYTES 2u /* at least, of one in a body */

@@ -38,7 +38,7 @@ const char *table_column_kind_name(unsigned kind); /* "ns"; "" of none */
 /* One end of the range that a table is about. */
 enum table_end_type { TABLE_OPEN, TABLE_AT_NS, TABLE_AT_POSITION, TABLE_AT_EVENT, TABLE_END_KINDS };
 struct table_end {
-    uint8_t is; /* an enum table_end_is */
+    uint8_t is; /* an enum table_end_type */
     int64_t at; /* ns or position */
     struct event_id event;
 };

@@ -96,7 +96,7 @@ enum program_end {
     F(u64, there_high)                                                                             \
     F(u64, there_low)                                                                              \
     F(u16, there_port)
-/* Bytes of it from first up to end that no event writes.  doubt: an enum unseen, since somebody may have written them; 0:
+/* Bytes of it from first up to end that no event writes.  doubt: an enum untraced_reason, since somebody may have written them; 0:
  * nobody has. */
 #define STREAM_GAP_FIELDS(F) F(u64, stream) F(u64, first) F(u64, end) F(u8, doubt)
 

@@ -26,7 +26,7 @@ struct icicle_layout {
         uint32_t group; /* of `groups`, by which it is coloured */
         uint32_t row; /* of the table; UINT32_MAX: none */
         uint16_t depth;
-        uint8_t kind; /* an enum boxes_kind */
+        uint8_t kind; /* an enum icicle_box_kind */
     } *nodes; /* the first one is all of it, and has depth 0 */
     uint32_t count;
     struct icicle_group {

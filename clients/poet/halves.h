@@ -30,7 +30,7 @@ struct two_run_diagram {
     uint32_t noted_count;
     uint32_t left_lines; /* that take part, and for which there is no room */
     struct two_run_line *lines;
-    uint8_t *part; /* by line: an enum opposite_part */
+    uint8_t *part; /* by line: an enum row_match */
     size_t line_room;
     struct two_run_hidden_line *hidden;
     uint32_t hidden_count;

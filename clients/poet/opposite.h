@@ -11,7 +11,7 @@
 
 enum row_match { ROW_UNINVOLVED, ROW_INVOLVED, ROW_DIFFERS };
 
-/* part: an enum opposite_part by line of `both`.  Lines of `both`, which the caller frees, count[0] of the first run, then
+/* part: an enum row_match by line of `both`.  Lines of `both`, which the caller frees, count[0] of the first run, then
  * count[1] of the second; *left: so many more take part. */
 uint32_t *row_matching_rows(struct merged_metadata *both, const struct trace_alignment *beside,
                             const uint8_t *part, uint32_t count[2], uint32_t *left);

@@ -19,7 +19,7 @@ struct table_settings {
     bool paper; /* a PDF has pages of A4 */
 };
 
-/* A child of the tables of such commands; its input is a struct tables, with its command set. */
+/* A child of the tables of such commands; its input is a struct table_settings, with its command set. */
 extern const struct argp tables_options;
 /* That one, first, and what else such a command takes: how lines are called, colour, help. */
 extern const struct argp_child tables_children[];

@@ -1,4 +1,4 @@
-/* What a question about a run is: one file here has a `const struct question question_NAME` for each
+/* What a question about a run is: one file here has a `const struct query question_NAME` for each
  * row of RUN_REQUESTS (wire/ask.h).  It is answered at once, or it is a job that is worked on in
  * steps, so that a large one holds up nobody. */
 #ifndef SERVER_ANSWER_QUESTION_H

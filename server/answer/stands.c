@@ -1,4 +1,4 @@
-/* How events stand to one of them: a byte each, 0 not known, else 1 + enum precedence. */
+/* How events stand to one of them: a byte each, 0 not known, else 1 + enum causal_relation. */
 #include "server/answer/desk.h"
 #include "memory/memory.h"
 #include "server/run/unseen.h"

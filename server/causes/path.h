@@ -22,7 +22,7 @@ struct path_piece {
     uint64_t position; /* of the event at its end */
     uint32_t thread; /* line */
     uint32_t step; /* 0: none has a name */
-    uint8_t is; /* an enum piece_is */
+    uint8_t is; /* an enum path_piece_kind */
     bool hop; /* what comes after it is another thread's */
 };
 

@@ -23,7 +23,7 @@ enum timing_rule {
 };
 
 struct violation {
-    uint8_t rule; /* an enum sound_rule */
+    uint8_t rule; /* an enum timing_rule */
     uint32_t thread; /* line */
     uint64_t position; /* of an event, or NO_POSITION */
     int64_t is_ns, should_ns;

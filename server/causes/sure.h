@@ -19,7 +19,7 @@ struct mhb_vector {
     uint32_t at[]; /* 1 + position, from the first; 0: nothing of it */
 };
 
-/* An event, as long as the struct sure is there. */
+/* An event, as long as the struct must_happen_before is there. */
 struct mhb_clock_mark {
     uint32_t strand, at; /* at 0: none */
     const struct mhb_vector *after; /* NULL: nothing */

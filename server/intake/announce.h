@@ -17,7 +17,7 @@ struct event_shape {
  * an announcement by another thread. */
 struct thread_state {
     struct event_id last[2];
-    uint8_t doubt;       /* an enum unseen: what its next event may follow besides */
+    uint8_t doubt;       /* an enum untraced_reason: what its next event may follow besides */
     uint32_t thread;     /* code of its own line */
     struct ring_slot *held;   /* from held_begin on */
     size_t held_begin, held_count, held_room;

@@ -35,7 +35,7 @@ struct wait_interval {
     uint32_t thread; /* whom it waited for */
     uint32_t wait : 28, /* index */
         class : 2, /* WAIT_RENDEZVOUS or WAIT_CONTENTION */
-        guess : 2; /* an enum guess */
+        guess : 2; /* an enum wait_guess */
 };
 
 enum unattributed_reason {
@@ -54,7 +54,7 @@ struct wait_record {
     uint32_t segment; /* the first of its segments, */
     uint16_t count; /* and how many; 0: not explained, or a timer */
     uint8_t class; /* of the whole, as the description says */
-    uint8_t unexplained; /* an enum unexplained */
+    uint8_t unexplained; /* an enum unattributed_reason */
 };
 
 enum interval_kind {
@@ -70,7 +70,7 @@ struct interval {
     uint64_t position; /* of the event at its end; within a wait the release */
     uint32_t step; /* what it did (steps.h); 0 in a segment */
     uint32_t of : 29,
-        is : 3; /* an enum interval_is; of: a segment's index, else the wait's; of a step of calls the
+        is : 3; /* an enum interval_kind; of: a segment's index, else the wait's; of a step of calls the
                  * place where all of these end, each with the same position; else 0 */
 };
 

@@ -31,8 +31,8 @@ struct thread_state_interval {
         position; /* of the event that it begins with, or of the last before it; or UINT64_MAX */
     uint32_t place; /* where in the code that was (steps.h), 0 unknown */
     uint32_t about; /* blocked: the line that it waits for, 0 unknown */
-    uint8_t state; /* an enum life_state */
-    uint8_t unexplained; /* blocked: an enum unexplained */
+    uint8_t state; /* an enum thread_state_code */
+    uint8_t unexplained; /* blocked: an enum unattributed_reason */
     uint32_t on; /* running: where, as spans_walk has it (spans.h); 0 not known */
     bool active; /* of the order alone it would be running */
 };

@@ -16,7 +16,7 @@ struct task_placements {
 };
 
 struct placements {
-    struct map tasks; /* session, code -> struct of_task */
+    struct map tasks; /* session, code -> struct task_placements */
     struct map lines; /* line -> the same */
     struct map numbers; /* session, number -> carrier */
     struct placement_carrier *carriers;

@@ -23,7 +23,7 @@ enum code_segment_kind {
 struct code_segment_key {
     uint32_t from,
         to; /* of calls: the path, and the one that ended last in it, 0 none; else places; 0: none is known, or the thread's begin or end */
-    uint8_t is; /* an enum step_is */
+    uint8_t is; /* an enum code_segment_kind */
     uint8_t category; /* 0: of no particular one; else as the descriptions number them */
     uint32_t
         scope; /* of calls: their function, a number of the run that goes with `from`; 0: none is known */

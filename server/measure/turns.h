@@ -14,7 +14,7 @@ struct cpu_turns {
     struct cpu_turn {
         int64_t at_ns;
         uint16_t cpu; /* of one to a processor; LOOP_TURN_NO_CPU */
-        uint8_t what; /* an enum switched (spans.h) */
+        uint8_t what; /* an enum switch_kind (spans.h) */
     } *items;
     size_t count, room;
 };

@@ -56,7 +56,7 @@ struct arrival {
         stream : 1; /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were
                       * sent or received from there on; a RECEIVE is after all sends of its bytes */
     bool sends : 1; /* a RECEIVE that is received in turn */
-    uint8_t doubt; /* an enum unseen: why more may be before it than is told */
+    uint8_t doubt; /* an enum untraced_reason: why more may be before it than is told */
     uint8_t waits; /* what the order itself notes of it while it waits */
     struct event_id after[2]; /* line 0: none */
     uint64_t key[2];
@@ -76,7 +76,7 @@ struct order_event {
     bool opened; /* its last edge is what its line was opened by */
     bool after_gap; /* numbers before it on its line were lost */
     bool sends; /* it may have receives */
-    uint8_t doubt; /* an enum unseen: why more may be before it than is told */
+    uint8_t doubt; /* an enum untraced_reason: why more may be before it than is told */
     struct occupants in; /* on its line, after it; at most 255 each */
 };
 
@@ -171,7 +171,7 @@ struct stream_report {
 void order_stream_end(struct order *order, const struct stream_report *told);
 /* Whether that is one of them, of which there are `of_order`. */
 bool order_stream_known(const struct order *order, uint64_t stream, size_t *of_order);
-/* No event sends its bytes from `first` up to `end`: doubt (an enum unseen) who did; 0: nobody. */
+/* No event sends its bytes from `first` up to `end`: doubt (an enum untraced_reason) who did; 0: nobody. */
 void order_stream_gap(struct order *order, uint64_t stream, uint64_t first, uint64_t end,
                       uint8_t doubt);
 /* A stream of which one end has been told for so long, by the times of these calls, and the other is not; each is found
@@ -316,7 +316,7 @@ struct comparison *comparison_new(const struct order *order);
 void comparison_begin(struct comparison *comparison, struct event_id a, struct event_id b);
 bool comparison_step(struct comparison *comparison, uint64_t budget); /* true when it is done */
 enum causal_relation comparison_answer(const struct comparison *comparison);
-/* Why it is UNKNOWN: bits of enum unseen and enum unanswered; else 0. */
+/* Why it is UNKNOWN: bits of enum untraced_reason and enum unanswered_reason; else 0. */
 uint32_t comparison_reasons(const struct comparison *comparison);
 void comparison_free(struct comparison *comparison);
 
@@ -325,7 +325,7 @@ void comparison_free(struct comparison *comparison);
  * before each event is found in one pass over the log, when first asked. */
 /* Goes on with it for about `budget` events; true once all before position `end` is known. */
 bool order_uncertainty_step(const struct order *order, uint64_t end, uint64_t budget);
-/* Of two events that are not ordered by what is known, once that is known of both: bits of enum unseen, why they
+/* Of two events that are not ordered by what is known, once that is known of both: bits of enum untraced_reason, why they
  * may be ordered all the same; 0: they are concurrent. */
 uint32_t order_uncertainty_between(const struct order *order, uint64_t a, uint64_t b);
 /* The number of the set of doubts of an event, once that is known of it: two events have the same doubts if these are

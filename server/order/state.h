@@ -114,7 +114,7 @@ struct order_line {
     uint64_t acted; /* 1 + position of the last event whose thread is this line's */
     uint32_t occupant_count, waiter_count;
     bool shared;
-    uint8_t closed; /* an enum closed */
+    uint8_t closed; /* an enum line_close_state */
     bool gone, queued;
     bool leaving; /* it is about to be gone */
     bool settled; /* gone, and nothing came since: what is missing now is lost */
@@ -254,7 +254,7 @@ struct order {
         uint64_t count;
     } *batches; /* of all that is pending, oldest first */
     size_t batch_count, batch_room;
-    struct map meetings; /* key -> struct meeting */
+    struct map meetings; /* key -> struct rendezvous */
     struct rendezvous *newest_meeting;
     struct map streams; /* key, 0 -> struct stream */
     struct byte_stream *newest_stream;

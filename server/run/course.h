@@ -10,7 +10,7 @@
 #include "server/run/run.h"
 
 enum timeline_source {
-    TIMELINE_ORDER, /* what threads do as the order tells it: doing.h, codes are an enum strip_state */
+    TIMELINE_ORDER, /* what threads do as the order tells it: doing.h, codes are an enum band_state */
     TIMELINE_LIVING, /* states of threads as they were measured: server/answer/living.h */
     TIMELINE_SOURCES
 };

@@ -45,7 +45,7 @@ struct activity_path {
     uint32_t parent; /* number; of those that are called by nobody 0: the thread itself */
     uint32_t process; /* index, of the addresses; those by which it was met first */
     uint32_t type; /* of a call that is recorded */
-    uint8_t scope; /* an enum region_scope */
+    uint8_t scope; /* an enum profile_scope */
     uint64_t function, site; /* 0: not known */
 };
 

@@ -7,7 +7,7 @@
 
 #include "server/run/course.h"
 
-/* Its codes are an enum strip_state; what a state is about is the line that it is in, or waits for. */
+/* Its codes are an enum band_state; what a state is about is the line that it is in, or waits for. */
 extern const struct timeline_callbacks state_tracker_source;
 
 #endif

@@ -10,7 +10,7 @@
 
 struct program_metric_name {
     uint32_t session, code;
-    uint8_t kind; /* an enum meter_kind */
+    uint8_t kind; /* an enum metric_kind */
     char *name, *unit;
 };
 

@@ -4,7 +4,7 @@
 
 #include "server/run/run.h"
 
-/* A thread's line, ns of the run; `what` an enum switched. */
+/* A thread's line, ns of the run; `what` an enum switch_kind. */
 void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                            bool last);
 void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns,

@@ -22,7 +22,7 @@
 struct switch_seen {
     uint64_t at_ns;
     pid_t tid;
-    uint8_t to; /* an enum switched_to */
+    uint8_t to; /* an enum context_switch_to */
     uint16_t cpu; /* 1 + the processor; 0 not known */
 };
 

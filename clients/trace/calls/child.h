@@ -17,7 +17,7 @@ struct event_origin {
     struct event_id at;  /* number 0: it is not known */
     uint64_t
         key; /* 0: at is an event of this process; else its number is the second half of a key */
-    unsigned doubt; /* enum unseen: more may be before it */
+    unsigned doubt; /* enum untraced_reason: more may be before it */
 };
 
 uint64_t child_serial(void); /* of a message between processes of the run; 0: there are none */

@@ -27,7 +27,7 @@ enum seccomp_need {
     ALLOWED_COUNT
 };
 
-extern _Atomic uint32_t seccomp_denied; /* bits: 1 << enum allowed */
+extern _Atomic uint32_t seccomp_denied; /* bits: 1 << enum seccomp_need */
 
 static inline bool seccomp_allows(enum seccomp_need what)
 {

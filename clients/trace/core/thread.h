@@ -45,7 +45,7 @@ struct traced_thread {
     size_t hold_count, hold_room;
     volatile unsigned busy; /* more than 0: recording, or in a lock of ours; see lock.c */
     volatile uint8_t
-        doubt; /* an enum unseen: of the calls since the last record one is not in the trace */
+        doubt; /* an enum untraced_reason: of the calls since the last record one is not in the trace */
     volatile uint16_t
         untold; /* UNSEEN_BITs: what was not followed, and is to be told with the next record */
     unsigned waiting;   /* inside a wait: handlers' events go to the own line */

@@ -15,7 +15,7 @@ enum alloc_hook_inside {
 
 /* Of the calling thread. */
 struct alloc_hook_state {
-    unsigned inside; /* an enum counting_inside */
+    unsigned inside; /* an enum alloc_hook_inside */
     struct heap_thread_cache blocks;
     struct stack_unwind_cache walk;
 };

@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A call of a function begins, or what else an enum region_scope says.  wanted: one of WANTED_CALLS is among it; site: where
+/* A call of a function begins, or what else an enum profile_scope says.  wanted: one of WANTED_CALLS is among it; site: where
  * it was called from, 0 not known; stack: the stack pointer, about. */
 void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function,
                                uint64_t site, uint32_t scope, uint64_t stack);

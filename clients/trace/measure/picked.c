@@ -33,7 +33,7 @@ struct filter_pattern {
 struct filter_picks {
     struct filter_picks *next;
     uintptr_t start, end;
-    uint64_t *found; /* an address times 8, with an enum pick */
+    uint64_t *found; /* an address times 8, with an enum function_measurement */
     size_t count, room;
 };
 

@@ -24,7 +24,7 @@ struct band_rows {
     struct table_model spells; /* of what is in the scene */
     struct placement_bands *carried; /* below them */
     gint64 asked_us; /* when they were */
-    GArray *rows; /* of struct band, from top to bottom */
+    GArray *rows; /* of struct band_row, from top to bottom */
     bool stale;
     bool made; /* the rows are those of this picture */
     guint soon;

@@ -11,8 +11,8 @@ struct selection_relations {
     struct server_link *link; /* borrowed, as the next */
     const struct listener *news; /* told RELATED, and LOOK for the chain */
     struct request_slot ordering, chaining[2], counting, spanning;
-    int8_t related; /* of the second to the selected one: enum precedence, -1 not known yet */
-    uint32_t reasons; /* why that is unknown, or what else may order them: bits of enum unseen */
+    int8_t related; /* of the second to the selected one: enum causal_relation, -1 not known yet */
+    uint32_t reasons; /* why that is unknown, or what else may order them: bits of enum untraced_reason */
     struct event_id *chain; /* from the one to the other */
     struct event_info *events; /* of the chain */
     uint32_t chain_count, chain_room;

@@ -27,8 +27,8 @@ struct metrics_work {
     size_t own_count;
     const struct target_metric **meters; /* all, those of descriptions first */
     size_t count, room;
-    uint8_t **roles; /* by meter: by type an enum does */
-    uint8_t *met; /* by meter: what of it was met, an enum does */
+    uint8_t **roles; /* by meter: by type an enum metric_role */
+    uint8_t *met; /* by meter: what of it was met, an enum metric_role */
     uint32_t types; /* that roles has */
     uint64_t position; /* the next one */
     struct call_contexts *contexts;

@@ -6,7 +6,7 @@
 #include "wire/table.h"
 
 struct scope {
-    uint8_t is; /* an enum region_scope */
+    uint8_t is; /* an enum profile_scope */
     uint32_t type; /* of a call that is recorded; 0 not known */
     struct table_place place; /* else: where it was met first */
 };

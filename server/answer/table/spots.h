@@ -16,7 +16,7 @@ enum line_spot_kind {
     LINE_SPOT_LATE, /* let go at `place`, and not gone on yet */
     LINE_SPOT_TIMEOUT, /* waiting there for a time */
     LINE_SPOT_UNATTRIBUTED,
-    LINE_SPOT_NOWHERE, /* no place is known of it: `other` says why, an enum spot_nowhere */
+    LINE_SPOT_NOWHERE, /* no place is known of it: `other` says why, an enum line_spot_nowhere */
     LINE_SPOT_KINDS
 };
 
@@ -28,7 +28,7 @@ enum line_spot_nowhere {
 };
 
 struct line_spot {
-    uint8_t is; /* an enum spot_is */
+    uint8_t is; /* an enum line_spot_kind */
     bool timed, landed; /* self; total are known */
     uint32_t place, other; /* numbers of places, 0 not known; other: see above */
     uint32_t thread; /* of the longest */

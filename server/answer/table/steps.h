@@ -14,7 +14,7 @@ struct step_total {
     int64_t path_ns, total_ns; /* of all threads */
     int64_t slack_ns;          /* the least of its intervals; INT64_MAX: not known */
     int64_t zero_ns;           /* what would be won if it took nothing, with has_zero */
-    uint8_t is;                /* an enum piece_is */
+    uint8_t is;                /* an enum path_piece_kind */
     bool has_zero;
 };
 

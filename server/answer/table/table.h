@@ -1,4 +1,4 @@
-/* Tables about a run: a preset is a file with a `const struct preset preset_NAME` and a row of PRESETS.
+/* Tables about a run: a preset is a file with a `const struct table_preset preset_NAME` and a row of PRESETS.
  *
  * What all of them need is done by table.c, in steps: what each thread did is learnt (server/measure/intervals.h), the range
  * and the past that a table is about are found, rows are sorted, cut and told.  A preset then looks at what is known and

@@ -11,7 +11,7 @@ struct heap_row_stack {
     const char *library; /* whose it is, "" */
     uint64_t sites[HEAP_DEPTH]; /* from that place on, the innermost first */
     uint32_t count;
-    uint32_t end; /* an enum heap_node_is */
+    uint32_t end; /* an enum heap_node_kind */
     bool own; /* of the C library and the loader alone, or from before counting began */
 };
 

@@ -8,7 +8,7 @@ struct
     sync_point { /* events that are delivered together; the first is the head that was looked at */
     struct pending **members;
     size_t count, room;
-    uint8_t doubt; /* an enum unseen: some that belong to it are missing */
+    uint8_t doubt; /* an enum untraced_reason: some that belong to it are missing */
 };
 
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
