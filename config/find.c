@@ -18,9 +18,9 @@
 
 /* ---- parts ----
  *
- * A description that includes others is kept, and sent, as one text.  Each of its parts begins with a
- * form feed, the name by which it was included, a tab, the file and the end of the line, and ends with
- * the end of a line; what is included comes first. */
+ * A description that includes others is kept, and sent, as one text.  Each of its parts begins with
+ * a form feed, the name by which it was included, a tab, the file and the end of the line, and ends
+ * with the end of a line; what is included comes first. */
 
 bool target_part_next(char **text, const char *file, struct target_part *part)
 {

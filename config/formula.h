@@ -1,7 +1,7 @@
 /* Formulas over meters: sums, differences, products and quotients of numbers and of names.
  *
- * A name is letters, digits and _ (not a digit first), or anything in 'quotes'.  Nothing is divided by zero: the value
- * of such a formula is not known. */
+ * A name is letters, digits and _ (not a digit first), or anything in 'quotes'.  Nothing is divided
+ * by zero: the value of such a formula is not known. */
 #ifndef CONFIG_FORMULA_H
 #define CONFIG_FORMULA_H
 

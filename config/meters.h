@@ -1,4 +1,5 @@
-/* Meters of a description, or of a file of one's own: what is counted, or timed, over the events of a run.
+/* Meters of a description, or of a file of one's own: what is counted, or timed, over the events of
+ * a run.
  *
  *     meters = (
  *         { name = "lock wait"; from = "petition"; to = "entered"; per = "line"; good = "low"; },
@@ -6,10 +7,10 @@
  *         { name = "wait a meal"; formula = "'lock wait' / meals"; unit = "ns"; }
  *     );
  *
- * `from` and `to`: the time from an event of the one type to the next one of the other, by the same thread, and with per =
- * "line" about the same object or on its line.  `count`: how many events there are.  `formula` (formula.h): over the
- * totals of meters before it.  `own = true`: a meter that the program counts itself (poet.h), named so that formulas may
- * speak of it. */
+ * `from` and `to`: the time from an event of the one type to the next one of the other, by the same
+ * thread, and with per = "line" about the same object or on its line.  `count`: how many events
+ * there are.  `formula` (formula.h): over the totals of meters before it.  `own = true`: a meter
+ * that the program counts itself (poet.h), named so that formulas may speak of it. */
 #ifndef CONFIG_METERS_H
 #define CONFIG_METERS_H
 
@@ -29,8 +30,9 @@ struct target_metric {
     int part; /* of the description, that spoke of it last */
 };
 
-/* Reads a file of meters.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what is wrong`; then
- * false, and no meters.  The array is the caller's to free, its texts are in the arena. */
+/* Reads a file of meters.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what
+ * is wrong`; then false, and no meters.  The array is the caller's to free, its texts are in the
+ * arena. */
 bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
                        struct target_metric **meters, size_t *count);
 /* As text that metric_rules_read reads; the caller's. */

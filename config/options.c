@@ -94,8 +94,8 @@ static int options_report_unknown(const struct options *options, const struct ar
                 : options_report_error(options, "unknown option --%s", word);
 }
 
-/* How many words the option takes, itself included; -1 wrong, and said so.  An option may be cut short
- * as long as that means one. */
+/* How many words the option takes, itself included; -1 wrong, and said so.  An option may be cut
+ * short as long as that means one. */
 static int check_long(const struct options *options, const struct argp_option **list,
                       const char *word, bool last)
 {

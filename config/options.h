@@ -21,13 +21,14 @@ struct options {
     bool program_follows; /* options end at the first word that is none: PROGRAM ARGUMENT... */
 };
 
-/* Reads argv[1] and on into what `input` is to the parser.  OPTIONS_READ: *first is the index of the
- * first word that is no option (those come last then); else the exit status, with everything said. */
+/* Reads argv[1] and on into what `input` is to the parser.  OPTIONS_READ: *first is the index of
+ * the first word that is no option (those come last then); else the exit status, with everything
+ * said. */
 int options_read(const struct options *options, int argc, char **argv, void *input, int *first);
 
-/* Prints each option that --help shows, one a line: "-o", "--output", what its value is called, what it does,
- * between tabs; what there is not is empty.  Shell completions are made of this, so options_read answers
- * --list-options with it. */
+/* Prints each option that --help shows, one a line: "-o", "--output", what its value is called,
+ * what it does, between tabs; what there is not is empty.  Shell completions are made of this, so
+ * options_read answers --list-options with it. */
 void options_list(const struct argp *argp, FILE *f);
 
 /* The children of a table that has no others: --help.  One that has some puts options_common among

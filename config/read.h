@@ -12,8 +12,9 @@
 struct target *target_read(const char *text, const char *name, FILE *complaints);
 
 /* Changes how things look as a text says: labels, texts, letters, titles, colours, shapes, arrows,
- * whether kinds are drawn, clusters; as a newer version of it, which types wait, how, and by what that ends, and categories, too; all else in it is passed over.
- * False: it has mistakes, and what was good in it has changed. */
+ * whether kinds are drawn, clusters; as a newer version of it, which types wait, how, and by what
+ * that ends, and categories, too; all else in it is passed over. False: it has mistakes, and what
+ * was good in it has changed. */
 enum description_layer { DRESS_AS_LAYER, DRESS_AS_NEWER };
 bool target_apply_layer(struct target *target, const char *text, const char *name,
                         enum description_layer as, FILE *complaints);

@@ -7,7 +7,8 @@
 
 #include <libconfig.h>
 
-/* What a part of a description says of them: of one pattern the later part, and of several that fit a name the first. */
+/* What a part of a description says of them: of one pattern the later part, and of several that fit
+ * a name the first. */
 void function_scopes_parse(struct description_reader *reader, const config_setting_t *root,
                            struct target *target);
 

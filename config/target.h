@@ -1,5 +1,6 @@
-/* Target descriptions, once they are read (by read.h, found by find.h): what an environment's lines and events are called, how
- * they look and what they must obey.  docs/config.md explains the language.
+/* Target descriptions, once they are read (by read.h, found by find.h): what an environment's lines
+ * and events are called, how they look and what they must obey.  docs/config.md explains the
+ * language.
  *
  * A description checks and draws; the order never needs it.  Once read it does
  * not change, and may be shared by threads. */
@@ -58,10 +59,11 @@ struct target_line_type {
     bool drawn; /* false: only ever listed */
     bool sorted; /* its lines stand in the order of their names */
     bool away; /* each is a thread's own, and shows where that is while it is on another line */
-    bool
-        everywhere; /* calls on such are recorded in libraries, too, whether or not theirs are asked for */
-    bool
-        launched; /* several are started at once by a program that need not be in the trace; known by their names */
+    /* calls on such are recorded in libraries, too, whether or not theirs are asked for */
+    bool everywhere;
+    /* several are started at once by a program that need not be in the trace; known by their
+     * names */
+    bool launched;
     bool far; /* such lead to other machines */
     bool numbered; /* lines of one name are told apart by numbers: w, w#2 */
     uint8_t category; /* an enum target_category, of events on its lines or about them */
@@ -96,8 +98,8 @@ struct target_event {
     bool line_any; /* no such rule */
     struct target_names thread_after; /* types that its thread's previous event may have */
     bool thread_first, thread_any;
-    bool
-        handlers; /* signal handlers may come between the event by which its thread waited and it */
+    /* signal handlers may come between the event by which its thread waited and it */
+    bool handlers;
     bool interrupted; /* and this is an event by which a thread waits for such a one */
     bool opens, closes;
     bool waits; /* its thread cannot go on until a later event */
@@ -105,12 +107,12 @@ struct target_event {
     bool releases; /* and lets others into its line meanwhile */
     bool timed; /* or until a time has come */
     bool rests; /* for work, as its thread does by nature: nothing is concluded from that */
-    struct target_names
-        woken_by; /* types about the same object, or on its line, that let it go on */
-    struct target_names
-        expects; /* types by which a thread becomes one of those that all have to come */
-    struct target_names
-        causes; /* types that end such waiting as far as its time goes; none: woken_by */
+    /* types about the same object, or on its line, that let it go on */
+    struct target_names woken_by;
+    /* types by which a thread becomes one of those that all have to come */
+    struct target_names expects;
+    /* types that end such waiting as far as its time goes; none: woken_by */
+    struct target_names causes;
     uint8_t waits_as; /* an enum target_wait_class */
     uint8_t category; /* an enum target_category; of none, that of the kind */
     bool has_presence, own;
@@ -168,8 +170,8 @@ extern const char *const target_categories[CATEGORIES + 1]; /* their names, NULL
 const struct target_names *target_ended_by(const struct target_event *event);
 bool target_has_line_type(const struct target_names *names, const char *name);
 
-/* Puts those lines whose kind is sorted into the order of their names, numbers in them by their value, at the
- * places that such lines have; the others stay. */
+/* Puts those lines whose kind is sorted into the order of their names, numbers in them by their
+ * value, at the places that such lines have; the others stay. */
 struct target_lines {
     const void *context;
     const struct target_line_type *(*kind)(const void *context, uint32_t line); /* or NULL */

@@ -16,7 +16,8 @@ int description_setting_line(const config_setting_t *setting);
     description_complain(reader, reader->file, description_setting_line(setting), __VA_ARGS__)
 /* Returns a copy in the arena of what is read, with no byte that cannot be shown. */
 char *description_copy_text(struct description_reader *reader, const char *s);
-/* The one of the words (a list that ends with NULL) that a misspelt word is likely to mean, or NULL. */
+/* The one of the words (a list that ends with NULL) that a misspelt word is likely to mean, or
+ * NULL. */
 const char *nearest_word(const char *word, const char *const *words);
 
 /* Complains about each key that is not among the known ones, which NULL ends. */

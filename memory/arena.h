@@ -1,5 +1,6 @@
-/* An arena: pieces of memory that are freed together, when the object that they belong to is.  A part of such an object may be
- * copied as it is, since none of its pieces is freed by itself.  Of one thread. */
+/* An arena: pieces of memory that are freed together, when the object that they belong to is.  A
+ * part of such an object may be copied as it is, since none of its pieces is freed by itself.  Of
+ * one thread. */
 #ifndef MEMORY_ARENA_H
 #define MEMORY_ARENA_H
 

@@ -1,6 +1,7 @@
-/* A set of numbers that lie close together for the most part, as positions of the log do: a bit for each, in pages
- * of which only those exist that hold any.  However many are put, it takes little more than the numbers between the
- * least and the greatest divided by eight, in bytes.  Zero-initialised it is empty.  Memory as in memory.h. */
+/* A set of numbers that lie close together for the most part, as positions of the log do: a bit for
+ * each, in pages of which only those exist that hold any.  However many are put, it takes little
+ * more than the numbers between the least and the greatest divided by eight, in bytes.
+ * Zero-initialised it is empty.  Memory as in memory.h. */
 #ifndef MEMORY_BITS_H
 #define MEMORY_BITS_H
 

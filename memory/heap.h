@@ -1,8 +1,9 @@
-/* A binary heap: what has the least key comes out first.  Of equal keys any may, but always the same one after the same
- * calls.  Inline, for searches spend their time in it.
+/* A binary heap: what has the least key comes out first.  Of equal keys any may, but always the
+ * same one after the same calls.  Inline, for searches spend their time in it.
  *
- * binary_heap_sift_up and binary_heap_remove_top work on an array of the caller's, binary_heap_push and binary_heap_pop on one that grows, of which
- * binary_heap_free gives the memory back.  A zeroed heap is empty. */
+ * binary_heap_sift_up and binary_heap_remove_top work on an array of the caller's, binary_heap_push
+ * and binary_heap_pop on one that grows, of which binary_heap_free gives the memory back.  A zeroed
+ * heap is empty. */
 #ifndef MEMORY_HEAP_H
 #define MEMORY_HEAP_H
 

@@ -51,8 +51,8 @@ static void *map_remove_from(struct map_entry *entries, size_t room, uint64_t a,
     return value;
 }
 
-/* Moves some entries out of the old table.  It is gone through from its begin, where nothing is left:
- * nothing moves up over its end. */
+/* Moves some entries out of the old table.  It is gone through from its begin, where nothing is
+ * left:  nothing moves up over its end. */
 static void move_some(struct map *map, size_t most)
 {
     while (map->old && most--) {
@@ -139,7 +139,8 @@ bool map_next(struct map_walk *walk)
     return false;
 }
 
-/* What moves when an entry is taken out moves to where it is not looked yet, or was looked at before. */
+/* What moves when an entry is taken out moves to where it is not looked yet, or was looked at
+ * before. */
 bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
                    bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context)
 {

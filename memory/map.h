@@ -1,6 +1,6 @@
-/* A hash map from two integers to a pointer.  Keys of any value; open addressing
- * with linear probing and deletion by shifting back, so it never degrades.  Its entries are nobody else's business.
- * Memory as in memory.h. */
+/* A hash map from two integers to a pointer.  Keys of any value; open addressing with linear
+ * probing and deletion by shifting back, so it never degrades.  Its entries are nobody else's
+ * business.  Memory as in memory.h. */
 #ifndef MEMORY_MAP_H
 #define MEMORY_MAP_H
 
@@ -41,8 +41,8 @@ struct map_walk {
 
 bool map_next(struct map_walk *walk);
 
-/* Takes out all that goes, in steps of `most` places; zeroed before the first.  True: it is through.  Between two
- * steps the map may be used as ever: what was put since may be left. */
+/* Takes out all that goes, in steps of `most` places; zeroed before the first.  True: it is
+ * through.  Between two steps the map may be used as ever: what was put since may be left. */
 struct map_removal {
     size_t room, at;
 };

@@ -1,7 +1,8 @@
-/* How our own programs get memory: where there is none left, they say so and end, in one place.  What runs in a
- * stranger's program never comes here.
+/* How our own programs get memory: where there is none left, they say so and end, in one place.
+ * What runs in a stranger's program never comes here.
  *
- * What these return is the caller's, who frees it with free(); it is never NULL unless said so.  From any thread. */
+ * What these return is the caller's, who frees it with free(); it is never NULL unless said so.
+ * From any thread. */
 #ifndef MEMORY_MEMORY_H
 #define MEMORY_MEMORY_H
 
@@ -20,7 +21,8 @@ void *xaligned_alloc(size_t alignment, size_t bytes);
 void *xcalloc(size_t n, size_t each);
 /* The array with room for exactly n members; what is new of it is not set. */
 void *xreallocarray(void *array, size_t n, size_t each);
-/* The array with room for at least `need` members, *room of them: it doubles.  What is new is not set. */
+/* The array with room for at least `need` members, *room of them: it doubles.  What is new is not
+ * set. */
 static inline void *array_reserve(void *array, size_t *room, size_t need, size_t each);
 /* The same; what is new is zeroed. */
 static inline void *array_reserve_zeroed(void *array, size_t *room, size_t need, size_t each);

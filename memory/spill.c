@@ -28,7 +28,8 @@ static int open_file(void)
     return -1;
 }
 
-/* The disk's blocks are taken before they are written to: where there are none, that is told here. */
+/* The disk's blocks are taken before they are written to: where there are none, that is told
+ * here. */
 static uint8_t *spilled_array_map_file(struct spilled_array *s)
 {
     if (!s->file)

@@ -1,9 +1,10 @@
 /* Much that is written once and then only read, of which little is the process's own memory.
  *
- * What is put stays where it is, and never changes.  The first SPILLED_MEMORY_BYTES bytes are memory like any other; what comes
- * after them lies in a file without a name, in $TMPDIR or /var/tmp, and is mapped: the system may put it on disk and
- * take the memory back.  Where no such file can be had, or its disk is full, memory is used, a sixteenth of the machine's at
- * most; past that there is no room. */
+ * What is put stays where it is, and never changes.  The first SPILLED_MEMORY_BYTES bytes are
+ * memory like any other; what comes after them lies in a file without a name, in $TMPDIR or
+ * /var/tmp, and is mapped: the system may put it on disk and take the memory back.  Where no such
+ * file can be had, or its disk is full, memory is used, a sixteenth of the machine's at most; past
+ * that there is no room. */
 #ifndef MEMORY_SPILL_H
 #define MEMORY_SPILL_H
 
@@ -31,8 +32,8 @@ struct spilled_array {
 };
 
 void spilled_array_free(struct spilled_array *spill); /* zeroed again */
-/* Room for so many bytes, at most a piece, at an address that 8 divides, all 0; *place, never 0, says where.  To be written
- * before the next call.  NULL: there is no room. */
+/* Room for so many bytes, at most a piece, at an address that 8 divides, all 0; *place, never 0,
+ * says where.  To be written before the next call.  NULL: there is no room. */
 void *spilled_array_append(struct spilled_array *spill, size_t size, uint64_t *place);
 /* What lies there; NULL: it was given back. */
 static inline const void *spilled_array_get(const struct spilled_array *spill, uint64_t place)

@@ -1,4 +1,5 @@
-/* Who calls whom, as boxes and arrows with counts: callers above, circles closed by dashed arrows that lead up. */
+/* Who calls whom, as boxes and arrows with counts: callers above, circles closed by dashed arrows
+ * that lead up. */
 #ifndef RENDER_ARCS_H
 #define RENDER_ARCS_H
 

@@ -1,6 +1,6 @@
-/* How a drawing that is longer than its paper is cut: into bands one below the other, each with the names of its rows, and
- * those onto pages.  Columns are cut where one ends, so that no mark is cut; rows, if not all fit a page, evenly.  What
- * runs down is cut into pages alone. */
+/* How a drawing that is longer than its paper is cut: into bands one below the other, each with the
+ * names of its rows, and those onto pages.  Columns are cut where one ends, so that no mark is cut;
+ * rows, if not all fit a page, evenly.  What runs down is cut into pages alone. */
 #ifndef RENDER_BANDS_H
 #define RENDER_BANDS_H
 
@@ -30,7 +30,8 @@ uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *b
                           bool first);
 unsigned paper_bands_pages(const struct scene *scene, const struct paper_bands *bands);
 
-/* Paints the page that begins with the i-th column; y: which part of the rows.  svg: is told the marks, or NULL. */
+/* Paints the page that begins with the i-th column; y: which part of the rows.  svg: is told the
+ * marks, or NULL. */
 void paper_bands_paint(cairo_t *cr, const struct scene *scene,
                        const struct document_options *options, const struct paper_bands *bands,
                        uint32_t i, unsigned y, struct svg *svg);

@@ -1,4 +1,5 @@
-/* Bars: how long something took, in parts by kind; below each what it is charged to, side by side. */
+/* Bars: how long something took, in parts by kind; below each what it is charged to, side by
+ * side. */
 #ifndef RENDER_BARS_H
 #define RENDER_BARS_H
 

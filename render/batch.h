@@ -1,7 +1,8 @@
-/* Shapes and lines that are painted together: one path for all of one colour and size, which a vector file is written, and
- * read, many times as fast with as with a path for each.
+/* Shapes and lines that are painted together: one path for all of one colour and size, which a
+ * vector file is written, and read, many times as fast with as with a path for each.
  *
- * Larger shapes lie below smaller ones, arrow heads above lines; else nobody may care which is above which. */
+ * Larger shapes lie below smaller ones, arrow heads above lines; else nobody may care which is
+ * above which. */
 #ifndef RENDER_BATCH_H
 #define RENDER_BATCH_H
 

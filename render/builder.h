@@ -15,7 +15,8 @@ struct builder {
     const struct scene_mark **by_event; /* all marks, while links are built */
     int32_t base;       /* column of index 0 */
     struct
-        builder_cell { /* by column of the scene, if it is placed by time; NULL: they are counted from base on */
+        /* by column of the scene, if it is placed by time; NULL: they are counted from base on */
+        builder_cell {
         int32_t column;
         uint32_t cells; /* so many columns of the window, with nothing in them */
         int64_t time_ns; /* of the first that stands there */

@@ -145,7 +145,8 @@ static uint32_t add_carrier(struct builder *b, const struct scene_times *times, 
     return i;
 }
 
-/* How many of a cluster's carriers ran something, as a share of them all: pixel by pixel, those alike as one bar. */
+/* How many of a cluster's carriers ran something, as a share of them all: pixel by pixel, those
+ * alike as one bar. */
 struct worker_busy_time {
     float *share;
     uint32_t count; /* bins */

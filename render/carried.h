@@ -1,5 +1,5 @@
-/* Rows of carriers (render/carriers.h) in a scene that is placed by time: what was on each, and what went over from one
- * to another; above those of a cluster, how many of them ran something. */
+/* Rows of carriers (render/carriers.h) in a scene that is placed by time: what was on each, and
+ * what went over from one to another; above those of a cluster, how many of them ran something. */
 #ifndef RENDER_CARRIED_H
 #define RENDER_CARRIED_H
 

@@ -1,5 +1,6 @@
-/* The threads of the system that run tasks of a runtime (*carriers*: its processors), and which task was on which; the
- * answer to a table of stays.  Placed by time, each is a row of a picture, below those of the lines. */
+/* The threads of the system that run tasks of a runtime (*carriers*: its processors), and which
+ * task was on which; the answer to a table of stays.  Placed by time, each is a row of a picture,
+ * below those of the lines. */
 #ifndef RENDER_CARRIERS_H
 #define RENDER_CARRIERS_H
 

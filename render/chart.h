@@ -1,5 +1,6 @@
-/* Charts of threads along time: a row for each, filled by its states as large as their share of each pixel, so that short
- * ones are not lost and two threads never seem to do at once what they did one after the other. */
+/* Charts of threads along time: a row for each, filled by its states as large as their share of
+ * each pixel, so that short ones are not lost and two threads never seem to do at once what they
+ * did one after the other. */
 #ifndef RENDER_CHART_H
 #define RENDER_CHART_H
 
@@ -33,7 +34,8 @@ struct state_chart {
     uint32_t row_count;
     uint32_t pixels; /* of each row, from from_ns to to_ns */
     struct
-        chart_piece { /* of a way through the rows, one after the other in time: a thick line over them */
+        /* of a way through the rows, one after the other in time: a thick line over them */
+        chart_piece {
         uint32_t row;
         int64_t from_ns, to_ns;
     } *way;
@@ -47,14 +49,16 @@ struct state_chart {
 #define CHART_ROWS_MOST 10000u
 
 const char *state_chart_word(unsigned state); /* "blocked" */
-/* How many pixels a row of a picture has: as many as are told apart, by the names of its rows and the width that is asked for. */
+/* How many pixels a row of a picture has: as many as are told apart, by the names of its rows and
+ * the width that is asked for. */
 uint32_t state_chart_pixels(const struct state_chart *chart,
                             const struct document_options *options);
-/* As a picture: an image or drawing as large as it takes, a PDF on pages as A4 lying, if it has more rows than one takes
- * and nobody said how wide it is to be.  NULL, or what went wrong. */
+/* As a picture: an image or drawing as large as it takes, a PDF on pages as A4 lying, if it has
+ * more rows than one takes and nobody said how wide it is to be.  NULL, or what went wrong. */
 const char *state_chart_write(const struct state_chart *chart,
                               const struct document_options *options, const char *path);
-/* How many letters a row has, and so its pixels, where a line is so wide: by the names of its rows. */
+/* How many letters a row has, and so its pixels, where a line is so wide: by the names of its
+ * rows. */
 unsigned state_chart_text_width(const struct state_chart *chart, unsigned width);
 void state_chart_text_print(const struct state_chart *chart, FILE *f); /* in letters */
 

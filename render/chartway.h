@@ -1,4 +1,5 @@
-/* A way through the rows of a chart, over them: thick along the row that it is in, thin from one to the next. */
+/* A way through the rows of a chart, over them: thick along the row that it is in, thin from one to
+ * the next. */
 #ifndef RENDER_CHARTWAY_H
 #define RENDER_CHARTWAY_H
 

@@ -1,7 +1,9 @@
-/* A panel of curves: figures of one meter over time, of some processes or threads, with a ruler of its values.
+/* A panel of curves: figures of one meter over time, of some processes or threads, with a ruler of
+ * its values.
  *
- * A pixel shows what its figure stood at on average as a step, and from least to most as a pale bar; nothing where
- * nothing is known.  Where the figures are told rarely each has a dot, so that one sees what was told and what lasted. */
+ * A pixel shows what its figure stood at on average as a step, and from least to most as a pale
+ * bar; nothing where nothing is known.  Where the figures are told rarely each has a dot, so that
+ * one sees what was told and what lasted. */
 #ifndef RENDER_CURVEPLOT_H
 #define RENDER_CURVEPLOT_H
 

@@ -1,4 +1,5 @@
-/* Figures over time as a picture: panels of curves one below the other (render/curveplot.h), on one ruler of time. */
+/* Figures over time as a picture: panels of curves one below the other (render/curveplot.h), on one
+ * ruler of time. */
 #ifndef RENDER_CURVES_H
 #define RENDER_CURVES_H
 
@@ -24,7 +25,8 @@ uint32_t curves_pixels(const struct document_options *options);
 /* NULL, or what went wrong. */
 const char *curves_write(const struct curves *curves, const struct document_options *options,
                          const char *path);
-/* How many letters a line of a panel has where a line is so wide; and in letters, ascii: none but those. */
+/* How many letters a line of a panel has where a line is so wide; and in letters, ascii: none but
+ * those. */
 unsigned curve_text_width(unsigned width);
 void curve_text_print(const struct curves *curves, bool ascii, FILE *f);
 

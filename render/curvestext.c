@@ -1,4 +1,5 @@
-/* Curves in letters: a line of them for each process or thread of a panel, as high as what is most in the panel. */
+/* Curves in letters: a line of them for each process or thread of a panel, as high as what is most
+ * in the panel. */
 #include "render/curves.h"
 #include "render/timed.h"
 

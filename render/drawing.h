@@ -13,7 +13,8 @@ struct drawing {
                  unsigned page); /* before each of them is painted, from 0; NULL: one */
 };
 
-/* As large as it is, or scaled to the options' width.  Written under another name first; NULL, or what went wrong. */
+/* As large as it is, or scaled to the options' width.  Written under another name first; NULL, or
+ * what went wrong. */
 const char *drawing_file_write(const struct drawing *drawing,
                                const struct document_options *options, const char *path);
 

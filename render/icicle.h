@@ -1,7 +1,9 @@
-/* A tree of boxes (clients/book/boxes.h) as a picture: an icicle, each box as wide as what it and all below it took.
+/* A tree of boxes (clients/book/boxes.h) as a picture: an icicle, each box as wide as what it and
+ * all below it took.
  *
- * Colours tell files or modules apart, waiting is hatched; what is too narrow to be drawn is one box without a colour for
- * all that lie side by side, and said below.  The same boxes give the same bytes. */
+ * Colours tell files or modules apart, waiting is hatched; what is too narrow to be drawn is one
+ * box without a colour for all that lie side by side, and said below.  The same boxes give the same
+ * bytes. */
 #ifndef RENDER_ICICLE_H
 #define RENDER_ICICLE_H
 
@@ -38,10 +40,11 @@ const struct icicle_box *icicle_drawing_at(const struct icicle_layout *boxes,
                                            const struct icicle_boxes *places,
                                            const struct icicle_drawing_view *view, double x_pt,
                                            double y_pt);
-/* Fills the current path as groups of this rank are, or waiting (rank ICICLE_NONE), or what stands for several
- * (ICICLE_NONE - 1). */
+/* Fills the current path as groups of this rank are, or waiting (rank ICICLE_NONE), or what stands
+ * for several (ICICLE_NONE - 1). */
 void icicle_drawing_fill(cairo_t *cr, uint32_t rank, bool grey, cairo_rectangle_t box);
-/* A text as wide as that at most, cut in its middle; NULL: not even that can be read.  New memory. */
+/* A text as wide as that at most, cut in its middle; NULL: not even that can be read.  New
+ * memory. */
 char *icicle_drawing_fitting(const char *text, double width_pt, double size_pt);
 
 /* As a picture, of a node and all below it; NULL, or what went wrong. */
@@ -49,7 +52,8 @@ const char *icicle_page_write(const struct icicle_layout *boxes, uint32_t node,
                               const struct document_options *options, const char *path);
 /* In letters, lines of so many. */
 void icicle_text_print(const struct icicle_layout *boxes, unsigned width, FILE *f);
-/* "3 boxes narrower than 0.012 ms stand together: 0.034 ms in all"; new memory, NULL: there are none. */
+/* "3 boxes narrower than 0.012 ms stand together: 0.034 ms in all"; new memory, NULL: there are
+ * none. */
 char *icicle_page_smaller_text(const struct icicle_layout *boxes, const struct icicle_boxes *places,
                                int64_t least);
 int64_t icicle_drawing_min_share(const struct icicle_layout *boxes, uint32_t node, double width_pt);

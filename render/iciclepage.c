@@ -1,4 +1,5 @@
-/* An icicle as a picture in a file: its title, what its colours stand for, what it does not show. */
+/* An icicle as a picture in a file: its title, what its colours stand for, what it does not
+ * show. */
 #include "memory/memory.h"
 #include "render/drawing.h"
 #include "render/icicle.h"

@@ -1,6 +1,7 @@
-/* A Kiviat graph (Kolence and Kiviat, Software Unit Profiles and Kiviat Figures, 1973): figures on axes around a centre, in turn
- * one that is good where it is high and one that is good where it is low.  Where all is well it is a star with sharp
- * points; a dent, or a point that is cut off, is where something is not. */
+/* A Kiviat graph (Kolence and Kiviat, Software Unit Profiles and Kiviat Figures, 1973): figures on
+ * axes around a centre, in turn one that is good where it is high and one that is good where it is
+ * low.  Where all is well it is a star with sharp points; a dent, or a point that is cut off, is
+ * where something is not. */
 #ifndef RENDER_KIVIAT_H
 #define RENDER_KIVIAT_H
 

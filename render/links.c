@@ -111,7 +111,8 @@ static void link_async(struct builder *b, const struct scene_mark *m)
     }
 }
 
-/* Messages from left of the window to right of it; of where they are in between only the sides are known. */
+/* Messages from left of the window to right of it; of where they are in between only the sides are
+ * known. */
 static void link_crossings(struct builder *b)
 {
     const struct window_info *w = b->window;
@@ -130,7 +131,8 @@ static void link_crossings(struct builder *b)
     }
 }
 
-/* Order through lines that are not drawn: dashed, from the cause or from the left edge on its row. */
+/* Order through lines that are not drawn: dashed, from the cause or from the left edge on its
+ * row. */
 static void link_vias(struct builder *b)
 {
     const struct window_info *w = b->window;

@@ -20,8 +20,8 @@ struct document_options {
     /* SVG: the words that a mark shows when it is pointed at, new memory; NULL: none do */
     char *(*title_of)(void *context, const struct scene_mark *mark);
     void *context;
-    double
-        shrink; /* paper: rows may be made smaller, down to this scale, to fit a page; 0: as they are */
+    /* paper: rows may be made smaller, down to this scale, to fit a page; 0: as they are */
+    double shrink;
     const char *title;
     time_t date;
     struct paint_theme theme;
@@ -53,8 +53,8 @@ const char *document_write(const struct scene *scene, const struct document_opti
 struct document_file;
 struct document_file *document_open(const struct document_options *options, const char *path,
                                     const char **why);
-/* How many of its columns are on the pages that the scene fills; last: and on the one that it does not.  The next scene
- * begins with the others. */
+/* How many of its columns are on the pages that the scene fills; last: and on the one that it does
+ * not.  The next scene begins with the others. */
 uint32_t document_accepts_page(const struct document_file *file, const struct scene *scene,
                                bool last);
 /* Adds the pages of so many of its columns. */

@@ -14,8 +14,9 @@ struct paint_theme {
     bool hairlines; /* across stretches where nothing is in a line */
 };
 
-/* What stands out.  Marks are told apart by shape, too: of the past by a bar on their left, of the future
- * on their right; concurrent ones are faint; where it is not known, by a bar on either side. */
+/* What stands out.  Marks are told apart by shape, too: of the past by a bar on their left, of the
+ * future on their right; concurrent ones are faint; where it is not known, by a bar on either
+ * side. */
 struct paint_selection {
     struct event_id selected, second; /* line 0: none */
     bool stands; /* colour marks by how they stand to the selected one */
@@ -45,8 +46,8 @@ struct paint_part {
 
 void scene_paint(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                  const struct paint_part *part, const struct paint_selection *selection);
-/* Words that may stand anywhere in a stretch, as what a thread waits for: none is cut at part->from_pt, but begins
- * there.  Over what was painted of the same rows. */
+/* Words that may stand anywhere in a stretch, as what a thread waits for: none is cut at
+ * part->from_pt, but begins there.  Over what was painted of the same rows. */
 void sticky_labels_paint(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                          const struct paint_part *part);
 /* One name, its row's middle at y 0. */
@@ -56,8 +57,8 @@ void scene_paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
 void painter_rotate(cairo_t *cr);
 double painter_brightness(bool dark); /* of the ground, 0 to 1 */
 void painter_fill_background(cairo_t *cr, const struct paint_theme *theme);
-/* How marks of the past, the future, the rest are coloured: the palette of Okabe and Ito (2008), which
- * people of every colour vision tell apart.  stands: as in an event. */
+/* How marks of the past, the future, the rest are coloured: the palette of Okabe and Ito (2008),
+ * which people of every colour vision tell apart.  stands: as in an event. */
 struct target_color relation_marks_paint(uint8_t stands);
 
 #endif

@@ -38,8 +38,8 @@ static const struct target_line_group *cluster_of(const struct builder *b, uint3
     return metadata_line_group(b->book, line, name);
 }
 
-/* "{T:worker ×4}" for a row that is a cluster, "{T:producer… ×3}" if its lines have several names, or what the
- * description calls them together; NULL for others. */
+/* "{T:worker ×4}" for a row that is a cluster, "{T:producer… ×3}" if its lines have several names,
+ * or what the description calls them together; NULL for others. */
 static char *cluster_label(const struct builder *b, const struct row_info *row)
 {
     const char *first = metadata_label(b->book, row->line);

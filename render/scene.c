@@ -35,7 +35,8 @@ static char *owner_of(const struct builder *b, const struct event_info *e,
     return xstrndup(name, (size_t)(label + scene_rows_name_bytes(label) - name));
 }
 
-/* A note on why more may be before an event than is known: it stands below the picture, once for all. */
+/* A note on why more may be before an event than is known: it stands below the picture, once for
+ * all. */
 static bool is_footnote(const struct event_info *e) { return e->doubt && e->text_count; }
 
 /* The number of the footnote of this event; 0: there are too many. */
@@ -133,7 +134,8 @@ static uint32_t stub_line(const struct builder *b, const struct event_info *e)
     return 0;
 }
 
-/* Some stubs say where they lead: those of every STUB_VISITS-th event of their line, wherever a window begins. */
+/* Some stubs say where they lead: those of every STUB_VISITS-th event of their line, wherever a
+ * window begins. */
 static bool is_named(const struct event_info *e) { return e->at.number % STUB_VISITS == 2; }
 
 static void name_stubs(struct builder *b, struct laid_out_event *marks, uint32_t count,

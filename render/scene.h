@@ -14,8 +14,8 @@
 #include "clients/book/book.h"
 #include "wire/placed.h"
 
-/* AWAY: the row's thread is on another line; WAITS: and waits there; END: it has ended, of the row there is
- * nothing but a stub. */
+/* AWAY: the row's thread is on another line; WAITS: and waits there; END: it has ended, of the row
+ * there is nothing but a stub. */
 enum scene_style {
     STYLE_NONE,
     STYLE_DASHED,
@@ -100,7 +100,8 @@ struct scene_text {
     char *text;
     struct target_color colour;
     bool bold;
-    /* What a thread waits for, above its row: may stand anywhere from x_pt to until_pt, 0 only where it is. */
+    /* What a thread waits for, above its row: may stand anywhere from x_pt to until_pt, 0 only
+     * where it is. */
     double until_pt;
     bool followed; /* and stands there again, right of until_pt */
 };
@@ -122,7 +123,8 @@ struct scene_tick {
     char text[32];
 };
 
-/* A flag at a mark that somebody has written a note at; its text stands among the notes, behind its number. */
+/* A flag at a mark that somebody has written a note at; its text stands among the notes, behind its
+ * number. */
 struct scene_flag {
     uint32_t row;
     double x_pt, y_pt; /* of the mark */
@@ -222,8 +224,8 @@ struct scene_options {
     uint32_t stuck_count; /* of refs */
     const struct scene_heading *headings;
     uint32_t heading_count;
-    bool
-        differences; /* of two runs: selected is where they come apart, and pale is what is equal */
+    /* of two runs: selected is where they come apart, and pale is what is equal */
+    bool differences;
     const struct worker_rows *carriers; /* rows below the others, placed by time; NULL none */
     double row_pt; /* from row to row; 0: as small as it goes */
     double minimum_width_pt; /* the last column is widened to reach it */

@@ -4,8 +4,8 @@
 
 #include "render/builder.h"
 
-/* Marks are sorted by row and x.  Rows of threads whose kind asks for it show where the thread is while it is on another
- * line. */
+/* Marks are sorted by row and x.  Rows of threads whose kind asks for it show where the thread is
+ * while it is on another line. */
 void scene_segments_build(struct builder *b);
 /* Does the row of this thread say what it waits for elsewhere? */
 bool scene_segments_shows_text(const struct builder *b, uint32_t thread);

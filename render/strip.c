@@ -61,7 +61,8 @@ static void set_ink(cairo_t *cr, const struct state_band_style *look, double lig
 
 /* ---- rows ---- */
 
-/* From pixel to pixel a piece, above those of the states before it; pixels that are alike, in one. */
+/* From pixel to pixel a piece, above those of the states before it; pixels that are alike, in
+ * one. */
 static void paint_state(cairo_t *cr, const struct state_band_cell *cells, uint32_t pixels,
                         unsigned state, cairo_rectangle_t box)
 {

@@ -1,4 +1,5 @@
-/* Painting a run from far away: each pixel of a row is filled by what its line did there, as high as its share.
+/* Painting a run from far away: each pixel of a row is filled by what its line did there, as high
+ * as its share.
  *
  * x and y count from the top left corner; names stand left of the pixels, a ruler above them. */
 #ifndef RENDER_STRIP_H
@@ -31,7 +32,8 @@ void state_band_paint_ruler(cairo_t *cr, const struct state_bands *strip, double
 /* What the colours stand for, in a line. */
 void state_band_paint_key(cairo_t *cr, double y_pt, const struct state_band_style *look);
 
-/* Round times, or numbers of events, for a ruler that is so wide; the caller's to free, NULL: there is no room. */
+/* Round times, or numbers of events, for a ruler that is so wide; the caller's to free, NULL: there
+ * is no room. */
 struct state_band_tick {
     double share; /* of the width */
     char text[40];

@@ -1,7 +1,8 @@
-/* What Cairo's SVG surface cannot write: text that stays text, and titles of marks, which a browser shows where one points.
+/* What Cairo's SVG surface cannot write: text that stays text, and titles of marks, which a browser
+ * shows where one points.
  *
- * While it is open, lettering is not painted but kept, with where it would have stood; so are marks.  Then both
- * are put behind what Cairo has drawn. */
+ * While it is open, lettering is not painted but kept, with where it would have stood; so are
+ * marks.  Then both are put behind what Cairo has drawn. */
 #ifndef RENDER_SVG_H
 #define RENDER_SVG_H
 
@@ -12,7 +13,8 @@
 
 struct svg;
 struct svg *svg_open(void);
-/* The marks of a scene between two x of it, as `cr` is transformed and clipped now; words: new memory, NULL none. */
+/* The marks of a scene between two x of it, as `cr` is transformed and clipped now; words: new
+ * memory, NULL none. */
 void svg_marks(struct svg *svg, cairo_t *cr, const struct scene *scene, double from_pt,
                double to_pt, char *(*words)(void *context, const struct scene_mark *mark),
                void *context);

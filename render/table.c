@@ -205,7 +205,8 @@ static double table_page_max_share(const struct text_table *s)
     return most;
 }
 
-/* A bar at the left, and grey behind what stands at the right, by the row's part of the greatest share. */
+/* A bar at the left, and grey behind what stands at the right, by the row's part of the greatest
+ * share. */
 static void paint_share(cairo_t *cr, const struct table_page_layout *l,
                         const struct table_page_item *item, double x, double y, double width)
 {

@@ -1,4 +1,5 @@
-/* Tables on pages: columns of words and numbers, with totals and notes; long ones go on on the next page.
+/* Tables on pages: columns of words and numbers, with totals and notes; long ones go on on the next
+ * page.
  *
  * The same sheets give the same bytes. */
 #ifndef RENDER_TABLE_H
@@ -7,8 +8,8 @@
 #include "clients/book/sheet.h"
 #include "render/page.h"
 
-/* One below the other.  A PDF has pages, if they are as high as more than one; an image is as high as it takes.  Written
- * under another name first; NULL, or what went wrong. */
+/* One below the other.  A PDF has pages, if they are as high as more than one; an image is as high
+ * as it takes.  Written under another name first; NULL, or what went wrong. */
 const char *table_page_write(const struct text_table *sheets, uint32_t count,
                              const struct document_options *options, const char *path);
 

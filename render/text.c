@@ -47,8 +47,8 @@ struct canvas {
     uint32_t width, height;
 };
 
-/* The nearest of the 6 x 6 x 6 colours; what is nearly grey or black is the terminal's own, which is readable on
- * any ground. */
+/* The nearest of the 6 x 6 x 6 colours; what is nearly grey or black is the terminal's own, which
+ * is readable on any ground. */
 static uint8_t terminal_colour(struct target_color c)
 {
     double most = c.red > c.green ? c.red : c.green, least = c.red < c.green ? c.red : c.green;

@@ -58,7 +58,8 @@ static void add_to(struct time_point *p, const struct laid_out_event *m)
     p->count++;
 }
 
-/* The marks, which are sorted by position, as points: members of one stand side by side in the log. */
+/* The marks, which are sorted by position, as points: members of one stand side by side in the
+ * log. */
 static uint32_t find_points(const struct laid_out_event *marks, uint32_t count,
                             struct time_point *points)
 {
@@ -117,8 +118,8 @@ static uint32_t *find_behind(const struct laid_out_event *marks, uint32_t count,
     return behind;
 }
 
-/* May a point stand in one column with those before it, from `first` on?  Not if it comes after one of
- * them, or its arrow would run over one. */
+/* May a point stand in one column with those before it, from `first` on? Not if it comes after one
+ * of them, or its arrow would run over one. */
 static bool may_join(const struct time_point *points, const uint32_t *behind, uint32_t first,
                      uint32_t at)
 {
@@ -216,7 +217,8 @@ int64_t time_columns_long(const struct builder *b, int64_t columns)
     return ns;
 }
 
-/* Whole columns to a step, so that ticks stand where columns begin: those with nothing left out, as wide as they are. */
+/* Whole columns to a step, so that ticks stand where columns begin: those with nothing left out, as
+ * wide as they are. */
 static int64_t ruler_step(const struct builder *b)
 {
     const struct scene *scene = b->scene;
@@ -279,8 +281,8 @@ static int64_t next_step(int64_t ns, int64_t step)
 /* What stands in parts of one stretch of time is told by its own time, now and then. */
 #define PARTS_PT 180.0
 
-/* A tick stands at a round time, or where a column begins: the first of all, one behind a jag, or one of which the
- * parts do not stand by time; and at such parts. */
+/* A tick stands at a round time, or where a column begins: the first of all, one behind a jag, or
+ * one of which the parts do not stand by time; and at such parts. */
 static void time_columns_measure_column(struct builder *b, uint32_t i, int64_t step,
                                         double *free_from)
 {

@@ -1,4 +1,5 @@
-/* Where in a scene a time is.  Between two marks time is spread evenly; by order, too, where that is as good as it gets. */
+/* Where in a scene a time is.  Between two marks time is spread evenly; by order, too, where that
+ * is as good as it gets. */
 #ifndef RENDER_TIMES_H
 #define RENDER_TIMES_H
 

@@ -28,7 +28,8 @@ void execution_feed(const struct execution *x, struct order *order, unsigned see
 /* Only the first .. end - 1 of them, in the order that the seed makes. */
 void execution_feed_part(const struct execution *x, struct order *order, unsigned seed,
                          uint32_t first, uint32_t end);
-/* Makes as if some edges had not been seen: the events they lead to are doubtful.  x->before is then what is known. */
+/* Makes as if some edges had not been seen: the events they lead to are doubtful.  x->before is
+ * then what is known. */
 void execution_hide(struct execution *x, unsigned seed);
 /* Is there a doubtful event before (or at) one of the two and not the other? */
 bool execution_doubts_differ(const struct execution *x, uint32_t a, uint32_t b);

@@ -2,9 +2,9 @@
  *
  * A viewer gives each question an id of its own, not 0, and asks: ASK {u32 id, u16 what, body}.
  * Every part of the answer comes back with it: ANSWER {u32 id, u8 last, u16 part, body}; after the
- * part that says `last` the id is free.  CANCEL {u32 id}: the question is not worked on any more, and
- * nothing more is told of it.  What is told without being asked (tables, GROWN, SELECTED) are messages
- * of their own. */
+ * part that says `last` the id is free.  CANCEL {u32 id}: the question is not worked on any more,
+ * and nothing more is told of it.  What is told without being asked (tables, GROWN, SELECTED) are
+ * messages of their own. */
 #ifndef WIRE_ASK_H
 #define WIRE_ASK_H
 

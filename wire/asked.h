@@ -24,8 +24,9 @@ enum anchor {
     ANCHORS
 };
 
-/* Of one line, by so many events; > 0: they go to the left.  Or, with `to`, so far that so many of all its
- * events are left of the cut: with one such move for each row, the left edge of any window is told. */
+/* Of one line, by so many events; > 0: they go to the left.  Or, with `to`, so far that so many of
+ * all its events are left of the cut: with one such move for each row, the left edge of any window
+ * is told. */
 struct layout_move {
     uint32_t line;
     bool to;
@@ -62,19 +63,20 @@ struct density_request {
     uint32_t *rows; /* lines; none means all that are drawn */
     uint8_t *joined; /* as in a window */
     uint32_t row_count;
-    bool
-        living; /* of a strip: states of threads as they were measured, not as the order alone tells them */
+    /* of a strip: states of threads as they were measured, not as the order alone tells them */
+    bool living;
     int64_t *untils; /* of a strip, by row: nothing of it counts from there on; NULL: all does */
 };
 
-/* Which events: those of these types, on these lines, called from these places, with such a text. */
+/* Which events: those of these types, on these lines, called from these places, with such a
+ * text. */
 struct search_request {
     uint64_t from; /* position to begin at; backwards: the first one that is not looked at */
     bool backwards;
     bool any; /* one of the conditions is enough; else all that are given must hold */
     bool count; /* look further once `limit` hits are told, to count the rest */
-    bool
-        expression; /* text is a regular expression, as of PCRE2; else a part of a text, in any case */
+    /* text is a regular expression, as of PCRE2; else a part of a text, in any case */
+    bool expression;
     uint32_t limit; /* of hits to tell */
     uint32_t *types, *lines;
     uint32_t type_count, line_count;
@@ -115,7 +117,8 @@ void encode_relations_request(struct encoder *out, const struct relations_reques
 void decode_relations_request(struct decoder *in, struct relations_request *request);
 void relations_request_free(struct relations_request *request);
 
-/* What programs are to measure from now on (WANTED_ of wire/region.h): of what is in mask, what is in bits. */
+/* What programs are to measure from now on (WANTED_ of wire/region.h): of what is in mask, what is
+ * in bits. */
 struct measurement_request {
     uint32_t mask, bits;
     uint32_t *lines; /* only these threads; none: all, those that come later, too */

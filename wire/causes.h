@@ -1,5 +1,6 @@
-/* What makes the order of some events known to somebody who has nothing else: of each the causes that are next to it
- * among them, and which doubts it has; as structs and as bytes, as in found.h. */
+/* What makes the order of some events known to somebody who has nothing else: of each the causes
+ * that are next to it among them, and which doubts it has; as structs and as bytes, as in
+ * found.h. */
 #ifndef WIRE_CAUSES_H
 #define WIRE_CAUSES_H
 
@@ -15,18 +16,21 @@ struct causal_edges_request {
 #define NO_CHAIN UINT32_MAX /* the event is not there, or takes no part in the order */
 #define ANY_DOUBTS UINT32_MAX /* how it stands to what it is not ordered with is not known */
 
-/* Events of one point have one `point`, the index of the first of them, which alone tells its causes.  The points of a
- * chain come one after the other, in the order in which they are asked for.  A point is before another if a way leads from the one
- * to the other by causes and along chains.  If none does either way, they are concurrent where their doubts are the
- * same number, else it is not known.  Of an event without a chain, doubts are the reasons why it has none, as bits. */
+/* Events of one point have one `point`, the index of the first of them, which alone tells its
+ * causes.  The points of a chain come one after the other, in the order in which they are asked
+ * for.  A point is before another if a way leads from the one to the other by causes and along
+ * chains.  If none does either way, they are concurrent where their doubts are the same number,
+ * else it is not known.  Of an event without a chain, doubts are the reasons why it has none, as
+ * bits. */
 struct causal_edge_info {
     uint32_t point, chain, doubts;
     uint32_t first, count; /* of `causes`: indices of points; the one before it on its chain, too */
-    int64_t
-        time_ns; /* of its point; moved to that of its latest cause, where it would be earlier */
+    /* of its point; moved to that of its latest cause, where it would be earlier */
+    int64_t time_ns;
 };
 
-/* Of two events with different doubts, what is not known is not known for those reasons of which their kinds differ. */
+/* Of two events with different doubts, what is not known is not known for those reasons of which
+ * their kinds differ. */
 struct uncertainty_info {
     uint32_t doubts; /* the number of the set, each once */
     uint32_t kinds[UNTRACED_COUNT]; /* by reason; 0: it is not among them */

@@ -23,7 +23,8 @@ enum cell_step_kind {
     CELL_STEP_LATENCY,
     CELL_STEP_TIMER,
     CELL_STEP_UNKNOWN,
-    CELL_STEP_CALLS, /* in a function, at from; after a call that it made, at to: 0 before the first */
+    /* in a function, at from; after a call that it made, at to: 0 before the first */
+    CELL_STEP_CALLS,
     CELL_STEPS
 };
 

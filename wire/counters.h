@@ -4,8 +4,9 @@
  * A table with open addressing: whoever meets a line first claims an entry for its key by a
  * compare-and-swap; entries are never freed.  Nothing in it is read by the server.
  *
- * Of a pthread object the entry is its place: the number bears the lifetime of the object there, which each
- * initialisation ends, above the last number that was taken on the line of that lifetime. */
+ * Of a pthread object the entry is its place: the number bears the lifetime of the object there,
+ * which each initialisation ends, above the last number that was taken on the line of that
+ * lifetime. */
 #ifndef WIRE_COUNTERS_H
 #define WIRE_COUNTERS_H
 

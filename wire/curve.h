@@ -1,8 +1,9 @@
-/* Figures over time as they are drawn: of each pixel what they stood at, at least, on average, at most.
+/* Figures over time as they are drawn: of each pixel what they stood at, at least, on average, at
+ * most.
  *
- * Of what only grows (processor time, bytes written) the rate is told.  Figures are known when they were told alone: a
- * pixel says whether that was in it, or before it, so that what is drawn there is what was known last.  Where nothing is
- * known there is nothing, never 0. */
+ * Of what only grows (processor time, bytes written) the rate is told.  Figures are known when they
+ * were told alone: a pixel says whether that was in it, or before it, so that what is drawn there
+ * is what was known last.  Where nothing is known there is nothing, never 0. */
 #ifndef WIRE_CURVE_H
 #define WIRE_CURVE_H
 

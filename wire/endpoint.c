@@ -133,8 +133,8 @@ static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int
 bool endpoint_has_user(unsigned user)
 {
     static const char everybody[] = "         0          0 4294967295";
-    static _Atomic int
-        known; /* 1: everybody has a number here, 2: not; a program may forbid files to itself later */
+    /* 1: everybody has a number here, 2: not; a program may forbid files to itself later */
+    static _Atomic int known;
     char map[64];
     if (user != NO_USER)
         return true;

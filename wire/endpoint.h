@@ -1,7 +1,9 @@
-/* Endpoints: `unix:PATH`, `poet://HOST:PORT` (TLS with a key, wire/key.h), and where they are by default.
+/* Endpoints: `unix:PATH`, `poet://HOST:PORT` (TLS with a key, wire/key.h), and where they are by
+ * default.
  *
- * Programs connect to sockets of their own machine alone; where else endpoints are, address.h finds.  All functions
- * return a descriptor (close-on-exec) or -1 with a message of one line in `error`. */
+ * Programs connect to sockets of their own machine alone; where else endpoints are, address.h
+ * finds.  All functions return a descriptor (close-on-exec) or -1 with a message of one line in
+ * `error`. */
 #ifndef WIRE_ENDPOINT_H
 #define WIRE_ENDPOINT_H
 
@@ -22,8 +24,8 @@ void error_set(struct error *error, const char *format, ...) __attribute__((form
 bool endpoint_is(const char *s);
 bool endpoint_is_remote(
     const char *s); /* poet://: for servers, agents and viewers; programs have an agent */
-/* Whether $POET_SERVER of a program names something that it reaches by an agent: HOST:PORT, which is poet://HOST:PORT, or
- * whatever has :// in it; as agents are told it. */
+/* Whether $POET_SERVER of a program names something that it reaches by an agent: HOST:PORT, which
+ * is poet://HOST:PORT, or whatever has :// in it; as agents are told it. */
 bool endpoint_is_other_host(const char *s, char *target, size_t size);
 struct sockaddr_un;
 bool endpoint_unix(const char *endpoint, struct sockaddr_un *address, struct error *error);

@@ -1,15 +1,17 @@
-/* Entries: when each call of a thread began and ended (`calls=every`): the ring that a program shares with the server,
- * and what the server makes of it, as structs and as bytes (an ENTRIES chunk of a trace file).
+/* Entries: when each call of a thread began and ended (`calls=every`): the ring that a program
+ * shares with the server, and what the server makes of it, as structs and as bytes (an ENTRIES
+ * chunk of a trace file).
  *
- * A ring is sealed memory, made by the thread when this is first wanted of it and handed over with the message ENTRIES.
- * The thread reserves a word, `reserved`, and then writes it: one store, so that what lies there is whole, also where the
- * thread was killed.  The server takes words that are not 0, sets them to 0, and then moves `taken` on.  A call is in the
- * ring with both its ends or not at all: its begin is not written unless its end will find room.  What finds none is
- * counted, and nobody waits.
+ * A ring is sealed memory, made by the thread when this is first wanted of it and handed over with
+ * the message ENTRIES.  The thread reserves a word, `reserved`, and then writes it: one store, so
+ * that what lies there is whole, also where the thread was killed.  The server takes words that are
+ * not 0, sets them to 0, and then moves `taken` on.  A call is in the ring with both its ends or
+ * not at all: its begin is not written unless its end will find room.  What finds none is counted,
+ * and nobody waits.
  *
- * A word: bit 0: an end, else a begin; 17 bits: its context (wire/region.h); 46 bits: the time, the low ones of the ticks.
- * Context 0 has no calls: that is a word that says how many calls are not there, which would have begun since the word
- * before; their number is where the time would be. */
+ * A word: bit 0: an end, else a begin; 17 bits: its context (wire/region.h); 46 bits: the time, the
+ * low ones of the ticks.  Context 0 has no calls: that is a word that says how many calls are not
+ * there, which would have begun since the word before; their number is where the time would be. */
 #ifndef WIRE_ENTRIES_H
 #define WIRE_ENTRIES_H
 
@@ -67,8 +69,8 @@ struct call_record {
     uint64_t lost;
 };
 
-/* The body of an ENTRIES chunk: the time that it begins with, then entries; *last_ns is the time of the one before,
- * and becomes this one's. */
+/* The body of an ENTRIES chunk: the time that it begins with, then entries; *last_ns is the time of
+ * the one before, and becomes this one's. */
 void encode_call_records_head(struct encoder *out, uint64_t first_ns);
 void encode_call_record(struct encoder *out, uint64_t *last_ns, const struct call_record *entry);
 uint64_t decode_call_records_head(struct decoder *in);

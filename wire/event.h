@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #define HIDDEN_LINE 0x80000000u
-/* From here on positions in a stream are no bytes, but one for each closing of an end that writes, where it goes from one
- * host to another: who finds its end receives them all. */
+/* From here on positions in a stream are no bytes, but one for each closing of an end that writes,
+ * where it goes from one host to another: who finds its end receives them all. */
 #define STREAM_CLOSINGS (UINT64_C(1) << 62)
 
 /* Names one event.  line 0 names none. */

@@ -1,8 +1,8 @@
-/* What an agent and its server tell each other, as structs and as bytes: chunks of a journal, in batches that are
- * numbered by their first chunk.
+/* What an agent and its server tell each other, as structs and as bytes: chunks of a journal, in
+ * batches that are numbered by their first chunk.
  *
- * A *stream* is one journal of an agent, whose chunks are numbered from 0.  A batch may come again, or late: its
- * numbers say which of it is new.  docs/wire.md has the messages. */
+ * A *stream* is one journal of an agent, whose chunks are numbered from 0.  A batch may come again,
+ * or late: its numbers say which of it is new.  docs/wire.md has the messages. */
 #ifndef WIRE_FORWARDED_H
 #define WIRE_FORWARDED_H
 

@@ -1,5 +1,6 @@
-/* What is found out about the order: who waits for whom, how many events stand how to one, what a search finds; as
- * structs and as bytes.  What is read into these structs is owned by them and freed by their _free, as in shown.h. */
+/* What is found out about the order: who waits for whom, how many events stand how to one, what a
+ * search finds; as structs and as bytes.  What is read into these structs is owned by them and
+ * freed by their _free, as in shown.h. */
 #ifndef WIRE_FOUND_H
 #define WIRE_FOUND_H
 
@@ -36,13 +37,14 @@ struct wait_info {
     } *holders;
     uint32_t holder_count;
     enum wait_outcome fate;
-    bool
-        at_exit; /* its program ended by itself meanwhile: only a cycle says that it could not go on */
+    /* its program ended by itself meanwhile: only a cycle says that it could not go on */
+    bool at_exit;
     bool end; /* it waits for the end of `about`, which began after its last event, and is none */
     int64_t since_ns; /* when the wait began */
 };
 
-/* A thread that waits in no traced call, and sleeps all the same at the end of what was recorded. */
+/* A thread that waits in no traced call, and sleeps all the same at the end of what was
+ * recorded. */
 struct sleeper_info {
     uint32_t thread; /* its line */
     int64_t since_ns; /* when it gave its processor up */

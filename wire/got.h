@@ -1,5 +1,6 @@
-/* The text of an event that tells what a call got which takes whatever there is (poet_replay_begin_nondeterministic of poet.h): for runs that are
- * repeated, not for pictures, where an arrow says it. */
+/* The text of an event that tells what a call got which takes whatever there is
+ * (poet_replay_begin_nondeterministic of poet.h): for runs that are repeated, not for pictures,
+ * where an arrow says it. */
 #ifndef WIRE_GOT_H
 #define WIRE_GOT_H
 

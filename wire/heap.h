@@ -1,18 +1,22 @@
-/* What a program takes from its heap and gives back: sums and blocks, in memory that it shares with the server.
+/* What a program takes from its heap and gives back: sums and blocks, in memory that it shares with
+ * the server.
  *
- * libpoet-memory makes one such memory for a process, seals it and hands it over with the message HEAP.  From then on the
- * program writes and the server reads, with nothing between them, so what was counted is there however the program ends.
- * Untouched pages take no memory.  Nothing in it is trusted, and all of it may change while it is read.
+ * libpoet-memory makes one such memory for a process, seals it and hands it over with the message
+ * HEAP.  From then on the program writes and the server reads, with nothing between them, so what
+ * was counted is there however the program ends.  Untouched pages take no memory.  Nothing in it is
+ * trusted, and all of it may change while it is read.
  *
- * One behind the other: the head, bad frees, threads, sums, the index of the sums, nodes, the index of the nodes, the
- * blocks.
+ * One behind the other: the head, bad frees, threads, sums, the index of the sums, nodes, the index
+ * of the nodes, the blocks.
  *
- * A node is a call stack: a place of the code, and the node of the stack that it was called from.  A node comes after its
- * parent and keeps its number, its place and its parent for ever; the first few are how a stack ends.  A sum is what one
- * thread took with one stack; it keeps its number, too.  Sum 0 is of all that found no sum of their own.
+ * A node is a call stack: a place of the code, and the node of the stack that it was called from.
+ * A node comes after its parent and keeps its number, its place and its parent for ever; the first
+ * few are how a stack ends.  A sum is what one thread took with one stack; it keeps its number,
+ * too.  Sum 0 is of all that found no sum of their own.
  *
- * A sum's own figures are written by its thread alone, with plain stores; what others give back is added to the others,
- * at once.  Sums and nodes that are of nobody in particular (thread 0, sum 0) are added to at once by all. */
+ * A sum's own figures are written by its thread alone, with plain stores; what others give back is
+ * added to the others, at once.  Sums and nodes that are of nobody in particular (thread 0, sum 0)
+ * are added to at once by all. */
 #ifndef WIRE_HEAP_H
 #define WIRE_HEAP_H
 
@@ -24,7 +28,8 @@
 #define HEAP_VERSION 2u
 #define HEAP_HEAD_BYTES 4096u
 #define HEAP_DEPTH 32u /* places of a stack */
-/* Of the table of blocks.  A block lies in one of so many groups that its page has; all powers of two. */
+/* Of the table of blocks.  A block lies in one of so many groups that its page has; all powers of
+ * two. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* as in wire/region.h */
 #define HEAP_GROUPS 4u
 #define HEAP_GROUPS_LEAST 2u
@@ -50,10 +55,10 @@ struct heap_head {
     _Atomic uint32_t bad; /* events of frees; the first HEAP_BAD are there */
     _Atomic uint64_t unseen; /* calls that were not counted: no room, or no time */
     _Atomic uint64_t unknown; /* blocks freed that were taken before counting began */
-    _Atomic uint32_t
-        nodes; /* that there are, HEAP_NODE_FIRST .. HEAP_NODES; some may be of nobody */
-    _Atomic uint32_t
-        threads; /* of struct heap_thread; above HEAP_THREADS: the others share the first */
+    /* that there are, HEAP_NODE_FIRST .. HEAP_NODES; some may be of nobody */
+    _Atomic uint32_t nodes;
+    /* of struct heap_thread; above HEAP_THREADS: the others share the first */
+    _Atomic uint32_t threads;
     _Atomic uint64_t folded; /* calls whose stack found no node: it counts as HEAP_NODE_OTHER */
     uint64_t began_ns; /* the monotonic clock, when counting began */
     uint32_t groups; /* of blocks, a power of two: what there are lies behind one another */
@@ -114,7 +119,8 @@ struct heap_bad {
 };
 static_assert(sizeof(struct heap_bad) == 48, "a bad free is 48 bytes");
 
-/* What was taken, and of that, what is given back.  Bytes are as asked for, usable ones as they were given. */
+/* What was taken, and of that, what is given back.  Bytes are as asked for, usable ones as they
+ * were given. */
 struct heap_sum {
     uint32_t node; /* the stack */
     uint32_t thread; /* code of the own line of who took it; 0: one that is not recorded */
@@ -137,7 +143,8 @@ enum heap_kind {
     HEAP_WRITING = HEAP_KINDS /* one thread writes what it is */
 };
 
-/* A block: who may change it from what it is to HEAP_WRITING writes it, and then what it is from there on. */
+/* A block: who may change it from what it is to HEAP_WRITING writes it, and then what it is from
+ * there on. */
 struct heap_block {
     _Atomic uint64_t word; /* address << 8 | an enum heap_kind; 0: never used */
     uint64_t bytes;
@@ -167,7 +174,8 @@ static_assert(sizeof(struct heap_block) == 32, "a block is 32 bytes");
 static_assert(HEAP_BAD * sizeof(struct heap_bad) <= 4096, "bad frees fit their page");
 static_assert(HEAP_BLOCKS_AT % 4096 == 0, "blocks begin with a page");
 
-/* The journal's HEAP begins with u64 0 and u8 an enum heap_totals_update; that of version 1 with its time, which is not 0. */
+/* The journal's HEAP begins with u64 0 and u8 an enum heap_totals_update; that of version 1 with
+ * its time, which is not 0. */
 enum heap_record_type { HEAP_RECORD_SUMS = 2, HEAP_RECORD_SAMPLE, HEAP_RECORD_BLOCKS };
 #define HEAP_BLOCKS_TOLD 65536u /* of a process, at most */
 /* One sum: u32 number, u32 thread, u32 node, the figures. */

@@ -1,8 +1,9 @@
-/* Recorded input: what calls of a thread returned that bring something from outside, in the thread's order (INPUT).
+/* Recorded input: what calls of a thread returned that bring something from outside, in the
+ * thread's order (INPUT).
  *
- * A call that returned many bytes is told in pieces: all but the last one say that more follows.  For a run that is
- * repeated they lie in a file (`poet replay`): its head, a place for each line of the run, and the pieces of one line after
- * those of the other, each behind its size. */
+ * A call that returned many bytes is told in pieces: all but the last one say that more follows.
+ * For a run that is repeated they lie in a file (`poet replay`): its head, a place for each line of
+ * the run, and the pieces of one line after those of the other, each behind its size. */
 #ifndef WIRE_INPUT_H
 #define WIRE_INPUT_H
 
@@ -45,7 +46,8 @@ enum input_call {
         INPUT_CALL_COUNT
 };
 
-/* What came with bytes that were received, in front of them: its name (an address) and its control messages follow. */
+/* What came with bytes that were received, in front of them: its name (an address) and its control
+ * messages follow. */
 struct input_front {
     uint32_t name_size; /* as the call told it */
     uint32_t name_bytes, control_bytes; /* that are here */
@@ -67,8 +69,8 @@ struct input {
     uint8_t flags;
     uint32_t error; /* errno, where result is -1 */
     int64_t result;
-    uint64_t
-        asked; /* what the call was asked for: a length, a clock; of pread recorded_input_asked_at() */
+    /* what the call was asked for: a length, a clock; of pread recorded_input_asked_at() */
+    uint64_t asked;
     const uint8_t *bytes; /* of put_ the caller's, of get_ among those that are read */
     uint32_t size;
 };
@@ -102,7 +104,8 @@ struct input_head {
 
 /* Whether a file is one, from an address that is a multiple of 8: NULL, or what is wrong. */
 const char *recorded_input_check(const struct input_head *head, uint64_t bytes);
-/* The piece at `at` of those of a line, which moves behind it; false: there is none, or it cannot be. */
+/* The piece at `at` of those of a line, which moves behind it; false: there is none, or it cannot
+ * be. */
 bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at,
                          struct input *input);
 

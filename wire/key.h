@@ -1,4 +1,5 @@
-/* The key that lets machines speak with each other: 256 bits in a file of the user's own, made by `poet key`.
+/* The key that lets machines speak with each other: 256 bits in a file of the user's own, made by
+ * `poet key`.
  *
  * The file has 64 hexadecimal digits and mode 0600; who can read it can join. */
 #ifndef WIRE_KEY_H
@@ -16,7 +17,8 @@ struct network_key {
 
 /* $POET_KEY_FILE, else poet/key beside the user's configuration. */
 bool network_key_path(char *path, size_t size, struct error *error);
-/* The key of a file, NULL: the default one.  False: there is none, or others can read it; what to do. */
+/* The key of a file, NULL: the default one.  False: there is none, or others can read it; what to
+ * do. */
 bool network_key_read(const char *path, struct network_key *key, struct error *error);
 /* Makes a file with a new one; false: it is there, or cannot be made. */
 bool network_key_make(const char *path, struct error *error);

@@ -1,10 +1,12 @@
-/* What a record tells of the time since its thread's record before: the first part of its payload, with SLOT_MEASURED.
+/* What a record tells of the time since its thread's record before: the first part of its payload,
+ * with SLOT_MEASURED.
  *
- * It has a head, and then the steps that its thread ran since.  A step is a calling context (wire/region.h), and the
- * call that ended last in it: Meira's basic block.  A context before its first call is step 2 * context; where it goes
- * on after a call of context c has ended, it is step 2 * c + 1, whose context is the parent of c.  The last one told is
- * the one in which the thread still is: so long as no calls begin or end, records need not tell it again.  Without any
- * step nothing is known of what the thread does from the record before on.
+ * It has a head, and then the steps that its thread ran since.  A step is a calling context
+ * (wire/region.h), and the call that ended last in it: Meira's basic block.  A context before its
+ * first call is step 2 * context; where it goes on after a call of context c has ended, it is step
+ * 2 * c + 1, whose context is the parent of c.  The last one told is the one in which the thread
+ * still is: so long as no calls begin or end, records need not tell it again.  Without any step
+ * nothing is known of what the thread does from the record before on.
  *
  * Ticks are those of the queue's clock; in messages and files ns. */
 #ifndef WIRE_MEASURED_H

@@ -36,7 +36,8 @@
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
 
-/* One table: number, name.  Below 32 (and INPUT) from programs, then from viewers, then from the server. */
+/* One table: number, name.  Below 32 (and INPUT) from programs, then from viewers, then from the
+ * server. */
 /* clang-format off */
 #define MESSAGES(M)                                                              \
     M(1, HELLO)   /* who connects: a program or a viewer */                      \

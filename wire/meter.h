@@ -1,10 +1,10 @@
-/* Meters of a program's own: their codes and kinds, and what a thread counted by a moment as bytes (a METERS chunk of a
- * trace file).
+/* Meters of a program's own: their codes and kinds, and what a thread counted by a moment as bytes
+ * (a METERS chunk of a trace file).
  *
- * Codes below REGION_CELLS are of meters that threads count in their own cells (wire/region.h): the number of the first
- * cell.  From METRIC_WATCHED_CODES on they are of cells that the program stores to and the server looks at now and then.
- * Both are a program's own.  From METRIC_SAMPLED_CODES on they are of numbers that somebody told a run (poet watch), and
- * belong to no program. */
+ * Codes below REGION_CELLS are of meters that threads count in their own cells (wire/region.h): the
+ * number of the first cell.  From METRIC_WATCHED_CODES on they are of cells that the program stores
+ * to and the server looks at now and then.  Both are a program's own.  From METRIC_SAMPLED_CODES on
+ * they are of numbers that somebody told a run (poet watch), and belong to no program. */
 #ifndef WIRE_METER_H
 #define WIRE_METER_H
 
@@ -33,8 +33,8 @@ enum metric_kind {
 #define WATCH_MAP_BYTES ((size_t)WATCH_CELLS * WATCH_CELL_BYTES)
 #define WATCH_VERSION 1u
 
-/* Cells of a distribution, and its buckets.  Bucket 0 has values below 1, bucket i those from 2^(i-1) to below 2^i, the
- * last one all that are larger, too. */
+/* Cells of a distribution, and its buckets.  Bucket 0 has values below 1, bucket i those from
+ * 2^(i-1) to below 2^i, the last one all that are larger, too. */
 #define METRIC_CELLS 5u
 #define METRIC_BUCKETS 35u
 static_assert(METRIC_BUCKETS * 8 + offsetof(struct profile_region_cell, rest) ==

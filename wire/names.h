@@ -1,7 +1,9 @@
-/* Names of functions, as they are listed: POET_CALLS_ONLY, POET_CALLS_IGNORE, POET_CALLS_COUNT, and the files that these name.
+/* Names of functions, as they are listed: POET_CALLS_ONLY, POET_CALLS_IGNORE, POET_CALLS_COUNT, and
+ * the files that these name.
  *
- * A list is names divided by commas or lines; * and ? stand for any letters and for one, and # begins a comment up to the end of
- * its line.  @FILE stands for the names in a file, which names no other.  Nothing here reads files or takes memory. */
+ * A list is names divided by commas or lines; * and ? stand for any letters and for one, and #
+ * begins a comment up to the end of its line.  @FILE stands for the names in a file, which names no
+ * other.  Nothing here reads files or takes memory. */
 #ifndef WIRE_NAMES_H
 #define WIRE_NAMES_H
 

@@ -128,7 +128,8 @@ void encode_window(struct encoder *out, const struct window_info *w)
     encode_u64(out, w->discarded);
 }
 
-/* Whoever draws it counts columns from the first that holds something to the last; not if it is placed by time. */
+/* Whoever draws it counts columns from the first that holds something to the last; not if it is
+ * placed by time. */
 static void check_columns(struct decoder *in, const struct window_info *w)
 {
     int64_t columns = (int64_t)w->last - w->first;

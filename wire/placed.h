@@ -1,5 +1,5 @@
-/* What a picture is made of: windows of placed events, and densities, as structs and as bytes.  What is read into
- * these structs is owned by them and freed by their _free, as in shown.h. */
+/* What a picture is made of: windows of placed events, and densities, as structs and as bytes.
+ * What is read into these structs is owned by them and freed by their _free, as in shown.h. */
 #ifndef WIRE_PLACED_H
 #define WIRE_PLACED_H
 
@@ -82,8 +82,8 @@ struct density_info {
     uint32_t pixels, row_count;
     uint32_t *rows; /* lines */
     uint32_t *counts; /* by row, then pixel */
-    uint64_t *
-        blocked_ns; /* the longest stretch that begins there in which only blocked threads were in the line */
+    /* the longest stretch that begins there in which only blocked threads were in the line */
+    uint64_t *blocked_ns;
 };
 
 void encode_window(struct encoder *out, const struct window_info *window);

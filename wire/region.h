@@ -1,22 +1,25 @@
 /* The region of a thread: what it measures of itself, in memory that it shares with the server.
  *
- * A thread makes its region when something is first wanted of it (`wanted` in its queue's head, wire/slot.h) and hands
- * it over sealed, with the message REGION.  From then on it writes and the server reads, with nothing between them: each
- * number is one aligned store, so what lies there is right up to the store that is under way, also when the thread was
- * killed in the middle of it.  Untouched pages take no memory.
+ * A thread makes its region when something is first wanted of it (`wanted` in its queue's head,
+ * wire/slot.h) and hands it over sealed, with the message REGION.  From then on it writes and the
+ * server reads, with nothing between them: each number is one aligned store, so what lies there is
+ * right up to the store that is under way, also when the thread was killed in the middle of it.
+ * Untouched pages take no memory.
  *
- * What is in it, one behind the other: the head, the open calls (frames), the calling contexts, the cells of meters.
- * All times are counted by the clock of the head.  Nothing in it is trusted: indices may be wild, numbers may run back,
- * and all of it may change while it is read.
+ * What is in it, one behind the other: the head, the open calls (frames), the calling contexts, the
+ * cells of meters.  All times are counted by the clock of the head.  Nothing in it is trusted:
+ * indices may be wild, numbers may run back, and all of it may change while it is read.
  *
- * A context is a function, the place that it was called from, and the calls that led to it: a node of the thread's calling context tree (Ammons, Ball and
- * Larus, Exploiting Hardware Performance Counters with Flow and Context Sensitive Profiling, PLDI 1997).  Context 0 is
- * the thread itself.  A context comes after its parent and keeps its number, its parent and its function for ever.
+ * A context is a function, the place that it was called from, and the calls that led to it: a node
+ * of the thread's calling context tree (Ammons, Ball and Larus, Exploiting Hardware Performance
+ * Counters with Flow and Context Sensitive Profiling, PLDI 1997).  Context 0 is the thread itself.
+ * A context comes after its parent and keeps its number, its parent and its function for ever.
  *
- * Recursion: a function that is called while it is open in the same path gets a context below its caller like any
- * other, but what it calls in turn is counted below the outer one, where it `lands`.  So the tree is no deeper than the
- * program has functions.  The real time of a call that lands in itself is added where no other such call of the same
- * function was open: so the sum of the real times of those that land in themselves is never double.
+ * Recursion: a function that is called while it is open in the same path gets a context below its
+ * caller like any other, but what it calls in turn is counted below the outer one, where it
+ * `lands`.  So the tree is no deeper than the program has functions.  The real time of a call that
+ * lands in itself is added where no other such call of the same function was open: so the sum of
+ * the real times of those that land in themselves is never double.
  */
 #ifndef WIRE_REGION_H
 #define WIRE_REGION_H
@@ -30,7 +33,8 @@
 #define REGION_VERSION 2u
 #define REGION_OLDEST 1u /* that can be read: there, every site is 0 */
 #define REGION_HEAD_BYTES 4096u
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* libFuzzer's word: to look at all of them takes long */
+/* libFuzzer's word: to look at all of them takes long */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define REGION_FRAMES 32u
 #define REGION_CONTEXTS 64u
 #else
@@ -59,7 +63,8 @@ struct profile_region_head {
     uint32_t thread; /* code of its own line, as in its queue */
     uint32_t clock; /* QUEUE_CLOCK_*: what ticks are */
     uint32_t enter_256,
-        exit_256; /* what measuring takes, in 256ths of a tick: within a call, and within its caller */
+        /* what measuring takes, in 256ths of a tick: within a call, and within its caller */
+        exit_256;
     _Alignas(
         64) _Atomic uint32_t contexts; /* that there are, with context 0: 1 .. REGION_CONTEXTS */
     _Atomic uint32_t
@@ -68,12 +73,13 @@ struct profile_region_head {
     _Atomic uint64_t folded; /* calls that got no context of their own: there was no more room */
     _Atomic uint64_t deep; /* calls that got no frame: too many were open */
     _Atomic uint64_t mismatched; /* ends of calls that were not open */
-    /* The last look at the thread's processor clock: when, what it said, and for how long in all the thread had not
-     * run by then. */
+    /* The last look at the thread's processor clock: when, what it said, and for how long in all
+     * the thread had not run by then. */
     _Atomic uint64_t looked_ticks, looked_cpu_ns, off_ticks;
     _Atomic uint32_t cells; /* all cells that it has counted in are below this one; 0: in none */
     uint8_t kinds
-        [REGION_CELLS]; /* of each cell that begins a meter an enum metric_kind, once it counts; else 0 */
+        /* of each cell that begins a meter an enum metric_kind, once it counts; else 0 */
+        [REGION_CELLS];
     _Atomic uint32_t blind; /* 1: its processor clock, though wanted, is not read any more */
     uint64_t began; /* ticks, since when it counts: no time in it is longer; 0: not known */
     /* Ticks, when the thread ended its process, or made it another program: calls that are open
@@ -82,8 +88,8 @@ struct profile_region_head {
 };
 static_assert(sizeof(struct profile_region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 
-/* An open call; the outermost first: that is the thread itself, and so is one that other calls lie under which
- * are on another stack, of a coroutine that the thread runs. */
+/* An open call; the outermost first: that is the thread itself, and so is one that other calls lie
+ * under which are on another stack, of a coroutine that the thread runs. */
 struct profile_region_frame {
     _Atomic uint32_t context;
     uint32_t lands; /* of its context */
@@ -97,9 +103,11 @@ static_assert(sizeof(struct profile_region_frame) == 48, "a frame is 48 bytes");
 
 enum profile_scope {
     SCOPE_FUNCTION, /* `function` is an address in it */
-    SCOPE_NAMED, /* a part that the program named: `function` is where its name is told, poet_scope */
+    /* a part that the program named: `function` is where its name is told, poet_scope */
+    SCOPE_NAMED,
     SCOPE_WAITED, /* a call that is recorded: `function` is its event type's code */
-    /* Below it, by function, calls on paths that found no room; its own are those that found none there either. */
+    /* Below it, by function, calls on paths that found no room; its own are those that found none
+     * there either. */
     SCOPE_OTHER,
     SCOPE_COUNTED /* calls of the function at `function` that are counted, not timed: what they took, and what they
                    * called, is their caller's.  `real` is since when, by the monotonic clock in ns; 0: always */
@@ -127,8 +135,9 @@ struct profile_region_context {
 };
 static_assert(sizeof(struct profile_region_context) == 128, "a context is two cache lines");
 
-/* A meter of the program's own (wire/meter.h), as far as this thread counted it.  Of one that counts, `least`, `most`
- * and `last` say nothing.  A distribution takes METRIC_CELLS of them, and its buckets begin in the rest of the first. */
+/* A meter of the program's own (wire/meter.h), as far as this thread counted it.  Of one that
+ * counts, `least`, `most` and `last` say nothing.  A distribution takes METRIC_CELLS of them, and
+ * its buckets begin in the rest of the first. */
 struct profile_region_cell {
     _Atomic uint64_t count;
     _Atomic int64_t sum, least, most, last;

@@ -1,12 +1,13 @@
-/* Scripts: what each thread of a run did, one event after the other, for a program that is to do it again.
+/* Scripts: what each thread of a run did, one event after the other, for a program that is to do it
+ * again.
  *
- * One file, of this machine only: the head, a place for each line of the run, the events of one thread after those of
- * the other, and the names of their types.  `poet replay` makes it; every program of the repeated run maps it, and writes
- * what is marked as theirs: how far each line has come, and who waits for it.  Lines are those of the run that is
- * repeated, from 1.
+ * One file, of this machine only: the head, a place for each line of the run, the events of one
+ * thread after those of the other, and the names of their types.  `poet replay` makes it; every
+ * program of the repeated run maps it, and writes what is marked as theirs: how far each line has
+ * come, and who waits for it.  Lines are those of the run that is repeated, from 1.
  *
- * Some lines have no events of their own but many that are about them, as conditions have: those stand there one after
- * the other, too, and their places are tickets. */
+ * Some lines have no events of their own but many that are about them, as conditions have: those
+ * stand there one after the other, too, and their places are tickets. */
 #ifndef WIRE_SCRIPT_H
 #define WIRE_SCRIPT_H
 
@@ -45,19 +46,19 @@ static inline uint16_t schedule_text_hash(const char *text, size_t size)
 struct schedule_line {
     uint64_t first, count; /* its own events, if it is a thread's */
     /* the programs' */
-    _Atomic uint64_t
-        bound; /* the line that it is now: a process, and its code there; 0: none yet */
+    /* the line that it is now: a process, and its code there; 0: none yet */
+    _Atomic uint64_t bound;
     uint32_t last; /* its last number, or ticket, that is in the script */
     _Atomic uint32_t done; /* the number or ticket that it has come to (futex) */
     _Atomic uint32_t waiting; /* how many threads wait for that */
     _Atomic uint64_t at; /* of a thread: so many of its events are done */
     _Atomic uint32_t waits_line,
         waits_for; /* of a thread that waits: until that line has come so far; 0: it does not */
-    uint16_t
-        named; /* of a thread that nobody is known to have created: schedule_text_hash of its name; else 0 */
+    /* of a thread that nobody is known to have created: schedule_text_hash of its name; else 0 */
+    uint16_t named;
     uint16_t spare;
-    _Atomic uint32_t
-        claimed; /* by the program that comes from the message of that number: it begins with it */
+    /* by the program that comes from the message of that number: it begins with it */
+    _Atomic uint32_t claimed;
 };
 static_assert(sizeof(struct schedule_line) == 64, "as it lies in the file");
 
@@ -78,7 +79,8 @@ static_assert(sizeof(struct schedule_breakpoint) == 64, "as it lies in the file"
 
 enum schedule_breakpoint_mode { /* when the debugger is told */
                                 SCHEDULE_BREAKPOINT_NEVER,
-                                SCHEDULE_BREAKPOINT_REACHED, /* once all that are awaited are there, or the script is left */
+                                /* once all that are awaited are there, or the script is left */
+                                SCHEDULE_BREAKPOINT_REACHED,
                                 SCHEDULE_BREAKPOINT_LEFT /* once the script is left */
 };
 
@@ -92,22 +94,27 @@ enum schedule_state { SCHEDULE_ACTIVE, SCHEDULE_LEFT };
 
 enum schedule_end_type {
     SCHEDULE_END_OTHER_EVENT, /* a thread did something else */
-    SCHEDULE_END_NO_WAKER, /* a thread waits for what nobody is to do, or what those who wait are to do */
+    /* a thread waits for what nobody is to do, or what those who wait are to do */
+    SCHEDULE_END_NO_WAKER,
     SCHEDULE_END_TIMEOUT, /* a thread waits for one that does not come to its next event */
-    SCHEDULE_END_FOREIGN_THREAD, /* a thread got another number on a line: somebody without a part was there */
+    /* a thread got another number on a line: somebody without a part was there */
+    SCHEDULE_END_FOREIGN_THREAD,
     SCHEDULE_END_INPUT, /* a thread made another call than one whose input is recorded: did, asked for `by`; it was the call of
                   * number `line` (wire/input.h), asked for `number` */
-    SCHEDULE_END_RECEIVED /* a thread received what that line sent as that number, and not what it did */
+    /* a thread received what that line sent as that number, and not what it did */
+    SCHEDULE_END_RECEIVED
 };
 
 /* Why a script was left. */
 struct schedule_end {
     uint32_t why; /* an enum schedule_end_type */
     uint32_t thread; /* its line */
-    uint64_t
-        event; /* of it: the index of the event that was to be, from the first one of the thread */
+    /* of it: the index of the event that was to be, from the first one of the thread */
+    uint64_t event;
     uint32_t line,
-        number; /* that it waited for; of STRANGER, that it got; of OTHER the line that it was at, 0: one that is not in the script */
+        /* that it waited for; of STRANGER, that it got; of OTHER the line that it was at, 0: one
+         * that is not in the script */
+        number;
     uint32_t by; /* the thread that was to do that, 0: nobody */
     char did[SCHEDULE_NAME_BYTES]; /* OTHER: the type of what it did */
 };
@@ -121,8 +128,8 @@ struct schedule_head {
     uint64_t lines_at, events_at,
         types_at; /* from the file's begin; lines: line_count + 1 of them */
     uint64_t stops_at; /* script_stop of each line, line 0 has one, too */
-    uint64_t
-        order_at; /* of each event its thread (uint32_t), in an order that agrees with all turns */
+    /* of each event its thread (uint32_t), in an order that agrees with all turns */
+    uint64_t order_at;
     uint64_t bytes;
     uint32_t far; /* 1: it has streams of bytes to other machines */
     /* the programs' */
@@ -131,7 +138,9 @@ struct schedule_head {
     _Atomic uint32_t processes; /* that were counted */
     struct schedule_end end; /* once state says so */
     _Alignas(64) _Atomic uint32_t
-        debugged; /* the process that a debugger has, or SCHEDULE_ANY_PROCESS; 0: none is.  Nobody is impatient then, and all look at stops */
+        /* the process that a debugger has, or SCHEDULE_ANY_PROCESS; 0: none is.  Nobody is
+         * impatient then, and all look at stops */
+        debugged;
     _Atomic uint32_t stop; /* likewise: an enum schedule_breakpoint_mode; 0 once it was told */
     _Atomic uint64_t
         more; /* records that the script does not have: behind the last event of a thread, or of

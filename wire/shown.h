@@ -1,7 +1,7 @@
-/* What a server tells about a run: lines, events, processes, figures, as structs and
- * as bytes.  Windows are in placed.h, what is found out about the order in found.h.  Everything read into these structs is owned by them and freed by
- * their _free.  get_ functions fail the reader on nonsense and leave a struct
- * that may be freed. */
+/* What a server tells about a run: lines, events, processes, figures, as structs and as bytes.
+ * Windows are in placed.h, what is found out about the order in found.h.  Everything read into
+ * these structs is owned by them and freed by their _free.  get_ functions fail the reader on
+ * nonsense and leave a struct that may be freed. */
 #ifndef WIRE_SHOWN_H
 #define WIRE_SHOWN_H
 
@@ -85,8 +85,8 @@ struct run_info {
     bool unfinished, written; /* a file: it has no end; a server was still writing it */
 };
 
-/* What a run does not see: a reason, what it is about ("" nothing special), and of how many programs, calls or
- * events that holds. */
+/* What a run does not see: a reason, what it is about ("" nothing special), and of how many
+ * programs, calls or events that holds. */
 struct untraced_info {
     uint8_t reason;
     char *about;
@@ -100,8 +100,8 @@ struct stat_info {
     uint32_t connected;
     bool unfinished;
     bool written; /* unfinished, since a server is still writing it */
-    uint32_t
-        cut_off; /* programs that ended without having sent all that they recorded, as far as anyone knows */
+    /* programs that ended without having sent all that they recorded, as far as anyone knows */
+    uint32_t cut_off;
     uint64_t doubtful; /* events before which more may be than is told */
     struct untraced_info *unseen;
     uint32_t unseen_count;

@@ -41,8 +41,8 @@
     0x0200u /* KEYED: key is a stream, number_b a byte of it (or STREAM_CLOSINGS), count how many bytes */
 #define SLOT_MEASURED 0x0400u /* the payload begins with what was measured (wire/measured.h) */
 #define SLOT_CONTEXT 0x0800u /* neither KEYED nor a GROUP: count is the context (wire/region.h) */
-/* An enum untraced_reason (wire/event.h): for that reason more may be before the events of this record than is
- * told; 0 none. */
+/* An enum untraced_reason (wire/event.h): for that reason more may be before the events of this
+ * record than is told; 0 none. */
 #define SLOT_DOUBT_SHIFT 12
 #define SLOT_DOUBT(reason) ((uint16_t)((reason) << SLOT_DOUBT_SHIFT))
 #define SLOT_DOUBT_OF(flags) ((unsigned)(flags) >> SLOT_DOUBT_SHIFT)
@@ -84,9 +84,9 @@ static inline uint64_t slot_follow(uint32_t payload_bytes)
     return ((uint64_t)payload_bytes + SLOT_BYTES - 1) / SLOT_BYTES;
 }
 
-/* How many of `count` slots the first record takes, with its payload; 0: there is none, or it claims a
- * payload that is longer than allowed or goes beyond the last slot.  Whoever walks over slots that came
- * from outside goes by this alone. */
+/* How many of `count` slots the first record takes, with its payload; 0: there is none, or it
+ * claims a payload that is longer than allowed or goes beyond the last slot.  Whoever walks over
+ * slots that came from outside goes by this alone. */
 static inline size_t slot_next_record(const struct ring_slot *slots, size_t count)
 {
     uint64_t size = count ? 1 + slot_follow(slots->payload_bytes) : 0;

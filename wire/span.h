@@ -1,10 +1,12 @@
-/* Spans: which task of a runtime is on which carrier, a thread of the system that runs tasks of the program's own: the
- * ring that a program shares with the server, and what the server makes of it, as bytes (a SPANS chunk of a trace file).
+/* Spans: which task of a runtime is on which carrier, a thread of the system that runs tasks of the
+ * program's own: the ring that a program shares with the server, and what the server makes of it,
+ * as bytes (a SPANS chunk of a trace file).
  *
- * A ring is sealed memory, made by the carrier when it is to run a task first and handed over with the message SPAN.  A
- * carrier writes a switch whenever another task, or none, is on it from then on, and moves `written` on; the server
- * takes it and moves `taken` on.  So nothing is lost where the program is killed, and nobody waits: what finds no room
- * is counted, and a switch of task PLACEMENT_LOST says so, whose time is how many it stands for. */
+ * A ring is sealed memory, made by the carrier when it is to run a task first and handed over with
+ * the message SPAN.  A carrier writes a switch whenever another task, or none, is on it from then
+ * on, and moves `written` on; the server takes it and moves `taken` on.  So nothing is lost where
+ * the program is killed, and nobody waits: what finds no room is counted, and a switch of task
+ * PLACEMENT_LOST says so, whose time is how many it stands for. */
 #ifndef WIRE_SPAN_H
 #define WIRE_SPAN_H
 

@@ -1,9 +1,11 @@
-/* Steering: a run that is led towards an order, for a program that is to do what it did not do by itself.
+/* Steering: a run that is led towards an order, for a program that is to do what it did not do by
+ * itself.
  *
- * One file, of this machine only, that every program of the run maps: points, each a type of event at a place of the code.
- * A thread that comes to a point may be held there, as long as it takes for others to come where they are to be, but never
- * longer than the head says.  What those cannot use, as others have their processor, does not count, up to
- * STEER_STARVED times as much.  `poet provoke` makes it, libpoet reads it (clients/trace/replay/steer.h). */
+ * One file, of this machine only, that every program of the run maps: points, each a type of event
+ * at a place of the code.  A thread that comes to a point may be held there, as long as it takes
+ * for others to come where they are to be, but never longer than the head says.  What those cannot
+ * use, as others have their processor, does not count, up to STEER_STARVED times as much.  `poet
+ * provoke` makes it, libpoet reads it (clients/trace/replay/steer.h). */
 #ifndef WIRE_STEER_H
 #define WIRE_STEER_H
 

@@ -1,8 +1,8 @@
 /* A run from far away, told by states: which share of each pixel of a row its line spent how.
  *
- * What the order alone tells is told here: a thread runs, waits, is in a line of something else (a monitor),
- * or has ended; in other lines somebody is, or only those who wait.  What is left of a pixel is nothing: the line is
- * not there. */
+ * What the order alone tells is told here: a thread runs, waits, is in a line of something else (a
+ * monitor), or has ended; in other lines somebody is, or only those who wait.  What is left of a
+ * pixel is nothing: the line is not there. */
 #ifndef WIRE_STRIP_H
 #define WIRE_STRIP_H
 

@@ -1,8 +1,9 @@
-/* Sums: what a thread has measured of its calls by a moment, as structs and as bytes (a SUMS chunk of a trace file).
+/* Sums: what a thread has measured of its calls by a moment, as structs and as bytes (a SUMS chunk
+ * of a trace file).
  *
- * A body is a head and then contexts (wire/region.h), each with its sums since the thread began; those that are not in
- * it have not changed.  Who reads it believes none of it: get_ refuses indices that fall, parents that come later and
- * times that no run has.  Times are ns. */
+ * A body is a head and then contexts (wire/region.h), each with its sums since the thread began;
+ * those that are not in it have not changed.  Who reads it believes none of it: get_ refuses
+ * indices that fall, parents that come later and times that no run has.  Times are ns. */
 #ifndef WIRE_SUMS_H
 #define WIRE_SUMS_H
 
@@ -28,8 +29,8 @@ struct snapshot_scope {
     uint32_t scope; /* an enum profile_scope */
     uint64_t function;
     uint64_t site; /* where it is called from: an address in its parent; 0 not known */
-    uint64_t
-        since_ns; /* of SCOPE_COUNTED: since when, by the program's monotonic clock; 0: always */
+    /* of SCOPE_COUNTED: since when, by the program's monotonic clock; 0: always */
+    uint64_t since_ns;
 };
 
 struct snapshot_context {
@@ -50,10 +51,12 @@ static inline bool snapshot_scope_is_function(const struct snapshot_scope *is)
 
 void encode_snapshot_head(struct encoder *out, const struct snapshot_head *head);
 bool decode_snapshot_head(struct decoder *in, struct snapshot_head *head);
-/* After the context `before` (UINT32_MAX: the first of a body).  is: with what it is, as it must be once. */
+/* After the context `before` (UINT32_MAX: the first of a body).  is: with what it is, as it must be
+ * once. */
 void encode_snapshot_context(struct encoder *out, uint32_t before,
                              const struct snapshot_context *context, bool is);
-/* The next one; *is: it says what it is, else that is zeros.  False at the end, or with in->error. */
+/* The next one; *is: it says what it is, else that is zeros.  False at the end, or with
+ * in->error. */
 bool decode_snapshot_context(struct decoder *in, uint32_t before, struct snapshot_context *context,
                              bool *is);
 

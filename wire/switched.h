@@ -1,10 +1,12 @@
-/* What the kernel said of a program's threads: who went on a processor, and off it; as the journal has it (SWITCHES).
+/* What the kernel said of a program's threads: who went on a processor, and off it; as the journal
+ * has it (SWITCHES).
  *
- * The body: u64 how many were lost, u64 a time (CLOCK_MONOTONIC, ns), u32 how many there are; each then: a number, which is
- * the thread's code; a number, which is 4 times the ns since the one before it, plus an enum context_switch_to.  Numbers are
- * written seven bits at a time, the lowest first, with the eighth bit set in all bytes but the last.  Then a string: why
- * there are none at all; empty.  Then, which older files do not have, for each of them a number: 1 + the processor that
- * it is on from then, or was on until then; 0 not known. */
+ * The body: u64 how many were lost, u64 a time (CLOCK_MONOTONIC, ns), u32 how many there are; each
+ * then: a number, which is the thread's code; a number, which is 4 times the ns since the one
+ * before it, plus an enum context_switch_to.  Numbers are written seven bits at a time, the lowest
+ * first, with the eighth bit set in all bytes but the last.  Then a string: why there are none at
+ * all; empty.  Then, which older files do not have, for each of them a number: 1 + the processor
+ * that it is on from then, or was on until then; 0 not known. */
 #ifndef WIRE_SWITCHED_H
 #define WIRE_SWITCHED_H
 

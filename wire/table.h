@@ -1,10 +1,11 @@
 /* Tables about a run: how much, how long, why so late; as structs and as bytes.
  *
- * One question for all of them: a preset ("states", "waits", ...) says which rows and columns there are.  An answer is a
- * head (columns), batches of rows, and an end (totals, notes, how much of the run is known by now); while the run is
- * looked at for the first time, ends without rows come before.  Names of lines and places are made by who asks, from his
- * book and sites: cells name them by number and by address.  What is read into these structs is owned by them and freed
- * by their _free.  Times are ns. */
+ * One question for all of them: a preset ("states", "waits", ...) says which rows and columns there
+ * are.  An answer is a head (columns), batches of rows, and an end (totals, notes, how much of the
+ * run is known by now); while the run is looked at for the first time, ends without rows come
+ * before.  Names of lines and places are made by who asks, from his book and sites: cells name them
+ * by number and by address.  What is read into these structs is owned by them and freed by their
+ * _free.  Times are ns. */
 #ifndef WIRE_TABLE_H
 #define WIRE_TABLE_H
 
@@ -73,8 +74,9 @@ struct table_column {
     uint8_t kind; /* an enum table_kind */
     bool exact; /* else it is sampled, or a bound: the source says so */
     bool detail; /* not shown to people unless they ask for it */
-    uint32_t
-        under; /* 0, or 1 + index of a column before it: in words its cells stand there, where that one is null */
+    /* 0, or 1 + index of a column before it: in words its cells stand there, where that one is
+     * null */
+    uint32_t under;
     char *source; /* where it comes from: "order" */
 };
 
@@ -123,7 +125,8 @@ void encode_table_rows(struct encoder *out, const struct result_table *table, ui
 /* Of RESPONSE_TABLE_END. */
 void encode_table_end(struct encoder *out, const struct result_table *table);
 
-/* Each takes its part into a table: a head empties it first, rows come behind those that are there. */
+/* Each takes its part into a table: a head empties it first, rows come behind those that are
+ * there. */
 void decode_table_head(struct decoder *in, struct result_table *table);
 void decode_table_rows(struct decoder *in, struct result_table *table);
 void decode_table_end(struct decoder *in, struct result_table *table);

@@ -1,6 +1,7 @@
-/* A clock that a test sets: POET_TEST_CLOCK=OFFSET_NS,PPM[,SINCE_NS[,HOST]] in the environment of an agent and of its
- * programs shifts the clock that they read, by so much at SINCE_NS of the machine's monotonic clock (0), and lets
- * it go so much faster; HOST is what they call their machine.  So several hosts can be on one. */
+/* A clock that a test sets: POET_TEST_CLOCK=OFFSET_NS,PPM[,SINCE_NS[,HOST]] in the environment of
+ * an agent and of its programs shifts the clock that they read, by so much at SINCE_NS of the
+ * machine's monotonic clock (0), and lets it go so much faster; HOST is what they call their
+ * machine.  So several hosts can be on one. */
 #ifndef WIRE_TESTCLOCK_H
 #define WIRE_TESTCLOCK_H
 

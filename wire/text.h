@@ -1,9 +1,10 @@
-/* Text from outside, made fit to be kept and shown: it is UTF-8, and nothing in it commands a terminal.
+/* Text from outside, made fit to be kept and shown: it is UTF-8, and nothing in it commands a
+ * terminal.
  *
- * Bytes that are no UTF-8 become U+FFFD, the replacement character; control characters become their pictures
- * (U+2400 and on, as in "␛[31m"), those of C1 and those that turn the direction of writing U+FFFD.
- * Text that is fit already stays as it is, so doing it twice changes nothing.  File names are no text: they
- * stay bytes, and are made readable where they are shown.
+ * Bytes that are no UTF-8 become U+FFFD, the replacement character; control characters become their
+ * pictures (U+2400 and on, as in "␛[31m"), those of C1 and those that turn the direction of writing
+ * U+FFFD.  Text that is fit already stays as it is, so doing it twice changes nothing.  File names
+ * are no text: they stay bytes, and are made readable where they are shown.
  */
 #ifndef WIRE_TEXT_H
 #define WIRE_TEXT_H
@@ -12,8 +13,8 @@
 
 #include <stdio.h>
 
-/* New memory, for the caller to free; NULL: there is none.  It ends at the first 0, or after `size` bytes.
- * lines: newlines and tabs may stay. */
+/* New memory, for the caller to free; NULL: there is none.  It ends at the first 0, or after `size`
+ * bytes.  lines: newlines and tabs may stay. */
 char *text_readable(const char *bytes, size_t size, bool lines);
 
 /* The same in place and at the same length: what is not fit becomes '?'. */

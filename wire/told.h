@@ -1,13 +1,14 @@
-/* What programs tell the server, as structs and as bytes; no other place knows how these messages lie on the
- * wire.  The fields of a message stand in one list, in the order in which they are sent; from it come its
- * struct told_X, put_told_X, which appends its body, and get_told_X, which reads one.
+/* What programs tell the server, as structs and as bytes; no other place knows how these messages
+ * lie on the wire.  The fields of a message stand in one list, in the order in which they are sent;
+ * from it come its struct told_X, put_told_X, which appends its body, and get_told_X, which reads
+ * one.
  *
- * Texts are borrowed: of put_ from the caller, of get_ from the bytes that are read, where they are not
- * followed by a 0.  text_name and text_note (wire/text.h) make strings of them.
+ * Texts are borrowed: of put_ from the caller, of get_ from the bytes that are read, where they are
+ * not followed by a 0.  text_name and text_note (wire/text.h) make strings of them.
  *
- * get_told_X is true if the body holds all fields, no text is too long or has a 0 in it, and nothing is left;
- * else in->error says what is wrong, and what was not read is 0.  Nothing is allocated: whoever runs within a
- * stranger's program may use all of it.
+ * get_told_X is true if the body holds all fields, no text is too long or has a 0 in it, and
+ * nothing is left; else in->error says what is wrong, and what was not read is 0.  Nothing is
+ * allocated: whoever runs within a stranger's program may use all of it.
  */
 #ifndef WIRE_TOLD_H
 #define WIRE_TOLD_H
@@ -30,7 +31,8 @@ enum program_end {
     ENDS_COUNT
 }; /* exit(), return; _exit(), quick_exit() */
 
-/* F(type, name): an integer; a text of at most LIMIT_TEXT_BYTES; a label of at most MESSAGE_LABEL_BYTES. */
+/* F(type, name): an integer; a text of at most LIMIT_TEXT_BYTES; a label of at most
+ * MESSAGE_LABEL_BYTES. */
 #define MESSAGE_LABEL_BYTES 256u
 
 /* opens a line */
@@ -77,7 +79,8 @@ enum program_end {
 #define REGION_FIELDS(F) F(u32, thread) /* whose it is; its descriptor comes with it */
 #define ENTRIES_FIELDS(F) F(u32, thread) /* likewise */
 
-/* a thread of the system that runs tasks (wire/span.h): its number in the program, and the system's; what it is called */
+/* a thread of the system that runs tasks (wire/span.h): its number in the program, and the
+ * system's; what it is called */
 #define CARRIER_FIELDS(F)                                                                          \
     F(u32, carrier)                                                                                \
     F(u32, tid)                                                                                    \
@@ -85,8 +88,9 @@ enum program_end {
     F(text, name)                                                                                  \
     F(text, cluster)
 
-/* Who writes or reads a stream that goes from one machine to another: both say the same key, and the addresses (IPv6, or IPv4
- * as in ::ffff:1.2.3.4; in the order of the network) and ports of both ends, theirs first. */
+/* Who writes or reads a stream that goes from one machine to another: both say the same key, and
+ * the addresses (IPv6, or IPv4 as in ::ffff:1.2.3.4; in the order of the network) and ports of both
+ * ends, theirs first. */
 #define REMOTE_STREAM_FIELDS(F)                                                                    \
     F(u64, stream)                                                                                 \
     F(u8, writes) /* 1 it writes, 0 it reads, 2 it does not write any more, but others may */      \
@@ -96,8 +100,8 @@ enum program_end {
     F(u64, there_high)                                                                             \
     F(u64, there_low)                                                                              \
     F(u16, there_port)
-/* Bytes of it from first up to end that no event writes.  doubt: an enum untraced_reason, since somebody may have written them; 0:
- * nobody has. */
+/* Bytes of it from first up to end that no event writes.  doubt: an enum untraced_reason, since
+ * somebody may have written them; 0:  nobody has. */
 #define STREAM_GAP_FIELDS(F) F(u64, stream) F(u64, first) F(u64, end) F(u8, doubt)
 
 #define METRIC_FIELDS(F) F(u32, code) F(u8, kind) F(label, name) F(label, unit) /* wire/meter.h */
@@ -155,7 +159,8 @@ struct program_hello {
     uint32_t argument_count; /* so many texts follow; then its variables may */
 };
 void encode_hello(struct encoder *out, const struct program_hello *told);
-/* Without the arguments: each is a decode_argument, and decoder_finish tells whether they were all. */
+/* Without the arguments: each is a decode_argument, and decoder_finish tells whether they were
+ * all. */
 bool decode_hello(struct decoder *in, struct program_hello *told);
 void encode_argument(struct encoder *out, struct text_view argument);
 struct text_view decode_argument(struct decoder *in);
@@ -187,8 +192,8 @@ bool decode_shape(struct decoder *in, struct shape_message *told);
 struct rename_message {
     uint32_t line;
     struct text_view name;
-    uint64_t
-        since; /* number of its last event then; 0 (which older files do not have): not known */
+    /* number of its last event then; 0 (which older files do not have): not known */
+    uint64_t since;
 };
 void encode_rename(struct encoder *out, const struct rename_message *told);
 bool decode_rename(struct decoder *in, struct rename_message *told);
@@ -197,7 +202,8 @@ bool decode_rename(struct decoder *in, struct rename_message *told);
 struct losses_message {
     uint64_t waited_ns, dropped, unfollowed;
     uint64_t left,
-        left_told; /* lost with its end; those of them whose numbers were told.  Older files have neither. */
+        /* lost with its end; those of them whose numbers were told.  Older files have neither. */
+        left_told;
 };
 void encode_losses(struct encoder *out, const struct losses_message *told);
 bool decode_losses(struct decoder *in, struct losses_message *told);

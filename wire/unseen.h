@@ -51,8 +51,8 @@ enum unanswered_reason {
 };
 /* clang-format on */
 
-/* The words for a reason of either kind, "" if it is none; its name in lower case, NULL if it is none; and
- * whether it hides. */
+/* The words for a reason of either kind, "" if it is none; its name in lower case, NULL if it is
+ * none; and whether it hides. */
 const char *untraced_text(unsigned reason);
 const char *untraced_name(unsigned reason);
 bool untraced_may_hide_order(unsigned reason);

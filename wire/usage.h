@@ -1,7 +1,7 @@
 /* What the operating system says of a process and its threads: the meters of the message USAGE.
  *
- * The server samples them from outside (/proc, proc(5)), and a program that ends says once itself what getrusage(2)
- * gives: that is exact, all else is as of its sample. */
+ * The server samples them from outside (/proc, proc(5)), and a program that ends says once itself
+ * what getrusage(2) gives: that is exact, all else is as of its sample. */
 #ifndef WIRE_USAGE_H
 #define WIRE_USAGE_H
 

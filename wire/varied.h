@@ -1,4 +1,5 @@
-/* Numbers that take as many bytes as they need: seven bits a byte, the least first; the high bit: more follow. */
+/* Numbers that take as many bytes as they need: seven bits a byte, the least first; the high bit:
+ * more follow. */
 #ifndef WIRE_VARIED_H
 #define WIRE_VARIED_H
 

@@ -22,8 +22,8 @@ struct trace_metadata {
     } lines, hidden;
     uint32_t line_count,
         hidden_count; /* no number is greater; not all of them may be known: see metadata_line */
-    bool
-        named; /* it was asked that of many lines only those are told that answers name; set by who asks */
+    /* it was asked that of many lines only those are told that answers name; set by who asks */
+    bool named;
     bool some; /* and so it is: not every line up to line_count is known */
     bool unlabelled; /* a line was told after line_labels_assign last set labels */
     char **types; /* by code - 1 */
@@ -33,8 +33,8 @@ struct trace_metadata {
     size_t target_count;
     struct process_info *processes;
     uint32_t process_count;
-    uint32_t
-        first_lines; /* of two runs (both.h): so many lines are of the first; 0: it is one run */
+    /* of two runs (both.h): so many lines are of the first; 0: it is one run */
+    uint32_t first_lines;
     uint64_t generation; /* grows with every change */
     char *damage; /* what of the trace could not be read so far, one line; NULL nothing */
     uint64_t unreadable; /* events of it */
@@ -46,8 +46,8 @@ struct trace_metadata {
 void metadata_free(struct trace_metadata *book); /* empties it */
 
 /* From here on, all books of this process draw what the named description (target_load) is about as
- * it says; its mistakes are written to standard error.  Call it once, before there is a book.  False: it
- * cannot be read. */
+ * it says; its mistakes are written to standard error.  Call it once, before there is a book.
+ * False: it cannot be read. */
 bool metadata_override_description(const char *description);
 
 /* Takes a table message; false if it is none of its own, or broken (in->error). */
@@ -59,14 +59,16 @@ const char *metadata_type_name(const struct trace_metadata *book,
                                uint32_t type); /* "?" if unknown */
 const struct target_line_type *metadata_line_type(const struct trace_metadata *book,
                                                   uint32_t line); /* or NULL */
-/* Of a name that descriptions give to what is no line; the first description that has it, or NULL. */
+/* Of a name that descriptions give to what is no line; the first description that has it, or
+ * NULL. */
 const struct target_line_type *metadata_line_type_named(const struct trace_metadata *book,
                                                         const char *kind);
 const struct target_event *metadata_target_event(const struct trace_metadata *book,
                                                  const char *kind, const char *type);
 const char *metadata_line_letter(const struct trace_metadata *book, uint32_t line);
 bool metadata_line_is_visible(const struct trace_metadata *book, uint32_t line);
-/* The first cluster of a description that a line belongs to, by its kind or by this name of it; NULL. */
+/* The first cluster of a description that a line belongs to, by its kind or by this name of it;
+ * NULL. */
 const struct target_line_group *metadata_line_group(const struct trace_metadata *book,
                                                     uint32_t line, const char *name);
 /* Puts lines of kinds that are sorted into the order of their names (target_sort). */

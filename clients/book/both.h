@@ -1,7 +1,8 @@
-/* Two runs in one book, for a picture of both: the lines of the second one are numbered behind those of the first.
+/* Two runs in one book, for a picture of both: the lines of the second one are numbered behind
+ * those of the first.
  *
- * Event types are those of the first, by name, and what only the second has behind them.  What both are drawn by is
- * that of the books, which must outlive this. */
+ * Event types are those of the first, by name, and what only the second has behind them.  What both
+ * are drawn by is that of the books, which must outlive this. */
 #ifndef CLIENTS_BOOK_BOTH_H
 #define CLIENTS_BOOK_BOTH_H
 
@@ -25,7 +26,8 @@ struct event_id merged_metadata_event_id(const struct merged_metadata *both, uns
 /* Which run a line of `both` is of, and which line of that; likewise an event. */
 unsigned merged_metadata_run(const struct merged_metadata *both, uint32_t line);
 struct event_id merged_metadata_own_line(const struct merged_metadata *both, struct event_id at);
-/* An event as it is in its run: from then on as it is in `both`.  Hidden lines stay what they are. */
+/* An event as it is in its run: from then on as it is in `both`.  Hidden lines stay what they
+ * are. */
 void merged_metadata_event(const struct merged_metadata *both, unsigned run,
                            struct event_info *event);
 

@@ -1,8 +1,10 @@
-/* A tree of what took how much, as boxes one below the other (an icicle): each as wide as it took with all that lies below it.
+/* A tree of what took how much, as boxes one below the other (an icicle): each as wide as it took
+ * with all that lies below it.
  *
- * Nodes stand in the order of a walk from above: a node, then all below it.  What is below a node is never wider than the
- * node: place it, and what is left of its width is what it took itself.  Zero-initialised: none; what is put into it is
- * its own.  Sizes are of any unit, and never below 0. */
+ * Nodes stand in the order of a walk from above: a node, then all below it.  What is below a node
+ * is never wider than the node: place it, and what is left of its width is what it took itself.
+ * Zero-initialised: none; what is put into it is its own.  Sizes are of any unit, and never below
+ * 0. */
 #ifndef CLIENTS_BOOK_BOXES_H
 #define CLIENTS_BOOK_BOXES_H
 
@@ -42,18 +44,20 @@ struct icicle_layout {
 
 /* The group of a name, made on first use. */
 uint32_t icicle_layout_group(struct icicle_layout *boxes, const char *name);
-/* Adds a node below the last one that is one less deep; takes the name over; amount, own and size are set as they are known. */
+/* Adds a node below the last one that is one less deep; takes the name over; amount, own and size
+ * are set as they are known. */
 struct icicle_node *icicle_layout_add(struct icicle_layout *boxes, uint16_t depth, char *name);
-/* Once all are there: parents, ends, ranks; sizes that are less than what is below them, or 0, are set to it. */
+/* Once all are there: parents, ends, ranks; sizes that are less than what is below them, or 0, are
+ * set to it. */
 void icicle_layout_finish(struct icicle_layout *boxes);
 void icicle_layout_free(struct icicle_layout *boxes); /* empties it */
 
-/* Where a box stands: from `at`, as wide as `size`, both in the unit of sizes, from the left edge of the node that is
- * looked at. */
+/* Where a box stands: from `at`, as wide as `size`, both in the unit of sizes, from the left edge
+ * of the node that is looked at. */
 struct icicle_box {
     uint32_t node; /* of several: the one that they lie in */
-    uint32_t
-        smaller; /* 0: the node itself; else so many, with all below them, too narrow to be drawn */
+    /* 0: the node itself; else so many, with all below them, too narrow to be drawn */
+    uint32_t smaller;
     int64_t at, size;
     uint16_t depth; /* of the picture: 0 is the topmost row */
     bool above; /* it contains the one that is looked at */
@@ -67,8 +71,8 @@ struct icicle_boxes {
     int64_t smaller_size; /*   and what they took */
 };
 
-/* Of a node and all below it; those narrower than `least` come together at the end of what is beside them.  The nodes that
- * it lies in stand over it, as wide as it is. */
+/* Of a node and all below it; those narrower than `least` come together at the end of what is
+ * beside them.  The nodes that it lies in stand over it, as wide as it is. */
 void icicle_layout_place(const struct icicle_layout *boxes, uint32_t node, int64_t least,
                          struct icicle_boxes *places);
 void icicle_layout_places_free(struct icicle_boxes *places); /* empties it */

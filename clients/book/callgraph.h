@@ -1,4 +1,5 @@
-/* Who calls whom: functions, and arcs with how often; what is put into it is its own.  Zero-initialised: nobody. */
+/* Who calls whom: functions, and arcs with how often; what is put into it is its own.
+ * Zero-initialised: nobody. */
 #ifndef CLIENTS_BOOK_CALLGRAPH_H
 #define CLIENTS_BOOK_CALLGRAPH_H
 

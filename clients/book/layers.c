@@ -134,7 +134,8 @@ static uint32_t graph_layout_count_crossings(const struct graph_layout_state *o)
     return sum;
 }
 
-/* The mean of what a node is tied to in the layer above it, or below it; its own where there is nothing. */
+/* The mean of what a node is tied to in the layer above it, or below it; its own where there is
+ * nothing. */
 static double graph_layout_neighbor_mean(const struct graph_layout_state *o, uint32_t node, bool up,
                                          bool by_x)
 {
@@ -208,7 +209,8 @@ static void order_rows(struct graph_layout_state *o)
 
 /* ---- where they stand ---- */
 
-/* As near to where each wants to be as all can, in their order: neighbours that want to pass each other stand together. */
+/* As near to where each wants to be as all can, in their order: neighbours that want to pass each
+ * other stand together. */
 static void place_row(struct graph_layout_state *o, uint32_t layer, bool up)
 {
     uint32_t *row = o->rows[layer], count = o->row_counts[layer], blocks = 0;

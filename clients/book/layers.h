@@ -1,9 +1,9 @@
-/* A graph of who calls whom laid out in layers: each node below those that call it, but for arcs that close a circle (Sugiyama,
- * Tagawa and Toda, 1981).
+/* A graph of who calls whom laid out in layers: each node below those that call it, but for arcs
+ * that close a circle (Sugiyama, Tagawa and Toda, 1981).
  *
- * An arc that goes over several layers has a bend in each of those between, so that it leads around what stands there.  The
- * caller sets the widths of nodes and the ends of arcs, all else is set by graph_layout_place.  The same graph is laid out in the
- * same way.  Units are the caller's. */
+ * An arc that goes over several layers has a bend in each of those between, so that it leads around
+ * what stands there.  The caller sets the widths of nodes and the ends of arcs, all else is set by
+ * graph_layout_place.  The same graph is laid out in the same way.  Units are the caller's. */
 #ifndef CLIENTS_BOOK_LAYERS_H
 #define CLIENTS_BOOK_LAYERS_H
 

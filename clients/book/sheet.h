@@ -1,6 +1,8 @@
-/* A table in words, as it is printed, painted and shown in a window: all of them are made of this one.
+/* A table in words, as it is printed, painted and shown in a window: all of them are made of this
+ * one.
  *
- * Every row has as many cells as there are columns.  Zero-initialised it is empty; what is put into it is its own. */
+ * Every row has as many cells as there are columns.  Zero-initialised it is empty; what is put into
+ * it is its own. */
 #ifndef CLIENTS_BOOK_SHEET_H
 #define CLIENTS_BOOK_SHEET_H
 

@@ -181,7 +181,8 @@ static bool alignment_prune_pairs(struct event_index *r, struct event_index *o)
 
 /* ---- columns ---- */
 
-/* The column that i must have at least, because of what comes before it (which may be another half of its point). */
+/* The column that i must have at least, because of what comes before it (which may be another half
+ * of its point). */
 static int32_t alignment_least_column(const struct event_index *r, uint32_t i, uint32_t before,
                                       int32_t column)
 {
@@ -190,7 +191,8 @@ static int32_t alignment_least_column(const struct event_index *r, uint32_t i, u
     return moves ? r->items[before].column + 1 : column;
 }
 
-/* Behind all that is before it; what is equal has the same before it, and so comes to the same column. */
+/* Behind all that is before it; what is equal has the same before it, and so comes to the same
+ * column. */
 static bool alignment_assign_column(struct event_index *r, uint32_t i)
 {
     struct event_record *d = &r->items[i];

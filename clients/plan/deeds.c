@@ -110,7 +110,8 @@ bool event_index_same_point(const struct event_index *r, uint32_t i, uint32_t k)
     return at == k;
 }
 
-/* Which half of a point the log has first is chance: a thread's acts have the one on its own line first. */
+/* Which half of a point the log has first is chance: a thread's acts have the one on its own line
+ * first. */
 static void sort_halves(struct event_index *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {

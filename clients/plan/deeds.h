@@ -1,4 +1,5 @@
-/* What was done in a run, event by event, for beside.h: by line and by thread, with the points that several are. */
+/* What was done in a run, event by event, for beside.h: by line and by thread, with the points that
+ * several are. */
 #ifndef CLIENTS_PLAN_DEEDS_H
 #define CLIENTS_PLAN_DEEDS_H
 
@@ -39,7 +40,8 @@ struct event_index {
 };
 
 void event_index_free(struct event_index *deeds); /* empties it */
-/* In the order of the log.  False: what came before it on its line is missing, or it is not ordered. */
+/* In the order of the log.  False: what came before it on its line is missing, or it is not
+ * ordered. */
 bool event_index_add(struct event_index *deeds, const struct event_info *event, const char *type);
 struct event_index_row *event_index_row(struct event_index *deeds, uint32_t line);
 /* Once, behind all of them: ties those that are one point. */
@@ -47,7 +49,8 @@ void event_index_link_groups(struct event_index *deeds);
 
 uint32_t event_index_find(const struct event_index *deeds, struct event_id at);
 bool event_index_same_point(const struct event_index *deeds, uint32_t i, uint32_t k);
-/* Which of its references are before an event: of a send the partners are behind it, of a point they are in it. */
+/* Which of its references are before an event: of a send the partners are behind it, of a point
+ * they are in it. */
 uint32_t event_index_first_before(const struct event_record *deed);
 
 #endif

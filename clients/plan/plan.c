@@ -13,8 +13,8 @@ struct schedule_action { /* one event */
     uint32_t process;
     uint64_t site;
     int64_t time_ns;
-    uint32_t
-        after; /* 1 + index of the first of what is before it: its order edges, then its sends; 0 none */
+    /* 1 + index of the first of what is before it: its order edges, then its sends; 0 none */
+    uint32_t after;
     uint32_t after_count, causes; /* all of them; the order edges */
     uint32_t of, chosen; /* "CHOSEN of OF" of its text, if it says that; of 0: it does not */
     bool answers; /* of is which ask, chosen what that got */
@@ -127,7 +127,8 @@ static bool is_at(const struct schedule_action *act, struct event_id at)
     return act->is.line == at.line && act->is.number == at.number;
 }
 
-/* Which half of a point the log has first is chance: the one on the thread's own line is the first here. */
+/* Which half of a point the log has first is chance: the one on the thread's own line is the first
+ * here. */
 static void add_to_course(struct schedule_builder *p, uint32_t thread, const struct event_info *e)
 {
     struct schedule_thread *c = &p->courses[thread];
@@ -142,7 +143,8 @@ static void add_to_course(struct schedule_builder *p, uint32_t thread, const str
     c->acts[i] = act;
 }
 
-/* The line that begins with what an event sends: of a child, or of a program that is executed; 0: none does. */
+/* The line that begins with what an event sends: of a child, or of a program that is executed; 0:
+ * none does. */
 static uint32_t schedule_creator_of(struct schedule_builder *p, const struct event_info *e)
 {
     for (uint32_t i = 0; i < e->partner_count; i++)

@@ -1,8 +1,8 @@
 /* A script (wire/script.h) of a run: from its events, in the order of its log.
  *
- * What is about a line that has no events of its own gets tickets, in an order that agrees with all that is known: the
- * events are gone through once more, each thread's one after the other, always the earliest one that nothing before it is
- * lacking of (Kahn 1962, with the time for a choice). */
+ * What is about a line that has no events of its own gets tickets, in an order that agrees with all
+ * that is known: the events are gone through once more, each thread's one after the other, always
+ * the earliest one that nothing before it is lacking of (Kahn 1962, with the time for a choice). */
 #ifndef CLIENTS_PLAN_PLAN_H
 #define CLIENTS_PLAN_PLAN_H
 

@@ -85,8 +85,9 @@ static bool divergence_align_runs(struct divergence_state *c)
     return true;
 }
 
-/* What the recorded run has there, if all before it is equal, else what it has first that the other one has not; and what
- * the same thread did in the other one instead, or what that one has first. */
+/* What the recorded run has there, if all before it is equal, else what it has first that the other
+ * one has not; and what the same thread did in the other one instead, or what that one has
+ * first. */
 static bool divergence_find_events(struct divergence_state *c)
 {
     const struct event_id named = c->apart->named;
@@ -102,7 +103,8 @@ static bool divergence_find_events(struct divergence_state *c)
 
 /* ---- what is drawn ---- */
 
-/* "M:a", or "M:a to M:b" where a thread goes from the one to the other and neither is its own; new memory. */
+/* "M:a", or "M:a to M:b" where a thread goes from the one to the other and neither is its own; new
+ * memory. */
 static char *divergence_object_text(const struct trace_metadata *book, const struct event_info *e)
 {
     bool pair = e->relation == RELATION_SYNC && e->partner_count && !e->about;
@@ -231,8 +233,8 @@ static const char *write_text(const struct two_run_diagram *h, const struct scen
     return fclose(f) != 0 || bad ? strerror(errno) : NULL;
 }
 
-/* What came of it, and what is to be known of the picture.  A replay knows objects by who uses them, not by what they are
- * called. */
+/* What came of it, and what is to be known of the picture.  A replay knows objects by who uses
+ * them, not by what they are called. */
 static char *caption_of(const struct divergence_state *c)
 {
     char *caption = NULL;

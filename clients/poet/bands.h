@@ -6,7 +6,8 @@
 #include "clients/poet/subject.h"
 #include "render/page.h"
 
-/* Of the whole run, by time or by order as the picture is wanted; an exit status, with a complaint if it is not good. */
+/* Of the whole run, by time or by order as the picture is wanted; an exit status, with a complaint
+ * if it is not good. */
 int state_diagram_write(const struct command *command, const struct event_diagram *picture,
                         struct command_source *subject, const struct document_options *page,
                         const char *file);

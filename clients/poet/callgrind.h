@@ -1,7 +1,8 @@
-/* Calls as callgrind writes them, for callgrind_annotate and KCachegrind (Callgrind Format Specification, version 1).
+/* Calls as callgrind writes them, for callgrind_annotate and KCachegrind (Callgrind Format
+ * Specification, version 1).
  *
- * A file names functions and what each took itself, and under it each function that it calls, how often, and what that
- * took in all; the sum of what all took themselves is the total. */
+ * A file names functions and what each took itself, and under it each function that it calls, how
+ * often, and what that took in all; the sum of what all took themselves is the total. */
 #ifndef CLIENTS_POET_CALLGRIND_H
 #define CLIENTS_POET_CALLGRIND_H
 

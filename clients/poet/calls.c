@@ -208,7 +208,8 @@ static int calls_convert_profile(struct calls_options *w, struct command_source 
 
 /* ---- of when calls began and ended ---- */
 
-/* Names are known here, places by the server: it is asked for its functions first.  An exit status. */
+/* Names are known here, places by the server: it is asked for its functions first.  An exit
+ * status. */
 static int name_place(struct calls_options *w, struct command_source *subject, char **place)
 {
     struct table_names names = {&subject->source.book, subject->sites};

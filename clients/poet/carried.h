@@ -4,8 +4,8 @@
 
 #include "clients/poet/picture.h"
 
-/* Of the window that is there; with --all of the whole run.  False with a complaint: nothing of it is known, or the picture
- * is not placed by time. */
+/* Of the window that is there; with --all of the whole run.  False with a complaint: nothing of it
+ * is known, or the picture is not placed by time. */
 bool placement_rows_request(const struct command *command, struct event_diagram *picture,
                             struct command_source *subject);
 

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* Of all states, whatever table of them was asked for; of the critical path, with that over them. */
+/* Of all states, whatever table of them was asked for; of the critical path, with that over
+ * them. */
 static int run_chart(const struct table_settings *o, struct command_source *subject,
                      const char *what)
 {

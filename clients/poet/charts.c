@@ -220,8 +220,8 @@ static const char *state_charts_running_text(const struct state_charts *c)
                    : "; running is what no wait accounts for";
 }
 
-/* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is drawn; and how what is
- * drawn is to be read. */
+/* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is
+ * drawn; and how what is drawn is to be read. */
 static void state_charts_report_clock(struct state_charts *c, const struct result_table *pieces)
 {
     uint64_t ns = c->book->run.wall_ns + (uint64_t)(c->chart.from_ns > 0 ? c->chart.from_ns : 0);

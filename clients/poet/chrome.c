@@ -223,8 +223,8 @@ void chrome_event(struct order_format *format, struct event_info *e)
         chrome_flow(format, e->after[i], e, "order");
 }
 
-/* The slice around all of a track ends behind its last event, so that flows from there are within it; what its thread
- * does at the end lasts to the end of the run. */
+/* The slice around all of a track ends behind its last event, so that flows from there are within
+ * it; what its thread does at the end lasts to the end of the run. */
 void chrome_end(struct order_format *format)
 {
     struct chrome *c = format->state;

@@ -1,8 +1,9 @@
 /* The trace-event format, which Perfetto's page opens.
  *
- * Each line is a track.  What its thread does are slices that nest (tracks.h) in one that lasts as long as the line has
- * events; every event is an instant, and an edge is a flow.  A flow binds to the slice around its end, so that
- * there is always one.  Calls that were written down one by one have tracks of their own (chromecalls.h). */
+ * Each line is a track.  What its thread does are slices that nest (tracks.h) in one that lasts as
+ * long as the line has events; every event is an instant, and an edge is a flow.  A flow binds to
+ * the slice around its end, so that there is always one.  Calls that were written down one by one
+ * have tracks of their own (chromecalls.h). */
 #ifndef CLIENTS_POET_CHROME_H
 #define CLIENTS_POET_CHROME_H
 

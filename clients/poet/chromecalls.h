@@ -1,5 +1,6 @@
-/* Calls in the trace-event format: of threads that wrote down when each began and ended (POET_METERS=calls=every), a track
- * of its own below the thread's, on which the calls are slices that nest as they did. */
+/* Calls in the trace-event format: of threads that wrote down when each began and ended
+ * (POET_METERS=calls=every), a track of its own below the thread's, on which the calls are slices
+ * that nest as they did. */
 #ifndef CLIENTS_POET_CHROMECALLS_H
 #define CLIENTS_POET_CHROMECALLS_H
 
@@ -17,8 +18,9 @@ struct chrome_list {
     void (*put)(struct order_format *format, struct json_object *object); /* takes it over */
 };
 
-/* Asks for them part by part, and writes each before the next is asked for: memory does not grow with the run.  What has
- * not ended lasts to end_ns, and says so.  A complaint, and false, where the server does not answer. */
+/* Asks for them part by part, and writes each before the next is asked for: memory does not grow
+ * with the run.  What has not ended lasts to end_ns, and says so.  A complaint, and false, where
+ * the server does not answer. */
 bool chrome_calls_write(const struct chrome_list *list, int64_t end_ns);
 
 #endif

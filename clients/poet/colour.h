@@ -1,5 +1,5 @@
-/* Colour in what commands print on a terminal: on where standard output is one and NO_COLOR is not set, or as
- * --color says.  In a pipe or a file there is none unless it was asked for. */
+/* Colour in what commands print on a terminal: on where standard output is one and NO_COLOR is not
+ * set, or as --color says.  In a pipe or a file there is none unless it was asked for. */
 #ifndef CLIENTS_POET_COLOUR_H
 #define CLIENTS_POET_COLOUR_H
 

@@ -21,8 +21,8 @@ int command_fail(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int command_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Reads the options into what `input` is to the parser of command->argp.  OPTIONS_READ: *first is the index of
- * the first word that is no option; else the exit status, with everything said. */
+/* Reads the options into what `input` is to the parser of command->argp.  OPTIONS_READ: *first is
+ * the index of the first word that is no option; else the exit status, with everything said. */
 int command_read(const struct command *command, int argc, char **argv, void *input, int *first);
 /* The "s" behind a noun of which there are so many, or "". */
 const char *plural_suffix(uint64_t count);

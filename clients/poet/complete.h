@@ -1,8 +1,9 @@
-/* Completions for shells, made from the tables of the commands and of their options: what shells complete is what
- * --help says.
+/* Completions for shells, made from the tables of the commands and of their options: what shells
+ * complete is what --help says.
  *
- * `poet --completion SHELL` prints the file that a shell reads; what is only known when somebody completes (runs,
- * types, descriptions) that file asks `poet --complete WHAT` for, one word a line. */
+ * `poet --completion SHELL` prints the file that a shell reads; what is only known when somebody
+ * completes (runs, types, descriptions) that file asks `poet --complete WHAT` for, one word a
+ * line. */
 #ifndef CLIENTS_POET_COMPLETE_H
 #define CLIENTS_POET_COMPLETE_H
 
@@ -10,7 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What completes a value: of the kind WORDS those of `words`, by spaces; of the kind FILE those, too. */
+/* What completes a value: of the kind WORDS those of `words`, by spaces; of the kind FILE those,
+ * too. */
 enum complete_kind {
     TAKES_NOTHING_KNOWN,
     TAKES_FILE,

@@ -66,7 +66,8 @@ static void print_commands(const struct complete *all, FILE *f)
 static const char begin[] =
     "# bash completion for poet and poetcc, made by: poet --completion bash\n\n";
 
-/* A word may have ':' and '=' in it, at which bash breaks it: what stands before them is not replied. */
+/* A word may have ':' and '=' in it, at which bash breaks it: what stands before them is not
+ * replied. */
 static const char rest[] =
     "_poet_reply() {\n"
     "    local words=\n"

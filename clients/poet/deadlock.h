@@ -5,8 +5,8 @@
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 
-/* Pairs, freed by the caller: by which event a thread waits, and by which the next one came in; NULL: there is no
- * deadlock.  False with a complaint. */
+/* Pairs, freed by the caller: by which event a thread waits, and by which the next one came in;
+ * NULL: there is no deadlock.  False with a complaint. */
 bool deadlock_events_get(const struct command *command, struct command_source *subject,
                          struct event_id **pairs, uint32_t *count);
 

@@ -1,4 +1,5 @@
-/* The table of calls as other tools read it: what all of their formats need, and folded stacks for flame graphs. */
+/* The table of calls as other tools read it: what all of their formats need, and folded stacks for
+ * flame graphs. */
 #ifndef CLIENTS_POET_DIALECTS_H
 #define CLIENTS_POET_DIALECTS_H
 

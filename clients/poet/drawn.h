@@ -1,4 +1,5 @@
-/* The scene of a picture: what `poet export` and `poet show` draw of the window that was asked for. */
+/* The scene of a picture: what `poet export` and `poet show` draw of the window that was asked
+ * for. */
 #ifndef CLIENTS_POET_DRAWN_H
 #define CLIENTS_POET_DRAWN_H
 
@@ -7,8 +8,8 @@
 
 #include <stdio.h>
 
-/* measured: for paper, in letters as wide as they are; else for a terminal.  legend_width_pt: as wide as the legend
- * may be, 0 as the drawing.  scene_free() it. */
+/* measured: for paper, in letters as wide as they are; else for a terminal.  legend_width_pt: as
+ * wide as the legend may be, 0 as the drawing.  scene_free() it. */
 struct scene *diagram_scene_options(const struct event_diagram *picture,
                                     const struct trace_metadata *book, bool measured,
                                     double legend_width_pt);

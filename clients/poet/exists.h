@@ -4,8 +4,8 @@
 
 #include "clients/poet/subject.h"
 
-/* Asks for the event's line, if that is not known yet.  False: a sentence in why, "no event 1:5 in this run (line 1
- * has 4 events)" or what kept it from being known. */
+/* Asks for the event's line, if that is not known yet.  False: a sentence in why, "no event 1:5 in
+ * this run (line 1 has 4 events)" or what kept it from being known. */
 bool event_check_exists(struct command_source *subject, struct event_id at, struct error *why);
 
 #endif

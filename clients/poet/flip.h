@@ -1,5 +1,5 @@
-/* Two events of a run that is repeated, of which the other one is to come first: the script ends before them, and who was
- * first is held until the other has been there. */
+/* Two events of a run that is repeated, of which the other one is to come first: the script ends
+ * before them, and who was first is held until the other has been there. */
 #ifndef CLIENTS_POET_FLIP_H
 #define CLIENTS_POET_FLIP_H
 
@@ -26,7 +26,8 @@ struct swap_events {
 
 /* "LINE:NUMBER" twice. */
 bool swap_events_read(struct swap_events *flip, const char *a, const char *b);
-/* Once through the trace in its order: finds where the first one begins, as where its thread asks for what it gets. */
+/* Once through the trace in its order: finds where the first one begins, as where its thread asks
+ * for what it gets. */
 void swap_events_find(struct swap_events *flip, const struct event_info *event);
 /* And once more: does the event belong to what is repeated? */
 bool swap_events_filter(struct swap_events *flip, const struct event_info *event);

@@ -35,8 +35,8 @@ static void print_name(const struct order_format *format, uint32_t line, bool le
     fputs(line_name(format, line), f);
 }
 
-/* In one line: "entered M:full by producer, prodcons.c:22: a text".  Of events that are but texts, as of an imported
- * log, the texts. */
+/* In one line: "entered M:full by producer, prodcons.c:22: a text".  Of events that are but texts,
+ * as of an imported log, the texts. */
 static void print_sentence(const struct order_format *format, const struct event_info *e, FILE *f)
 {
     char *sentence = NULL;
@@ -72,7 +72,8 @@ static void print_json_string(FILE *f, const char *s)
     json_object_put(o);
 }
 
-/* ---- dot: events as nodes, each line as a row of its own: its events are one group, which dot keeps straight, and the
+/* ---- dot: events as nodes, each line as a row of its own: its events are one group, which dot
+ * keeps straight, and the
  * first column holds the names, one below the other ---- */
 
 static void dot_begin(struct order_format *format, struct command_source *subject, FILE *f)
@@ -146,8 +147,8 @@ static void dot_end(struct order_format *format)
 }
 
 /* ---- shiviz: vector clocks.  A host is an exclusive line; events on shared lines stand with the thread
- * that acted.  The members of a point become events one after the other: what is after any of them is after
- * all. ---- */
+ * that acted.  The members of a point become events one after the other: what is after any of them
+ * is after all. ---- */
 
 struct shiviz_host {
     char *name;
@@ -279,7 +280,8 @@ static void shiviz_follow(const struct order_format *format, const struct event_
             shiviz_of(z, metadata_line(&format->subject->source.book, e->at.line)->is.opened_by));
 }
 
-/* Writes the members of a point, one after the other; what comes after any of them comes after all. */
+/* Writes the members of a point, one after the other; what comes after any of them comes after
+ * all. */
 static void shiviz_flush(struct order_format *format)
 {
     struct shiviz *z = format->state;

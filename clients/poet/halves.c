@@ -210,7 +210,8 @@ static int by_line(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* What is equal does not share its column with what is not: so it stands in one place in both halves. */
+/* What is equal does not share its column with what is not: so it stands in one place in both
+ * halves. */
 static uint32_t place_of(const struct two_run_diagram *h, const struct event_info *e)
 {
     struct event_id own = merged_metadata_own_line(&h->both, e->at);

@@ -1,7 +1,8 @@
-/* Two runs in one picture, where they come apart: the rows of the first one above those of the second, with what is equal in
- * the same column (clients/plan/beside.h).
+/* Two runs in one picture, where they come apart: the rows of the first one above those of the
+ * second, with what is equal in the same column (clients/plan/beside.h).
  *
- * It has some columns before the first difference and some behind it, and the lines that take part there. */
+ * It has some columns before the first difference and some behind it, and the lines that take part
+ * there. */
 #ifndef CLIENTS_POET_HALVES_H
 #define CLIENTS_POET_HALVES_H
 
@@ -17,8 +18,8 @@ struct two_run_hidden_line; /* private: an event of a hidden line, and what is b
 struct two_run_diagram {
     struct merged_metadata both;
     const struct trace_alignment *beside;
-    struct event_id
-        at[2]; /* where they come apart, as in `both`; line 0: the other run has nothing there */
+    /* where they come apart, as in `both`; line 0: the other run has nothing there */
+    struct event_id at[2];
     int32_t from, to; /* columns */
     struct window_info window;
     struct scene_heading headings[2];
@@ -36,14 +37,16 @@ struct two_run_diagram {
     uint32_t hidden_count;
 };
 
-/* at: of each run, as it is called there; one of them has a line.  Books and beside, which is aligned, must outlive this. */
+/* at: of each run, as it is called there; one of them has a line.  Books and beside, which is
+ * aligned, must outlive this. */
 void two_run_diagram_begin(struct two_run_diagram *halves, const struct trace_metadata *first,
                            const struct trace_metadata *second,
                            const struct trace_alignment *beside, const struct event_id at[2]);
 /* An event of run 0 or 1, in the order of its log; what is kept of it is taken out of it. */
 void two_run_diagram_add_event(struct two_run_diagram *halves, unsigned run,
                                struct event_info *event);
-/* Behind all of them: what the halves are called, and what is said of each place (new memory, NULL: nothing). */
+/* Behind all of them: what the halves are called, and what is said of each place (new memory, NULL:
+ * nothing). */
 void two_run_diagram_finish(struct two_run_diagram *halves, const char *const headings[2],
                             char *const said[2]);
 void two_run_diagram_free(struct two_run_diagram *halves); /* empties it */

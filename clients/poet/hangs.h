@@ -1,4 +1,5 @@
-/* What hangs at the end of a run, as a table: threads in a cycle, and those that nobody can wake. */
+/* What hangs at the end of a run, as a table: threads in a cycle, and those that nobody can
+ * wake. */
 #ifndef CLIENTS_POET_HANGS_H
 #define CLIENTS_POET_HANGS_H
 

@@ -1,5 +1,5 @@
-/* poet import: logs of other tools as trace files.  What they hold is sent over the wire to a private
- * server, as a program would. */
+/* poet import: logs of other tools as trace files.  What they hold is sent over the wire to a
+ * private server, as a program would. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/source/installed.h"
@@ -376,7 +376,8 @@ static char *read_file(const char *path, size_t *size)
     return without_zeros(text, size);
 }
 
-/* So many logs of one execution, each with a text of its own; frees what was read where one cannot be. */
+/* So many logs of one execution, each with a text of its own; frees what was read where one cannot
+ * be. */
 static bool read_logs(const struct command *command, char **files, size_t count,
                       const struct import_options *o, struct shiviz_text *texts)
 {

@@ -1,4 +1,5 @@
-/* The recorded input of a run (wire/input.h): how much there is, and the file out of which a run is repeated. */
+/* The recorded input of a run (wire/input.h): how much there is, and the file out of which a run is
+ * repeated. */
 #ifndef CLIENTS_POET_INPUTS_H
 #define CLIENTS_POET_INPUTS_H
 

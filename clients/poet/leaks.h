@@ -4,7 +4,8 @@
 
 #include "clients/source/table.h"
 
-/* "2 blocks, 2000 bytes; most of it: 2 blocks, 2000 bytes by T:worker, worker (leak.c:13) > keep (leak.c:6)", of the table `memory`. */
+/* "2 blocks, 2000 bytes; most of it: 2 blocks, 2000 bytes by T:worker, worker (leak.c:13) > keep
+ * (leak.c:6)", of the table `memory`. */
 void leak_summary_write(struct text_table *sheet, const struct table_names *names,
                         const struct result_table *table);
 

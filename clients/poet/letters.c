@@ -34,8 +34,8 @@ double text_size_legend_pt(const struct document_options *page)
                                     : 0;
 }
 
-/* So many columns, counted from the last, would be large enough: some less than seem to be, since what begins later says more at
- * its left edge. */
+/* So many columns, counted from the last, would be large enough: some less than seem to be, since
+ * what begins later says more at its left edge. */
 static unsigned columns_that_fit(const struct scene *scene, const struct document_options *page)
 {
     double room = page->width_pt * SCENE_LABEL_PT / LEAST_PT - scene->names_pt - EDGES_PT;

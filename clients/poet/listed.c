@@ -99,7 +99,8 @@ static void run_list_receive_last(void *user, const struct response_chunk *answe
     event_info_free(&event);
 }
 
-/* Did a thread leave in order, though its line has no end: by pthread_exit() before others, or by exec()? */
+/* Did a thread leave in order, though its line has no end: by pthread_exit() before others, or by
+ * exec()? */
 static bool left_in_order(struct session *source, const struct line_metadata *line)
 {
     struct run_list_last_event last = {&source->book, NO_POSITION, false};
@@ -168,7 +169,8 @@ static bool run_list_request_run_details(struct run_list_entry *l, struct sessio
 
 /* ---- files ---- */
 
-/* The shortest that means this file: its name where that is found here or in the state directory. */
+/* The shortest that means this file: its name where that is found here or in the state
+ * directory. */
 static char *name_of(const char *path)
 {
     char state[PATH_MAX], found[PATH_MAX];

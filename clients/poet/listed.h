@@ -31,7 +31,8 @@ struct run_list {
 
 /* "finished", "stopped", ... */
 const char *run_ending_text(enum run_ending ending);
-/* The runs of all servers that listen here, and the traces of the working and the state directory. */
+/* The runs of all servers that listen here, and the traces of the working and the state
+ * directory. */
 void run_list_add_all(struct run_list *listing);
 /* A trace file, each trace of a directory, or the runs of a server.  False: errno says why not. */
 bool run_list_add(struct run_list *listing, const char *what);

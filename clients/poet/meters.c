@@ -1,4 +1,5 @@
-/* poet meters: what descriptions, and files of one's own, count and time over the events of a run. */
+/* poet meters: what descriptions, and files of one's own, count and time over the events of a
+ * run. */
 #define _GNU_SOURCE
 #include "clients/poet/labels.h"
 #include "clients/poet/tables.h"

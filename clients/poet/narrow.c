@@ -1,5 +1,6 @@
-/* Names that make a table of text too wide are shortened: what stands in the angle brackets of C++ templates first,
- * then parameters, then the middle of the name.  Where it is, (FILE:LINE), stays. */
+/* Names that make a table of text too wide are shortened: what stands in the angle brackets of C++
+ * templates first, then parameters, then the middle of the name.  Where it is, (FILE:LINE),
+ * stays. */
 #include "clients/poet/narrow.h"
 
 #include "memory/memory.h"

@@ -4,8 +4,9 @@
 
 #include <sys/types.h>
 
-/* SIGKILL for a child of ours that is not waited for yet, its group, and all that descend from it, in whichever groups: a launcher
- * as mpirun gives each rank one of its own.  Who has lost its parent before is none of them, unless it is in the group. */
+/* SIGKILL for a child of ours that is not waited for yet, its group, and all that descend from it,
+ * in whichever groups: a launcher as mpirun gives each rank one of its own.  Who has lost its
+ * parent before is none of them, unless it is in the group. */
 void kill_tree_run(pid_t child);
 
 #endif

@@ -9,8 +9,8 @@ struct row_matching {
     struct merged_metadata *both;
     const struct trace_alignment *beside;
     const uint8_t *part;
-    uint32_t *
-        other; /* by line of the first run: that of `both` that stands for it in the second; 0: none */
+    /* by line of the first run: that of `both` that stands for it in the second; 0: none */
+    uint32_t *other;
     bool *stands; /* by line of `both`: it does */
     uint32_t *rows;
     uint32_t count;
@@ -83,7 +83,8 @@ static unsigned part_of(const struct row_matching *o, uint32_t first)
     return here > there ? here : there;
 }
 
-/* Those from `begin` on of which there are too many go: of the ones that do not differ, then of the others. */
+/* Those from `begin` on of which there are too many go: of the ones that do not differ, then of the
+ * others. */
 static uint32_t row_matching_limit_rows(struct row_matching *o, uint32_t begin,
                                         const uint8_t *parts)
 {

@@ -1,5 +1,5 @@
-/* The rows of a picture of two runs: those of the second one stand in the order of those of the first that they are matched
- * with, and are called as they are. */
+/* The rows of a picture of two runs: those of the second one stand in the order of those of the
+ * first that they are matched with, and are called as they are. */
 #ifndef CLIENTS_POET_OPPOSITE_H
 #define CLIENTS_POET_OPPOSITE_H
 
@@ -11,8 +11,8 @@
 
 enum row_match { ROW_UNINVOLVED, ROW_INVOLVED, ROW_DIFFERS };
 
-/* part: an enum row_match by line of `both`.  Lines of `both`, which the caller frees, count[0] of the first run, then
- * count[1] of the second; *left: so many more take part. */
+/* part: an enum row_match by line of `both`.  Lines of `both`, which the caller frees, count[0] of
+ * the first run, then count[1] of the second; *left: so many more take part. */
 uint32_t *row_matching_rows(struct merged_metadata *both, const struct trace_alignment *beside,
                             const uint8_t *part, uint32_t count[2], uint32_t *left);
 

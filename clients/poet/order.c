@@ -220,8 +220,8 @@ static void order_receive_why(void *user, const struct response_chunk *answer)
     event_info_free(&event);
 }
 
-/* Tells the chain of events that makes one come before the other; list: into it.  Negative: there is none to be had,
- * and why not is said. */
+/* Tells the chain of events that makes one come before the other; list: into it.  Negative: there
+ * is none to be had, and why not is said. */
 static int order_request_chain(const struct command *command, struct command_source *subject,
                                const struct order_pair *pair, struct json_object *list)
 {

@@ -91,7 +91,8 @@ static void diagram_output_report_progress(const struct event_diagram *p)
                 100.0 * (double)w->events[w->event_count - 1].position / (double)w->count);
 }
 
-/* Paints the window; the next one, if there is one, is asked for first.  Placed by time, a window may hold nothing. */
+/* Paints the window; the next one, if there is one, is asked for first.  Placed by time, a window
+ * may hold nothing. */
 static bool add_pages(struct document_file *pages, struct event_diagram *p,
                       struct command_source *subject, double legend_width_pt,
                       struct command_request *next)
@@ -114,7 +115,8 @@ static bool add_pages(struct document_file *pages, struct event_diagram *p,
     return more;
 }
 
-/* A long run, page by page: never all of it at once, and the server works on what comes next meanwhile. */
+/* A long run, page by page: never all of it at once, and the server works on what comes next
+ * meanwhile. */
 static int write_pages(const struct command *command, struct event_diagram *p,
                        struct command_source *subject, const struct document_options *page,
                        const char *file)

@@ -1,4 +1,5 @@
-/* A picture as a file: text, a web page, or paper.  Each returns an exit status, with a complaint if it is not good. */
+/* A picture as a file: text, a web page, or paper.  Each returns an exit status, with a complaint
+ * if it is not good. */
 #ifndef CLIENTS_POET_OUTPUT_H
 #define CLIENTS_POET_OUTPUT_H
 

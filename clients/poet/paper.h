@@ -18,7 +18,8 @@ bool paper_size_width(const char *text, double *points);
 void paper_size_is_portrait(struct document_options *page);
 /* That of many pages of which nobody said how large they are. */
 void paper_size_default(struct document_options *page);
-/* Chooses it, if one page would not do.  False with a complaint: there is more than anybody wants unasked. */
+/* Chooses it, if one page would not do.  False with a complaint: there is more than anybody wants
+ * unasked. */
 bool paper_size_choose(const struct command *command, const struct event_diagram *picture,
                        const struct scene *scene, struct document_options *page);
 

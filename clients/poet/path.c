@@ -1,4 +1,5 @@
-/* poet path: the critical path, what decided how long the run took; and what would be with something changed. */
+/* poet path: the critical path, what decided how long the run took; and what would be with
+ * something changed. */
 #include "clients/poet/labels.h"
 #include "clients/poet/placed.h"
 #include "clients/poet/awaiting.h"

@@ -323,7 +323,8 @@ static void event_diagram_receive_duration(void *user, const struct response_chu
     stat_info_free(&stat);
 }
 
-/* So many columns to either side of the event, or from it on, or up to the end; else the whole run. */
+/* So many columns to either side of the event, or from it on, or up to the end; else the whole
+ * run. */
 static bool by_time(const struct command *command, struct event_diagram *p,
                     struct command_source *subject, struct window_request *request)
 {

@@ -1,4 +1,5 @@
-/* A picture of a source: what is wanted of it (wanted.h reads the options), and the window that is asked for. */
+/* A picture of a source: what is wanted of it (wanted.h reads the options), and the window that is
+ * asked for. */
 #ifndef CLIENTS_POET_PICTURE_H
 #define CLIENTS_POET_PICTURE_H
 
@@ -47,7 +48,8 @@ struct event_diagram {
 /* The same picture, other columns. */
 bool event_diagram_columns(const struct command *command, struct event_diagram *picture,
                            struct command_source *subject, int32_t from, uint32_t columns);
-/* The same in two steps: the window that there is stays until command_source_request_done() is called. */
+/* The same in two steps: the window that there is stays until command_source_request_done() is
+ * called. */
 void event_diagram_send_request(struct event_diagram *picture, struct command_source *subject,
                                 int32_t from, uint32_t columns, struct command_request *question);
 /* Which lines must be known for it: patterns are matched with the names of all. */

@@ -7,7 +7,8 @@
 /* "main (hold.c:5)" is called so, "main" and "hold.c:5"; the name may have * and ?. */
 bool name_lookup_matches(const struct table_names *names, struct table_place place,
                          const char *name);
-/* The line that is called so, with or without its letter ("M:m", "m"); 0: there is none.  *several: more than one is. */
+/* The line that is called so, with or without its letter ("M:m", "m"); 0: there is none.  *several:
+ * more than one is. */
 uint32_t name_lookup_line(const struct trace_metadata *book, const char *name, bool *several);
 
 #endif

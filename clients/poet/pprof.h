@@ -1,5 +1,5 @@
-/* Calls as a profile of pprof (profile.proto), not compressed: a sample is a path, with how often its last function was
- * called there and what it took itself. */
+/* Calls as a profile of pprof (profile.proto), not compressed: a sample is a path, with how often
+ * its last function was called there and what it took itself. */
 #ifndef CLIENTS_POET_PPROF_H
 #define CLIENTS_POET_PPROF_H
 

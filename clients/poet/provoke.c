@@ -1,4 +1,5 @@
-/* poet provoke: runs a program so that it does what it could have done (poet maybe), and leaves the trace of that. */
+/* poet provoke: runs a program so that it does what it could have done (poet maybe), and leaves the
+ * trace of that. */
 #define _GNU_SOURCE
 #include "clients/poet/again.h"
 #include "clients/poet/apart.h"
@@ -22,8 +23,9 @@ enum { OPTION_TRIES = 3000, OPTION_PATIENCE };
 #define TRIES 20u
 #define PATIENCE_S 30u
 #define ENOUGH 3u /* times that it happened, and nothing came of it */
-/* An outcome that differs is looked for again in runs of its own: so many led ones in which it happens, and so many that
- * are not led.  It is no proof where chance alone does that more often than CHANCE. */
+/* An outcome that differs is looked for again in runs of its own: so many led ones in which it
+ * happens, and so many that are not led.  It is no proof where chance alone does that more often
+ * than CHANCE. */
 #define LED_AGAIN 5u
 #define FREE_RUNS 10u
 #define CHANCE 0.01
@@ -131,7 +133,8 @@ static void confirm_format_status(char *s, size_t size, int status)
         snprintf(s, size, "ends with status %d", WEXITSTATUS(status));
 }
 
-/* What shows that it happened, and that it matters; "" not that it does, NULL: it did not happen. */
+/* What shows that it happened, and that it matters; "" not that it does, NULL: it did not
+ * happen. */
 static const char *confirm_judge_attempt(const struct confirm_run *p,
                                          const struct attempt_result *end, char *text, size_t size)
 {
@@ -207,7 +210,8 @@ static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct atte
     return true;
 }
 
-/* In runs of its own: the one that differed first was looked for, and is none of them.  False: it was interrupted. */
+/* In runs of its own: the one that differed first was looked for, and is none of them.  False: it
+ * was interrupted. */
 static bool try_again(struct confirm_run *p, const struct attempt *trial, unsigned try,
                       struct confirm_series *s)
 {

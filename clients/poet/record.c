@@ -125,8 +125,9 @@ static bool wait_for(const char *endpoint)
     return record_server_answers(endpoint);
 }
 
-/* The viewer, as nobody's child.  With a trace file the program has a server of its own, which listens
- * under the process id that the program will have; else the viewer starts the default server. */
+/* The viewer, as nobody's child.  With a trace file the program has a server of its own, which
+ * listens under the process id that the program will have; else the viewer starts the default
+ * server. */
 static void open_viewer(const struct command *command, const struct record_options *o)
 {
     char path[PATH_MAX], directory[256], endpoint[400];
@@ -247,7 +248,8 @@ static int record_exec_program(const struct command *command, const struct recor
     return EXIT_NOT_EXECUTABLE;
 }
 
-/* As a child, with a server and a file of its own: so it is known where the run is, and when it is whole. */
+/* As a child, with a server and a file of its own: so it is known where the run is, and when it is
+ * whole. */
 static int start_followed(const struct command *command, struct record_options *o,
                           const struct preload_check *loadable, const char *library, char **argv)
 {

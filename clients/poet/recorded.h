@@ -6,11 +6,11 @@
 
 #include <sys/types.h>
 
-/* As fork.  What asks the one that stays to end goes to the other; a terminal's interrupt both get, and it does not end
- * the one that stays. */
+/* As fork.  What asks the one that stays to end goes to the other; a terminal's interrupt both get,
+ * and it does not end the one that stays. */
 pid_t recorded_program_begin(void);
-/* For the one that stays: waits for the program, then until all of the file is there, and writes the report: to standard
- * error, or a file.  Ends as the program did. */
+/* For the one that stays: waits for the program, then until all of the file is there, and writes
+ * the report: to standard error, or a file.  Ends as the program did. */
 int recorded_program_end(const struct command *command, pid_t program, const char *file,
                          const char *report);
 

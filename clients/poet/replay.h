@@ -19,7 +19,8 @@ struct replay_run {
     bool libraries; /* calls of them were recorded, too */
     bool told; /* that all was repeated */
     unsigned after; /* looks since then */
-    /* Processes whose launcher, as mpirun, is not in the trace; 0: its first program started the others. */
+    /* Processes whose launcher, as mpirun, is not in the trace; 0: its first program started the
+     * others. */
     uint32_t launched;
     struct schedule_builder *plan;
     struct command_source subject;
@@ -34,9 +35,11 @@ struct replay_run {
     char again[PATH_MAX]; /* the new trace, where none is named */
 };
 
-/* Makes the script of the subject, which is open, as a file that is mapped.  False: it is said why there is none. */
+/* Makes the script of the subject, which is open, as a file that is mapped.  False: it is said why
+ * there is none. */
 bool replay_script(const struct command *command, struct replay_run *r);
-/* The program, as words; NULL: the one that the trace says (the caller's list, *recorded).  False: it is said why there is none. */
+/* The program, as words; NULL: the one that the trace says (the caller's list, *recorded).  False:
+ * it is said why there is none. */
 bool replay_command_words(const struct command *command, const struct replay_run *r,
                           const char *trace, char ***words, char ***recorded);
 /* Makes the file of what was recorded of its input, if anything was. */

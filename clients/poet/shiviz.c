@@ -541,7 +541,8 @@ static bool read_split(struct shiviz_reader *r, size_t from, size_t size, const 
 
 /* ---- which expression ---- */
 
-/* The first two lines of a log, as ShiViz has them: the expression, and what stands between executions. */
+/* The first two lines of a log, as ShiViz has them: the expression, and what stands between
+ * executions. */
 struct shiviz_header {
     char *parser, *split; /* NULL: none */
     size_t size; /* where the log begins */
@@ -605,7 +606,8 @@ static const char *parser_of(const struct shiviz_text *text, const struct shiviz
     return SHIVIZ_PARSER;
 }
 
-/* An expression that does not match where the log begins leaves out what it does not match: another may be meant. */
+/* An expression that does not match where the log begins leaves out what it does not match: another
+ * may be meant. */
 static void name_another(struct shiviz_reader *r, const struct shiviz_text *text, size_t from,
                          const char *parser)
 {

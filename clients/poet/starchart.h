@@ -1,5 +1,5 @@
-/* Meters as a Kiviat graph (render/kiviat.h): formulas that are shares, or per cent, and of which a description, or a file of
- * one's own, says what is good. */
+/* Meters as a Kiviat graph (render/kiviat.h): formulas that are shares, or per cent, and of which a
+ * description, or a file of one's own, says what is good. */
 #ifndef CLIENTS_POET_STARCHART_H
 #define CLIENTS_POET_STARCHART_H
 

@@ -1,4 +1,5 @@
-/* How a program is led to what else it could have done: points (wire/steer.h), of the rows of a table (maybe.h). */
+/* How a program is led to what else it could have done: points (wire/steer.h), of the rows of a
+ * table (maybe.h). */
 #ifndef CLIENTS_POET_STEERING_H
 #define CLIENTS_POET_STEERING_H
 

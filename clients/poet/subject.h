@@ -17,19 +17,20 @@ struct command_source {
     const struct command *command; /* for what is said at its end */
 };
 
-/* The SOURCE of a command that only looks: the word at *first, which is passed over; or NULL, which opens the latest
- * run, where there is none, or where the word is an event or "-". */
+/* The SOURCE of a command that only looks: the word at *first, which is passed over; or NULL, which
+ * opens the latest run, where there is none, or where the word is an event or "-". */
 const char *command_source_name(int argc, char **argv, int *first);
-/* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): reads the arguments and opens the
- * source.  words: how lines are called in words; JSON has addresses; --labels says otherwise.  False: *status says
- * how to exit. */
+/* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): reads the arguments
+ * and opens the source.  words: how lines are called in words; JSON has addresses; --labels says
+ * otherwise.  False: *status says how to exit. */
 bool command_source_begin(const struct command *command, int argc, char **argv,
                           enum session_lines lines, enum labels words,
                           struct command_source *subject, bool *json, int *status);
 /* what NULL: `latest`; on a terminal it is said which run that is. */
 bool command_source_open(const struct command *command, struct command_source *subject,
                          const char *what, enum session_lines lines, enum labels labels);
-/* When its run began, as local time, and how long ago that is where age is set; the caller frees it. */
+/* When its run began, as local time, and how long ago that is where age is set; the caller frees
+ * it. */
 char *command_source_begin_named(const struct session *source, bool age);
 /* Labels for lines that became known since. */
 void command_source_label_lines(struct command_source *subject);
@@ -37,12 +38,13 @@ void command_source_close(struct command_source *subject);
 /* Says on standard error that it is drawn as a newer description says, if it is. */
 void command_source_warn_updated(const struct command *command,
                                  const struct command_source *subject);
-/* Asks, frees body, and waits for the whole answer, whose parts go to take (NULL: nobody wants them);
- * complains and returns false if there is none. */
+/* Asks, frees body, and waits for the whole answer, whose parts go to take (NULL: nobody wants
+ * them); complains and returns false if there is none. */
 bool command_source_request(const struct command *command, struct command_source *subject,
                             enum request_type what, struct encoder *body, source_take *take,
                             void *user);
-/* The same in two steps, for who has something to do meanwhile.  The question stays where it is until it is answered. */
+/* The same in two steps, for who has something to do meanwhile.  The question stays where it is
+ * until it is answered. */
 struct command_request {
     struct command_source *subject;
     source_take *take;

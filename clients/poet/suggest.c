@@ -26,7 +26,8 @@ static struct measuring measuring_of(const struct result_table *t)
     return all;
 }
 
-/* Less than twice the hooks' cost.  Time in which others had the processor is not the function's. */
+/* Less than twice the hooks' cost.  Time in which others had the processor is not the
+ * function's. */
 static bool is_short(const struct result_table *t, uint32_t row, int64_t calls, double call_ns)
 {
     int64_t self = profile_format_number(t, row, "self_ns", -1),
@@ -35,7 +36,8 @@ static bool is_short(const struct result_table *t, uint32_t row, int64_t calls, 
     return self >= 0 && self / WAITS <= own && (double)own < 2 * call_ns * (double)calls;
 }
 
-/* As the compiler's list has them: without the arguments of C++, or what was made of a part of a function. */
+/* As the compiler's list has them: without the arguments of C++, or what was made of a part of a
+ * function. */
 static char *listed_name(const struct table_names *names, const struct table_cell *cell)
 {
     char *name = profile_format_scope(names, cell);

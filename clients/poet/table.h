@@ -1,4 +1,5 @@
-/* The commands that there are: those of this program, and the programs that it starts for others. */
+/* The commands that there are: those of this program, and the programs that it starts for
+ * others. */
 #ifndef CLIENTS_POET_TABLE_H
 #define CLIENTS_POET_TABLE_H
 

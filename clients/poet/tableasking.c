@@ -142,7 +142,8 @@ static bool are_there(const struct table_settings *o, struct command_source *sub
 
 /* ---- categories ---- */
 
-/* What waits for, and paths are of, may be of a category by the names of functions, which are known here alone. */
+/* What waits for, and paths are of, may be of a category by the names of functions, which are known
+ * here alone. */
 static bool wants_categories(const struct table_settings *o, const struct table_section *section,
                              const struct command_source *subject)
 {

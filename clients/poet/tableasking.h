@@ -1,4 +1,5 @@
-/* Tables are asked for: the question that options of a command make (tables.h), and what is wrong with it. */
+/* Tables are asked for: the question that options of a command make (tables.h), and what is wrong
+ * with it. */
 #ifndef CLIENTS_POET_TABLEASKING_H
 #define CLIENTS_POET_TABLEASKING_H
 

@@ -1,4 +1,5 @@
-/* The options that all commands share which print a table, and what is done with its answer: text, JSON, CSV, a picture. */
+/* The options that all commands share which print a table, and what is done with its answer: text,
+ * JSON, CSV, a picture. */
 #ifndef CLIENTS_POET_TABLES_H
 #define CLIENTS_POET_TABLES_H
 
@@ -19,7 +20,8 @@ struct table_settings {
     bool paper; /* a PDF has pages of A4 */
 };
 
-/* A child of the tables of such commands; its input is a struct table_settings, with its command set. */
+/* A child of the tables of such commands; its input is a struct table_settings, with its command
+ * set. */
 extern const struct argp tables_options;
 /* That one, first, and what else such a command takes: how lines are called, colour, help. */
 extern const struct argp_child tables_children[];
@@ -60,7 +62,8 @@ bool table_request_label_lines(const struct table_settings *tables, struct table
                                struct command_source *subject);
 /* Which lines must be known for it. */
 enum session_lines table_request_session_lines(const struct table_settings *tables);
-/* Of commands that have no options but these, and one table: what they take, and all that they do. */
+/* Of commands that have no options but these, and one table: what they take, and all that they
+ * do. */
 error_t table_output_parse_only(int key, char *value, struct argp_state *state);
 int table_output_only(const struct command *command, int argc, char **argv, const char *what);
 /* The rest of a command: the source is opened, and all done. */

@@ -93,7 +93,8 @@ static struct open_names wanted_names(const struct thread_slices *t,
     return names;
 }
 
-/* What is open and is not to be any more is closed, with what is in it; then what is new is opened. */
+/* What is open and is not to be any more is closed, with what is in it; then what is new is
+ * opened. */
 static void thread_slices_set_open_names(struct thread_slices *t, uint32_t line,
                                          struct open_names names)
 {

@@ -1,7 +1,8 @@
-/* What each thread does, as slices that nest, one after the other: it runs, is in a monitor, waits there.
+/* What each thread does, as slices that nest, one after the other: it runs, is in a monitor, waits
+ * there.
  *
- * The same rules as the server's (server/run/doing.h), said of one thread at a time: a change closes those slices that
- * end with it and opens those that begin. */
+ * The same rules as the server's (server/run/doing.h), said of one thread at a time: a change
+ * closes those slices that end with it and opens those that begin. */
 #ifndef CLIENTS_POET_TRACKS_H
 #define CLIENTS_POET_TRACKS_H
 

@@ -1,4 +1,5 @@
-/* Tables that are trees, as a picture: calls, waits and memory as an icicle, in a file or in letters. */
+/* Tables that are trees, as a picture: calls, waits and memory as an icicle, in a file or in
+ * letters. */
 #ifndef CLIENTS_POET_TREECHART_H
 #define CLIENTS_POET_TREECHART_H
 

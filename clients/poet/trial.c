@@ -47,7 +47,8 @@ static void attempt_receive_stat(void *user, const struct response_chunk *answer
     stat_info_free(&stat);
 }
 
-/* The worst that is said of those who wait to be woken.  (What may have woken one has, or not, before long.) */
+/* The worst that is said of those who wait to be woken.  (What may have woken one has, or not,
+ * before long.) */
 static enum wait_outcome attempt_worst_outcome(const struct wait_list *w)
 {
     enum wait_outcome worst = OUTCOME_OPEN;
@@ -128,7 +129,8 @@ static int attempt_exec_program(const struct attempt *trial, int out, int errors
     return rerun_start(trial->command, &trial->again, trial->loadable, trial->words);
 }
 
-/* Who is asked to end ends the program first: that is in a group of its own, which a terminal does not interrupt. */
+/* Who is asked to end ends the program first: that is in a group of its own, which a terminal does
+ * not interrupt. */
 static volatile sig_atomic_t asked_to_end;
 
 static void note_end(int number) { asked_to_end = number; }

@@ -1,4 +1,5 @@
-/* One run of a program that is tried: it goes until it ends, hangs for certain, or has had its time. */
+/* One run of a program that is tried: it goes until it ends, hangs for certain, or has had its
+ * time. */
 #ifndef CLIENTS_POET_TRIAL_H
 #define CLIENTS_POET_TRIAL_H
 

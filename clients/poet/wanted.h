@@ -4,7 +4,8 @@
 
 #include <argp.h>
 
-/* The options that `export` and `show` share, a child of their tables; its input is a struct picture. */
+/* The options that `export` and `show` share, a child of their tables; its input is a struct
+ * picture. */
 extern const struct argp picture_options;
 
 #endif

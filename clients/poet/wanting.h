@@ -4,8 +4,8 @@
 
 #include "clients/poet/tables.h"
 
-/* What such a word says; false with *why, new memory: it says nothing.  *lines: the part of the word that names lines, or
- * NULL: all. */
+/* What such a word says; false with *why, new memory: it says nothing.  *lines: the part of the
+ * word that names lines, or NULL: all. */
 bool measurement_change_read(const char *word, uint32_t *mask, uint32_t *bits, const char **lines,
                              char **why);
 /* Which lines must be known to tell it. */

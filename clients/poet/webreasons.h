@@ -1,4 +1,5 @@
-/* Why an order may be there that is not told, for a web page: the words of the reasons, and which of them each event has. */
+/* Why an order may be there that is not told, for a web page: the words of the reasons, and which
+ * of them each event has. */
 #ifndef CLIENTS_POET_WEBREASONS_H
 #define CLIENTS_POET_WEBREASONS_H
 

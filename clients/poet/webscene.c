@@ -51,7 +51,8 @@ static uint32_t first_from(const struct html_scene *w, double x)
     return low;
 }
 
-/* The mark at an x: of a row rather than of another; else one of the row's own thread; -1: none stands there. */
+/* The mark at an x: of a row rather than of another; else one of the row's own thread; -1: none
+ * stands there. */
 static long mark_at(const struct html_scene *w, uint32_t row, double x, bool any)
 {
     const struct scene_mark *best = NULL;

@@ -1,5 +1,5 @@
-/* The scene of a web page: where its marks, lines, arrows and words stand, told by marks as far as can be, so that the page
- * can put them elsewhere. */
+/* The scene of a web page: where its marks, lines, arrows and words stand, told by marks as far as
+ * can be, so that the page can put them elsewhere. */
 #ifndef CLIENTS_POET_WEBSCENE_H
 #define CLIENTS_POET_WEBSCENE_H
 

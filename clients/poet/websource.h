@@ -5,8 +5,8 @@
 #include "clients/poet/subject.h"
 #include "render/scene.h"
 
-/* Members of an object of JSON, by site (as in `sites`, 0: a mark has none): {"first", "line", "lines"}.  Files that
- * are not there, or have no such line, are left out. */
+/* Members of an object of JSON, by site (as in `sites`, 0: a mark has none): {"first", "line",
+ * "lines"}.  Files that are not there, or have no such line, are left out. */
 void html_source_write(struct command_source *subject, const struct scene_mark *const *marks,
                        const uint32_t *sites, uint32_t count, FILE *f);
 

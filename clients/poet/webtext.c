@@ -31,7 +31,8 @@ static uint32_t html_text_decode_character(const char **text)
     return bad ? REPLACEMENT : c;
 }
 
-/* Control characters, and those by which a text would be shown in another order than it is written. */
+/* Control characters, and those by which a text would be shown in another order than it is
+ * written. */
 static bool is_trick(uint32_t c)
 {
     return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7f && c < 0xa0) ||

@@ -1,4 +1,5 @@
-/* Texts of a trace inside a web page: nothing that a program called itself becomes anything but text. */
+/* Texts of a trace inside a web page: nothing that a program called itself becomes anything but
+ * text. */
 #ifndef CLIENTS_POET_WEBTEXT_H
 #define CLIENTS_POET_WEBTEXT_H
 
@@ -7,8 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* As a string of JSON, quotes and all, that may stand in a script element: there is no <, > or & in it, what is not UTF-8,
- * a control character, or one that turns the direction of text, is replaced by U+FFFD. */
+/* As a string of JSON, quotes and all, that may stand in a script element: there is no <, > or & in
+ * it, what is not UTF-8, a control character, or one that turns the direction of text, is replaced
+ * by U+FFFD. */
 void html_text_json(FILE *f, const char *text);
 /* As text between tags. */
 void html_text_html(FILE *f, const char *text);

@@ -58,7 +58,8 @@ static bool first_of_tuple(char *text)
     return n > 0;
 }
 
-/* gcc and clang keep a critical section of OpenMP called x in .gomp_critical_user_x, clang with .var behind it. */
+/* gcc and clang keep a critical section of OpenMP called x in .gomp_critical_user_x, clang with
+ * .var behind it. */
 static bool critical_section(const char *symbol, char *text, size_t size)
 {
     static const char before[] = ".gomp_critical_user_", behind[] = ".var";

@@ -8,11 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes how a symbol is shown: demangled; of what std::thread runs, the callable.  Returns text. */
+/* Writes how a symbol is shown: demangled; of what std::thread runs, the callable.  Returns
+ * text. */
 const char *demangle_shorten(const char *symbol, char *text, size_t size);
 
-/* The variable that was looked up last: arrays of locks ask for one again and again.  Zero it when a
- * module goes. */
+/* The variable that was looked up last: arrays of locks ask for one again and again.  Zero it when
+ * a module goes. */
 struct demangle_last {
     Dwfl_Module *module;
     uint64_t variable;

@@ -1,5 +1,6 @@
-/* What was looked up of places of the code, so that a table that is asked for again and again is not looked up in DWARF each
- * time: of one place the latest answer, in so many slots that it is bounded, where one takes the slot of another. */
+/* What was looked up of places of the code, so that a table that is asked for again and again is
+ * not looked up in DWARF each time: of one place the latest answer, in so many slots that it is
+ * bounded, where one takes the slot of another. */
 #ifndef CLIENTS_SITE_REMEMBER_H
 #define CLIENTS_SITE_REMEMBER_H
 
@@ -20,7 +21,8 @@ struct symbol_cache *symbol_cache_new(void);
 /* Valid until the next call of symbol_cache_put; false: it is not known. */
 bool symbol_cache_get(const struct symbol_cache *remember, struct symbol_cache_key key,
                       struct symbol_location *site);
-/* Copies, but for the path, which is to stay until all is forgotten; what it gives back is of the copy. */
+/* Copies, but for the path, which is to stay until all is forgotten; what it gives back is of the
+ * copy. */
 struct symbol_location symbol_cache_put(struct symbol_cache *remember, struct symbol_cache_key key,
                                         const struct symbol_location *site);
 void symbol_cache_clear(struct symbol_cache *remember); /* all of it: programs are known anew */

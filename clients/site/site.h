@@ -33,8 +33,8 @@ uint32_t symbolizer_frames(struct symbolizer *sites, uint32_t process, uint64_t 
 struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t process,
                                         uint64_t address, uint32_t frame);
 
-/* The text that lies at an address of the program's file, as far as it can be shown; NULL if there is none.  Valid until
- * the next call. */
+/* The text that lies at an address of the program's file, as far as it can be shown; NULL if there
+ * is none.  Valid until the next call. */
 const char *symbolizer_location_text(struct symbolizer *sites, uint32_t process, uint64_t address);
 
 /* The symbol that an address lies in, as "buffer" or "buffer+16"; NULL if none.

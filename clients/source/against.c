@@ -41,7 +41,8 @@ static bool is_column(const struct table_column *c, const char *const *names)
     return *names != NULL;
 }
 
-/* A process has another number in another run, and the program may have another name; "a.out[12]" is "". */
+/* A process has another number in another run, and the program may have another name; "a.out[12]"
+ * is "". */
 static void leave_out_number(const struct table_names *names, const struct table_column *c,
                              char *word)
 {
@@ -160,8 +161,8 @@ static void add_column(struct result_table *t, struct table_column column, uint3
     ARRAY_PUSH(t->columns, t->column_count, column);
 }
 
-/* What is told in words, with a unit of its own in each row, has no difference to be shown but that of the number behind
- * it, in per cent. */
+/* What is told in words, with a unit of its own in each row, has no difference to be shown but that
+ * of the number behind it, in per cent. */
 static bool stands_for_words(const struct table_diff_builder *m, const struct table_column *c)
 {
     static const char *const numbers[] = {"total", "mean", NULL};

@@ -1,5 +1,5 @@
-/* What there is to be looked at without being named: the traces of a directory, those of the user's state
- * directory, and where servers of this user's may listen. */
+/* What there is to be looked at without being named: the traces of a directory, those of the user's
+ * state directory, and where servers of this user's may listen. */
 #ifndef CLIENTS_SOURCE_AROUND_H
 #define CLIENTS_SOURCE_AROUND_H
 
@@ -10,13 +10,14 @@
 void run_discovery_state(char *path, size_t size);
 
 typedef void around_take(void *user, const char *what);
-/* Each regular file NAME.poet of a directory, in no order: "NAME.poet" of ".", else "DIRECTORY/NAME.poet". */
+/* Each regular file NAME.poet of a directory, in no order: "NAME.poet" of ".", else
+ * "DIRECTORY/NAME.poet". */
 void run_discovery_files(const char *directory, around_take *take, void *user);
 /* Each endpoint at which a server of this user's may listen; there need be none. */
 void run_discovery_endpoints(around_take *take, void *user);
 
-/* The file that a name means: itself; else, of a name without a slash, NAME or NAME.poet of the state
- * directory.  False: there is none, and path is the name. */
+/* The file that a name means: itself; else, of a name without a slash, NAME or NAME.poet of the
+ * state directory.  False: there is none, and path is the name. */
 bool run_discovery_find(const char *name, char *path, size_t size);
 
 #endif

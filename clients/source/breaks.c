@@ -83,8 +83,8 @@ bool breakpoint_file_toggle(const char *trace, const char *what, bool *set, stru
 
 /* ---- what one says ---- */
 
-/* The next word, as a shell takes it: quotes and backslashes are taken away; NULL: there is none more, or its quote does not
- * end.  *text is behind it then. */
+/* The next word, as a shell takes it: quotes and backslashes are taken away; NULL: there is none
+ * more, or its quote does not end.  *text is behind it then. */
 static char *next_word(const char **text)
 {
     const char *s = *text + strspn(*text, " \t");

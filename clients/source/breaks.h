@@ -1,5 +1,6 @@
-/* Breakpoints that somebody set in a picture: those of a trace, in the file TRACE.poet-breaks beside it, one a line as the
- * debugger's command `poet break` is told it: "2:17", or "work.c:12 thread 3 arrival 2". */
+/* Breakpoints that somebody set in a picture: those of a trace, in the file TRACE.poet-breaks
+ * beside it, one a line as the debugger's command `poet break` is told it: "2:17", or "work.c:12
+ * thread 3 arrival 2". */
 #ifndef CLIENTS_SOURCE_BREAKS_H
 #define CLIENTS_SOURCE_BREAKS_H
 

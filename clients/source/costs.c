@@ -163,8 +163,8 @@ static bool line_costs_cell_is(const struct line_costs_columns *c, const struct 
     return cells[c->what].is == CELL_TEXT && strcmp(cells[c->what].text, what) == 0;
 }
 
-/* From one place to another: within a function all lines between, else what lies before the second one.  Back within a line
- * it went around a loop, through others. */
+/* From one place to another: within a function all lines between, else what lies before the second
+ * one.  Back within a line it went around a loop, through others. */
 static struct line_costs_line *line_of_step(struct line_costs *l,
                                             const struct line_costs_spot *from,
                                             const struct line_costs_spot *to,
@@ -248,7 +248,8 @@ static int top_of(const struct line_costs_line *line)
     return line->last < line->first ? line->last : line->first;
 }
 
-/* What comes from elsewhere, what goes around or on, then the line itself: what is about several lines stands above; what came after it below. */
+/* What comes from elsewhere, what goes around or on, then the line itself: what is about several
+ * lines stands above; what came after it below. */
 static int class_of(const struct line_costs_line *line)
 {
     return line->after ? 3 : line->from ? 0 : line->first != line->last ? 1 : 2;

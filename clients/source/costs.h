@@ -1,8 +1,10 @@
-/* The lines of a program's source with what each of them took, made of the server's table of places (`source`).
+/* The lines of a program's source with what each of them took, made of the server's table of places
+ * (`source`).
  *
- * Places of one line are one; what a thread did from one line to another one of the same function belongs to both and all
- * between, and has an entry of its own, as has what was done on the way from elsewhere.  Each figure stands in one entry
- * alone: summed up over all entries of all files it is what the server says in all. */
+ * Places of one line are one; what a thread did from one line to another one of the same function
+ * belongs to both and all between, and has an entry of its own, as has what was done on the way
+ * from elsewhere.  Each figure stands in one entry alone: summed up over all entries of all files
+ * it is what the server says in all. */
 #ifndef CLIENTS_SOURCE_COSTS_H
 #define CLIENTS_SOURCE_COSTS_H
 
@@ -40,8 +42,8 @@ struct line_figures {
 
 struct line_costs_line {
     int first, last; /* lines; last before first: around a loop; 0: not known */
-    char *
-        from; /* where it came from, or what it is, where it is no line of this function; NULL: it is one */
+    /* where it came from, or what it is, where it is no line of this function; NULL: it is one */
+    char *from;
     bool after; /* it is about what came after a call there */
     char *function; /* "" not known */
     struct line_figures figures;
@@ -75,7 +77,8 @@ int64_t line_costs_weight(const struct line_costs *costs, const struct line_figu
 double line_costs_share(const struct line_costs *costs, const struct line_figures *figures);
 /* "(not known)" of places without a file. */
 const char *line_costs_path(const struct line_costs_file *file);
-/* The file of a path, or of its end, as "dir/file.c"; NULL: there is none, or with *several more than one. */
+/* The file of a path, or of its end, as "dir/file.c"; NULL: there is none, or with *several more
+ * than one. */
 const struct line_costs_file *line_costs_find(const struct line_costs *costs, const char *path,
                                               bool *several);
 /* "14", "12-15"; "" where no line is known.  New memory. */

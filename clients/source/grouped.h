@@ -1,5 +1,6 @@
-/* The functions of a table of calls in groups: those of one source file, or of one category (scopes in a description).  Which
- * file and what name an address has is known where the debug information is, so groups are made here. */
+/* The functions of a table of calls in groups: those of one source file, or of one category (scopes
+ * in a description).  Which file and what name an address has is known where the debug information
+ * is, so groups are made here. */
 #ifndef CLIENTS_SOURCE_GROUPED_H
 #define CLIENTS_SOURCE_GROUPED_H
 
@@ -14,8 +15,9 @@ struct call_groups_options {
 };
 
 bool call_groups_is_grouping(const char *by); /* NULL: no */
-/* A row a group, of the table of calls by function (flat).  What cannot be added up (least, most, total) has no column: what
- * a function took with all that it called lies in the times of several groups.  False: there is no such column. */
+/* A row a group, of the table of calls by function (flat).  What cannot be added up (least, most,
+ * total) has no column: what a function took with all that it called lies in the times of several
+ * groups.  False: there is no such column. */
 bool call_groups_make(struct result_table *to, const struct call_groups_options *how,
                       const struct table_names *names, const struct result_table *calls);
 

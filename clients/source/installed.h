@@ -1,12 +1,14 @@
-/* Where the files of this installation, or of this build, are: found from where the running program is. */
+/* Where the files of this installation, or of this build, are: found from where the running program
+ * is. */
 #ifndef CLIENTS_SOURCE_INSTALLED_H
 #define CLIENTS_SOURCE_INSTALLED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The absolute path of a file by its name below the prefix ("bin/poet", "libexec/poet/poet-server"); false: there is
- * none that may be used as `mode` says (of access(2)), or the path is longer than size. */
+/* The absolute path of a file by its name below the prefix ("bin/poet",
+ * "libexec/poet/poet-server"); false: there is none that may be used as `mode` says (of access(2)),
+ * or the path is longer than size. */
 bool install_path_find(const char *name, int mode, char *path, size_t size);
 /* libpoet, in the folder of libraries below the prefix. */
 bool install_path_library(char *path, size_t size);

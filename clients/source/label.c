@@ -13,7 +13,8 @@ static bool is_exact(const char *symbol)
     return !plus || plus[1 + strspn(plus + 1, "0123456789")] != 0;
 }
 
-/* The function that runs there; else the variable that the object is or lies in; else where it was made. */
+/* The function that runs there; else the variable that the object is or lies in; else where it was
+ * made. */
 static const char *looked_up(const struct line_metadata *line, struct symbolizer *sites)
 {
     uint32_t process = line->is.process;

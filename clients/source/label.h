@@ -1,7 +1,7 @@
-/* Names that people recognise: what the program said, else the function a thread
- * runs, else the symbol an object lies in, else its address.  Lines of one name are numbered where the description
- * asks for it (w, w#2), and the label is the name alone; of several programs of a run it has
- * their names: w (client), w (server).  What has no name is called as its kind is. */
+/* Names that people recognise: what the program said, else the function a thread runs, else the
+ * symbol an object lies in, else its address.  Lines of one name are numbered where the description
+ * asks for it (w, w#2), and the label is the name alone; of several programs of a run it has their
+ * names: w (client), w (server).  What has no name is called as its kind is. */
 #ifndef CLIENTS_SOURCE_LABEL_H
 #define CLIENTS_SOURCE_LABEL_H
 

@@ -27,7 +27,8 @@ static void add_column(struct result_table *t, const char *name, const char *tit
     ARRAY_PUSH(t->columns, t->column_count, column);
 }
 
-/* What is told of each: figures that nobody knows, and the finer ones, only if they are asked for. */
+/* What is told of each: figures that nobody knows, and the finer ones, only if they are asked
+ * for. */
 static void add_figures(struct result_table *t, const struct line_costs *l, bool totals)
 {
     for (unsigned i = 0; i < FIGURES; i++) {

@@ -4,7 +4,8 @@
 
 #include "clients/source/costs.h"
 
-/* "calls parse (a.c:7) 3 times, 1.200 ms; arrive 2 times, waited 50.112 ms"; "" where there is neither.  New memory. */
+/* "calls parse (a.c:7) 3 times, 1.200 ms; arrive 2 times, waited 50.112 ms"; "" where there is
+ * neither.  New memory. */
 char *line_text_make(const struct table_names *names, const struct line_costs *costs,
                      const struct line_costs_line *line);
 

@@ -360,8 +360,8 @@ static int directory_of(const char *file)
     return fd;
 }
 
-/* Whoever writes notes holds a lock on their directory, since the file itself is replaced.  -1: there is none to be
- * had on this file system; -2: somebody else holds it for too long. */
+/* Whoever writes notes holds a lock on their directory, since the file itself is replaced.  -1:
+ * there is none to be had on this file system; -2: somebody else holds it for too long. */
 static int note_file_lock_directory(const struct note_file *notes)
 {
     int fd = notes->beside ? directory_of(notes->beside) : -1;

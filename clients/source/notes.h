@@ -1,9 +1,10 @@
-/* Notes that people write at events of a run, one at each: kept in a file beside the trace, or, where that cannot
- * be, in the state directory.
+/* Notes that people write at events of a run, one at each: kept in a file beside the trace, or,
+ * where that cannot be, in the state directory.
  *
- * FILE.poet-notes is JSON, a line at a time: first {"poet_notes":1,"run":NAME,"began_ns":N}, which run they are
- * of, then {"event":"2:17","text":TEXT} for each, in the order in which they were written.  The file is read
- * anew before each change, under a lock on its directory, and replaced as a whole; one that cannot be read is never written over. */
+ * FILE.poet-notes is JSON, a line at a time: first {"poet_notes":1,"run":NAME,"began_ns":N}, which
+ * run they are of, then {"event":"2:17","text":TEXT} for each, in the order in which they were
+ * written.  The file is read anew before each change, under a lock on its directory, and replaced
+ * as a whole; one that cannot be read is never written over. */
 #ifndef CLIENTS_SOURCE_NOTES_H
 #define CLIENTS_SOURCE_NOTES_H
 
@@ -21,8 +22,8 @@ struct note_file {
     /* private */
     char *run;
     uint64_t began_ns;
-    char *
-        beside; /* the file next to the trace; NULL: there is no trace here, or it has notes of another run */
+    /* the file next to the trace; NULL: there is no trace here, or it has notes of another run */
+    char *beside;
     char *elsewhere; /* the file in the state directory; NULL: there is no such directory */
     bool kept; /* they came from a file, or were written to one */
     char *why; /* a file of notes cannot be read, and stays as it is; NULL: all is well */
@@ -35,8 +36,8 @@ enum notes_kept {
     NOTES_REFUSED, /* too long, or too many: nothing has changed, and the error says why */
 };
 
-/* Of the run that the source is about.  False with one line in `error`: the file is damaged; there are no notes
- * then, and what is written is kept nowhere.  Either way note_file_free() ends it. */
+/* Of the run that the source is about.  False with one line in `error`: the file is damaged; there
+ * are no notes then, and what is written is kept nowhere.  Either way note_file_free() ends it. */
 bool note_file_open(struct note_file *notes, const struct session *source, struct error *error);
 void note_file_free(struct note_file *notes); /* NULL or zeroed: nothing */
 const char *note_file_text(const struct note_file *notes,

@@ -64,7 +64,8 @@ static char *finding_text_place_text(const struct finding_text_row *r, const cha
     return all;
 }
 
-/* What a thread did, in words with one place for its name and each of two lines and where it was there. */
+/* What a thread did, in words with one place for its name and each of two lines and where it was
+ * there. */
 static char *finding_text_participant_text(struct finding_text_row *r, const char *format)
 {
     char *first = finding_text_place_text(r, "where", "event"),

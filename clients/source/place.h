@@ -1,7 +1,7 @@
 /* A place: what is seen of a run, and how.  Two equal places of one run give the same picture.
  *
- * Written to a file it is a view, that another picture can be made from: lines are told by number and by
- * kind and name, so that the rows of a view fit the next run of the same program, too. */
+ * Written to a file it is a view, that another picture can be made from: lines are told by number
+ * and by kind and name, so that the rows of a view fit the next run of the same program, too. */
 #ifndef CLIENTS_SOURCE_PLACE_H
 #define CLIENTS_SOURCE_PLACE_H
 
@@ -41,8 +41,8 @@ struct view_state {
     struct event_id selected, second;
     bool stands;                /* marks are coloured by how they stand to the selected one */
     uint8_t hide;               /* HIDE_ bits, with stands */
-    char *
-        lit; /* the function whose share of the time is seen (picture/lit.h); NULL: none; not in files */
+    /* the function whose share of the time is seen (picture/lit.h); NULL: none; not in files */
+    char *lit;
 };
 
 #define HIDE_PAST 1u
@@ -65,7 +65,8 @@ bool view_state_equal(const struct view_state *a, const struct view_state *b);
 void view_state_request(const struct view_state *place, struct window_request *request);
 /* What follows the end stays where that was in the last window. */
 void place_leave_end(struct view_state *place);
-/* Rows that are pinned come first, in the order in which they stand; a cluster goes as its first row does. */
+/* Rows that are pinned come first, in the order in which they stand; a cluster goes as its first
+ * row does. */
 void view_state_pinned_first(struct view_state *place);
 /* One move after the others; joined with the last if that was of the same line. */
 void view_state_move(struct view_state *place, uint32_t line, int64_t events);

@@ -67,7 +67,8 @@ static int64_t wait_summary_cell_number(const struct result_table *t, uint32_t r
     return cell->is == CELL_NUMBER ? cell->number : 0;
 }
 
-/* The row of this segment with the next smaller charge (or an equal one further down); row_count: there is none. */
+/* The row of this segment with the next smaller charge (or an equal one further down); row_count:
+ * there is none. */
 static uint32_t next_charge(const struct result_table *t, const struct wait_summary_columns *c,
                             uint32_t segment, uint32_t before)
 {

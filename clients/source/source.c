@@ -47,7 +47,8 @@ static bool session_send_hello(struct session *source)
     return session_send_message(source, &hello);
 }
 
-/* A process that speaks on a socketpair, with what it writes to standard error; false: errno says why. */
+/* A process that speaks on a socketpair, with what it writes to standard error; false: errno says
+ * why. */
 static bool start_process(struct session *source, const char *const *arguments, bool on_stdio,
                           int *errors)
 {
@@ -82,7 +83,8 @@ static bool start_process(struct session *source, const char *const *arguments, 
     return child > 0;
 }
 
-/* What the process says of its progress is shown on a terminal; what else it says stays in the text. */
+/* What the process says of its progress is shown on a terminal; what else it says stays in the
+ * text. */
 static void session_receive_progress(char *text, const char *what, bool *shown)
 {
     unsigned percent;
@@ -139,7 +141,8 @@ static bool wait_for_process(struct session *source, int errors, const char *wha
     return heard;
 }
 
-/* Whoever wrote it may have just ended, and its server be about to write the rest: waits a second at most. */
+/* Whoever wrote it may have just ended, and its server be about to write the rest: waits a second
+ * at most. */
 static void wait_for_writer(const char *file)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -183,8 +186,8 @@ static char *session_shell_quote(const char *s)
     return q;
 }
 
-/* ssh:HOST[:FILE]: a poet server at the other end of ssh, for the file or for the server that listens there.
- * POET_SSH names another program than ssh. */
+/* ssh:HOST[:FILE]: a poet server at the other end of ssh, for the file or for the server that
+ * listens there. POET_SSH names another program than ssh. */
 static bool start_remote(struct session *source, const char *what, struct error *error)
 {
     const char *ssh = getenv("POET_SSH"), *host = what + 4, *file = strchr(host, ':');

@@ -1,9 +1,9 @@
 /* A viewer's connection to a server: what SOURCE means on a command line, private
  * servers for files, questions and their answers.
  *
- * SOURCE is a trace file, an endpoint (unix:PATH, poet://HOST:PORT) with or without #RUN behind, a file or
- * the server of another machine (ssh:HOST[:FILE]), or `latest`.  A file is looked at through a private server of its own, so
- * that there is one path, live or not. */
+ * SOURCE is a trace file, an endpoint (unix:PATH, poet://HOST:PORT) with or without #RUN behind, a
+ * file or the server of another machine (ssh:HOST[:FILE]), or `latest`.  A file is looked at
+ * through a private server of its own, so that there is one path, live or not. */
 #ifndef CLIENTS_SOURCE_SOURCE_H
 #define CLIENTS_SOURCE_SOURCE_H
 
@@ -31,7 +31,8 @@ struct session {
 enum session_lines {
     SESSION_NO_RUN,     /* none: no run is selected */
     SESSION_ALL_LINES,
-    SESSION_NAMED_LINES /* where there are many, those that answers name: metadata_line may give NULL */
+    /* where there are many, those that answers name: metadata_line may give NULL */
+    SESSION_NAMED_LINES
 };
 
 /* Connects and says HELLO; selects a run unless lines is SESSION_NO_RUN.  False with one line in
@@ -44,7 +45,8 @@ void session_close(struct session *source);
 
 bool session_select_run(struct session *source, const char *run, struct error *error);
 
-/* Asks for lines that are perhaps not known yet, and waits for them; those that there are not stay unknown. */
+/* Asks for lines that are perhaps not known yet, and waits for them; those that there are not stay
+ * unknown. */
 bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint32_t count,
                              struct error *error);
 

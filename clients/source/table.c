@@ -201,7 +201,8 @@ static void add_total(struct text_table *s, const struct table_names *names,
     }
 }
 
-/* Whether a column says something in rows of this depth, or in none at all: then what is not known is marked. */
+/* Whether a column says something in rows of this depth, or in none at all: then what is not known
+ * is marked. */
 static bool result_table_column_has_text(const struct result_table *t, uint32_t column,
                                          uint8_t depth)
 {

@@ -1,4 +1,5 @@
-/* A table as the server tells it (wire/table.h), and in words: lines by their labels, places of the code by file and line. */
+/* A table as the server tells it (wire/table.h), and in words: lines by their labels, places of the
+ * code by file and line. */
 #ifndef CLIENTS_SOURCE_TABLE_H
 #define CLIENTS_SOURCE_TABLE_H
 
@@ -17,7 +18,8 @@ struct table_names {
     struct symbolizer *sites;
 };
 
-/* A cell in words, new memory: "205.170" ms, "41.2 %", "T:producer", "main (hold.c:5)"; "-" where nothing is known. */
+/* A cell in words, new memory: "205.170" ms, "41.2 %", "T:producer", "main (hold.c:5)"; "-" where
+ * nothing is known. */
 char *result_table_cell_text(const struct table_names *names, const struct table_column *column,
                              const struct table_cell *cell);
 /* "main (hold.c:5)", "hold.c:5"; `nowhere` where there is no place.  New memory. */
@@ -26,8 +28,9 @@ char *result_table_place_text(const struct table_names *names, struct table_plac
 /* What stands above a column: "blocked ms".  New memory. */
 char *result_table_title_text(const struct table_column *column);
 
-/* Columns by their names (result_table_find_column), in this order: "thread,blocked_ns"; NULL: all that are no details;
- * "all": all.  New memory; NULL: there is none of the name in *unknown, which is new memory, too. */
+/* Columns by their names (result_table_find_column), in this order: "thread,blocked_ns"; NULL: all
+ * that are no details; "all": all.  New memory; NULL: there is none of the name in *unknown, which
+ * is new memory, too. */
 uint32_t *result_table_choose_columns(const struct result_table *table, const char *list,
                                       uint32_t *count, char **unknown);
 

@@ -178,7 +178,8 @@ static bool view_file_is_line_used(const struct view_state *p, uint32_t line)
     return false;
 }
 
-/* The line of that number, if it is the one that was meant; else the first of that kind and name. */
+/* The line of that number, if it is the one that was meant; else the first of that kind and
+ * name. */
 static uint32_t find_line(const struct view_state *p, const struct trace_metadata *book,
                           struct symbolizer *sites, uint32_t number, const char *kind,
                           const char *name)

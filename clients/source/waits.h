@@ -1,5 +1,5 @@
-/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle, as the server
- * has worked it out. */
+/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle, as
+ * the server has worked it out. */
 #ifndef CLIENTS_SOURCE_WAITS_H
 #define CLIENTS_SOURCE_WAITS_H
 
@@ -21,8 +21,8 @@ struct wait_list {
 
 /* Takes a part of the answer to WAITS into waits, zeroed at first.  True when all is there. */
 bool wait_list_receive(struct wait_list *waits, const struct response_chunk *answer);
-/* Of each step of a cycle two: by which event its thread waits, and by which the next one came in.  Freed by the
- * caller; NULL: there is no cycle. */
+/* Of each step of a cycle two: by which event its thread waits, and by which the next one came in.
+ * Freed by the caller; NULL: there is no cycle. */
 struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count);
 /* "2 threads sleep in calls that are not traced (futex 1, poll 1), since 0.041200 s", where some
  * do; to be freed.  NULL: none does. */

@@ -1,8 +1,9 @@
-/* Source files: where the one is that debug information names, and its lines, as far as they can be shown.
+/* Source files: where the one is that debug information names, and its lines, as far as they can be
+ * shown.
  *
- * Whoever made the program may have named anything: only regular files of a bounded size are read, and what is in them
- * is made readable.  Debug information names where a file was when it was compiled; where it is now, maps and directories
- * say. */
+ * Whoever made the program may have named anything: only regular files of a bounded size are read,
+ * and what is in them is made readable.  Debug information names where a file was when it was
+ * compiled; where it is now, maps and directories say. */
 #ifndef CLIENTS_SOURCE_WRITTEN_H
 #define CLIENTS_SOURCE_WRITTEN_H
 

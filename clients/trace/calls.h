@@ -1,5 +1,5 @@
-/* The calls that libpoet follows, one line each.  POET_OWN_PTHREADS: the compiler's runtime defines pthread_*
- * itself, for its own threads. */
+/* The calls that libpoet follows, one line each.  POET_OWN_PTHREADS: the compiler's runtime defines
+ * pthread_* itself, for its own threads. */
 #if !defined(POET_OWN_PTHREADS)
 POET_REDIRECT(pthread_create)
 POET_REDIRECT(pthread_join)

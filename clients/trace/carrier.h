@@ -1,5 +1,5 @@
-/* Carriers: threads of the system that run tasks of the program's own; which task is on which of them is told whenever
- * that changes (wire/span.h). */
+/* Carriers: threads of the system that run tasks of the program's own; which task is on which of
+ * them is told whenever that changes (wire/span.h). */
 #ifndef CLIENTS_TRACE_CARRIER_H
 #define CLIENTS_TRACE_CARRIER_H
 
@@ -7,7 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The calling thread of the system goes from one task to another; NULL, or what is no task: none. */
+/* The calling thread of the system goes from one task to another; NULL, or what is no task:
+ * none. */
 void carrier_switch(struct traced_thread *from, struct traced_thread *to);
 
 #pragma GCC visibility pop

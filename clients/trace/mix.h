@@ -1,5 +1,5 @@
-/* How keys by which events meet are made of what is known on both sides.  Both sides must mix alike: what is
- * here is a part of what processes of one run agree on. */
+/* How keys by which events meet are made of what is known on both sides.  Both sides must mix
+ * alike: what is here is a part of what processes of one run agree on. */
 #ifndef CLIENTS_TRACE_MIX_H
 #define CLIENTS_TRACE_MIX_H
 

@@ -1,5 +1,5 @@
-/* The function that a call would reach if the library that this is included in were not there.  Shared by the libraries
- * that stand before calls; it needs none of them. */
+/* The function that a call would reach if the library that this is included in were not there.
+ * Shared by the libraries that stand before calls; it needs none of them. */
 #ifndef CLIENTS_TRACE_NEXT_H
 #define CLIENTS_TRACE_NEXT_H
 
@@ -33,8 +33,8 @@ static inline bool next_is_ours(const void *symbol)
     return (uintptr_t)symbol - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
 }
 
-/* Returns the newer functions of condition variables where the oldest would be found by their name alone.  What is not found is
- * no error that the program's next dlerror() would return. */
+/* Returns the newer functions of condition variables where the oldest would be found by their name
+ * alone.  What is not found is no error that the program's next dlerror() would return. */
 static inline void *next_in(void *handle, const char *name)
 {
     void *p = dlsym(handle, name);
@@ -61,9 +61,9 @@ static inline void *next_libc_call(const char *name)
     return p || !(handle = next_libc()) ? p : next_in(handle, name);
 }
 
-/* Returns what stands behind this library (a sanitizer, say, or the C library).  Where the C library stands before it, as in
- * a program that was not linked with it but uses a library that was, returns what the program itself would call.  NULL if
- * there is none. */
+/* Returns what stands behind this library (a sanitizer, say, or the C library).  Where the C
+ * library stands before it, as in a program that was not linked with it but uses a library that
+ * was, returns what the program itself would call.  NULL if there is none. */
 static inline void *next_call(const char *name)
 {
     void *p = next_in(RTLD_NEXT, name);

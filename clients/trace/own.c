@@ -150,7 +150,8 @@ poet_line_t poet_task(const char *kind, const char *name, const void *object)
     return poet_task_at(kind, name, object, NULL);
 }
 
-/* What a thread measures of itself stands still while another one is in its place; mostly that is nothing. */
+/* What a thread measures of itself stands still while another one is in its place; mostly that is
+ * nothing. */
 static inline void user_line_pause_task(struct traced_thread *t)
 {
     if (!LIKELY(!t->measured))

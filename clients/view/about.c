@@ -34,7 +34,8 @@ void about_dialog_show_help(struct view *view)
     gtk_window_present(GTK_WINDOW(window));
 }
 
-/* Its name would be selected at first, as if it was to be copied; an icon that is not installed leaves a hole. */
+/* Its name would be selected at first, as if it was to be copied; an icon that is not installed
+ * leaves a hole. */
 static void about_fix_widgets(GtkWidget *in, bool has_icon)
 {
     if (GTK_IS_LABEL(in) && gtk_label_get_selectable(GTK_LABEL(in)))

@@ -1,5 +1,5 @@
-/* Everything that can be done, of one table (deeds.h): from it come the actions of the window, their keys,
- * the menu and the window of shortcuts. */
+/* Everything that can be done, of one table (deeds.h): from it come the actions of the window,
+ * their keys, the menu and the window of shortcuts. */
 #ifndef CLIENTS_VIEW_ACTION_H
 #define CLIENTS_VIEW_ACTION_H
 

@@ -1,6 +1,8 @@
-/* A diagram that is to be saved: which part of the run, in which form; and the command, `poet export`, that makes it.
+/* A diagram that is to be saved: which part of the run, in which form; and the command, `poet
+ * export`, that makes it.
  *
- * What was chosen is kept in the group `save` of $XDG_CONFIG_HOME/poet/view.conf, beside the settings. */
+ * What was chosen is kept in the group `save` of $XDG_CONFIG_HOME/poet/view.conf, beside the
+ * settings. */
 #ifndef CLIENTS_VIEW_DIAGRAM_H
 #define CLIENTS_VIEW_DIAGRAM_H
 
@@ -48,8 +50,9 @@ const char *diagram_export_width_problem(const char *width);
 const char *diagram_export_suffix(enum export_format format); /* ".pdf" */
 bool diagram_export_suffix_of(const char *file, enum export_format *format);
 
-/* Runs the command, its complaints in a pipe.  *view_file: a file of its own, which goes once it ended; the caller's.
- * few: a preview, of no more than so many columns where the whole run is wanted; 0: as it is.  NULL: it could not. */
+/* Runs the command, its complaints in a pipe.  *view_file: a file of its own, which goes once it
+ * ended; the caller's.  few: a preview, of no more than so many columns where the whole run is
+ * wanted; 0: as it is.  NULL: it could not. */
 GSubprocess *diagram_export_start(struct view *view, const struct diagram_export *diagram,
                                   const char *file, unsigned few, char **view_file, GError **error);
 /* What the command complained of, without its name before it: a part of the text. */

@@ -19,8 +19,8 @@ struct dialog_question {
     const char *button; /* what is done with it, with a mnemonic */
 };
 
-/* Asks for one line of text, which `answer` is given without spaces around it.  It gives NULL when that was good;
- * else what is wrong with it, to be freed: the window stays, and says so. */
+/* Asks for one line of text, which `answer` is given without spaces around it.  It gives NULL when
+ * that was good; else what is wrong with it, to be freed: the window stays, and says so. */
 void dialog_prompt(struct view *view, const struct dialog_question *question,
                    char *(*answer)(struct view *view, const char *text));
 void dialog_close_on_escape(GtkWidget *window);

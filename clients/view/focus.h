@@ -1,5 +1,6 @@
-/* The focus of the window comes back to the picture: after a click on a button or the slider, after a menu, after
- * an action, and from what is hidden while it has it.  Entries and lists keep it, and so does who goes there by Tab. */
+/* The focus of the window comes back to the picture: after a click on a button or the slider, after
+ * a menu, after an action, and from what is hidden while it has it.  Entries and lists keep it, and
+ * so does who goes there by Tab. */
 #ifndef CLIENTS_VIEW_FOCUS_H
 #define CLIENTS_VIEW_FOCUS_H
 

@@ -1,7 +1,8 @@
-/* What other programs of the user ask of this viewer: a debugger (clients/debug) says where it is in the order of a trace, and
- * the viewer goes there if it shows that trace.
+/* What other programs of the user ask of this viewer: a debugger (clients/debug) says where it is
+ * in the order of a trace, and the viewer goes there if it shows that trace.
  *
- * It listens at poetview-PID.sock, beside the sockets of servers.  Who asks sends one message SHOW, and gets one back. */
+ * It listens at poetview-PID.sock, beside the sockets of servers.  Who asks sends one message SHOW,
+ * and gets one back. */
 #ifndef CLIENTS_VIEW_HEARD_H
 #define CLIENTS_VIEW_HEARD_H
 

@@ -32,9 +32,9 @@ static gboolean on_plain_key(GtkWidget *widget, GVariant *target, gpointer data)
     return does;
 }
 
-/* Plain keys are the picture's, and come to it from wherever nobody has a use for them, but never from where
- * something is written; the others are the window's, after the widget that has the focus: in an entry Ctrl+C
- * copies what is selected there. */
+/* Plain keys are the picture's, and come to it from wherever nobody has a use for them, but never
+ * from where something is written; the others are the window's, after the widget that has the
+ * focus: in an entry Ctrl+C copies what is selected there. */
 void keymap_add(struct view *view, const struct keymap *keys, const char *key, const char *action,
                 GVariant *target)
 {

@@ -1,4 +1,5 @@
-/* What a script measures: how long pictures take, whether GTK's loop is held up, and memory.  All of it is printed. */
+/* What a script measures: how long pictures take, whether GTK's loop is held up, and memory.  All
+ * of it is printed. */
 #ifndef CLIENTS_VIEW_MEASURE_H
 #define CLIENTS_VIEW_MEASURE_H
 
@@ -14,7 +15,8 @@ void script_measure_frames(struct view *view, const char *how, int count);
 void script_measure_report(const char *what, GArray *times);
 /* How long the loop was held up meanwhile; *watching is true until that is printed. */
 void script_measure_watch(double seconds, bool *watching);
-/* How long after it happened each event was in a frame that has a text "at NS", of CLOCK_MONOTONIC of this machine. */
+/* How long after it happened each event was in a frame that has a text "at NS", of CLOCK_MONOTONIC
+ * of this machine. */
 void script_measure_event_latency(struct view *view, double seconds, bool *watching);
 void script_measure_memory(void); /* the most that the viewer has had */
 

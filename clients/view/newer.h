@@ -1,4 +1,5 @@
-/* A run that has begun while another is looked at: it is shown at once to who follows, told to who studies. */
+/* A run that has begun while another is looked at: it is shown at once to who follows, told to who
+ * studies. */
 #ifndef CLIENTS_VIEW_NEWER_H
 #define CLIENTS_VIEW_NEWER_H
 

@@ -46,7 +46,8 @@ static bool is_whole(const struct view *view)
            !request_slot_is_running(&view->server_link, &view->event_step.asked);
 }
 
-/* Is another event selected than before the press, and seen, though more of the picture may come? */
+/* Is another event selected than before the press, and seen, though more of the picture may
+ * come? */
 static bool shows_it(const struct key_latency *p)
 {
     const struct view *view = p->view;
@@ -72,7 +73,8 @@ static void key_latency_press_key(struct key_latency *p)
     g_action_group_activate_action(G_ACTION_GROUP(p->view->window), p->action, NULL);
 }
 
-/* The whole picture is there.  Once there is no other event to go to, the rest is not worth a figure. */
+/* The whole picture is there.  Once there is no other event to go to, the rest is not worth a
+ * figure. */
 static void key_latency_record_time(struct key_latency *p, double ms)
 {
     bool another = !event_id_equal(p->view->viewport.place.selected, p->from);

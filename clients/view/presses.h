@@ -1,8 +1,8 @@
 /* Measuring a key for a script, from its press to what it shows.
  *
- * A press has two figures.  Its first frame is the first one in which the event is seen that is selected then,
- * though the server may still look for more of the picture; the whole picture is there when all of it has come.
- * Both end with the drawing. */
+ * A press has two figures.  Its first frame is the first one in which the event is seen that is
+ * selected then, though the server may still look for more of the picture; the whole picture is
+ * there when all of it has come.  Both end with the drawing. */
 #ifndef CLIENTS_VIEW_PRESSES_H
 #define CLIENTS_VIEW_PRESSES_H
 

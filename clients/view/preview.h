@@ -1,4 +1,5 @@
-/* How a diagram will look: what `poet export` makes of the same choice, in the background, as a picture or as text.
+/* How a diagram will look: what `poet export` makes of the same choice, in the background, as a
+ * picture or as text.
  *
  * A new choice, Cancel and the end of the dialog stop a command that still runs. */
 #ifndef CLIENTS_VIEW_PREVIEW_H

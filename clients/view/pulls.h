@@ -6,7 +6,8 @@
 
 struct view;
 
-/* One command (script.c says which there are), and what it is given, or "".  False: it is none of these. */
+/* One command (script.c says which there are), and what it is given, or "".  False: it is none of
+ * these. */
 bool script_analysis_perform(struct view *view, const char *what, const char *given);
 
 #endif

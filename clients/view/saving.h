@@ -1,4 +1,5 @@
-/* The dialog that saves a diagram: what of the run, in which form, with a preview; then the file. */
+/* The dialog that saves a diagram: what of the run, in which form, with a preview; then the
+ * file. */
 #ifndef CLIENTS_VIEW_SAVING_H
 #define CLIENTS_VIEW_SAVING_H
 

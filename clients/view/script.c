@@ -1,5 +1,5 @@
-/* poet view --script FILE: does what the lines of a file say, one after the other, each when all that was
- * asked for has come and been drawn.  For tests, measurements and demonstrations.
+/* poet view --script FILE: does what the lines of a file say, one after the other, each when all
+ * that was asked for has come and been drawn.  For tests, measurements and demonstrations.
  *
  *   action NAME [TARGET]   any action of the window (action.c)
  *   select EVENT, second EVENT, goto EVENT|TIME|SHARE, find TEXT, line LINE EVENTS, time SCALE,
@@ -16,7 +16,8 @@
  *   trace FILE             saves the trace
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
  *   key NAME N             does an action N times; prints how long it took until the first frame in which the event
- *                          that is selected then is seen, and until all of its picture was drawn (presses.h)
+ *                          that is selected then is seen, and until all of its picture was drawn
+ *                          (presses.h)
  *   glide NAME N [BACK]    does an action once a frame, N frames, the second half of them BACK; prints how long a
  *                          frame took (frames.h)
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew

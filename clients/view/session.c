@@ -128,7 +128,8 @@ static void stop_quiet(struct view *view)
 
 #define MAP_EVERY_US 2000000
 
-/* A program has come or gone: the list of runs says which of them run, and only those are followed. */
+/* A program has come or gone: the list of runs says which of them run, and only those are
+ * followed. */
 static void session_report_end(struct view *view)
 {
     struct viewer_session *session = session_state(view);

@@ -11,8 +11,9 @@ struct program_start {
     struct measurement_spec measure;
 };
 
-/* What is wrong with it, to be freed; NULL: it will be started as soon as the default server, which the viewer then looks
- * at, is there: as it is where it was compiled with -trace, else under poet record. */
+/* What is wrong with it, to be freed; NULL: it will be started as soon as the default server, which
+ * the viewer then looks at, is there: as it is where it was compiled with -trace, else under poet
+ * record. */
 char *program_start_begin(struct view *view, const struct program_start *what);
 
 #endif

@@ -1,4 +1,5 @@
-/* The runs that are kept on this machine, to choose one of: when each was, how long, and how it ended. */
+/* The runs that are kept on this machine, to choose one of: when each was, how long, and how it
+ * ended. */
 #ifndef CLIENTS_VIEW_TRACES_H
 #define CLIENTS_VIEW_TRACES_H
 

@@ -17,7 +17,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Placed by time a window reaches over so many points of the order, and what is empty between them. */
+/* Placed by time a window reaches over so many points of the order, and what is empty between
+ * them. */
 static uint32_t columns_by_time(const struct scene *s, int32_t from, double right_pt)
 {
     uint32_t halves = 0;

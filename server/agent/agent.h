@@ -1,7 +1,8 @@
-/* An agent: what its server journals goes on to another one, which orders it; nothing is ordered here.
+/* An agent: what its server journals goes on to another one, which orders it; nothing is ordered
+ * here.
  *
- * Journals stay until the destination has said that their run has ended with all of them, also when the agent is killed
- * meanwhile; then they are removed, or kept where they are wanted. */
+ * Journals stay until the destination has said that their run has ended with all of them, also when
+ * the agent is killed meanwhile; then they are removed, or kept where they are wanted. */
 #ifndef SERVER_AGENT_AGENT_H
 #define SERVER_AGENT_AGENT_H
 
@@ -10,7 +11,8 @@
 
 struct agent;
 
-/* Forwards to a destination what is left in the directory, and what comes.  keep: files stay.  NULL with a reason. */
+/* Forwards to a destination what is left in the directory, and what comes.  keep: files stay.  NULL
+ * with a reason. */
 struct agent *agent_new(struct ev_loop *loop, const char *where, const char *directory, bool keep,
                         struct error *error);
 void agent_free(struct agent *agent);
@@ -24,7 +26,8 @@ bool agent_step(struct agent *agent, struct loop_share share);
 bool agent_is_done(
     const struct agent *agent); /* nothing is left to be forwarded, or acknowledged */
 bool agent_is_away(const struct agent *agent); /* its destination */
-/* Whether it has heard anything of its destination, and what is wrong with that now: "", or one line. */
+/* Whether it has heard anything of its destination, and what is wrong with that now: "", or one
+ * line. */
 bool agent_is_known(const struct agent *agent);
 const char *agent_error(const struct agent *agent);
 void agent_disconnect(const struct agent *agent); /* says what is left, and where */

@@ -1,5 +1,6 @@
-/* Where an agent's journals go, as a table of functions: another server (direct.c), NATS (nats.c), or whatever else takes numbered
- * batches, keeps them and says so.  Nothing waits; all is told in the loop's thread. */
+/* Where an agent's journals go, as a table of functions: another server (direct.c), NATS (nats.c),
+ * or whatever else takes numbered batches, keeps them and says so.  Nothing waits; all is told in
+ * the loop's thread. */
 #ifndef SERVER_AGENT_DESTINATION_H
 #define SERVER_AGENT_DESTINATION_H
 
@@ -16,7 +17,8 @@ struct destination {
 struct destination_callbacks {
     void (*here)(void *context); /* it is there: what was offered before is forgotten */
     void (*away)(void *context, const char *why); /* it is not; it is tried again */
-    /* So much of a stream is kept there: the chunk that is wanted next.  The first word about a stream. */
+    /* So much of a stream is kept there: the chunk that is wanted next.  The first word about a
+     * stream. */
     void (*expects)(void *context, uint32_t stream, uint64_t next);
     /* Nothing of a stream is wanted any more: its run has ended, with all chunks up to this one. */
     void (*complete)(void *context, uint32_t stream, uint64_t next);

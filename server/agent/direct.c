@@ -1,5 +1,5 @@
-/* A destination that is a server itself: poet://HOST:PORT through TLS, or unix:PATH.  Where it goes away it is tried again, after
- * a tenth of a second and then less and less often. */
+/* A destination that is a server itself: poet://HOST:PORT through TLS, or unix:PATH.  Where it goes
+ * away it is tried again, after a tenth of a second and then less and less often. */
 #define _GNU_SOURCE
 #include "server/agent/destination.h"
 

@@ -1,8 +1,8 @@
 /* A destination that keeps: nats://HOST:PORT, a stream of JetStream for each run (natsmessage.h).
  *
- * What waits for answers is a thread of its own, which takes orders from the loop's and tells it news by ev_async.  A
- * message goes when the one before it on its subject is kept, since its number is expected there: so two agents that
- * hold the same journal for theirs cannot both go on. */
+ * What waits for answers is a thread of its own, which takes orders from the loop's and tells it
+ * news by ev_async.  A message goes when the one before it on its subject is kept, since its number
+ * is expected there: so two agents that hold the same journal for theirs cannot both go on. */
 #define _GNU_SOURCE
 #include "server/agent/natskeeper.h"
 

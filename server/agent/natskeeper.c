@@ -1,4 +1,5 @@
-/* The thread that speaks with NATS for an agent: it takes orders from the loop's and tells it news. */
+/* The thread that speaks with NATS for an agent: it takes orders from the loop's and tells it
+ * news. */
 #define _GNU_SOURCE
 #include "server/agent/natskeeper.h"
 

@@ -1,5 +1,5 @@
-/* What an agent and the thread that speaks with NATS for it have in common: inside nats.c, in the loop's thread, and natskeeper.c,
- * which is the other one. */
+/* What an agent and the thread that speaks with NATS for it have in common: inside nats.c, in the
+ * loop's thread, and natskeeper.c, which is the other one. */
 #ifndef SERVER_AGENT_NATSKEEPER_H
 #define SERVER_AGENT_NATSKEEPER_H
 

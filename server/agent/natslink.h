@@ -1,4 +1,5 @@
-/* A connection to a NATS server with JetStream, as threads of ours use it that may wait (libnats). */
+/* A connection to a NATS server with JetStream, as threads of ours use it that may wait
+ * (libnats). */
 #ifndef SERVER_AGENT_NATSLINK_H
 #define SERVER_AGENT_NATSLINK_H
 

@@ -1,7 +1,9 @@
-/* What lies in a stream of NATS JetStream, and what it is called: names, addresses, and batches as messages.
+/* What lies in a stream of NATS JetStream, and what it is called: names, addresses, and batches as
+ * messages.
  *
- * A run has a stream, poet-RUN; a journal that is forwarded has a subject in it, poet.RUN.ID.  A batch is one message, or
- * parts of it where it is larger than messages may be.  Nothing here needs libnats. */
+ * A run has a stream, poet-RUN; a journal that is forwarded has a subject in it, poet.RUN.ID.  A
+ * batch is one message, or parts of it where it is larger than messages may be.  Nothing here needs
+ * libnats. */
 #ifndef SERVER_AGENT_NATSMESSAGE_H
 #define SERVER_AGENT_NATSMESSAGE_H
 
@@ -27,7 +29,8 @@ char *nats_display_text(const char *where); /* without who we are */
 bool nats_address_parse(struct nats_address *read, const char *where, struct error *error);
 void nats_address_free(struct nats_address *where);
 
-/* Letters, digits and - as they are, each other byte as _XX; of nothing, _.  No two names become one. */
+/* Letters, digits and - as they are, each other byte as _XX; of nothing, _.  No two names become
+ * one. */
 char *nats_name(const char *run);
 char *nats_stream(const char *run);
 char *nats_subject(const char *run, const uint8_t *id); /* id NULL: of all */
@@ -47,10 +50,13 @@ bool decode_nats_message(struct decoder *in, struct nats_message *message);
 /* The chunk that is wanted behind this message, if it is the last one. */
 uint64_t nats_next(const struct nats_message *message);
 
-/* What hosts' clocks say is asked beside the stream: a question goes to all agents of a run, and each of them answers. */
+/* What hosts' clocks say is asked beside the stream: a question goes to all agents of a run, and
+ * each of them answers. */
 char *nats_clock_subject(const char *run); /* in no stream */
 struct
-    nats_answer { /* when the question went, by the clock of who asks; when it was there, and when this went, by that of a host */
+    /* when the question went, by the clock of who asks; when it was there, and when this went, by
+     * that of a host */
+    nats_answer {
     uint64_t asked, heard, said;
     char *host; /* readable; the caller's */
 };
@@ -65,7 +71,8 @@ struct nats_assembly {
     uint32_t count, raw, part, parts;
     struct encoder packed;
 };
-/* True: message->batch is whole now, good until the next call.  What fits to nothing is dropped: it comes again. */
+/* True: message->batch is whole now, good until the next call.  What fits to nothing is dropped: it
+ * comes again. */
 bool nats_assemble(struct nats_assembly *assembly, struct nats_message *message);
 
 #endif

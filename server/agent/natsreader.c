@@ -109,7 +109,8 @@ static void nats_reader_send_positions(struct nats_reader *r)
 
 /* ---- what agents told ---- */
 
-/* Where all journals so far have ended, the next one belongs to another run of that name, whenever it is read. */
+/* Where all journals so far have ended, the next one belongs to another run of that name, whenever
+ * it is read. */
 static void wait_for_end(struct nats_reader *r)
 {
     for (size_t i = 0; i < r->count; i++)
@@ -149,7 +150,8 @@ static struct nats_journal *journal_of(struct nats_reader *r, const uint8_t *id)
     return add_journal(r, id, 0, false);
 }
 
-/* The message from which a server that is killed and started again must read on: before it all is told. */
+/* The message from which a server that is killed and started again must read on: before it all is
+ * told. */
 static uint64_t nats_reader_safe_position(const struct nats_reader *r)
 {
     uint64_t next = r->next;
@@ -221,7 +223,8 @@ static void nats_reader_receive_message(struct nats_reader *r, natsMsg *msg)
 
 /* ---- the stream ---- */
 
-/* One that is not that which was read before is read from its begin: what is known of it is dropped. */
+/* One that is not that which was read before is read from its begin: what is known of it is
+ * dropped. */
 static void nats_reader_check_stream(struct nats_reader *r, const jsStreamInfo *info)
 {
     if ((r->made_ns && r->made_ns != info->Created) || r->next > info->State.LastSeq + 1)

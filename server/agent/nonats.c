@@ -1,4 +1,5 @@
-/* In place of nats.c, natslink.c and natsreader.c where Poet is built without libnats, or without what packs for it: it says so. */
+/* In place of nats.c, natslink.c and natsreader.c where Poet is built without libnats, or without
+ * what packs for it: it says so. */
 #include "server/agent/destination.h"
 #include "server/agent/natsreader.h"
 #include "server/far/tls.h"

@@ -1,7 +1,7 @@
 /* A stream: one journal that is forwarded, from the chunk on that is wanted.
  *
- * It is read from its file, whether it is still written or was left by an agent that is gone; of the latter it ends
- * with what that could not say any more: that its programs hung up. */
+ * It is read from its file, whether it is still written or was left by an agent that is gone; of
+ * the latter it ends with what that could not say any more: that its programs hung up. */
 #ifndef SERVER_AGENT_STREAM_H
 #define SERVER_AGENT_STREAM_H
 
@@ -31,7 +31,8 @@ struct outgoing_stream {
 
 /* What an agent's journal begins with. */
 void encode_stream_head(struct encoder *out, const uint8_t *id, const char *run, const char *host);
-/* NULL with a reason: the file is none of an agent's, or somebody writes it though it is not live. */
+/* NULL with a reason: the file is none of an agent's, or somebody writes it though it is not
+ * live. */
 struct outgoing_stream *outgoing_stream_new(const char *path, bool live, const char **why);
 /* Any journal, of a server, too. */
 struct outgoing_stream *outgoing_stream_of_file(const char *path, const char **why);

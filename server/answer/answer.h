@@ -1,4 +1,5 @@
-/* What a viewer is told of a run without asking: what is in it, and what is new.  Nothing here changes the run. */
+/* What a viewer is told of a run without asking: what is in it, and what is new.  Nothing here
+ * changes the run. */
 #ifndef SERVER_ANSWER_ANSWER_H
 #define SERVER_ANSWER_ANSWER_H
 
@@ -23,14 +24,15 @@ struct viewer_knowledge {
 void notify_run_selected(struct encoder *out,
                          const struct run *run); /* the body of RUN, SELECTED */
 void notify_updates(struct encoder *out, const struct run *run, struct viewer_knowledge *known);
-/* The same in pieces, until out holds `enough` bytes, or for some milliseconds; true: that is all. */
+/* The same in pieces, until out holds `enough` bytes, or for some milliseconds; true: that is
+ * all. */
 bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known,
                          size_t enough);
 /* What of the trace cannot be read, as far as it was found out: whenever that is more. */
 void notify_damage(struct encoder *out, const struct run *run, struct viewer_knowledge *known);
 
-/* What the file has lost, and what of it, so many parts, turned out to be unreadable since; NULL nothing.  The caller's
- * to free. */
+/* What the file has lost, and what of it, so many parts, turned out to be unreadable since; NULL
+ * nothing.  The caller's to free. */
 char *damage_text(const struct run *run, uint64_t parts);
 
 #endif

@@ -1,8 +1,9 @@
-/* A part of a run that is too long to be learnt as a whole: its intervals, and all that follows from them, kept beside those
- * of the run.
+/* A part of a run that is too long to be learnt as a whole: its intervals, and all that follows
+ * from them, kept beside those of the run.
  *
- * What is before the part and after it counts as not known; where the part begins everybody begins.  While one looks at
- * it, it stands in the run's place: partial_run_enter, then as ever (measured.h), and partial_run_leave before anybody else looks. */
+ * What is before the part and after it counts as not known; where the part begins everybody
+ * begins.  While one looks at it, it stands in the run's place: partial_run_enter, then as ever
+ * (measured.h), and partial_run_leave before anybody else looks. */
 #ifndef SERVER_ANSWER_APART_H
 #define SERVER_ANSWER_APART_H
 
@@ -15,8 +16,8 @@ struct partial_run {
     struct path_baseline *basis;
 };
 
-/* What tells of from_ns .. to_ns (INT64_MIN, INT64_MAX: open), with so many events around it, in which who waits there began
- * to and went on; fewer if that are too many. */
+/* What tells of from_ns .. to_ns (INT64_MIN, INT64_MAX: open), with so many events around it, in
+ * which who waits there began to and went on; fewer if that are too many. */
 struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns,
                                     uint64_t around);
 void partial_run_free(const struct run *run,

@@ -1,9 +1,10 @@
 /* What makes the order of some events known: their causes among each other, and their doubts.
  *
- * One pass over the log, from the first of them to the last.  Of each line it keeps which of the events asked about are
- * before its events: vectors of Fidge (1988) and Mattern (1989) that count those alone, by chains of them.  A chain
- * is what one thread does, as far as each of its events is found after the one before; so nothing is
- * taken for order that is none, on shared lines as little as where something was lost. */
+ * One pass over the log, from the first of them to the last.  Of each line it keeps which of the
+ * events asked about are before its events: vectors of Fidge (1988) and Mattern (1989) that count
+ * those alone, by chains of them.  A chain is what one thread does, as far as each of its events is
+ * found after the one before; so nothing is taken for order that is none, on shared lines as little
+ * as where something was lost. */
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "server/answer/desk.h"
@@ -322,7 +323,8 @@ static int64_t repaired_time(const struct causal_query_job *job, uint32_t i)
     return time;
 }
 
-/* The events of a point that were asked about, from the next one on.  Returns what all of the point know then. */
+/* The events of a point that were asked about, from the next one on.  Returns what all of the point
+ * know then. */
 static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t count,
                                           uint32_t vector)
 {

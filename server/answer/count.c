@@ -2,8 +2,8 @@
  * order the past is a prefix and the future a suffix, so that two numbers say it; shared lines are
  * counted by visits.h.
  *
- * Who asks says how long it may take: what was found by then are lower bounds.  Without a bound, it is told now and
- * then how far it has got. */
+ * Who asks says how long it may take: what was found by then are lower bounds.  Without a bound, it
+ * is told now and then how far it has got. */
 #include "server/answer/desk.h"
 #include "server/answer/named.h"
 #include "server/answer/visits.h"

@@ -1,4 +1,5 @@
-/* Figures over time, by pixels (wire/curve.h): what was told, and how long it held; never what may have been between. */
+/* Figures over time, by pixels (wire/curve.h): what was told, and how long it held; never what may
+ * have been between. */
 #include "wire/curve.h"
 
 #include "memory/memory.h"
@@ -102,8 +103,8 @@ static bool series_query_thread_start(const struct run *run, uint32_t line, int6
     return position != NO_POSITION;
 }
 
-/* A thread's own count is 0 as it begins: one that is told at its end alone has a rate, too.  Where that is not so or
- * not known, the points as they are; else copies that are the caller's. */
+/* A thread's own count is 0 as it begins: one that is told at its end alone has a rate, too.  Where
+ * that is not so or not known, the points as they are; else copies that are the caller's. */
 static struct os_metric_series from_zero(const struct run *run, const struct os_metric_series *of,
                                          bool grows)
 {
@@ -137,7 +138,8 @@ static void series_query_fill_pixels(const struct run *run, const struct os_metr
 
 /* ---- which ---- */
 
-/* What a program counts itself is told by thread alone, so it is shown whether or not threads are asked for. */
+/* What a program counts itself is told by thread alone, so it is shown whether or not threads are
+ * asked for. */
 static bool series_query_is_requested(const struct run *run, const struct series_request *r,
                                       const struct os_metric_series *f)
 {

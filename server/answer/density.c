@@ -1,6 +1,7 @@
 /* A run from far away: per row and pixel how many events, and the longest stretch in which only
  * blocked threads were in the line.  Counts are found by searching each line for the borders of the
- * pixels, so that they cost the same however many events there are; stretches need a look at each. */
+ * pixels, so that they cost the same however many events there are; stretches need a look at
+ * each. */
 #include "server/answer/desk.h"
 #include "server/answer/named.h"
 #include "server/run/times.h"
@@ -114,7 +115,8 @@ static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint6
 
 static bool only_blocked(struct occupants in) { return in.blocked && !in.active && !in.away; }
 
-/* How long only blocked threads are in the line after its event, up to the next one or the run's end. */
+/* How long only blocked threads are in the line after its event, up to the next one or the run's
+ * end. */
 static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint64_t ordinal,
                               uint64_t position)
 {

@@ -1,5 +1,5 @@
-/* Of sets of doubts, for each reason, which are alike: to who has only their numbers, the reasons for which the order of two
- * events is not known are those of which their sets are not alike. */
+/* Of sets of doubts, for each reason, which are alike: to who has only their numbers, the reasons
+ * for which the order of two events is not known are those of which their sets are not alike. */
 #ifndef SERVER_ANSWER_DOUBTS_H
 #define SERVER_ANSWER_DOUBTS_H
 

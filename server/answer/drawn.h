@@ -26,11 +26,12 @@ struct visible_rows {
 /* The lines that are drawn when no rows are asked for, in their order; the caller's to free. */
 uint32_t *visible_rows_lines(const struct run *run, uint32_t *count);
 
-/* The rows that are asked for, else those of all lines that are drawn; none yet, if those are too many. */
+/* The rows that are asked for, else those of all lines that are drawn; none yet, if those are too
+ * many. */
 void visible_rows_choose(struct visible_rows *drawn, const struct run *run,
                          const struct window_request *request);
-/* If they are too many: rows for the lines that have something in the window, at most so many; what is placed on
- * others leaves the placement. */
+/* If they are too many: rows for the lines that have something in the window, at most so many; what
+ * is placed on others leaves the placement. */
 void visible_rows_choose_seen(struct visible_rows *drawn, const struct run *run, uint32_t most,
                               struct layout_result *placement);
 void visible_rows_free(struct visible_rows *drawn);

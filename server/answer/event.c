@@ -58,8 +58,8 @@ static struct event_text_list partners_of(const struct run *run, uint64_t positi
     return partners.list;
 }
 
-/* From the innermost function out, as far as the thread has told them by now; parts with names of their own are left
- * out. */
+/* From the innermost function out, as far as the thread has told them by now; parts with names of
+ * their own are left out. */
 static void show_calls(const struct run *run, const struct site *site, struct event_info *shown)
 {
     const struct call_context_thread *t =

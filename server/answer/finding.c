@@ -1,4 +1,5 @@
-/* Searching the events of a run.  The expressions are those of PCRE2, under its limits on matching and memory. */
+/* Searching the events of a run.  The expressions are those of PCRE2, under its limits on matching
+ * and memory. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #define _GNU_SOURCE
 #include "server/answer/desk.h"

@@ -14,8 +14,8 @@ struct hidden_edge_search {
     uint32_t lines;
     struct via_info *found;
     size_t count, room;
-    struct map
-        said; /* by line of the effect and of the cause: 1 + position of the last cause that was told */
+    /* by line of the effect and of the cause: 1 + position of the last cause that was told */
+    struct map said;
     /* for one event */
     uint64_t to;
     uint32_t row;

@@ -42,8 +42,8 @@ static void state_timeline_drop(void *state)
     free(l);
 }
 
-/* What was measured may begin anew; then so does this.  (When the last program has gone, all that is known of its threads'
- * processors is.) */
+/* What was measured may begin anew; then so does this.  (When the last program has gone, all that
+ * is known of its threads' processors is.) */
 static uint64_t state_timeline_generation(const struct run *run)
 {
     return 2 * interval_cache_generation(run) + (run->spans && !run->connected);

@@ -35,7 +35,8 @@ struct interval_cache {
 
 /* ---- what types mean ---- */
 
-/* Is what lines of the kind hold counted: does a type that is no visit come after all of this one (NULL: of some)? */
+/* Is what lines of the kind hold counted: does a type that is no visit come after all of this one
+ * (NULL: of some)? */
 static bool is_counted(const struct target *target, const char *kind, const char *given)
 {
     for (size_t i = 0; target && i < target->event_count; i++) {
@@ -310,8 +311,8 @@ static void interval_cache_restart(struct interval_cache *m, const struct run *r
     m->looked = looked;
 }
 
-/* Looked for when the run has ended, and while it grows whenever it is twice as long, so that all is not looked at again
- * and again. */
+/* Looked for when the run has ended, and while it grows whenever it is twice as long, so that all
+ * is not looked at again and again. */
 static bool interval_cache_is_outdated(struct interval_cache *m, const struct run *run)
 {
     uint64_t count = order_count(run->order);

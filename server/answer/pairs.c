@@ -9,8 +9,8 @@
 
 struct compare_pairs_job {
     const struct run *run;
-    uint64_t
-        first; /* of the order, when the pair was begun: what is forgotten since is not there */
+    /* of the order, when the pair was begun: what is forgotten since is not there */
+    uint64_t first;
     bool why;       /* the chain of one pair is wanted */
     struct compared_pair {
         struct event_id a, b;

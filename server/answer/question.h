@@ -11,16 +11,16 @@
 struct request_queue;
 
 struct query {
-    /* Answers at once, once decoder_finish(in); fails `in` on nonsense, and then tells nothing.  NULL: it is
-     * a job: */
+    /* Answers at once, once decoder_finish(in); fails `in` on nonsense, and then tells nothing.
+     * NULL: it is a job: */
     void (*at_once)(const struct run *run, struct decoder *in, struct response *reply);
     /* A job, the desk's from then on; NULL, with `in` failed, on nonsense. */
     void *(*begin)(struct request_queue *desk, struct decoder *in);
     bool (*step)(void *job, uint64_t budget); /* true: there is something to put */
     bool (*put)(void *job, struct response *reply); /* appends parts; true: that was all */
     void (*free)(void *job);
-    /* Instead of free, if it is not NULL: what to do with a job that was answered, or is not wanted any
-     * more. */
+    /* Instead of free, if it is not NULL: what to do with a job that was answered, or is not wanted
+     * any more. */
     void (*leave)(struct request_queue *desk, void *job, bool answered);
     unsigned most; /* jobs at once of one viewer */
     bool picture; /* what people look at comes first */

@@ -1,4 +1,5 @@
-/* What lies between two events: how much time, and how many events of each type, as they were recorded. */
+/* What lies between two events: how much time, and how many events of each type, as they were
+ * recorded. */
 #include "server/answer/desk.h"
 #include "server/loop/turn.h"
 #include "memory/memory.h"

@@ -46,8 +46,8 @@ static bool left_edge_is_before_edge(const struct left_edge_scan *s, uint64_t po
     return first == NO_POSITION || position < first;
 }
 
-/* Where the thread goes by an event of this pair: the position at the other end; NO_POSITION if it stays, or comes
- * back. */
+/* Where the thread goes by an event of this pair: the position at the other end; NO_POSITION if it
+ * stays, or comes back. */
 static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t position,
                                    const struct order_event *e)
 {
@@ -64,8 +64,8 @@ static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t posi
     return NO_POSITION;
 }
 
-/* The thread's last event on a line that it went to, from that by which it came.  Nobody else is active there
- * until it waits; what came after that and was not found is its waiting, too. */
+/* The thread's last event on a line that it went to, from that by which it came.  Nobody else is
+ * active there until it waits; what came after that and was not found is its waiting, too. */
 static uint64_t left_edge_last_event_there(const struct left_edge_scan *s, uint64_t came,
                                            uint32_t thread)
 {

@@ -1,6 +1,7 @@
-/* A run from far away: which share of each pixel of a row was spent in which state, by the order of the events
- * or by time.  The first time all events are looked at (server/run/course.h), and what is known so far is told now
- * and then; after that only what is new.  The shares are exact: server/measure/pyramid.h has the sums. */
+/* A run from far away: which share of each pixel of a row was spent in which state, by the order of
+ * the events or by time.  The first time all events are looked at (server/run/course.h), and what
+ * is known so far is told now and then; after that only what is new.  The shares are exact:
+ * server/measure/pyramid.h has the sums. */
 #include "memory/memory.h"
 #include "server/answer/desk.h"
 #include "server/answer/drawn.h"
@@ -178,7 +179,8 @@ static uint8_t band_query_share_of_255(uint64_t part, const struct band_whole *w
     return (uint8_t)share;
 }
 
-/* What is there at all has a share, and all together have that of what is there: the largest makes up for it. */
+/* What is there at all has a share, and all together have that of what is there: the largest makes
+ * up for it. */
 static void settle_cell(const struct band_filling *f, const struct summary_pixel *p,
                         struct state_band_cell *cell)
 {

@@ -423,8 +423,8 @@ static int64_t repaired_anchor(struct time_layout *t)
     return time_ns;
 }
 
-/* Those in the window first, then those right of it; those left of it are dropped.  So the window is
- * a closed cut: no event is in it without what comes before it and is not left of it. */
+/* Those in the window first, then those right of it; those left of it are dropped.  So the window
+ * is a closed cut: no event is in it without what comes before it and is not left of it. */
 static void keep_window(struct time_layout *t)
 {
     struct repaired_event *beyond = xmalloc((t->count + 1) * sizeof *beyond);

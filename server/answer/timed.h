@@ -1,15 +1,18 @@
 /* Windows that are placed by time: an event's column is its time, on both sides of the anchor.
  *
- * A column is a stretch of time: column c holds what happened from from_ns + c * column_ns on, for column_ns,
- * and from_ns is a multiple of column_ns, so that the same events share a column wherever the anchor
- * is.  Several events of one line may share one; who draws them puts them side by side.
+ * A column is a stretch of time: column c holds what happened from from_ns + c * column_ns on, for
+ * column_ns, and from_ns is a multiple of column_ns, so that the same events share a column
+ * wherever the anchor is.  Several events of one line may share one; who draws them puts them side
+ * by side.
  *
- * Times that contradict the order are repaired (repair.h), by what is drawn, on either side of the window's edges,
- * too: the window is what lies between two repaired times, a closed cut of the order.
+ * Times that contradict the order are repaired (repair.h), by what is drawn, on either side of the
+ * window's edges, too: the window is what lies between two repaired times, a closed cut of the
+ * order.
  *
- * How much time a window holds depends on what happened: it reaches from its middle to either side over as
- * many columns as were asked for, of which a long empty stretch counts as a few, and one with many events
- * as many.  Where repairs move events, that is counted again after them, and it is looked further. */
+ * How much time a window holds depends on what happened: it reaches from its middle to either side
+ * over as many columns as were asked for, of which a long empty stretch counts as a few, and one
+ * with many events as many.  Where repairs move events, that is counted again after them, and it is
+ * looked further. */
 #ifndef SERVER_ANSWER_TIMED_H
 #define SERVER_ANSWER_TIMED_H
 

@@ -28,7 +28,8 @@ struct undelivered_place {
     uint32_t object, line;
 };
 
-/* A thread's two neighbouring events: the last one before the signal that was looked at, and the next. */
+/* A thread's two neighbouring events: the last one before the signal that was looked at, and the
+ * next. */
 struct thread_whereabouts {
     uint32_t line;
     bool known;
@@ -190,7 +191,8 @@ static bool undelivered_scan_log(struct undelivered_signals *u, uint64_t *budget
 
 /* ---- where each thread is ---- */
 
-/* The first event of a thread at or after a position that can be found at once, or else its last one. */
+/* The first event of a thread at or after a position that can be found at once, or else its last
+ * one. */
 static uint64_t undelivered_next_event_of_thread(const struct undelivered_signals *u,
                                                  uint32_t thread, uint64_t position)
 {
@@ -289,7 +291,8 @@ static size_t found_before(const struct undelivered_signals *u, uint64_t positio
     return low;
 }
 
-/* A place's last end of a wait before the signal, as the log has them, is before it by the order, too. */
+/* A place's last end of a wait before the signal, as the log has them, is before it by the order,
+ * too. */
 static bool ended_before(struct undelivered_signals *u, const struct undelivered_place *place,
                          uint64_t position)
 {

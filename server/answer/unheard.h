@@ -1,8 +1,10 @@
-/* Which events of a window were made to wake somebody, as a signal of a condition, while certainly nobody waited.
+/* Which events of a window were made to wake somebody, as a signal of a condition, while certainly
+ * nobody waited.
  *
- * Their types have words for it (`unheard` of the description); whom they may wake says `woken_by` of others.  It is
- * claimed of an event only if every wait about the same object is known to have been over before it, or to have begun
- * after it: by the order, never by clocks.  What cannot be found out cheaply is not claimed. */
+ * Their types have words for it (`unheard` of the description); whom they may wake says `woken_by`
+ * of others.  It is claimed of an event only if every wait about the same object is known to have
+ * been over before it, or to have begun after it: by the order, never by clocks.  What cannot be
+ * found out cheaply is not claimed. */
 #ifndef SERVER_ANSWER_UNHEARD_H
 #define SERVER_ANSWER_UNHEARD_H
 

@@ -91,8 +91,8 @@ static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32
     return waiter ? v->goes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
 }
 
-/* Does it keep one that waits in a program that ended by itself from going on?  All but those who wait could have
- * gone on if the program had: nothing is concluded from their end. */
+/* Does it keep one that waits in a program that ended by itself from going on? All but those who
+ * wait could have gone on if the program had: nothing is concluded from their end. */
 static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint32_t thread,
                                            unsigned how)
 {

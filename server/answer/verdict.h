@@ -1,8 +1,9 @@
 /* What becomes of those who wait: who can never go on, and why.
  *
- * A thread that waits for a lock or for the end of another goes on if that one does.  One that waits to be woken (for
- * a signal, a post, the others of a barrier) goes on if somebody is left who could wake it.  What is not certain is
- * told with the reason: certain is only what holds whatever the threads do that can still go on. */
+ * A thread that waits for a lock or for the end of another goes on if that one does.  One that
+ * waits to be woken (for a signal, a post, the others of a barrier) goes on if somebody is left who
+ * could wake it.  What is not certain is told with the reason: certain is only what holds whatever
+ * the threads do that can still go on. */
 #ifndef SERVER_ANSWER_VERDICT_H
 #define SERVER_ANSWER_VERDICT_H
 

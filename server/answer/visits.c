@@ -8,8 +8,8 @@
 #define OWN_STEPS 16u    /* so far is looked for an event of the thread itself on its own line */
 #define COMPARISON 1000u /* a step of one */
 
-/* Of one thread, by positions: events up to `before` and none from `not_before` on are before the event; those from
- * `after` on and none up to `not_after` are after it. */
+/* Of one thread, by positions: events up to `before` and none from `not_before` on are before the
+ * event; those from `after` on and none up to `not_after` are after it. */
 struct shared_order_edges {
     bool known;
     uint64_t before, not_before; /* 1 + a position, 0 none; a position, NO_POSITION none */
@@ -33,8 +33,8 @@ struct shared_line_order {
     uint64_t ordinal, end;
     struct shared_order_open *open;
     size_t open_count, open_room;
-    /* The thread whose events are open[from .. until - 1]: those before `low` are before the event (turn 0), or not
-     * after it (turn 1), those from `high` on are not. */
+    /* The thread whose events are open[from .. until - 1]: those before `low` are before the event
+     * (turn 0), or not after it (turn 1), those from `high` on are not. */
     size_t from, until, low, high, befores;
     int turn;
     bool sorted, grouped;
@@ -84,8 +84,8 @@ void shared_line_order_begin(struct shared_line_order *v, uint32_t line)
 
 /* ---- what the threads' own lines say ---- */
 
-/* The nearest event of the thread itself on its line, from an ordinal on, `step` by step; NO_POSITION: none, or
- * too far. */
+/* The nearest event of the thread itself on its line, from an ordinal on, `step` by step;
+ * NO_POSITION: none, or too far. */
 static uint64_t shared_order_nearest_own_event(const struct shared_line_order *v, uint32_t thread,
                                                uint64_t ordinal, int step)
 {

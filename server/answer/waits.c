@@ -1,8 +1,9 @@
-/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle: from the
- * last event of every thread, from who is in a line, and from what the descriptions say of the types.
+/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle: from
+ * the last event of every thread, from who is in a line, and from what the descriptions say of the
+ * types.
  *
- * A thread waits if its last event, anywhere, is of a type that waits.  It waits for all that hold the
- * object, or, of a thread, for that one. */
+ * A thread waits if its last event, anywhere, is of a type that waits.  It waits for all that hold
+ * the object, or, of a thread, for that one. */
 #include "server/answer/desk.h"
 #include "server/answer/event.h"
 #include "server/answer/named.h"
@@ -183,8 +184,8 @@ static void wait_graph_sort_waiters(struct wait_graph_job *job)
 
 /* ---- who holds what they wait for ---- */
 
-/* Does the thread hold the line that it is in?  One that is blocked in it does, unless what it waits by
- * lets others in. */
+/* Does the thread hold the line that it is in? One that is blocked in it does, unless what it waits
+ * by lets others in. */
 static bool wait_graph_is_holder(const struct wait_graph_job *job, uint32_t thread,
                                  enum occupancy presence, uint32_t line)
 {

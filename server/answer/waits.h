@@ -1,5 +1,5 @@
-/* Who waits for what at the end of what was recorded, and who holds it: what waits.c collects, for those who
- * conclude something from it. */
+/* Who waits for what at the end of what was recorded, and who holds it: what waits.c collects, for
+ * those who conclude something from it. */
 #ifndef SERVER_ANSWER_WAITS_H
 #define SERVER_ANSWER_WAITS_H
 

@@ -1,4 +1,5 @@
-/* Programs are to measure something from now on: it is noted with the run, and passed on to them. */
+/* Programs are to measure something from now on: it is noted with the run, and passed on to
+ * them. */
 #include "server/answer/question.h"
 #include "wire/asked.h"
 

@@ -92,8 +92,8 @@ static size_t window_weight(const struct window_job *job)
     return layout_columns_weight(job->place);
 }
 
-/* May the view of an earlier job be looked at further on?  Not if it shows other rows, or what it began with
- * is forgotten. */
+/* May the view of an earlier job be looked at further on? Not if it shows other rows, or what it
+ * began with is forgotten. */
 static bool same_view(const struct window_job *job, const struct window_request *r, uint64_t anchor)
 {
     const struct window_request *o = &job->request;
@@ -340,8 +340,8 @@ static void note_others(const struct window_info *w)
     }
 }
 
-/* What passes the window by, or through lines that are not drawn: of a whole window alone, since to look for it takes
- * longer than to find what is told early. */
+/* What passes the window by, or through lines that are not drawn: of a whole window alone, since to
+ * look for it takes longer than to find what is told early. */
 static void window_scan_outside(struct window_job *job, struct window_info *w)
 {
     const struct order *order = job->run->order;

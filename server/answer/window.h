@@ -7,8 +7,8 @@
 
 struct window_job;
 
-/* Takes the request over.  old: an earlier job of the viewer, done, that may be used again, or NULL;
- * it is freed either way. */
+/* Takes the request over.  old: an earlier job of the viewer, done, that may be used again, or
+ * NULL; it is freed either way. */
 struct window_job *window_begin(const struct run *run, struct window_request *request,
                                 struct window_job *old);
 /* True: done, or, where that was asked for, something can be told early. */

@@ -1,6 +1,7 @@
 /* Many short lists of shares, each written once: who did what for how long.
  *
- * They take a few bytes a share.  A list is named by a number; the empty one by 0.  Not thread-safe. */
+ * They take a few bytes a share.  A list is named by a number; the empty one by 0.  Not
+ * thread-safe. */
 #ifndef SERVER_CAUSES_BAG_H
 #define SERVER_CAUSES_BAG_H
 

@@ -1,8 +1,9 @@
 /* Charges: a wait's time shared out among those who made it long, by what they did.
  *
- * Only reasons that make the wait longer are charged, each in its proportion, matched by scope (of calls the
- * function, else the step) whoever called it and whatever thread took it; within a scope then the steps and threads that took more.  Charges are whole nanoseconds and add up to the segment's length:
- * what is left of the division goes to the largest remainders. */
+ * Only reasons that make the wait longer are charged, each in its proportion, matched by scope (of
+ * calls the function, else the step) whoever called it and whatever thread took it; within a scope
+ * then the steps and threads that took more.  Charges are whole nanoseconds and add up to the
+ * segment's length:  what is left of the division goes to the largest remainders. */
 #ifndef SERVER_CAUSES_CHARGES_H
 #define SERVER_CAUSES_CHARGES_H
 
@@ -37,7 +38,8 @@ struct attribution {
     const void *context;
 };
 
-/* Charges so much of a segment of a wait that is known: to its reasons, or to all that ran meanwhile. */
+/* Charges so much of a segment of a wait that is known: to its reasons, or to all that ran
+ * meanwhile. */
 void attribution_compute(struct attribution *charges, const struct wait_attribution *why,
                          uint32_t segment, enum path_list_kind which, int64_t ns);
 /* Shares a whole out by weights that are not negative, not all 0. */

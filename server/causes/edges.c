@@ -12,7 +12,8 @@ struct graph_chain *graph_edges_chain(struct activity_graph *g, bool group, uint
     return &g->chains[g->chain_count++];
 }
 
-/* The last node of a thread that is not after a time.  Most edges lead to near where the last one led. */
+/* The last node of a thread that is not after a time.  Most edges lead to near where the last one
+ * led. */
 static uint32_t node_at(struct activity_graph *g, uint32_t thread, int64_t at_ns)
 {
     return (uint32_t)intervals_near(&g->all->threads[thread], at_ns, &g->hints[thread]);
@@ -135,7 +136,8 @@ static uint32_t find_tie(struct graph_sources *s, const struct thread_timeline *
     return (uint32_t)s->near;
 }
 
-/* The next edge of the thread, that into its first node; false: there is none, or no more to spend. */
+/* The next edge of the thread, that into its first node; false: there is none, or no more to
+ * spend. */
 static bool add_next(struct activity_graph *g, uint64_t *looks)
 {
     const struct thread_timeline *c = &g->all->threads[g->thread];

@@ -1,4 +1,5 @@
-/* What a graph consists of (graph.h).  For graph.c, which goes through it, and edges.c, which finds its edges. */
+/* What a graph consists of (graph.h).  For graph.c, which goes through it, and edges.c, which finds
+ * its edges. */
 #ifndef SERVER_CAUSES_EDGES_H
 #define SERVER_CAUSES_EDGES_H
 
@@ -38,7 +39,8 @@ struct activity_graph {
     /* preparing: */
     uint32_t thread, numbered;
     struct
-        graph_sources { /* of its thread: what the next edges come from, in the order of its nodes */
+        /* of its thread: what the next edges come from, in the order of its nodes */
+        graph_sources {
         size_t tie, item, gathering;
         size_t near; /* the node that the tie is into */
         bool begun;
@@ -47,8 +49,8 @@ struct activity_graph {
     uint64_t filled; /* of late */
     struct graph_change change;
     int64_t *early, *late;
-    int64_t *
-        ready; /* by node: how long the interval from there had no processor; below 0: not looked up; NULL */
+    /* by node: how long the interval from there had no processor; below 0: not looked up; NULL */
+    int64_t *ready;
     uint32_t *stack;
     size_t stacked, stack_room;
     uint32_t root;

@@ -1,9 +1,9 @@
 /* Encounters: when two threads met last, from where on both could have come earlier.
  *
- * Two threads meet where one lets the other go on that waited for it (not as a lock changes hands: who held it did not
- * come to meet anybody), where a group gathers with both in it, and where one makes the other.  If they never met, they
- * come from where their makers' lines part; without any they have been since the earlier of them began.
- * Not thread-safe. */
+ * Two threads meet where one lets the other go on that waited for it (not as a lock changes hands:
+ * who held it did not come to meet anybody), where a group gathers with both in it, and where one
+ * makes the other.  If they never met, they come from where their makers' lines part; without any
+ * they have been since the earlier of them began.  Not thread-safe. */
 #ifndef SERVER_CAUSES_ENCOUNTERS_H
 #define SERVER_CAUSES_ENCOUNTERS_H
 
@@ -11,8 +11,8 @@
 
 /* Zero-initialised: none. */
 struct last_sync_index {
-    struct map
-        last; /* two lines, the lower first -> 1 + the last segment in which one waited for the other */
+    /* two lines, the lower first -> 1 + the last segment in which one waited for the other */
+    struct map last;
     uint32_t *before; /* by segment: 1 + the one before of the same two; 0: none */
     size_t room;
 };
@@ -28,8 +28,8 @@ enum sync_kind {
 struct last_sync {
     int64_t at_ns;
     enum sync_kind how;
-    uint64_t
-        position; /* of the event by which they met, or parted; NO_POSITION: there is no single one */
+    /* of the event by which they met, or parted; NO_POSITION: there is no single one */
+    uint64_t position;
 };
 
 /* The segments of a wait are meetings from now on, told in the order of the waits. */

@@ -1,4 +1,5 @@
-/* What threads do with locks and conditions, deed by deed, and what is found of orders that did not happen (maybe.h). */
+/* What threads do with locks and conditions, deed by deed, and what is found of orders that did not
+ * happen (maybe.h). */
 #ifndef SERVER_CAUSES_FINDINGS_H
 #define SERVER_CAUSES_FINDINGS_H
 
@@ -54,8 +55,8 @@ const char *finding_name(enum finding_kind kind);
 struct finding_participant {
     uint32_t thread, lock, then_lock;
     uint64_t position, then; /* events; then NO_POSITION: there is no such */
-    uint64_t
-        begin; /* the event by which it asked, to be held there; NO_POSITION: then `position` */
+    /* the event by which it asked, to be held there; NO_POSITION: then `position` */
+    uint64_t begin;
 };
 
 #define FINDING_PARTICIPANTS 8u

@@ -1,9 +1,10 @@
 /* Visits of a lock, and messages to who takes any, whose order luck decided.
  *
- * First: two visits of one lock by two threads, from different places, one right after the other, which nothing but the
- * lock orders; and the other way round they never came.  Between: two visits of one thread, one right after the other, from
- * different places, and a visit of another thread before or behind both that could come between; none from there ever did.
- * Message: one that came later to the same place of the same receiver, and could have come first. */
+ * First: two visits of one lock by two threads, from different places, one right after the other,
+ * which nothing but the lock orders; and the other way round they never came.  Between: two visits
+ * of one thread, one right after the other, from different places, and a visit of another thread
+ * before or behind both that could come between; none from there ever did.  Message: one that came
+ * later to the same place of the same receiver, and could have come first. */
 #ifndef SERVER_CAUSES_FLIPS_H
 #define SERVER_CAUSES_FLIPS_H
 

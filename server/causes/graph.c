@@ -147,7 +147,8 @@ static inline int64_t weight_of(const struct activity_graph *g, const struct gra
                                           of->items[interval].to_ns - interval_begin(of, interval));
 }
 
-/* How long a thread that was made took to begin, less the time for which it had no processor where that is to be so. */
+/* How long a thread that was made took to begin, less the time for which it had no processor where
+ * that is to be so. */
 static int64_t start_latency(const struct activity_graph *g, const struct graph_edge *e,
                              const struct graph_chain *into)
 {
@@ -292,7 +293,8 @@ static void activity_graph_pop_chain(struct activity_graph *g, struct graph_chai
     g->stacked--;
 }
 
-/* The chain on top of the stack by a node and what no edge leads into after it, about so many, or another one onto it. */
+/* The chain on top of the stack by a node and what no edge leads into after it, about so many, or
+ * another one onto it. */
 static void activity_graph_advance_top(struct activity_graph *g, uint64_t *budget)
 {
     uint32_t top = g->stack[g->stacked - 1], end = activity_graph_chain_target(g, &g->chains[top]);

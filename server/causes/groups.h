@@ -1,9 +1,9 @@
 /* Groups: waits that are alike, and what is charged with them.
  *
- * What stands in a group does not depend on the order in which its waits came: it is a sum, and there are no
- * representatives.  Of a wait that lies in a range in part, that part counts, shared out as the whole.  What nobody can
- * explain, what the clock ended, and the way from a release to going on are charged to steps of their own.
- * Computed in steps.  Not thread-safe. */
+ * What stands in a group does not depend on the order in which its waits came: it is a sum, and
+ * there are no representatives.  Of a wait that lies in a range in part, that part counts, shared
+ * out as the whole.  What nobody can explain, what the clock ended, and the way from a release to
+ * going on are charged to steps of their own.  Computed in steps.  Not thread-safe. */
 #ifndef SERVER_CAUSES_GROUPS_H
 #define SERVER_CAUSES_GROUPS_H
 
@@ -25,8 +25,8 @@ struct wait_grouping {
     enum path_list_kind which; /* reasons, or what ran meanwhile */
     bool direct; /* only what the one who was waited for did itself is told */
     int64_t from_ns; /* the range */
-    const int64_t *
-        until_ns; /* by thread's index, its end; not after from_ns: the thread does not count; NULL: all do */
+    /* by thread's index, its end; not after from_ns: the thread does not count; NULL: all do */
+    const int64_t *until_ns;
     uint32_t until_count;
     uint32_t object; /* only waits for this line; 0: all */
     uint32_t (*kind)(const void *context, uint32_t line); /* a code; 0: not known; NULL: never */

@@ -1,8 +1,9 @@
-/* Locks that threads take in orders that do not go together: cycles of threads of which each holds what the next one asks
- * for (Havelund 2000; Joshi, Park, Sen and Naik 2009).
+/* Locks that threads take in orders that do not go together: cycles of threads of which each holds
+ * what the next one asks for (Havelund 2000; Joshi, Park, Sen and Naik 2009).
  *
- * Left out is what cannot be: where two of them hold a common lock meanwhile, or one is certainly over before another
- * begins (sure.h).  Who gives up after a time, or where it did not get a lock asks no more, closes no cycle. */
+ * Left out is what cannot be: where two of them hold a common lock meanwhile, or one is certainly
+ * over before another begins (sure.h).  Who gives up after a time, or where it did not get a lock
+ * asks no more, closes no cycle. */
 #ifndef SERVER_CAUSES_INVERSIONS_H
 #define SERVER_CAUSES_INVERSIONS_H
 

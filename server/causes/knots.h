@@ -1,9 +1,11 @@
-/* Knots: threads that hold each other up and are held up by nobody else, who therefore hold up all the rest.
+/* Knots: threads that hold each other up and are held up by nobody else, who therefore hold up all
+ * the rest.
  *
- * For each moment of each wait it is known who ran instead (why.h, the overlap): from who waited to who ran goes an edge
- * that is as heavy as those moments are long.  Edges that are less than a hundredth of all that their waiter waited are
- * cut; a knot is a strongly connected part (Tarjan 1972) without an edge out of it and with one into it or within it
- * (after Zhou et al., OSDI 2018).  Computed in steps. */
+ * For each moment of each wait it is known who ran instead (why.h, the overlap): from who waited to
+ * who ran goes an edge that is as heavy as those moments are long.  Edges that are less than a
+ * hundredth of all that their waiter waited are cut; a knot is a strongly connected part (Tarjan
+ * 1972) without an edge out of it and with one into it or within it (after Zhou et al., OSDI
+ * 2018).  Computed in steps. */
 #ifndef SERVER_CAUSES_KNOTS_H
 #define SERVER_CAUSES_KNOTS_H
 

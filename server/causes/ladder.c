@@ -85,7 +85,8 @@ static void prefix_sums_save_rung(struct path_difference *paths, struct prefix_s
     }
 }
 
-/* Whether all up to the interval is known: segments become known in the order of the log, as a thread's do. */
+/* Whether all up to the interval is known: segments become known in the order of the log, as a
+ * thread's do. */
 static bool prefix_sums_is_known(const struct path_difference *paths, uint32_t index, size_t from,
                                  size_t to)
 {

@@ -1,4 +1,5 @@
-/* Ladders: sums kept every so many intervals along a thread's course, so that a long stretch is one difference.
+/* Ladders: sums kept every so many intervals along a thread's course, so that a long stretch is one
+ * difference.
  *
  * They are built as they are needed, over intervals whose reasons are known. */
 #ifndef SERVER_CAUSES_LADDER_H
@@ -6,7 +7,8 @@
 
 #include "server/causes/paths.h"
 
-/* Index of the thread's first interval that ends after a time, sought from where it was looked at last. */
+/* Index of the thread's first interval that ends after a time, sought from where it was looked at
+ * last. */
 size_t prefix_sums_near(struct path_difference *paths, uint32_t index, int64_t at_ns);
 /* Whether two rungs lie between the intervals, *low the first and *high the last of them. */
 bool prefix_sums_between(struct path_difference *paths, uint32_t index, size_t from, size_t to,

@@ -19,7 +19,8 @@ struct bug_prediction {
 
 struct bug_prediction *predict_new(void) { return xcalloc(1, sizeof(struct bug_prediction)); }
 
-/* Does it come into a lock in which it is, as one that comes back from another, or asks for that? */
+/* Does it come into a lock in which it is, as one that comes back from another, or asks for
+ * that? */
 static bool is_within(struct bug_prediction *m, const struct sync_op *d)
 {
     bool in = d->lock && map_get(&m->within, d->lock, d->thread);

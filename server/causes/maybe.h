@@ -1,9 +1,9 @@
 /* What else a run could have done: orders that did not happen, each with the events that show it.
  *
- * Told deed by deed, in the order of the log, what its threads do with locks and conditions, and what is certainly before
- * what (sure.h); found are cycles in which locks are taken (inversions.h), calls that nobody would hear (wakings.h), and
- * visits whose order luck decided (flips.h).  That the program would do the same up to there is not known: it is what could
- * be, not what must. */
+ * Told deed by deed, in the order of the log, what its threads do with locks and conditions, and
+ * what is certainly before what (sure.h); found are cycles in which locks are taken (inversions.h),
+ * calls that nobody would hear (wakings.h), and visits whose order luck decided (flips.h).  That
+ * the program would do the same up to there is not known: it is what could be, not what must. */
 #ifndef SERVER_CAUSES_MAYBE_H
 #define SERVER_CAUSES_MAYBE_H
 

@@ -30,7 +30,8 @@ struct segment_ids {
     struct map strangers; /* of threads without an index */
 };
 
-/* The code, made on first use.  index: the thread's own small number, which goes with its line; UINT32_MAX: none. */
+/* The code, made on first use.  index: the thread's own small number, which goes with its line;
+ * UINT32_MAX: none. */
 uint32_t segment_ids_get(struct segment_ids *pairs, uint32_t index, uint32_t line, uint32_t step);
 void segment_ids_free(struct segment_ids *pairs); /* empties it */
 

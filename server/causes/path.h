@@ -1,9 +1,10 @@
 /* The critical path: what decided how long it took until an event.
  *
- * Back from that event: as long as its thread ran, what it ran is on the path; where it had waited, the time until it
- * went on after it was let go is, and then what the thread did that let it go; where it began, what its maker
- * did before (Yang and Miller 1988; Böhme and others 2012).  The pieces follow each other without a gap, so that their
- * sum is the time from the path's first piece to its end, to the nanosecond. */
+ * Back from that event: as long as its thread ran, what it ran is on the path; where it had waited,
+ * the time until it went on after it was let go is, and then what the thread did that let it go;
+ * where it began, what its maker did before (Yang and Miller 1988; Böhme and others 2012).  The
+ * pieces follow each other without a gap, so that their sum is the time from the path's first piece
+ * to its end, to the nanosecond. */
 #ifndef SERVER_CAUSES_PATH_H
 #define SERVER_CAUSES_PATH_H
 
@@ -14,7 +15,8 @@ enum path_piece_kind {
     PATH_LATENCY,    /* it was let go, and did not go on yet */
     PATH_TIMEOUT,      /* only the clock let it go on */
     PATH_STARTS,     /* it was made, and had not begun */
-    PATH_UNATTRIBUTED /* it waited, and what let it go on is not known; or nothing is known of that time */
+    /* it waited, and what let it go on is not known; or nothing is known of that time */
+    PATH_UNATTRIBUTED
 };
 
 struct path_piece {
@@ -38,7 +40,8 @@ struct critical_path {
     bool hopped;
 };
 
-/* From the thread's event at a time; thread 0: from the latest end there is, or that time if it is before. */
+/* From the thread's event at a time; thread 0: from the latest end there is, or that time if it is
+ * before. */
 void critical_path_begin(struct critical_path *path, const struct intervals *all, uint32_t thread,
                          int64_t to_ns);
 /* Goes on for about `budget` pieces; true when it is whole.  The intervals may grow meanwhile. */

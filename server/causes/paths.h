@@ -1,9 +1,10 @@
 /* Paths: what filled a stretch of time of a thread, added up by who did what.
  *
- * Two of them.  The *overlap* of a stretch is what ran at each of its moments: where the thread itself waited, the one
- * it waited for then, and so on.  The *expanded* path takes, for a wait that lies in it whole, the reasons of that wait
- * instead (why.h); they add up to the wait's length, too.  Before a thread was made its maker is looked at.
- * Each sum over a path is the length of the stretch, to the nanosecond: what nobody knows is a step of its own.
+ * Two of them.  The *overlap* of a stretch is what ran at each of its moments: where the thread
+ * itself waited, the one it waited for then, and so on.  The *expanded* path takes, for a wait that
+ * lies in it whole, the reasons of that wait instead (why.h); they add up to the wait's length,
+ * too.  Before a thread was made its maker is looked at.  Each sum over a path is the length of the
+ * stretch, to the nanosecond: what nobody knows is a step of its own.
  *
  * Long stretches are differences of sums kept every so many intervals.  Not thread-safe. */
 #ifndef SERVER_CAUSES_PATHS_H
@@ -37,8 +38,8 @@ struct path_difference {
     size_t ladder_count, ladder_room;
     uint32_t spacing; /* intervals between two rungs; 0: as is good */
     uint64_t visited; /* intervals and shares, so far: what it cost */
-    uint32_t
-        fuel; /* stretches that may still be followed for this wait: broken records run in circles */
+    /* stretches that may still be followed for this wait: broken records run in circles */
+    uint32_t fuel;
 };
 
 /* Adds what filled from..to of a thread. */

@@ -1,7 +1,8 @@
-/* Whether what was measured and explained keeps its own rules, in every trace: they follow from the definitions, so where
- * one is broken, something was recorded or computed wrongly.
+/* Whether what was measured and explained keeps its own rules, in every trace: they follow from the
+ * definitions, so where one is broken, something was recorded or computed wrongly.
  *
- * Computed in steps.  The intervals may grow meanwhile; what is looked at is what there was at the begin. */
+ * Computed in steps.  The intervals may grow meanwhile; what is looked at is what there was at the
+ * begin. */
 #ifndef SERVER_CAUSES_SOUND_H
 #define SERVER_CAUSES_SOUND_H
 
@@ -17,7 +18,8 @@ enum timing_rule {
     TIMING_RULE_REASONS, /* so do the reasons why it came so late */
     TIMING_RULE_CHARGES, /* and what is charged with it */
     TIMING_RULE_PATH, /* pieces of the critical path come one after the other, up to the last end */
-    TIMING_RULE_TASK, /* a task of a runtime is on one carrier at a time (told, as TIMING_RULE_LIFE) */
+    /* a task of a runtime is on one carrier at a time (told, as TIMING_RULE_LIFE) */
+    TIMING_RULE_TASK,
     TIMING_RULE_CARRIER, /* one task is on a carrier at a time (likewise) */
     TIMING_RULE_RULES
 };
@@ -48,7 +50,8 @@ struct timing_consistency {
 /* Zero-initialised `sound` becomes one of all that is known now. */
 void timing_consistency_begin(struct timing_consistency *sound, const struct intervals *all,
                               const struct wait_attribution *why);
-/* Goes on for about `budget` things; true when all was looked at.  The waits must have been explained. */
+/* Goes on for about `budget` things; true when all was looked at.  The waits must have been
+ * explained. */
 bool timing_consistency_step(struct timing_consistency *sound, uint64_t budget);
 void timing_violation_add(struct timing_consistency *sound, struct violation breach);
 const char *timing_rule_name(unsigned rule); /* "what ran meanwhile does not add up to the wait" */

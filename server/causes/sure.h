@@ -1,9 +1,11 @@
-/* What is certainly before what in a run, whoever is first at a lock: who made, let go on or met whom.
+/* What is certainly before what in a run, whoever is first at a lock: who made, let go on or met
+ * whom.
  *
- * The order of a run has also the succession at each lock, which luck decided.  Here that is left out: an event is before
- * another if its thread's own succession and edges between threads say so, and no line of a lock is between them.  Kept as
- * vectors (Fidge 1988, Mattern 1989) of strands, which are threads and hidden lines; one is made anew only where its
- * strand comes after another. */
+ * The order of a run has also the succession at each lock, which luck decided.  Here that is left
+ * out: an event is before another if its thread's own succession and edges between threads say so,
+ * and no line of a lock is between them.  Kept as vectors (Fidge 1988, Mattern 1989) of strands,
+ * which are threads and hidden lines; one is made anew only where its strand comes after
+ * another. */
 #ifndef SERVER_CAUSES_SURE_H
 #define SERVER_CAUSES_SURE_H
 
@@ -58,8 +60,8 @@ struct must_happen_before {
 
 #define MHB_BYTES_MAX (512u << 20)
 
-/* The events of one point, which stand at these positions of the log; in the order of the log.  False: there is no more
- * room, and nothing was learnt. */
+/* The events of one point, which stand at these positions of the log; in the order of the log.
+ * False: there is no more room, and nothing was learnt. */
 bool mhb_add_point(struct must_happen_before *sure, uint64_t first,
                    const struct order_event *events, uint32_t count);
 /* A thread's last event that was learnt. */

@@ -299,7 +299,8 @@ static void wakeup_races_find_two_waiters(struct wakeup_scan *l, const struct wa
         }
 }
 
-/* Could a thread that only passed have waited when the call came, with all others that are counted? */
+/* Could a thread that only passed have waited when the call came, with all others that are
+ * counted? */
 static bool wakeup_races_may_be_waiting(const struct wakeup_signal *c, const struct wakeup_visit *v)
 {
     return v->thread != c->is.thread && !mhb_before(c->is.mark, v->mark) &&

@@ -1,11 +1,12 @@
 /* Calls that would not be heard in another order: who waits for them waits for ever.
  *
- * Lost: a call by a thread that has never been in the lock of those who wait, nor has anybody before it who is not one of
- * them.  So nothing keeps it from coming after a waiter has looked whether it must wait, and before it waits.  (Where
- * somebody was in the lock before, what is called for may be told there.)
+ * Lost: a call by a thread that has never been in the lock of those who wait, nor has anybody
+ * before it who is not one of them.  So nothing keeps it from coming after a waiter has looked
+ * whether it must wait, and before it waits.  (Where somebody was in the lock before, what is
+ * called for may be told there.)
  *
- * Missed: a call that wakes one, where several could wait: at different places, called by a third; or more that come in
- * where one waited than there are calls in all. */
+ * Missed: a call that wakes one, where several could wait: at different places, called by a third;
+ * or more that come in where one waited than there are calls in all. */
 #ifndef SERVER_CAUSES_WAKINGS_H
 #define SERVER_CAUSES_WAKINGS_H
 

@@ -68,7 +68,8 @@ static void sort_by_hand(struct path_share *shares, size_t count, const struct s
     }
 }
 
-/* A step as a number that is not much greater than the others: those that are not recorded come last. */
+/* A step as a number that is not much greater than the others: those that are not recorded come
+ * last. */
 static uint32_t wait_attribution_step_rank(const struct wait_attribution *why, uint32_t step)
 {
     uint32_t last = why->paths.all->steps.count;

@@ -1,12 +1,16 @@
-/* Why waits took so long: for each segment of a wait, what ran meanwhile, and what made the other come later.
+/* Why waits took so long: for each segment of a wait, what ran meanwhile, and what made the other
+ * come later.
  *
  * Of a segment x..y of a wait of p for q:
  *     overlap   what ran from x to y, in q or whom q waited for
  *     reasons   exclusion: the overlap: nobody could have come earlier
- *               meeting: the expanded path of q from T to y, less that of p from T to x; T: when the two met last
- * Both add up to the length of the segment, to the nanosecond; single reasons may be negative: p did more of it.
+ *               meeting: the expanded path of q from T to y, less that of p from T to x; T: when
+ *               the two met last
+ * Both add up to the length of the segment, to the nanosecond; single reasons may be negative: p
+ * did more of it.
  *
- * Computed in steps, wait by wait in their order; what is known stays as it is as the run grows.  Not thread-safe. */
+ * Computed in steps, wait by wait in their order; what is known stays as it is as the run grows.
+ * Not thread-safe. */
 #ifndef SERVER_CAUSES_WHY_H
 #define SERVER_CAUSES_WHY_H
 
@@ -54,8 +58,8 @@ static inline struct segment_id wait_attribution_pair(const struct wait_attribut
     return why->paths.pairs.items[pair];
 }
 
-/* The two paths side by side, of a segment that is known: of whom it waited for and of who waited, into two tallies
- * (added to) of `pairs`. */
+/* The two paths side by side, of a segment that is known: of whom it waited for and of who waited,
+ * into two tallies (added to) of `pairs`. */
 void wait_attribution_paths(struct wait_attribution *why, uint32_t segment,
                             struct accumulator *theirs, struct accumulator *mine);
 void wait_attribution_free(struct wait_attribution *why); /* empties it, but for paths.all */

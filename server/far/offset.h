@@ -1,8 +1,9 @@
 /* How far the clock of another machine is ahead of ours, between two bounds that are certain.
  *
- * A question goes there at t0 and its answer is here at t3, by our clock; it was there at t1 and left at t2, by the other
- * one.  The question cannot have come before it went, nor the answer: so the other clock is ahead by at least t2 - t3,
- * at most t1 - t0 (Cristian 1989; NTP takes the middle).  With time the bounds grow wider, since clocks drift. */
+ * A question goes there at t0 and its answer is here at t3, by our clock; it was there at t1 and
+ * left at t2, by the other one.  The question cannot have come before it went, nor the answer: so
+ * the other clock is ahead by at least t2 - t3, at most t1 - t0 (Cristian 1989; NTP takes the
+ * middle).  With time the bounds grow wider, since clocks drift. */
 #ifndef SERVER_FAR_OFFSET_H
 #define SERVER_FAR_OFFSET_H
 

@@ -39,7 +39,8 @@ bool expiring_records_accept(const struct chunk *fact)
     return fact->kind == CHUNK_STEPS || fact->kind == CHUNK_ENTRIES;
 }
 
-/* The first of a thread in a part: the calls that were open come before it, as the part before may be gone. */
+/* The first of a thread in a part: the calls that were open come before it, as the part before may
+ * be gone. */
 static void expiring_records_append_open(struct expiring_records *p, const struct run *run,
                                          struct chunk fact)
 {

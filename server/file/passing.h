@@ -1,6 +1,8 @@
-/* Facts that are forgotten with the events that they are of, as no names are: what threads did between their events
- * (STEPS), when their calls began and ended (ENTRIES), when they went on processors and off them (SWITCHES).  They make parts of the file, which lie among those of the order and go with them (--keep); a fact of a few
- * bytes, PASSED, says where one lies.  What is not in a part yet is in the journal.
+/* Facts that are forgotten with the events that they are of, as no names are: what threads did
+ * between their events (STEPS), when their calls began and ended (ENTRIES), when they went on
+ * processors and off them (SWITCHES).  They make parts of the file, which lie among those of the
+ * order and go with them (--keep); a fact of a few bytes, PASSED, says where one lies.  What is not
+ * in a part yet is in the journal.
  *
  * Of the facts of a thread the oldest go first, so that what is left has no gaps. */
 #ifndef SERVER_FILE_PASSING_H
@@ -22,8 +24,8 @@ bool expiring_records_accept(const struct chunk *fact);
 /* Once the run knows it. */
 void expiring_records_append(struct expiring_records *passing, const struct run *run,
                              struct chunk fact);
-/* Puts away what was gathered, where that is enough, or any (all).  True: *passed, whose data lasts until the next call,
- * is a fact that says where. */
+/* Puts away what was gathered, where that is enough, or any (all).  True: *passed, whose data lasts
+ * until the next call, is a fact that says where. */
 bool expiring_records_flush(struct expiring_records *passing, const struct run *run, bool all,
                             struct chunk *passed);
 
@@ -39,7 +41,8 @@ struct expiring_parts {
 
 bool expiring_parts_note(struct expiring_parts *passed,
                          struct chunk fact); /* false: it cannot be */
-/* Once the order is there: plays what was not forgotten.  False: a part of it cannot be read.  Empties it. */
+/* Once the order is there: plays what was not forgotten.  False: a part of it cannot be read.
+ * Empties it. */
 bool expiring_parts_apply(struct expiring_parts *passed, struct run *run,
                           void (*play)(void *, struct chunk), void *context);
 

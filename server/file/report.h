@@ -1,5 +1,5 @@
-/* A report of a run that has ended, for who asked for one beforehand (POET_REPORT): `poet report` makes it, in a process
- * of its own, as only clients know names. */
+/* A report of a run that has ended, for who asked for one beforehand (POET_REPORT): `poet report`
+ * makes it, in a process of its own, as only clients know names. */
 #ifndef SERVER_FILE_REPORT_H
 #define SERVER_FILE_REPORT_H
 

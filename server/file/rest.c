@@ -1,5 +1,5 @@
-/* Runs that have ended are put to rest: of most of them only the name, the file and two figures stay, and
- * whoever asks for one has it read again from its file. */
+/* Runs that have ended are put to rest: of most of them only the name, the file and two figures
+ * stay, and whoever asks for one has it read again from its file. */
 #define _GNU_SOURCE
 #include "server/file/rest.h"
 
@@ -14,8 +14,9 @@
 
 #define AWAKE_MOST 8u /* runs that have ended and stay in memory */
 
-/* Could a program still join it?  Then what it knows must stay.  A name with @ is of one program and its
- * descendants, and all of them are gone.  Where the file is gone, too, what it was is gone with the rest. */
+/* Could a program still join it?  Then what it knows must stay.  A name with @ is of one program
+ * and its descendants, and all of them are gone.  Where the file is gone, too, what it was is gone
+ * with the rest. */
 static bool idle_eviction_may_evict(const struct run *run)
 {
     return !run->resting && run->finished && !run->connected && !run->watchers &&

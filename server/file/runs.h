@@ -7,14 +7,15 @@
 struct run_registry {
     struct run **items; /* in the order in which they began */
     size_t count, room;
-    uint64_t
-        askings; /* for runs, so far; see struct run.asked; run_registry_touch and idle_reload_run count */
+    /* for runs, so far; see struct run.asked; run_registry_touch and idle_reload_run count */
+    uint64_t askings;
     const char *output; /* FILE, DIR/ or NULL for the user's state directory */
     uint64_t keep_bytes; /* of each; 0: everything */
     bool quiet; /* nothing is said of those that begin */
 };
 
-/* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512 bytes. */
+/* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512
+ * bytes. */
 struct run *run_registry_find(struct run_registry *runs, const char *key, char *why, size_t size);
 /* A directory of the user's state, made if need be, with a / at its end (caller frees). */
 char *run_registry_directory(const char *name);

@@ -73,7 +73,8 @@ bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void 
     return decoder_finish(&in);
 }
 
-/* What each process told of its losses, and after that who had hung up; run NULL: only that is wanted. */
+/* What each process told of its losses, and after that who had hung up; run NULL: only that is
+ * wanted. */
 static const uint8_t *read_begin(struct decoder *in, struct run *run, uint32_t *hangups)
 {
     int64_t last_ns = (int64_t)decode_u64(in);

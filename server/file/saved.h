@@ -12,7 +12,8 @@ struct checkpoint_hangup;
 
 bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
                           void *context);
-/* restored is called once the order is there; then hangup for each session that had left before the journal that follows. */
+/* restored is called once the order is there; then hangup for each session that had left before the
+ * journal that follows. */
 bool checkpoint_read_state(struct run *run, struct chunk state, void (*restored)(void *context),
                            void (*hangup)(void *context, uint32_t session), void *context);
 /* Who had hung up by then (caller frees). */

@@ -290,7 +290,8 @@ static uint64_t checkpoint_interval_bytes(const struct run *run)
                : tracefile_region_bytes(run->trace);
 }
 
-/* Whole blocks are forgotten; of what is kept nothing may lie before the place: false where that is not so. */
+/* Whole blocks are forgotten; of what is kept nothing may lie before the place: false where that is
+ * not so. */
 static bool checkpoint_begin_discard(struct run *run)
 {
     struct checkpoint_moment moment = run->saving->moments[0];
@@ -321,8 +322,8 @@ static void note_moment(struct run *run)
         (struct checkpoint_moment){tracefile_end(run->trace), order_count(run->order)};
 }
 
-/* A state with millions of lines that change takes long to put together: that is a small part of the time, unless
- * so much is unsaved that it must be done. */
+/* A state with millions of lines that change takes long to put together: that is a small part of
+ * the time, unless so much is unsaved that it must be done. */
 static bool is_time(const struct run *run)
 {
     const struct checkpoint_writer *s = run->saving;

@@ -293,7 +293,8 @@ static bool read_text(struct program_session *session, struct decoder *in)
     return true;
 }
 
-/* Of a thread that lost records the next one comes after those, and after whatever those came after. */
+/* Of a thread that lost records the next one comes after those, and after whatever those came
+ * after. */
 static bool read_lost(struct program_session *session, struct decoder *in, uint32_t thread)
 {
     struct lost_message told;

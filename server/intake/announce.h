@@ -71,9 +71,11 @@ static inline struct run_process *program_session_process(const struct program_s
 }
 
 struct thread_state *thread_state_for(struct program_session *session, uint32_t thread);
-/* Of threads whose lines are closed nothing more is expected; a program may have had millions of them. */
+/* Of threads whose lines are closed nothing more is expected; a program may have had millions of
+ * them. */
 void program_session_forget_ended(struct program_session *session);
-/* announced.c: true if all that the slot names was announced; else *missing is what it waits for. */
+/* announced.c: true if all that the slot names was announced; else *missing is what it waits
+ * for. */
 struct missing_declaration {
     enum declaration_kind what;
     uint32_t code;
@@ -85,7 +87,8 @@ void declarations_notify(struct program_session *session, enum declaration_kind 
                          uint32_t code);
 uint32_t program_session_line(const struct program_session *session,
                               uint32_t code); /* 0: not announced */
-/* It is another program's, of which events may be told by that one alone; others' may be about it, or its partners. */
+/* It is another program's, of which events may be told by that one alone; others' may be about it,
+ * or its partners. */
 bool program_session_is_foreign(const struct program_session *session, uint32_t code);
 
 /* Takes one message body, of a thread if it is not 0.  False with in->error. */

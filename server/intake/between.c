@@ -1,4 +1,5 @@
-/* What programs tell of streams between machines, and what a server notes of them, for the order. */
+/* What programs tell of streams between machines, and what a server notes of them, for the
+ * order. */
 #include "server/intake/between.h"
 
 #include "wire/event.h"

@@ -5,7 +5,8 @@
 #include "server/run/run.h"
 #include "wire/message.h"
 
-/* FAR: an end of one, by a thread with that line (0 not known); HOLE: bytes that no event wrote.  False with in->error. */
+/* FAR: an end of one, by a thread with that line (0 not known); HOLE: bytes that no event wrote.
+ * False with in->error. */
 bool remote_end_decode(struct run *run, struct decoder *in, uint32_t line);
 bool remote_end_decode_gap(struct run *run, struct decoder *in);
 /* That its other end was not told in time, as a server noted; false: it cannot be read. */

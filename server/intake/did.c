@@ -34,8 +34,9 @@ static bool activity_store(struct run *run, uint32_t own, struct event_id at, in
     return head->what & ACTIVITY_CPU;
 }
 
-/* The fact: u32 own line of the thread, u32 line, u64 number and i64 time ns of the event, then as with the record.
- * Where it cannot be, or there is no room, it is that what the thread does is not known from there on. */
+/* The fact: u32 own line of the thread, u32 line, u64 number and i64 time ns of the event, then as
+ * with the record. Where it cannot be, or there is no room, it is that what the thread does is not
+ * known from there on. */
 void program_session_decode_measured(struct program_session *session, uint32_t thread,
                                      const struct ring_slot *slot, struct event_id at)
 {

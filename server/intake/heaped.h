@@ -4,8 +4,8 @@
 
 #include "server/intake/used.h"
 
-/* False, with in->error: it cannot be read.  What threads took that are not announced counts as that of one that is not
- * recorded. */
+/* False, with in->error: it cannot be read.  What threads took that are not announced counts as
+ * that of one that is not recorded. */
 bool heap_records_decode(const struct usage_target *by, struct decoder *in);
 
 #endif

@@ -63,8 +63,8 @@ static int64_t heap_reader_subtract(int64_t a, int64_t b)
 }
 static uint64_t heap_reader_positive(int64_t n) { return n > 0 ? (uint64_t)n : 0; }
 
-/* The head with what threads have not told it yet.  What it was at most may have been in the midst of that: then that
- * of one thread is known, with the others as they are now. */
+/* The head with what threads have not told it yet.  What it was at most may have been in the midst
+ * of that: then that of one thread is known, with the others as they are now. */
 static struct heap_amount amount_of(const struct heap_reader *h, const struct heap_head *head)
 {
     uint32_t n = head->threads < HEAP_THREADS ? head->threads : HEAP_THREADS;

@@ -1,7 +1,8 @@
-/* The memory of a heap (wire/heap.h), as it is read: what of it is told becomes bodies of the journal's HEAP.
+/* The memory of a heap (wire/heap.h), as it is read: what of it is told becomes bodies of the
+ * journal's HEAP.
  *
- * It is read, not mapped: so nothing that the program does to it can harm, and holes stay holes.  Nothing in it is
- * trusted. */
+ * It is read, not mapped: so nothing that the program does to it can harm, and holes stay holes.
+ * Nothing in it is trusted. */
 #ifndef SERVER_INTAKE_HEAPMAP_H
 #define SERVER_INTAKE_HEAPMAP_H
 

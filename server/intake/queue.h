@@ -25,8 +25,8 @@ struct shared_queue {
     bool followed;
 };
 
-/* Maps a queue and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is
- * wrong with it. */
+/* Maps a queue and puts it at the front of a list; the descriptor stays the caller's.  NULL, or
+ * what is wrong with it. */
 const char *shared_queue_add(struct shared_queue **list, int fd, uint32_t slots);
 void shared_queue_free(struct shared_queue *queue);
 /* Looks how much there is; false if the queue is nonsense. */
@@ -40,13 +40,14 @@ struct shared_queue_request {
 };
 #define SLOTS_DESCRIBE 1u /* a description is named */
 #define SLOTS_BROKEN 2u /* they do not end with a record */
-/* Copies whole records of what there is; how many slots, 0: the first record needs more room.  What is copied is
- * looked at only there: the program may write on in the queue.  *what: what else there is to know of them.
- * Where there is no whole record, all is copied, to be refused by whoever reads it. */
+/* Copies whole records of what there is; how many slots, 0: the first record needs more room.  What
+ * is copied is looked at only there: the program may write on in the queue.  *what: what else there
+ * is to know of them.  Where there is no whole record, all is copied, to be refused by whoever
+ * reads it. */
 size_t shared_queue_copy(const struct shared_queue *queue, struct ring_slot *to,
                          const struct shared_queue_request *want, unsigned *what);
-/* The times, as the program stamped them, of the first record that is there and of the last one within `most`
- * slots; false: none has a time. */
+/* The times, as the program stamped them, of the first record that is there and of the last one
+ * within `most` slots; false: none has a time. */
 bool shared_queue_times(const struct shared_queue *queue, size_t most, uint64_t *first,
                         uint64_t *last);
 /* Tells the program whether there is room for what is in it. */

@@ -175,7 +175,8 @@ static bool looked_at_end(const struct region_reader *region)
            !LOOK(region->head->blind);
 }
 
-/* What passed since the innermost call went on, but for what is known that the thread did not run. */
+/* What passed since the innermost call went on, but for what is known that the thread did not
+ * run. */
 static uint64_t region_reader_running_ticks(const struct region_reader *region,
                                             const struct profile_region_frame *frame, uint64_t now)
 {

@@ -1,8 +1,8 @@
 /* The region of one thread of a program (wire/region.h), as the server reads it.
  *
- * Nothing in it is trusted, and all of it may change while it is read: each number is looked at once.  What cannot be
- * (a parent that comes later, a context that is not there, a number that ran back, a time that is
- * longer than the region is old) is mended and counted. */
+ * Nothing in it is trusted, and all of it may change while it is read: each number is looked at
+ * once.  What cannot be (a parent that comes later, a context that is not there, a number that ran
+ * back, a time that is longer than the region is old) is mended and counted. */
 #ifndef SERVER_INTAKE_REGION_H
 #define SERVER_INTAKE_REGION_H
 
@@ -22,8 +22,8 @@ struct region_reader {
     struct metric_sums *cells; /* as they were told last (counted.c), by their codes */
 };
 
-/* Maps a region and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is wrong with
- * it. */
+/* Maps a region and puts it at the front of a list; the descriptor stays the caller's.  NULL, or
+ * what is wrong with it. */
 const char *region_reader_add(struct region_reader **list, int fd, uint32_t thread);
 void region_reader_free(struct region_reader *region);
 
@@ -37,7 +37,8 @@ struct region_moment region_reader_now(struct tsc_clock *ticks, bool all);
 
 /* Looks at all of it; false: there is nothing to tell. */
 bool region_reader_poll(struct region_reader *region, const struct region_moment *moment);
-/* Appends the body of a SUMS (wire/sums.h): of those that have changed, REGION_READER_CHUNK at most.  False: that was all. */
+/* Appends the body of a SUMS (wire/sums.h): of those that have changed, REGION_READER_CHUNK at
+ * most.  False: that was all. */
 #define REGION_READER_CHUNK 4096u
 bool region_reader_encode(struct region_reader *region, const struct region_moment *moment,
                           struct encoder *out);

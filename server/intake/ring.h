@@ -1,7 +1,8 @@
-/* The ring of one thread of a program: when its calls began and ended (wire/entries.h), as the server empties it.
+/* The ring of one thread of a program: when its calls began and ended (wire/entries.h), as the
+ * server empties it.
  *
- * Nothing in it is trusted: times that run back become those of the word before, ends of calls that were not open are
- * left out and counted. */
+ * Nothing in it is trusted: times that run back become those of the word before, ends of calls that
+ * were not open are left out and counted. */
 #ifndef SERVER_INTAKE_RING_H
 #define SERVER_INTAKE_RING_H
 
@@ -18,14 +19,16 @@ struct ring_reader {
     uint64_t wrong; /* words that could not be */
 };
 
-/* Maps a ring and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is wrong with it. */
+/* Maps a ring and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what
+ * is wrong with it. */
 const char *ring_reader_add(struct ring_reader **list, int fd, uint32_t thread);
 void ring_reader_free(struct ring_reader *ring);
 unsigned ring_reader_is_full(const struct ring_reader *ring); /* in 256th */
 bool ring_reader_is_empty(const struct ring_reader *ring);
 
-/* Appends the body of an ENTRIES with what is there, RING_READER_CHUNK words at most; false: there is nothing, and nothing was
- * appended.  last: the program is gone; what its end left half done is passed over.  
+/* Appends the body of an ENTRIES with what is there, RING_READER_CHUNK words at most; false: there
+ * is nothing, and nothing was appended.  last: the program is gone; what its end left half done is
+ * passed over.
  */
 #define RING_READER_CHUNK 16384u
 bool ring_reader_decode(struct ring_reader *ring, struct tsc_clock *ticks, bool last,

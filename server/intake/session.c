@@ -305,8 +305,8 @@ bool program_session_decode_message(struct program_session *session, unsigned ty
 
 /* ---- slots ---- */
 
-/* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX with
- * error. */
+/* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX
+ * with error. */
 static size_t session_apply_slots(struct program_session *session, struct thread_state *state,
                                   const struct ring_slot *slots, size_t count,
                                   struct missing_declaration *missing, const char **error)
@@ -380,8 +380,8 @@ static void release_one(struct program_session *session, struct thread_state *st
         wait_for(session, state, missing);
 }
 
-/* Whatever was announced lets other threads' slots go on, at once: lines are numbered in the order in which
- * they are announced, and whoever reads the journal again must number them alike. */
+/* Whatever was announced lets other threads' slots go on, at once: lines are numbered in the order
+ * in which they are announced, and whoever reads the journal again must number them alike. */
 static void release_ready(struct program_session *session)
 {
     if (session->releasing)

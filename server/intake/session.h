@@ -48,7 +48,8 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
                                      const uint8_t *body, size_t size, const char **error);
 bool program_session_decode_switches(struct program_session *session, const uint8_t *body,
                                      size_t size, const char **error);
-/* Takes the body of a STEPS, which was kept of a record, of any program of the run; false: it cannot be. */
+/* Takes the body of a STEPS, which was kept of a record, of any program of the run; false: it
+ * cannot be. */
 bool program_session_decode_activity(struct run *run, const uint8_t *body, size_t size);
 /* Before it ends: what it announced names what its threads measured. */
 void program_session_name_sums(const struct program_session *session);
@@ -57,8 +58,8 @@ void program_session_name_metrics(const struct program_session *session);
 bool program_session_decode_slots(struct program_session *session, uint32_t thread,
                                   const struct ring_slot *slots, size_t count, const char **error);
 
-/* The program hung up: what it took but did not publish is lost.  Frees the session.  run_step does the
- * rest. */
+/* The program hung up: what it took but did not publish is lost.  Frees the session.  run_step does
+ * the rest. */
 void program_session_close(struct program_session *session);
 /* From now on slots come from this region of the journal; stale: facts in it are known. */
 void program_session_batch(struct program_session *session, uint32_t epoch, bool stale);

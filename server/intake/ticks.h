@@ -29,8 +29,9 @@ void tsc_clock_add(struct tsc_clock *ticks, uint64_t counter, uint64_t ns);
  * the last one.  There must be two readings. */
 uint64_t tsc_clock_ns(const struct tsc_clock *ticks, uint64_t counter);
 
-/* The same for many values that lie near each other: what holds for all from one up to before another (which is
- * in it, too, where it is the highest there is), until there is another reading. */
+/* The same for many values that lie near each other: what holds for all from one up to before
+ * another (which is in it, too, where it is the highest there is), until there is another
+ * reading. */
 struct tsc_clock_range {
     uint64_t from, to;
     uint64_t ticks, ns; /* where it begins */

@@ -14,8 +14,8 @@ struct usage_target {
                      uint32_t code); /* of the run; 0: none is announced */
 };
 
-/* False, with in->error: it cannot be read.  Figures of threads that are not announced are left out, and so are meters
- * that are not known. */
+/* False, with in->error: it cannot be read.  Figures of threads that are not announced are left
+ * out, and so are meters that are not known. */
 bool usage_records_decode(const struct usage_target *by, struct decoder *in);
 
 #endif

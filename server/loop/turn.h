@@ -1,9 +1,9 @@
 /* A turn of the loop: all that it does between two waits.
  *
- * Nothing may hold the loop for long: whoever has more to do than fits into its share of a turn does the
- * rest in the next one.  With POET_TEST_WATCHDOG_MS set, turns that worked longer are logged, with what
- * took the most of them, and at the end the longest one; what other processes had of the processor
- * meanwhile is not counted. */
+ * Nothing may hold the loop for long: whoever has more to do than fits into its share of a turn
+ * does the rest in the next one.  With POET_TEST_WATCHDOG_MS set, turns that worked longer are
+ * logged, with what took the most of them, and at the end the longest one; what other processes had
+ * of the processor meanwhile is not counted. */
 #ifndef SERVER_LOOP_TURN_H
 #define SERVER_LOOP_TURN_H
 

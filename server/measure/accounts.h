@@ -1,8 +1,9 @@
-/* Whether what threads measured of their calls adds up, in every trace: sums of one thing that were taken in different ways
- * are equal, and parts are no more than the whole.  Where that is broken, something was recorded or computed wrongly.
+/* Whether what threads measured of their calls adds up, in every trace: sums of one thing that were
+ * taken in different ways are equal, and parts are no more than the whole.  Where that is broken,
+ * something was recorded or computed wrongly.
  *
- * Times are ns; those of the hooks' clock and those of events are fitted to one another, so that a life and what was
- * measured in it may differ by PROFILE_ACCOUNTS_SLACK_NS and a thousandth. */
+ * Times are ns; those of the hooks' clock and those of events are fitted to one another, so that a
+ * life and what was measured in it may differ by PROFILE_ACCOUNTS_SLACK_NS and a thousandth. */
 #ifndef SERVER_MEASURE_ACCOUNTS_H
 #define SERVER_MEASURE_ACCOUNTS_H
 
@@ -13,9 +14,12 @@ enum account {
     PROFILE_ACCOUNT_ARCS, /* who called a function called it as often as it was called */
     PROFILE_ACCOUNT_PATHS, /* what all paths took is what all functions took */
     PROFILE_ACCOUNT_SHARES, /* what a function took is what it took by all who called it */
-    PROFILE_ACCOUNT_LIFE, /* what all functions of a thread took themselves is no more than its life */
-    PROFILE_ACCOUNT_STEPS, /* the steps of a record took no longer than the time since the record before */
-    PROFILE_ACCOUNT_LIVE, /* blocks that were taken, less those that were given back, are those that are left */
+    /* what all functions of a thread took themselves is no more than its life */
+    PROFILE_ACCOUNT_LIFE,
+    /* the steps of a record took no longer than the time since the record before */
+    PROFILE_ACCOUNT_STEPS,
+    /* blocks that were taken, less those that were given back, are those that are left */
+    PROFILE_ACCOUNT_LIVE,
     PROFILE_ACCOUNTS
 };
 

@@ -1,13 +1,15 @@
-/* The blocks of one scope: the stretches of it between two calls that it makes (Meira's basic blocks, Friedman's statement
- * blocks), with how often each was come to and what it took itself, over all threads.
+/* The blocks of one scope: the stretches of it between two calls that it makes (Meira's basic
+ * blocks, Friedman's statement blocks), with how often each was come to and what it took itself,
+ * over all threads.
  *
- * A block is a path of calls that leads to the scope, and the place of the call that ended last in it; 0: none has, since
- * the scope was entered; calls that are counted only end no block.  How often is told by the contexts, exactly; what it took, by steps (wire/measured.h), as far as
- * those were told: what of the scope's own time they leave out is `untold_ns`, and belongs to no
- * block.  Where a block ends is known of threads that wrote down when each call began and ended:
- * there it is a block for each end.  Of others it is known as far as counts tell: what was come to
- * as often as the scope was called is passed in the order of the code, unless a loop does as often.
- * Times are ns. */
+ * A block is a path of calls that leads to the scope, and the place of the call that ended last in
+ * it; 0: none has, since the scope was entered; calls that are counted only end no block.  How
+ * often is told by the contexts, exactly; what it took, by steps (wire/measured.h), as far as those
+ * were told: what of the scope's own time they leave out is `untold_ns`, and belongs to no block.
+ * Where a block ends is known of threads that wrote down when each call began and ended:  there it
+ * is a block for each end.  Of others it is known as far as counts tell: what was come to as often
+ * as the scope was called is passed in the order of the code, unless a loop does as often.  Times
+ * are ns. */
 #ifndef SERVER_MEASURE_BLOCKS_H
 #define SERVER_MEASURE_BLOCKS_H
 
@@ -21,8 +23,8 @@
 struct scope_block {
     uint32_t path; /* number of the path of calls; all: 0 */
     uint32_t parent; /* scope that called; 0: the thread itself, or there are several */
-    uint64_t
-        after; /* the place, as the caller numbers them: in the order of the code; 0: its begin */
+    /* the place, as the caller numbers them: in the order of the code; 0: its begin */
+    uint64_t after;
     uint64_t until; /* the place where it called something next; 0: it ended; BLOCKS_ANY */
     uint64_t times;
     int64_t ns;
@@ -69,7 +71,8 @@ void scope_block_times_entry(struct scope_block_times *times, const struct call_
 void scope_block_times_add(struct scope_block_times *times, uint32_t step, uint64_t ns);
 void scope_block_times_free(struct scope_block_times *times); /* empties it */
 
-/* A thread, by the number that blocks are to have, and what is known of each of its first `count` contexts. */
+/* A thread, by the number that blocks are to have, and what is known of each of its first `count`
+ * contexts. */
 struct scope_block_thread {
     const struct call_context_thread *is;
     uint32_t number, count;

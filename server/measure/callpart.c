@@ -16,7 +16,8 @@ static uint32_t profile_range_recorded_by(const struct profile_history *e, uint6
     return n;
 }
 
-/* So many that the last of them is at or after it; more than there are: only the newest sums are. */
+/* So many that the last of them is at or after it; more than there are: only the newest sums
+ * are. */
 static uint32_t profile_range_recorded_after(const struct profile_history *e, uint64_t ns)
 {
     uint32_t n = 0;
@@ -51,8 +52,8 @@ static uint64_t self_of(const struct snapshot_context *s)
     return own_of(s) + s->off_ns + s->open_last_ns;
 }
 
-/* Whether a call that is open ran since it went on is known later: then it counts where it belongs, and all of self is
- * what it is. */
+/* Whether a call that is open ran since it went on is known later: then it counts where it belongs,
+ * and all of self is what it is. */
 static void profile_range_subtract_sums(struct snapshot_context *s,
                                         const struct snapshot_context *before)
 {

@@ -1,9 +1,11 @@
-/* What a thread's calls were in a part of the run: sums as of one time less those as of an earlier one.
+/* What a thread's calls were in a part of the run: sums as of one time less those as of an earlier
+ * one.
  *
- * Sums are known as of the times at which they were told (earlier.h), about once a second: the part begins with the last of
- * these at or before the one that is asked for (else with the thread), and ends with the first at or after it (else with
- * the newest).  Nothing is guessed in between.  The least and the most of single calls are of the whole life: they are left
- * out.  Times are of the program's clock, ns. */
+ * Sums are known as of the times at which they were told (earlier.h), about once a second: the part
+ * begins with the last of these at or before the one that is asked for (else with the thread), and
+ * ends with the first at or after it (else with the newest).  Nothing is guessed in between.  The
+ * least and the most of single calls are of the whole life: they are left out.  Times are of the
+ * program's clock, ns. */
 #ifndef SERVER_MEASURE_CALLPART_H
 #define SERVER_MEASURE_CALLPART_H
 

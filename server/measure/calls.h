@@ -1,14 +1,17 @@
-/* The calls of several threads, added up: by function, by who called whom (arcs), and by path (a tree).
+/* The calls of several threads, added up: by function, by who called whom (arcs), and by path (a
+ * tree).
  *
- * Each thread has a tree of calling contexts (contexts.h).  Contexts of one scope, a small number that the caller gives
- * (0: the thread itself), are one function.  What a function took itself (self) is the sum over all of its contexts; its
- * total is that of its outermost calls alone, those that land in themselves (wire/region.h), so no time of a thread is
- * counted twice; totals of several threads are added, also where one was made within the function by another (nested).
- * Of calls that have not ended, what they took so far counts.  Functions that call each other in a circle are a cycle:
- * strongly connected (Tarjan, Depth-first search and linear graph algorithms, 1972), numbered from 1.
+ * Each thread has a tree of calling contexts (contexts.h).  Contexts of one scope, a small number
+ * that the caller gives (0: the thread itself), are one function.  What a function took itself
+ * (self) is the sum over all of its contexts; its total is that of its outermost calls alone, those
+ * that land in themselves (wire/region.h), so no time of a thread is counted twice; totals of
+ * several threads are added, also where one was made within the function by another (nested).  Of
+ * calls that have not ended, what they took so far counts.  Functions that call each other in a
+ * circle are a cycle:  strongly connected (Tarjan, Depth-first search and linear graph algorithms,
+ * 1972), numbered from 1.
  *
- * Net is what self would be without being measured: less `enter` for each of its calls and `exit` for each call that it
- * made, and never below 0 (Friedman's FTN4TRA).  Times are ns. */
+ * Net is what self would be without being measured: less `enter` for each of its calls and `exit`
+ * for each call that it made, and never below 0 (Friedman's FTN4TRA).  Times are ns. */
 #ifndef SERVER_MEASURE_CALLS_H
 #define SERVER_MEASURE_CALLS_H
 
@@ -17,8 +20,8 @@
 struct call_sums {
     uint64_t calls, concurrent, made; /* made: calls of others, in it */
     uint64_t open; /* calls that have not ended */
-    /* Calls of which no end came, as of those in which exit() was called; 0 where it is not known.  Below 0 in a thread
-     * in which a coroutine's calls ended that began in another one. */
+    /* Calls of which no end came, as of those in which exit() was called; 0 where it is not known.
+     * Below 0 in a thread in which a coroutine's calls ended that began in another one. */
     int64_t left;
     uint64_t counted; /* of the calls: counted only, their time is their callers' */
     uint64_t since_ns; /* since when some are, by the program's clock; 0: none, or always */
@@ -36,7 +39,8 @@ struct call_sums {
     bool total; /* it was called from outside of itself */
     bool cpu; /* how much of self the processor worked for it is known */
     bool blind; /* but not of all of it */
-    /* of self: of calls that have not ended, since the innermost one went on; whether it ran since is not known */
+    /* of self: of calls that have not ended, since the innermost one went on; whether it ran since
+     * is not known */
     int64_t running_ns;
 };
 

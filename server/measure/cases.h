@@ -1,14 +1,15 @@
-/* Sequential or concurrent: in which state functions were called, by callers that had been called in which (Malony,
- * cprof, 1987): S-S, S-C, C-S, C-C, with how often, how long by
- * threads and how long by the clock.  One sweep over when the calls of all threads began and ended: exact.
+/* Sequential or concurrent: in which state functions were called, by callers that had been called
+ * in which (Malony, cprof, 1987): S-S, S-C, C-S, C-C, with how often, how long by threads and how
+ * long by the clock.  One sweep over when the calls of all threads began and ended: exact.
  *
- * A call is concurrent (C) if, as it begins, another thread is between its first call and its last, does not wait, and is
- * not away: what is known besides of when threads were blocked (as the idle ones of a pool) is given with them; else
- * sequential (S).
+ * A call is concurrent (C) if, as it begins, another thread is between its first call and its last,
+ * does not wait, and is not away: what is known besides of when threads were blocked (as the idle
+ * ones of a pool) is given with them; else sequential (S).
  *
- * An arc of a caller that was sequential is S-S or S-C as the call is.  Of a caller that was concurrent itself, what it calls
- * on its own thread is no more concurrent than it is: C-S; C-C is what a thread that it made begins with.  What a thread
- * begins with is called by whoever made the thread, from the innermost call that he was in.  Times are ns. */
+ * An arc of a caller that was sequential is S-S or S-C as the call is.  Of a caller that was
+ * concurrent itself, what it calls on its own thread is no more concurrent than it is: C-S; C-C is
+ * what a thread that it made begins with.  What a thread begins with is called by whoever made the
+ * thread, from the innermost call that he was in.  Times are ns. */
 #ifndef SERVER_MEASURE_CASES_H
 #define SERVER_MEASURE_CASES_H
 
@@ -47,8 +48,8 @@ struct seq_conc_absence {
     int64_t from_ns, to_ns;
 };
 
-/* A thread; maker: the number, in the order of adding, of the thread that made it, and when.  What is given stays until
- * the end; `away`, in the order of time, is the callee's. */
+/* A thread; maker: the number, in the order of adding, of the thread that made it, and when.  What
+ * is given stays until the end; `away`, in the order of time, is the callee's. */
 void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread,
                   const uint32_t *scope_of, size_t context_count, uint32_t maker, int64_t made_ns);
 void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away,

@@ -1,7 +1,8 @@
-/* What the threads of a run have measured of their calls, as far as it was told (wire/sums.h): each one's tree of calling
- * contexts, with sums from its begin up to when it was read last.
+/* What the threads of a run have measured of their calls, as far as it was told (wire/sums.h): each
+ * one's tree of calling contexts, with sums from its begin up to when it was read last.
  *
- * What is told later takes the place of what was told before, which is kept as it came (earlier.h).  Not thread-safe. */
+ * What is told later takes the place of what was told before, which is kept as it came
+ * (earlier.h).  Not thread-safe. */
 #ifndef SERVER_MEASURE_CONTEXTS_H
 #define SERVER_MEASURE_CONTEXTS_H
 
@@ -53,7 +54,8 @@ bool call_contexts_update(struct call_context_thread *thread, const uint8_t *bod
 /* Keeps such a body that was taken. */
 void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread,
                         const uint8_t *body, size_t size);
-/* Tells all that has changed since it was told last, in bodies of SUMS: those that were kept; else the newest sums. */
+/* Tells all that has changed since it was told last, in bodies of SUMS: those that were kept; else
+ * the newest sums. */
 void call_contexts_save(struct call_contexts *all,
                         void (*save)(void *user, const struct call_context_thread *thread,
                                      const struct encoder *body),

@@ -1,7 +1,8 @@
-/* What a thread told of its calls before: each body of SUMS as it came, so that sums can be had as of then.
+/* What a thread told of its calls before: each body of SUMS as it came, so that sums can be had as
+ * of then.
  *
- * They are kept as bytes, up to PROFILE_HISTORY_BYTES of all threads of a run; of what comes later only the newest sums are known,
- * which is no less true, but says nothing of when. */
+ * They are kept as bytes, up to PROFILE_HISTORY_BYTES of all threads of a run; of what comes later
+ * only the newest sums are known, which is no less true, but says nothing of when. */
 #ifndef SERVER_MEASURE_EARLIER_H
 #define SERVER_MEASURE_EARLIER_H
 
@@ -14,8 +15,8 @@
 /* Zero-initialised: none. */
 struct profile_history {
     struct earlier_body {
-        uint64_t
-            time_ns; /* by the program's clock; one time may have several, one after the other */
+        /* by the program's clock; one time may have several, one after the other */
+        uint64_t time_ns;
         uint8_t *data;
         uint32_t size;
     } *items;

@@ -163,7 +163,8 @@ bool call_entries_discard_step(struct call_entries *all, uint64_t events, uint32
     return *thread >= all->count;
 }
 
-/* It begins at no time, so that it is no news where more of the thread is known (call_entries_append). */
+/* It begins at no time, so that it is no news where more of the thread is known
+ * (call_entries_append). */
 bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code,
                               uint64_t first_ns, struct encoder *out)
 {

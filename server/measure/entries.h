@@ -1,8 +1,10 @@
-/* When each call of the threads of a run began and ended, as far as it was told (wire/entries.h): by thread, in blocks,
- * each with the calls that were open when it begins, so that one may begin anywhere.
+/* When each call of the threads of a run began and ended, as far as it was told (wire/entries.h):
+ * by thread, in blocks, each with the calls that were open when it begins, so that one may begin
+ * anywhere.
  *
- * It is kept in memory, as it was told: about five bytes a call, CALL_ENTRIES_KEPT in all; what is more is counted, and is
- * not there.  It is forgotten with the events that were there when it was told.  Times are ns by the program's monotonic clock.  Not thread-safe. */
+ * It is kept in memory, as it was told: about five bytes a call, CALL_ENTRIES_KEPT in all; what is
+ * more is counted, and is not there.  It is forgotten with the events that were there when it was
+ * told.  Times are ns by the program's monotonic clock.  Not thread-safe. */
 #ifndef SERVER_MEASURE_ENTRIES_H
 #define SERVER_MEASURE_ENTRIES_H
 
@@ -61,11 +63,12 @@ bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t co
 /* Of a thread, or NULL: nothing was told of it. */
 const struct call_entries_thread *call_entries_for_thread(const struct call_entries *all,
                                                           uint32_t session, uint32_t code);
-/* Forgets what was told while there were no more than so many events, but of each thread the newest; in steps: *thread is 0
- * before the first.  True: all is done. */
+/* Forgets what was told while there were no more than so many events, but of each thread the
+ * newest; in steps: *thread is 0 before the first.  True: all is done. */
 bool call_entries_discard_step(struct call_entries *all, uint64_t events, uint32_t *thread);
-/* The calls that were open as the newest of a thread was told, if that is what begins then, as the body of an ENTRIES: who
- * reads it before that one, and nothing else of the thread, knows as much of them; else it changes nothing.  False: none. */
+/* The calls that were open as the newest of a thread was told, if that is what begins then, as the
+ * body of an ENTRIES: who reads it before that one, and nothing else of the thread, knows as much
+ * of them; else it changes nothing.  False: none. */
 bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code,
                               uint64_t first_ns, struct encoder *out);
 void call_entries_free(struct call_entries *all); /* empties it */

@@ -1,4 +1,5 @@
-/* The events of an order one after the other, and those before once more: read many at once, and kept for a while. */
+/* The events of an order one after the other, and those before once more: read many at once, and
+ * kept for a while. */
 #ifndef SERVER_MEASURE_EVENTS_H
 #define SERVER_MEASURE_EVENTS_H
 
@@ -27,7 +28,8 @@ static inline const struct order_event *event_reader_at(struct event_reader *eve
                ? &events->kept[position % EVENTS_KEPT]
                : event_reader_other(events, position);
 }
-/* Likewise, and it is the first of those that come next: that and some more are read.  There is such an event. */
+/* Likewise, and it is the first of those that come next: that and some more are read.  There is
+ * such an event. */
 const struct order_event *event_reader_read(struct event_reader *events, uint64_t position);
 static inline const struct order_event *event_reader_next(struct event_reader *events,
                                                           uint64_t position)

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* How far what steps took may be off, as a part of all: by their clock; and where it cannot be of that time. */
+/* How far what steps took may be off, as a part of all: by their clock; and where it cannot be of
+ * that time. */
 #define DID_ERROR 10000
 #define DID_FAR 100
 
@@ -186,7 +187,8 @@ static void interval_builder_add_run(struct interval_builder *f, const struct th
         intervals_add_run(&f->intervals, m->event.thread, otherwise, m->ns, m->position);
 }
 
-/* What its record tells of the steps before it; where it tells nothing, the thread went on as it was. */
+/* What its record tells of the steps before it; where it tells nothing, the thread went on as it
+ * was. */
 static void interval_builder_read_activity(struct interval_builder *f, struct thread_progress *t,
                                            const struct point_member *m)
 {
@@ -247,7 +249,8 @@ static void interval_builder_advance_thread(struct interval_builder *f, struct p
     t->ended = m->meaning->ends;
 }
 
-/* It begins after what another thread did, which nobody told of on its line: a process after the fork of its parent. */
+/* It begins after what another thread did, which nobody told of on its line: a process after the
+ * fork of its parent. */
 static void note_parent(struct interval_builder *f, const struct point_member *m)
 {
     const struct order *order = f->teller.order;

@@ -1,4 +1,5 @@
-/* A pass over an order, as follow.c makes it, and what it begins with, which followed.c looks at. */
+/* A pass over an order, as follow.c makes it, and what it begins with, which followed.c looks
+ * at. */
 #ifndef SERVER_MEASURE_FOLLOWED_H
 #define SERVER_MEASURE_FOLLOWED_H
 

@@ -1,9 +1,12 @@
-/* From where a thread was let go to where it went on: how long of that it could have run, and had no processor.
+/* From where a thread was let go to where it went on: how long of that it could have run, and had
+ * no processor.
  *
- * What is left is the latency of its waking up: it had a processor, and had not come back from its call.  Known where
+ * What is left is the latency of its waking up: it had a processor, and had not come back from its
+ * call.  Known where
  * - the kernel said when it went on a processor and off it: exactly.  The moment until the system took note that it was
  *   let go counts as ready: nothing tells of it;
- * - it read its processor clock at the end of the wait, and at its begin or before: it did not run for longer than that
+ * - it read its processor clock at the end of the wait, and at its begin or before: it did not run
+ *   for longer than that
  *   says, so it was ready for the rest at least.
  * Samples of processor time are too coarse to tell. */
 #ifndef SERVER_MEASURE_GOINGON_H

@@ -1,8 +1,8 @@
-/* Who was in which line from when to when: the visits of late, so that from the event by which one left, the one by which
- * it had come in is found at once.
+/* Who was in which line from when to when: the visits of late, so that from the event by which one
+ * left, the one by which it had come in is found at once.
  *
- * On each line the newest LOCK_HOLDERS_KEPT visits are kept; where there are very many lines, fewer of those that come into use
- * late.  Not thread-safe. */
+ * On each line the newest LOCK_HOLDERS_KEPT visits are kept; where there are very many lines, fewer
+ * of those that come into use late.  Not thread-safe. */
 #ifndef SERVER_MEASURE_HOLDS_H
 #define SERVER_MEASURE_HOLDS_H
 
@@ -52,13 +52,15 @@ struct lock_visit {
     bool plain; /* as in struct hold */
 };
 
-/* It comes into the line.  If it is there already, the visit goes on, or, anew, it counts from here. */
+/* It comes into the line.  If it is there already, the visit goes on, or, anew, it counts from
+ * here. */
 void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at, bool anew);
 /* It leaves; false: it was not seen to come in. */
 bool lock_holders_leave(struct lock_holders *holds, const struct lock_visit *at);
 /* To be told of each event, after what it does. */
 void lock_holders_seen(struct lock_holders *holds, uint32_t line, uint64_t position);
-/* The visit that ended with the event at this position; false: it ended none, or that is long ago. */
+/* The visit that ended with the event at this position; false: it ended none, or that is long
+ * ago. */
 bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position,
                         struct lock_hold *hold);
 /* The visit that ended right before another one began: with the event before its entry. */

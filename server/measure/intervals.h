@@ -1,12 +1,14 @@
 /* What each thread did between its events: ran, or waited, for whom, and who let it go on.
  *
- * A thread's time is cut into intervals, one after the other without a gap from where it started to its last event: of
- * running, and of waits in parts.  A wait w..v is cut at its releases x_1 < x_2 < ... : the segment that ends with x_j was
- * spent waiting for the thread that released it then; what is left between the last release and v is the latency.  All
- * that explains waiting (blame, difference, path, graph) is computed from this alone.
+ * A thread's time is cut into intervals, one after the other without a gap from where it started to
+ * its last event: of running, and of waits in parts.  A wait w..v is cut at its releases x_1 < x_2
+ * < ... : the segment that ends with x_j was spent waiting for the thread that released it then;
+ * what is left between the last release and v is the latency.  All that explains waiting (blame,
+ * difference, path, graph) is computed from this alone.
  *
- * Filled in the order of the log, so that whom somebody waited for is there before the end of that wait; it only grows.
- * Threads are named by their own lines.  Times are ns of the run.  Not thread-safe. */
+ * Filled in the order of the log, so that whom somebody waited for is there before the end of that
+ * wait; it only grows.  Threads are named by their own lines.  Times are ns of the run.  Not
+ * thread-safe. */
 #ifndef SERVER_MEASURE_INTERVALS_H
 #define SERVER_MEASURE_INTERVALS_H
 
@@ -16,7 +18,8 @@
 #include <stdint.h>
 
 enum wait_class { /* how far back one looks for why it took so long */
-                  WAIT_RENDEZVOUS, /* to where the two met last: the other could have come earlier */
+                  /* to where the two met last: the other could have come earlier */
+                  WAIT_RENDEZVOUS,
                   WAIT_CONTENTION, /* to the wait's begin: nobody could have come earlier */
                   WAIT_TIMEOUT, /* nowhere: the clock ended it */
                   WAIT_CLASSES
@@ -86,8 +89,8 @@ struct thread_timeline {
         gathering { /* groups that it was a member of, as it waited or not: barriers, collectives */
         int64_t came_ns, at_ns; /* when it came, and the last member */
         uint64_t group;
-        size_t
-            came; /* how many of its intervals were over when it came; set by intervals_add_gathering */
+        /* how many of its intervals were over when it came; set by intervals_add_gathering */
+        size_t came;
     } *gatherings;
     size_t gathering_count, gathering_room;
     struct interval_edge { /* order from other threads, as it waited for it or not, by at_ns */
@@ -131,14 +134,17 @@ void intervals_add_run(struct intervals *all, uint32_t line, uint32_t step, int6
 /* A part of what it ran until that event, at that place: a step of calls. */
 void intervals_add_activity(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
                             uint64_t position, uint32_t place);
-/* It waited: the segments' ends lie within the wait and do not fall; their `wait` is set here.  latency, or what a
- * timer or an unexplained wait is called, is a step of its own.  Returns the wait's index. */
+/* It waited: the segments' ends lie within the wait and do not fall; their `wait` is set here.
+ * latency, or what a timer or an unexplained wait is called, is a step of its own.  Returns the
+ * wait's index. */
 uint32_t intervals_add_wait(struct intervals *all, struct wait_record wait,
                             const struct wait_interval *segments, uint32_t count, uint32_t step);
-/* A member of a group, told when all that it did until it came is, and nothing after that.  Where it was the last to
- * come, an interval of no length parts what was before the group from what was after it. */
+/* A member of a group, told when all that it did until it came is, and nothing after that.  Where
+ * it was the last to come, an interval of no length parts what was before the group from what was
+ * after it. */
 void intervals_add_gathering(struct intervals *all, uint32_t line, struct gathering gathering);
-/* Its event at tie.at_ns is after one of another thread.  (Releases of waits need not be told again.) */
+/* Its event at tie.at_ns is after one of another thread.  (Releases of waits need not be told
+ * again.) */
 void intervals_add_edge(struct intervals *all, uint32_t line, struct interval_edge tie);
 void intervals_free(struct intervals *all); /* empties it */
 
@@ -149,7 +155,8 @@ size_t intervals_bytes(const struct intervals *all); /* in memory, about */
 const struct thread_timeline *intervals_for_thread(const struct intervals *all, uint32_t line);
 /* Index of the first interval that ends after a time; the count, if none does. */
 size_t intervals_at(const struct thread_timeline *course, int64_t at_ns);
-/* The same, where *near, the index that was found last, is mostly near it; both are at most the count. */
+/* The same, where *near, the index that was found last, is mostly near it; both are at most the
+ * count. */
 size_t intervals_near(const struct thread_timeline *course, int64_t at_ns, size_t *near);
 static inline int64_t interval_begin(const struct thread_timeline *course, size_t i)
 {

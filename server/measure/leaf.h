@@ -1,8 +1,9 @@
-/* Some changes of state in a row, packed: what a row of a pyramid was in, from each change to the next one.
+/* Some changes of state in a row, packed: what a row of a pyramid was in, from each change to the
+ * next one.
  *
- * A leaf begins with the sums of all that was before it, so that a sum up to any place is found by looking at one leaf.  Then
- * come the states that are in it, each once, and of each change its distance from the first one, in as few bytes
- * as the greatest takes. */
+ * A leaf begins with the sums of all that was before it, so that a sum up to any place is found by
+ * looking at one leaf.  Then come the states that are in it, each once, and of each change its
+ * distance from the first one, in as few bytes as the greatest takes. */
 #ifndef SERVER_MEASURE_LEAF_H
 #define SERVER_MEASURE_LEAF_H
 

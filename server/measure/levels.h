@@ -1,6 +1,7 @@
 /* When more than one thread ran: how concurrent a run was, moment by moment, in one bit.
  *
- * Who waits does not run, and who is let go does not before it goes on.  Times are ns of the run. */
+ * Who waits does not run, and who is let go does not before it goes on.  Times are ns of the
+ * run. */
 #ifndef SERVER_MEASURE_LEVELS_H
 #define SERVER_MEASURE_LEVELS_H
 

@@ -1,8 +1,9 @@
-/* Which scopes were open at the same time as one, on other threads, and for how long; and for how long each was open at
- * all (elapsed: the union over all threads).  One sweep over when the calls of all threads began and ended: exact.
+/* Which scopes were open at the same time as one, on other threads, and for how long; and for how
+ * long each was open at all (elapsed: the union over all threads).  One sweep over when the calls
+ * of all threads began and ended: exact.
  *
- * A scope is open where a call of it has begun and not ended, whatever it calls.  Two scopes are open together while one
- * thread has the one open, and another one the other.  Times are ns. */
+ * A scope is open where a call of it has begun and not ended, whatever it calls.  Two scopes are
+ * open together while one thread has the one open, and another one the other.  Times are ns. */
 #ifndef SERVER_MEASURE_OVERLAP_H
 #define SERVER_MEASURE_OVERLAP_H
 
@@ -29,8 +30,9 @@ struct scope_overlap {
     bool begun;
 };
 
-/* Zero-initialised, with what is asked for and room for `scopes` sums.  Scopes of contexts from context_count on are not
- * known: 0.  scope_numbers_of: of its contexts; the thread and that stay until the end. */
+/* Zero-initialised, with what is asked for and room for `scopes` sums.  Scopes of contexts from
+ * context_count on are not known: 0.  scope_numbers_of: of its contexts; the thread and that stay
+ * until the end. */
 void scope_overlap_add(struct scope_overlap *o, const struct call_entries_thread *thread,
                        const uint32_t *scope_of, size_t context_count);
 /* About `budget` entries more; true: that was all, and the sums are there. */

@@ -155,7 +155,8 @@ static void summary_tree_settle_change(struct summary_tree *p, struct summary_ro
     row->changes =
         array_reserve(row->changes, &row->change_room, row->change_count + 1, sizeof *row->changes);
     row->changes[row->change_count++] = row->now;
-    /* the leaf's last change stays here: it is the next leaf's first one, and says where this one ends */
+    /* the leaf's last change stays here: it is the next leaf's first one, and says where this one
+     * ends */
     if (row->change_count == SUMMARY_LEAF_CHANGES + 1) {
         struct summary_change last = row->now;
         row->change_count = SUMMARY_LEAF_CHANGES;

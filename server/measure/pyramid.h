@@ -1,11 +1,12 @@
-/* In which state many rows were from when to when, summed, so that a picture of any stretch and any width is found
- * without looking at all of it.
+/* In which state many rows were from when to when, summed, so that a picture of any stretch and any
+ * width is found without looking at all of it.
  *
- * Each row changes from state to state, at a time and at a position of the log, both of which grow.  What is told of a
- * stretch is exact.  Some changes in a row make a leaf (leaf.h), SUMMARY_TREE_FAN leaves a node, both of which are
- * written once (memory/spill.h); of nodes the row has a list.  So in the process's own memory there are SPILLED_MEMORY_BYTES bytes,
- * 100 bytes at most for each 4096 changes, and 7 KB at most for each row; the rest, some 9 bytes a change, the system can
- * put on disk.
+ * Each row changes from state to state, at a time and at a position of the log, both of which
+ * grow.  What is told of a stretch is exact.  Some changes in a row make a leaf (leaf.h),
+ * SUMMARY_TREE_FAN leaves a node, both of which are written once (memory/spill.h); of nodes the row
+ * has a list.  So in the process's own memory there are SPILLED_MEMORY_BYTES bytes, 100 bytes at
+ * most for each 4096 changes, and 7 KB at most for each row; the rest, some 9 bytes a change, the
+ * system can put on disk.
  *
  * Whatever knows states can fill one: server/run/course.h says from what. */
 #ifndef SERVER_MEASURE_PYRAMID_H
@@ -32,14 +33,15 @@ struct summary_tree;
 
 struct summary_tree *summary_tree_new(void);
 void summary_tree_free(struct summary_tree *pyramid); /* NULL: nothing */
-/* From here on the row (from 1) is in this state.  Positions never shrink; of several changes at one position the last
- * holds.  A time before that of the row's last change is taken to be that. */
+/* From here on the row (from 1) is in this state.  Positions never shrink; of several changes at
+ * one position the last holds.  A time before that of the row's last change is taken to be that. */
 void summary_tree_change(struct summary_tree *pyramid, uint32_t row, struct summary_state state,
                          int64_t ns, uint64_t position);
 /* The same, but what is there of that position stays: it lasted until this time. */
 void summary_tree_set_cpu_state(struct summary_tree *pyramid, uint32_t row,
                                 struct summary_state state, int64_t ns, uint64_t position);
-/* What was before a position will not be asked for any more; it is forgotten as far as that gives memory back. */
+/* What was before a position will not be asked for any more; it is forgotten as far as that gives
+ * memory back. */
 void summary_tree_discard(struct summary_tree *pyramid, uint64_t position);
 /* There was no room for all: what it tells is not to be used. */
 bool summary_tree_full(const struct summary_tree *pyramid);
@@ -54,11 +56,12 @@ struct summary_range {
     int64_t until;
 };
 
-/* What a pixel has of each state, in 1/pixels of a ns or of a position: all together are at most to - from. */
+/* What a pixel has of each state, in 1/pixels of a ns or of a position: all together are at most to
+ * - from. */
 struct summary_pixel {
     uint64_t part[SUMMARY_TREE_STATES];
-    uint64_t
-        longest; /* the longest stretch of one state that is about a line, as far as it is in the pixel */
+    /* the longest stretch of one state that is about a line, as far as it is in the pixel */
+    uint64_t longest;
     uint32_t about; /* that line, of several the first one's; 0 none */
 };
 

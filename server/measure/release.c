@@ -95,7 +95,8 @@ static void wait_release_scan_line(struct release_search *f, uint64_t from)
     f->direct = false;
 }
 
-/* Who leaves says so before others can come in: one who asks in between waits for no more than that. */
+/* Who leaves says so before others can come in: one who asks in between waits for no more than
+ * that. */
 static bool was_free(const struct release_search *f, uint64_t previous)
 {
     struct lock_hold hold;
@@ -232,7 +233,8 @@ static void end_segment(struct release_search *f, const struct release_cause *c,
         f, c, leaves ? WAIT_CONTENTION : (enum wait_class)f->of->meaning->class, guess);
 }
 
-/* Behind a visit, who else left counts as well: readers overlap.  What called does not, it was not for the visitor. */
+/* Behind a visit, who else left counts as well: readers overlap.  What called does not, it was not
+ * for the visitor. */
 static void keep_leaves(struct release_search *f)
 {
     uint32_t kept = 0;
@@ -242,8 +244,9 @@ static void keep_leaves(struct release_search *f)
     f->count = kept;
 }
 
-/* Back from visit to visit of an exclusive line, as long as each began with nothing but the end of the one before it:
- * what walk() finds, without looking at events.  *hold: the visit that it came to. */
+/* Back from visit to visit of an exclusive line, as long as each began with nothing but the end of
+ * the one before it:  what walk() finds, without looking at events.  *hold: the visit that it came
+ * to. */
 static void walk_quickly(struct release_search *f, uint32_t line, struct lock_hold *hold,
                          int64_t after_ns)
 {
@@ -337,8 +340,8 @@ static void consider_receive(void *context, uint64_t receive)
     }
 }
 
-/* Who receives what could be sent only then made room for it: by the last it received before.  That is told when its call
- * has ended, which may be after the sender went on. */
+/* Who receives what could be sent only then made room for it: by the last it received before.  That
+ * is told when its call has ended, which may be after the sender went on. */
 static void consider_room(void *context, uint64_t receive)
 {
     struct release_receive *r = context;
@@ -379,8 +382,8 @@ static bool made_room(struct release_search *f, struct release_cause *best)
     return r.found;
 }
 
-/* What it sent by w, or, where it waits for what it began, by one of its events right before.  Who asked for that before
- * it waited, or only when it had gone on, it did not wait for. */
+/* What it sent by w, or, where it waits for what it began, by one of its events right before.  Who
+ * asked for that before it waited, or only when it had gone on, it did not wait for. */
 static bool late_receiver(struct release_search *f, struct release_cause *best)
 {
     struct release_receive r = {f, best, false, false};
@@ -412,8 +415,8 @@ static bool is_call(const struct release_search *f)
            !order_line_shared(f->order, event_reader_at(f->of->events, f->of->begin)->line);
 }
 
-/* A condition: to the call, then whoever was in the line.  Who called is not known where that was not seen: a call that
- * was seen may have been another thread's. */
+/* A condition: to the call, then whoever was in the line.  Who called is not known where that was
+ * not seen: a call that was seen may have been another thread's. */
 static void find_called(struct release_search *f)
 {
     const struct release_candidate *call =

@@ -1,14 +1,17 @@
 /* By whom a wait was ended: its segments, each with the thread that it was spent waiting for.
  *
- * A wait begins with w and ends with v.  Its causes are events c of other threads among those that v's point comes
- * directly after, with t(w) < t(c); one that is told with a later time than v, as its call ended later, counts as at t(v).  Back from v: the latest of them ends the last segment.  If it ends a visit
- * that began after t(w), nobody waited for that visitor before: the segment before it ends with the latest of what that
- * visit's begin comes directly after, of other threads or by a visit of the same one, and of who else left.
+ * A wait begins with w and ends with v.  Its causes are events c of other threads among those that
+ * v's point comes directly after, with t(w) < t(c); one that is told with a later time than v, as
+ * its call ended later, counts as at t(v).  Back from v: the latest of them ends the last segment.
+ * If it ends a visit that began after t(w), nobody waited for that visitor before: the segment
+ * before it ends with the latest of what that visit's begin comes directly after, of other threads
+ * or by a visit of the same one, and of who else left.
  *
- * Who waits to be called into a line that others may enter meanwhile (a condition) waits to meet who called, and from
- * the call on for who is in the line.
+ * Who waits to be called into a line that others may enter meanwhile (a condition) waits to meet
+ * who called, and from the call on for who is in the line.
  *
- * Looked at are the newest so many edges of an event, and so many visits: the cost of a wait is bounded. */
+ * Looked at are the newest so many edges of an event, and so many visits: the cost of a wait is
+ * bounded. */
 #ifndef SERVER_MEASURE_RELEASE_H
 #define SERVER_MEASURE_RELEASE_H
 
@@ -45,11 +48,14 @@ struct wait_release { /* one wait */
 enum release_missing { /* why there are no segments */
                        MISSING_UNTRACED, /* nothing that is known let it go on */
                        MISSING_LOST, /* events that it may have been were lost or are forgotten */
-                       MISSING_NOTHING /* who it was to meet was there already, the lock free: all of the wait is latency */
+                       /* who it was to meet was there already, the lock free: all of the wait is
+                        * latency */
+                       MISSING_NOTHING
 };
 
-/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none, and *unreceived
- * the position of a send whose receive, not in the log yet, may still tell who it was; or NO_POSITION. */
+/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of
+ * none, and *unreceived the position of a send whose receive, not in the log yet, may still tell
+ * who it was; or NO_POSITION. */
 uint32_t wait_release_find(const struct wait_release *release, struct wait_interval *segments,
                            enum release_missing *missing, uint64_t *unreceived);
 

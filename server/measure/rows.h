@@ -12,7 +12,8 @@
 /* By time (0) and by position (1). */
 enum summary_side { SIDE_NS, SIDE_AT, SIDES };
 
-/* A leaf, or a node of SUMMARY_TREE_FAN leaves: where it begins, and its longest stretch that is about a line. */
+/* A leaf, or a node of SUMMARY_TREE_FAN leaves: where it begins, and its longest stretch that is
+ * about a line. */
 struct summary_branch {
     int64_t begin[SIDES];
     uint64_t longest[SIDES];

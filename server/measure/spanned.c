@@ -172,7 +172,8 @@ struct sampled_thread_state {
     const struct thread_timeline *course;
 };
 
-/* What a slice has: as the order tells it, and what of that it ran and was ready; what does not fit is over. */
+/* What a slice has: as the order tells it, and what of that it ran and was ready; what does not fit
+ * is over. */
 struct sample_slice {
     int64_t from_ns, to_ns, active_ns, ran_ns, ready_ns, ran_over_ns, ready_over_ns;
 };
@@ -218,8 +219,8 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
     return h;
 }
 
-/* What is over in a slice was in those before it: the kernel counts what goes on still a little late, and a time without
- * a processor when it is over. */
+/* What is over in a slice was in those before it: the kernel counts what goes on still a little
+ * late, and a time without a processor when it is over. */
 static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_ns,
                                       int64_t *ready_over_ns)
 {

@@ -1,4 +1,5 @@
-/* What is kept of where threads were: inside spans.c, which fills it, spanned.c and goingon.c, which look at it. */
+/* What is kept of where threads were: inside spans.c, which fills it, spanned.c and goingon.c,
+ * which look at it. */
 #ifndef SERVER_MEASURE_SPANNED_H
 #define SERVER_MEASURE_SPANNED_H
 

@@ -1,10 +1,12 @@
-/* Where a thread was while the order says no more than that it ran: on a processor, ready without one, or in the system
- * (asleep, or waiting for what no event tells of).
+/* Where a thread was while the order says no more than that it ran: on a processor, ready without
+ * one, or in the system (asleep, or waiting for what no event tells of).
  *
  * There are several sources of it, and of each thread the best one counts:
  * - switches: the kernel said when the thread went on a processor and off it, and whether that was taken from it.  Exact;
- *   only the time from where the system let it go on to where it went on is not told apart, and is in system;
- * - the processor clock at events: how long it had had a processor at some of its events, more than 4 us after the one
+ *   only the time from where the system let it go on to where it went on is not told apart, and is
+ *   in system;
+ * - the processor clock at events: how long it had had a processor at some of its events, more than
+ *   4 us after the one
  *   before.  How long it ran between two of them is exact; it is told as if it had run first, which is right where events
  *   are dense: what it did without a processor lies in the last gap.  What of the rest it was ready is shared out as the
  *   samples have it; without any, all of that is in system;
@@ -13,8 +15,9 @@
  *   be off by the time between two samples, and sums over a range by as much at each end of it;
  * - the order alone: it ran all the time, an upper bound.
  *
- * Of a task of a runtime it is known, exactly, when it was on a thread of the system that runs tasks (stays.h), and it
- * counts as switches do: it ran while it was on one, and was ready while it could have been.
+ * Of a task of a runtime it is known, exactly, when it was on a thread of the system that runs
+ * tasks (stays.h), and it counts as switches do: it ran while it was on one, and was ready while it
+ * could have been.
  *
  * Threads are named by their lines, times are ns of the run. */
 #ifndef SERVER_MEASURE_SPANS_H
@@ -80,10 +83,12 @@ cpu_states_placements(struct cpu_states *spans); /* of tasks, made on first use;
 /* No better than `most`; CPU_SOURCE_ORDER: whichever is best. */
 enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line,
                                       enum cpu_state_source most);
-/* The longest time between two samples of it that has something in common with a range; 0: it has none. */
+/* The longest time between two samples of it that has something in common with a range; 0: it has
+ * none. */
 int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns,
                                  int64_t to_ns);
-/* By its clock at events: how much of what it ran, or did not, between two of them may be told at a wrong time, at most. */
+/* By its clock at events: how much of what it ran, or did not, between two of them may be told at a
+ * wrong time, at most. */
 int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans,
                                   const struct thread_timeline *course, int64_t from_ns,
                                   int64_t to_ns);
@@ -104,7 +109,8 @@ const char *cpu_states_missing_reason(
 /* Up to when something is known of it, INT64_MAX where the order alone is. */
 int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line);
 
-/* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER: they say nothing. */
+/* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER:
+ * they say nothing. */
 int64_t cpu_states_switched_until(const struct cpu_states *spans,
                                   const struct thread_timeline *course, enum cpu_state_source most);
 /* Did it, as the last that is known of it, give its processor up, and when?  By switches; where
@@ -129,14 +135,16 @@ struct cpu_state_walk {
     } slice;
 };
 
-/* Cuts a time in which the order says that it ran into what it did: they fill the time, one after the other. */
+/* Cuts a time in which the order says that it ran into what it did: they fill the time, one after
+ * the other. */
 void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course,
                       struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
                       void (*visit)(void *context, enum cpu_state is, int64_t from_ns,
                                     int64_t to_ns),
                       void *context);
 
-/* The same, of whatever range, in sums: running, ready, system, and blocked is what the order says of the rest of it. */
+/* The same, of whatever range, in sums: running, ready, system, and blocked is what the order says
+ * of the rest of it. */
 struct cpu_state_sums {
     enum cpu_state_source source;
     int64_t error_ns; /* sums are off by so much at most, at either end of the range */

@@ -1,9 +1,11 @@
-/* How each thread spent its life: made and not begun, ready to go on, running, blocked, in the system, ended and not gone
- * yet.  The states of a life follow each other without a gap, so they add up to it.
+/* How each thread spent its life: made and not begun, ready to go on, running, blocked, in the
+ * system, ended and not gone yet.  The states of a life follow each other without a gap, so they
+ * add up to it.
  *
- * Blocked is what a wait took until somebody let the thread go on; ready, from then until it did, and where it could have
- * run and had no processor; running, where it had one; system, what no event accounts for and it had none: asleep, or in a
- * call.  Where only the order is known (server/measure/spans.h) all that no wait accounts for is running, an upper bound. */
+ * Blocked is what a wait took until somebody let the thread go on; ready, from then until it did,
+ * and where it could have run and had no processor; running, where it had one; system, what no
+ * event accounts for and it had none: asleep, or in a call.  Where only the order is known
+ * (server/measure/spans.h) all that no wait accounts for is running, an upper bound. */
 #ifndef SERVER_MEASURE_STATES_H
 #define SERVER_MEASURE_STATES_H
 
@@ -27,8 +29,8 @@ const char *thread_state_name(unsigned state); /* "start" */
 /* A time in one state, from one change to the next. */
 struct thread_state_interval {
     int64_t from_ns, to_ns;
-    uint64_t
-        position; /* of the event that it begins with, or of the last before it; or UINT64_MAX */
+    /* of the event that it begins with, or of the last before it; or UINT64_MAX */
+    uint64_t position;
     uint32_t place; /* where in the code that was (steps.h), 0 unknown */
     uint32_t about; /* blocked: the line that it waits for, 0 unknown */
     uint8_t state; /* an enum thread_state_code */
@@ -50,14 +52,15 @@ struct lifetimes {
 bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *course,
                             int64_t *from_ns, int64_t *to_ns);
 
-/* Calls visit for each spell of a thread that lies between two times, one after the other; those at the ends are cut. */
+/* Calls visit for each spell of a thread that lies between two times, one after the other; those at
+ * the ends are cut. */
 void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *course,
                          int64_t from_ns, int64_t to_ns,
                          void (*visit)(void *context, const struct thread_state_interval *spell),
                          void *context);
 
-/* A time at which a spell begins, some `most` of its intervals after from_ns; INT64_MAX: there is none.  looked: at so
- * many intervals. */
+/* A time at which a spell begins, some `most` of its intervals after from_ns; INT64_MAX: there is
+ * none.  looked: at so many intervals. */
 int64_t thread_states_cut(const struct thread_timeline *course, int64_t from_ns, uint64_t most,
                           size_t *looked);
 

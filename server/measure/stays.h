@@ -1,8 +1,9 @@
-/* Stays: which carrier each task of a runtime was on, from when to when; a carrier is a thread of the system that runs
- * tasks of the program's own (wire/span.h).
+/* Stays: which carrier each task of a runtime was on, from when to when; a carrier is a thread of
+ * the system that runs tasks of the program's own (wire/span.h).
  *
- * Where something of it was lost, or found no room, stays are missing, and are counted.  Times are ns of the run, tasks
- * are named by their lines, carriers by numbers from 1 in the order in which they were met. */
+ * Where something of it was lost, or found no room, stays are missing, and are counted.  Times are
+ * ns of the run, tasks are named by their lines, carriers by numbers from 1 in the order in which
+ * they were met. */
 #ifndef SERVER_MEASURE_STAYS_H
 #define SERVER_MEASURE_STAYS_H
 
@@ -60,7 +61,8 @@ const struct task_stay *placements_for_task(const struct placements *stays, uint
                                             size_t *count);
 const struct placement_carrier *placements_carrier_at(const struct placements *stays,
                                                       uint32_t on); /* NULL: none */
-/* Index of the first stay, from one on, that begins before the one before it ends; the count, if none does. */
+/* Index of the first stay, from one on, that begins before the one before it ends; the count, if
+ * none does. */
 size_t placements_overlap(const struct task_stay *stays, size_t count, size_t from);
 uint32_t placements_carriers(const struct placements *stays);
 uint64_t placements_lost(const struct placements *stays); /* switches that are not there */
@@ -68,8 +70,8 @@ uint64_t
 placements_limit(const struct placements
                      *stays); /* all that are kept, of all tasks, where that is why; else 0 */
 
-/* Calls visit for what of a time the task was on a carrier, and (on 0) on none, one after the other; *near: an index,
- * 0 at first. */
+/* Calls visit for what of a time the task was on a carrier, and (on 0) on none, one after the
+ * other; *near: an index, 0 at first. */
 void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
                       int64_t to_ns,
                       void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),

@@ -1,7 +1,8 @@
 /* Steps: what a thread may have been doing between two of its events, as small numbers.
  *
- * Without calls a step is the code between two places, "from SITE to SITE" (Meira's basic block, with the events of the
- * order as its ends).  Places are codes of the run: one place of the code is one number, in whatever process it ran. */
+ * Without calls a step is the code between two places, "from SITE to SITE" (Meira's basic block,
+ * with the events of the order as its ends).  Places are codes of the run: one place of the code is
+ * one number, in whatever process it ran. */
 #ifndef SERVER_MEASURE_STEPS_H
 #define SERVER_MEASURE_STEPS_H
 
@@ -22,11 +23,13 @@ enum code_segment_kind {
 
 struct code_segment_key {
     uint32_t from,
-        to; /* of calls: the path, and the one that ended last in it, 0 none; else places; 0: none is known, or the thread's begin or end */
+        /* of calls: the path, and the one that ended last in it, 0 none; else places; 0: none is
+         * known, or the thread's begin or end */
+        to;
     uint8_t is; /* an enum code_segment_kind */
     uint8_t category; /* 0: of no particular one; else as the descriptions number them */
-    uint32_t
-        scope; /* of calls: their function, a number of the run that goes with `from`; 0: none is known */
+    /* of calls: their function, a number of the run that goes with `from`; 0: none is known */
+    uint32_t scope;
 };
 
 /* Zero-initialised: there are none. */

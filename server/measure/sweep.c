@@ -1,4 +1,5 @@
-/* Reading a row of a pyramid from pixel to pixel: of the leaves only those are looked into in which a border lies. */
+/* Reading a row of a pyramid from pixel to pixel: of the leaves only those are looked into in which
+ * a border lies. */
 #include "server/measure/rows.h"
 
 #include <string.h>
@@ -234,7 +235,8 @@ static void note_between(struct summary_sweep *s, size_t from, size_t to,
     }
 }
 
-/* Is about to be unpacked: it is fetched meanwhile, and the one that is so far behind it, too, which is likely to be next. */
+/* Is about to be unpacked: it is fetched meanwhile, and the one that is so far behind it, too,
+ * which is likely to be next. */
 static void summary_sweep_prefetch_leaf(struct summary_sweep *s, size_t from, size_t leaf)
 {
     for (size_t i = 0; i < 2; i++, leaf += leaf - from + 1) {
@@ -244,7 +246,8 @@ static void summary_sweep_prefetch_leaf(struct summary_sweep *s, size_t from, si
     }
 }
 
-/* All of the leaves from .. to - 1 is in the pixel, and of each its sums are known where the leaf `to` begins. */
+/* All of the leaves from .. to - 1 is in the pixel, and of each its sums are known where the leaf
+ * `to` begins. */
 static void summary_sweep_skip_leaves(struct summary_sweep *s, size_t from, size_t to,
                                       struct summary_pixel *pixel)
 {

@@ -1,4 +1,5 @@
-/* What measuring must know of a run beside its order: times, places, and what its types mean.  All as codes. */
+/* What measuring must know of a run beside its order: times, places, and what its types mean.  All
+ * as codes. */
 #ifndef SERVER_MEASURE_TELLER_H
 #define SERVER_MEASURE_TELLER_H
 
@@ -20,8 +21,8 @@ struct event_meaning { /* of a type on a kind of line */
         leaves; /* its thread comes into the line, goes out of it; nothing of a thread's own line */
     bool takes, gives; /* likewise, of what is counted: one is taken there, one given */
     uint64_t is; /* its bit, of a type that is a cause of some that waits; else 0 */
-    uint64_t
-        causes; /* bits of the types that let go on who waits; 0: whatever comes before its end */
+    /* bits of the types that let go on who waits; 0: whatever comes before its end */
+    uint64_t causes;
 };
 
 /* Of a thread, as it is followed. */
@@ -51,8 +52,8 @@ struct run_metadata_source {
     /* Never NULL; stays, and never changes. */
     const struct event_meaning *(*meaning)(const void *context, const struct order_event *event);
     uint32_t (*place)(const void *context, uint32_t site); /* 0: none */
-    /* The steps of a thread up to its event, ACTIVITY_MAX at most: how many; -1: it told of none.  What it does then is in
-     * `doing`.  NULL: nobody told of any. */
+    /* The steps of a thread up to its event, ACTIVITY_MAX at most: how many; -1: it told of none.
+     * What it does then is in `doing`.  NULL: nobody told of any. */
     int (*did)(const void *context, struct measured_activity *doing,
                const struct order_event *event, struct activity_piece *pieces);
     /* What the thread of an event waits for after it; false: for nothing.  NULL: none does. */

@@ -15,8 +15,8 @@ struct incoming_edges {
     size_t room;
 };
 
-/* The next event of the log, which its thread acts at a time: what of other threads it comes directly after, by its line,
- * if that is no shared one, and by its newest edges. */
+/* The next event of the log, which its thread acts at a time: what of other threads it comes
+ * directly after, by its line, if that is no shared one, and by its newest edges. */
 void incoming_edges_note(struct incoming_edges *ties, const struct run_metadata_source *teller,
                          struct event_reader *events, struct intervals *intervals,
                          const struct order_event *event, uint64_t position, int64_t ns);

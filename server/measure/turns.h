@@ -22,8 +22,8 @@ struct cpu_turns {
 void cpu_turns_free(struct cpu_turns *turns); /* what is in them */
 void cpu_turns_add(struct cpu_turns *turns, struct cpu_turn turn);
 
-/* What they say of a time in which the order says that the thread ran: as cpu_states_visit, which it is for.  There is one at
- * least. */
+/* What they say of a time in which the order says that the thread ran: as cpu_states_visit, which
+ * it is for.  There is one at least. */
 void cpu_turns_visit(
     const struct cpu_turns *turns, struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
     void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns), void *context);

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of which nothing is left: most are threads and objects that are long gone.  That there was something
- * before (`last`) stays: what comes next follows it. */
+/* A line of which nothing is left: most are threads and objects that are long gone.  That there was
+ * something before (`last`) stays: what comes next follows it. */
 static void discard_trim_line(struct order_line *line)
 {
     position_list_release(&line->positions);

@@ -1,5 +1,5 @@
-/* Saving an order, and getting it back: what is still growing, and where the rest is on the shelf.  What is pending
- * is not in it: its arrivals are to be accepted again. */
+/* Saving an order, and getting it back: what is still growing, and where the rest is on the shelf.
+ * What is pending is not in it: its arrivals are to be accepted again. */
 #include "memory/memory.h"
 #include "server/order/log/block.h"
 #include "server/order/log/lines.h"

@@ -1,5 +1,6 @@
-/* Inside of saving an order: the bytes it is written as, and who writes what (save.c all of it, saved_lines.c a
- * line, saved_rest.c what lies beside the lines, pages.c when which lines are written). */
+/* Inside of saving an order: the bytes it is written as, and who writes what (save.c all of it,
+ * saved_lines.c a line, saved_rest.c what lies beside the lines, pages.c when which lines are
+ * written). */
 #ifndef SERVER_ORDER_SAVED_H
 #define SERVER_ORDER_SAVED_H
 
@@ -90,8 +91,8 @@ static inline struct event_id save_get_event_ref(struct save_reader *in)
     return (struct event_id){block_line_of(code), number};
 }
 
-/* saved_lines.c.  The flags say which of its fields follow; one without any of LINE_TELLS is told together with those
- * behind it that are the same: it is followed by how many. */
+/* saved_lines.c.  The flags say which of its fields follow; one without any of LINE_TELLS is told
+ * together with those behind it that are the same: it is followed by how many. */
 #define LINE_TELLS (8191u & ~31u)
 unsigned line_flags(const struct order_line *line);
 void save_line(struct save_bytes *out, const struct order_line *line, unsigned flags);

@@ -1,9 +1,10 @@
-/* What is saved beside the lines: receives that came late, what was sent and not received, and troubles.
+/* What is saved beside the lines: receives that came late, what was sent and not received, and
+ * troubles.
  *
- * It is saved in steps, and as it was when the save began.  Late receives and troubles only come, one behind the
- * other: those are saved that were there.  Meetings and stretches change, too: one that is about to is saved first,
- * and whatever was saved, or was not there yet, has the number of the save.  The order in which they lie in what is
- * written makes no difference. */
+ * It is saved in steps, and as it was when the save began.  Late receives and troubles only come,
+ * one behind the other: those are saved that were there.  Meetings and stretches change, too: one
+ * that is about to is saved first, and whatever was saved, or was not there yet, has the number of
+ * the save.  The order in which they lie in what is written makes no difference. */
 #include "memory/memory.h"
 #include "server/order/intake/ends.h"
 #include "server/order/intake/hosts.h"

@@ -1,5 +1,5 @@
-/* The state of an order, which its own rooms alone see: log what is delivered, intake what waits, precedence and
- * placing what they keep between questions. */
+/* The state of an order, which its own rooms alone see: log what is delivered, intake what waits,
+ * precedence and placing what they keep between questions. */
 #ifndef SERVER_ORDER_STATE_H
 #define SERVER_ORDER_STATE_H
 
@@ -32,8 +32,8 @@ enum { /* arrival.waits, of what is pending */
        WAITS_CONDEMNED = 4 /* its partner was contradictory and named it */
 };
 
-/* Two cache lines, the first of which has what most events need: there may be millions, which are not looked at
- * again for long. */
+/* Two cache lines, the first of which has what most events need: there may be millions, which are
+ * not looked at again for long. */
 struct pending {
     _Alignas(128) struct arrival arrival; /* its partners are a copy: &one, or new memory */
     struct event_id one;
@@ -85,8 +85,8 @@ struct collector {
 
 enum line_close_state { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 
-/* What most lines at rest have no use for: of them `more` is line_more_empty, which is read like any other and
- * never written.  line_more makes one, line_trim gives it back. */
+/* What most lines at rest have no use for: of them `more` is line_more_empty, which is read like
+ * any other and never written.  line_more makes one, line_trim gives it back. */
 struct line_more { /* its first cache line has what every event needs that waits */
     _Alignas(64) struct event_id wait; /* what the head waits for, line 0: nothing */
     struct pending_ring ring;

@@ -51,8 +51,8 @@ static size_t accept_connections_of(const struct server *server)
     return count;
 }
 
-/* Without a descriptor to accept with, the one kept in reserve serves to refuse; else the loop would
- * wake up for whoever waits for ever. */
+/* Without a descriptor to accept with, the one kept in reserve serves to refuse; else the loop
+ * would wake up for whoever waits for ever. */
 static void refuse_one(struct server *server, int listener)
 {
     if (!server->out_of_descriptors)

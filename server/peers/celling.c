@@ -72,7 +72,8 @@ void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t siz
         peer->celling->named = cell + 1;
 }
 
-/* They are read, not mapped: nothing that the program does to the memory can harm.  False: they are as they were told. */
+/* They are read, not mapped: nothing that the program does to the memory can harm.  False: they are
+ * as they were told. */
 static bool put_changed(struct connection *peer, struct encoder *body)
 {
     struct cell_sampler *c = peer->celling;

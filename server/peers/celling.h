@@ -1,10 +1,12 @@
-/* Cells that programs store to are looked at now and then, and what they stand at goes to the journal. */
+/* Cells that programs store to are looked at now and then, and what they stand at goes to the
+ * journal. */
 #ifndef SERVER_PEERS_CELLING_H
 #define SERVER_PEERS_CELLING_H
 
 #include "server/peers/peer.h"
 
-/* A program hands such a memory over; the descriptor is taken over.  What is wrong with it; NULL: nothing. */
+/* A program hands such a memory over; the descriptor is taken over.  What is wrong with it; NULL:
+ * nothing. */
 const char *cell_sampler_begin(struct connection *peer, struct decoder *in, int fd);
 /* It tells of a meter: the body of a METER. */
 void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t size);

@@ -1,5 +1,6 @@
-/* What clocks of agents' hosts said when they were asked, by the connection over which they were: by an agent's own, of its
- * host; by that of a reader of NATS, of the hosts of all agents of its run. */
+/* What clocks of agents' hosts said when they were asked, by the connection over which they were:
+ * by an agent's own, of its host; by that of a reader of NATS, of the hosts of all agents of its
+ * run. */
 #ifndef SERVER_PEERS_CLOCKING_H
 #define SERVER_PEERS_CLOCKING_H
 
@@ -15,7 +16,8 @@ struct clock_samples { /* zeroes: nothing was asked */
     size_t count, room;
 };
 
-/* A question that went at `asked`, came there at `heard`; whose answer went at `said`, and was here at `here`. */
+/* A question that went at `asked`, came there at `heard`; whose answer went at `said`, and was here
+ * at `here`. */
 struct clock_request {
     uint64_t asked, heard, said, here;
 };

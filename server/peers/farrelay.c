@@ -66,7 +66,8 @@ static bool print_all(const char *data, ssize_t size)
     return true;
 }
 
-/* From there to standard output; 0 the other side has ended, -1 it cannot be spoken with, 1 for now that was all. */
+/* From there to standard output; 0 the other side has ended, -1 it cannot be spoken with, 1 for now
+ * that was all. */
 static int carry_back(struct tls *tls)
 {
     static char data[RELAY_BYTES];

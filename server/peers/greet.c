@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An agent's first program is told what is wrong with where it forwards to, which it knows in a moment, or is given up. */
+/* An agent's first program is told what is wrong with where it forwards to, which it knows in a
+ * moment, or is given up. */
 #define AGENT_SECONDS 1.0
 
 static bool must_wait(const struct server *server)

@@ -1,11 +1,12 @@
-/* What programs hand over with descriptors: queues and regions.  Each is a mapping, of which the system gives the
- * server so many. */
+/* What programs hand over with descriptors: queues and regions.  Each is a mapping, of which the
+ * system gives the server so many. */
 #ifndef SERVER_PEERS_HANDED_H
 #define SERVER_PEERS_HANDED_H
 
 #include "server/peers/peer.h"
 
-/* A message of such a kind, whose descriptor the peer's channel has; NULL, or why the program is refused. */
+/* A message of such a kind, whose descriptor the peer's channel has; NULL, or why the program is
+ * refused. */
 const char *register_queue(struct connection *peer, struct decoder *in);
 const char *register_region(struct connection *peer, struct decoder *in);
 const char *register_carrier_ring(struct connection *peer, struct decoder *in);

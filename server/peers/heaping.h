@@ -1,10 +1,12 @@
-/* What programs took from their heaps is read out of the memory that they share, and goes to their journal. */
+/* What programs took from their heaps is read out of the memory that they share, and goes to their
+ * journal. */
 #ifndef SERVER_PEERS_HEAPING_H
 #define SERVER_PEERS_HEAPING_H
 
 #include "server/peers/peer.h"
 
-/* A program hands such a memory over; the descriptor is taken over.  What is wrong with it; NULL: nothing. */
+/* A program hands such a memory over; the descriptor is taken over.  What is wrong with it; NULL:
+ * nothing. */
 const char *heap_sampler_begin(struct connection *peer, struct decoder *in, int fd);
 void heap_sampler_step(struct server *server); /* reads those that are due */
 /* Before its last words are written: reads once more. */

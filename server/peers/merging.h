@@ -1,4 +1,5 @@
-/* Merging: journals of agents that lie in files are ordered as one run, as if they were forwarded now. */
+/* Merging: journals of agents that lie in files are ordered as one run, as if they were forwarded
+ * now. */
 #ifndef SERVER_PEERS_MERGING_H
 #define SERVER_PEERS_MERGING_H
 

@@ -32,7 +32,8 @@ static uint32_t external_metrics_name_count(const struct run *run)
     return n;
 }
 
-/* Named at once, so that the next one finds it, and in the journal; 0: there are too many, or there is no room. */
+/* Named at once, so that the next one finds it, and in the journal; 0: there are too many, or there
+ * is no room. */
 static uint32_t code_of(const struct connection *peer, char *name, char *unit)
 {
     uint32_t code = program_metrics_code(peer->run, name);

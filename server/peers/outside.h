@@ -4,7 +4,8 @@
 
 #include "server/peers/peer.h"
 
-/* The body of a viewer's CELLS.  Of a run that does not go on it is left out.  in->error: it cannot be read. */
+/* The body of a viewer's CELLS.  Of a run that does not go on it is left out.  in->error: it cannot
+ * be read. */
 void external_metrics_receive(struct connection *peer, struct decoder *in);
 
 #endif

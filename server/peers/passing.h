@@ -1,4 +1,5 @@
-/* In place of telling, where this server is an agent: what was taken is not ordered, but passed on from the journal. */
+/* In place of telling, where this server is an agent: what was taken is not ordered, but passed on
+ * from the journal. */
 #ifndef SERVER_PEERS_PASSING_H
 #define SERVER_PEERS_PASSING_H
 

@@ -1,8 +1,9 @@
-/* How long a server waits for the other end of a stream between machines: that nobody of the run has it is not told by anybody.
+/* How long a server waits for the other end of a stream between machines: that nobody of the run
+ * has it is not told by anybody.
  *
- * What agents tell is here a few milliseconds later where all is well, and some hundred where a queue is long; a lost
- * packet or a link that comes back costs TCP a second or a few.  Who waits meanwhile is not drawn: somebody who looks on
- * should not have to wait longer. */
+ * What agents tell is here a few milliseconds later where all is well, and some hundred where a
+ * queue is long; a lost packet or a link that comes back costs TCP a second or a few.  Who waits
+ * meanwhile is not drawn: somebody who looks on should not have to wait longer. */
 #include "server/peers/patience.h"
 
 #include "server/intake/between.h"

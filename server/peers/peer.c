@@ -125,7 +125,8 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
         connection_close(peer, NULL);
 }
 
-/* What is left of its messages is read in the next turn; nothing more is taken from it until then. */
+/* What is left of its messages is read in the next turn; nothing more is taken from it until
+ * then. */
 static void connection_postpone(struct connection *peer)
 {
     peer->unread = true;
@@ -237,8 +238,8 @@ static bool read_some(struct connection *peer)
     return peer->talk->whole && !peer->ending && !peer->stalled;
 }
 
-/* A program's new threads must be known before its queues are emptied: what one thread did waits for
- * what another did before.  So all that it has sent is read first. */
+/* A program's new threads must be known before its queues are emptied: what one thread did waits
+ * for what another did before.  So all that it has sent is read first. */
 #define READS 256
 
 /* Reads on, beginning with what is there already; as much as the turn has time for. */

@@ -22,11 +22,12 @@ enum readiness {
     CONNECTION_NOT_READY,   /* until whoever talks with it says so (connection_resume_reading) */
 };
 
-/* How one kind of peer is talked with: one that has not said yet who it is (greet.h), a program, a viewer. */
+/* How one kind of peer is talked with: one that has not said yet who it is (greet.h), a program, a
+ * viewer. */
 struct connection_handler {
     const char *doing; /* what the turn is said to do with its messages */
-    /* All that it has sent is read before anything else is done; and when it has hung up, it stays until it is
-     * dropped. */
+    /* All that it has sent is read before anything else is done; and when it has hung up, it stays
+     * until it is dropped. */
     bool whole;
     enum readiness (*ready)(struct connection *peer);
     void (*message)(struct connection *peer, unsigned type, const uint8_t *body, size_t size);

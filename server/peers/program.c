@@ -93,8 +93,8 @@ static bool free_retired(struct server *server, size_t most)
     return !server->retired;
 }
 
-/* Is all taken that it left, and what the others had by then?  What it left and there is no room for can only be
- * named once all before is told. */
+/* Is all taken that it left, and what the others had by then? What it left and there is no room for
+ * can only be named once all before is told. */
 static bool may_leave(struct connection *peer)
 {
     struct capture_thread *taker = program_connection_lock_capture(peer);
@@ -109,8 +109,8 @@ static bool may_leave(struct connection *peer)
            (!full || journal_reader_is_done(peer->run));
 }
 
-/* A program that hung up stays until all that the others had said by then has been taken: lines that it has
- * with them must not look as if nobody numbered them any more. */
+/* A program that hung up stays until all that the others had said by then has been taken: lines
+ * that it has with them must not look as if nobody numbered them any more. */
 static void drop_closed(struct server *server)
 {
     for (struct connection *peer = server->peers, *next; peer; peer = next) {
@@ -139,7 +139,8 @@ static void read_wanted(struct server *server)
     }
 }
 
-/* With POET_TEST_SAVE_STEP set, one step in a turn: what a loop comes to that gets little of the processor. */
+/* With POET_TEST_SAVE_STEP set, one step in a turn: what a loop comes to that gets little of the
+ * processor. */
 static struct loop_share saving_share(void)
 {
     static int step = -1;
@@ -396,8 +397,8 @@ static void count_unread(struct connection *peer, const struct program_session *
     }
 }
 
-/* Says which numbers will never come, as far as there is room to say it, and counts the others: how many
- * were told. */
+/* Says which numbers will never come, as far as there is room to say it, and counts the others: how
+ * many were told. */
 static uint64_t program_connection_report_losses(struct connection *peer,
                                                  struct loss_records *losses)
 {

@@ -1,4 +1,5 @@
-/* poet server --stdio: a viewer on another machine, at the other end of standard input and output. */
+/* poet server --stdio: a viewer on another machine, at the other end of standard input and
+ * output. */
 #define _GNU_SOURCE
 #include "server/peers/relay.h"
 

@@ -6,7 +6,8 @@
 
 /* Carries bytes between them and a socket until either side ends. */
 void stdio_proxy_run(int fd);
-/* A socket whose other side they are; a process of its own carries the bytes.  -1: errno says why. */
+/* A socket whose other side they are; a process of its own carries the bytes.  -1: errno says
+ * why. */
 int stdio_proxy_begin(void);
 
 #endif

@@ -42,16 +42,16 @@ struct server {
     char *directory; /* of an agent: where its journals are */
     struct agent *agent; /* this server is one: it orders nothing; NULL it is none */
     struct nats_reader *reads; /* a run from NATS; NULL none */
-    struct agent_positions
-        resumed; /* how far agents were in the file of a server that was killed */
+    /* how far agents were in the file of a server that was killed */
+    struct agent_positions resumed;
     bool had_peer, stopping;
     struct loop_share last; /* stopping: what may still be done */
     double looked;    /* when files were looked for that are deleted */
     int spare; /* a descriptor in reserve, to refuse with */
     bool out_of_descriptors;
     double begun; /* when it came up */
-    double
-        away; /* of an agent without programs: since when where it forwards to is not there, 0 not known */
+    /* of an agent without programs: since when where it forwards to is not there, 0 not known */
+    double away;
 };
 
 #endif

@@ -327,7 +327,8 @@ static bool journal_reader_deliver_one(struct server *server, struct run *run,
     return true;
 }
 
-/* What is told is bounded by what was forgotten, not by the time that either takes: true if that comes first. */
+/* What is told is bounded by what was forgotten, not by the time that either takes: true if that
+ * comes first. */
 static bool catch_up(struct run *run)
 {
     if (!run->live || !checkpoint_is_overdue(run))

@@ -1,5 +1,5 @@
-/* Telling: what was taken goes to the order, chunk by chunk in the order of the journal, as whoever reads the
- * file again will tell it. */
+/* Telling: what was taken goes to the order, chunk by chunk in the order of the journal, as whoever
+ * reads the file again will tell it. */
 #ifndef SERVER_PEERS_TELLING_H
 #define SERVER_PEERS_TELLING_H
 
@@ -10,7 +10,8 @@
 struct run;
 struct server;
 
-/* Tells what was taken of all runs; little: of those that had better save first.  True if nothing is left to do. */
+/* Tells what was taken of all runs; little: of those that had better save first.  True if nothing
+ * is left to do. */
 bool journal_reader_step(struct server *server, struct loop_share share, struct loop_share little);
 /* All of one run; false: not all is told, or worked off. */
 bool journal_reader_finish(struct server *server, struct run *run, struct loop_share share);

@@ -33,8 +33,8 @@ static size_t viewer_find_run(const struct server *server, const char *which)
 
 /* ---- what is told without being asked ---- */
 
-/* What is new goes before every answer.  False: not all of it is told; the rest goes out as the viewer
- * reads, and until then nothing else is answered. */
+/* What is new goes before every answer.  False: not all of it is told; the rest goes out as the
+ * viewer reads, and until then nothing else is answered. */
 static bool viewer_send_updates(struct connection *peer)
 {
     if (!peer->telling || peer->out.size < DUMP_BYTES)

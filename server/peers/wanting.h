@@ -1,4 +1,5 @@
-/* What viewers want measured is passed on to the threads of programs: bits in the heads of their queues. */
+/* What viewers want measured is passed on to the threads of programs: bits in the heads of their
+ * queues. */
 #ifndef SERVER_PEERS_WANTING_H
 #define SERVER_PEERS_WANTING_H
 

@@ -58,7 +58,8 @@ static void begin_switches(struct connection *peer, pid_t pid)
         refuse_switches(peer, why);
 }
 
-/* Numbers of processes are translated into our name space, but for what a program says of itself. */
+/* Numbers of processes are translated into our name space, but for what a program says of
+ * itself. */
 void process_sampler_begin(struct connection *peer, uint32_t pid)
 {
     struct ucred who = {0};

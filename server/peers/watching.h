@@ -1,4 +1,5 @@
-/* Programs of this machine are looked at now and then: what the system says of them goes to their journal. */
+/* Programs of this machine are looked at now and then: what the system says of them goes to their
+ * journal. */
 #ifndef SERVER_PEERS_WATCHING_H
 #define SERVER_PEERS_WATCHING_H
 

@@ -1,4 +1,5 @@
-/* A program comes: its first words go to the journal of its run, and it is answered with what it needs. */
+/* A program comes: its first words go to the journal of its run, and it is answered with what it
+ * needs. */
 #ifndef SERVER_PEERS_WELCOME_H
 #define SERVER_PEERS_WELCOME_H
 

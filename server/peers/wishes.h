@@ -1,4 +1,5 @@
-/* What the user of a program wants of the server: how often it is sampled, and a file that says what is measured. */
+/* What the user of a program wants of the server: how often it is sampled, and a file that says
+ * what is measured. */
 #ifndef SERVER_PEERS_WISHES_H
 #define SERVER_PEERS_WISHES_H
 

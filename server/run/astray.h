@@ -1,8 +1,8 @@
 /* The events of shared lines by time.
  *
- * Along an exclusive line times grow, so that what lies in a stretch of time is found by halving.  On a shared
- * one they need not: of each piece of it (some events in a row) the least and the greatest time are
- * kept, once they were looked at. */
+ * Along an exclusive line times grow, so that what lies in a stretch of time is found by halving.
+ * On a shared one they need not: of each piece of it (some events in a row) the least and the
+ * greatest time are kept, once they were looked at. */
 #ifndef SERVER_RUN_ASTRAY_H
 #define SERVER_RUN_ASTRAY_H
 

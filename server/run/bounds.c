@@ -71,7 +71,8 @@ static double clock_region_distance_beyond(const struct clock_half_plane *cut,
     return (cut->is_upper ? over : -over) - slack_ns;
 }
 
-/* Sutherland and Hodgman's clipping, of one edge.  What has too many corners stays as it is, which is not wrong. */
+/* Sutherland and Hodgman's clipping, of one edge.  What has too many corners stays as it is, which
+ * is not wrong. */
 static void clock_region_clip(struct clock_region *r, const struct clock_half_plane *cut)
 {
     struct clock_corner kept[CLOCK_REGION_CORNERS + 2];

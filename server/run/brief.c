@@ -38,7 +38,8 @@ static void delta_codec_note_fact(struct delta_last_fact *last, struct chunk fac
         memcpy(last->data, fact.data, fact.size);
 }
 
-/* ---- what differs: of each 64 bytes a mask of the eights, of each of those a mask of the bytes ---- */
+/* ---- what differs: of each 64 bytes a mask of the eights, of each of those a mask of the bytes
+ * ---- */
 
 static unsigned delta_codec_differing_bytes(const uint8_t *a, const uint8_t *b, uint32_t size)
 {

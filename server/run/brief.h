@@ -1,5 +1,5 @@
-/* Facts in few bytes: of one that is much like the last one of its kind only what differs is written.
- * There may be millions, a line each, and all of them are kept. */
+/* Facts in few bytes: of one that is much like the last one of its kind only what differs is
+ * written. There may be millions, a line each, and all of them are kept. */
 #ifndef SERVER_RUN_BRIEF_H
 #define SERVER_RUN_BRIEF_H
 

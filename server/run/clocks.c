@@ -28,8 +28,8 @@ struct clock_sync {
     } servers;
     uint32_t clocks; /* of hosts, and behind them of servers on whose hosts no program runs */
     double begin, length, middle; /* as all clocks together show it: they may be seconds apart */
-    double *
-        last; /* by clock: the last thing that is known to have been done then, by itself; while it is made */
+    /* by clock: the last thing that is known to have been done then, by itself; while it is made */
+    double *last;
     double end; /* of the run, by the first one */
     struct clock_ties *tying;
     struct clock_pair_delays *pairs; /* by bond, while it is made */

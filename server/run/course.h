@@ -1,8 +1,9 @@
 /* The course of a run: in which state each line was from when to when.
  *
- * There may be several, each told by a source.  A course is found in one pass, when it is first asked for, goes on from there
- * as the run grows, and is kept as a pyramid (server/measure/pyramid.h), whose rows are the run's lines.  Where the
- * clocks of several hosts are fitted anew, it begins again. */
+ * There may be several, each told by a source.  A course is found in one pass, when it is first
+ * asked for, goes on from there as the run grows, and is kept as a pyramid
+ * (server/measure/pyramid.h), whose rows are the run's lines.  Where the clocks of several hosts
+ * are fitted anew, it begins again. */
 #ifndef SERVER_RUN_COURSE_H
 #define SERVER_RUN_COURSE_H
 
@@ -10,7 +11,8 @@
 #include "server/run/run.h"
 
 enum timeline_source {
-    TIMELINE_ORDER, /* what threads do as the order tells it: doing.h, codes are an enum band_state */
+    /* what threads do as the order tells it: doing.h, codes are an enum band_state */
+    TIMELINE_ORDER,
     TIMELINE_LIVING, /* states of threads as they were measured: server/answer/living.h */
     TIMELINE_SOURCES
 };
@@ -21,8 +23,8 @@ struct timeline_callbacks {
     void (*free)(void *state);
     /* A number that changes where all has to be told anew. */
     uint64_t (*made)(const struct run *run);
-    /* Tells the pyramid of what happened at the positions from `known` on, for about *budget events, and takes them off
-     * it; returns how far it is known then. */
+    /* Tells the pyramid of what happened at the positions from `known` on, for about *budget
+     * events, and takes them off it; returns how far it is known then. */
     uint64_t (*learn)(void *state, struct summary_tree *pyramid, uint64_t known, uint64_t *budget);
 };
 

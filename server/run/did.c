@@ -152,8 +152,9 @@ static void clear_up(struct activity_thread *t)
     t->gone = t->steps_gone = 0;
 }
 
-/* Behind those that are not: an event that is not there yet, or never will be, is not forgotten, however long ago it was
- * told.  Ever farther ahead, so that it takes no time; `end`: none was found. */
+/* Behind those that are not: an event that is not there yet, or never will be, is not forgotten,
+ * however long ago it was told.  Ever farther ahead, so that it takes no time; `end`: none was
+ * found. */
 static size_t activity_scan_ahead(const struct run *run, const struct activity_thread *t,
                                   size_t end)
 {

@@ -54,7 +54,8 @@ static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, c
     return NULL;
 }
 
-/* (what another connection, or a server before this one, was told of the same two clocks is still true) */
+/* (what another connection, or a server before this one, was told of the same two clocks is still
+ * true) */
 bool clock_exchanges_decode(struct run *run, struct decoder *in)
 {
     struct clock_exchange told = {.server = decode_name(in, HOST_BYTES),

@@ -1,5 +1,5 @@
-/* What a server and its agents told each other of their clocks, as it is kept with a run: of each agent's host the
- * questions and answers that say most (bounds.h). */
+/* What a server and its agents told each other of their clocks, as it is kept with a run: of each
+ * agent's host the questions and answers that say most (bounds.h). */
 #ifndef SERVER_RUN_EXCHANGES_H
 #define SERVER_RUN_EXCHANGES_H
 

@@ -1,9 +1,10 @@
 /* Figures of a run over time: what a process or a thread stood at, as it was told now and then.
  *
- * Of each meter of each process or thread there is one.  Meters are those of the operating system (wire/usage.h), those of
- * heaps, and a program's own, whose names are told apart.  A series has room for so many points; when it is full every
- * other one goes, so that a long one is coarser and never greater.  Its newest point stays.  Nothing of it is saved: what
- * was told is in the trace file, and is told again when that is read. */
+ * Of each meter of each process or thread there is one.  Meters are those of the operating system
+ * (wire/usage.h), those of heaps, and a program's own, whose names are told apart.  A series has
+ * room for so many points; when it is full every other one goes, so that a long one is coarser and
+ * never greater.  Its newest point stays.  Nothing of it is saved: what was told is in the trace
+ * file, and is told again when that is read. */
 #ifndef SERVER_RUN_FIGURES_H
 #define SERVER_RUN_FIGURES_H
 
@@ -41,8 +42,8 @@ struct os_metric_kind {
     int64_t scale; /* values are so many to one of the unit; 0 means 1 */
 };
 
-/* A figure: process, thread, meter and exact are looked at.  Left out are those that are earlier than what is there of
- * their series, and samples after an exact one. */
+/* A figure: process, thread, meter and exact are looked at.  Left out are those that are earlier
+ * than what is there of their series, and samples after an exact one. */
 void os_metrics_add(struct run *run, const struct os_metric_series *of,
                     struct os_metric_point point);
 /* How a process calls a meter of its own; the newest says it.  The texts are copied. */
@@ -56,7 +57,8 @@ const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t p
 /* What it is called; the texts are the run's, until the next is named. */
 struct os_metric_kind os_metrics_meter(const struct run *run,
                                        const struct os_metric_series *series);
-/* Until when its last point holds: no longer than its process was there; of what grows, than it was looked at. */
+/* Until when its last point holds: no longer than its process was there; of what grows, than it was
+ * looked at. */
 int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series *series);
 
 struct os_metrics_store;

@@ -75,7 +75,8 @@ static uint32_t clock_fit_next_clock(const struct clock_ties *t, const bool *pla
     return best;
 }
 
-/* One after the other goes into the middle of what the others leave it; what is contradicted then is moved with its neighbours. */
+/* One after the other goes into the middle of what the others leave it; what is contradicted then
+ * is moved with its neighbours. */
 void clock_fit_lines(const struct clock_ties *t, struct line_fit *fits)
 {
     bool *placed = xcalloc(t->clocks + 1, sizeof *placed);

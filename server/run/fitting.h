@@ -1,5 +1,6 @@
-/* Lines of clocks that are tied by messages: each goes into the middle of what the others leave it (Duda et al. 1987), and what is
- * contradicted then is moved together with its neighbours (settling.h). */
+/* Lines of clocks that are tied by messages: each goes into the middle of what the others leave it
+ * (Duda et al. 1987), and what is contradicted then is moved together with its neighbours
+ * (settling.h). */
 #ifndef SERVER_RUN_FITTING_H
 #define SERVER_RUN_FITTING_H
 

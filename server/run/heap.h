@@ -41,7 +41,8 @@ struct heap_process {
     uint64_t blocks_left; /* that there was no room for */
 };
 
-/* Each replaces what was told of the same process, and of the same number in it; false: there are too many. */
+/* Each replaces what was told of the same process, and of the same number in it; false: there are
+ * too many. */
 void heap_totals_update(struct run *run, const struct heap_process *told);
 bool heap_totals_add(struct run *run, uint32_t number, const struct heap_allocated *taken);
 bool heap_totals_add_wrong(struct run *run, uint32_t number, const struct heap_invalid_free *wrong);
@@ -67,7 +68,8 @@ const struct heap_unfreed *heap_totals_block_at(const struct run *run, size_t i)
 /* The place of a node, and the node that it was called from; of those that end a stack: 0 and 0. */
 uint64_t heap_totals_site(const struct run *run, uint32_t process, uint32_t node, uint32_t *parent);
 
-/* Whoever reads heaps is to read the blocks now; he takes it back, and counts how often they came. */
+/* Whoever reads heaps is to read the blocks now; he takes it back, and counts how often they
+ * came. */
 bool *heap_totals_wants_blocks(struct run *run);
 uint64_t heap_totals_blocks_came(const struct run *run);
 void heap_totals_no_blocks(struct run *run); /* nobody has any to tell */

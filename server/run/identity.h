@@ -1,7 +1,7 @@
 /* Lines by what is the same in every program that shares them: two numbers.
  *
- * Most are a program's instance and a number counted from 1: of those the lines lie in a list, which takes a
- * tenth of the memory of a map and of its misses; the others lie in a map. */
+ * Most are a program's instance and a number counted from 1: of those the lines lie in a list,
+ * which takes a tenth of the memory of a map and of its misses; the others lie in a map. */
 #ifndef SERVER_RUN_IDENTITY_H
 #define SERVER_RUN_IDENTITY_H
 
@@ -19,7 +19,8 @@ struct line_identities {
     struct map others;
 };
 
-/* The second numbers that come with this one are counted, and are that session's: the first that says so. */
+/* The second numbers that come with this one are counted, and are that session's: the first that
+ * says so. */
 void line_identity_expect(struct line_identities *identities, uint64_t high, uint32_t session);
 /* Whether lines with that number are another session's than this one's. */
 bool line_identity_has_changed(const struct line_identities *identities, uint64_t high,

@@ -1,4 +1,5 @@
-/* Recorded input of a run (wire/input.h): the bodies of INPUT, each thread's in its order, at most LIMIT_INPUT_BYTES. */
+/* Recorded input of a run (wire/input.h): the bodies of INPUT, each thread's in its order, at most
+ * LIMIT_INPUT_BYTES. */
 #ifndef SERVER_RUN_INPUTS_H
 #define SERVER_RUN_INPUTS_H
 

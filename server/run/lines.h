@@ -1,8 +1,8 @@
 /* What is known of a run's lines beside their order: whose they are, what they are called.
  *
- * They lie in pages.  When all lines of a page are put away in the order (their events are forgotten), the
- * page is packed: each line as what differs from the one before it, a few bytes.  Whoever asks for one of them
- * unpacks the page again. */
+ * They lie in pages.  When all lines of a page are put away in the order (their events are
+ * forgotten), the page is packed: each line as what differs from the one before it, a few bytes.
+ * Whoever asks for one of them unpacks the page again. */
 #ifndef SERVER_RUN_LINES_H
 #define SERVER_RUN_LINES_H
 

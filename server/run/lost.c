@@ -1,7 +1,8 @@
 #include "server/run/lost.h"
 
-/* What a program dropped it tells by its numbers, too, unless it ends before.  What it left behind was told by
- * number as far as there was room; of the rest, the order may find numbers missing by itself. */
+/* What a program dropped it tells by its numbers, too, unless it ends before.  What it left behind
+ * was told by number as far as there was room; of the rest, the order may find numbers missing by
+ * itself. */
 uint64_t run_lost(const struct run *run)
 {
     struct order_figures order = order_figures(run->order);

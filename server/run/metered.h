@@ -1,5 +1,5 @@
-/* Meters of the programs of a run (wire/meter.h): what they are called, what each thread counted in them by when it was
- * told last, and what was seen of those that are looked at now and then. */
+/* Meters of the programs of a run (wire/meter.h): what they are called, what each thread counted in
+ * them by when it was told last, and what was seen of those that are looked at now and then. */
 #ifndef SERVER_RUN_METERED_H
 #define SERVER_RUN_METERED_H
 

@@ -1,7 +1,8 @@
 /* Places: one number for one place of the code, in whatever process of a run it ran.
  *
- * Sites are addresses in processes (run.h).  Those of one file, by its build-id or else its path, at one distance from where
- * it was loaded, are one place.  An address in no file that is known is a place of its process alone. */
+ * Sites are addresses in processes (run.h).  Those of one file, by its build-id or else its path,
+ * at one distance from where it was loaded, are one place.  An address in no file that is known is
+ * a place of its process alone. */
 #ifndef SERVER_RUN_PLACES_H
 #define SERVER_RUN_PLACES_H
 
@@ -9,7 +10,8 @@
 
 /* The place of a site, from 1; 0 of 0.  It never changes while the run is there. */
 uint32_t call_sites_for_line(const struct run *run, uint32_t site);
-/* The same of any address, as two numbers: a file, or a process alone, and how far it is from its begin. */
+/* The same of any address, as two numbers: a file, or a process alone, and how far it is from its
+ * begin. */
 struct call_site_key {
     uint64_t space, offset;
 };

@@ -1,4 +1,5 @@
-/* What the processors did for a run's threads, as it is told of them: see server/measure/spans.h, which keeps it. */
+/* What the processors did for a run's threads, as it is told of them: see server/measure/spans.h,
+ * which keeps it. */
 #ifndef SERVER_RUN_PROCESSORS_H
 #define SERVER_RUN_PROCESSORS_H
 

@@ -160,7 +160,8 @@ static uint8_t *part_get(void *context, uint64_t place, size_t *size)
     return tracefile_get(context, CHUNK_PART, place, size);
 }
 
-/* Blocks that were read are kept in an eighth of the machine's memory, until nobody asks any more. */
+/* Blocks that were read are kept in an eighth of the machine's memory, until nobody asks any
+ * more. */
 static size_t cache_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -363,7 +364,8 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
     run_line_changed(run, line);
 }
 
-/* Since which event it is called so, and how it was called before, so that the old name is still found. */
+/* Since which event it is called so, and how it was called before, so that the old name is still
+ * found. */
 static void note_rename(struct run *run, struct event_id at, const char *before, const char *name)
 {
     if (!*before || strcmp(before, name) == 0 || at.number == 0)
@@ -495,7 +497,7 @@ static uint32_t run_process_first_line(const struct run *run, struct run_process
     return process->first_line;
 }
 
-/* Has it become another program?  A number alone may be given to a stranger: the first event of that
+/* Has it become another program? A number alone may be given to a stranger: the first event of that
  * one is after its exec. */
 static bool run_process_replaced(const struct run *run, uint32_t index)
 {

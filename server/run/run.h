@@ -38,8 +38,8 @@ struct run_process {
     bool ended; /* said that it exits */
     uint32_t next; /* 1 + the program that has its process number since then; 0: none */
     uint32_t first_line, lines_seen; /* its first line; 0: not among so many lines of the run */
-    bool
-        unsent; /* more may be in its queues, which are its own memory: where it has ended, that is lost */
+    /* more may be in its queues, which are its own memory: where it has ended, that is lost */
+    bool unsent;
 };
 
 struct run_text {
@@ -84,8 +84,8 @@ struct run {
     struct map sites;
     struct site {
         uint32_t process;
-        uint32_t
-            thread; /* line of the thread whose context it is; 0: by which calls is not known */
+        /* line of the thread whose context it is; 0: by which calls is not known */
+        uint32_t thread;
         uint64_t address;
         uint32_t context; /* wire/region.h */
     } *site_list;
@@ -102,8 +102,8 @@ struct run {
     int64_t last_ns; /* latest event */
     int64_t ended_ns; /* when its last program had gone; 0: not known, or it goes on */
     unsigned connected; /* programs */
-    unsigned
-        leaving; /* how many of them hung up; what that does to the order is still worked off */
+    /* how many of them hung up; what that does to the order is still worked off */
+    unsigned leaving;
     int counters; /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
     struct clock_sync *clocks; /* of clocks.c alone; a cache */
@@ -129,8 +129,8 @@ struct run {
     const struct fact_writer
         *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct checkpoint_writer *saving; /* the keeper's own */
-    struct capture *
-        taking; /* of a live run that had a program: what is journalled and not told; the run only frees it */
+    /* of a live run that had a program: what is journalled and not told; the run only frees it */
+    struct capture *taking;
     void (*taking_free)(struct capture *taking);
     struct program_session *
         *sessions; /* by number; NULL where it hung up.  The run only frees them. */
@@ -138,12 +138,12 @@ struct run {
     void (*session_free)(struct program_session *session);
     bool finishing; /* the last of its programs leaves */
     bool patient; /* what takes long in the order is left to run_step */
-    char *
-        report; /* when it has ended, one is to be made: a file's name, "" standard error; NULL none */
+    /* when it has ended, one is to be made: a file's name, "" standard error; NULL none */
+    char *report;
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished; /* the file has no end */
-    bool
-        left; /* it is gone on with after its server was killed, and nobody has told more of it yet */
+    /* it is gone on with after its server was killed, and nobody has told more of it yet */
+    bool left;
     bool deleted; /* of rest.c alone: its file, while it is written */
     bool ending; /* all of its programs hung up; its last state is being written */
     bool finished; /* all of its programs hung up, and its file has its end */
@@ -212,13 +212,13 @@ const struct target_line_type *run_target_kind(const struct run *run, const char
 const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
                                           enum relation relation);
 
-/* Whether more events wait for others than may: an eighth of the memory.  What waits by its number alone goes to
- * the file; what waits by a key, or for several others, does not. */
+/* Whether more events wait for others than may: an eighth of the memory.  What waits by its number
+ * alone goes to the file; what waits by a key, or for several others, does not. */
 bool run_pending_limit_exceeded(const struct run *run);
 /* From now on what may take long is left to run_step. */
 void run_set_wait_for_missing(struct run *run);
-/* Works off what was put off, about `looks` events of it.  True when nothing is left; then those who were
- * leaving are gone. */
+/* Works off what was put off, about `looks` events of it.  True when nothing is left; then those
+ * who were leaving are gone. */
 bool run_step(struct run *run, uint64_t looks);
 
 /* Programs come and go. */
@@ -228,7 +228,8 @@ uint32_t run_process(struct run *run, struct run_process process);
  * when the run began here. */
 int64_t run_clock_ns(const struct run *run);
 
-/* Is it a line of a program that ended by itself, or by becoming another one (exec), and is gone? */
+/* Is it a line of a program that ended by itself, or by becoming another one (exec), and is
+ * gone? */
 bool run_exited(const struct run *run, uint32_t line);
 
 /* Programs that are connected; of one that has only begun, or whose end is not told yet, too. */

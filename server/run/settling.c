@@ -18,8 +18,8 @@ struct clock_correction {
 struct clock_relaxation {
     const struct clock_ties *t;
     double scale;
-    double
-        margin; /* receives are to be so much later than their sends; < 0: lines are not moved, but looked at */
+    /* receives are to be so much later than their sends; < 0: lines are not moved, but looked at */
+    double margin;
     struct clock_correction *of; /* by clock */
 };
 

@@ -1,4 +1,5 @@
-/* Clocks of several hosts, tied by all messages between them (bounds.h): for certain between what bounds each of them is. */
+/* Clocks of several hosts, tied by all messages between them (bounds.h): for certain between what
+ * bounds each of them is. */
 #ifndef SERVER_RUN_TYING_H
 #define SERVER_RUN_TYING_H
 

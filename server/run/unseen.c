@@ -70,7 +70,8 @@ static uint32_t hiding_ones(uint32_t bits)
     return hiding;
 }
 
-/* Calls are counted for several reasons, which the program tells: they are futexes where it tells no other. */
+/* Calls are counted for several reasons, which the program tells: they are futexes where it tells
+ * no other. */
 static uint64_t futexes_of(const struct run *run)
 {
     uint32_t bits = untraced_reported_bits(run);

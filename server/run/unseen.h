@@ -13,8 +13,9 @@ void untraced_reasons_free(struct run *run);
 
 /* Events that were lost without a number, or whose numbers are not told yet. */
 uint64_t untraced_reasons_lost(const struct run *run);
-/* Reasons that hold for the whole run, as bits: hiding ones; and those that do not forbid the answer
- * `concurrent`, but are said with it.  What is lost and was numbered is no such reason: what follows it is doubtful. */
+/* Reasons that hold for the whole run, as bits: hiding ones; and those that do not forbid the
+ * answer `concurrent`, but are said with it.  What is lost and was numbered is no such reason: what
+ * follows it is doubtful. */
 uint32_t untraced_reasons_hiding_order(const struct run *run);
 uint32_t untraced_reasons_mechanisms(const struct run *run);
 /* Whether calls that would have been recorded are not: threads may hold, wait for or wake what is

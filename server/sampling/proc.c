@@ -42,7 +42,8 @@ static bool proc_scale(uint64_t value, uint64_t unit, uint64_t *result)
     return !__builtin_mul_overflow(value, unit, result);
 }
 
-/* After the name, which may have anything in it, and its closing bracket come words; the state is the third of all. */
+/* After the name, which may have anything in it, and its closing bracket come words; the state is
+ * the third of all. */
 size_t proc_stat(const char *text, size_t size, struct proc_units units, struct usage_figure *to,
                  size_t room)
 {

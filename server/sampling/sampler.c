@@ -67,7 +67,8 @@ static void sampler_read_status(struct usage_sampler *s)
     s->same_numbers = proc_same_numbers(text, size);
 }
 
-/* Else it is that of another name space of processes, as after unshare --pid, where a number is another one's. */
+/* Else it is that of another name space of processes, as after unshare --pid, where a number is
+ * another one's. */
 static bool proc_is_ours(void)
 {
     char self[32], is[32];

@@ -51,7 +51,8 @@ static uint64_t now_ns(void)
 
 /* ---- opening ---- */
 
-/* False, with errno: it is not permitted, or there is no room.  (A processor that is off has none.) */
+/* False, with errno: it is not permitted, or there is no room.  (A processor that is off has
+ * none.) */
 static bool open_ring(struct switch_reader *s, int processor)
 {
     struct perf_event_attr wanted = {.type = PERF_TYPE_SOFTWARE,

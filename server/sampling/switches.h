@@ -1,8 +1,9 @@
-/* The switches of one program's threads, as the kernel tells them (perf_event_open(2)): who went on a processor and off
- * it, and whether that was taken from it.
+/* The switches of one program's threads, as the kernel tells them (perf_event_open(2)): who went on
+ * a processor and off it, and whether that was taken from it.
  *
- * Nothing runs in the program for it.  Where that is not permitted there is none of it: the kernel's setting
- * perf_event_paranoid, a seccomp filter, another user, or POET_PERF=off in the server's environment. */
+ * Nothing runs in the program for it.  Where that is not permitted there is none of it: the
+ * kernel's setting perf_event_paranoid, a seccomp filter, another user, or POET_PERF=off in the
+ * server's environment. */
 #ifndef SERVER_SAMPLING_SWITCHES_H
 #define SERVER_SAMPLING_SWITCHES_H
 
@@ -13,8 +14,8 @@
 
 struct switch_reader;
 
-/* Of a program, by its number here, and of all threads that its first one makes from now on.  NULL: *why, a constant or
- * what strerror says, says why not. */
+/* Of a program, by its number here, and of all threads that its first one makes from now on.  NULL:
+ * *why, a constant or what strerror says, says why not. */
 struct switch_reader *switch_reader_new(pid_t pid, const char **why);
 void switch_reader_free(struct switch_reader *switches); /* of NULL nothing */
 
@@ -23,8 +24,8 @@ void switch_reader_thread(struct switch_reader *switches, pid_t tid, uint32_t co
 
 /* Takes what came out of the kernel's hands, which hold some thousand; often. */
 void switch_reader_poll(struct switch_reader *switches);
-/* Appends the body of a SWITCHES (wire/switched.h) with what came, or nothing.  A little is held back, so that threads
- * are known by then; all: nothing is. */
+/* Appends the body of a SWITCHES (wire/switched.h) with what came, or nothing.  A little is held
+ * back, so that threads are known by then; all: nothing is. */
 void switch_reader_read(struct switch_reader *switches, bool all, struct encoder *body);
 
 /* Appends a body that says why there are none. */

@@ -1,5 +1,5 @@
-/* Chunks: what a trace file consists of.  A chunk is complete, with the right checksum, or it is not
- * there.  docs/tracefile.md gives the format byte by byte. */
+/* Chunks: what a trace file consists of.  A chunk is complete, with the right checksum, or it is
+ * not there.  docs/tracefile.md gives the format byte by byte. */
 #ifndef SERVER_STORE_CHUNK_H
 #define SERVER_STORE_CHUNK_H
 

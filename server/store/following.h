@@ -1,7 +1,7 @@
 /* Following a journal, chunk by chunk from its begin, while it may still be written.
  *
- * It needs a journal that is whole: no region of it was written again, which is so until the first state.  Only
- * chunks that are whole are there. */
+ * It needs a journal that is whole: no region of it was written again, which is so until the first
+ * state.  Only chunks that are whole are there. */
 #ifndef SERVER_STORE_FOLLOWING_H
 #define SERVER_STORE_FOLLOWING_H
 

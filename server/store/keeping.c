@@ -1,4 +1,5 @@
-/* What of a trace file is still needed: the rest goes back to the file system, or is written again. */
+/* What of a trace file is still needed: the rest goes back to the file system, or is written
+ * again. */
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/store/keeping.h"

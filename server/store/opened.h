@@ -32,8 +32,9 @@ struct delivered_until { /* up to which place of the journal */
     uint64_t at;
 };
 
-/* Two threads may use it: one writes the journal, the other puts parts and states.  `lock` is around what
- * both use: the regions, and how much of the file is given out.  It is never held while much is written. */
+/* Two threads may use it: one writes the journal, the other puts parts and states.  `lock` is
+ * around what both use: the regions, and how much of the file is given out.  It is never held while
+ * much is written. */
 struct tracefile {
     int fd;
     char name[TRACEFILE_NAME_BYTES + 1];
@@ -97,7 +98,8 @@ struct tracefile {
 };
 
 size_t tracefile_read_at(int fd, void *bytes, size_t size, uint64_t at); /* how many there were */
-/* Data of the chunk at a place, with 8 bytes behind (caller frees); NULL if there is no whole one of this kind. */
+/* Data of the chunk at a place, with 8 bytes behind (caller frees); NULL if there is no whole one
+ * of this kind. */
 uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place,
                    struct chunk *chunk);
 bool tracefile_write_at(int fd, const void *bytes, size_t size, uint64_t at);

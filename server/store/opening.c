@@ -1,5 +1,5 @@
-/* Opening a trace file, and what lies at one place of it.  It is read, not mapped: it may be cut meanwhile, and a mapping
- * would turn that into a signal.  It may be written meanwhile, too. */
+/* Opening a trace file, and what lies at one place of it.  It is read, not mapped: it may be cut
+ * meanwhile, and a mapping would turn that into a signal.  It may be written meanwhile, too. */
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/store/opened.h"

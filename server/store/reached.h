@@ -1,7 +1,8 @@
-/* How far the streams of agents are in a journal: what a server that goes on with the file must know of them.
+/* How far the streams of agents are in a journal: what a server that goes on with the file must
+ * know of them.
  *
- * A mark lies before each batch, and is written together with it; of those that a state knows the news have what they came to.
- * docs/tracefile.md, kind 97. */
+ * A mark lies before each batch, and is written together with it; of those that a state knows the
+ * news have what they came to. docs/tracefile.md, kind 97. */
 #ifndef SERVER_STORE_REACHED_H
 #define SERVER_STORE_REACHED_H
 
@@ -9,7 +10,8 @@
 
 #define AGENT_POSITION_NONE UINT32_MAX /* a session that has hung up, or is not believed */
 
-/* Where a message of NATS JetStream lies: of which stream, and before which one all is in the journal. */
+/* Where a message of NATS JetStream lies: of which stream, and before which one all is in the
+ * journal. */
 struct agent_position_message {
     uint64_t next; /* 0: it did not come from there */
     int64_t stream_ns; /* when the stream was made */

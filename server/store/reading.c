@@ -108,7 +108,8 @@ static bool is_cut(struct tracefile_replayer *r, const struct tracefile_region *
            chunk.size > r->file->size - at - CHUNK_HEAD_BYTES;
 }
 
-/* Room that was kept for last words: zeros, up to the end of the file or to what is not of the journal. */
+/* Room that was kept for last words: zeros, up to the end of the file or to what is not of the
+ * journal. */
 static bool is_spare(struct tracefile_replayer *r, uint64_t at)
 {
     struct chunk chunk;

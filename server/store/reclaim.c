@@ -1,6 +1,6 @@
-/* Parts that a state rests on and no later one does: their room is given back to the file system.  Two states are
- * kept, the newest and the one before it, and what either needs stays; the rest goes after a while, since somebody may
- * be opening the file by an older one. */
+/* Parts that a state rests on and no later one does: their room is given back to the file system.
+ * Two states are kept, the newest and the one before it, and what either needs stays; the rest goes
+ * after a while, since somebody may be opening the file by an older one. */
 #define _GNU_SOURCE
 #include "server/store/reclaim.h"
 
@@ -54,7 +54,8 @@ static void free_space_postpone(struct tracefile *file, uint64_t from, uint64_t 
     unused->items[unused->count++] = (struct stretch_unused){from, to, free_space_now_seconds()};
 }
 
-/* Not every file system can; then the room stays taken.  It is not counted as given back: forgetting does. */
+/* Not every file system can; then the room stays taken.  It is not counted as given back:
+ * forgetting does. */
 static void punch_old(struct tracefile *file)
 {
     struct unused *unused = &file->unused;

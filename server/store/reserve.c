@@ -1,5 +1,5 @@
-/* Room of a trace file that is taken ahead, so that the last words of a run, which say what was lost,
- * fit on a disk that is full. */
+/* Room of a trace file that is taken ahead, so that the last words of a run, which say what was
+ * lost, fit on a disk that is full. */
 #define _GNU_SOURCE
 #include "server/store/reserve.h"
 

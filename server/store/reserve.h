@@ -4,8 +4,8 @@
 
 #include "server/store/opened.h"
 
-/* Room for so many bytes of the journal, and behind them for last words, up to `end`; false with errno: the
- * disk is full. */
+/* Room for so many bytes of the journal, and behind them for last words, up to `end`; false with
+ * errno: the disk is full. */
 bool preallocation_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end);
 bool preallocation_reserve(struct tracefile *file, uint64_t bytes); /* where the journal goes on */
 uint64_t preallocation_bytes(const struct tracefile *file); /* of last words */

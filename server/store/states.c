@@ -1,4 +1,5 @@
-/* Writing states: what the order is at one moment, and from where on the journal must be read to go on from it. */
+/* Writing states: what the order is at one moment, and from where on the journal must be read to go
+ * on from it. */
 #define _GNU_SOURCE
 #include "server/store/states.h"
 #include "server/store/keeping.h"

@@ -410,7 +410,8 @@ uint64_t tracefile_update_end(struct tracefile *file, uint64_t bytes)
     return place;
 }
 
-/* The disk is full: the parts stay one run of bytes in memory, in which a region of the journal is left out. */
+/* The disk is full: the parts stay one run of bytes in memory, in which a region of the journal is
+ * left out. */
 static void leave_gap(struct tracefile *file, uint64_t until)
 {
     static const uint8_t nothing[4096];

@@ -1,14 +1,15 @@
-/* The trace file of one run: a journal of what programs told, as it came; finished parts of the order;
- * and now and then a state, from which both can be understood without reading them.
+/* The trace file of one run: a journal of what programs told, as it came; finished parts of the
+ * order; and now and then a state, from which both can be understood without reading them.
  * docs/tracefile.md gives the format byte by byte.
  *
- * The journal lies in regions of the file, each leading to the next.  Once a state is written, regions
- * that hold only what is ordered are free, and are written again.  Everything else is appended.
+ * The journal lies in regions of the file, each leading to the next.  Once a state is written,
+ * regions that hold only what is ordered are free, and are written again.  Everything else is
+ * appended.
  *
  * A batch is first appended to the journal and flushed; then it may be believed.
  *
- * One thread may write the journal (append, flush, begin, write, and the likes for last words) while another
- * puts parts, saves and forgets; apart from that it is not thread-safe. */
+ * One thread may write the journal (append, flush, begin, write, and the likes for last words)
+ * while another puts parts, saves and forgets; apart from that it is not thread-safe. */
 #ifndef SERVER_STORE_TRACEFILE_H
 #define SERVER_STORE_TRACEFILE_H
 
@@ -58,8 +59,8 @@ void tracefile_append_last(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush_last(struct tracefile *file);
 uint64_t tracefile_last_room(struct tracefile *file); /* bytes of it that are left */
 
-/* The same without a copy: room for at least `least` bytes where the journal goes on, of which chunks carry
- * this epoch.  last: for last words.  False with errno: there is none. */
+/* The same without a copy: room for at least `least` bytes where the journal goes on, of which
+ * chunks carry this epoch.  last: for last words.  False with errno: there is none. */
 struct journal_room {
     uint32_t epoch;
     uint64_t at, bytes;
@@ -70,14 +71,15 @@ bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, boo
 /* Reads bytes of the journal back; false if they are not all there. */
 bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes, size_t size);
 
-/* The order may be behind the journal: a state says up to which place it has got.  From lagging on that is
- * what told says, `bytes` further than before, as programs told them. */
+/* The order may be behind the journal: a state says up to which place it has got.  From lagging on
+ * that is what told says, `bytes` further than before, as programs told them. */
 void tracefile_lagging(struct tracefile *file);
 void tracefile_delivered(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes);
-/* Tries again to write parts that found no room; false: there is none, and the journal waits, too. */
+/* Tries again to write parts that found no room; false: there is none, and the journal waits,
+ * too. */
 bool tracefile_sync(struct tracefile *file);
-/* What is told now comes under this number, from 1, which grows with every state; bytes that were told since
- * the last one. */
+/* What is told now comes under this number, from 1, which grows with every state; bytes that were
+ * told since the last one. */
 uint32_t tracefile_epoch(const struct tracefile *file);
 uint64_t tracefile_unsaved(const struct tracefile *file);
 void tracefile_small_regions(struct tracefile *file,
@@ -89,9 +91,10 @@ uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes,
 /* Gets it back as new memory with 8 more bytes behind it; NULL if it is damaged. */
 uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size);
 
-/* A state is of the moment when it begins: of the journal as far as it is told by then; `threads` says where each
- * thread stands.  What came before the number `oldest` will not be needed any more.  Others may write the journal, tell
- * more of it and put parts until it ends.  False with errno: all stays as it was. */
+/* A state is of the moment when it begins: of the journal as far as it is told by then; `threads`
+ * says where each thread stands.  What came before the number `oldest` will not be needed any
+ * more.  Others may write the journal, tell more of it and put parts until it ends.  False with
+ * errno: all stays as it was. */
 bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t oldest);
 struct checkpoint {
     const uint8_t *data;

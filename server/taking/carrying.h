@@ -1,5 +1,5 @@
-/* The rings of a program's carriers, in which they write which of its tasks is on them, emptied into the journal.  In the
- * door. */
+/* The rings of a program's carriers, in which they write which of its tasks is on them, emptied
+ * into the journal.  In the door. */
 #ifndef SERVER_TAKING_CARRYING_H
 #define SERVER_TAKING_CARRYING_H
 

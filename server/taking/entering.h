@@ -1,5 +1,5 @@
-/* The rings of a program, in which its threads write when their calls began and ended, emptied into the journal.  In
- * the door. */
+/* The rings of a program, in which its threads write when their calls began and ended, emptied into
+ * the journal.  In the door. */
 #ifndef SERVER_TAKING_ENTERING_H
 #define SERVER_TAKING_ENTERING_H
 

@@ -1,7 +1,9 @@
-/* What was journalled and is not told yet: stretches of the journal, from whoever takes to whoever orders.
+/* What was journalled and is not told yet: stretches of the journal, from whoever takes to whoever
+ * orders.
  *
- * A stretch is whole chunks, byte for byte as they are in the file.  The newest bytes of all runs together
- * stay in memory, up to HANDOFF_QUEUE_BYTES; of the others only the place is known, and they are read back.
+ * A stretch is whole chunks, byte for byte as they are in the file.  The newest bytes of all runs
+ * together stay in memory, up to HANDOFF_QUEUE_BYTES; of the others only the place is known, and
+ * they are read back.
  *
  * One thread at a time puts, one takes; each call is thread-safe. */
 #ifndef SERVER_TAKING_HAND_H
@@ -39,8 +41,9 @@ uint8_t *handoff_buffer_acquire(void);
 void handoff_buffer_release(uint8_t *buffer);
 void handoff_buffers_trim(void); /* nobody has needed them for long: few are kept */
 
-/* Puts bytes in, of which at, size, taken_ns, epoch and unwritten are told; they are copied.  Where `buffer` says
- * that they are in one, and they fill much of it, it goes with them.  Returns the one to go on with. */
+/* Puts bytes in, of which at, size, taken_ns, epoch and unwritten are told; they are copied.  Where
+ * `buffer` says that they are in one, and they fill much of it, it goes with them.  Returns the one
+ * to go on with. */
 uint8_t *handoff_queue_push(struct handoff_queue *hand, struct handoff_extent stretch,
                             uint8_t *bytes);
 /* The same of bytes that are only in the file. */

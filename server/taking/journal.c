@@ -131,7 +131,8 @@ bool journal_append_quiet(struct capture *taking, struct chunk chunk)
 
 /* ---- descriptions ----
  *
- * They go into the file before the events that need them: whoever reads it again must know them by then. */
+ * They go into the file before the events that need them: whoever reads it again must know them by
+ * then. */
 
 bool journal_is_described(const struct capture *taking, const char *name)
 {

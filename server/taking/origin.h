@@ -1,7 +1,9 @@
-/* Where chunks come from that another machine journalled: one stream of an agent, or a file of one.  In the door.
+/* Where chunks come from that another machine journalled: one stream of an agent, or a file of
+ * one.  In the door.
  *
- * Its chunks go into the journal of the run as if its programs had spoken to this server; their sessions get the
- * numbers that are next here.  What is known already is dropped, what comes too early is not taken. */
+ * Its chunks go into the journal of the run as if its programs had spoken to this server; their
+ * sessions get the numbers that are next here.  What is known already is dropped, what comes too
+ * early is not taken. */
 #ifndef SERVER_TAKING_ORIGIN_H
 #define SERVER_TAKING_ORIGIN_H
 
@@ -15,8 +17,8 @@ struct forwarded_source {
     uint8_t id[FORWARD_ID_BYTES];
     uint64_t next; /* the chunk that is wanted next: those before are in the journal */
     bool ended; /* its programs are gone, and it says so */
-    uint32_t *
-        sessions; /* here, by number there; FORWARDED_SOURCE_NONE: it has hung up, or is not believed */
+    /* here, by number there; FORWARDED_SOURCE_NONE: it has hung up, or is not believed */
+    uint32_t *sessions;
     size_t count, room;
     size_t open; /* of them */
     char *run; /* what its run is called; NULL: how far it is need not be in the journal */

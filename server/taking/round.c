@@ -1,5 +1,5 @@
-/* One round over the queues of a program: copied, checked as far as it must be before it can be written,
- * written; then the room is given back. */
+/* One round over the queues of a program: copied, checked as far as it must be before it can be
+ * written, written; then the room is given back. */
 #define _GNU_SOURCE
 #include "server/loop/turn.h"
 #include "memory/memory.h"
@@ -90,8 +90,8 @@ static void queue_poll_release_followers(struct captured_program *program,
         q->after = q->after == gone ? NULL : q->after;
 }
 
-/* A thread that goes on in another queue is not gone until that is here: it would be taken for one that has ended, and
- * what it measures would not be read any more. */
+/* A thread that goes on in another queue is not gone until that is here: it would be taken for one
+ * that has ended, and what it measures would not be read any more. */
 static bool queue_poll_is_finished(const struct shared_queue *q)
 {
     return q->done && (!q->goes_on || q->followed) && q->tail == atomic_load(&q->head->head);
@@ -244,8 +244,9 @@ static bool queue_poll_take_some(struct poll_batch *batch, struct shared_queue *
     }
 }
 
-/* Where there is more than fits into a round, threads are taken as far as one time: what one did waits in the
- * order for what others did before.  That is the time which the one that goes on least would come to. */
+/* Where there is more than fits into a round, threads are taken as far as one time: what one did
+ * waits in the order for what others did before.  That is the time which the one that goes on least
+ * would come to. */
 static void set_horizon(struct poll_batch *batch, size_t most)
 {
     const struct shared_queue *q = batch->program->queues;
@@ -264,7 +265,8 @@ static bool is_later(const struct poll_batch *batch, const struct shared_queue *
            shared_queue_times(q, ROUND_LEAST, &first, &last) && first > batch->horizon;
 }
 
-/* Those that share a round; of a thousand threads that have done little, each is taken as a whole beside it. */
+/* Those that share a round; of a thousand threads that have done little, each is taken as a whole
+ * beside it. */
 static size_t count_busy(const struct captured_program *program)
 {
     size_t count = 0;
@@ -273,7 +275,8 @@ static size_t count_busy(const struct captured_program *program)
     return count ? count : 1;
 }
 
-/* Several threads have something there: one alone waits for nobody, and to look for its times takes long. */
+/* Several threads have something there: one alone waits for nobody, and to look for its times takes
+ * long. */
 static bool queue_poll_several_ready(const struct captured_program *program)
 {
     size_t count = 0;

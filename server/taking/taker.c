@@ -199,8 +199,8 @@ void capture_sync(struct capture_thread *taker, uint64_t ns)
     }
 }
 
-/* A queue that is still small when it is emptied again stays in the processors' caches, and its thread need neither
- * wake us nor go on in a larger one. */
+/* A queue that is still small when it is emptied again stays in the processors' caches, and its
+ * thread need neither wake us nor go on in a larger one. */
 uint64_t capture_sleep_ns(uint64_t last_ns, unsigned full)
 {
     uint64_t most = 2 * last_ns < REST_MOST_NS ? 2 * last_ns : REST_MOST_NS,

@@ -1,9 +1,9 @@
-/* Taking: what programs put into their queues goes to the journal, in a thread that does nothing else, so that
- * no program waits for the order.
+/* Taking: what programs put into their queues goes to the journal, in a thread that does nothing
+ * else, so that no program waits for the order.
  *
- * Whoever uses a queue or writes a journal stands in the taker's door; it lets one thread in at a time, in the
- * order of their coming.  What is written is handed to the thread of the loop, which tells it to the order
- * in the order of the journal, at its own pace. */
+ * Whoever uses a queue or writes a journal stands in the taker's door; it lets one thread in at a
+ * time, in the order of their coming.  What is written is handed to the thread of the loop, which
+ * tells it to the order in the order of the journal, at its own pace. */
 #ifndef SERVER_TAKING_TAKING_H
 #define SERVER_TAKING_TAKING_H
 
@@ -60,14 +60,15 @@ struct captured_program {
     uint64_t journalled; /* calls that were not followed, as the journal says it */
 };
 
-/* Starts the thread; where it does not run, only capture_poll_program and capture_sync take.  tell is called from it
- * when much waits to be told.  NULL: out of memory. */
+/* Starts the thread; where it does not run, only capture_poll_program and capture_sync take.  tell
+ * is called from it when much waits to be told.  NULL: out of memory. */
 struct capture_thread *capture_thread_new(void (*tell)(void *context), void *context);
 bool capture_thread_is_running(const struct capture_thread *taker);
 void capture_thread_stop(struct capture_thread *taker); /* the thread ends */
 void capture_thread_free(struct capture_thread *taker);
 void capture_thread_wake(struct capture_thread *taker);
-/* How long it rests after a round which found the fullest queue so full (in 256th), `last_ns` after the one before. */
+/* How long it rests after a round which found the fullest queue so full (in 256th), `last_ns` after
+ * the one before. */
 uint64_t capture_sleep_ns(uint64_t last_ns, unsigned full);
 void capture_lock(struct capture_thread *taker);
 void capture_unlock(struct capture_thread *taker);
@@ -86,14 +87,14 @@ struct captured_program *captured_program_new(struct capture_thread *taker, stru
 void captured_program_free(struct capture_thread *taker, struct captured_program *program,
                            struct shared_queue **retired);
 
-/* Writes chunks together, or none of them; false with errno: there is no room.  last: for last words, which
- * are told even if there is no room.  quiet: they are not told. */
+/* Writes chunks together, or none of them; false with errno: there is no room.  last: for last
+ * words, which are told even if there is no room.  quiet: they are not told. */
 bool journal_append(struct capture *taking, const struct chunk *chunks, size_t count, bool last);
 bool journal_append_quiet(struct capture *taking, struct chunk chunk);
 /* What describes an environment, unless the journal has it; false: there is no room for it. */
 bool journal_write_description(struct capture *taking, const char *name);
-/* Slots that came by a connection, and before them what describes the environments that they name; false: there is
- * no room for them. */
+/* Slots that came by a connection, and before them what describes the environments that they name;
+ * false: there is no room for them. */
 bool journal_append_slots(struct capture *taking, uint32_t session, uint32_t thread,
                           const struct ring_slot *slots, size_t count);
 

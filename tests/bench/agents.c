@@ -1,6 +1,6 @@
-/* Many agents that are not there: one process speaks for all of them, and each forwards the same journal as its own, of a
- * program (one) that is another one by its instance.
- * usage: agents TARGET AGENTS JOURNAL ; prints how long it took until all was acknowledged. */
+/* Many agents that are not there: one process speaks for all of them, and each forwards the same
+ * journal as its own, of a program (one) that is another one by its instance. usage: agents TARGET
+ * AGENTS JOURNAL ; prints how long it took until all was acknowledged. */
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/agent/destination.h"
@@ -17,7 +17,8 @@
 #define BATCH_BYTES (256u << 10)
 #define PATIENCE_SECONDS 120 /* without a word from the server */
 
-/* The journal, as all of them send it; but where the program's instance is in it, each has its own. */
+/* The journal, as all of them send it; but where the program's instance is in it, each has its
+ * own. */
 static struct batches {
     struct batch {
         struct forwarded_batch is;

@@ -1,7 +1,7 @@
-/* What recording costs inside the program, beside a bare ring buffer.
- * bench THREADS PAIRS [contended]: prints nanoseconds of CPU a lock/unlock pair, each thread on a
- * mutex of its own, or of time where all use one.  THREADS 0: a record of the ring.
- * PAIRS such as 3s: as many as there are in that time; prints nanoseconds of time a pair, and pairs. */
+/* What recording costs inside the program, beside a bare ring buffer.  bench THREADS PAIRS
+ * [contended]: prints nanoseconds of CPU a lock/unlock pair, each thread on a mutex of its own, or
+ * of time where all use one.  THREADS 0: a record of the ring.  PAIRS such as 3s: as many as there
+ * are in that time; prints nanoseconds of time a pair, and pairs. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* What measuring a call takes: nanoseconds a call of a function that does next to nothing; ./calls ROUNDS. */
+/* What measuring a call takes: nanoseconds a call of a function that does next to nothing; ./calls
+ * ROUNDS. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

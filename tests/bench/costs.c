@@ -1,5 +1,5 @@
-/* Functions of next to nothing, some 40 and some 500 ns, ROUNDS calls each: what all calls of each took of the processor, in
- * ns; ./costs ROUNDS. */
+/* Functions of next to nothing, some 40 and some 500 ns, ROUNDS calls each: what all calls of each
+ * took of the processor, in ns; ./costs ROUNDS. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What it takes to take a block and give it back: nanoseconds a pair, by threads and with so many calls open; ./heap ROUNDS
- * THREADS DEPTH. */
+/* What it takes to take a block and give it back: nanoseconds a pair, by threads and with so many
+ * calls open; ./heap ROUNDS THREADS DEPTH. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* Figures of looking at a run: opening it, from far away, from near, and pairs of events.
- * look SOURCE [WINDOWS [PAIRS] | living | growing MORE | why EVENT | table WHAT [tree]]: prints a line "what: value" for each; cpu: ms of a processor that it took here
- * and in the private server, each time. */
+/* Figures of looking at a run: opening it, from far away, from near, and pairs of events. look
+ * SOURCE [WINDOWS [PAIRS] | living | growing MORE | why EVENT | table WHAT [tree]]: prints a line
+ * "what: value" for each; cpu: ms of a processor that it took here and in the private server, each
+ * time. */
 #define _GNU_SOURCE
 #include "clients/source/source.h"
 #include "memory/memory.h"
@@ -240,7 +241,8 @@ static void pairs(uint64_t events, unsigned n)
     free(times);
 }
 
-/* The states of threads, as they were measured: how long that takes, then what each thread's add up to. */
+/* The states of threads, as they were measured: how long that takes, then what each thread's add up
+ * to. */
 static void look_living(void)
 {
     double cpu = cpu_ms(), first, all, times[20];

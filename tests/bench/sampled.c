@@ -1,5 +1,5 @@
-/* Threads to be sampled: ./sampled THREADS SECONDS; each works a little and sleeps a hundredth of a second, until that
- * is over. */
+/* Threads to be sampled: ./sampled THREADS SECONDS; each works a little and sleeps a hundredth of a
+ * second, until that is over. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* What switching takes, and what it takes to tell of it: nanoseconds each; ./switch ROUNDS [PAUSE].
- * A round of two threads on one processor that wake each other by futexes, of which no event tells; with a
- * pause of so many nanoseconds before each.  With TASKS: a switch from one task of the program's own to another. */
+/* What switching takes, and what it takes to tell of it: nanoseconds each; ./switch ROUNDS
+ * [PAUSE].  A round of two threads on one processor that wake each other by futexes, of which no
+ * event tells; with a pause of so many nanoseconds before each.  With TASKS: a switch from one task
+ * of the program's own to another. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* What it costs to explain waits: waiting EVENTS THREADS STEPS.  Intervals of a made-up program, a tenth of them waits, then
- * one hundredth more.  Prints "name figure" lines: seconds, bytes. */
+/* What it costs to explain waits: waiting EVENTS THREADS STEPS.  Intervals of a made-up program, a
+ * tenth of them waits, then one hundredth more.  Prints "name figure" lines: seconds, bytes. */
 #include "server/causes/groups.h"
 
 #include <stdio.h>

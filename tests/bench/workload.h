@@ -9,8 +9,8 @@
  *   semaphores    as uniform, and 30 % of the events are on shared lines
  *   rwlocks       as semaphores, but what is taken for reading follows only what writers gave back
  *
- * Some lines can be late: their events come a few hundred thousand events after they happened.  Channels are
- * first in, first out, or, if so wished, not. */
+ * Some lines can be late: their events come a few hundred thousand events after they happened.
+ * Channels are first in, first out, or, if so wished, not. */
 #ifndef TESTS_BENCH_WORKLOAD_H
 #define TESTS_BENCH_WORKLOAD_H
 

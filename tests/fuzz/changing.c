@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Another thread for so many inputs: where processors are few, waiting for it takes longer than all else. */
+/* Another thread for so many inputs: where processors are few, waiting for it takes longer than all
+ * else. */
 #define EACH_BESIDE 32u
 
 static void make(struct changing *c)

@@ -1,7 +1,7 @@
 /* Memory that a program shares with the server, of any content, and that changes while it is read.
  *
- * An input is patches, one behind the other: a place, 16 bits, and a value of 64.  What a place means is said by who
- * fuzzes, so that the places that matter are met often. */
+ * An input is patches, one behind the other: a place, 16 bits, and a value of 64.  What a place
+ * means is said by who fuzzes, so that the places that matter are met often. */
 #ifndef TESTS_FUZZ_CHANGING_H
 #define TESTS_FUZZ_CHANGING_H
 
@@ -30,7 +30,8 @@ struct changing {
 /* From now on of this input.  The memory is all zeros. */
 void changing_begin(struct changing *changing, const uint8_t *data, size_t size);
 void changing_once(struct changing *changing); /* makes all patches */
-/* They are made in another order; for some inputs another thread makes them, again and again, until that is ended. */
+/* They are made in another order; for some inputs another thread makes them, again and again, until
+ * that is ended. */
 void changing_go_on(struct changing *changing);
 void changing_end(struct changing *changing);
 

@@ -1,5 +1,5 @@
-/* What a server may tell its viewers: tables, windows, tails, findings of any content.  A picture is made of
- * each window, in words and in pixels.  The first byte says how. */
+/* What a server may tell its viewers: tables, windows, tails, findings of any content.  A picture
+ * is made of each window, in words and in pixels.  The first byte says how. */
 #include "clients/book/fate.h"
 #include "clients/source/stands.h"
 #include "clients/source/table.h"

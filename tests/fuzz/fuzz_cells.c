@@ -1,5 +1,6 @@
-/* The cells in which a thread counts what a program measures, of any content, which change while they are read; what is
- * told of them is taken.  And bodies of METER and CELLS, as a program or `poet watch` tells them. */
+/* The cells in which a thread counts what a program measures, of any content, which change while
+ * they are read; what is told of them is taken.  And bodies of METER and CELLS, as a program or
+ * `poet watch` tells them. */
 #include "memory/memory.h"
 #include "server/intake/counted.h"
 #include "server/intake/metering.h"

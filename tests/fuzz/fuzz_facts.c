@@ -1,5 +1,6 @@
-/* What a program's session is told beside its events, live and as a file keeps it: what was measured before a record
- * (SLOT_MEASURED), STEPS, SUMS, METERS, ENTRIES, SWITCHES, of any content; and then tables are asked for.
+/* What a program's session is told beside its events, live and as a file keeps it: what was
+ * measured before a record (SLOT_MEASURED), STEPS, SUMS, METERS, ENTRIES, SWITCHES, of any content;
+ * and then tables are asked for.
  *
  * An input: u8 which, u8 thread, u16 how long, and so many bytes. */
 #include "memory/memory.h"
@@ -32,7 +33,8 @@ enum which {
     TELL_KINDS
 };
 
-/* The next event of the thread, with these bytes as its payload: u8 how far its time goes on, u8 how it is made. */
+/* The next event of the thread, with these bytes as its payload: u8 how far its time goes on, u8
+ * how it is made. */
 static void record(struct told *told, uint32_t thread, const uint8_t *data, size_t size, bool plain)
 {
     const char *why;

@@ -1,5 +1,5 @@
-/* What an agent sends: any message, any batch, any chunk in it, early, late and twice; nothing of it may do harm, and what is
- * taken has the numbers that it says. */
+/* What an agent sends: any message, any batch, any chunk in it, early, late and twice; nothing of
+ * it may do harm, and what is taken has the numbers that it says. */
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/far/squeeze.h"

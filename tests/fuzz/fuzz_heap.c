@@ -1,4 +1,5 @@
-/* The heap of a process, of any content, which changes while it is read; what is told of it is taken, and asked for. */
+/* The heap of a process, of any content, which changes while it is read; what is told of it is
+ * taken, and asked for. */
 #include "memory/memory.h"
 #include "server/intake/heaped.h"
 #include "server/intake/heapmap.h"

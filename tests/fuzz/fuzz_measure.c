@@ -1,5 +1,5 @@
-/* A file that says what is to be measured, and words that do, of any content: what is read of it can be written, and then
- * says the same. */
+/* A file that says what is to be measured, and words that do, of any content: what is read of it
+ * can be written, and then says the same. */
 #include "config/measure.h"
 #include "config/meters.h"
 #include "memory/memory.h"

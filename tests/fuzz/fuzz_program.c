@@ -16,7 +16,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A frame for us: u64 by how much the head grows, then slots; the high bit: times are ticks from now on. */
+/* A frame for us: u64 by how much the head grows, then slots; the high bit: times are ticks from
+ * now on. */
 #define FILL 200u
 #define TICKS ((uint64_t)1 << 63)
 #define SLOTS 256u

@@ -1,4 +1,5 @@
-/* The region of a thread, of any content, which changes while it is read; what is told of it is taken, and added up. */
+/* The region of a thread, of any content, which changes while it is read; what is told of it is
+ * taken, and added up. */
 #include "memory/memory.h"
 #include "server/intake/region.h"
 #include "server/measure/calls.h"

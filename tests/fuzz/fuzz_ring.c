@@ -1,5 +1,5 @@
-/* The ring in which a thread writes when its calls begin and end, of any content, which changes while it is emptied; what
- * is told of it is taken, and looked at from several places. */
+/* The ring in which a thread writes when its calls begin and end, of any content, which changes
+ * while it is emptied; what is told of it is taken, and looked at from several places. */
 #include "memory/memory.h"
 #include "server/intake/ring.h"
 #include "server/measure/entries.h"
@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define TAKES 8u /* times RING_READER_CHUNK words: as many as fit in a moment */
 
-/* How many words there are said to be matters most, and then those at the begin, and at the wrap. */
+/* How many words there are said to be matters most, and then those at the begin, and at the
+ * wrap. */
 static void patch(char *memory, uint16_t place, uint64_t value)
 {
     size_t at = (size_t)(place >> 2) * 8;

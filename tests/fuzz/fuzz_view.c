@@ -1,4 +1,5 @@
-/* A view file of any content, read for a run of a few lines; then asked for, moved and written again. */
+/* A view file of any content, read for a run of a few lines; then asked for, moved and written
+ * again. */
 #define _GNU_SOURCE
 #include "clients/source/place.h"
 #include "clients/source/viewfile.h"

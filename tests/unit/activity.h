@@ -1,5 +1,5 @@
-/* Concurrent programs that are run by a clock of their own, to the nanosecond: what each thread did is told as
- * intervals. */
+/* Concurrent programs that are run by a clock of their own, to the nanosecond: what each thread did
+ * is told as intervals. */
 #ifndef TESTS_UNIT_ACTIVITY_H
 #define TESTS_UNIT_ACTIVITY_H
 

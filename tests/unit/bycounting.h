@@ -1,5 +1,5 @@
-/* Why somebody waited, by the definitions, literally: what ran is counted nanosecond by nanosecond, what a wait is
- * replaced by is found by recursion, when two met by looking at everything. */
+/* Why somebody waited, by the definitions, literally: what ran is counted nanosecond by nanosecond,
+ * what a wait is replaced by is found by recursion, when two met by looking at everything. */
 #ifndef TESTS_UNIT_BYCOUNTING_H
 #define TESTS_UNIT_BYCOUNTING_H
 
@@ -48,7 +48,8 @@ static inline void count_one(struct amounts *into, uint32_t step, uint32_t line,
     into->ns[step + SEGMENT_IDS_RESERVED][line] += ns;
 }
 
-/* What runs in a thread, or in whom it waits for, or in who had not made it yet, in one nanosecond. */
+/* What runs in a thread, or in whom it waits for, or in who had not made it yet, in one
+ * nanosecond. */
 static inline void runner(const struct counting *c, uint32_t line, int64_t ns, uint32_t *step,
                           uint32_t *who)
 {

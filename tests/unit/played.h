@@ -1,4 +1,5 @@
-/* A run that is played by hand: lines of a description that comes with Poet, events at given milliseconds. */
+/* A run that is played by hand: lines of a description that comes with Poet, events at given
+ * milliseconds. */
 #ifndef TESTS_UNIT_PLAYED_H
 #define TESTS_UNIT_PLAYED_H
 

@@ -1,5 +1,5 @@
-/* A random program, played by hand: threads at mutexes, a read-write lock, a semaphore, a condition and a barrier, one
- * after the other as they can go on. */
+/* A random program, played by hand: threads at mutexes, a read-write lock, a semaphore, a condition
+ * and a barrier, one after the other as they can go on. */
 #ifndef TESTS_UNIT_PLAYING_H
 #define TESTS_UNIT_PLAYING_H
 

@@ -1,5 +1,5 @@
-/* Random concurrent programs and what becomes of them: simulated to the nanosecond, told to intervals in an order of
- * the log that is any order in which no effect comes before its cause. */
+/* Random concurrent programs and what becomes of them: simulated to the nanosecond, told to
+ * intervals in an order of the log that is any order in which no effect comes before its cause. */
 #ifndef TESTS_UNIT_PROGRAMS_H
 #define TESTS_UNIT_PROGRAMS_H
 

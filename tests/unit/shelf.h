@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A shelf for several orders; for such as are fed the same, what is the same lies in it once, whoever put it. */
+/* A shelf for several orders; for such as are fed the same, what is the same lies in it once,
+ * whoever put it. */
 struct parts {
     bool once;
     struct map by_content; /* 1 + index */

@@ -1,4 +1,5 @@
-/* What does not add up is found, each by its rule, and what does is not (server/measure/accounts.h). */
+/* What does not add up is found, each by its rule, and what does is not
+ * (server/measure/accounts.h). */
 #include "server/measure/accounts.h"
 #include "tests/unit/unit.h"
 

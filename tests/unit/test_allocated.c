@@ -1,5 +1,5 @@
-/* What is taken from a heap: blocks and sums against a count of their own, by one thread and by four; frees that should not
- * be; what the journal says of it, whole and cut. */
+/* What is taken from a heap: blocks and sums against a count of their own, by one thread and by
+ * four; frees that should not be; what the journal says of it, whole and cut. */
 #define _GNU_SOURCE
 #include "clients/trace/heap/blocks.h"
 #include "server/intake/heaped.h"

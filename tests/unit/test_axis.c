@@ -1,4 +1,5 @@
-/* Where in a scene a time is: exact at its marks, even between them, and of the scene that is here. */
+/* Where in a scene a time is: exact at its marks, even between them, and of the scene that is
+ * here. */
 #include "clients/view/picture/axis.h"
 #include "clients/view/picture/view.h"
 #include "tests/bruteforce.h"

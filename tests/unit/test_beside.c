@@ -1,5 +1,5 @@
-/* Two runs side by side: what is equal has the same column, what is before an event has a lesser one, and lines are
- * matched by how they came to be. */
+/* Two runs side by side: what is equal has the same column, what is before an event has a lesser
+ * one, and lines are matched by how they came to be. */
 #include "clients/plan/beside.h"
 #include "tests/unit/unit.h"
 
@@ -7,7 +7,8 @@
 
 enum { THREADS = 4, LOCKS = 3, VISITS = 40, EVENTS = 2 * (2 * THREADS + 2 * VISITS) };
 
-/* A run that is made up: main makes threads, which enter and leave locks.  Numbers of lines differ between runs. */
+/* A run that is made up: main makes threads, which enter and leave locks.  Numbers of lines differ
+ * between runs. */
 struct made {
     struct trace_alignment *beside;
     unsigned run;
@@ -125,7 +126,8 @@ static void the_same_is_equal(void **context)
     alignment_free(b);
 }
 
-/* Two visits of one lock the other way round: they differ, and what is behind them; the rest does not. */
+/* Two visits of one lock the other way round: they differ, and what is behind them; the rest does
+ * not. */
 static void a_flip_differs_from_there_on(void **context)
 {
     (void)context;

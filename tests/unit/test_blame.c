@@ -76,7 +76,8 @@ static void says(int thread, int n, int ms, const struct part *parts)
 
 #define SAYS(thread, n, ms, ...) says(thread, n, ms, (const struct part[]){__VA_ARGS__, END})
 
-/* What is charged to a step by all waits, of a kind (-1: of any), of what they did meanwhile or of the reasons. */
+/* What is charged to a step by all waits, of a kind (-1: of any), of what they did meanwhile or of
+ * the reasons. */
 static int64_t charged(enum path_list_kind which, int label, int kind, int direct)
 {
     struct attribution charges = {0};
@@ -344,7 +345,8 @@ static uint32_t knot_of(const struct wait_knots *knots, int thread)
     return 0;
 }
 
-/* Two that wait for each other hold up a third, on whom nobody waits; a fourth is waited for by the third a little. */
+/* Two that wait for each other hold up a third, on whom nobody waits; a fourth is waited for by the
+ * third a little. */
 static void who_holds_up_the_rest_is_a_knot(void **state)
 {
     (void)state;

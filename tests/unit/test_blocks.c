@@ -1,4 +1,5 @@
-/* The blocks of a scope (server/measure/blocks.h): Meira's figure 3.2, A(B(D), C(D)), with work of 1 to 7 ms. */
+/* The blocks of a scope (server/measure/blocks.h): Meira's figure 3.2, A(B(D), C(D)), with work of
+ * 1 to 7 ms. */
 #include "server/measure/blocks.h"
 #include "server/measure/calls.h"
 #include "tests/unit/unit.h"
@@ -131,7 +132,8 @@ static void no_places(void **state)
     free(t.items);
 }
 
-/* Of calls as they began and ended: the same, and after some were lost nothing until the next one. */
+/* Of calls as they began and ended: the same, and after some were lost nothing until the next
+ * one. */
 static void by_entries(void **state)
 {
     (void)state;

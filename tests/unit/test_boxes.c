@@ -1,4 +1,5 @@
-/* Trees of boxes: what is below a box is never wider, nothing is lost, and all that is too narrow is counted. */
+/* Trees of boxes: what is below a box is never wider, nothing is lost, and all that is too narrow
+ * is counted. */
 #include "clients/book/boxes.h"
 #include "memory/memory.h"
 #include "render/icicle.h"
@@ -98,7 +99,8 @@ static struct icicle_layout random_tree(uint32_t count)
     return b;
 }
 
-/* Every node is drawn, or is one of those that are counted; children stand side by side within theirs. */
+/* Every node is drawn, or is one of those that are counted; children stand side by side within
+ * theirs. */
 static void nothing_is_lost(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Breakpoints that are kept beside a trace: one more, one less, what others wrote there, and what one says. */
+/* Breakpoints that are kept beside a trace: one more, one less, what others wrote there, and what
+ * one says. */
 #define _GNU_SOURCE
 #include "clients/source/breaks.h"
 #include "tests/unit/unit.h"

@@ -1,4 +1,5 @@
-/* What measuring is said to take (clients/trace/measure/calibrate.h), where the hooks and the clock are ours. */
+/* What measuring is said to take (clients/trace/measure/calibrate.h), where the hooks and the clock
+ * are ours. */
 #include "clients/trace/measure/calibrate.h"
 #include "clients/trace/measure/every.h"
 #include "clients/trace/measure/frames.h"
@@ -14,7 +15,8 @@
 
 static uint64_t ticks = 1000, calls;
 static struct thread_profile *measured;
-/* What comes in between: at this round of each that many ticks, within the first call of it or before that. */
+/* What comes in between: at this round of each that many ticks, within the first call of it or
+ * before that. */
 static uint64_t lost_within[32], lost_before[32];
 _Atomic bool tracer_clock_ticks;
 uint64_t tracer_clock_now_in_unit(uint32_t unit) { return ticks; }
@@ -46,7 +48,8 @@ static struct thread_profile *begin(void)
     return m;
 }
 
-/* Of five rounds four are disturbed, the first one for longer than all may take: the one that is not is believed. */
+/* Of five rounds four are disturbed, the first one for longer than all may take: the one that is
+ * not is believed. */
 static void one_round_in_peace_decides(void **state)
 {
     struct queue_head queue = {0};

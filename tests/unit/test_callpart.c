@@ -1,4 +1,5 @@
-/* Parts of what a thread told of its calls: one time less another, nothing guessed, and all parts together are the whole. */
+/* Parts of what a thread told of its calls: one time less another, nothing guessed, and all parts
+ * together are the whole. */
 #include "server/measure/callpart.h"
 #include "tests/unit/unit.h"
 #include "wire/region.h"

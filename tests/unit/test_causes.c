@@ -215,8 +215,8 @@ static uint32_t in_function(struct intervals *all, uint32_t path, uint32_t after
         (struct code_segment_key){.from = path, .to = after, .is = STEP_CALLS, .scope = function});
 }
 
-/* Two that were made at once meet at 100: one did the same function as the other, elsewhere in it and called by another; and
- * then, alone, another one. */
+/* Two that were made at once meet at 100: one did the same function as the other, elsewhere in it
+ * and called by another; and then, alone, another one. */
 static void what_both_did_is_told_by_the_function(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Charts: shares of pixels, short states that are seen, letters; a pixel is never fuller than what it stands for. */
+/* Charts: shares of pixels, short states that are seen, letters; a pixel is never fuller than what
+ * it stands for. */
 #include "render/chart.h"
 #include "render/shares.h"
 #include "tests/unit/unit.h"

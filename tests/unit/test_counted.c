@@ -1,4 +1,5 @@
-/* Meters of a program's own, from the cells of a region to what a run knows; and words that choose what is measured. */
+/* Meters of a program's own, from the cells of a region to what a run knows; and words that choose
+ * what is measured. */
 #define _GNU_SOURCE
 #include "config/measure.h"
 #include "memory/memory.h"

@@ -1,4 +1,5 @@
-/* Figures over time by pixels: levels hold until the next, rates are what was added, and nothing is where nothing is known. */
+/* Figures over time by pixels: levels hold until the next, rates are what was added, and nothing is
+ * where nothing is known. */
 #include "memory/memory.h"
 #include "server/run/figures.h"
 #include "tests/unit/asking.h"

@@ -1,5 +1,5 @@
-/* What threads tell of their steps: forgotten with the events, never more than there is room for, and never of more time
- * than there is between two events, whatever they tell. */
+/* What threads tell of their steps: forgotten with the events, never more than there is room for,
+ * and never of more time than there is between two events, whatever they tell. */
 #include "server/answer/measured.h"
 #include "server/run/did.h"
 #include "tests/unit/played.h"
@@ -62,7 +62,8 @@ static void what_never_came_is_passed_over(void **state)
     run_free(p.run);
 }
 
-/* Beyond the ceiling it is said once that the thread's step is not known, until there is room again. */
+/* Beyond the ceiling it is said once that the thread's step is not known, until there is room
+ * again. */
 static void no_more_than_there_is_room_for(void **state)
 {
     struct played p = play("pthread");
@@ -92,7 +93,8 @@ static uint64_t random_time(unsigned *seed)
     return kind == 0 ? 0 : kind == 1 ? SNAPSHOT_TIME_MOST / 512 : (*seed >> 4) % (kind << 18);
 }
 
-/* All that is known of the thread from its first event to its last, without a gap and never back. */
+/* All that is known of the thread from its first event to its last, without a gap and never
+ * back. */
 static void assert_whole(const struct run *run, uint32_t thread, int64_t end_ns)
 {
     const struct thread_timeline *c = intervals_for_thread(interval_cache_get(run), thread);

@@ -1,5 +1,6 @@
-/* When calls began and ended: the ring (server/intake/ring.h), what is kept (server/measure/entries.h), and who was open
- * with whom (server/measure/overlap.h) against what the definition says. */
+/* When calls began and ended: the ring (server/intake/ring.h), what is kept
+ * (server/measure/entries.h), and who was open with whom (server/measure/overlap.h) against what
+ * the definition says. */
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/measure/cases.h"
@@ -151,7 +152,8 @@ static void refuses_what_cannot_be(void **state)
     call_entries_free(&all);
 }
 
-/* Ends of calls that are too deep to be kept are not taken for those of others, whichever block they are in. */
+/* Ends of calls that are too deep to be kept are not taken for those of others, whichever block
+ * they are in. */
 static void ends_of_the_deepest_are_their_own(void **state)
 {
     (void)state;
@@ -353,7 +355,8 @@ static void is_case(const struct seq_conc *c, uint32_t from, uint32_t to, uint8_
     assert_int_equal(calls, 0); /* there is none */
 }
 
-/* A 10 ms, in it B 20; then four threads call C, each 30 and in it D 5; A waits for them, and 10 more. */
+/* A 10 ms, in it B 20; then four threads call C, each 30 and in it D 5; A waits for them, and 10
+ * more. */
 static void cases_are_counted(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What goes to other machines: keys, TLS between two ends of a socket, batches of chunks, and a journal that is followed
- * while it is written. */
+/* What goes to other machines: keys, TLS between two ends of a socket, batches of chunks, and a
+ * journal that is followed while it is written. */
 #define _GNU_SOURCE
 #include "server/far/offset.h"
 #include "server/far/squeeze.h"
@@ -384,7 +384,8 @@ static void follows(void **state)
 
 /* ---- clocks ---- */
 
-/* Whatever the ways take, the offset that there is lies between the bounds, and they grow narrow. */
+/* Whatever the ways take, the offset that there is lies between the bounds, and they grow
+ * narrow. */
 static void offsets(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What a viewer asks about events: counts, searches, lists, steps and densities, against brute force. */
+/* What a viewer asks about events: counts, searches, lists, steps and densities, against brute
+ * force. */
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
 #include "wire/asked.h"
@@ -462,7 +463,8 @@ static int by_position(const void *a, const void *b)
     return p < q ? -1 : p > q;
 }
 
-/* When the latest of those asked about was that is before an event or at one point with it; of a point, its latest member. */
+/* When the latest of those asked about was that is before an event or at one point with it; of a
+ * point, its latest member. */
 static int64_t latest_asked(const uint64_t *positions, uint32_t asked, const struct run *run,
                             uint32_t event)
 {
@@ -480,8 +482,8 @@ static int64_t latest_asked(const uint64_t *positions, uint32_t asked, const str
     return latest;
 }
 
-/* Every pair of some events, as by brute force; no cause is told that others say already; and the points of a chain
- * come one after the other. */
+/* Every pair of some events, as by brute force; no cause is told that others say already; and the
+ * points of a chain come one after the other. */
 static void causes_are_those_of_brute_force(void **state)
 {
     (void)state;

@@ -175,7 +175,8 @@ static void convoy(void **state)
     end(&p);
 }
 
-/* Where one begins in the middle, who waits there waits since it asked; who asks beyond the end is not there. */
+/* Where one begins in the middle, who waits there waits since it asked; who asks beyond the end is
+ * not there. */
 static void a_part_of_a_convoy(void **state)
 {
     (void)state;

@@ -179,7 +179,8 @@ static void forgotten_lines_take_next_to_nothing(void **state)
                                3 * (size_t)MANY / PAGE_LINES + 1024);
 }
 
-/* Of lines that ended and are forgotten nearly nothing is kept, and whoever asks is told the same as before. */
+/* Of lines that ended and are forgotten nearly nothing is kept, and whoever asks is told the same
+ * as before. */
 static void lines_that_are_over_are_put_away(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Calls that a thread measures, against what they are by definition: a list of the functions that are open. */
+/* Calls that a thread measures, against what they are by definition: a list of the functions that
+ * are open. */
 #include "clients/trace/measure/every.h"
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/region.h"
@@ -272,7 +273,8 @@ static void calls_are_what_is_open(void **state)
         one_life(i % 2);
 }
 
-/* Whatever ends a call: what it ran and what it did not are told apart, and no time counts twice. */
+/* Whatever ends a call: what it ran and what it did not are told apart, and no time counts
+ * twice. */
 static void time_on_the_processor_is_told_apart(void **state)
 {
     wanted |= WANTED_CPU;
@@ -391,7 +393,8 @@ static void what_is_short_and_often_becomes_counted_only(void **state)
     end(m);
 }
 
-/* What ends unseen is ended by the end of an outer call, or by the next call that begins further up. */
+/* What ends unseen is ended by the end of an outer call, or by the next call that begins further
+ * up. */
 static void unseen_ends_come_out(void **state)
 {
     static struct model o;
@@ -430,8 +433,8 @@ static void what_is_too_deep_is_counted(void **state)
     end(m);
 }
 
-/* Each place that a function is called from has a context of its own; a recursive call lands in the outer one,
- * wherever both were called from. */
+/* Each place that a function is called from has a context of its own; a recursive call lands in the
+ * outer one, wherever both were called from. */
 static void a_context_is_of_one_call_site(void **state)
 {
     struct thread_profile *m = begin();
@@ -454,7 +457,8 @@ static void a_context_is_of_one_call_site(void **state)
     end(m);
 }
 
-/* Where there is no more room for contexts, calls are counted below one, each for its own function. */
+/* Where there is no more room for contexts, calls are counted below one, each for its own
+ * function. */
 static void what_finds_no_room_counts_for_its_function(void **state)
 {
     struct thread_profile *m = begin();

@@ -1,4 +1,5 @@
-/* Two runs in one picture: what is equal stands in one column, order is kept, rows are aligned; and golden text. */
+/* Two runs in one picture: what is equal stands in one column, order is kept, rows are aligned; and
+ * golden text. */
 #define _GNU_SOURCE
 #include "clients/poet/halves.h"
 #include "memory/memory.h"
@@ -23,7 +24,8 @@ static const char *const types[] = {"start", "ask", "enter", "entered", "leave",
 enum { START, ASK, ENTER, ENTERED, LEAVE, LEFT, TYPES };
 enum { THREADS = 3, LOCKS = 2, LINES = THREADS + LOCKS };
 
-/* A run as a server has it, and its book as a viewer has it.  Lines and types have other numbers in the second one. */
+/* A run as a server has it, and its book as a viewer has it.  Lines and types have other numbers in
+ * the second one. */
 struct made {
     struct run *run;
     struct trace_metadata book;

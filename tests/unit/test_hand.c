@@ -1,4 +1,5 @@
-/* The hand-over between whoever takes and whoever orders: two threads, all in order, bounded memory. */
+/* The hand-over between whoever takes and whoever orders: two threads, all in order, bounded
+ * memory. */
 #define _GNU_SOURCE
 #include "server/taking/hand.h"
 #include "tests/unit/unit.h"

@@ -1,4 +1,5 @@
-/* Streams between hosts: their ends are told late, in any order, or never; bytes are there that no event wrote. */
+/* Streams between hosts: their ends are told late, in any order, or never; bytes are there that no
+ * event wrote. */
 #include "server/order/intake/ends.h"
 #include "server/order/intake/stream.h"
 #include "tests/bruteforce.h"
@@ -337,8 +338,8 @@ static void expect_as_in_table(const struct order *order, const struct play *p)
     }
 }
 
-/* Reads, writes, holes and both ends come in any order, within which each line's is kept; in between all is saved and
- * read back. */
+/* Reads, writes, holes and both ends come in any order, within which each line's is kept; in
+ * between all is saved and read back. */
 static void each_read_is_after_the_writes_of_its_bytes(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Recorded input: bodies of INPUT as they were put, what cannot be is refused; pieces of lines out of a file. */
+/* Recorded input: bodies of INPUT as they were put, what cannot be is refused; pieces of lines out
+ * of a file. */
 #include "tests/unit/unit.h"
 #include "wire/input.h"
 

@@ -1,5 +1,5 @@
-/* Who let a thread go on, at given times: semaphores, timers, read-write locks, once, late receivers; lives, what was
- * lost, and what has not ended. */
+/* Who let a thread go on, at given times: semaphores, timers, read-write locks, once, late
+ * receivers; lives, what was lost, and what has not ended. */
 #include "tests/unit/waited.h"
 
 /* ---- semaphores ---- */
@@ -101,7 +101,8 @@ static void late_receiver(void **state)
     end(&p);
 }
 
-/* Who asked for the message before it was sent, or when its sender had gone on, was not waited for. */
+/* Who asked for the message before it was sent, or when its sender had gone on, was not waited
+ * for. */
 static void nobody_is_late(void **state)
 {
     (void)state;
@@ -145,7 +146,8 @@ static void a_message_is_no_lock(void **state)
     end(&p);
 }
 
-/* What is received later tells more of the send: what was learnt before is learnt again, when all is there. */
+/* What is received later tells more of the send: what was learnt before is learnt again, when all
+ * is there. */
 static void a_receive_comes_later(void **state)
 {
     (void)state;
@@ -169,7 +171,8 @@ static void a_receive_comes_later(void **state)
     end(&p);
 }
 
-/* Who leaves a lock says so before he gives it back: who asks in between waits for nobody any more. */
+/* Who leaves a lock says so before he gives it back: who asks in between waits for nobody any
+ * more. */
 static void free_lock(void **state)
 {
     (void)state;
@@ -208,7 +211,8 @@ static void accepted_at_once(void **state)
     end(&p);
 }
 
-/* All ranks come to the same, and no order says so: the last one before somebody went on is a guess, and it waits for nobody. */
+/* All ranks come to the same, and no order says so: the last one before somebody went on is a
+ * guess, and it waits for nobody. */
 static void no_order_at_the_end(void **state)
 {
     (void)state;
@@ -258,7 +262,8 @@ static void life(void **state)
     end(&p);
 }
 
-/* A process begins after the fork of its parent; what is written to it is told when the call is over. */
+/* A process begins after the fork of its parent; what is written to it is told when the call is
+ * over. */
 static void a_process_and_its_parent(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Graphs in layers: callers above, nobody over anybody, circles open at one arc, the same each time. */
+/* Graphs in layers: callers above, nobody over anybody, circles open at one arc, the same each
+ * time. */
 #include "clients/book/layers.h"
 #include "memory/memory.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
-/* The states of threads from far away against their spells, of random programs: each pixel of each row has the same
- * of each state, to the ns. */
+/* The states of threads from far away against their spells, of random programs: each pixel of each
+ * row has the same of each state, to the ns. */
 #include "server/answer/living.h"
 #include "server/answer/measured.h"
 #include "server/measure/states.h"

@@ -1,4 +1,5 @@
-/* What lies beside the lines of an order (who waits for whom by a key, what a stream holds), saved while it goes on. */
+/* What lies beside the lines of an order (who waits for whom by a key, what a stream holds), saved
+ * while it goes on. */
 #include "server/order/intake/pending.h"
 #include "server/order/intake/stream.h"
 #include "server/order/log/lines.h"

@@ -174,7 +174,8 @@ static void a_window_survives_the_wire(void **state)
     encoder_free(&out);
 }
 
-/* What makes an order known is got as it was put; what names something that is not there is refused. */
+/* What makes an order known is got as it was put; what names something that is not there is
+ * refused. */
 static void causes_survive_the_wire(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What lies in NATS: names that stay apart, addresses, and batches that are split into messages and become whole again. */
+/* What lies in NATS: names that stay apart, addresses, and batches that are split into messages and
+ * become whole again. */
 #include "server/agent/natsmessage.h"
 #include "tests/unit/unit.h"
 

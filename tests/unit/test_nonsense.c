@@ -1,4 +1,5 @@
-/* Tables that are asked for nonsense, of random programs: each is answered, or it is said why not. */
+/* Tables that are asked for nonsense, of random programs: each is answered, or it is said why
+ * not. */
 #include "tests/unit/asking.h"
 #include "tests/unit/playing.h"
 #include "wire/table.h"

@@ -1,4 +1,5 @@
-/* Notes that people write at events: kept as a file beside the trace, which is never written over when it is damaged. */
+/* Notes that people write at events: kept as a file beside the trace, which is never written over
+ * when it is damaged. */
 #define _GNU_SOURCE
 #include "clients/source/notes.h"
 #include "tests/unit/unit.h"

@@ -1,4 +1,5 @@
-/* All that a process started ends with it, in whichever groups and sessions, and nobody else does. */
+/* All that a process started ends with it, in whichever groups and sessions, and nobody else
+ * does. */
 #define _GNU_SOURCE
 #include "clients/poet/offspring.h"
 #include "tests/unit/unit.h"
@@ -8,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A child, a child of that in a session of its own, and so on: each writes a letter when it is there, and stays. */
+/* A child, a child of that in a session of its own, and so on: each writes a letter when it is
+ * there, and stays. */
 static void stay(int pipe_end, int deeper)
 {
     signal(SIGTERM, SIG_IGN);

@@ -43,8 +43,8 @@ static void expect(const struct order *order, uint32_t a, uint32_t b, enum causa
                  (unsigned long long)x.arrivals[b].at.number, got, want);
 }
 
-/* Edges are hidden and their ends doubtful: what is answered is so in the execution that was, and is unknown just
- * where a doubtful event makes it so. */
+/* Edges are hidden and their ends doubtful: what is answered is so in the execution that was, and
+ * is unknown just where a doubtful event makes it so. */
 static void what_may_be_hidden_is_unknown(void **state)
 {
     (void)state;

@@ -74,7 +74,8 @@ static void a_few_are_packed_too(void **state)
     assert_in_range(there_and_back(slots, 8), 1, 160);
 }
 
-/* Now and then something else: other lines, times that go back, the largest numbers, payloads of any length. */
+/* Now and then something else: other lines, times that go back, the largest numbers, payloads of
+ * any length. */
 static void whatever_they_are_they_come_back(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What threads did between their events, in a file: there as long as the events are, and no longer (--keep). */
+/* What threads did between their events, in a file: there as long as the events are, and no longer
+ * (--keep). */
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/file/replay.h"
@@ -115,8 +116,8 @@ static void tell_entries(struct live *live, const struct encoder *body)
     run_fact(live->run, chunk);
 }
 
-/* Context 1 is open all the time, from the first moment on; in each one of 2 begins and one of 3 in it, and at the next
- * one both end. */
+/* Context 1 is open all the time, from the first moment on; in each one of 2 begins and one of 3 in
+ * it, and at the next one both end. */
 static void tell_calls(struct live *live)
 {
     struct encoder body = {0};

@@ -1,5 +1,5 @@
-/* The critical path and the graph, on programs of which every nanosecond is known: some by hand, and random ones
- * against the definitions. */
+/* The critical path and the graph, on programs of which every nanosecond is known: some by hand,
+ * and random ones against the definitions. */
 #include "memory/memory.h"
 #include "server/causes/graph.h"
 #include "server/causes/path.h"
@@ -222,7 +222,8 @@ static void a_thread_begins_where_it_was_made(void **state)
     intervals_free(&all);
 }
 
-/* One thread is made at 150, has its first processor at 158, begins at 160 and loses the processor from 170 to 190. */
+/* One thread is made at 150, has its first processor at 158, begins at 160 and loses the processor
+ * from 170 to 190. */
 static void who_could_run_has_a_processor(void **state)
 {
     (void)state;

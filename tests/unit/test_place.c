@@ -143,9 +143,9 @@ static uint64_t events_left(struct order *order, uint32_t line, const uint64_t *
     return order_line_from(order, line, cut[line - 1]);
 }
 
-/* Priority: the moved line moves just as asked.  Minimal change: what else moves is forced to, by the
- * order or by the succession that is drawn on shared lines.  Unidirectional: all that moves, moves the
- * same way.  Monotonic: a larger move goes at least as far, on every line. */
+/* Priority: the moved line moves just as asked.  Minimal change: what else moves is forced to, by
+ * the order or by the succession that is drawn on shared lines.  Unidirectional: all that moves,
+ * moves the same way.  Monotonic: a larger move goes at least as far, on every line. */
 static void moving_a_line_moves_others_only_as_forced(void **state)
 {
     (void)state;
@@ -274,7 +274,8 @@ static void going_on_is_the_same_as_beginning_anew(void **state)
     }
 }
 
-/* In the row of a cluster one thing stands after the other, and what is shown is tied to the outside. */
+/* In the row of a cluster one thing stands after the other, and what is shown is tied to the
+ * outside. */
 static void a_cluster_shows_what_ties_it_to_others(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Scripts made of events: each thread's in its order, tickets that agree with all that is known, and what cannot be
- * repeated is refused. */
+/* Scripts made of events: each thread's in its order, tickets that agree with all that is known,
+ * and what cannot be repeated is refused. */
 #include "clients/plan/plan.h"
 #include "tests/unit/unit.h"
 
@@ -104,7 +104,8 @@ static void choices_keep_what_was_chosen(void **context)
     schedule_builder_free(plan);
 }
 
-/* What tells what an ask got says which ask that was; a receive from whom it came; both no more than that. */
+/* What tells what an ask got says which ask that was; a receive from whom it came; both no more
+ * than that. */
 static void answers_say_what_was_got(void **context)
 {
     (void)context;
@@ -133,7 +134,8 @@ static void answers_say_what_was_got(void **context)
     schedule_builder_free(plan);
 }
 
-/* Line 9 has no events of its own: by the time 2's comes first, but an edge says that it was after 1's. */
+/* Line 9 has no events of its own: by the time 2's comes first, but an edge says that it was after
+ * 1's. */
 static void tickets_agree_with_the_order(void **context)
 {
     (void)context;
@@ -152,7 +154,8 @@ static void tickets_agree_with_the_order(void **context)
     schedule_builder_free(plan);
 }
 
-/* What is received is behind all that sent it, whatever the times say; of the first sender it is told who that is. */
+/* What is received is behind all that sent it, whatever the times say; of the first sender it is
+ * told who that is. */
 static void tickets_agree_with_messages(void **context)
 {
     (void)context;
@@ -177,8 +180,8 @@ static void tickets_agree_with_messages(void **context)
     schedule_builder_free(plan);
 }
 
-/* A random run of some threads at some locks, told in any order that keeps those of threads and lines: the tickets are
- * those of the times, which the order agrees with. */
+/* A random run of some threads at some locks, told in any order that keeps those of threads and
+ * lines: the tickets are those of the times, which the order agrees with. */
 #define THREADS 5u
 #define EVENTS 400u
 

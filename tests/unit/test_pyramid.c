@@ -34,7 +34,8 @@ static struct summary_state random_state_of(void)
     return (struct summary_state){code ? random_below(4) : 0, code};
 }
 
-/* The next change of a random row; sometimes at the same place as the one before, or at an earlier time. */
+/* The next change of a random row; sometimes at the same place as the one before, or at an earlier
+ * time. */
 static void tell(struct summary_tree *p, int64_t *ns, uint64_t *at)
 {
     *at += random_below(4) ? random_below(5) : 0;

@@ -1,4 +1,5 @@
-/* A queue, copied: whole records, each once, as many as are wanted; and how long its reader rests. */
+/* A queue, copied: whole records, each once, as many as are wanted; and how long its reader
+ * rests. */
 #include "server/intake/queue.h"
 #include "server/taking/taking.h"
 #include "tests/unit/unit.h"
@@ -37,7 +38,8 @@ static struct shared_queue begin(uint32_t clock)
     return (struct shared_queue){.head = head, .slots = SLOTS, .tail = SLOTS - 100};
 }
 
-/* One more record, of so many slots; its number and time are its place, so that each is known again. */
+/* One more record, of so many slots; its number and time are its place, so that each is known
+ * again. */
 static void put(struct shared_queue *q, size_t size)
 {
     uint64_t at = q->tail + q->there;
@@ -53,7 +55,8 @@ static void put(struct shared_queue *q, size_t size)
     q->there += size;
 }
 
-/* So much of it as one round takes; every slot is the next one, and what is cut is cut between records. */
+/* So much of it as one round takes; every slot is the next one, and what is cut is cut between
+ * records. */
 static size_t take(struct shared_queue *q, struct ring_slot *to, struct shared_queue_request want)
 {
     unsigned what = 77;

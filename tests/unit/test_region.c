@@ -1,4 +1,5 @@
-/* The regions of threads (server/intake/region.h): what changed is told, and nothing that lies there is believed. */
+/* The regions of threads (server/intake/region.h): what changed is told, and nothing that lies
+ * there is believed. */
 #define _GNU_SOURCE
 #include "server/intake/region.h"
 #include "server/measure/contexts.h"

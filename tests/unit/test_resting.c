@@ -1,7 +1,8 @@
 /* Placing among lines that rest, and among very many: a window costs what is in it. */
 #include "tests/unit/placing.h"
 
-/* Line 1 sends, and long after receives; what lies between is on line 2, and on 3, which is not drawn. */
+/* Line 1 sends, and long after receives; what lies between is on line 2, and on 3, which is not
+ * drawn. */
 static struct order *with_a_line_that_rests(uint64_t rounds)
 {
     struct order *order = order_new();
@@ -26,7 +27,8 @@ static struct order *with_a_line_that_rests(uint64_t rounds)
     return order;
 }
 
-/* A window costs what is in it, not how long its laziest line rests, and shows what a sweep over all shows. */
+/* A window costs what is in it, not how long its laziest line rests, and shows what a sweep over
+ * all shows. */
 static void a_line_that_rests_is_not_waited_for(void **state)
 {
     (void)state;

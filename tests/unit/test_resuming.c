@@ -1,5 +1,5 @@
-/* A trace file whose server was killed is gone on with: what its journal holds beyond the newest state, what was written in part, and
- * how far the streams of agents are. */
+/* A trace file whose server was killed is gone on with: what its journal holds beyond the newest
+ * state, what was written in part, and how far the streams of agents are. */
 #define _GNU_SOURCE
 #include "server/store/reached.h"
 #include "server/store/resuming.h"

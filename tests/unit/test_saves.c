@@ -174,7 +174,8 @@ static void what_comes_meanwhile_is_not_in_it(void **state)
     }
 }
 
-/* Saved in steps at random moments, restored and fed on: every pair is answered as if it had never been saved. */
+/* Saved in steps at random moments, restored and fed on: every pair is answered as if it had never
+ * been saved. */
 static void it_goes_on_from_there(void **state)
 {
     (void)state;
@@ -253,7 +254,8 @@ static void expect_same_answers(const struct order *a, const struct order *b, un
     }
 }
 
-/* Two orders are fed the same and forget the same, one at once, the other in steps: none can tell them apart. */
+/* Two orders are fed the same and forget the same, one at once, the other in steps: none can tell
+ * them apart. */
 static void forgetting_in_steps_is_forgetting(void **state)
 {
     (void)state;

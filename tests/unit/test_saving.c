@@ -1,5 +1,5 @@
-/* A run that is saved while it grows: read at any moment, cut, damaged, kept up to a size.  Built with
- * regions and blocks so small that a few hundred events make many. */
+/* A run that is saved while it grows: read at any moment, cut, damaged, kept up to a size.  Built
+ * with regions and blocks so small that a few hundred events make many. */
 #define _GNU_SOURCE
 #include "server/file/replay.h"
 #include "server/file/saving.h"

@@ -194,8 +194,8 @@ static uint64_t shown_of(const struct window_info *w, uint32_t line)
     return n;
 }
 
-/* Right of an anchor the left edge of a window, left of it the right edge, told by how many events of each
- * line are left of it, is an anchor from which the window is the same. */
+/* Right of an anchor the left edge of a window, left of it the right edge, told by how many events
+ * of each line are left of it, is an anchor from which the window is the same. */
 static void an_edge_is_an_anchor(void **state)
 {
     (void)state;
@@ -250,7 +250,8 @@ static void an_edge_is_an_anchor(void **state)
     assert_true(events > 10000);
 }
 
-/* Dashed links say what is so: the one is before the other.  Where all lines are drawn there are none. */
+/* Dashed links say what is so: the one is before the other.  Where all lines are drawn there are
+ * none. */
 static void order_through_hidden_lines_is_order(void **state)
 {
     (void)state;

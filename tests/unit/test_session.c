@@ -122,7 +122,8 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     run_free(run);
 }
 
-/* What a program left behind and could not be named is not counted again where the order finds it missing. */
+/* What a program left behind and could not be named is not counted again where the order finds it
+ * missing. */
 static void what_is_found_missing_is_counted_once(void **state)
 {
     (void)state;
@@ -316,8 +317,10 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
     }
 }
 
-/* Slots that wait for announcements are taken as soon as they can be, whoever works off the order in steps. */
-/* What is told of streams between machines goes to the order; what cannot be ends the program's connection. */
+/* Slots that wait for announcements are taken as soon as they can be, whoever works off the order
+ * in steps. */
+/* What is told of streams between machines goes to the order; what cannot be ends the program's
+ * connection. */
 static void ends_and_holes_that_cannot_be_are_refused(void **state)
 {
     (void)state;
@@ -409,7 +412,8 @@ static struct program_session *another(struct run *run, uint32_t number, uint64_
     return other;
 }
 
-/* Line 1 of the program whose instance is 1, by another program's code 1, before or after that names it. */
+/* Line 1 of the program whose instance is 1, by another program's code 1, before or after that
+ * names it. */
 static void announce_first(struct program_session *other)
 {
     const char *error = NULL;

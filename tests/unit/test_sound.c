@@ -1,4 +1,5 @@
-/* What was measured keeps its rules, and each that is broken is found, with the event and by how much. */
+/* What was measured keeps its rules, and each that is broken is found, with the event and by how
+ * much. */
 #include "server/causes/sound.h"
 #include "tests/unit/unit.h"
 

@@ -1,4 +1,5 @@
-/* What processors did for a thread between its waits: by switches, by samples, by the order alone; all by hand, in ms. */
+/* What processors did for a thread between its waits: by switches, by samples, by the order alone;
+ * all by hand, in ms. */
 #include "server/measure/goingon.h"
 #include "server/measure/states.h"
 #include "tests/unit/unit.h"
@@ -61,7 +62,8 @@ static void life_free(struct life *l)
     intervals_free(&l->all);
 }
 
-/* From 1 ms on: ran to 4, taken off to 6, ran to 8, slept to 31 (over the wait), ran to 35, slept to 38, ran. */
+/* From 1 ms on: ran to 4, taken off to 6, ran to 8, slept to 31 (over the wait), ran to 35, slept
+ * to 38, ran. */
 static void switch_it(struct cpu_states *spans)
 {
     static const struct {
@@ -162,7 +164,8 @@ static void more_than_is_kept_is_counted(void **context)
     assert_int_equal(cpu_states_max_switches(NULL), 0);
 }
 
-/* By 5 ms it had run 3 and been ready 1; by 40, run 11 more; at its end, 16 in all, and ready 6 in all. */
+/* By 5 ms it had run 3 and been ready 1; by 40, run 11 more; at its end, 16 in all, and ready 6 in
+ * all. */
 static void sample_it(struct cpu_states *spans)
 {
     cpu_states_sampled(spans, T, false, 5 * MS, 3 * MS, false);
@@ -228,7 +231,8 @@ static void parts_are_the_whole(void **context)
     }
 }
 
-/* Ran to 10 (of 9 ms: 8), 30 to 40 (10: 4), 40 to 50 (10: all); of the 7 that it did not, samples know of 2 as ready. */
+/* Ran to 10 (of 9 ms: 8), 30 to 40 (10: 4), 40 to 50 (10: all); of the 7 that it did not, samples
+ * know of 2 as ready. */
 static void clock_it(struct cpu_states *spans)
 {
     cpu_states_clocked(spans, T, 10 * MS, 8 * MS, false);

@@ -1,5 +1,5 @@
-/* The table of spells and that of states of random programs: they say the same, in whatever steps they are made; and what is
- * kept of the critical path changes no answer. */
+/* The table of spells and that of states of random programs: they say the same, in whatever steps
+ * they are made; and what is kept of the critical path changes no answer. */
 #include "clients/source/table.h"
 #include "memory/memory.h"
 #include "server/answer/table/basis.h"

@@ -1,4 +1,5 @@
-/* States of a trace file whose journal is ahead of what was told: up to where they know, and what they need. */
+/* States of a trace file whose journal is ahead of what was told: up to where they know, and what
+ * they need. */
 #define _GNU_SOURCE
 #include "server/store/tracefile.h"
 #include "tests/unit/unit.h"
@@ -197,7 +198,8 @@ static void one_that_is_given_up_changes_nothing(void **state)
     end(&j);
 }
 
-/* Regions are written again and again: never one of which something is not told, or not needed any more. */
+/* Regions are written again and again: never one of which something is not told, or not needed any
+ * more. */
 static void nothing_is_freed_that_was_not_told(void **state)
 {
     (void)state;
@@ -255,7 +257,8 @@ static void parts_without_room_hold_the_journal_up(void **state)
     end(&j);
 }
 
-/* Parts that found no room wait while the journal goes on in a region behind them; further ones come behind that. */
+/* Parts that found no room wait while the journal goes on in a region behind them; further ones
+ * come behind that. */
 static void parts_without_room_leave_the_journal_alone(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Which task was on which carrier: the ring (server/intake/carried.h), and what is kept (server/measure/stays.h). */
+/* Which task was on which carrier: the ring (server/intake/carried.h), and what is kept
+ * (server/measure/stays.h). */
 #define _GNU_SOURCE
 #include "server/intake/carried.h"
 #include "server/measure/spans.h"

@@ -1,4 +1,5 @@
-/* Words that move along their stretch: none is cut at the left edge, none meets another, wherever that edge is. */
+/* Words that move along their stretch: none is cut at the left edge, none meets another, wherever
+ * that edge is. */
 #include "render/lettering.h"
 #include "render/paint.h"
 #include "tests/unit/unit.h"

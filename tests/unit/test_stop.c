@@ -1,4 +1,5 @@
-/* Threads of a repeated run that are held before an event: until they are let, who tells the debugger and when, and once. */
+/* Threads of a repeated run that are held before an event: until they are let, who tells the
+ * debugger and when, and once. */
 #define _GNU_SOURCE
 #include "clients/trace/replay/stop.h"
 #include "tests/unit/unit.h"
@@ -10,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* For a minute at most; what is waited for takes milliseconds, or a second where somebody has to lose patience. */
+/* For a minute at most; what is waited for takes milliseconds, or a second where somebody has to
+ * lose patience. */
 #define WAIT_FOR(condition)                                                                        \
     for (int looks = 0; !(condition); looks++) {                                                   \
         assert_true(looks < 60000);                                                                \
@@ -154,7 +156,8 @@ static void one_is_held_until_it_is_let(void **unused)
     is_let(&c);
 }
 
-/* Of a record of several events it is held before the one that it is not to make; before the first, where that is done. */
+/* Of a record of several events it is held before the one that it is not to make; before the first,
+ * where that is done. */
 static void within_a_record_the_event_is_named(void **unused)
 {
     (void)unused;
@@ -243,7 +246,8 @@ static void who_has_no_more_to_do_is_there_when_all_is_done(void **unused)
     assert_true(told());
 }
 
-/* It blocks somewhere between its events, or computes for long: after some looks of who is held that is enough. */
+/* It blocks somewhere between its events, or computes for long: after some looks of who is held
+ * that is enough. */
 static void who_does_not_come_is_awaited_for_a_while_only(void **unused)
 {
     (void)unused;

@@ -171,7 +171,8 @@ static void many_changes_are_kept_as_shares(void **state)
     end(&t);
 }
 
-/* What is known so far is told, and right as far as it goes; who does not wait for the rest takes nothing away. */
+/* What is known so far is told, and right as far as it goes; who does not wait for the rest takes
+ * nothing away. */
 static void the_first_look_tells_how_far_it_is(void **state)
 {
     (void)state;
@@ -319,7 +320,8 @@ static void model_sum(const struct model *m, const struct density_request *r, ui
     }
 }
 
-/* Rounded, halves up; what is there at all has a share, and the largest makes up for what all together have then. */
+/* Rounded, halves up; what is there at all has a share, and the largest makes up for what all
+ * together have then. */
 static void expect_shares(const struct state_band_cell *cell, const uint64_t *parts, uint64_t all)
 {
     int wanted[BAND_CLASSES], rest = 0;

@@ -1,4 +1,5 @@
-/* Tables: what is put is got, what is bad is refused; rows are sorted and cut with what belongs to them. */
+/* Tables: what is put is got, what is bad is refused; rows are sorted and cut with what belongs to
+ * them. */
 #include "memory/memory.h"
 #include "server/answer/table/namesakes.h"
 #include "server/answer/table/table.h"
@@ -321,7 +322,8 @@ static void what_rounds_to_nothing_has_no_sign(void **state)
     }
 }
 
-/* Of the steps of one name all that have different callers keep them; one alone, or of one caller, does not. */
+/* Of the steps of one name all that have different callers keep them; one alone, or of one caller,
+ * does not. */
 static void namesakes_say_who_called(void **context)
 {
     (void)context;

@@ -40,7 +40,8 @@ static void never_backwards(void **state)
     }
 }
 
-/* What is found once for many is what each would find by itself, at the ends of its span and in it. */
+/* What is found once for many is what each would find by itself, at the ends of its span and in
+ * it. */
 static void in_one_span(void **state)
 {
     (void)state;

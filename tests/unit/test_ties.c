@@ -1,4 +1,5 @@
-/* What ties the marks of a picture together: order without partners, and where threads are while they are away. */
+/* What ties the marks of a picture together: order without partners, and where threads are while
+ * they are away. */
 #define _GNU_SOURCE
 #include "render/scene.h"
 #include "render/text.h"

@@ -1,5 +1,5 @@
-/* Windows that are placed by time, against all that happened: nothing is lost, each event stands at its time, and no
- * cause right of its effect; and in the scene none even in one place with it. */
+/* Windows that are placed by time, against all that happened: nothing is lost, each event stands at
+ * its time, and no cause right of its effect; and in the scene none even in one place with it. */
 #include "clients/book/book.h"
 #include "memory/memory.h"
 #include "render/scene.h"
@@ -158,8 +158,8 @@ static void repair_all(const struct window_request *r, int64_t *repaired)
     }
 }
 
-/* What is seen is what lies between two repaired times: so no event is seen without its causes, but for
- * those left of the window. */
+/* What is seen is what lies between two repaired times: so no event is seen without its causes, but
+ * for those left of the window. */
 static void check_window(const struct window_info *w, const struct window_request *r,
                          int64_t column_ns, unsigned seed)
 {

@@ -1,4 +1,5 @@
-/* Clocks of many hosts tied by messages: what is said of each is true, and is known where messages go both ways. */
+/* Clocks of many hosts tied by messages: what is said of each is true, and is known where messages
+ * go both ways. */
 #include "server/run/fitting.h"
 #include "tests/unit/unit.h"
 
@@ -126,7 +127,8 @@ static void what_is_said_of_clocks_is_true(void **state)
     }
 }
 
-/* Each beside the next: what is kept grows with that, and not with all that could speak with each other. */
+/* Each beside the next: what is kept grows with that, and not with all that could speak with each
+ * other. */
 static void many_hosts_take_little(void **state)
 {
     (void)state;

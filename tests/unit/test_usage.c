@@ -1,4 +1,5 @@
-/* What the operating system says: texts of /proc, whole, cut and nonsense; series that stay small. */
+/* What the operating system says: texts of /proc, whole, cut and nonsense; series that stay
+ * small. */
 #define _GNU_SOURCE
 #include "server/run/figures.h"
 #include "server/sampling/proc.h"
@@ -74,7 +75,8 @@ static void figures_have_names(void **state)
     assert_int_equal(proc_schedstat("99999999999999999999999 1", 25, f, 8), 0); /* too large */
 }
 
-/* However many come, a series has its first and its newest, in order, evenly apart, and the true bounds. */
+/* However many come, a series has its first and its newest, in order, evenly apart, and the true
+ * bounds. */
 static void series_stay_small_and_true(void **state)
 {
     struct run *run = run_new("usage@1", 1, NULL);

@@ -33,7 +33,8 @@ static struct run *run_of(const uint32_t *next, uint32_t count)
     return run;
 }
 
-/* The length of the cycle that begins at a thread and has none of a lesser line, 0 there is none. */
+/* The length of the cycle that begins at a thread and has none of a lesser line, 0 there is
+ * none. */
 static uint32_t cycle_at(const uint32_t *next, uint32_t thread)
 {
     uint32_t length = 1;

@@ -1,11 +1,11 @@
 /* Barriers.  Each thread arrives before the call and passes after it; those who pass one round
  * are one point of the order.
  *
- * The rounds are counted by arrivals.  Who arrives in our books before another may still arrive after it in
- * the real barrier, and change rounds with it; but not once somebody has come back from the round before.
- * So a round is known if nobody had arrived for the next one when the first of it came back; always so
- * where no more threads use the barrier than it waits for.  After one that is not known none is, until nobody
- * is in the barrier any more. */
+ * The rounds are counted by arrivals.  Who arrives in our books before another may still arrive
+ * after it in the real barrier, and change rounds with it; but not once somebody has come back from
+ * the round before.  So a round is known if nobody had arrived for the next one when the first of
+ * it came back; always so where no more threads use the barrier than it waits for.  After one that
+ * is not known none is, until nobody is in the barrier any more. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/hidden.h"
 #include "clients/trace/core/arena.h"

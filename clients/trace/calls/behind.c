@@ -1,7 +1,8 @@
 /* What stands behind the calls that bring input, looked up once.
  *
- * In a static program nothing can be looked up.  There our calls are weak ones, so that a program may have its own
- * (their names are words), and the C library's are called by the other names that it has for them. */
+ * In a static program nothing can be looked up.  There our calls are weak ones, so that a program
+ * may have its own (their names are words), and the C library's are called by the other names that
+ * it has for them. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/behind.h"
 

@@ -1,4 +1,5 @@
-/* What stands behind the calls that bring input: the C library's, or those of who else stands before it. */
+/* What stands behind the calls that bring input: the C library's, or those of who else stands
+ * before it. */
 #ifndef CLIENTS_TRACE_CALLS_BEHIND_H
 #define CLIENTS_TRACE_CALLS_BEHIND_H
 

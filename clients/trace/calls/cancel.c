@@ -1,10 +1,11 @@
 /* Cancellation: what was before pthread_cancel is before the cleanup handlers of the thread.
  *
- * Handlers run where no call of ours is.  But glibc, when it unwinds a thread, first runs what was pushed by
- * the old _pthread_cleanup_push and whose buffer does not lie deeper than the frame that is left: a
- * buffer outside of the stack, the newest one, runs before everything else.  Each thread has one.  It must
- * not be known to a newer handler as what was there before it (glibc would look for it in a chain that a
- * longjmp has cut), so it is taken out and put in again around each registration. */
+ * Handlers run where no call of ours is.  But glibc, when it unwinds a thread, first runs what was
+ * pushed by the old _pthread_cleanup_push and whose buffer does not lie deeper than the frame that
+ * is left: a buffer outside of the stack, the newest one, runs before everything else.  Each thread
+ * has one.  It must not be known to a newer handler as what was there before it (glibc would look
+ * for it in a chain that a longjmp has cut), so it is taken out and put in again around each
+ * registration. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/cancel.h"
 

@@ -1,8 +1,8 @@
 /* Processes that make, become and wait for each other.
  *
- * A fork is a message to the child, an exec one to the new program, an end one to whoever waits for it.
- * Their keys are serial numbers of the run; which one is meant stands beside the process id in a
- * number that all processes of the run share: what a process says there outlives it. */
+ * A fork is a message to the child, an exec one to the new program, an end one to whoever waits for
+ * it. Their keys are serial numbers of the run; which one is meant stands beside the process id in
+ * a number that all processes of the run share: what a process says there outlives it. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/child.h"
 

@@ -1,7 +1,7 @@
 /* Processes of the run that wait for each other.
  *
- * What a process says to its next program and to its parent it puts beside its process id into the numbers
- * that all processes of the run share. */
+ * What a process says to its next program and to its parent it puts beside its process id into the
+ * numbers that all processes of the run share. */
 #ifndef CLIENTS_TRACE_CALLS_CHILD_H
 #define CLIENTS_TRACE_CALLS_CHILD_H
 
@@ -15,8 +15,8 @@
 /* What an event of another thread or process was, for the event that comes after it. */
 struct event_origin {
     struct event_id at;  /* number 0: it is not known */
-    uint64_t
-        key; /* 0: at is an event of this process; else its number is the second half of a key */
+    /* 0: at is an event of this process; else its number is the second half of a key */
+    uint64_t key;
     unsigned doubt; /* enum untraced_reason: more may be before it */
 };
 
@@ -39,7 +39,8 @@ void fork_call_prepared(bool registered); /* it will be called */
 void fork_call_release_signals(
     void); /* in the parent, and in a child that has begun: signals come again */
 
-/* It becomes another program, unless that fails.  A child of vfork is still in its parent's thread. */
+/* It becomes another program, unless that fails.  A child of vfork is still in its parent's
+ * thread. */
 struct exec_attempt {
     _Atomic uint64_t *slot;
     uint64_t before;

@@ -48,7 +48,8 @@ static struct event_id condition_replay_cause(struct traced_thread *t, const cha
     return thread_schedule_next_cause(t, TYPE_WAKE);
 }
 
-/* Returns whether a thread that signalled was not seen, or it is not known which of several signals woke it. */
+/* Returns whether a thread that signalled was not seen, or it is not known which of several signals
+ * woke it. */
 static enum untraced_reason condition_wake_reason(const char *why)
 {
     return why == condition_signals_several ? UNTRACED_SIGNAL : UNTRACED_THREAD;
@@ -83,7 +84,8 @@ static void condition_end_wait(void *p)
     const char *why = NULL;
     bool timeout = w->result == ETIMEDOUT;
     struct event_id cause = timeout ? (struct event_id){0, 0} : condition_wake_cause(w, &why);
-    /* (a thread that is not recorded may have woken this one: a recorded signal is not taken for it) */
+    /* (a thread that is not recorded may have woken this one: a recorded signal is not taken for
+     * it) */
     bool doubtful =
         why && (why == condition_signals_unrecorded || !condition_signals_are_ordered(&w->signals));
     condition_signals_wait_end(&w->signals);

@@ -28,8 +28,8 @@
 #pragma weak poet_process_forking
 void poet_process_forking(void);
 
-/* The call of ours that a thread is in: what its prepare handlers do is before the child, so the last of
- * them records the fork. */
+/* The call of ours that a thread is in: what its prepare handlers do is before the child, so the
+ * last of them records the fork. */
 static __thread struct forking {
     bool ours;
     uintptr_t site;

@@ -28,8 +28,8 @@ static void futex_report_io_rings(long number)
 #endif
 }
 
-/* All others only pass through; the last thing that happens here is the jump.  (unistd.h declares it
- * with an ellipsis, hence the other names.) */
+/* All others only pass through; the last thing that happens here is the jump.  (unistd.h declares
+ * it with an ellipsis, hence the other names.) */
 #define PASS(...) PASS_AS(__VA_ARGS__)
 #define PASS_AS(as, name, its_site)                                                                \
     __attribute__((visibility("default"))) long as(long, long, long, long, long, long,             \

@@ -1,9 +1,9 @@
-/* Calls that bring something from outside: what they return is recorded (POET_INPUT), and given back in a run that is
- * repeated.
+/* Calls that bring something from outside: what they return is recorded (POET_INPUT), and given
+ * back in a run that is repeated.
  *
- * Calls in signal handlers pass through, and are counted: when a signal comes is not repeated.  Only what the program
- * itself calls is looked at.  Where nothing is wanted a call goes on by a jump: whoever stands behind us sees who made
- * it. */
+ * Calls in signal handlers pass through, and are counted: when a signal comes is not repeated.
+ * Only what the program itself calls is looked at.  Where nothing is wanted a call goes on by a
+ * jump: whoever stands behind us sees who made it. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/input.h"
 

@@ -40,8 +40,8 @@ bool input_call_replay_bytes(struct traced_thread *thread, struct input *call, v
 void input_call_end(struct traced_thread *thread, struct input *call, int64_t result,
                     const void *bytes, size_t size);
 
-/* What a call brought that lies in several places: some in front, and those of a program, as far as `size`
- * goes. */
+/* What a call brought that lies in several places: some in front, and those of a program, as far as
+ * `size` goes. */
 #define INPUT_FRONT 3
 struct input_buffers {
     struct iovec front[INPUT_FRONT];

@@ -42,7 +42,8 @@ static void mutex_record_consistent(struct traced_thread *t, struct trace_line *
                  NULL);
 }
 
-/* Locked for the first time by this thread: one record, or its second half.  Who only tries does not ask. */
+/* Locked for the first time by this thread: one record, or its second half.  Who only tries does
+ * not ask. */
 static inline void record_entered(struct traced_thread *t, struct sync_object *o,
                                   struct trace_line *line, bool petitioned, bool died,
                                   uintptr_t site)
@@ -102,8 +103,8 @@ static int mutex_call_lock(const struct mutex_call *c)
                                           : real_functions.mutex_lock(c->lock);
 }
 
-/* Recording makes short visits longer, so that threads meet more often: wait a moment, about as long
- * as a visit takes, before asking the system to. */
+/* Recording makes short visits longer, so that threads meet more often: wait a moment, about as
+ * long as a visit takes, before asking the system to. */
 static int mutex_spin(const struct mutex_call *c)
 {
     int result = EBUSY;
@@ -287,8 +288,8 @@ static unsigned mutex_depth(const pthread_mutex_t *m)
 #endif
 }
 
-/* Locked by code that is not recorded, and now given away by code that is: all who left it before are
- * before this, too. */
+/* Locked by code that is not recorded, and now given away by code that is: all who left it before
+ * are before this, too. */
 struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread_mutex_t *m)
 {
     static const char text[] = "its lock was not recorded";

@@ -1,5 +1,5 @@
-/* pthread_once: the end of the initialiser is before each thread's first return; that of one which throws,
- * or is cancelled, before the start of the next one. */
+/* pthread_once: the end of the initialiser is before each thread's first return; that of one which
+ * throws, or is cancelled, before the start of the next one. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/once.h"
 

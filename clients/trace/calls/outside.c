@@ -1,5 +1,5 @@
-/* Which descriptors bring something from outside: files, devices, what has a name, what comes from another machine, and
- * what the first program of a run was given.
+/* Which descriptors bring something from outside: files, devices, what has a name, what comes from
+ * another machine, and what the first program of a run was given.
  *
  * Pipes and socketpairs that the run made itself bring nothing from outside. */
 #define _GNU_SOURCE

@@ -1,5 +1,6 @@
-/* Calls that read or receive bytes from outside.  With those that are received their sender's name and control messages
- * come as well; descriptors that a message carries do not: they are not there another time. */
+/* Calls that read or receive bytes from outside.  With those that are received their sender's name
+ * and control messages come as well; descriptors that a message carries do not: they are not there
+ * another time. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/behind.h"
 #include "clients/trace/calls/input.h"
@@ -97,8 +98,8 @@ static size_t read_call_total_bytes(const struct iovec *iov, size_t count)
     return bytes;
 }
 
-/* How much is asked for is looked at only of a call that succeeds: another one may have been given what cannot be
- * read. */
+/* How much is asked for is looked at only of a call that succeeds: another one may have been given
+ * what cannot be read. */
 static void read_call_set_requested(struct traced_thread *t, struct input *call,
                                     const struct iovec *iov, size_t count)
 {

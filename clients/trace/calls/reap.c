@@ -33,8 +33,8 @@ static void wait_child_end_blocking(void *p)
         instrument_wait_end(t, TYPE_REAP);
 }
 
-/* In a run that is repeated: then a look found the child, as a launcher looks between others of its events; how many there are
- * of those is luck, and so which call it is that finds the child. */
+/* In a run that is repeated: then a look found the child, as a launcher looks between others of its
+ * events; how many there are of those is luck, and so which call it is that finds the child. */
 static bool wait_child_found_at_once(struct traced_thread *t)
 {
     return replay_active && thread_schedule_active(t) &&
@@ -87,8 +87,8 @@ static void wait_child_end(const struct child_wait *w, pid_t child, bool last, b
 #define LOOKS_OF_ONE                                                                               \
     50 /* where the caller will look again, and may have to do what is waited for meanwhile */
 
-/* In a run that is repeated: a child's end is found where it was, that of the same child, and no other.  What the system says
- * where there is no child at all, it says. */
+/* In a run that is repeated: a child's end is found where it was, that of the same child, and no
+ * other.  What the system says where there is no child at all, it says. */
 static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *status, int options,
                                     struct rusage *usage)
 {

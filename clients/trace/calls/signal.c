@@ -1,8 +1,8 @@
 /* Signals: what was before one was sent is before its handler, and before sigwait() returns.
  *
- * Which of several signals it was cannot be seen from outside: those of one number become one.  So a
- * signal that is sent to this process, or to another one whose signals all come to us, takes with it
- * which event sent it (token.h).  Of several that became one the kernel keeps the first. */
+ * Which of several signals it was cannot be seen from outside: those of one number become one.  So
+ * a signal that is sent to this process, or to another one whose signals all come to us, takes with
+ * it which event sent it (token.h).  Of several that became one the kernel keeps the first. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/child.h"
 #include "clients/trace/calls/input.h"
@@ -234,7 +234,8 @@ ENTRY(int, siginterrupt, (int sig, int flag), sig, flag)
 }
 
 #if !defined(POET_STATIC)
-/* Other names: their handlers are not followed, but who asks for the last one gets the program's own. */
+/* Other names: their handlers are not followed, but who asks for the last one gets the program's
+ * own. */
 #define OTHER(name, member)                                                                        \
     __attribute__((visibility("default"))) sighandler_t name(int sig, sighandler_t handler)        \
     {                                                                                              \

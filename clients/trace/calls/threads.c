@@ -143,8 +143,9 @@ static void thread_lifetime_key_destructor(void *p)
     thread_lifetime_finish(t);
 }
 
-/* The keys of a round are gone through in their order: takes the last one of those for which threads need no
- * memory, so that in the last round, too, the program's own destructors come before. */
+/* The keys of a round are gone through in their order: takes the last one of those for which
+ * threads need no memory, so that in the last round, too, the program's own destructors come
+ * before. */
 static void make_end_key(void)
 {
     enum { LAST = 31, MOST = 64 };
@@ -227,7 +228,8 @@ struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low)
     return t;
 }
 
-/* Traced again; what an earlier server did not take any more is in no trace, and said in this one. */
+/* Traced again; what an earlier server did not take any more is in no trace, and said in this
+ * one. */
 static void thread_lifetime_send_state(struct traced_thread *t)
 {
     char text[80];

@@ -9,8 +9,8 @@
 
 #pragma GCC visibility push(hidden)
 
-extern _Atomic bool
-    untraced_threads_exist; /* threads were created by calls that are not recorded */
+/* threads were created by calls that are not recorded */
+extern _Atomic bool untraced_threads_exist;
 void thread_lifetime_begin_main(void);
 void thread_lifetime_end_main(void);
 /* The calling thread is recorded from here on, and busy; NULL: it is not. */
@@ -19,7 +19,8 @@ struct traced_thread *thread_lifetime_begin(struct thread_info *task);
 bool thread_lifetime_existed(const struct thread_info *task);
 void thread_lifetime_close(struct traced_thread *thread, struct thread_info *task, unsigned type,
                            uintptr_t site);
-/* Gives the calling thread a line, and leaves it busy until its start is told; NULL: it gets none. */
+/* Gives the calling thread a line, and leaves it busy until its start is told; NULL: it gets
+ * none. */
 struct traced_thread *thread_lifetime_begin_thread(struct thread_info *task, const char *name);
 void thread_lifetime_at_end(
     void *p); /* what the thread's end is told by, in each round of its specific data */

@@ -1,6 +1,8 @@
-/* What a signal takes with it: which event sent it, in bytes of its siginfo that say nothing to anybody.
+/* What a signal takes with it: which event sent it, in bytes of its siginfo that say nothing to
+ * anybody.
  *
- * The kernel carries them only if the signal comes as by sigqueue(); what it really was the token says as well. */
+ * The kernel carries them only if the signal comes as by sigqueue(); what it really was the token
+ * says as well. */
 #ifndef CLIENTS_TRACE_CALLS_TOKEN_H
 #define CLIENTS_TRACE_CALLS_TOKEN_H
 
@@ -16,11 +18,12 @@ uint64_t signal_token_keys(void); /* first half of the keys of messages to other
 
 struct signal_token {
     uint64_t which; /* line << 40 | number, or the second half of a key */
-    uint64_t
-        check; /* of which, the process or all of them, and what the code was; 0: there is none */
+    /* of which, the process or all of them, and what the code was; 0: there is none */
+    uint64_t check;
 };
 
-/* scope: `instance`, of an event of this process, or signal_token_keys(); code: what the signal really is (SI_USER...). */
+/* scope: `instance`, of an event of this process, or signal_token_keys(); code: what the signal
+ * really is (SI_USER...). */
 struct signal_token signal_token_make(uint64_t which, uint64_t scope, int code);
 void signal_token_attach(siginfo_t *info, struct signal_token token);
 /* Takes it out again; false: there is none. */

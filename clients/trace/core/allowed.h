@@ -1,5 +1,5 @@
-/* Which of the system calls that libpoet makes by itself the filters of this process allow (seccomp(2)): asked before
- * each that can be done without. */
+/* Which of the system calls that libpoet makes by itself the filters of this process allow
+ * (seccomp(2)): asked before each that can be done without. */
 #ifndef CLIENTS_TRACE_CORE_ALLOWED_H
 #define CLIENTS_TRACE_CORE_ALLOWED_H
 
@@ -11,7 +11,8 @@
 #pragma GCC visibility push(hidden)
 
 enum seccomp_need {
-    ALLOWED_RECORDING, /* waking the server, waiting for it, locks: without these nothing is recorded */
+    /* waking the server, waiting for it, locks: without these nothing is recorded */
+    ALLOWED_RECORDING,
     ALLOWED_QUEUES, /* memory that is shared: for threads that begin, queues that grow, regions */
     ALLOWED_CPU, /* the processor clock of a thread, which no vDSO has */
     ALLOWED_USAGE, /* what getrusage(2) and proc(5) say of a thread at its end */
@@ -34,8 +35,8 @@ static inline bool seccomp_allows(enum seccomp_need what)
     return !(atomic_load_explicit(&seccomp_denied, memory_order_relaxed) & 1u << what);
 }
 
-/* What such a filter does not allow, as bits; NULL: it cannot be read, and nothing is taken for granted that can be done
- * without. */
+/* What such a filter does not allow, as bits; NULL: it cannot be read, and nothing is taken for
+ * granted that can be done without. */
 uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count);
 
 #pragma GCC visibility pop

@@ -87,10 +87,11 @@ static size_t lifecycle_read_arguments(uint32_t *count)
 static char environment[64] = "pthread";
 static bool is_child; /* made by fork: it has the variables of its parent */
 static char endpoint[400]; /* of this machine */
-static char
-    lifecycle_target[400]; /* where an agent forwards to what is recorded; "": no agent is needed */
+/* where an agent forwards to what is recorded; "": no agent is needed */
+static char lifecycle_target[400];
 
-/* What a library that is linked calls the launch that this process is one of many of; NULL: none. */
+/* What a library that is linked calls the launch that this process is one of many of; NULL:
+ * none. */
 #pragma weak poet_job_id
 static const char *lifecycle_launch_name(void) { return poet_job_id ? poet_job_id() : NULL; }
 
@@ -102,8 +103,8 @@ static uint64_t random_number(void)
     return number;
 }
 
-/* The run that this process belongs to: inherited, or of its launch, or begun here.  It stays so in a
- * child after fork, whatever became of the environment (setproctitle() writes over it). */
+/* The run that this process belongs to: inherited, or of its launch, or begun here.  It stays so in
+ * a child after fork, whatever became of the environment (setproctitle() writes over it). */
 static bool begun_here = true;
 static const char *run_name(void)
 {
@@ -168,7 +169,8 @@ static ssize_t lifecycle_receive(int fd, void *data, size_t size, int *descripto
     return n;
 }
 
-/* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or ours. */
+/* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or
+ * ours. */
 static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
 {
     uint8_t *data = lifecycle_answer;
@@ -349,7 +351,8 @@ static void lifecycle_attach(void)
 
 /* ---- again ---- */
 
-/* A server that answers where the last one was; never one of our own.  Quiet where there is none. */
+/* A server that answers where the last one was; never one of our own.  Quiet where there is
+ * none. */
 static bool lifecycle_reattach(unsigned patience_ms)
 {
     bool absent;

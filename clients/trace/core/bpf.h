@@ -1,4 +1,5 @@
-/* What a seccomp filter says of a system call: its instructions (classic BPF, as far as seccomp(2) has them), carried out. */
+/* What a seccomp filter says of a system call: its instructions (classic BPF, as far as seccomp(2)
+ * has them), carried out. */
 #ifndef CLIENTS_TRACE_CORE_BPF_H
 #define CLIENTS_TRACE_CORE_BPF_H
 

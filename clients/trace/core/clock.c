@@ -46,7 +46,8 @@ static bool ticks_forbidden(void) { return false; }
 static bool ticks_steadily(void) { return false; }
 #endif
 
-/* The counter and the clock at one time; at another one, later, they tell how fast the counter goes. */
+/* The counter and the clock at one time; at another one, later, they tell how fast the counter
+ * goes. */
 static struct clock_pair_sample {
     uint64_t ns, ticks;
 } begun, stopped;
@@ -55,7 +56,8 @@ static double ticks_per_ns;
 static struct clock_pair_sample tracer_clock_now_both(void)
 {
     uint64_t ns =
-        tracer_clock_now(); /* before the counter: what is converted is never before what was read */
+        /* before the counter: what is converted is never before what was read */
+        tracer_clock_now();
     return (struct clock_pair_sample){ns, CLOCK_TICKS()};
 }
 
@@ -74,7 +76,8 @@ void tracer_clock_begin(void)
 
 #define LEAST_NS 2000000u /* between the two times */
 
-/* Once for all threads, also those that may still read it: a queue goes on in the unit that it began with. */
+/* Once for all threads, also those that may still read it: a queue goes on in the unit that it
+ * began with. */
 void tracer_clock_forbidden(void)
 {
     static latch once;

@@ -1,5 +1,5 @@
-/* Where libpoet's own descriptors are: a limit on descriptors (RLIMIT_NOFILE) is one on their numbers when they are
- * opened, so that one beyond it takes none of the program's. */
+/* Where libpoet's own descriptors are: a limit on descriptors (RLIMIT_NOFILE) is one on their
+ * numbers when they are opened, so that one beyond it takes none of the program's. */
 #define _GNU_SOURCE
 #include "clients/trace/core/descriptor.h"
 
@@ -42,7 +42,8 @@ static bool descriptor_limits(const struct descriptor_limits *set, struct descri
     return syscall(SYS_prlimit64, 0, DESCRIPTOR_LIMITS, set, were) == 0;
 }
 
-/* Another thread could open files meanwhile, or change the limit.  proc(5) has a directory for each. */
+/* Another thread could open files meanwhile, or change the limit.  proc(5) has a directory for
+ * each. */
 static bool descriptor_alone(void)
 {
     struct stat st;

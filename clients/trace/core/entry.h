@@ -128,7 +128,8 @@ union sigval;
     R(int, sem_post, sem_post, (sem_t *))
 /* clang-format on */
 
-/* Words that a program may use for something of its own: they are neither redirected nor wrapped. */
+/* Words that a program may use for something of its own: they are neither redirected nor
+ * wrapped. */
 #define REAL_WORDS(R)                                                                              \
     R(int, kill, kill, (pid_t, int))                                                               \
     R(int, killpg, killpg, (pid_t, int))                                                           \
@@ -169,7 +170,8 @@ static inline void real_find(void) /* called before the first use */
         real_functions_look_up();
 }
 
-/* In a static program the linker (--wrap) lets __wrap_NAME stand before NAME, which __real_NAME is. */
+/* In a static program the linker (--wrap) lets __wrap_NAME stand before NAME, which __real_NAME
+ * is. */
 #if defined(POET_STATIC)
 #define PLAIN(name) __wrap_##name
 #else

@@ -14,8 +14,9 @@
 bool environment_is_unsafe(void);
 /* The value, owned by the environment; NULL: it is not set, or may not be trusted. */
 const char *environment_get(const char *name);
-/* For the programs that this one starts.  Never in a signal handler, and only while no other thread may
- * change the environment: at the start, and in a child after fork.  What is unset stays allocated. */
+/* For the programs that this one starts.  Never in a signal handler, and only while no other thread
+ * may change the environment: at the start, and in a child after fork.  What is unset stays
+ * allocated. */
 void environment_set(const char *name, const char *value);
 void environment_unset(const char *name);
 

@@ -1,4 +1,5 @@
-/* Streams of bytes that go from one machine to another: whose ends they are, and which of their bytes no event wrote. */
+/* Streams of bytes that go from one machine to another: whose ends they are, and which of their
+ * bytes no event wrote. */
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"

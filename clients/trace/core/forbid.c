@@ -1,9 +1,10 @@
-/* What a thread forbids itself, and libpoet must not do there either: to read the time-stamp counter, and
- * with seccomp's strict mode every system call but read, write, _exit and sigreturn.  The first is
- * inherited, so nobody reads the counter any more; after the second the thread records nothing, which is
- * told before.  A filter is asked which of our own calls it allows (allowed.h), for the whole process, as others
- * may inherit it: what it does not allow is done without, and where nothing can be recorded so the process is silent.
- * prctl is stood before only where libpoet is loaded dynamically. */
+/* What a thread forbids itself, and libpoet must not do there either: to read the time-stamp
+ * counter, and with seccomp's strict mode every system call but read, write, _exit and sigreturn.
+ * The first is inherited, so nobody reads the counter any more; after the second the thread records
+ * nothing, which is told before.  A filter is asked which of our own calls it allows (allowed.h),
+ * for the whole process, as others may inherit it: what it does not allow is done without, and
+ * where nothing can be recorded so the process is silent.  prctl is stood before only where libpoet
+ * is loaded dynamically. */
 #define _GNU_SOURCE
 #include "clients/trace/core/forbid.h"
 

@@ -6,8 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Before a call of prctl or seccomp, with its first three arguments; whether seccomp_install_failed() is to be called where it
- * fails, and seccomp_install_done() where it does not. */
+/* Before a call of prctl or seccomp, with its first three arguments; whether
+ * seccomp_install_failed() is to be called where it fails, and seccomp_install_done() where it does
+ * not. */
 bool seccomp_install_begin(long number, long what, long how, long program);
 void seccomp_install_failed(void); /* all goes on as before */
 void seccomp_install_done(void);

@@ -1,5 +1,6 @@
-/* A queue that is full goes on in a larger one, so that a burst need not wait for the server.  The server takes
- * what is in the old one first.  All that is called here may be called by signal handlers. */
+/* A queue that is full goes on in a larger one, so that a burst need not wait for the server.  The
+ * server takes what is in the old one first.  All that is called here may be called by signal
+ * handlers. */
 #define _GNU_SOURCE
 #include "clients/trace/core/grow.h"
 

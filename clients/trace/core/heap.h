@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(default)
 
-/* Hands the memory of a heap over (wire/heap.h); the descriptor stays the caller's.  False: there is no server that
- * could read it. */
+/* Hands the memory of a heap over (wire/heap.h); the descriptor stays the caller's.  False: there
+ * is no server that could read it. */
 bool poet_heap_begin(int fd);
 
 /* Where the calling thread is; as large as two registers. */
@@ -25,7 +25,8 @@ uint32_t poet_heap_thread(void); /* its thread alone */
 /* Where the stack that the place `at` lies in ends, of a task whose runtime has said so; 0: not
  * known. */
 uintptr_t poet_heap_stack_end(uintptr_t at);
-/* Of one that measures its calls: its region's serial << 32 | the context that it is in (wire/region.h), 0: none. */
+/* Of one that measures its calls: its region's serial << 32 | the context that it is in
+ * (wire/region.h), 0: none. */
 uint64_t poet_heap_context(void);
 /* The functions that such a context lies in, the innermost first; `most` at most: how many. */
 uint32_t poet_heap_calls(uint64_t context, uint64_t *functions, uint32_t most);

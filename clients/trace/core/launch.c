@@ -150,8 +150,8 @@ static bool server_launch_name_socket(const struct server_launch *launch, char *
 /* ---- what stands between the program and its server ---- */
 
 /* Processes whose parents end are given to the first process of a container, or to one that asked
- * for them: such a program would find the server among its own children.  A keeper, which is no child
- * that wait() sees, is the server's parent as long as that runs. */
+ * for them: such a program would find the server among its own children.  A keeper, which is no
+ * child that wait() sees, is the server's parent as long as that runs. */
 static pid_t server_launch_keeper, kept_by; /* and whose child it is */
 
 static bool server_launch_inherits_children(void)

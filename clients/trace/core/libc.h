@@ -1,7 +1,7 @@
-/* Included before every file of libpoet.  A program may define functions of the C library itself (a runtime
- * that has threads of its own defines pthread_*, poll, dl_iterate_phdr), which may not be called before it is
- * ready, or from outside of its threads: libpoet calls the C library's (bind.c).  The calls below go through
- * a table, since libpoet stands before some of them itself.
+/* Included before every file of libpoet.  A program may define functions of the C library itself (a
+ * runtime that has threads of its own defines pthread_*, poll, dl_iterate_phdr), which may not be
+ * called before it is ready, or from outside of its threads: libpoet calls the C library's
+ * (bind.c).  The calls below go through a table, since libpoet stands before some of them itself.
  * Memory comes from the system, never from the program's malloc: a signal handler may need it. */
 #ifndef CLIENTS_TRACE_CORE_LIBC_H
 #define CLIENTS_TRACE_CORE_LIBC_H

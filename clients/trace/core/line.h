@@ -10,8 +10,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Announces a line through the calling thread's queue; its index.  identity: its own, if other processes
- * have the line, too, else NULL. */
+/* Announces a line through the calling thread's queue; its index.  identity: its own, if other
+ * processes have the line, too, else NULL. */
 uint32_t trace_line_announce(struct traced_thread *thread, const char *kind, const char *name,
                              const void *object, uintptr_t entry, unsigned flags,
                              const uint64_t identity[2]);

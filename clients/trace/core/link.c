@@ -107,19 +107,20 @@ static void server_connection_give_up(const char *why)
         stderr_log_print("the server is gone (%s): the program goes on untraced", why);
 }
 
-/* The connection stands, but the server does not read: it is slow, or stopped.  It is waited for once, until it
- * has read something. */
+/* The connection stands, but the server does not read: it is slow, or stopped.  It is waited for
+ * once, until it has read something. */
 static bool server_is_slow;
 
-/* How long is waited for room; a message that is cut would be the end of tracing, and the sender has time. */
+/* How long is waited for room; a message that is cut would be the end of tracing, and the sender
+ * has time. */
 static int server_connection_timeout_ms(bool begun)
 {
     unsigned least = begun || server_needs_socket ? 1000 : 0, wanted = server_wait_ms();
     return server_is_slow ? 0 : (int)(wanted > least ? wanted : least);
 }
 
-/* Sends all of it, or nothing where the server is slow; gives tracing up where it is gone, or a message would be
- * cut.  Call under the lock. */
+/* Sends all of it, or nothing where the server is slow; gives tracing up where it is gone, or a
+ * message would be cut.  Call under the lock. */
 static bool server_connection_send_all(const struct encoder *out, int descriptor)
 {
     if (out->failed)
@@ -171,7 +172,8 @@ static void server_connection_send_wake(void)
         server_connection_give_up(strerror(errno));
 }
 
-/* Nobody waits for the connection to wake the server: whoever has it now does it when it has done. */
+/* Nobody waits for the connection to wake the server: whoever has it now does it when it has
+ * done. */
 static void server_connection_wake_if_wanted(void)
 {
     while (atomic_load(&wake_wanted) && latch_try_lock(&server_send_latch)) {
@@ -196,8 +198,8 @@ static bool server_connection_send_whole(const struct encoder *out, int descript
 
 #define TRIES 100 /* while others are sending */
 
-/* The same for a message of few bytes, if it can be sent without waiting: also by a signal handler that came
- * between whoever is sending. */
+/* The same for a message of few bytes, if it can be sent without waiting: also by a signal handler
+ * that came between whoever is sending. */
 bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t life)
 {
     for (int tries = 0; !latch_try_lock(&server_send_latch); syscall(SYS_sched_yield))

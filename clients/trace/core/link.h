@@ -12,8 +12,9 @@
 
 struct traced_thread;
 
-/* The number of the present life, from 1 (attach.h); 0: not traced.  The kernel clears it in a child with
- * memory of its own, however that was made: no thread there writes into a queue of its parent's. */
+/* The number of the present life, from 1 (attach.h); 0: not traced.  The kernel clears it in a
+ * child with memory of its own, however that was made: no thread there writes into a queue of its
+ * parent's. */
 extern _Atomic uint32_t current_lifetime;
 extern uint64_t process_instance; /* names this process among all */
 

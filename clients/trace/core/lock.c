@@ -33,8 +33,8 @@ static bool latch_lock_free(latch *lock)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* Where the system has no such futexes, or they are not allowed: a nap leaves the processor to threads of
- * any priority. */
+/* Where the system has no such futexes, or they are not allowed: a nap leaves the processor to
+ * threads of any priority. */
 static void latch_lock_slowly(latch *lock)
 {
     int saved = errno;

@@ -1,9 +1,10 @@
-/* The locks between our own threads of execution: held for a few instructions, or while the server is told
- * something, and never across a call of the program's.
+/* The locks between our own threads of execution: held for a few instructions, or while the server
+ * is told something, and never across a call of the program's.
  *
- * A thread that waits lends its priority to the one that holds (a priority-inheriting futex), so that a
- * real-time thread never spins before a thread that it keeps from running.  A thread that holds one is
- * busy: a signal handler that comes in between records nothing, and so never wants the same lock. */
+ * A thread that waits lends its priority to the one that holds (a priority-inheriting futex), so
+ * that a real-time thread never spins before a thread that it keeps from running.  A thread that
+ * holds one is busy: a signal handler that comes in between records nothing, and so never wants the
+ * same lock. */
 #ifndef CLIENTS_TRACE_CORE_LOCK_H
 #define CLIENTS_TRACE_CORE_LOCK_H
 

@@ -94,8 +94,8 @@ void lost_events_add(struct traced_thread *t, uint32_t line, uint64_t first, uin
  * ranges of, are told by others. */
 static latch left_lock;
 static _Atomic bool any_left;
-static _Atomic uint32_t
-    unnumbered_left; /* the life in which one ended that dropped records without numbers */
+/* the life in which one ended that dropped records without numbers */
+static _Atomic uint32_t unnumbered_left;
 static unsigned left_made; /* under left_lock */
 static struct lost_leftover {
     struct lost_leftover *next;

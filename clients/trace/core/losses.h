@@ -1,5 +1,5 @@
-/* What found no room: it is counted, and the numbers that it took are told once there is room again, by the thread
- * itself or, where that has ended, by others. */
+/* What found no room: it is counted, and the numbers that it took are told once there is room
+ * again, by the thread itself or, where that has ended, by others. */
 #ifndef CLIENTS_TRACE_CORE_LOSSES_H
 #define CLIENTS_TRACE_CORE_LOSSES_H
 

@@ -56,8 +56,9 @@ static inline uintptr_t site_of_traced(uintptr_t site)
     return LIKELY(!modules_cxx) ? site : modules_user_site(site);
 }
 
-/* The same for calls whose names are words, which programs use for their own things, so that they are not
- * redirected: those of the program itself are recorded, as if it were compiled with -trace. */
+/* The same for calls whose names are words, which programs use for their own things, so that they
+ * are not redirected: those of the program itself are recorded, as if it were compiled with
+ * -trace. */
 uintptr_t modules_program_site(uintptr_t site);
 static inline uintptr_t site_of_program(uintptr_t site)
 {

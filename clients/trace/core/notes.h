@@ -1,4 +1,5 @@
-/* Notes of a module, as the linker puts them together: one behind the other, each with a name and a value. */
+/* Notes of a module, as the linker puts them together: one behind the other, each with a name and a
+ * value. */
 #ifndef CLIENTS_TRACE_CORE_NOTES_H
 #define CLIENTS_TRACE_CORE_NOTES_H
 

@@ -155,7 +155,8 @@ static struct traced_thread *sync_object_recorder(void)
     return t && !t->busy && !t->off ? t : NULL;
 }
 
-/* Of the others somebody may still think: waiters on a condition, threads that found something initialised. */
+/* Of the others somebody may still think: waiters on a condition, threads that found something
+ * initialised. */
 static bool sync_object_is_reused(enum sync_object_kind kind)
 {
     return kind == SYNC_MUTEX || kind == SYNC_SPIN_LOCK || kind == SYNC_RWLOCK ||

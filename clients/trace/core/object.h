@@ -37,8 +37,8 @@ enum sync_object_kind {
 
 struct traced_thread;
 
-/* Something at an address that threads meet at.  Never freed; a destroyed one has no address, and is used
- * again for another object whose address belongs into the same bucket. */
+/* Something at an address that threads meet at.  Never freed; a destroyed one has no address, and
+ * is used again for another object whose address belongs into the same bucket. */
 struct sync_object {
     struct sync_object *_Atomic next;
     const void *address;
@@ -70,10 +70,11 @@ struct sync_object {
     uintptr_t entry; /* SYNC_COROUTINE: its function; else where it was made, 0 unknown */
 };
 
-/* A mutex or read-write lock may be made without a call (PTHREAD_MUTEX_INITIALIZER, every std::mutex) where
- * a dead one was: on the next frame, the next thread's stack, in memory that was given back.  So the first
- * recorded thread that holds it marks it, in a field that the C library leaves to other kinds of locks; what
- * makes another one there wipes the mark out.  NULL: such a one is made by calls only, or has no such field. */
+/* A mutex or read-write lock may be made without a call (PTHREAD_MUTEX_INITIALIZER, every
+ * std::mutex) where a dead one was: on the next frame, the next thread's stack, in memory that was
+ * given back.  So the first recorded thread that holds it marks it, in a field that the C library
+ * leaves to other kinds of locks; what makes another one there wipes the mark out.  NULL: such a
+ * one is made by calls only, or has no such field. */
 static inline uint64_t *sync_object_mark(const void *address, enum sync_object_kind kind)
 {
 #if defined(__GLIBC__) && __WORDSIZE == 64
@@ -105,8 +106,8 @@ static inline bool sync_object_is_marked(const struct sync_object *o)
            LIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == sync_object_mark_value(o->address));
 }
 
-/* It holds one that is not marked: the object is another one, under a new line, if it was marked before.
- * NULL: the line cannot be announced. */
+/* It holds one that is not marked: the object is another one, under a new line, if it was marked
+ * before. NULL: the line cannot be announced. */
 struct trace_line *sync_object_check_mark(struct traced_thread *thread, struct sync_object *object);
 
 #define SYNC_OBJECT_BUCKET_BITS 18
@@ -141,7 +142,8 @@ static inline struct sync_object *sync_object_get(const void *address, enum sync
     return LIKELY(o != NULL) ? o : sync_object_add(address, kind);
 }
 
-/* Whether the object of a line that processes share was initialised again since, here or elsewhere. */
+/* Whether the object of a line that processes share was initialised again since, here or
+ * elsewhere. */
 static inline bool trace_line_is_over(const struct trace_line *line)
 {
     const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
@@ -149,7 +151,8 @@ static inline bool trace_line_is_over(const struct trace_line *line)
                                 atomic_load_explicit(&line->lifetime, memory_order_relaxed);
 }
 
-/* A line that is over becomes that of the object that is there now; false: it cannot be announced. */
+/* A line that is over becomes that of the object that is there now; false: it cannot be
+ * announced. */
 bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *line);
 
 /* The object's line, announced if need be by the calling thread; created: its first

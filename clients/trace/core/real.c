@@ -31,7 +31,8 @@ void real_functions_look_up(void)
     atomic_store_explicit(&real_found, true, memory_order_release);
 }
 #else
-/* Never NULL: a program may look for a function that this C library does not have, and finds ours. */
+/* Never NULL: a program may look for a function that this C library does not have, and finds
+ * ours. */
 static void *real_functions_find(const char *name)
 {
     void *p = next_call(name);

@@ -42,7 +42,8 @@ static inline uint64_t record_slot_time(const struct traced_thread *t, const str
     return LIKELY(!r->began) || began > now ? now : began;
 }
 
-/* At least every second a thread looks whether the server is there, though its queue does not fill. */
+/* At least every second a thread looks whether the server is there, though its queue does not
+ * fill. */
 #define LOOK_NS (1u << 29)
 #define LOOK_TICKS (1u << 30)
 
@@ -58,7 +59,8 @@ static void record_poll_server(struct traced_thread *t, uint64_t now)
     errno = saved;
 }
 
-/* Numbers of a line that processes share, as long as its object lives; else such as nothing takes. */
+/* Numbers of a line that processes share, as long as its object lives; else such as nothing
+ * takes. */
 static __attribute__((noinline)) uint64_t
 record_next_remote_number(struct trace_line *line, _Atomic uint64_t *far, unsigned count)
 {
@@ -85,8 +87,8 @@ static inline uint64_t record_next_number(struct traced_thread *t, struct trace_
     return before + 1;
 }
 
-/* Whether a line's code belongs to the thread's life: a handler may have begun another one since it was
- * looked up. */
+/* Whether a line's code belongs to the thread's life: a handler may have begun another one since it
+ * was looked up. */
 static inline bool is_of(const struct traced_thread *t, const struct trace_line *line)
 {
     return atomic_load_explicit(&line->life, memory_order_relaxed) == t->life;
@@ -184,8 +186,8 @@ static inline void record_reserve_slots(const struct ring_slot *slot)
 
 #define SLOTS_AHEAD 8
 
-/* Whether its lines are those of what is there: an object that is initialised while a thread holds it has a
- * new line from then on. */
+/* Whether its lines are those of what is there: an object that is initialised while a thread holds
+ * it has a new line from then on. */
 static inline bool record_places_unchanged(struct traced_thread *t, const struct record *r)
 {
     return (LIKELY(!trace_line_is_over(r->a)) || sync_object_renew_line(t, r->a)) &&
@@ -274,8 +276,9 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
     return a;
 }
 
-/* Into the next slot, which is there, at a time that was read before: what is stored here the server reads on another core, so
- * number before storing, since an atomic operation waits for the stores before it. */
+/* Into the next slot, which is there, at a time that was read before: what is stored here the
+ * server reads on another core, so number before storing, since an atomic operation waits for the
+ * stores before it. */
 static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a,
                                       unsigned take_a, struct trace_line *b, uintptr_t site,
                                       uint64_t now, uint64_t numbers[2])
@@ -336,7 +339,8 @@ void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, 
         record_pair_slow(t, shape, a, take_a, b, site);
         return;
     }
-    /* To read the counter waits for the stores before it, too: the time comes first, and meanwhile the rest goes on. */
+    /* To read the counter waits for the stores before it, too: the time comes first, and meanwhile
+     * the rest goes on. */
     uint64_t numbers[2];
     record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
     uint64_t now = record_timestamp(t);

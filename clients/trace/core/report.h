@@ -10,9 +10,11 @@
 
 /* Is it to be printed to standard error?  Then a server of the program's own keeps that open. */
 bool report_request_is_stderr(void);
-/* What is to be said where there is an agent, which makes none; once for this process and those that it starts.  NULL: nothing. */
+/* What is to be said where there is an agent, which makes none; once for this process and those
+ * that it starts.  NULL: nothing. */
 const char *report_request_agent_message(void);
-/* Asks for it, if somebody wants one; own: of a server that this program started.  NULL, or what is to be said. */
+/* Asks for it, if somebody wants one; own: of a server that this program started.  NULL, or what is
+ * to be said. */
 const char *report_request_announce(struct encoder *out, bool own);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* Languages and libraries that synchronise by means that nobody sees from outside.  That they are there is
- * told from what is loaded, and not only where a thread happens to wait. */
+/* Languages and libraries that synchronise by means that nobody sees from outside.  That they are
+ * there is told from what is loaded, and not only where a thread happens to wait. */
 #define _GNU_SOURCE
 #include "clients/trace/core/runtime.h"
 
@@ -81,8 +81,8 @@ static bool needs_unwinder(const struct dl_phdr_info *info)
     return false;
 }
 
-/* By Horspool (1980), and by hand: sanitizers stand before memmem, and would find us reading what lies
- * between the program's variables. */
+/* By Horspool (1980), and by hand: sanitizers stand before memmem, and would find us reading what
+ * lies between the program's variables. */
 __attribute__((no_sanitize("address"))) static bool holds_its_name(const uint8_t *data, size_t size)
 {
     static const uint8_t name[] = "library/std/src/";

@@ -1,12 +1,14 @@
-/* Where no memory can be shared with the server (a filter forbids to make it, or a limit): a thread of ours empties
- * the queues of the others and sends what was in them.  It takes no signals and calls nothing of the program's.  What it has not sent
- * when the program dies is lost: at most one queue a thread.  The server is told at the begin that this may
- * happen, and at an orderly end that it did not (SENT).
+/* Where no memory can be shared with the server (a filter forbids to make it, or a limit): a thread
+ * of ours empties the queues of the others and sends what was in them.  It takes no signals and
+ * calls nothing of the program's.  What it has not sent when the program dies is lost: at most one
+ * queue a thread.  The server is told at the begin that this may happen, and at an orderly end that
+ * it did not (SENT).
  *
  * What the threads count of it goes there, too (LOSSES): the server cannot look into their queues.
  *
- * A program ends with its last thread, which must not be this one: where the main thread has left by
- * pthread_exit and no other is there any more, this one ends, too, and the C library calls exit(). */
+ * A program ends with its last thread, which must not be this one: where the main thread has left
+ * by pthread_exit and no other is there any more, this one ends, too, and the C library calls
+ * exit(). */
 #define _GNU_SOURCE
 #include "clients/trace/core/losses.h"
 #include "clients/trace/core/sender.h"

@@ -15,9 +15,11 @@ bool socket_sender_begin(void); /* for the present life */
 bool socket_sender_add(struct queue_head *head,
                        size_t bytes); /* takes the memory; false: it does not */
 void socket_sender_wake(void);
-/* Waits until what is there now has been sent.  From a signal handler, too, in a thread that is not busy. */
+/* Waits until what is there now has been sent.  From a signal handler, too, in a thread that is not
+ * busy. */
 void socket_sender_flush(unsigned most_ms);
-/* The server knows whether all was sent (SENT): what is still in the queues of a program that is killed is lost. */
+/* The server knows whether all was sent (SENT): what is still in the queues of a program that is
+ * killed is lost. */
 void socket_sender_finish(
     unsigned most_ms); /* the process ends: flushes, and what has not gone is said to be lost */
 void socket_sender_pause(

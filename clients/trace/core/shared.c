@@ -92,8 +92,8 @@ static bool shared_object_read_place(const char *line, struct shared_place *p)
                   &p->offset, &p->major, &p->minor, &p->inode) == 7;
 }
 
-/* The shared mapping that an address lies in.  Reads line by line, without stdio, which locks; of a line that
- * is longer than the room (a path), the beginning says all. */
+/* The shared mapping that an address lies in.  Reads line by line, without stdio, which locks; of a
+ * line that is longer than the room (a path), the beginning says all. */
 static bool shared_object_find_place(uintptr_t address, struct shared_place *p)
 {
     char text[512];

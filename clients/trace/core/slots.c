@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Memory that is new takes longer than to wait for a server that has time: a queue that is large already grows
- * once that has shown that it has none. */
+/* Memory that is new takes longer than to wait for a server that has time: a queue that is large
+ * already grows once that has shown that it has none. */
 #define LARGE_SLOTS ((4u << 20) / SLOT_BYTES)
 #define PATIENCE_NS 5000000u
 

@@ -1,6 +1,7 @@
 /* Slots of the calling thread's queue: is there room, writing them, and handing them over.
  *
- * The thread alone writes it; a server on another core reads it.  What is here is called while the thread is busy. */
+ * The thread alone writes it; a server on another core reads it.  What is here is called while the
+ * thread is busy. */
 #ifndef CLIENTS_TRACE_CORE_SLOTS_H
 #define CLIENTS_TRACE_CORE_SLOTS_H
 
@@ -26,7 +27,8 @@ static inline bool ring_slots_fit(struct traced_thread *t, uint64_t slots)
     return t->head + slots - t->tail <= t->mask + 1;
 }
 
-/* The queue is full: wait for the server, but only up to the bound, and once a stall.  False: there is no room. */
+/* The queue is full: wait for the server, but only up to the bound, and once a stall.  False: there
+ * is no room. */
 bool ring_slots_wait(struct traced_thread *thread, uint64_t slots);
 
 static inline struct ring_slot *ring_slots_get(struct traced_thread *t, uint64_t i)

@@ -1,6 +1,7 @@
-/* Threads whose creation is not recorded: those that libraries make, and the C library itself.  Such a
- * thread gets its line with its first call that is recorded, after what its creator did before; where its
- * creation did not pass through pthread_create or thrd_create, its start says that more may be before it. */
+/* Threads whose creation is not recorded: those that libraries make, and the C library itself.
+ * Such a thread gets its line with its first call that is recorded, after what its creator did
+ * before; where its creation did not pass through pthread_create or thrd_create, its start says
+ * that more may be before it. */
 #define _GNU_SOURCE
 #include "clients/trace/core/allowed.h"
 #include "clients/trace/core/slots.h"
@@ -236,8 +237,8 @@ struct traced_thread *thread_adopt(void)
 
 /* ---- its end ---- */
 
-/* As the end of a thread with a line: in the last round, so that what the program's own destructors do can
- * still give it one. */
+/* As the end of a thread with a line: in the last round, so that what the program's own destructors
+ * do can still give it one. */
 void foreign_thread_end(void *p)
 {
     if (++foreign_thread_mine.rounds < LAST_ROUND) {

@@ -15,7 +15,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* ThreadSanitizer's own state of a thread is gone in the last round of thread-specific destructors. */
+/* ThreadSanitizer's own state of a thread is gone in the last round of thread-specific
+ * destructors. */
 #if defined(__SANITIZE_THREAD__)
 #define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
 #else
@@ -41,8 +42,8 @@ struct thread_info {
     latch binding;
     struct cancel cancel; /* under it */
     pid_t tid; /* set by the thread itself; 0 not yet */
-    _Atomic unsigned
-        keepers; /* who still look at it: its creator, and its life until it is joined */
+    /* who still look at it: its creator, and its life until it is joined */
+    _Atomic unsigned keepers;
     /* Created by a call that is not recorded: */
     void *(*function)(void *); /* what it runs */
     thrd_start_t function_c11; /*   or this */
@@ -51,8 +52,8 @@ struct thread_info {
     struct event_id after; /* the last event of who created it, */
     uint32_t after_life; /* and in which life */
     unsigned made; /* it was the how manieth of its kind; 0: not known */
-    uint16_t
-        named; /* schedule_text_hash of its name, of one that was not created by a recorded call */
+    /* schedule_text_hash of its name, of one that was not created by a recorded call */
+    uint16_t named;
     bool doubtful; /* more than that is before its first event */
 };
 #define TASK_ENDED 1u

@@ -13,7 +13,8 @@
 /* Writes a control: a message body of that type. */
 bool message_queue_send(struct traced_thread *thread, enum message_type type,
                         const struct encoder *body);
-/* Calls that are not in the trace may come before events of any thread: the run says so, once a life.  Call while busy. */
+/* Calls that are not in the trace may come before events of any thread: the run says so, once a
+ * life.  Call while busy. */
 void message_queue_report_untraced(struct traced_thread *thread);
 bool message_queue_untraced_is_reported(
     enum untraced_reason reason,

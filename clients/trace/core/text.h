@@ -16,8 +16,8 @@ size_t message_text_size(const char *text, size_t most); /* of a string as far a
 struct text_view message_text_limit(const char *text,
                                     size_t most); /* the same, to be told; NULL is "" */
 #define NAME_BYTES 255u /* of kinds and descriptions */
-/* Where a message of so many bytes is put together: in `small`, or in the thread's scratch.  Call while busy
- * until it is told.  It has failed if it does not fit. */
+/* Where a message of so many bytes is put together: in `small`, or in the thread's scratch.  Call
+ * while busy until it is told.  It has failed if it does not fit. */
 struct encoder message_text_buffer(struct traced_thread *thread, void *small, size_t small_bytes,
                                    size_t needed);
 

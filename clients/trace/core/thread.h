@@ -45,14 +45,15 @@ struct traced_thread {
     size_t hold_count, hold_room;
     volatile unsigned busy; /* more than 0: recording, or in a lock of ours; see lock.c */
     volatile uint8_t
-        doubt; /* an enum untraced_reason: of the calls since the last record one is not in the trace */
+        /* an enum untraced_reason: of the calls since the last record one is not in the trace */
+        doubt;
     volatile uint16_t
         untold; /* UNSEEN_BITs: what was not followed, and is to be told with the next record */
-    unsigned waiting;   /* inside a wait: handlers' events go to the own line */
-    bool rests;         /* it is no running thread (poet_rests) */
-    unsigned off;       /* nesting of poet_trace_off */
-    int rounds;         /* of thread-specific data at its end */
-    bool stalled;       /* waited once in vain: drop until there is room */
+    unsigned waiting; /* inside a wait: handlers' events go to the own line */
+    bool rests; /* it is no running thread (poet_rests) */
+    unsigned off; /* nesting of poet_trace_off */
+    int rounds; /* of thread-specific data at its end */
+    bool stalled; /* waited once in vain: drop until there is room */
     struct queue_head
         *older; /* the queue before a larger one, until the server has taken what is in it */
     uint64_t older_head;
@@ -90,8 +91,8 @@ struct traced_thread {
     struct traced_thread *next_free;
 };
 
-/* The calling thread records, or changes what it records from: a signal handler that comes in between must
- * not.  Nested as often as need be. */
+/* The calling thread records, or changes what it records from: a signal handler that comes in
+ * between must not.  Nested as often as need be. */
 static inline void busy_begin(struct traced_thread *thread)
 {
     thread->busy++;
@@ -140,7 +141,8 @@ static inline struct traced_thread *thread_at(uintptr_t site)
     return site ? thread_recording() : thread_present();
 }
 
-/* The environment of a runtime that has threads of its own, so that the system's have no lines; else NULL. */
+/* The environment of a runtime that has threads of its own, so that the system's have no lines;
+ * else NULL. */
 const char *thread_runtime(void);
 
 struct traced_thread *
@@ -150,7 +152,8 @@ thread_create_user_task(struct trace_line *line); /* for a task of the program's
 void thread_end(struct traced_thread *thread);
 /* A synchronising call was seen but cannot be followed. */
 void thread_note_untraced(struct traced_thread *thread, enum untraced_reason why);
-/* A call that would have been recorded is not: it is counted, and the thread's next record bears the reason. */
+/* A call that would have been recorded is not: it is counted, and the thread's next record bears
+ * the reason. */
 void thread_note_loss(struct traced_thread *thread, enum untraced_reason why);
 #define SCRATCH_BYTES (LIMIT_TEXT_BYTES + 512u)
 char *thread_scratch(struct traced_thread *thread); /* call while busy; NULL: no memory */

@@ -36,8 +36,8 @@ static uint64_t thread_usage_to_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-/* The first of a file of the system's; how many bytes, 0: it cannot be read.  By bare system calls, as those of the C
- * library may be stood before. */
+/* The first of a file of the system's; how many bytes, 0: it cannot be read.  By bare system calls,
+ * as those of the C library may be stood before. */
 static size_t thread_usage_read_text(const char *path, char *text, size_t size)
 {
     long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
@@ -115,8 +115,8 @@ static void thread_usage_send_body(struct traced_thread *t, const struct encoder
     server_send(&out, atomic_load(&current_lifetime));
 }
 
-/* What the process has read and written up to now: one more sample, since what the C library still holds in its buffers is
- * written after this. */
+/* What the process has read and written up to now: one more sample, since what the C library still
+ * holds in its buffers is written after this. */
 static void thread_usage_send_io(struct traced_thread *t)
 {
     static const uint8_t meters[] = {USAGE_READ,   USAGE_WRITTEN,   USAGE_READS,

@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Tells getrusage(2) of the calling thread, or of the whole process, if the server wants it: only where no filter of
- * system calls could object. */
+/* Tells getrusage(2) of the calling thread, or of the whole process, if the server wants it: only
+ * where no filter of system calls could object. */
 void thread_usage_send(struct traced_thread *thread, bool process);
 /* Of the process alone, where no thread that is recorded ends it: in a program of a runtime's
  * tasks. */

@@ -72,8 +72,8 @@ static inline void heap_block_sum_freed(struct heap_sum *sum, uint64_t bytes, ui
 
 /* ---- blocks ---- */
 
-/* Blocks of one page of the heap lie beside each other, so that few pages are touched; where the places of a page are
- * taken, it has others: no block is ever moved. */
+/* Blocks of one page of the heap lie beside each other, so that few pages are touched; where the
+ * places of a page are taken, it has others: no block is ever moved. */
 struct block_place {
     struct heap_block *blocks;
     uint64_t hash, last_group;
@@ -111,7 +111,8 @@ static inline void heap_block_write_as(struct heap_block *at, uint64_t address, 
     atomic_store_explicit(&at->word, HEAP_WORD(address, kind), memory_order_release);
 }
 
-/* Where a block is to be put: where it was before, or else where there is none, or none any more; NULL: nowhere. */
+/* Where a block is to be put: where it was before, or else where there is none, or none any more;
+ * NULL: nowhere. */
 static struct heap_block *heap_block_find_free(const struct block_place *p, uint64_t address)
 {
     struct heap_block *old = NULL;
@@ -221,7 +222,8 @@ static inline bool is_block(uint64_t word)
     return HEAP_KIND(word) != HEAP_FREED && HEAP_KIND(word) != HEAP_WRITING;
 }
 
-/* The block, being written by us, and *word what it was; NULL: there is none, and *before where it was given back. */
+/* The block, being written by us, and *word what it was; NULL: there is none, and *before where it
+ * was given back. */
 static inline struct heap_block *heap_block_claim_block(void *heap, uint64_t address,
                                                         uint64_t *word, uint64_t *before)
 {

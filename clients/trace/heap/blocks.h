@@ -1,7 +1,7 @@
 /* The blocks of a process, and the sums of who took them (wire/heap.h).
  *
- * Nothing here allocates, calls the system, has a lock or waits: what finds no room is counted as unseen.  Who calls sees
- * to it that no signal handler of the same thread calls in between. */
+ * Nothing here allocates, calls the system, has a lock or waits: what finds no room is counted as
+ * unseen.  Who calls sees to it that no signal handler of the same thread calls in between. */
 #ifndef CLIENTS_TRACE_HEAP_BLOCKS_H
 #define CLIENTS_TRACE_HEAP_BLOCKS_H
 
@@ -45,8 +45,8 @@ void heap_block_begin(void *heap, uint32_t groups, uint64_t now_ns);
 uint32_t stack_table_find_node(void *heap, uint32_t parent, uint64_t site);
 void heap_block_add(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by,
                     const void *block, size_t bytes, size_t usable, enum heap_kind kind);
-/* Before it is freed, by a thread, at a place.  True: it is a block of that kind; else *was says why not.  was: set then,
- * and where it is wanted. */
+/* Before it is freed, by a thread, at a place.  True: it is a block of that kind; else *was says
+ * why not.  was: set then, and where it is wanted. */
 bool heap_block_remove(void *heap, struct heap_thread_cache *mine, uint32_t thread, uint64_t site,
                        const void *block, enum heap_kind kind, bool wanted,
                        struct freed_block *was);

@@ -1,4 +1,5 @@
-/* What the calls of the allocator have in common: they are counted, and what is wrong with them becomes an event. */
+/* What the calls of the allocator have in common: they are counted, and what is wrong with them
+ * becomes an event. */
 #ifndef CLIENTS_TRACE_HEAP_COUNTING_H
 #define CLIENTS_TRACE_HEAP_COUNTING_H
 
@@ -22,13 +23,15 @@ struct alloc_hook_state {
 extern __thread struct alloc_hook_state alloc_hook_thread
     __attribute__((tls_model("initial-exec")));
 
-/* Of the function that the program called: its frame pointer lies there, and above it where it goes back to. */
+/* Of the function that the program called: its frame pointer lies there, and above it where it goes
+ * back to. */
 #define FRAME ((const uintptr_t *)__builtin_frame_address(0))
 #define API __attribute__((visibility("default")))
 
 /* A block was taken, NULL: it was not.  Gives it back. */
 void *alloc_hook_allocated(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame);
-/* Before it is freed, by free and the like (HEAP_MALLOC), delete or delete[]; was: NULL, or what it was. */
+/* Before it is freed, by free and the like (HEAP_MALLOC), delete or delete[]; was: NULL, or what it
+ * was. */
 void alloc_hook_freed(const void *block, enum heap_kind kind, const uintptr_t *frame,
                       struct freed_block *was);
 void alloc_hook_restored(const struct freed_block *was, const uintptr_t *frame);

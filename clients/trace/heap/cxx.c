@@ -1,8 +1,9 @@
 /* operator new and delete, in all their forms.
  *
- * Where the program has its own, these do what the C++ library's do: the more particular forms call the plain ones.  Else
- * they are malloc and free with a kind, and who calls them is the caller; where there is no memory, the C++ library's own
- * is called, which asks the program's handler and throws. */
+ * Where the program has its own, these do what the C++ library's do: the more particular forms call
+ * the plain ones.  Else they are malloc and free with a kind, and who calls them is the caller;
+ * where there is no memory, the C++ library's own is called, which asks the program's handler and
+ * throws. */
 #define _GNU_SOURCE
 #include "clients/trace/heap/counting.h"
 #include "clients/trace/heap/real.h"

@@ -7,8 +7,8 @@ static struct {
     enum heap_kind kind;
 } early[EARLY_MOST];
 static uint32_t count, early_alloc_missed;
-static char
-    early_alloc_busy; /* there is hardly more than one thread by then: who finds it taken does without */
+/* there is hardly more than one thread by then: who finds it taken does without */
+static char early_alloc_busy;
 
 static bool early_alloc_try_lock(void)
 {

@@ -21,7 +21,8 @@ static inline uint64_t heap_counter_value(const _Atomic uint64_t *figure)
     return atomic_load_explicit(figure, memory_order_relaxed);
 }
 
-/* Of the thread's own: nobody else writes there.  One instruction, where there is one, so that it is never half done. */
+/* Of the thread's own: nobody else writes there.  One instruction, where there is one, so that it
+ * is never half done. */
 static inline void heap_counter_add_own(_Atomic uint64_t *figure, uint64_t n)
 {
 #if defined(__x86_64__)

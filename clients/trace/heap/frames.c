@@ -56,7 +56,8 @@ static uintptr_t unwind_table_read_pcrel(struct unwind_bytes *b)
 
 /* ---- finding the function ---- */
 
-/* Of the table in the header, sorted by where functions begin, the last that begins no later; 0: none. */
+/* Of the table in the header, sorted by where functions begin, the last that begins no later; 0:
+ * none. */
 static uintptr_t unwind_table_find_entry(const struct unwind_module *m, uintptr_t site)
 {
     struct unwind_bytes b = {m->header, m->end, false};

@@ -1,7 +1,7 @@
 /* The tables of a module that say how frames are laid out (.eh_frame_hdr and .eh_frame), x86-64.
  *
- * They are the program's and need not be right: nothing outside of the module is read, and what is not understood is
- * unknown. */
+ * They are the program's and need not be right: nothing outside of the module is read, and what is
+ * not understood is unknown. */
 #ifndef CLIENTS_TRACE_HEAP_FRAMES_H
 #define CLIENTS_TRACE_HEAP_FRAMES_H
 

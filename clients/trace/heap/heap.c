@@ -1,10 +1,12 @@
-/* libpoet-memory: what the program takes from its heap and gives back, counted by thread and stack (wire/heap.h).
+/* libpoet-memory: what the program takes from its heap and gives back, counted by thread and stack
+ * (wire/heap.h).
  *
- * `poet record -m memory` loads it; without it nothing stands before these calls.  It stands before those of the C
- * library, or of whatever allocator the program has, and adds nothing to the blocks.  What is here allocates nothing,
- * calls no system but to begin, waits for nobody, and keeps errno.  A child of fork has none of it until it is recorded
- * itself: the page that says so is wiped by the kernel.  Then it begins with a table of its own, which knows nothing of
- * its parent's blocks. */
+ * `poet record -m memory` loads it; without it nothing stands before these calls.  It stands before
+ * those of the C library, or of whatever allocator the program has, and adds nothing to the
+ * blocks.  What is here allocates nothing, calls no system but to begin, waits for nobody, and
+ * keeps errno.  A child of fork has none of it until it is recorded itself: the page that says so
+ * is wiped by the kernel.  Then it begins with a table of its own, which knows nothing of its
+ * parent's blocks. */
 #define _GNU_SOURCE
 #include "clients/trace/heap/counting.h"
 #include "clients/trace/heap/real.h"
@@ -20,7 +22,8 @@
 
 #define LIKELY(is) __builtin_expect(!!(is), 1)
 
-/* On it the heap's memory, and whether that was tried: both NULL in children, where the page is wiped. */
+/* On it the heap's memory, and whether that was tried: both NULL in children, where the page is
+ * wiped. */
 static void **heap_tracer_page;
 static bool heap_tracer_begun; /* it is known whether anything is counted */
 
@@ -219,7 +222,8 @@ static void *heap_tracer_create_shared(bool again)
     return h;
 }
 
-/* In a child, once it is recorded: not by its first calls after a fork, which may be all before it executes a program. */
+/* In a child, once it is recorded: not by its first calls after a fork, which may be all before it
+ * executes a program. */
 static __attribute__((noinline, cold)) void *heap_tracer_begin_again(struct alloc_hook_state *mine)
 {
     struct poet_heap_where where = poet_heap_where();

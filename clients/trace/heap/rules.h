@@ -1,7 +1,9 @@
-/* How the frame of a function is laid out at a place of its code: from there who called it is found.
+/* How the frame of a function is laid out at a place of its code: from there who called it is
+ * found.
  *
- * That is read out of the tables that compilers write for exceptions (.eh_frame; System V ABI, DWARF 5, 6.4), once for
- * each place, and kept.  Where a place has no such table, or one that says more than is understood here, it is unknown. */
+ * That is read out of the tables that compilers write for exceptions (.eh_frame; System V ABI,
+ * DWARF 5, 6.4), once for each place, and kept.  Where a place has no such table, or one that says
+ * more than is understood here, it is unknown. */
 #ifndef CLIENTS_TRACE_HEAP_RULES_H
 #define CLIENTS_TRACE_HEAP_RULES_H
 
@@ -14,11 +16,11 @@ enum unwind_rule_kind { RULE_NONE, UNWIND_CALLED, UNWIND_OUTERMOST, RULE_UNKNOWN
 
 struct unwind_rule {
     enum unwind_rule_kind is;
-    bool
-        by_frame; /* the frame begins `up` bytes above the frame pointer, else above the stack pointer */
+    /* the frame begins `up` bytes above the frame pointer, else above the stack pointer */
+    bool by_frame;
     uint32_t up;
-    uint32_t
-        saved; /* the caller's frame pointer is that many bytes below that; 0: it is as it is */
+    /* the caller's frame pointer is that many bytes below that; 0: it is as it is */
+    uint32_t saved;
 };
 
 /* Of an address within a call.  Allocates nothing, calls nothing that does. */

@@ -11,8 +11,9 @@
 
 /* ---- where the stack ends ---- */
 
-/* The thread's own data lie above its stack, in the same piece of memory.  The first thread's do not: of its stack the
- * end is known, and that below it nothing else lies within what it may grow to. */
+/* The thread's own data lie above its stack, in the same piece of memory.  The first thread's do
+ * not: of its stack the end is known, and that below it nothing else lies within what it may grow
+ * to. */
 #define OTHERS_MOST (16u << 20)
 #define FIRST_MOST (96u << 20)
 

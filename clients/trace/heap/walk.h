@@ -17,7 +17,8 @@ struct unwind_position {
     uintptr_t site, stack, frame;
 };
 
-/* What a thread remembers of its stacks; zero-initialised.  Of the last one, the outermost place first: */
+/* What a thread remembers of its stacks; zero-initialised.  Of the last one, the outermost place
+ * first: */
 struct stack_unwind_cache {
     uint32_t count;
     uint32_t end; /* how it ended */
@@ -31,12 +32,13 @@ struct stack_unwind_cache {
 };
 
 void stack_unwind_begin(void); /* by the first thread */
-/* frame: of the function that was called and whose caller is to be known; site: within that call. */
+/* frame: of the function that was called and whose caller is to be known; site: within that
+ * call. */
 uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
                                struct poet_heap_where where, const uintptr_t *frame);
 
-/* Where one place of a stack is as it was, what is above it can be compared without finding it anew: who called is
- * where it was, and so is the frame pointer. */
+/* Where one place of a stack is as it was, what is above it can be compared without finding it
+ * anew: who called is where it was, and so is the frame pointer. */
 static inline bool stack_unwind_is_above(const struct stack_unwind_cache *mine, uint32_t i)
 {
     for (; i > 0; i--) {

@@ -1,6 +1,6 @@
-/* What measuring takes itself: many calls of a function that does nothing, of which the region tells what it took
- * for the time within the call; the rest of what they took is their caller's.  The least counts: in the others
- * something else came in between. */
+/* What measuring takes itself: many calls of a function that does nothing, of which the region
+ * tells what it took for the time within the call; the rest of what they took is their caller's.
+ * The least counts: in the others something else came in between. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/calibrate.h"
 

@@ -1,10 +1,12 @@
-/* Exceptions out of calls.  gcc has a function that an exception leaves call the hook at its end, clang does not: where the
- * exception is caught, all that was called below the function with the handler has ended.
+/* Exceptions out of calls.  gcc has a function that an exception leaves call the hook at its end,
+ * clang does not: where the exception is caught, all that was called below the function with the
+ * handler has ended.
  *
- * A handler begins by __cxa_begin_catch (Itanium C++ ABI, Exception Handling, 2.5.3).  We stand before it, and go on to
- * the one that the handler would have called without us: the first that the whole program sees; where none does, as in
- * a program in C that opens a library in C++, the one that the caller's library sees.  A program that is linked
- * statically, or has its C++ library in itself, calls its own. */
+ * A handler begins by __cxa_begin_catch (Itanium C++ ABI, Exception Handling, 2.5.3).  We stand
+ * before it, and go on to the one that the handler would have called without us: the first that the
+ * whole program sees; where none does, as in a program in C that opens a library in C++, the one
+ * that the caller's library sees.  A program that is linked statically, or has its C++ library in
+ * itself, calls its own. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/frames.h"
 
@@ -34,7 +36,8 @@ static begin_catch *exceptions_is_other_hook(void *symbol)
 
 void exceptions_begin(void) { from_the_start = exceptions_is_other_hook(next_in(RTLD_NEXT, NAME)); }
 
-/* In the scope of a library; where that has us, too, the one with the version that libstdc++ gives it. */
+/* In the scope of a library; where that has us, too, the one with the version that libstdc++ gives
+ * it. */
 static begin_catch *exceptions_is_seen_by(const char *library)
 {
     void *opened = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;

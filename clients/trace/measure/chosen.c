@@ -1,4 +1,5 @@
-/* What is measured may be chosen by others when the program has begun: by a file that the server reads, or by a person. */
+/* What is measured may be chosen by others when the program has begun: by a file that the server
+ * reads, or by a person. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/chosen.h"
 

@@ -1,9 +1,11 @@
-/* The processor clock of a thread at its events, where the meter states is wanted: a record that is made more than 4 us
- * after the one before it (20 times what it takes to read it, where that is more) bears it (wire/measured.h, ACTIVITY_CPU).  Between two records that follow each other faster a
- * thread cannot have been without a processor for longer than that, and it comes in with the next one that bears it.
+/* The processor clock of a thread at its events, where the meter states is wanted: a record that is
+ * made more than 4 us after the one before it (20 times what it takes to read it, where that is
+ * more) bears it (wire/measured.h, ACTIVITY_CPU).  Between two records that follow each other
+ * faster a thread cannot have been without a processor for longer than that, and it comes in with
+ * the next one that bears it.
  *
- * A task of the program's own has one of its own: the clocks of the threads of the system for as long as they ran it.
- * Async-signal-safe; the thread alone changes its own. */
+ * A task of the program's own has one of its own: the clocks of the threads of the system for as
+ * long as they ran it.  Async-signal-safe; the thread alone changes its own. */
 #ifndef CLIENTS_TRACE_MEASURE_CPUCLOCK_H
 #define CLIENTS_TRACE_MEASURE_CPUCLOCK_H
 
@@ -17,7 +19,8 @@
 void cpu_clock_want(struct traced_thread *thread, bool wanted);
 /* What a record that is made now is to say; of the calling thread. */
 struct activity_record cpu_clock_now(struct traced_thread *thread);
-/* Another task goes on in this thread of the system, and this one is back, perhaps in another one. */
+/* Another task goes on in this thread of the system, and this one is back, perhaps in another
+ * one. */
 void cpu_clock_away(struct traced_thread *thread);
 void cpu_clock_back(struct traced_thread *thread);
 

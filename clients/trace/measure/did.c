@@ -1,5 +1,5 @@
-/* The steps of a thread since its last record.  Their sums lie in memory of the thread's own, which is touched where
- * they are: 16 bytes a step. */
+/* The steps of a thread since its last record.  Their sums lie in memory of the thread's own, which
+ * is touched where they are: 16 bytes a step. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/did.h"
 

@@ -1,7 +1,8 @@
-/* What a thread did since its last record: the steps that it ran (wire/measured.h), told with the next one.
+/* What a thread did since its last record: the steps that it ran (wire/measured.h), told with the
+ * next one.
  *
- * The thread alone writes it, and handlers that come in between; what such a one meets half done it leaves right, or
- * some of its time is not told, never any twice. */
+ * The thread alone writes it, and handlers that come in between; what such a one meets half done it
+ * leaves right, or some of its time is not told, never any twice. */
 #ifndef CLIENTS_TRACE_MEASURE_DID_H
 #define CLIENTS_TRACE_MEASURE_DID_H
 
@@ -46,12 +47,13 @@ static inline void activity_switch(struct thread_profile *m, uint64_t now, uint3
     m->did[m->at].calls++;
 }
 
-/* Bytes that are to go with a record that is made now; then, with the time of the record, to write them.  Nothing
- * happens in between but handlers. */
+/* Bytes that are to go with a record that is made now; then, with the time of the record, to write
+ * them.  Nothing happens in between but handlers. */
 uint32_t activity_size(struct thread_profile *m, bool wanted);
 void activity_write(struct thread_profile *m, uint32_t size, uint32_t context, uint64_t now,
                     struct ring_slot *(*at)(void *context, uint64_t i), void *queue);
-/* A record without them was made: the thread is in the step that was told last, or nothing can be told of what it did. */
+/* A record without them was made: the thread is in the step that was told last, or nothing can be
+ * told of what it did. */
 void activity_skip(struct thread_profile *m, uint64_t now);
 
 /* A record must tell of steps. */

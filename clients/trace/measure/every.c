@@ -1,8 +1,9 @@
 /* When each call began and ended: words in a ring that the server empties.
  *
- * A begin is written only where there is room for its end, too, and for those of all calls that are open: so nothing has
- * to be looked at when a call ends, and what is in the ring is always balanced.  A signal handler that comes in between
- * reserves words behind those of the call that it interrupts. */
+ * A begin is written only where there is room for its end, too, and for those of all calls that are
+ * open: so nothing has to be looked at when a call ends, and what is in the ring is always
+ * balanced.  A signal handler that comes in between reserves words behind those of the call that it
+ * interrupts. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/every.h"
 
@@ -21,7 +22,8 @@
 /* Calls until it is tried again where there was no ring to be had, and never. */
 #define LATER 4096u
 #define NEVER UINT32_MAX
-/* Of handlers that come in between looking for room and taking it; and the word that says what is lost. */
+/* Of handlers that come in between looking for room and taking it; and the word that says what is
+ * lost. */
 #define SPARE 64u
 
 /* ---- making ---- */

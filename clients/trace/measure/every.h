@@ -1,5 +1,5 @@
-/* When each call began and ended, where that is wanted (WANTED_EVERY): words in a ring that the server empties
- * (wire/entries.h). */
+/* When each call began and ended, where that is wanted (WANTED_EVERY): words in a ring that the
+ * server empties (wire/entries.h). */
 #ifndef CLIENTS_TRACE_MEASURE_EVERY_H
 #define CLIENTS_TRACE_MEASURE_EVERY_H
 

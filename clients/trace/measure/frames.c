@@ -1,8 +1,8 @@
-/* The calls that a thread is in: a call begins, and ends.  This is done at every call of a program that was compiled
- * for it: the straight way is short, all else is elsewhere.
+/* The calls that a thread is in: a call begins, and ends.  This is done at every call of a program
+ * that was compiled for it: the straight way is short, all else is elsewhere.
  *
- * A frame is reserved before it is filled, so that a signal handler in between puts its own calls above it.  Of those
- * that are not open `began` is 0: calls that are counted only leave it so. */
+ * A frame is reserved before it is filled, so that a signal handler in between puts its own calls
+ * above it.  Of those that are not open `began` is 0: calls that are counted only leave it so. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/frames.h"
 
@@ -22,8 +22,8 @@ static inline uint64_t call_stack_elapsed(uint64_t from, uint64_t to)
     return (int64_t)(to - from) > 0 ? to - from : 0;
 }
 
-/* Ticks that the thread has run, by its last look.  A look takes a while: what it says, and all else, is then true of
- * that moment, *now. */
+/* Ticks that the thread has run, by its last look.  A look takes a while: what it says, and all
+ * else, is then true of that moment, *now. */
 static inline uint64_t call_stack_cpu_time(struct thread_profile *m, uint32_t wanted,
                                            const struct profile_region_frame *innermost,
                                            uint64_t *now)
@@ -66,14 +66,16 @@ static inline void call_stack_change_end(struct thread_profile *m, uint64_t oute
 
 /* ---- a call begins ---- */
 
-/* Short ways have no calls but last ones, so that nothing need be kept for them: not within the gap. */
+/* Short ways have no calls but last ones, so that nothing need be kept for them: not within the
+ * gap. */
 static inline bool call_stack_within_gap(const struct thread_profile *m, uint32_t wanted,
                                          uint64_t now)
 {
     return !(wanted & WANTED_CPU) || call_stack_elapsed(m->last, now) <= m->gap;
 }
 
-/* What is done at the begin of timed calls where it is wanted.  (What it is given lies where time_begin has it.) */
+/* What is done at the begin of timed calls where it is wanted.  (What it is given lies where
+ * time_begin has it.) */
 static __attribute__((noinline)) void call_stack_begin_extra(struct thread_profile *m,
                                                              uint32_t wanted, uint64_t now,
                                                              const struct profile_region_frame *f,
@@ -232,7 +234,8 @@ bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted)
 
 /* ---- a call ends ---- */
 
-/* It has ended from the first store on, so that no time counts twice where that is left half done. */
+/* It has ended from the first store on, so that no time counts twice where that is left half
+ * done. */
 static inline __attribute__((always_inline)) void
 call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
                     struct profile_region_context *of, uint64_t now, uint64_t ran, bool every)
@@ -351,8 +354,8 @@ static __thread uint64_t forked_at __attribute__((tls_model("initial-exec")));
 
 void frames_forked(uint64_t stack) { forked_at = stack; }
 
-/* The end of a call that is not the innermost one: what was called in it has ended, too, as after an exception
- * through code that has no such ends.  NULL: it was not open. */
+/* The end of a call that is not the innermost one: what was called in it has ended, too, as after
+ * an exception through code that has no such ends.  NULL: it was not open. */
 static __attribute__((noinline)) struct profile_region_frame *
 call_stack_find_ended(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t stack)
 {
@@ -478,7 +481,8 @@ static uint32_t call_stack_count_open(const struct thread_profile *m, uint32_t f
     return open;
 }
 
-/* What frames up to the one that was the innermost counted, half done, in the functions that they were of. */
+/* What frames up to the one that was the innermost counted, half done, in the functions that they
+ * were of. */
 static void call_stack_repair_counts(struct thread_profile *m,
                                      const struct profile_region_frame *innermost)
 {

@@ -5,13 +5,15 @@
 #include "clients/trace/measure/measured.h"
 #include "wire/slot.h"
 
-/* How far the stack pointer may move to and fro within one function, between calls that were put into it. */
+/* How far the stack pointer may move to and fro within one function, between calls that were put
+ * into it. */
 #define CALL_STACK_SLACK 128u
 
 #pragma GCC visibility push(hidden)
 
-/* A call of a function begins, or what else an enum profile_scope says.  wanted: one of WANTED_CALLS is among it; site: where
- * it was called from, 0 not known; stack: the stack pointer, about. */
+/* A call of a function begins, or what else an enum profile_scope says.  wanted: one of
+ * WANTED_CALLS is among it; site: where it was called from, 0 not known; stack: the stack pointer,
+ * about. */
 void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function,
                                uint64_t site, uint32_t scope, uint64_t stack);
 /* The innermost call of that function has ended; where none is open, that is counted. */
@@ -30,21 +32,25 @@ void frames_settle(struct thread_profile *m);
  * where the child has become another program. */
 void frames_leave_child(struct thread_profile *m);
 void frames_rejoin(struct thread_profile *m);
-/* The innermost one has ended, whatever it is; `ran` is what call_stack_now() said with that `now`. */
+/* The innermost one has ended, whatever it is; `ran` is what call_stack_now() said with that
+ * `now`. */
 void call_stack_drop(struct thread_profile *m, uint64_t now, uint64_t ran);
 
 /* For calls that go on elsewhere, and later here again (strands.h): */
 uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue, uint64_t *ran);
-/* The innermost one pauses: its time until now is told, but it has not ended; and it goes on, in that context. */
+/* The innermost one pauses: its time until now is told, but it has not ended; and it goes on, in
+ * that context. */
 void call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran);
 void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context,
                        uint64_t function, uint64_t stack);
-/* One more frame of the thread itself, under calls on another stack; false: there is no room.  And without it. */
+/* One more frame of the thread itself, under calls on another stack; false: there is no room.  And
+ * without it. */
 bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted);
 void call_stack_base_leave(struct thread_profile *m, uint64_t ran);
 
-/* What is done with the calls of a function, where the user named some; NULL: all are measured.  Asked where a call is
- * not known yet, and wherever it ends and was not measured: also in signal handlers. */
+/* What is done with the calls of a function, where the user named some; NULL: all are measured.
+ * Asked where a call is not known yet, and wherever it ends and was not measured: also in signal
+ * handlers. */
 enum function_measurement {
     MEASUREMENT_DEFAULT,
     MEASUREMENT_FULL,
@@ -58,7 +64,8 @@ extern enum function_measurement (*_Atomic call_stack_filter)(uint64_t function)
 /* No ignored call is open any more. */
 void call_stack_end_ignored(struct thread_profile *m);
 
-/* The number of a context below another one, made if need be: the same is wanted again and again. */
+/* The number of a context below another one, made if need be: the same is wanted again and
+ * again. */
 uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t function,
                            uint64_t site, uint32_t scope);
 
@@ -68,7 +75,8 @@ static inline _Atomic uint32_t *context_tree_cached(struct thread_profile *m, ui
     return &m->known[((function >> 4) + site + parent * 0x9e3779b1u) % KNOWN_CONTEXTS];
 }
 
-/* Of calls that are counted only: no straight way looks there for the same function, so that none has a frame. */
+/* Of calls that are counted only: no straight way looks there for the same function, so that none
+ * has a frame. */
 static inline _Atomic uint32_t *context_tree_cached_counted(struct thread_profile *m,
                                                             uint32_t parent, uint64_t function,
                                                             uint64_t site)
@@ -76,7 +84,8 @@ static inline _Atomic uint32_t *context_tree_cached_counted(struct thread_profil
     return &m->known[(context_tree_cached(m, parent, function, site) - m->known) ^ 1];
 }
 
-/* It is that one; not the thread itself, which has no function; and no two scopes have the same ones. */
+/* It is that one; not the thread itself, which has no function; and no two scopes have the same
+ * ones. */
 static inline bool context_tree_is(const struct profile_region_context *is, uint32_t parent,
                                    uint64_t function, uint64_t site)
 {
@@ -93,13 +102,15 @@ static inline uint32_t context_tree_find_cached(struct thread_profile *m, uint32
     return context_tree_find(m, parent, function, site, scope);
 }
 
-/* The gap rule: between two looks at a clock a thread was off its processor for no longer than was between them.
- * Where that is short it is taken to have run; after a gap it looks at its processor clock how long it ran in all,
- * so that what was missed before comes in.  A look takes some hundred times as long as reading the counter. */
+/* The gap rule: between two looks at a clock a thread was off its processor for no longer than was
+ * between them.  Where that is short it is taken to have run; after a gap it looks at its processor
+ * clock how long it ran in all, so that what was missed before comes in.  A look takes some hundred
+ * times as long as reading the counter. */
 #define GAP_NS 4000u
 bool cpu_gap_check(struct thread_profile *m,
                    const struct profile_region_frame *innermost); /* false: it is at it */
-/* Another task goes on in its place on a thread of the system; and it goes on there, where its processor time is wanted. */
+/* Another task goes on in its place on a thread of the system; and it goes on there, where its
+ * processor time is wanted. */
 void cpu_gap_leave(struct thread_profile *m, uint64_t now);
 void cpu_gap_return(struct thread_profile *m, uint64_t now);
 

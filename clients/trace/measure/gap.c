@@ -49,7 +49,8 @@ static void cpu_gap_set_anchor(struct thread_profile *m, const struct cpu_gap_sa
     m->anchored = true;
 }
 
-/* Tasks take turns on a thread of the system: what one knew of its clock when it went, the next one knows, too. */
+/* Tasks take turns on a thread of the system: what one knew of its clock when it went, the next one
+ * knows, too. */
 static __thread struct handed {
     uint64_t at; /* ticks */
     uint64_t from_ticks, from_ns, from_cpu, off; /* off: for how long it had not run since then */
@@ -115,8 +116,8 @@ static void cpu_gap_report_off(struct thread_profile *m,
 }
 
 /* Until the last look, or the last call, all time is told already: no more than passed since then
- * comes in now, the rest where there is room for it, so that what ran and what did not is never more
- * than what passed. */
+ * comes in now, the rest where there is room for it, so that what ran and what did not is never
+ * more than what passed. */
 static void cpu_gap_take_sample(struct thread_profile *m,
                                 const struct profile_region_frame *innermost,
                                 const struct cpu_gap_sample *look)

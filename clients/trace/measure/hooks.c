@@ -1,7 +1,8 @@
 /* What compilers put at the begin and the end of every function.
  *
- * The C library has the same, empty, so that what is compiled so links and runs anywhere; ours come before.  A program
- * that has its own goes by its own; those of a library that libpoet was loaded before are called, too. */
+ * The C library has the same, empty, so that what is compiled so links and runs anywhere; ours come
+ * before.  A program that has its own goes by its own; those of a library that libpoet was loaded
+ * before are called, too. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/hooks.h"
 
@@ -16,8 +17,8 @@
 #include <stdatomic.h>
 
 static void (*others_enter)(void *, void *), (*others_exit)(void *, void *);
-/* A thread that a library made has no line before it does something that is recorded: where calls are wanted, this
- * is. */
+/* A thread that a library made has no line before it does something that is recorded: where calls
+ * are wanted, this is. */
 static bool instrument_adopts;
 
 /* The two of the C library are one. */
@@ -35,8 +36,8 @@ void instrument_begin(void)
 #endif
 }
 
-/* Where the frame of the function is, about: below its return address.  (Not by its frame, which it would make for
- * that alone.) */
+/* Where the frame of the function is, about: below its return address.  (Not by its frame, which it
+ * would make for that alone.) */
 #define STACK ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(void *))
 #define OUT_OF_LINE static __attribute__((noinline, cold))
 

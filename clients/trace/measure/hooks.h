@@ -1,4 +1,5 @@
-/* What compilers put at the begin and the end of every function, where they are asked to (-finstrument-functions). */
+/* What compilers put at the begin and the end of every function, where they are asked to
+ * (-finstrument-functions). */
 #ifndef CLIENTS_TRACE_MEASURE_HOOKS_H
 #define CLIENTS_TRACE_MEASURE_HOOKS_H
 

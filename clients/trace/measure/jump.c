@@ -1,7 +1,8 @@
 /* Jumps out of calls: what was called below the place that is jumped to has ended.
  *
- * Where that is the C library keeps to itself, but on x86-64 it is known: the stack pointer, rotated and mixed with
- * a number that lies in the thread's own block.  Elsewhere the next call that begins further up tells. */
+ * Where that is the C library keeps to itself, but on x86-64 it is known: the stack pointer,
+ * rotated and mixed with a number that lies in the thread's own block.  Elsewhere the next call
+ * that begins further up tells. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/frames.h"
 
@@ -21,7 +22,8 @@ static uint64_t longjmp_get_stack(const struct __jmp_buf_tag *to)
     return mixed;
 }
 
-/* The function that is jumped to called the hook by its frame: a return address, and what the hook saved. */
+/* The function that is jumped to called the hook by its frame: a return address, and what the hook
+ * saved. */
 static void leave_calls(const struct __jmp_buf_tag *to)
 {
     const struct traced_thread *t = thread_mine;

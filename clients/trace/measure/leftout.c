@@ -52,7 +52,8 @@ bool excluded_function_is_within(struct thread_profile *m, uint64_t stack)
     return false;
 }
 
-/* Until the call ends nothing takes the straight way.  Twice, as a handler in between may have had its own. */
+/* Until the call ends nothing takes the straight way.  Twice, as a handler in between may have had
+ * its own. */
 static void excluded_function_ignore(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
     for (int i = 0; i < 2; i++) {
@@ -80,8 +81,8 @@ static void excluded_function_count_only(struct thread_profile *m, uint64_t func
         sum_add(&contexts_of(m)[c].concurrent, 1);
 }
 
-/* A function may become counted only while a call of it is open: until that ends, what it calls of itself directly has
- * frames, so that its end is told from theirs. */
+/* A function may become counted only while a call of it is open: until that ends, what it calls of
+ * itself directly has frames, so that its end is told from theirs. */
 bool excluded_function_check(struct thread_profile *m, uint64_t function, uint64_t site,
                              uint64_t stack)
 {

@@ -1,5 +1,5 @@
-/* Calls that get no frame: those of functions that the user named, with all that they call or without, and those that are
- * counted only. */
+/* Calls that get no frame: those of functions that the user named, with all that they call or
+ * without, and those that are counted only. */
 #ifndef CLIENTS_TRACE_MEASURE_LEFTOUT_H
 #define CLIENTS_TRACE_MEASURE_LEFTOUT_H
 

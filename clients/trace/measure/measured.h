@@ -1,7 +1,8 @@
 /* What a thread keeps to itself of what it measures; the sums lie in its region (wire/region.h).
  *
- * The thread alone writes all of it, and signal handlers that come in between it: they leave the frames as they
- * found them, and each number is changed by one instruction, or may be changed late. */
+ * The thread alone writes all of it, and signal handlers that come in between it: they leave the
+ * frames as they found them, and each number is changed by one instruction, or may be changed
+ * late. */
 #ifndef CLIENTS_TRACE_MEASURE_MEASURED_H
 #define CLIENTS_TRACE_MEASURE_MEASURED_H
 
@@ -20,7 +21,8 @@
 #define KNOWN_CONTEXTS 4096u
 #define FIRST_CONTEXTS 8192u
 #define OTHER_CONTEXTS 8192u
-/* The stack of a frame that no call lies under: of the thread itself, and of what a coroutine runs. */
+/* The stack of a frame that no call lies under: of the thread itself, and of what a coroutine
+ * runs. */
 #define OUTERMOST UINT64_MAX
 
 struct call_records_head;
@@ -31,15 +33,15 @@ struct thread_profile {
                                              * takes an instruction less */
     struct profile_region_head *head;
     uint64_t last; /* ticks, when it was last known to run */
-    uint64_t
-        off; /* ticks, for how long in all it had not run by its last look at its processor clock */
+    /* ticks, for how long in all it had not run by its last look at its processor clock */
+    uint64_t off;
     uint64_t gap; /* ticks: the least for which a thread is asked whether it ran */
     int process; /* its number; another one looks: that is a child of vfork */
     uint32_t clock; /* QUEUE_CLOCK_* */
     uint32_t serial; /* no other region of the process has it */
     _Atomic uint32_t next; /* context; may be above REGION_CONTEXTS */
-    uint32_t
-        room; /* frames that calls may take the straight way: REGION_FRAMES; 0: an ignored one is open */
+    /* frames that calls may take the straight way: REGION_FRAMES; 0: an ignored one is open */
+    uint32_t room;
     bool all; /* whatever the user named */
     uint32_t throttled; /* so many functions that are counted only are heeded (throttle.h) */
     uint32_t ignored_open; /* how often the ignored function is */

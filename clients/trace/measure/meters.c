@@ -1,4 +1,5 @@
-/* Meters of the program's own: named once, and then counted by each thread in the cells of its region. */
+/* Meters of the program's own: named once, and then counted by each thread in the cells of its
+ * region. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/meters.h"
 
@@ -116,7 +117,8 @@ static inline struct profile_region_cell *user_metric_cells(const struct thread_
     return (struct profile_region_cell *)(void *)((char *)m->head + REGION_CELLS_AT);
 }
 
-/* The first time that a thread counts in it.  The kind is written last: who reads sees it when the rest is there. */
+/* The first time that a thread counts in it.  The kind is written last: who reads sees it when the
+ * rest is there. */
 static struct profile_region_cell *user_metric_begin(const struct thread_profile *m, uint32_t meter,
                                                      unsigned kind)
 {

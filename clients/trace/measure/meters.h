@@ -1,4 +1,5 @@
-/* Meters of the program's own: what they are called, for servers that come and children that are born. */
+/* Meters of the program's own: what they are called, for servers that come and children that are
+ * born. */
 #ifndef CLIENTS_TRACE_MEASURE_METERS_H
 #define CLIENTS_TRACE_MEASURE_METERS_H
 

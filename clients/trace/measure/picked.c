@@ -1,6 +1,7 @@
-/* Names are decided before the calls: of each module the table of symbols is read once, when it is found in memory,
- * and kept are the addresses that the lists mean.  A call looks in a small table of decisions, by address, and then
- * in these: no lock, no memory, so that it may be in a signal handler. */
+/* Names are decided before the calls: of each module the table of symbols is read once, when it is
+ * found in memory, and kept are the addresses that the lists mean.  A call looks in a small table
+ * of decisions, by address, and then in these: no lock, no memory, so that it may be in a signal
+ * handler. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/picked.h"
 

@@ -1,5 +1,5 @@
-/* The region of a thread, made by the thread itself when calls are first wanted of it: sealed memory, which goes to
- * the server as a queue does. */
+/* The region of a thread, made by the thread itself when calls are first wanted of it: sealed
+ * memory, which goes to the server as a queue does. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/region.h"
 
@@ -26,7 +26,8 @@ static _Atomic uint32_t serials;
 #define LATER 4096u /* calls until it is tried again where the server did not take it */
 #define NEVER UINT32_MAX
 
-/* Not by memset: ThreadSanitizer looks into that, and does not know that a thread which ended handed this over. */
+/* Not by memset: ThreadSanitizer looks into that, and does not know that a thread which ended
+ * handed this over. */
 static void region_clear(struct thread_profile *m)
 {
     volatile uint64_t *words = (void *)m;
@@ -139,7 +140,8 @@ bool region_create(struct traced_thread *t)
     return made;
 }
 
-/* Adds the time that a task was on no thread of the system to the call that it is in, as not run. */
+/* Adds the time that a task was on no thread of the system to the call that it is in, as not
+ * run. */
 static void region_add_paused(struct thread_profile *m, uint64_t now)
 {
     uint64_t away = (int64_t)(now - m->left) > 0 ? now - m->left : 0;

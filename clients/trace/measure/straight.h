@@ -1,5 +1,6 @@
-/* The straight way of calls that are counted and not timed: what has begun before is counted again.  It is part of the
- * two functions that compilers put into all others, so it is short: it makes no calls and keeps nothing on the stack. */
+/* The straight way of calls that are counted and not timed: what has begun before is counted
+ * again.  It is part of the two functions that compilers put into all others, so it is short: it
+ * makes no calls and keeps nothing on the stack. */
 #ifndef CLIENTS_TRACE_MEASURE_STRAIGHT_H
 #define CLIENTS_TRACE_MEASURE_STRAIGHT_H
 

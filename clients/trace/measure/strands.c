@@ -1,9 +1,10 @@
-/* The calls of coroutines: a thread runs them on a stack of their own, under its root, in stretches.
+/* The calls of coroutines: a thread runs them on a stack of their own, under its root, in
+ * stretches.
  *
- * While it does, they lie above its own frames, over one that stands for the thread itself.  In between they are kept
- * aside.  They are counted where they began and where they ended; their times add up, and the least
- * and the most of these are those of stretches.  Of a coroutine that moves to another thread each
- * thread has the time that it ran it. */
+ * While it does, they lie above its own frames, over one that stands for the thread itself.  In
+ * between they are kept aside.  They are counted where they began and where they ended; their times
+ * add up, and the least and the most of these are those of stretches.  Of a coroutine that moves to
+ * another thread each thread has the time that it ran it. */
 #include "clients/trace/measure/strands.h"
 
 #include "clients/trace/core/arena.h"
@@ -24,7 +25,8 @@ struct coroutine_calls {
     } calls[];
 };
 
-/* The frame of the thread under the innermost coroutine; its first one where that began before the region. */
+/* The frame of the thread under the innermost coroutine; its first one where that began before the
+ * region. */
 static struct profile_region_frame *coroutine_stack_base(const struct thread_profile *m)
 {
     struct profile_region_frame *f = call_stack_top(m);

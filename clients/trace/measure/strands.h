@@ -8,7 +8,8 @@
 
 struct coroutine_calls;
 
-/* The thread leaves the innermost coroutine that it runs: its calls are kept in *kept, which is NULL at first. */
+/* The thread leaves the innermost coroutine that it runs: its calls are kept in *kept, which is
+ * NULL at first. */
 void coroutine_stack_leave(struct traced_thread *thread, struct coroutine_calls **kept);
 /* It runs another one, in which those are open. */
 void coroutine_stack_enter(struct traced_thread *thread, struct coroutine_calls *kept);

@@ -16,7 +16,8 @@ bool elf_symbols_read(const char *path, uintptr_t bias,
 
 /* Without what a compiler adds to parts and copies of a function, as .part.0. */
 void elf_symbol_is_plain(char plain[SYMBOL_BYTES], const char *symbol);
-/* As the source of C++ has it, without arguments: ns::f, A::A, A::~A; of templates and operators the symbol. */
+/* As the source of C++ has it, without arguments: ns::f, A::A, A::~A; of templates and operators
+ * the symbol. */
 void elf_symbol_demangle(char readable[SYMBOL_BYTES], const char *symbol);
 
 #pragma GCC visibility pop

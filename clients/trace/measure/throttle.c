@@ -54,8 +54,8 @@ static void throttle_add(uint64_t function)
     atomic_flag_clear(&throttle_add_flag);
 }
 
-/* From here on no call of one takes the straight way.  None of its calls is open without a frame: they are above the
- * deepest frame, and this one has a frame. */
+/* From here on no call of one takes the straight way.  None of its calls is open without a frame:
+ * they are above the deepest frame, and this one has a frame. */
 static void throttle_apply(struct thread_profile *m, uint32_t count)
 {
     m->throttled = count;

@@ -1,6 +1,6 @@
-/* Functions that are called very often and for a very short time: they become counted only while the program runs, where
- * that is wanted (WANTED_THROTTLE).  The rule is TAU's (Shende and Malony, The TAU Parallel Performance System, 2006),
- * with what measuring takes here as the bound. */
+/* Functions that are called very often and for a very short time: they become counted only while
+ * the program runs, where that is wanted (WANTED_THROTTLE).  The rule is TAU's (Shende and Malony,
+ * The TAU Parallel Performance System, 2006), with what measuring takes here as the bound. */
 #ifndef CLIENTS_TRACE_MEASURE_THROTTLE_H
 #define CLIENTS_TRACE_MEASURE_THROTTLE_H
 

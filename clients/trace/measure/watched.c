@@ -1,4 +1,5 @@
-/* Shared cells: numbers that the program stores to, in memory that the server reads now and then. */
+/* Shared cells: numbers that the program stores to, in memory that the server reads now and
+ * then. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/watched.h"
 

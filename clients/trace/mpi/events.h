@@ -36,20 +36,20 @@ poet_event_t event_record_send(enum mpi_event type, poet_line_t about, uint64_t 
                                int receives, const void *site);
 poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint64_t *low,
                                   int count, bool last, const void *site);
-/* What got the message of `source`, which answers that ask (0: none); key NULL: which message is not known.
- * together: the call tells of another one behind it. */
+/* What got the message of `source`, which answers that ask (0: none); key NULL: which message is
+ * not known. together: the call tells of another one behind it. */
 poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about,
                                        const uint64_t key[2], uint32_t asked, int source,
                                        bool together, const void *site);
-/* A receive is one ask, whether or not that is told.  From MPI_ANY_SOURCE (`from`): whose message it got when it was recorded, in a run that is
- * repeated; else `from`, and for all others. */
+/* A receive is one ask, whether or not that is told.  From MPI_ANY_SOURCE (`from`): whose message
+ * it got when it was recorded, in a run that is repeated; else `from`, and for all others. */
 int mpi_event_request_source(enum mpi_event type, int from, uint32_t *asked);
 /* For what was there then: who only looks looks again, and may have more to do. */
 #define LOOKS_MOST 1000
 /* Whether the thread's next event then was of that type; -1: nothing is repeated. */
 int mpi_event_replay_next(enum mpi_event type);
-/* Which ask the next event, of that type, tells of, and what that got; 0: none.  together: its call told of the event
- * behind it, too. */
+/* Which ask the next event, of that type, tells of, and what that got; 0: none.  together: its call
+ * told of the event behind it, too. */
 uint32_t mpi_event_replay_choice(enum mpi_event type, int *got, bool *together);
 poet_event_t event_record_group(enum mpi_event type, uint64_t high, uint64_t low, int members,
                                 const void *site);

@@ -23,7 +23,8 @@ void tracing_state_unlock(void)
     atomic_flag_clear_explicit(&tracing_state_is_locked, memory_order_release);
 }
 
-/* What calls that are under way need when there is no memory left: from then on nothing more is followed. */
+/* What calls that are under way need when there is no memory left: from then on nothing more is
+ * followed. */
 static _Alignas(16) char reserve[4u << 20];
 static size_t reserved;
 

@@ -1,10 +1,11 @@
 /* Which message a receive got.
  *
- * Messages with one communicator, source, destination and tag overtake each other neither on the way nor
- * among the receives that fit them, in the order in which those were posted.  So the n-th such send meets
- * the n-th receive, in the order of posting, that got such a message.  A receive with wildcards says what
- * it got when it is complete; one that is not yet complete, and was posted before, may have got any: then
- * it is asked, and if it cannot say, the later one cannot be told. */
+ * Messages with one communicator, source, destination and tag overtake each other neither on the
+ * way nor among the receives that fit them, in the order in which those were posted.  So the n-th
+ * such send meets the n-th receive, in the order of posting, that got such a message.  A receive
+ * with wildcards says what it got when it is complete; one that is not yet complete, and was posted
+ * before, may have got any: then it is asked, and if it cannot say, the later one cannot be
+ * told. */
 #include "clients/trace/mpi/match.h"
 
 #include "clients/trace/mix.h"

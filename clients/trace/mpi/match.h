@@ -19,8 +19,8 @@ void message_match_post(struct mpi_request *receive);
 /* The key of the message that it got, and it leaves the posted ones; false: it cannot be told. */
 bool message_match_receive(struct mpi_request *receive, int source, int tag, uint64_t key[2]);
 void message_match_unpost(struct mpi_request *receive); /* cancelled or freed */
-/* The key of the next message that a receive posted now would get.  sequence: it is taken out of their
- * order, as this number; NULL: it is not. */
+/* The key of the next message that a receive posted now would get.  sequence: it is taken out of
+ * their order, as this number; NULL: it is not. */
 bool message_match_next(struct communicator *comm, int source, int tag, uint64_t *sequence,
                         uint64_t key[2]);
 

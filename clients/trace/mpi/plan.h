@@ -1,12 +1,13 @@
-/* Plans of collective calls: who needs whom.  What they order is what their data needs (MPI 3.1, chapter 5):
+/* Plans of collective calls: who needs whom.  What they order is what their data needs (MPI 3.1,
+ * chapter 5):
  *
  *     all of all    Barrier, Allreduce, Allgather, Alltoall, Reduce_scatter: one point for all members
  *     from the root Bcast, Scatter: the root's event is before what each other gets
  *     to the root   Reduce, Gather: what each other gives is before what the root gets
  *     upwards       Scan, Exscan: each one's is before what those with a higher rank get
  *
- * Where parts are empty, or the call is only begun and waited for later, they are sends and receives between
- * those who really need each other. */
+ * Where parts are empty, or the call is only begun and waited for later, they are sends and
+ * receives between those who really need each other. */
 #ifndef CLIENTS_TRACE_MPI_PLAN_H
 #define CLIENTS_TRACE_MPI_PLAN_H
 
@@ -19,8 +20,8 @@
 
 struct collective_plan;
 
-/* Each counts one more collective call of the communicator.  begun: the call returns before it is done; empty: no
- * data go anywhere. */
+/* Each counts one more collective call of the communicator.  begun: the call returns before it is
+ * done; empty: no data go anywhere. */
 struct collective_plan *collective_plan_new(struct communicator *c); /* nobody needs anybody */
 struct collective_plan *collective_plan_all_of_all(struct communicator *c, bool begun, bool empty);
 struct collective_plan *collective_plan_from_root(struct communicator *c, int root, bool empty);

@@ -13,8 +13,8 @@
 
 /* ---- sends ---- */
 
-/* The send as an event, before the call.  Under the lock where several threads may send at once: then the
- * real one, which never blocks, follows before it is given up. */
+/* The send as an event, before the call.  Under the lock where several threads may send at once:
+ * then the real one, which never blocks, follows before it is given up. */
 static void p2p_record_send(struct communicator *c, enum mpi_event type, int to, int tag,
                             const void *site)
 {
@@ -132,7 +132,8 @@ static struct communicator *p2p_receives_from(MPI_Comm handle, int from)
     return mpi_tracing && from != MPI_PROC_NULL ? communicator_find(handle) : NULL;
 }
 
-/* In a run that is repeated one that takes anybody's message takes the one that it got: *from says whose. */
+/* In a run that is repeated one that takes anybody's message takes the one that it got: *from says
+ * whose. */
 static struct mpi_request *p2p_post_receive(struct communicator *c, int *from, int tag)
 {
     struct mpi_request *r = mpi_request_new(c, *from, tag);
@@ -308,7 +309,8 @@ static int p2p_exchange_single(const struct p2p_exchange *x, struct communicator
     return p2p_exchange_untraced(x, status);
 }
 
-/* The message goes out and the receive is posted, each where its event says; then both are awaited. */
+/* The message goes out and the receive is posted, each where its event says; then both are
+ * awaited. */
 static int p2p_exchange_threaded(struct p2p_exchange *x, struct communicator *c,
                                  struct mpi_request *r, MPI_Status *status, const void *site)
 {
@@ -377,8 +379,8 @@ API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int o
 
 /* ---- probes ---- */
 
-/* Its message was sent before; `key` is that of the message.  sequence: it is taken out, and this its
- * number; NULL: it stays. */
+/* Its message was sent before; `key` is that of the message.  sequence: it is taken out, and this
+ * its number; NULL: it stays. */
 static bool p2p_record_probed(struct communicator *c, const MPI_Status *status, uint32_t asked,
                               uint64_t *sequence, uint64_t key[2], const void *site)
 {

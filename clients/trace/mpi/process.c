@@ -1,10 +1,11 @@
 /* libpoet-mpi: what an MPI program does, told through poet.h.  It stands before the calls by the
  * profiling interface of MPI (MPI 3.1, chapter 14): each MPI_X here calls PMPI_X.
  *
- * Messages meet by keys: communicator, source, destination, tag and a sequence number, since messages of
- * one source, destination, tag and communicator are received in the order in which they are sent (MPI 3.1,
- * 3.5).  Nothing is added to the program's own messages; communicators get their ids by what all of their
- * members know, without talking.  Only MPI_Init adds one Allgather, of the identities of the ranks' lines. */
+ * Messages meet by keys: communicator, source, destination, tag and a sequence number, since
+ * messages of one source, destination, tag and communicator are received in the order in which they
+ * are sent (MPI 3.1, 3.5).  Nothing is added to the program's own messages; communicators get their
+ * ids by what all of their members know, without talking.  Only MPI_Init adds one Allgather, of the
+ * identities of the ranks' lines. */
 #include "clients/trace/mix.h"
 #include "clients/trace/mpi/comms.h"
 #include "clients/trace/mpi/events.h"
@@ -39,8 +40,8 @@ static unsigned long long mpi_tracer_parent_began(void)
     return began;
 }
 
-/* Where mpirun is not recorded itself: Open MPI names the job; MPICH's processes on one machine have
- * one parent. */
+/* Where mpirun is not recorded itself: Open MPI names the job; MPICH's processes on one machine
+ * have one parent. */
 API const char *poet_job_id(void)
 {
     static char name[128];

@@ -1,5 +1,5 @@
-/* Which of several requests are done, and when, in a run that is repeated: those that were done then.  Misses are not
- * events: how often a call found nothing before is as it is now. */
+/* Which of several requests are done, and when, in a run that is repeated: those that were done
+ * then.  Misses are not events: how often a call found nothing before is as it is now. */
 #ifndef CLIENTS_TRACE_MPI_REPEAT_H
 #define CLIENTS_TRACE_MPI_REPEAT_H
 
@@ -22,8 +22,9 @@ int waitsome_replay_test(const struct request_batch *batch, MPI_Request *handle,
                          MPI_Status *status);
 int waitsome_replay_test_all(struct request_batch *batch, MPI_Request *handles, int *flag);
 
-/* The receives that were done then, and after them others that are done now; told as they are done.
- * *done: how many.  waits: for as long as it takes; nothing is done where that cannot be said (`*done` is 0). */
+/* The receives that were done then, and after them others that are done now; told as they are
+ * done.  *done: how many.  waits: for as long as it takes; nothing is done where that cannot be
+ * said (`*done` is 0). */
 int waitsome_replay_some(struct request_batch *batch, MPI_Request *handles, int *done, int *indices,
                          bool waits, const void *site);
 /* Of those that are no receives, `most` that are done now. */

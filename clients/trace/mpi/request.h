@@ -1,4 +1,5 @@
-/* Requests: sends, receives and collective calls that were begun, by their handles.  All under the lock. */
+/* Requests: sends, receives and collective calls that were begun, by their handles.  All under the
+ * lock. */
 #ifndef CLIENTS_TRACE_MPI_REQUEST_H
 #define CLIENTS_TRACE_MPI_REQUEST_H
 

@@ -1,5 +1,5 @@
-/* Critical sections, and atomic blocks that a lock stands for: one thread at a time is in each.  The calls are
- * each compiler's own. */
+/* Critical sections, and atomic blocks that a lock stands for: one thread at a time is in each.
+ * The calls are each compiler's own. */
 #include "clients/trace/omp/events.h"
 #include "clients/trace/omp/lines.h"
 #include "clients/trace/omp/real.h"

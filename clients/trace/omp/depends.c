@@ -1,4 +1,5 @@
-/* Which of its siblings a task depends on.  One thread at a time works with it: that which is in the parent. */
+/* Which of its siblings a task depends on.  One thread at a time works with it: that which is in
+ * the parent. */
 #include "clients/trace/omp/depends.h"
 
 #include "clients/trace/mix.h"
@@ -13,8 +14,8 @@ struct depends_list { /* of keys */
     uint32_t count, room;
 };
 
-/* Tasks that do alike with a place one after the other are a group: readers, or members of a set; a writer is one by
- * itself.  Who is in a group comes after all of the group before it. */
+/* Tasks that do alike with a place one after the other are a group: readers, or members of a set; a
+ * writer is one by itself.  Who is in a group comes after all of the group before it. */
 struct depends_place {
     const void *address;
     struct depends_place *next;
@@ -64,7 +65,8 @@ static struct depends_place *task_depends_find(struct task_dependences *d, const
     return *at = p;
 }
 
-/* Adds one that is not 0 and not the task itself; the list has room for one more afterwards, too. */
+/* Adds one that is not 0 and not the task itself; the list has room for one more afterwards,
+ * too. */
 static bool task_depends_add_key(uint64_t **list, uint32_t *count, uint64_t key, uint64_t task)
 {
     if (!key || key == task)

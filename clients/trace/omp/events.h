@@ -27,10 +27,12 @@ enum omp_event {
 
 #define KEYS_MOST 4096u /* of one receive */
 
-/* What all keys of this process have in common, and no other process of the run has; 0: it is not recorded. */
+/* What all keys of this process have in common, and no other process of the run has; 0: it is not
+ * recorded. */
 uint64_t omp_event_key_high(void);
 
-/* Each is an event where the thread is; site: the call's.  Whether it was recorded.  doubt: 0 or POET_DOUBT_... */
+/* Each is an event where the thread is; site: the call's.  Whether it was recorded.  doubt: 0 or
+ * POET_DOUBT_... */
 bool event_record(enum omp_event type, poet_line_t about, unsigned doubt, const void *site);
 poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low,
                                    const void *site);

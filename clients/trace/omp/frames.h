@@ -1,4 +1,5 @@
-/* Frames: where a thread is among tasks.  Each member of a team begins as a task, too, and has one. */
+/* Frames: where a thread is among tasks.  Each member of a team begins as a task, too, and has
+ * one. */
 #ifndef CLIENTS_TRACE_OMP_FRAMES_H
 #define CLIENTS_TRACE_OMP_FRAMES_H
 

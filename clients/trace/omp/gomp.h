@@ -16,7 +16,8 @@ static inline struct team_member *gomp_current_member(const void *site)
     return m && !omp_runtime_is_llvm(site) ? m : NULL;
 }
 
-/* Reductions by tasks, NULL: none, which the runtime finds by the task that it knows to be running: none may be held, then. */
+/* Reductions by tasks, NULL: none, which the runtime finds by the task that it knows to be running:
+ * none may be held, then. */
 static inline uintptr_t *gomp_reduces(uintptr_t *reductions)
 {
     if (reductions)

@@ -1,4 +1,5 @@
-/* Barriers of programs that gcc compiled: where all members of a team wait for each other, whatever the call. */
+/* Barriers of programs that gcc compiled: where all members of a team wait for each other, whatever
+ * the call. */
 #include "clients/trace/omp/gomp.h"
 #include "clients/trace/omp/share.h"
 
@@ -81,8 +82,8 @@ API void GOMP_workshare_task_reduction_unregister(bool cancelled)
     gomp_barrier_pass(m, false, SITE);
 }
 
-/* single with copyprivate: the one that is chosen gets NULL at once, and waits for the others as it gives what is to
- * be copied; the others wait for it here. */
+/* single with copyprivate: the one that is chosen gets NULL at once, and waits for the others as it
+ * gives what is to be copied; the others wait for it here. */
 static bool gomp_barrier_is_first(struct team_member *m)
 {
     bool first = m->copies++ == m->team->copies;

@@ -30,7 +30,8 @@ API void GOMP_ordered_end(void)
         call();
 }
 
-/* ---- ordered by depend(sink) and depend(source): after which iterations a wait is, is not told, but that it is ----
+/* ---- ordered by depend(sink) and depend(source): after which iterations a wait is, is not told,
+ * but that it is ----
  *
  * The wait takes as many numbers as the loop that it is in has dimensions. */
 

@@ -1,5 +1,5 @@
-/* Parallel regions of programs that gcc compiled.  Each form of the call runs a function in every member of a team;
- * it is given one of ours instead, which runs that one. */
+/* Parallel regions of programs that gcc compiled.  Each form of the call runs a function in every
+ * member of a team; it is given one of ours instead, which runs that one. */
 #include "clients/trace/omp/gomp.h"
 
 #include "clients/trace/poet.h"

@@ -1,6 +1,7 @@
-/* Tasks of programs that gcc compiled.  libgomp copies what a task is given, by the program's own function or as bytes;
- * we give it more: which task it is, and what it runs.  In a run that is repeated we copy it ourselves, and hold it (held.h); the
- * thread whose turn it is has libgomp run it at once. */
+/* Tasks of programs that gcc compiled.  libgomp copies what a task is given, by the program's own
+ * function or as bytes; we give it more: which task it is, and what it runs.  In a run that is
+ * repeated we copy it ourselves, and hold it (held.h); the thread whose turn it is has libgomp run
+ * it at once. */
 #include "clients/trace/omp/gomp.h"
 #include "clients/trace/omp/tasks.h"
 #include "clients/trace/omp/tool.h"
@@ -18,8 +19,9 @@
 #define FLAG_REDUCES (1u << 12)
 #define FLAG_DETACHED (1u << 13)
 
-/* What a task gets instead of its own data, which follow it.  libgomp writes to the first words itself: of a task of a
- * loop where it begins and ends, of a detached one its event; the third one it may read. */
+/* What a task gets instead of its own data, which follow it.  libgomp writes to the first words
+ * itself: of a task of a loop where it begins and ends, of a detached one its event; the third one
+ * it may read. */
 struct gomp_carried_task {
     uint64_t words[2];
     uintptr_t reductions;
@@ -96,8 +98,8 @@ static void gomp_task_depend_by_object(struct omp_task *task, void *const *objec
                      how > OBJECT_INOUTSET);
 }
 
-/* Two forms: how many, how many of them are written, and the places; or 0, how many in all, how many are written,
- * written one at a time, and read, and the places, and then objects. */
+/* Two forms: how many, how many of them are written, and the places; or 0, how many in all, how
+ * many are written, written one at a time, and read, and the places, and then objects. */
 static void gomp_task_add_depends(struct omp_task *task, void *const *list)
 {
     uintptr_t count = (uintptr_t)list[0], written = (uintptr_t)list[1], read = count;
@@ -177,8 +179,8 @@ static void gomp_task_hold(void *data)
 
 /* ---- one task ---- */
 
-/* Told, and held, if it is `wanted`, unless it was run right here (*deferred is false, then), perhaps behind others that it is after.
- * Whether it is held. */
+/* Told, and held, if it is `wanted`, unless it was run right here (*deferred is false, then),
+ * perhaps behind others that it is after. Whether it is held. */
 static bool gomp_task_is_held(struct gomp_carried_task *c, bool wanted, bool *deferred,
                               const void *site)
 {
@@ -232,7 +234,8 @@ API void GOMP_task(void (*body)(void *), void *data, void (*copies)(void *, void
 
 /* ---- a loop of tasks ---- */
 
-/* Gives the flags for libgomp: we begin the group ourselves, unless it is one of reductions, and run what is to be run. */
+/* Gives the flags for libgomp: we begin the group ourselves, unless it is one of reductions, and
+ * run what is to be run. */
 static unsigned gomp_task_loop_begin(struct gomp_carried_task *c, unsigned flags,
                                      size_t number_bytes, const void *site)
 {

@@ -1,10 +1,12 @@
-/* Tasks of a run that is repeated: each is held until the thread that ran it comes to that.  The runtime, which would give
- * it to whoever is idle, does not get it before.
+/* Tasks of a run that is repeated: each is held until the thread that ran it comes to that.  The
+ * runtime, which would give it to whoever is idle, does not get it before.
  *
- * Threads come for their tasks where the runtime would have given them some: where they wait for tasks, and in barriers.  They
- * wait there until the task that they ran next is there and may run; and where the script is left, or what is awaited does not come in
- * time (poet_replay_timeout_ms), they run whatever there is that they wait for, so that no task is left over.  What a task is after,
- * who is in a group and who waits for whom is looked for among those that have not ended yet. */
+ * Threads come for their tasks where the runtime would have given them some: where they wait for
+ * tasks, and in barriers.  They wait there until the task that they ran next is there and may run;
+ * and where the script is left, or what is awaited does not come in time (poet_replay_timeout_ms),
+ * they run whatever there is that they wait for, so that no task is left over.  What a task is
+ * after, who is in a group and who waits for whom is looked for among those that have not ended
+ * yet. */
 #ifndef CLIENTS_TRACE_OMP_HELD_H
 #define CLIENTS_TRACE_OMP_HELD_H
 
@@ -36,8 +38,9 @@ void task_replay_add(struct held_task *held);
 bool task_replay_is_next(const struct omp_task *task);
 bool task_replay_any_is_next(void);
 
-/* The calling thread runs what it ran, until these have ended, or, of its team, begun: those that it made; those of the group
- * that it is in; those that a task is after, which it has made and not run; all. */
+/* The calling thread runs what it ran, until these have ended, or, of its team, begun: those that
+ * it made; those of the group that it is in; those that a task is after, which it has made and not
+ * run; all. */
 void task_replay_await_children(void);
 void task_replay_await_group(void);
 void task_replay_await_before(const struct omp_task *task);

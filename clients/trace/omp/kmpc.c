@@ -56,8 +56,8 @@ static void kmpc_call_body(const struct kmpc_region *r, int32_t *thread, int32_t
         r->function(thread, bound, SIXTY_FOUR(a, 0));
 }
 
-/* In each member.  Not in nested teams: a barrier right before their end may hang in this runtime (LLVM 14) when
- * threads are many; the members' ends are told by messages there. */
+/* In each member.  Not in nested teams: a barrier right before their end may hang in this runtime
+ * (LLVM 14) when threads are many; the members' ends are told by messages there. */
 static void kmpc_run_member(int32_t *thread, int32_t *bound, ...)
 {
     va_list ap;

@@ -1,5 +1,6 @@
-/* Loops that give out their iterations as they go, and single blocks, of programs that clang compiled; sections are given out
- * beforehand there.  No call waits for others: in an ordered loop that is done by those of its sections, and at an iteration's end. */
+/* Loops that give out their iterations as they go, and single blocks, of programs that clang
+ * compiled; sections are given out beforehand there.  No call waits for others: in an ordered loop
+ * that is done by those of its sections, and at an iteration's end. */
 #include "clients/trace/omp/real.h"
 #include "clients/trace/omp/share.h"
 

@@ -1,6 +1,7 @@
-/* Tasks of programs that clang compiled.  LLVM's runtime tells of them itself (tool.c).  In a run that is repeated it does not get
- * them: they are held (held.h), and given to it by the thread whose turn it is, which runs them at once, since they were made as
- * tasks that are not put off.  They stay what their maker made: so its own counts of children and groups are right. */
+/* Tasks of programs that clang compiled.  LLVM's runtime tells of them itself (tool.c).  In a run
+ * that is repeated it does not get them: they are held (held.h), and given to it by the thread
+ * whose turn it is, which runs them at once, since they were made as tasks that are not put off.
+ * They stay what their maker made: so its own counts of children and groups are right. */
 #include "clients/trace/omp/held.h"
 #include "clients/trace/omp/real.h"
 #include "clients/trace/omp/team.h"
@@ -118,7 +119,8 @@ static void kmpc_task_add_all_depends(struct omp_task *task, const struct all_de
     kmpc_task_add_depends(task, d->more, d->more_count);
 }
 
-/* Of one that the runtime is to get, or was waited for: until what it depends on that is held has ended. */
+/* Of one that the runtime is to get, or was waited for: until what it depends on that is held has
+ * ended. */
 static void kmpc_task_await_held(const struct all_depending *d)
 {
     struct omp_task like = {0};
@@ -182,7 +184,8 @@ API int32_t __kmpc_omp_task_with_deps(source *at, int32_t thread, struct of_runt
     return result;
 }
 
-/* Before a task that is not put off, and taskwait with depend.  The runtime tells of that itself, unless it is an old one. */
+/* Before a task that is not put off, and taskwait with depend.  The runtime tells of that itself,
+ * unless it is an old one. */
 typedef void wait_call(source *at, int32_t thread, int32_t count, const struct depending *list,
                        int32_t more_count, const struct depending *more);
 API wait_call __kmpc_omp_wait_deps;

@@ -15,7 +15,8 @@ static const char *const kinds[] = {
     [OMP_OBJECT_REGION] = "region", [OMP_OBJECT_CRITICAL] = "critical", [OMP_OBJECT_LOCK] = "lock"};
 
 struct
-    omp_object_entry { /* stays, once made; an object that comes to the address later takes it over */
+    /* stays, once made; an object that comes to the address later takes it over */
+    omp_object_entry {
     const void *object;
     enum omp_object_kind kind;
     struct omp_object_entry *next;
@@ -62,7 +63,8 @@ static struct omp_object_entry *omp_object_create(enum omp_object_kind kind, con
 #define OPENING UINT64_MAX
 #define LOOKS_MOST 10000u
 
-/* One thread opens it, the others wait for that, but not for ever: after a fork nobody is there who opens it. */
+/* One thread opens it, the others wait for that, but not for ever: after a fork nobody is there who
+ * opens it. */
 static poet_line_t omp_object_open(struct omp_object_entry *e, uint64_t high, const char *name,
                                    const void *site)
 {

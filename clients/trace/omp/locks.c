@@ -1,4 +1,5 @@
-/* Locks of OpenMP: one thread at a time is in each.  Both runtimes have the same calls, and Fortran's have a _ behind. */
+/* Locks of OpenMP: one thread at a time is in each.  Both runtimes have the same calls, and
+ * Fortran's have a _ behind. */
 #include "clients/trace/omp/events.h"
 #include "clients/trace/omp/lines.h"
 #include "clients/trace/omp/real.h"
@@ -32,8 +33,8 @@ struct omp_lock_calls {
     test_call *test;
 };
 
-/* Of a lock that nests its holder's inner visits are no events, and nothing is asked for them: how many there are now, with
- * this one, which is got; 0: it is none. */
+/* Of a lock that nests its holder's inner visits are no events, and nothing is asked for them: how
+ * many there are now, with this one, which is got; 0: it is none. */
 static int omp_lock_inner_depth(void *lock, bool nests, const struct omp_lock_calls *real)
 {
     int depth = nests && real->test && real->unset ? real->test(lock) : 0;
@@ -82,7 +83,8 @@ static void omp_lock_release(void *lock, bool nests, lock_call *call, const void
 
 #define TRIES_MOST 1000 /* a millisecond each */
 
-/* In a run that is repeated: what it was then.  Who had it before gives it back right after he has said so. */
+/* In a run that is repeated: what it was then.  Who had it before gives it back right after he has
+ * said so. */
 static int omp_lock_replay_try(void *lock, bool nests, poet_line_t line, bool refused,
                                const struct omp_lock_calls *real)
 {

@@ -1,9 +1,11 @@
-/* libpoet-omp: what the threads of a program with OpenMP do, told through poet.h.  poet record loads it, poetcc -trace
- * -fopenmp links it.  Of programs that gcc compiled it stands before the calls of libgomp; LLVM's runtime tells it by
- * OpenMP's own interface for tools (OMPT).  docs/omp.md says what makes which events.
+/* libpoet-omp: what the threads of a program with OpenMP do, told through poet.h.  poet record
+ * loads it, poetcc -trace -fopenmp links it.  Of programs that gcc compiled it stands before the
+ * calls of libgomp; LLVM's runtime tells it by OpenMP's own interface for tools (OMPT).
+ * docs/omp.md says what makes which events.
  *
- * Where nothing is recorded every call is passed on, and nothing is added.  No lock of ours is held over a call
- * of the program's; memory comes from malloc, and where there is none, an event says that more may be before it. */
+ * Where nothing is recorded every call is passed on, and nothing is added.  No lock of ours is held
+ * over a call of the program's; memory comes from malloc, and where there is none, an event says
+ * that more may be before it. */
 #include "clients/trace/omp/real.h"
 #include "clients/trace/poet.h"
 

@@ -1,5 +1,5 @@
-/* What is needed here of OpenMP's interface for tools (OMPT; OpenMP 5.0, chapter 4): the same names and numbers as
- * in omp-tools.h, which not every machine has that has a runtime. */
+/* What is needed here of OpenMP's interface for tools (OMPT; OpenMP 5.0, chapter 4): the same names
+ * and numbers as in omp-tools.h, which not every machine has that has a runtime. */
 #ifndef CLIENTS_TRACE_OMP_OMPT_H
 #define CLIENTS_TRACE_OMP_OMPT_H
 

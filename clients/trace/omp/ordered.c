@@ -1,4 +1,5 @@
-/* Ordered sections.  Those of one loop come one after the other, so each finds out in itself which one it is. */
+/* Ordered sections.  Those of one loop come one after the other, so each finds out in itself which
+ * one it is. */
 #include "clients/trace/omp/ordered.h"
 
 #include "clients/trace/mix.h"
@@ -10,7 +11,8 @@ static uint64_t ordered_section_key(const struct team_member *m, uint64_t sectio
     return key_mix(key_mix(m->team->id, m->loops), key_mix(section, 0x6465726564726fu));
 }
 
-/* The number of the calling section in its loop, from 1 on; 0: it is not known, too many loops are under way. */
+/* The number of the calling section in its loop, from 1 on; 0: it is not known, too many loops are
+ * under way. */
 static uint64_t ordered_section_count(const struct team_member *m)
 {
     struct team *t = m->team;

@@ -1,5 +1,6 @@
-/* The calls of the OpenMP runtime that we stand before.  A process may have several runtimes, and one that was
- * opened by dlopen() is in nobody's global scope: which one a call is for, its caller decides. */
+/* The calls of the OpenMP runtime that we stand before.  A process may have several runtimes, and
+ * one that was opened by dlopen() is in nobody's global scope: which one a call is for, its caller
+ * decides. */
 #ifndef CLIENTS_TRACE_OMP_REAL_H
 #define CLIENTS_TRACE_OMP_REAL_H
 

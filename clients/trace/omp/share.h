@@ -1,5 +1,6 @@
-/* Work that is given out to whom comes first: the chunks of a loop, sections, single blocks.  It orders nothing; but what
- * each gets depends on the order in which they come, so that is told, and had again in a run that is repeated. */
+/* Work that is given out to whom comes first: the chunks of a loop, sections, single blocks.  It
+ * orders nothing; but what each gets depends on the order in which they come, so that is told, and
+ * had again in a run that is repeated. */
 #ifndef CLIENTS_TRACE_OMP_SHARE_H
 #define CLIENTS_TRACE_OMP_SHARE_H
 
@@ -11,16 +12,16 @@
 
 enum worksharing_kind { WORKSHARING_CHUNK, WORKSHARING_SINGLE };
 
-/* Before the runtime is asked, and after that: one member of a team at a time, so that what is told is in the order of
- * what was given.  The call in between must not wait for other members.  member NULL: nothing is told.
- * `worksharing_begin` gives back whether it is, for worksharing_end. */
+/* Before the runtime is asked, and after that: one member of a team at a time, so that what is told
+ * is in the order of what was given.  The call in between must not wait for other members.  member
+ * NULL: nothing is told.  `worksharing_begin` gives back whether it is, for worksharing_end. */
 bool worksharing_is_recorded(const struct team_member *member); /* NULL: no */
 bool worksharing_begin(struct team_member *member, enum worksharing_kind share);
 void worksharing_end(struct team_member *member, bool asked, enum worksharing_kind share, bool got,
                      const void *site);
 
-/* The same where the call hands the turn of an ordered loop on to another member, whose events may come before
- * this one could tell what it got: that it asks is told before the call. */
+/* The same where the call hands the turn of an ordered loop on to another member, whose events may
+ * come before this one could tell what it got: that it asks is told before the call. */
 bool worksharing_begin_ordered(struct team_member *member, const void *site);
 void worksharing_end_ordered(struct team_member *member, bool asked);
 

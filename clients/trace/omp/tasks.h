@@ -1,8 +1,9 @@
 /* Tasks: who made them, who runs them, and who waits for their ends.
  *
- * A task is made by another (each member of a team begins as one), which counts it: the keys by which its spawn,
- * run and end meet follow from that count, so nothing is kept of a task that is under way but what travels with it.
- * It runs on some thread of the team, between two events of that. */
+ * A task is made by another (each member of a team begins as one), which counts it: the keys by
+ * which its spawn, run and end meet follow from that count, so nothing is kept of a task that is
+ * under way but what travels with it. It runs on some thread of the team, between two events of
+ * that. */
 #ifndef CLIENTS_TRACE_OMP_TASKS_H
 #define CLIENTS_TRACE_OMP_TASKS_H
 

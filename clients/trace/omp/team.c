@@ -73,7 +73,8 @@ void team_end(struct team *team, const void *site)
 
 /* ---- its members ---- */
 
-/* A worker is called by its number in the first team that it is in, and that of who began that team. */
+/* A worker is called by its number in the first team that it is in, and that of who began that
+ * team. */
 static void team_name_thread(const struct team_member *m)
 {
     char name[64];
@@ -205,7 +206,8 @@ void team_barrier_arrive(struct team_member *m, const void *site)
     errno = saved;
 }
 
-/* Where some may not pass: after all who came.  What tasks did that they ran in there is not told. */
+/* Where some may not pass: after all who came.  What tasks did that they ran in there is not
+ * told. */
 static void team_follow_all(struct team_member *m, bool known, const void *site)
 {
     uint32_t count = 0, size = atomic_load(&m->team->size);

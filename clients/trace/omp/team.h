@@ -86,8 +86,8 @@ void member_end(struct team_member *member);
 /* A barrier, explicit or at the end of a construct: right before, and right after it. */
 void team_barrier_arrive(struct team_member *member, const void *site);
 void team_barrier_pass(struct team_member *member, bool cancelled, const void *site);
-/* Who is still in a barrier that others have passed may run tasks that these made since: before it does that, it is
- * through as well. */
+/* Who is still in a barrier that others have passed may run tasks that these made since: before it
+ * does that, it is through as well. */
 void team_barrier_late(struct team_member *member);
 void team_barrier_retry(struct team_member *member,
                         const void *site); /* it was let go on at once, to come again */

@@ -258,8 +258,8 @@ static void ompt_tool_end_task(struct ompt_task_data *k, int how)
     k->own.runs = false;
 }
 
-/* A thread goes from one task to another: to one that begins, back to the one below, or to one that was put away and
- * may have run elsewhere, which no order says. */
+/* A thread goes from one task to another: to one that begins, back to the one below, or to one that
+ * was put away and may have run elsewhere, which no order says. */
 static void ompt_tool_resume_task(struct ompt_task_data *from, struct ompt_task_data *to)
 {
     bool back = from && from->explicit && from->own.runs && to &&

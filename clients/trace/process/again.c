@@ -10,7 +10,8 @@
 #define TRIES 1000u
 #define PATIENCE_NS 1000000000u
 
-/* (types are asked for where something is told, and no sooner: the first time describes the environment) */
+/* (types are asked for where something is told, and no sooner: the first time describes the
+ * environment) */
 bool ipc_replay_is_active(void) { return poet_replay_peek(0, 0, 0) >= 0; }
 
 int ipc_replay_next_is(enum ipc_event event, const struct ipc_stream *s)

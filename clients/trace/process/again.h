@@ -11,7 +11,8 @@
 #pragma GCC visibility push(hidden)
 
 bool ipc_replay_is_active(void); /* the calling thread has a part, and it is not over */
-/* Is this thread's next event that one, about that stream (NULL: any)?  As of poet_replay_peek: 2 perhaps; -1 nothing is repeated. */
+/* Is this thread's next event that one, about that stream (NULL: any)? As of poet_replay_peek: 2
+ * perhaps; -1 nothing is repeated. */
 int ipc_replay_next_is(enum ipc_event event, const struct ipc_stream *stream);
 int ipc_replay_peek(enum ipc_event event, const struct ipc_stream *stream, unsigned ahead);
 /* It is about to be told, of that stream: which is that of the script from here on. */
@@ -21,10 +22,11 @@ bool ipc_replay_must_wait(enum ipc_event event, const struct ipc_stream *stream,
 /* How many bytes the call moved then, `bytes` where that is not known; waits until it may. */
 size_t ipc_replay_byte_count(enum ipc_event event, const struct ipc_stream *stream,
                              poet_line_t line, size_t bytes); /* line: the stream's */
-/* It found nothing then, and so it does now: a call that would not wait.  Not for longer than a second. */
+/* It found nothing then, and so it does now: a call that would not wait.  Not for longer than a
+ * second. */
 bool ipc_replay_finds_nothing(const struct ipc_stream *stream);
-/* Whether a call that found nothing is made once more, after a millisecond, since it found something then; *tries: from 0
- * on, a second long. */
+/* Whether a call that found nothing is made once more, after a millisecond, since it found
+ * something then; *tries: from 0 on, a second long. */
 bool ipc_replay_retry(bool expected, unsigned *tries);
 void ipc_replay_nap(void); /* a millisecond; no cancellation point */
 

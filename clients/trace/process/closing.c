@@ -1,5 +1,5 @@
-/* Where descriptors are given up: whoever finds the end of a stream comes after every closing of an end that
- * writes; and file locks are given back. */
+/* Where descriptors are given up: whoever finds the end of a stream comes after every closing of an
+ * end that writes; and file locks are given back. */
 #define _GNU_SOURCE
 #include "clients/trace/process/closing.h"
 
@@ -184,7 +184,8 @@ struct directory_entry { /* getdents64(2) */
     char name[];
 };
 
-/* What becomes of each: it is closed in this thread's order; or it is not known when, or whether. */
+/* What becomes of each: it is closed in this thread's order; or it is not known when, or
+ * whether. */
 typedef void fate(int fd, const void *site);
 
 static void fd_close_leave(int fd, const void *site)
@@ -280,8 +281,9 @@ static bool fd_close_is_single_threaded(void)
     return stat("/proc/self/task", &st) == 0 && st.st_nlink <= 3;
 }
 
-/* What it does not hand on.  Where it fails they stay open: a thread that is alone tells their closing again,
- * later; but of several another one may close them in an order of its own, so that nothing can be told. */
+/* What it does not hand on.  Where it fails they stay open: a thread that is alone tells their
+ * closing again, later; but of several another one may close them in an order of its own, so that
+ * nothing can be told. */
 static void fd_close_before_exec(void)
 {
     if (fd_close_is_recorded())

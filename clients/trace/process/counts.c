@@ -1,5 +1,6 @@
-/* Eventfds: a number that is added to and taken from, like a semaphore.  The kernel tells them apart by an id,
- * which it gives to another one later: the n-th that was seen to be made with it. */
+/* Eventfds: a number that is added to and taken from, like a semaphore.  The kernel tells them
+ * apart by an id, which it gives to another one later: the n-th that was seen to be made with
+ * it. */
 #define _GNU_SOURCE
 #include "clients/trace/process/counts.h"
 

@@ -1,5 +1,5 @@
-/* Which streams a descriptor is an end of, whatever its number is: a pipe by its inode, a socketpair by
- * the cookies of its two sockets, a TCP connection by its two addresses. */
+/* Which streams a descriptor is an end of, whatever its number is: a pipe by its inode, a
+ * socketpair by the cookies of its two sockets, a TCP connection by its two addresses. */
 #define _GNU_SOURCE
 #include "clients/trace/process/ends.h"
 
@@ -187,8 +187,8 @@ void fd_end_socketpair(const int fds[2])
         stream_make(key_mix(PAIR, cookies[i]));
 }
 
-/* Only connections between two traced processes are followed: who listens says so by its port, or by the
- * file that stands for it. */
+/* Only connections between two traced processes are followed: who listens says so by its port, or
+ * by the file that stands for it. */
 void fd_end_listen(int fd)
 {
     struct sockaddr_storage at;

@@ -1,10 +1,12 @@
-/* TCP connections to other machines of the run: the other side sees none of our numbers, so both ends call a stream by its
- * addresses and ports, and count its bytes from the connection's begin as the kernel does.
+/* TCP connections to other machines of the run: the other side sees none of our numbers, so both
+ * ends call a stream by its addresses and ports, and count its bytes from the connection's begin as
+ * the kernel does.
  *
- * How far bytes are written and read the kernel says (TCP_INFO) after each call.  Is that where this host's numbers are,
- * plus what the call moved, then nobody else has moved any, seen or not, and the call's bytes are known.  Else whose they
- * are is not known: what was written is told as a hole, in which reads bear a doubt, and what was read bears one itself; the
- * next call is exact again. */
+ * How far bytes are written and read the kernel says (TCP_INFO) after each call.  Is that where
+ * this host's numbers are, plus what the call moved, then nobody else has moved any, seen or not,
+ * and the call's bytes are known.  Else whose they are is not known: what was written is told as a
+ * hole, in which reads bear a doubt, and what was read bears one itself; the next call is exact
+ * again. */
 #define _GNU_SOURCE
 #include "clients/trace/process/far.h"
 
@@ -237,7 +239,8 @@ static void tcp_peer_report_gap(const struct tcp_peer *f, uint64_t end)
             ;
 }
 
-/* While nobody writes: an unseen call has, perhaps.  (Where nobody told that he writes, nobody waits for that.) */
+/* While nobody writes: an unseen call has, perhaps.  (Where nobody told that he writes, nobody
+ * waits for that.) */
 static void tcp_peer_check_untraced(int fd, const struct tcp_peer *f)
 {
     uint64_t end, told = LOAD(f->written);
@@ -339,7 +342,8 @@ void tcp_peer_shut(int fd, const struct tcp_peer *f, const void *site)
                                  .count = 1});
 }
 
-/* Nobody writes any more, nor closes it in time: where bytes are that were not told, unseen calls wrote them. */
+/* Nobody writes any more, nor closes it in time: where bytes are that were not told, unseen calls
+ * wrote them. */
 static void tcp_peer_record_end(const struct tcp_peer *f, bool doubt)
 {
     uint64_t closings = (uint32_t)LOAD(f->ends);

@@ -15,8 +15,8 @@ struct tcp_peer {
     uint64_t *flags; /* FAR_..., writers << 8, generation << 32; NULL: it is not followed */
     uint64_t *written,
         *read; /* bytes: told, also as those that no event wrote; as far as it is known */
-    uint64_t *
-        ends; /* how often its end that writes was closed; << 32: the process that told of it last */
+    /* how often its end that writes was closed; << 32: the process that told of it last */
+    uint64_t *ends;
     uint64_t out, in, cookie; /* keys of its two streams */
     poet_place_t here, there;
     uint64_t began; /* a call that writes: what it gives may be read from then on */

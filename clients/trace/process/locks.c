@@ -1,5 +1,6 @@
-/* File locks: flock, fcntl and lockf.  A lock is a read-write lock that processes share, called by the file and
- * the range that is locked.  What this process holds is kept here, since closing or ending gives it back. */
+/* File locks: flock, fcntl and lockf.  A lock is a read-write lock that processes share, called by
+ * the file and the range that is locked.  What this process holds is kept here, since closing or
+ * ending gives it back. */
 #define _GNU_SOURCE
 #include "clients/trace/process/locks.h"
 
@@ -35,8 +36,8 @@ struct file_lock {
     enum file_lock_owner owner;
     int fd;
     uint64_t device, inode, start, end; /* end: the first byte that is not locked */
-    uint64_t
-        born; /* ns: when the file was made, 0 not known; a later one may get its inode number */
+    /* ns: when the file was made, 0 not known; a later one may get its inode number */
+    uint64_t born;
     bool exclusive;
     uint64_t group; /* the same for all descriptors of an open file */
     uint64_t taken; /* how often the lock had been taken then, by anybody */
@@ -179,7 +180,8 @@ static unsigned file_lock_range_doubt(const struct file_lock *l)
     return POET_DOUBT_OBJECT;
 }
 
-/* Whoever held it last was killed, or executed another program: it was not told that it gave it back. */
+/* Whoever held it last was killed, or executed another program: it was not told that it gave it
+ * back. */
 static unsigned file_lock_holder_doubt(const struct file_lock *l)
 {
     uint64_t *state = poet_counter(key_mix(STATE_KEY, file_lock_key(l)), true), before;

@@ -1,5 +1,6 @@
-/* Unix sockets by name.  Both streams of a connection are called by the inode of the socket that connects:
- * it knows that by itself, and the other side asks the kernel who its peer is (sock_diag(7)). */
+/* Unix sockets by name.  Both streams of a connection are called by the inode of the socket that
+ * connects:  it knows that by itself, and the other side asks the kernel who its peer is
+ * (sock_diag(7)). */
 #define _GNU_SOURCE
 #include "clients/trace/process/named.h"
 

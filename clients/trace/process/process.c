@@ -1,15 +1,16 @@
-/* libpoet-process: what processes, and the threads in them, do with each other through objects of the
- * kernel, told through poet.h: bytes through pipes, FIFOs, socketpairs and TCP, eventfds, POSIX message
- * queues and file locks.  poet record loads it, poetcc -trace -processes links it; it stands before
- * the calls of the C library.
+/* libpoet-process: what processes, and the threads in them, do with each other through objects of
+ * the kernel, told through poet.h: bytes through pipes, FIFOs, socketpairs and TCP, eventfds, POSIX
+ * message queues and file locks.  poet record loads it, poetcc -trace -processes links it; it
+ * stands before the calls of the C library.
  *
- * A stream is followed only if a traced process made it, and as long as the bytes add up: who wrote which
- * is known by their positions, which are counted in memory that the processes share.  When two write
- * or read at once, or bytes come that no call here has seen, the stream is not followed any more: a text
- * says so, and what is read from then on bears a doubt.  No order is claimed that is not borne out.
+ * A stream is followed only if a traced process made it, and as long as the bytes add up: who wrote
+ * which is known by their positions, which are counted in memory that the processes share.  When
+ * two write or read at once, or bytes come that no call here has seen, the stream is not followed
+ * any more: a text says so, and what is read from then on bears a doubt.  No order is claimed that
+ * is not borne out.
  *
- * Every call may be made by a signal handler: no lock is held over a call of the program's, and what is
- * here is not entered by a handler while its thread is here. */
+ * Every call may be made by a signal handler: no lock is held over a call of the program's, and
+ * what is here is not entered by a handler while its thread is here. */
 #include "clients/trace/poet.h"
 #include "clients/trace/process/calls.h"
 #include "clients/trace/process/closing.h"

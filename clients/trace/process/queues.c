@@ -1,6 +1,6 @@
-/* POSIX message queues: a message is received after it was sent.  Which one it is, is known by its priority and
- * its text: a list of the latest, in memory that the processes share, says which are in the queue.  Where two
- * that are alike could be meant the receive bears a doubt. */
+/* POSIX message queues: a message is received after it was sent.  Which one it is, is known by its
+ * priority and its text: a list of the latest, in memory that the processes share, says which are
+ * in the queue.  Where two that are alike could be meant the receive bears a doubt. */
 #define _GNU_SOURCE
 #include "clients/trace/process/queues.h"
 
@@ -209,7 +209,8 @@ static uint64_t mqueue_find_sent(const struct mqueue *q, uint64_t is)
                : 0;
 }
 
-/* Of several that are alike the oldest goes, though it may have been another: they stay as many as there are. */
+/* Of several that are alike the oldest goes, though it may have been another: they stay as many as
+ * there are. */
 static void mqueue_forget_one(const struct mqueue *q, uint64_t is)
 {
     uint64_t newest = LOAD(q->sent), first = newest < MOST ? 1 : newest - MOST + 1;

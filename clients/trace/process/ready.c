@@ -1,4 +1,5 @@
-/* Whether a descriptor can be read, asked without reading: who hears so comes after what can be read. */
+/* Whether a descriptor can be read, asked without reading: who hears so comes after what can be
+ * read. */
 #define _GNU_SOURCE
 #include "clients/trace/process/ready.h"
 
@@ -42,8 +43,8 @@ static bool poll_result_has_ended(int fd)
 #define PATIENCE_NS 2000000u
 #define LOOKS_AGAIN 50u
 
-/* The event of who wrote the first byte that is there, if nobody has read since the call began.  Who writes
- * tells it just after. */
+/* The event of who wrote the first byte that is there, if nobody has read since the call began.
+ * Who writes tells it just after. */
 static bool poll_result_find_write(const struct ipc_stream *s, uint64_t began, poet_event_t *event)
 {
     uint64_t from = LOAD(s->read), begin = now_ns();
@@ -123,7 +124,8 @@ static void poll_result_record_polled(const struct pollfd *fds, nfds_t count, ui
 
 #define HIDDEN_NS 1000000000u /* nothing is hidden for longer */
 
-/* Of the descriptors of one call that finds several those are told of that are ready, in their order. */
+/* Of the descriptors of one call that finds several those are told of that are ready, in their
+ * order. */
 #define FORESEEN_MOST 256u
 #define AHEAD_MOST 31u
 

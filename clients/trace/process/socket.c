@@ -95,7 +95,8 @@ static bool socket_read_tcp_info(int fd, struct tcp_info *info)
            size >= offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof info->tcpi_bytes_retrans;
 }
 
-/* What is acknowledged, and what is not, is all that was written; the end counts one once it is written, too. */
+/* What is acknowledged, and what is not, is all that was written; the end counts one once it is
+ * written, too. */
 static uint64_t end_written(const struct tcp_info *info)
 {
     return info->tcpi_state == STATE_FIN_WAIT1 || info->tcpi_state == STATE_FIN_WAIT2 ||
@@ -111,15 +112,16 @@ static uint64_t end_read(const struct tcp_info *info)
 
 #define TRIES 32u /* something came between two calls */
 
-/* The first numbers less the second ones, which were read at another time; false: those were more. */
+/* The first numbers less the second ones, which were read at another time; false: those were
+ * more. */
 static bool socket_subtract(uint64_t from, uint64_t less, uint64_t *bytes)
 {
     *bytes = from - less;
     return from >= less;
 }
 
-/* (What was sent, without what was sent again, would be the same in one call; but what a full device, or one that is cut
- * off, has dropped counts there each time.) */
+/* (What was sent, without what was sent again, would be the same in one call; but what a full
+ * device, or one that is cut off, has dropped counts there each time.) */
 bool socket_written(int fd, bool syn, uint64_t least, uint64_t *bytes)
 {
     struct tcp_info info;

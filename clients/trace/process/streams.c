@@ -1,4 +1,5 @@
-/* Streams: how far their bytes are written and read, in numbers that all processes of the run share. */
+/* Streams: how far their bytes are written and read, in numbers that all processes of the run
+ * share. */
 #define _GNU_SOURCE
 #include "clients/trace/process/streams.h"
 
@@ -58,8 +59,8 @@ void stream_make(uint64_t key)
     STORE(s.flags, (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_CREATED);
 }
 
-/* Several processes may come here at once, each with an end of its own.  What was in it is gone once nobody
- * has it open: the positions then go on behind it. */
+/* Several processes may come here at once, each with an end of its own.  What was in it is gone
+ * once nobody has it open: the positions then go on behind it. */
 void stream_open(uint64_t key, bool empty)
 {
     struct ipc_stream s = stream_map_counters(key, true);

@@ -67,7 +67,8 @@ bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
 
 /* ---- the part of a thread ---- */
 
-/* One that was not created by a recorded call is known by its name; of several the one that began first. */
+/* One that was not created by a recorded call is known by its name; of several the one that began
+ * first. */
 static uint32_t schedule_map_find_foreign(const struct traced_thread *t, uint16_t named)
 {
     const uint32_t *order =
@@ -81,8 +82,8 @@ static uint32_t schedule_map_find_foreign(const struct traced_thread *t, uint16_
     return 0;
 }
 
-/* Of the thread that forks: the thread that the child is.  Of a program that was executed, in a child or in this process:
- * found by the message that it comes from. */
+/* Of the thread that forks: the thread that the child is.  Of a program that was executed, in a
+ * child or in this process:  found by the message that it comes from. */
 static __thread uint32_t born __attribute__((tls_model("initial-exec")));
 static uint32_t came_from; /* 0: nobody knows */
 

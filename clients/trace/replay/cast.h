@@ -1,5 +1,5 @@
-/* Who plays which part of a script, and which line of it is which of this process: inside part.c, which asks what comes
- * next, and play.c, which compares what is done. */
+/* Who plays which part of a script, and which line of it is which of this process: inside part.c,
+ * which asks what comes next, and play.c, which compares what is done. */
 #ifndef CLIENTS_TRACE_REPLAY_CAST_H
 #define CLIENTS_TRACE_REPLAY_CAST_H
 
@@ -38,7 +38,8 @@ static inline const struct schedule_event *schedule_map_peek(const struct thread
     return NULL;
 }
 
-/* 1 + that of the script, SCRIPT_NO_TYPE: none; 0: schedule_map_find_type() was not asked yet.  By ours and the program's. */
+/* 1 + that of the script, SCRIPT_NO_TYPE: none; 0: schedule_map_find_type() was not asked yet.  By
+ * ours and the program's. */
 extern _Atomic uint16_t schedule_map_types[LIMIT_TYPES];
 uint16_t schedule_map_find_type(uint16_t type);
 /* Is an event of that type of ours, or of the program's own? */
@@ -63,17 +64,18 @@ static inline bool schedule_map_accept_line(struct trace_line *line, uint32_t as
     uint32_t is = atomic_load_explicit(&line->script, memory_order_relaxed);
     return LIKELY(is) ? is == as : schedule_map_bind_line(line, as);
 }
-extern uint64_t
-    schedule_map_process; /* this one, as bound of struct shared_schedule_line names it */
-/* The code of a line of the script in this process, and the other way; 0: it has none here, as far as is known. */
+/* this one, as bound of struct shared_schedule_line names it */
+extern uint64_t schedule_map_process;
+/* The code of a line of the script in this process, and the other way; 0: it has none here, as far
+ * as is known. */
 static inline uint32_t schedule_map_code(uint32_t as)
 {
     uint64_t bound = as ? atomic_load(&shared_schedule_line(as)->bound) : 0;
     return bound >> 32 == schedule_map_process ? (uint32_t)bound : 0;
 }
 uint32_t schedule_map_line(uint32_t code);
-/* The thread is about to do that: to make a process, or another program of this one, which will say that it comes from
- * the message of that number (0: it will not). */
+/* The thread is about to do that: to make a process, or another program of this one, which will say
+ * that it comes from the message of that number (0: it will not). */
 void schedule_map_new_process(const struct schedule_event *event, uint64_t message);
 static inline void schedule_map_note_birth(const struct schedule_event *event, uint64_t message)
 {

@@ -18,8 +18,9 @@ struct replayed_input { /* what a call brought, from its begin */
     uint64_t at, end; /* of the line's pieces */
     struct input piece;
 };
-/* What the next such call of the thread returned: true, and result and errno are there.  False: nothing is recorded of
- * it, or it brought nothing from outside, or it is another call, which is a difference; it is made then. */
+/* What the next such call of the thread returned: true, and result and errno are there.  False:
+ * nothing is recorded of it, or it brought nothing from outside, or it is another call, which is a
+ * difference; it is made then. */
 bool replayed_input_find(struct traced_thread *thread, struct input *call,
                          struct replayed_input *given);
 bool replayed_input_fails(struct traced_thread *thread); /* the next call of the thread did */

@@ -15,8 +15,8 @@ static bool apply_event_is_join(uint16_t type)
     return type == TYPE_JOIN || type == TYPE_TIMED_JOIN || type == TYPE_JOINED;
 }
 
-/* What an event is about, 0: nothing, is known to be another line than in the script.  A thread that is joined and has
- * no line is another one than a thread that has. */
+/* What an event is about, 0: nothing, is known to be another line than in the script.  A thread
+ * that is joined and has no line is another one than a thread that has. */
 static bool apply_event_is_other(struct traced_thread *t, const struct schedule_event *e,
                                  uint16_t type, uint32_t code)
 {
@@ -30,7 +30,8 @@ static bool apply_event_is_other(struct traced_thread *t, const struct schedule_
     return !line || !atomic_load(&line->far) || (as && as != e->about); /* it may have two codes */
 }
 
-/* That one of the next few which it is, NULL: none.  Those of one record are in no order; `left` of it are not met. */
+/* That one of the next few which it is, NULL: none.  Those of one record are in no order; `left` of
+ * it are not met. */
 static const struct schedule_event *apply_event_match(struct thread_schedule *p, uint16_t type,
                                                       struct trace_line *line, unsigned left)
 {
@@ -108,8 +109,8 @@ static inline bool apply_event_is_next(const struct traced_thread *t,
             replay_ticket_is_reached(shared_schedule_line(e->line), e->number - 1));
 }
 
-/* The record is the next events, one after the other, and it is their turn: so it is nearly always.  False: nothing was
- * done, it has to be looked for. */
+/* The record is the next events, one after the other, and it is their turn: so it is nearly
+ * always.  False: nothing was done, it has to be looked for. */
 static bool apply_event_goes_on(const struct traced_thread *t, struct thread_schedule *p,
                                 const struct record *r, const struct shape_step *steps,
                                 unsigned count)

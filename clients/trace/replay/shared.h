@@ -1,4 +1,5 @@
-/* The script that all processes of a repeated run share (wire/script.h), as this one has it mapped. */
+/* The script that all processes of a repeated run share (wire/script.h), as this one has it
+ * mapped. */
 #ifndef CLIENTS_TRACE_REPLAY_SHARED_H
 #define CLIENTS_TRACE_REPLAY_SHARED_H
 

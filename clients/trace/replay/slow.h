@@ -1,4 +1,5 @@
-/* How much of the time that went by a thread could have used: where others had its processor it was not slow itself. */
+/* How much of the time that went by a thread could have used: where others had its processor it was
+ * not slow itself. */
 #ifndef CLIENTS_TRACE_REPLAY_SLOW_H
 #define CLIENTS_TRACE_REPLAY_SLOW_H
 

@@ -258,7 +258,8 @@ void hold_point_before_lock(struct traced_thread *t, const struct trace_line *li
 
 /* ---- records ---- */
 
-/* Of the thread's record that is being made, and of what it does as long as it does nothing else. */
+/* Of the thread's record that is being made, and of what it does as long as it does nothing
+ * else. */
 static __thread uint32_t meets, within __attribute__((tls_model("initial-exec")));
 
 static void hold_point_leave_inside(void)

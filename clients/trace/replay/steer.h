@@ -1,8 +1,8 @@
-/* A run that is led towards an order (wire/steer.h): threads are held at points of the code until others are where they
- * are to be, a second at most.
+/* A run that is led towards an order (wire/steer.h): threads are held at points of the code until
+ * others are where they are to be, a second at most.
  *
- * As in DeadlockFuzzer (Joshi, Park, Sen and Naik 2009): who is about to take a lock while it holds another is held until
- * the others of a cycle have come, too. */
+ * As in DeadlockFuzzer (Joshi, Park, Sen and Naik 2009): who is about to take a lock while it holds
+ * another is held until the others of a cycle have come, too. */
 #ifndef CLIENTS_TRACE_REPLAY_STEER_H
 #define CLIENTS_TRACE_REPLAY_STEER_H
 

@@ -82,8 +82,8 @@ void replay_stop_done(void)
         replay_stop_report();
 }
 
-/* 1 + the event that it is held before; 0: it is not held.  Within a record who is to have done something of it goes on: that is done
- * when all of the record is. */
+/* 1 + the event that it is held before; 0: it is not held.  Within a record who is to have done
+ * something of it goes on: that is done when all of the record is. */
 static uint64_t replay_stop_held_before(const struct schedule_breakpoint *stop, uint64_t first,
                                         uint64_t last, bool amid)
 {

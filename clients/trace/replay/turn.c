@@ -29,7 +29,8 @@ static uint32_t replay_ticket_thread_number(const struct schedule_line *thread)
     return (uint32_t)(thread - shared_schedule_line(0));
 }
 
-/* Who waits for a number sleeps with its bit: of all that wait for a line those are woken whose turn it is. */
+/* Who waits for a number sleeps with its bit: of all that wait for a line those are woken whose
+ * turn it is. */
 static uint32_t replay_ticket_bit(uint32_t number) { return UINT32_C(1) << number % 32; }
 
 /* Of the numbers behind `before`, up to the other. */
@@ -103,7 +104,8 @@ static uint32_t replay_ticket_running_thread(uint32_t line)
     return 0;
 }
 
-/* The thread that does not wait, as it was when looked at last; and the time that it could have used since it did something. */
+/* The thread that does not wait, as it was when looked at last; and the time that it could have
+ * used since it did something. */
 struct replay_ticket_wait {
     uint32_t thread;
     uint64_t at, since_ns, used_ns;
@@ -188,8 +190,9 @@ static bool replay_ticket_sleep_long(struct schedule_line *me, struct schedule_l
     return shared_schedule_is_active();
 }
 
-/* Who is next waits awake for a moment, and gives its processor to who may be the one before it: that takes less time than
- * to sleep and be woken.  Where it was of no use the next moments are shorter. */
+/* Who is next waits awake for a moment, and gives its processor to who may be the one before it:
+ * that takes less time than to sleep and be woken.  Where it was of no use the next moments are
+ * shorter. */
 static bool replay_ticket_is_near(const struct schedule_line *line, uint32_t number)
 {
     static __thread unsigned moments __attribute__((tls_model("initial-exec"))) = YIELDS;

@@ -24,7 +24,8 @@ static inline bool replay_ticket_wait(struct schedule_line *me, uint32_t line, u
 }
 /* Those who wait for what it has come to since `before`. */
 void replay_ticket_wake(struct schedule_line *line, uint32_t before, uint32_t number);
-/* It has; quietly: nearly nobody waits for that, and who begins to just now sees it only when he looks the next time. */
+/* It has; quietly: nearly nobody waits for that, and who begins to just now sees it only when he
+ * looks the next time. */
 static inline void replay_ticket_set_reached(uint32_t line, uint32_t number, bool quietly)
 {
     struct schedule_line *l = shared_schedule_line(line);

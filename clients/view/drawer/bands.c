@@ -30,7 +30,8 @@ struct band_rows {
     guint soon;
 };
 
-/* A row of the picture that is a thread, and its spells: rows of their table, one after the other. */
+/* A row of the picture that is a thread, and its spells: rows of their table, one after the
+ * other. */
 struct band_row {
     int row;
     uint32_t first, end;

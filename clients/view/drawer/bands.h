@@ -1,8 +1,9 @@
-/* What threads did, below the picture: a band for each of its rows that is a thread, on the same axis.
+/* What threads did, below the picture: a band for each of its rows that is a thread, on the same
+ * axis.
  *
- * They come from the list of spells of the rows that there are, so that each can be pointed at (from far away: shares.h).
- * A pixel is filled by what its thread did in that time, as high as the share: a short state is thin, never lost, and two
- * threads never seem to run at once. */
+ * They come from the list of spells of the rows that there are, so that each can be pointed at
+ * (from far away: shares.h). A pixel is filled by what its thread did in that time, as high as the
+ * share: a short state is thin, never lost, and two threads never seem to run at once. */
 #ifndef CLIENTS_VIEW_DRAWER_BANDS_H
 #define CLIENTS_VIEW_DRAWER_BANDS_H
 

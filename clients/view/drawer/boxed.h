@@ -1,7 +1,8 @@
 /* A tree of calls as an icicle to look at, in the drawer: boxes to point at, to select, to go into.
  *
- * Click: selects a box and goes into it; Backspace or Escape: up; arrows: to the box above, below, beside; Enter: into the
- * selected one; Home: to the whole.  What is selected, and where one is, is kept where the next table has it, too. */
+ * Click: selects a box and goes into it; Backspace or Escape: up; arrows: to the box above, below,
+ * beside; Enter: into the selected one; Home: to the whole.  What is selected, and where one is, is
+ * kept where the next table has it, too. */
 #ifndef CLIENTS_VIEW_DRAWER_BOXED_H
 #define CLIENTS_VIEW_DRAWER_BOXED_H
 
@@ -27,7 +28,8 @@ void icicle_view_highlight(struct icicle_widget *boxed, const char *text); /* ""
 void icicle_view_select(struct icicle_widget *boxed, int row); /* of the table; nobody is told */
 void icicle_view_enter(struct icicle_widget *boxed); /* into the selected one */
 bool icicle_view_go_up(struct icicle_widget *boxed); /* false: all of it is seen already */
-/* A line each: depth, share of the width in 1/1000, path, amount, * before the selected one; for tests. */
+/* A line each: depth, share of the width in 1/1000, path, amount, * before the selected one; for
+ * tests. */
 void icicle_view_print(struct icicle_widget *boxed, FILE *f);
 /* As seen, with all that lies below; NULL, or what went wrong. */
 const char *icicle_view_write(struct icicle_widget *boxed, const struct document_options *options,

@@ -1,4 +1,5 @@
-/* What is said of a box of an icicle (boxed.h): where one points, to who does not see it, and to tests. */
+/* What is said of a box of an icicle (boxed.h): where one points, to who does not see it, and to
+ * tests. */
 #ifndef CLIENTS_VIEW_DRAWER_BOXSAID_H
 #define CLIENTS_VIEW_DRAWER_BOXSAID_H
 

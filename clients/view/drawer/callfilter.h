@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* By row: it has the text in its name, in any case, or one that it lies in has, or one below it; NULL: all are wanted.  To
- * be freed by g_free. */
+/* By row: it has the text in its name, in any case, or one that it lies in has, or one below it;
+ * NULL: all are wanted.  To be freed by g_free. */
 bool *call_filter_rows(const struct result_table *table, const struct table_names *names,
                        const char *text);
 

@@ -1,5 +1,5 @@
-/* Which events of the picture were made in a function, and in those that it was called by; and the other way round: in which
- * row of a table of calls an event was made. */
+/* Which events of the picture were made in a function, and in those that it was called by; and the
+ * other way round: in which row of a table of calls an event was made. */
 #ifndef CLIENTS_VIEW_DRAWER_CALLMARKS_H
 #define CLIENTS_VIEW_DRAWER_CALLMARKS_H
 
@@ -23,7 +23,8 @@ void call_marks_set_row(struct call_marks *marks, const struct table_names *name
 void call_marks_mark(struct view *view, const struct call_marks *marks);
 void call_marks_free(struct call_marks *marks); /* empties it */
 
-/* The row in which an event was made, -1: none is that.  deep: the table is a tree; else a row is a function. */
+/* The row in which an event was made, -1: none is that.  deep: the table is a tree; else a row is a
+ * function. */
 int call_marks_find_row(const struct result_table *table, const struct table_names *names,
                         const struct event_info *event, bool deep);
 /* The row of a function, the first of those of depth 0, else of others; -1: there is none. */

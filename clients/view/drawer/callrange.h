@@ -10,8 +10,8 @@ struct call_range {
     struct event_id selected, second; /* when it was asked; line 0: none */
 };
 
-/* From one to the other in the order of their times, as near as is known; where there are not two, or they are not in the
- * picture, the whole run. */
+/* From one to the other in the order of their times, as near as is known; where there are not two,
+ * or they are not in the picture, the whole run. */
 void call_range_prepare(struct call_range *range, struct view *view, struct table_request *request);
 bool call_range_has_changed(const struct call_range *range, const struct view *view);
 

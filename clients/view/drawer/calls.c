@@ -1,4 +1,5 @@
-/* How often each function was called, and what it took: as a list, a tree, or boxes; what was made in one lights up. */
+/* How often each function was called, and what it took: as a list, a tree, or boxes; what was made
+ * in one lights up. */
 #include "clients/source/grouped.h"
 #include "clients/view/drawer/boxed.h"
 #include "clients/view/drawer/callfilter.h"
@@ -36,8 +37,8 @@ struct calls_tab {
     struct table_place function; /* likewise; address 0: none */
     guint select_idle; /* then it is selected */
     bool quiet; /* what is selected follows from an event that is: with it, it is undone */
-    bool
-        restored; /* a place of before is back: the function that was lit there is selected, no other */
+    /* a place of before is back: the function that was lit there is selected, no other */
+    bool restored;
     struct call_range range; /* that was asked about */
 };
 

@@ -1,4 +1,5 @@
-/* Which task was on which thread of the system, below the bands of threads: a row for each of those, on the same axis.
+/* Which task was on which thread of the system, below the bands of threads: a row for each of
+ * those, on the same axis.
  *
  * What is narrower than a pixel is told as a share of it. */
 #ifndef CLIENTS_VIEW_DRAWER_CARRIED_H

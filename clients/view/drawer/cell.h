@@ -6,12 +6,15 @@
 
 #include <gtk/gtk.h>
 
-/* Makes the widget of a cell of this column; first: it can be opened and shut, where its row has others below it. */
+/* Makes the widget of a cell of this column; first: it can be opened and shut, where its row has
+ * others below it. */
 void grid_cell_setup(GtkListItem *item, const struct table_column *column, bool first);
-/* Its row is there; deep: some rows of the table can be opened, the others leave room for that sign. */
+/* Its row is there; deep: some rows of the table can be opened, the others leave room for that
+ * sign. */
 void grid_cell_bind(GtkListItem *item, bool deep);
 void grid_cell_fill(GtkListItem *item, const char *text);
-/* So many letters its longest text has: as far as a column of its kind goes it gets room for all of them. */
+/* So many letters its longest text has: as far as a column of its kind goes it gets room for all of
+ * them. */
 void grid_cell_widen(GtkListItem *item, const struct table_column *column, glong chars);
 void grid_cell_set_sentences(
     GtkListItem *item); /* its text is sentences: once, after grid_cell_setup */

@@ -22,7 +22,8 @@ struct grid_column {
 #define GRID_CODE 8u /* text of a program */
 #define GRID_WORDS 16u /* sentences */
 
-/* Set by the grid: view, widget (a GtkColumnView), wanted, and the table, each time there is another one. */
+/* Set by the grid: view, widget (a GtkColumnView), wanted, and the table, each time there is
+ * another one. */
 struct grid_columns {
     struct view *view;
     GtkWidget *widget;

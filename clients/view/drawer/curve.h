@@ -1,4 +1,5 @@
-/* A curve of figures over time above a table of the drawer, below the picture: where that is placed by time, on its axis. */
+/* A curve of figures over time above a table of the drawer, below the picture: where that is placed
+ * by time, on its axis. */
 #ifndef CLIENTS_VIEW_DRAWER_CURVE_H
 #define CLIENTS_VIEW_DRAWER_CURVE_H
 
@@ -11,7 +12,8 @@
 struct view;
 struct metric_curve;
 
-/* name: of what it is, for assistive technologies; meter: which is drawn until another is chosen, "": the first. */
+/* name: of what it is, for assistive technologies; meter: which is drawn until another is chosen,
+ * "": the first. */
 struct metric_curve *metric_curve_new(struct view *view, enum series_group group, const char *name,
                                       const char *meter);
 GtkWidget *metric_curve_widget(struct metric_curve *box); /* owns it */

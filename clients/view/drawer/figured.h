@@ -1,4 +1,5 @@
-/* What the pages of figures have in common: the curve of the selected row stands above the table. */
+/* What the pages of figures have in common: the curve of the selected row stands above the
+ * table. */
 #ifndef CLIENTS_VIEW_DRAWER_FIGURED_H
 #define CLIENTS_VIEW_DRAWER_FIGURED_H
 

@@ -85,7 +85,8 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
         callgraph_select_node(g, call_graph_drawing_at(g->graph, x / SCALE, y / SCALE));
 }
 
-/* Down: whom it calls first; up: who calls it first; left and right: the functions in their order. */
+/* Down: whom it calls first; up: who calls it first; left and right: the functions in their
+ * order. */
 static uint32_t callgraph_neighbor(const struct callgraph_view *g, guint key)
 {
     if (g->node >= g->calls.count)

@@ -1,4 +1,5 @@
-/* Who calls whom, to look at in the drawer: boxes and arrows, of which a box can be selected by a click or the arrow keys. */
+/* Who calls whom, to look at in the drawer: boxes and arrows, of which a box can be selected by a
+ * click or the arrow keys. */
 #ifndef CLIENTS_VIEW_DRAWER_GRAPHED_H
 #define CLIENTS_VIEW_DRAWER_GRAPHED_H
 
@@ -19,7 +20,8 @@ GtkWidget *callgraph_view_widget(struct callgraph_view *graphed);
 void callgraph_view_show(struct callgraph_view *graphed, const struct result_table *table);
 void callgraph_view_select(struct callgraph_view *graphed,
                            int row); /* of the table; nobody is told */
-/* A line each: name, what it took, * before the selected one; then arrows: from, to, how often; for tests. */
+/* A line each: name, what it took, * before the selected one; then arrows: from, to, how often; for
+ * tests. */
 void callgraph_view_print(struct callgraph_view *graphed, FILE *f);
 const char *callgraph_view_write(struct callgraph_view *graphed,
                                  const struct document_options *options, const char *file);

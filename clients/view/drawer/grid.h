@@ -1,7 +1,9 @@
-/* A table as it is shown: rows and columns to look at, to sort, to choose from; a tree, where rows have depth.
+/* A table as it is shown: rows and columns to look at, to sort, to choose from; a tree, where rows
+ * have depth.
  *
- * Where the next table has the same rows their cells are filled anew and nothing moves; else what is selected, what is
- * shut and how far it is scrolled are kept as far as these rows are still there. */
+ * Where the next table has the same rows their cells are filled anew and nothing moves; else what
+ * is selected, what is shut and how far it is scrolled are kept as far as these rows are still
+ * there. */
 #ifndef CLIENTS_VIEW_DRAWER_GRID_H
 #define CLIENTS_VIEW_DRAWER_GRID_H
 
@@ -19,8 +21,8 @@ struct grid_callbacks {
     void (*pointed)(void *user, int row); /* Ctrl and a click */
 };
 
-/* name: as assistive technologies say it.  columns: constants, a name of NULL ends them; NULL: all of the table that are
- * no details.  Freed with its widget. */
+/* name: as assistive technologies say it.  columns: constants, a name of NULL ends them; NULL: all
+ * of the table that are no details.  Freed with its widget. */
 struct grid *grid_new(struct view *view, const char *name, const struct grid_column *columns,
                       const struct grid_callbacks *ears, void *user);
 void grid_style(struct grid *grid, const unsigned *styles); /* by its columns, constants */

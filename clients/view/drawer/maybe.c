@@ -1,4 +1,5 @@
-/* What else the run could have done: orders that did not happen, and under each what its threads did. */
+/* What else the run could have done: orders that did not happen, and under each what its threads
+ * did. */
 #include "clients/source/otherwise.h"
 #include "clients/view/drawer/pages.h"
 #include "clients/view/parts/marked.h"

@@ -1,4 +1,5 @@
-/* A page of the drawer: a table that is asked for while it is looked at, and what choosing a row of it does.
+/* A page of the drawer: a table that is asked for while it is looked at, and what choosing a row of
+ * it does.
  *
  * A page is a file here with a `const struct page`, and a row of the table in pages.h. */
 #ifndef CLIENTS_VIEW_DRAWER_PAGE_H
@@ -23,7 +24,8 @@ struct tab {
     const struct grid_column *columns; /* NULL: all that are no details */
     const unsigned *styles; /* of those (columns.h); NULL: plain */
     GtkWidget *(*header)(struct view *view); /* stands above the table; or NULL */
-    /* A row is selected, its lines and its event are marked: more to do; or NULL.  -1: none is any more. */
+    /* A row is selected, its lines and its event are marked: more to do; or NULL.  -1: none is any
+     * more. */
     void (*selected)(struct view *view, const struct result_table *table, int row);
     /* The same, of the very row, whether it is of an event or belongs to one; or NULL. */
     void (*on_row_selected)(struct view *view, const struct result_table *table, int row);
@@ -67,7 +69,8 @@ bool tab_has_rows(const struct tab_instance *paged);
 const struct result_table *tab_table(const struct tab_instance *paged); /* that is shown */
 /* As it is seen, as a picture; NULL, or what went wrong. */
 const char *tab_save(struct tab_instance *paged, const char *file);
-/* For scripts: selects the n-th row of the table as the server tells it; does what Enter does; writes it. */
+/* For scripts: selects the n-th row of the table as the server tells it; does what Enter does;
+ * writes it. */
 void tab_select(struct tab_instance *paged, int row);
 void tab_enter(struct tab_instance *paged);
 void tab_print(struct tab_instance *paged, FILE *f);

@@ -1,5 +1,5 @@
-/* From far away what threads did stands below the strips: a band for each of their rows that is of threads, of the same
- * pixels, each filled by states as high as their shares. */
+/* From far away what threads did stands below the strips: a band for each of their rows that is of
+ * threads, of the same pixels, each filled by states as high as their shares. */
 #ifndef CLIENTS_VIEW_DRAWER_SHARES_H
 #define CLIENTS_VIEW_DRAWER_SHARES_H
 

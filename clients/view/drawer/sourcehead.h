@@ -1,4 +1,5 @@
-/* What stands above the lines of a source: which file it is, what is to be said of it, and what to look for in it. */
+/* What stands above the lines of a source: which file it is, what is to be said of it, and what to
+ * look for in it. */
 #ifndef CLIENTS_VIEW_DRAWER_SOURCEHEAD_H
 #define CLIENTS_VIEW_DRAWER_SOURCEHEAD_H
 

@@ -1,5 +1,5 @@
-/* The table of the lines of a source (clients/source/lined.h): which columns it is shown with, looking for rows of it
- * (-1: there is none), and writing it. */
+/* The table of the lines of a source (clients/source/lined.h): which columns it is shown with,
+ * looking for rows of it (-1: there is none), and writing it. */
 #ifndef CLIENTS_VIEW_DRAWER_SOURCEROWS_H
 #define CLIENTS_VIEW_DRAWER_SOURCEROWS_H
 

@@ -1,4 +1,5 @@
-/* Spells, as the table of that name tells them: a state of a thread, since when, how long; and as shares of pixels. */
+/* Spells, as the table of that name tells them: a state of a thread, since when, how long; and as
+ * shares of pixels. */
 #ifndef CLIENTS_VIEW_DRAWER_SPELLS_H
 #define CLIENTS_VIEW_DRAWER_SPELLS_H
 

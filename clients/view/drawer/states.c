@@ -1,4 +1,5 @@
-/* How each thread spent its life; where the picture is placed by time, or is of strips, in bands below it. */
+/* How each thread spent its life; where the picture is placed by time, or is of strips, in bands
+ * below it. */
 #include "clients/view/drawer/bands.h"
 #include "clients/view/drawer/pages.h"
 #include "clients/view/drawer/shares.h"

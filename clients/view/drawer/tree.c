@@ -3,7 +3,8 @@
 #include "clients/view/drawer/cell.h"
 #include "clients/view/drawer/row.h"
 
-/* A row is known again by what it is about, not by its figures: but for the number of a line of a file. */
+/* A row is known again by what it is about, not by its figures: but for the number of a line of a
+ * file. */
 static guint64 key_of(const struct result_table *t, uint32_t row, guint64 above, uint32_t line)
 {
     const struct table_cell *cells = result_table_cells(t, row);

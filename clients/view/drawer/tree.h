@@ -1,4 +1,5 @@
-/* The rows of a table as a tree, each below its own; and whether two of them are of the same rows. */
+/* The rows of a table as a tree, each below its own; and whether two of them are of the same
+ * rows. */
 #ifndef CLIENTS_VIEW_DRAWER_TREE_H
 #define CLIENTS_VIEW_DRAWER_TREE_H
 

@@ -1,5 +1,6 @@
-/* The source of an event: the lines around the call that made it, and an editor on them.  Its file is where the
- * program was built, or of that name in the directory that the viewer was started in. */
+/* The source of an event: the lines around the call that made it, and an editor on them.  Its file
+ * is where the program was built, or of that name in the directory that the viewer was started
+ * in. */
 #ifndef CLIENTS_VIEW_PANELS_CODE_H
 #define CLIENTS_VIEW_PANELS_CODE_H
 

@@ -25,7 +25,8 @@ static bool any_selected(struct view *view)
     return view->viewport.place.selected.line != 0;
 }
 
-/* $TERMINAL, which may have arguments, else Debian's; NULL: there is none.  What goes wrong the status line says. */
+/* $TERMINAL, which may have arguments, else Debian's; NULL: there is none.  What goes wrong the
+ * status line says. */
 static char **find_terminal(struct view *view, const char *trace, const char *event)
 {
     const char *named = g_getenv("TERMINAL");

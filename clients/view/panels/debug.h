@@ -1,4 +1,5 @@
-/* The debugger at an event: `poet debug` in a terminal, and the breakpoints that are kept for it (clients/source/breaks.h). */
+/* The debugger at an event: `poet debug` in a terminal, and the breakpoints that are kept for it
+ * (clients/source/breaks.h). */
 #ifndef CLIENTS_VIEW_PANELS_DEBUG_H
 #define CLIENTS_VIEW_PANELS_DEBUG_H
 

@@ -1,4 +1,5 @@
-/* What the page of an event says of the event itself: its head, a grid of fields, and its source. */
+/* What the page of an event says of the event itself: its head, a grid of fields, and its
+ * source. */
 #ifndef CLIENTS_VIEW_PANELS_DESCRIBED_H
 #define CLIENTS_VIEW_PANELS_DESCRIBED_H
 

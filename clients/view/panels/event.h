@@ -1,4 +1,5 @@
-/* The panel of the selected event: what it is, how all others stand to it, and the way to a second one. */
+/* The panel of the selected event: what it is, how all others stand to it, and the way to a second
+ * one. */
 #ifndef CLIENTS_VIEW_PANELS_EVENT_H
 #define CLIENTS_VIEW_PANELS_EVENT_H
 

@@ -1,4 +1,5 @@
-/* Where the thread of an event was when it made it: on which processor or cluster of its runtime, or of the machine. */
+/* Where the thread of an event was when it made it: on which processor or cluster of its runtime,
+ * or of the machine. */
 #ifndef CLIENTS_VIEW_PANELS_RAN_H
 #define CLIENTS_VIEW_PANELS_RAN_H
 

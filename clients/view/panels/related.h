@@ -1,5 +1,5 @@
-/* What the page of an event says of others: how they stand to it, and what ties it to a second one.  All of it is
- * markup, and the caller's. */
+/* What the page of an event says of others: how they stand to it, and what ties it to a second
+ * one.  All of it is markup, and the caller's. */
 #ifndef CLIENTS_VIEW_PANELS_RELATED_H
 #define CLIENTS_VIEW_PANELS_RELATED_H
 
@@ -15,8 +15,8 @@ struct view;
 void event_relations_append_link(GString *s, const struct trace_metadata *book, struct event_id at);
 /* counting: it goes on. */
 char *event_relations_counts_text(const struct relation_counts *count, bool counting);
-/* How the two that are selected stand to each other, what lies between them, and the way from one to the other;
- * NULL: there are not two. */
+/* How the two that are selected stand to each other, what lies between them, and the way from one
+ * to the other; NULL: there are not two. */
 char *event_relations_text(struct view *view);
 
 #endif

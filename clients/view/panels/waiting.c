@@ -284,7 +284,8 @@ const struct event_info *blocked_panel_oldest(struct view *view)
     return state->waits.count ? &state->waits.items[0].event : NULL;
 }
 
-/* Nobody is left who could wake them, as far as is seen; but for a moment that may look so in any program. */
+/* Nobody is left who could wake them, as far as is seen; but for a moment that may look so in any
+ * program. */
 static bool seems_hung(const struct blocked_panel *state, const struct trace_time_info *now)
 {
     bool quiet = !now->live || now->now_ns - now->last_ns >= SHORT_NS;

@@ -9,7 +9,8 @@ struct view;
 /* The event that waits longest; NULL: none. */
 const struct event_info *blocked_panel_oldest(struct view *view);
 
-/* The worst that is known of those who wait, and how many they are: in a live run, those who wait long. */
+/* The worst that is known of those who wait, and how many they are: in a live run, those who wait
+ * long. */
 enum blocked_worst {
     BLOCKED_NONE,
     BLOCKED_SOME,

@@ -111,8 +111,9 @@ static double scene_y_pt(const struct viewport *camera, double y_px)
 
 static double column_left(const struct scene_column *c) { return c->x_pt - c->left_pt; }
 
-/* The first column of the scene that holds a column of the window, or one further right; column_count: it is
- * beyond all.  Placed by time several have one number, and a long empty stretch has the number of its first. */
+/* The first column of the scene that holds a column of the window, or one further right;
+ * column_count: it is beyond all.  Placed by time several have one number, and a long empty stretch
+ * has the number of its first. */
 static uint32_t column_at(const struct scene *s, int64_t number)
 {
     uint32_t low = 0, high = s->column_count;

@@ -43,7 +43,8 @@ bool viewport_vertical(const struct viewport *camera); /* do lines run down? */
 double viewport_along_px(const struct viewport *camera);  /* of the canvas, along the lines */
 double viewport_across_px(const struct viewport *camera);
 double viewport_row_pt(const struct viewport *camera);  /* from row to row */
-/* So high rows are to be, if there are so many: at most twice as high as they must, if they all fit. */
+/* So high rows are to be, if there are so many: at most twice as high as they must, if they all
+ * fit. */
 double viewport_max_row_pt(const struct viewport *camera, uint32_t rows);
 double viewport_line_pt(const struct viewport *camera); /* of the line in its row */
 /* How wide names and arrows are, left of the columns. */

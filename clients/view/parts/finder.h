@@ -22,8 +22,8 @@ struct viewer_search {
     bool running;
     bool jump;     /* nobody has gone to the first hit yet: whoever does clears it */
     bool near_known; /* is it known which is the first from where the search began? */
-    struct event_id
-        near; /* that one; line 0: there is none from there on, it goes on from the begin */
+    /* that one; line 0: there is none from there on, it goes on from the begin */
+    struct event_id near;
     uint64_t near_position;
     char *summary; /* how far it is, for people; NULL: nothing was looked for */
     /* private */
@@ -39,8 +39,8 @@ struct viewer_search {
     bool sites_here;
 };
 
-/* Forgets what was found; an empty text finds nothing.  All of the run is searched; the first hit is that from
- * this position of the log on. */
+/* Forgets what was found; an empty text finds nothing.  All of the run is searched; the first hit
+ * is that from this position of the log on. */
 void search_start(struct viewer_search *finder, const char *text, enum search_scope where,
                   bool expression, uint64_t from);
 bool search_is_active(

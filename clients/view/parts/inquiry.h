@@ -21,8 +21,8 @@ void request_slot_send(struct server_link *link, struct request_slot *inquiry,
                        enum request_type what, struct encoder *body, source_take *take, void *user);
 bool request_slot_is_running(const struct server_link *link,
                              const struct request_slot *inquiry); /* is it under way? */
-/* May it be asked now?  If it is under way it is asked again afterwards: request_slot_resend_needed says so,
- * once. */
+/* May it be asked now? If it is under way it is asked again afterwards: request_slot_resend_needed
+ * says so, once. */
 bool request_slot_try_acquire(struct server_link *link, struct request_slot *inquiry);
 bool request_slot_resend_needed(struct request_slot *inquiry, const struct response_chunk *answer);
 void request_slot_cancel(struct server_link *link, struct request_slot *inquiry);

@@ -1,4 +1,5 @@
-/* What a row of a table is about, marked in the picture: events, as hits of a search are, and lines by their names. */
+/* What a row of a table is about, marked in the picture: events, as hits of a search are, and lines
+ * by their names. */
 #ifndef CLIENTS_VIEW_PARTS_MARKED_H
 #define CLIENTS_VIEW_PARTS_MARKED_H
 

@@ -11,7 +11,8 @@ enum notification {
     NOTIFY_SELECTION, /* another event is selected, or none */
     NOTIFY_DIAGRAM,  /* there is another picture, or other names in it */
     NOTIFY_EVENT_RELATIONS,   /* how what is seen stands to the selected event is known */
-    NOTIFY_SELECTION_RELATIONS, /* how the selected events stand to each other and to all others is known better */
+    /* how the selected events stand to each other and to all others is known better */
+    NOTIFY_SELECTION_RELATIONS,
     NOTIFY_HITS, /* the finder has other hits, or has got further */
     NOTIFY_NOTES, /* others are written at events, or it is known better where they are */
     NOTIFY_WAIT_CAUSE, /* why a wait took so long is known, or another one is asked about */

@@ -20,8 +20,8 @@ struct scene_cache {
     struct window_info window;
     struct scene *scene; /* NULL: there is none */
     uint32_t row_base, row_total; /* rows above those in the scene, rows in all */
-    uint32_t
-        pinned; /* the first rows of the scene, which do not scroll; none of row_base is above them */
+    /* the first rows of the scene, which do not scroll; none of row_base is above them */
+    uint32_t pinned;
     bool coloured; /* its events know how they stand to the selected one */
     struct tile {
         cairo_surface_t *surface;

@@ -30,7 +30,8 @@ void status_line_show(struct status_line *status, const char *format, ...) G_GNU
 /* What is said as long as something is so, unless something else is said meanwhile. */
 void status_while(struct status_line *status, bool so, const char *text);
 const char *status_line_text(const struct status_line *status); /* the line's */
-/* How far the order is behind what programs have told: it stands in the line, too, while it is a second or more. */
+/* How far the order is behind what programs have told: it stands in the line, too, while it is a
+ * second or more. */
 void status_line_show_lag(struct status_line *status, uint64_t ns);
 void status_line_free(struct status_line *status); /* frees what it said */
 /* Something went wrong; with a button, NULL none, it can be tried again. */

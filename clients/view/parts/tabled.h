@@ -1,4 +1,5 @@
-/* A table that a part of the viewer keeps: asked for, taken part by part, and whole until the next one is.
+/* A table that a part of the viewer keeps: asked for, taken part by part, and whole until the next
+ * one is.
  *
  * Zeroed but for `link`, `told` and `user`: never asked.  One question is under way at a time. */
 #ifndef CLIENTS_VIEW_PARTS_TABLED_H
@@ -11,8 +12,8 @@ struct table_model {
     struct server_link *link; /* borrowed */
     void (*on_table)(void *user); /* another table is here, or it is known better how far it is */
     void *user;
-    struct result_table
-        table; /* the last that was answered; of a refusal nothing but its problem */
+    /* the last that was answered; of a refusal nothing but its problem */
+    struct result_table table;
     bool has_answer; /* there was an answer, and nothing of another run */
     bool fresh; /* `told`: `table` is another one */
     uint64_t known,

@@ -12,15 +12,16 @@ struct selection_relations {
     const struct listener *news; /* told RELATED, and LOOK for the chain */
     struct request_slot ordering, chaining[2], counting, spanning;
     int8_t related; /* of the second to the selected one: enum causal_relation, -1 not known yet */
-    uint32_t reasons; /* why that is unknown, or what else may order them: bits of enum untraced_reason */
+    /* why that is unknown, or what else may order them: bits of enum untraced_reason */
+    uint32_t reasons;
     struct event_id *chain; /* from the one to the other */
     struct event_info *events; /* of the chain */
     uint32_t chain_count, chain_room;
     struct relation_counts count; /* of the selected one */
     struct between_info span; /* between the two */
     bool counts_on; /* however long it takes */
-    struct event_id *
-        stuck; /* pairs: by which event a thread of a deadlock waits, by which the next one came in */
+    /* pairs: by which event a thread of a deadlock waits, by which the next one came in */
+    struct event_id *stuck;
     uint32_t stuck_count; /* of refs */
 };
 

@@ -1,5 +1,5 @@
-/* A word over the picture, with a button, that goes by itself: what has happened elsewhere takes nothing
- * away. */
+/* A word over the picture, with a button, that goes by itself: what has happened elsewhere takes
+ * nothing away. */
 #ifndef CLIENTS_VIEW_PARTS_TOAST_H
 #define CLIENTS_VIEW_PARTS_TOAST_H
 

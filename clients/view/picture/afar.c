@@ -25,7 +25,8 @@ static void set_ink(struct view *view, cairo_t *cr)
     cairo_set_source_rgb(cr, ink, ink, ink);
 }
 
-/* What is still looked for, or cannot be had, of what is switched on; the caller's; NULL: nothing. */
+/* What is still looked for, or cannot be had, of what is switched on; the caller's; NULL:
+ * nothing. */
 static char *overlay_missing_text(struct view *view)
 {
     const char *problem = view->viewer_settings.tints ? measured_states_problem(view) : NULL;

@@ -1,5 +1,5 @@
-/* What lies over the strips of a run from far away: waiting by kind (kinds.h) and the critical path (trail.h), with their
- * key, and what is said of a place. */
+/* What lies over the strips of a run from far away: waiting by kind (kinds.h) and the critical path
+ * (trail.h), with their key, and what is said of a place. */
 #ifndef CLIENTS_VIEW_PICTURE_AFAR_H
 #define CLIENTS_VIEW_PICTURE_AFAR_H
 
@@ -12,7 +12,8 @@
 struct view;
 
 void overview_overlay_draw(struct view *view, cairo_t *cr, int height_px);
-/* As bands_view_describe, with the kinds of waits and the path where they are drawn; the caller's. */
+/* As bands_view_describe, with the kinds of waits and the path where they are drawn; the
+ * caller's. */
 char *overview_overlay_describe(struct view *view, double x_px, double y_px);
 void overview_overlay_on_notification(struct view *view, enum notification news);
 bool overview_overlay_is_busy(struct view *view); /* is some of it asked for, or about to be? */

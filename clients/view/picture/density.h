@@ -15,8 +15,8 @@ struct view;
 
 /* False: none is in this part. */
 bool event_density_read(const struct response_chunk *answer, struct density_info *density);
-/* Of which lines; the caller frees rows and joined, or event_density_request does.  False: there are none
- * yet. */
+/* Of which lines; the caller frees rows and joined, or event_density_request does.  False: there
+ * are none yet. */
 bool event_density_rows(struct view *view, struct window_request *rows);
 /* Asks for a density of these rows, which it frees. */
 void event_density_request(struct view *view, struct request_slot *inquiry,

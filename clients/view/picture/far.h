@@ -1,5 +1,5 @@
-/* The run from far away, below the zoom at which marks can be told apart: how each line spent its time, or
- * the order. */
+/* The run from far away, below the zoom at which marks can be told apart: how each line spent its
+ * time, or the order. */
 #ifndef CLIENTS_VIEW_PICTURE_FAR_H
 #define CLIENTS_VIEW_PICTURE_FAR_H
 

@@ -1,4 +1,5 @@
-/* How much of their time threads were in a function, over the strips of a run from far away (lit.h). */
+/* How much of their time threads were in a function, over the strips of a run from far away
+ * (lit.h). */
 #ifndef CLIENTS_VIEW_PICTURE_FARLIT_H
 #define CLIENTS_VIEW_PICTURE_FARLIT_H
 

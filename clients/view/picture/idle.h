@@ -6,7 +6,8 @@
 
 struct view;
 
-/* Takes the rows that the scene draws nothing in out of the window.  False: there are none, or it is not wanted. */
+/* Takes the rows that the scene draws nothing in out of the window.  False: there are none, or it
+ * is not wanted. */
 bool idle_rows_remove(struct view *view);
 
 #endif

@@ -1,5 +1,6 @@
-/* Waiting by kind from far away: what threads waited of each pixel, in the colours of meetings, exclusion, the clock and what
- * nothing explains, as high as their shares; over the part of the strips that waits. */
+/* Waiting by kind from far away: what threads waited of each pixel, in the colours of meetings,
+ * exclusion, the clock and what nothing explains, as high as their shares; over the part of the
+ * strips that waits. */
 #ifndef CLIENTS_VIEW_PICTURE_KINDS_H
 #define CLIENTS_VIEW_PICTURE_KINDS_H
 

@@ -1,5 +1,5 @@
-/* From far away: in which state threads were as it was measured, on the rows of the strips: for what is drawn of it over
- * them (kinds.h) and below the picture. */
+/* From far away: in which state threads were as it was measured, on the rows of the strips: for
+ * what is drawn of it over them (kinds.h) and below the picture. */
 #ifndef CLIENTS_VIEW_PICTURE_LIVES_H
 #define CLIENTS_VIEW_PICTURE_LIVES_H
 
@@ -10,7 +10,8 @@ struct view;
 
 void measured_states_on_notification(struct view *view, enum notification news);
 void measured_states_clear(struct view *view); /* another run */
-/* Of the rows that are seen; NULL: it is not here, or not wanted.  Its range may be that of a moment ago. */
+/* Of the rows that are seen; NULL: it is not here, or not wanted.  Its range may be that of a
+ * moment ago. */
 const struct state_bands *measured_states_of(struct view *view);
 /* The pixel of it in which a pixel of the strips begins; -1: none. */
 int measured_states_find_pixel(const struct state_bands *lives, const struct state_bands *seen,

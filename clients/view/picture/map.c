@@ -76,7 +76,8 @@ static void overview_map_mark_visible_range(const struct view *view, cairo_t *cr
     cairo_rectangle(cr, left, box.y, MAX(right - left, 2), box.height);
 }
 
-/* By order, each row has its own part: what is seen of it may be long ago in one and just now in another. */
+/* By order, each row has its own part: what is seen of it may be long ago in one and just now in
+ * another. */
 static void mark_rows(struct view *view, cairo_t *cr, int width, double high)
 {
     const struct scene *s = view->scene_cache.scene;

@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-/* Of larger runs nobody who only clicks asks for what takes a look at all of it, but for who has opened the drawer. */
+/* Of larger runs nobody who only clicks asks for what takes a look at all of it, but for who has
+ * opened the drawer. */
 #define EVENTS_MOST 1000000u
 
 struct wait_cause {

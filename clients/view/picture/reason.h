@@ -1,4 +1,5 @@
-/* Why a wait took so long, in one sentence: of the selected event, where it ends or begins a wait, or of a row. */
+/* Why a wait took so long, in one sentence: of the selected event, where it ends or begins a wait,
+ * or of a row. */
 #ifndef CLIENTS_VIEW_PICTURE_REASON_H
 #define CLIENTS_VIEW_PICTURE_REASON_H
 

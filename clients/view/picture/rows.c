@@ -39,7 +39,8 @@ static void row_requests_append_row(struct view_state *p, uint32_t line)
     p->rows[p->row_count++] = (struct view_state_row){.line = line};
 }
 
-/* Of very many lines the server knows, for all of them at once, which have something in a window. */
+/* Of very many lines the server knows, for all of them at once, which have something in a
+ * window. */
 bool row_requests_by_events(const struct view *view)
 {
     const struct trace_metadata *book = &view->server_link.source.book;
@@ -122,7 +123,8 @@ static uint32_t pinned_of(const struct view_state *p, const struct window_reques
     return count;
 }
 
-/* Of very many rows only those that are seen and as many on either side, and those that are pinned. */
+/* Of very many rows only those that are seen and as many on either side, and those that are
+ * pinned. */
 static void row_requests_limit_rows(struct view *view, struct window_request *r)
 {
     double page = viewport_across_px(&view->viewport) / view->viewport.place.zoom /

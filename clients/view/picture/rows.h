@@ -22,7 +22,8 @@ void row_requests_for_request(struct view *view, struct window_request *request)
 /* As for a window, but those that are shown where otherwise all were meant.  False: none are. */
 bool row_requests_for_density(struct view *view, struct window_request *request);
 
-/* All that have a row until somebody arranges them, in their order: freed by the caller, with g_free(). */
+/* All that have a row until somebody arranges them, in their order: freed by the caller, with
+ * g_free(). */
 uint32_t *row_requests_all(struct view *view, uint32_t *count);
 
 /* Before and after a change of rows: the place gets rows of its own, and it can be undone. */

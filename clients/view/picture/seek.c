@@ -27,7 +27,8 @@ struct row_search {
 
 /* ---- what is called so ---- */
 
-/* Anywhere in its label, whether large or small; with * or ? all of what stands behind the letter of its kind. */
+/* Anywhere in its label, whether large or small; with * or ? all of what stands behind the letter
+ * of its kind. */
 static bool row_search_name_matches(struct view *view, uint32_t line, const char *text)
 {
     const char *label = metadata_label(view_metadata(view), line), *colon = strchr(label, ':');

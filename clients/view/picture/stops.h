@@ -1,4 +1,5 @@
-/* Breakpoints for the debugger (clients/source/breaks.h): a red disc at each event in the picture before which one stops. */
+/* Breakpoints for the debugger (clients/source/breaks.h): a red disc at each event in the picture
+ * before which one stops. */
 #ifndef CLIENTS_VIEW_PICTURE_STOPS_H
 #define CLIENTS_VIEW_PICTURE_STOPS_H
 

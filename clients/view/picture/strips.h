@@ -1,4 +1,5 @@
-/* A run from far away as strips: each pixel of a row is filled by what its line did there, as high as its share. */
+/* A run from far away as strips: each pixel of a row is filled by what its line did there, as high
+ * as its share. */
 #ifndef CLIENTS_VIEW_PICTURE_STRIPS_H
 #define CLIENTS_VIEW_PICTURE_STRIPS_H
 

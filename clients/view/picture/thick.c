@@ -211,7 +211,8 @@ bool path_overlay_is_busy(struct view *view)
 
 /* ---- what of it is in the scene ---- */
 
-/* Placed by order, columns tell nothing of times: there a piece is where the event is that it ends with. */
+/* Placed by order, columns tell nothing of times: there a piece is where the event is that it ends
+ * with. */
 static void path_overlay_add_piece(struct view *view, struct path_overlay *k,
                                    const struct time_axis *axis, uint32_t piece)
 {

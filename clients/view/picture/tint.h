@@ -1,4 +1,5 @@
-/* Waits tinted by class, on the rows of those who waited: meetings, exclusion, the clock, and what nothing explains. */
+/* Waits tinted by class, on the rows of those who waited: meetings, exclusion, the clock, and what
+ * nothing explains. */
 #ifndef CLIENTS_VIEW_PICTURE_TINT_H
 #define CLIENTS_VIEW_PICTURE_TINT_H
 

@@ -249,7 +249,8 @@ static double x_of(struct view *view, uint32_t pixel)
     return viewport_names_px(&view->viewport) + share * overview_width_px(view);
 }
 
-/* All of it is thick; of a pixel that several have, each has its share of that, and a hair at least. */
+/* All of it is thick; of a pixel that several have, each has its share of that, and a hair at
+ * least. */
 static void add_along(struct view *view, cairo_t *cr, const struct overview_path_piece *p,
                       int height)
 {
@@ -271,7 +272,8 @@ static bool is_hop(const struct overview_path_piece *p)
     return p->hops && p->row >= 0 && p->after >= 0 && p->after != p->row;
 }
 
-/* Where hops stand close together they are a veil over all the rows that they cross, behind the rest. */
+/* Where hops stand close together they are a veil over all the rows that they cross, behind the
+ * rest. */
 static void draw_veil(struct view *view, cairo_t *cr, const GArray *pieces)
 {
     for (guint i = 0; i < pieces->len; i++) {

@@ -1,6 +1,6 @@
-/* The critical path from far away, over the strips: a thick line along the row of the thread that it is on, as high as its
- * share where a pixel has several; and from row to row where one let another go on, a veil where that is too often to be told
- * apart. */
+/* The critical path from far away, over the strips: a thick line along the row of the thread that
+ * it is on, as high as its share where a pixel has several; and from row to row where one let
+ * another go on, a veil where that is too often to be told apart. */
 #ifndef CLIENTS_VIEW_PICTURE_TRAIL_H
 #define CLIENTS_VIEW_PICTURE_TRAIL_H
 

@@ -12,7 +12,8 @@
 #include "clients/view/picture/view.h"
 #include "render/scene.h"
 
-/* All of the run is here, and of its rows: a zoom that shows it, and no emptiness beyond it.  0: more lies further on. */
+/* All of the run is here, and of its rows: a zoom that shows it, and no emptiness beyond it.  0:
+ * more lies further on. */
 static double zoom_of_all(const struct view *view)
 {
     const struct scene *s = view->scene_cache.scene;

@@ -1,7 +1,8 @@
-/* What a table of the critical path begins with: the path, the graph, and what it is with nothing changed.
+/* What a table of the critical path begins with: the path, the graph, and what it is with nothing
+ * changed.
  *
- * Once it is whole it is kept with the run, unless it is large, so that what would be with a step changed is one pass
- * more and not all of it again. */
+ * Once it is whole it is kept with the run, unless it is large, so that what would be with a step
+ * changed is one pass more and not all of it again. */
 #ifndef SERVER_ANSWER_TABLE_BASIS_H
 #define SERVER_ANSWER_TABLE_BASIS_H
 
@@ -25,7 +26,8 @@ struct path_baseline {
     } of;
 };
 
-/* The one that is kept, if it is of the same, else an empty one: the caller's, who gives it back. */
+/* The one that is kept, if it is of the same, else an empty one: the caller's, who gives it
+ * back. */
 struct path_baseline *path_baseline_acquire(const struct table_view *view, struct event_id at);
 void path_baseline_release(const struct run *run, struct path_baseline *basis);
 

@@ -1,6 +1,6 @@
-/* The table of the blocks of one scope: the stretches between the calls that it makes, how often each was come to and
- * what it took (server/measure/blocks.h).  Of threads that wrote down when each call began and ended it is made of that;
- * else of the steps that records tell.
+/* The table of the blocks of one scope: the stretches between the calls that it makes, how often
+ * each was come to and what it took (server/measure/blocks.h).  Of threads that wrote down when
+ * each call began and ended it is made of that; else of the steps that records tell.
  *
  * Option: "scope" = "PROCESS:ADDRESS", a place in it. */
 #include "server/answer/table/scopes.h"
@@ -60,8 +60,8 @@ static void *blocks_table_begin(const struct table_view *view, char **problem)
 
 static uint64_t blocks_table_positive(int64_t ns) { return ns > 0 ? (uint64_t)ns : 0; }
 
-/* Records that tell no steps were made in the one that was told last: so it is its time, too.  Not where some of
- * them are gone. */
+/* Records that tell no steps were made in the one that was told last: so it is its time, too.  Not
+ * where some of them are gone. */
 static void add_steps(struct blocks_work *w, const struct call_context_thread *thread)
 {
     const struct run *run = w->view->run;
@@ -125,7 +125,8 @@ static void blocks_table_set_bounds(struct blocks_work *w)
     }
 }
 
-/* What a function calls that is left out, or counted only, is called by its caller; but not from a line of that. */
+/* What a function calls that is left out, or counted only, is called by its caller; but not from a
+ * line of that. */
 static bool is_foreign(const struct blocks_work *w, struct call_site_key site)
 {
     return w->scopes.items[w->blocks.scope - 1].is == SCOPE_FUNCTION &&
@@ -214,7 +215,8 @@ static bool blocks_table_name_scopes(struct blocks_work *w, uint64_t *budget)
     return true;
 }
 
-/* Of a run that goes on the newest sums are waited for; contexts that come meanwhile have no scope here. */
+/* Of a run that goes on the newest sums are waited for; contexts that come meanwhile have no scope
+ * here. */
 static bool blocks_table_step(void *work, uint64_t *budget)
 {
     struct blocks_work *w = work;
@@ -230,7 +232,8 @@ static bool blocks_table_step(void *work, uint64_t *budget)
 
 /* ---- rows ---- */
 
-/* Not all of its own time is told: that of a block is what it took at least, and of some nothing may be known. */
+/* Not all of its own time is told: that of a block is what it took at least, and of some nothing
+ * may be known. */
 static bool is_partly(const struct scope_blocks *b)
 {
     return b->timed && b->untold_ns > b->self_ns / 100 + 100000; /* less is how clocks are read */

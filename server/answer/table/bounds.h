@@ -1,7 +1,7 @@
 /* For how long scopes were open at all where only sums of calls are known: between two bounds.
  *
- * A scope was open for at least as long as the thread that had it open longest, and at most as long as all threads
- * together, or the run. */
+ * A scope was open for at least as long as the thread that had it open longest, and at most as long
+ * as all threads together, or the run. */
 #ifndef SERVER_ANSWER_TABLE_BOUNDS_H
 #define SERVER_ANSWER_TABLE_BOUNDS_H
 

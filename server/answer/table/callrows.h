@@ -15,8 +15,8 @@ struct calls_rows {
     struct result_table *table;
     int64_t life_ns; /* of all threads: what shares are of */
     uint8_t depth; /* of the rows that come */
-    bool
-        part; /* of a part of the run: what was not called in it has no row, single calls are not known */
+    /* of a part of the run: what was not called in it has no row, single calls are not known */
+    bool part;
     bool raw; /* nothing is taken off for measuring */
     bool cut; /* something was left out */
 };

@@ -1,4 +1,5 @@
-/* The table of calls: how often each function was called, and what it took (server/measure/calls.h). */
+/* The table of calls: how often each function was called, and what it took
+ * (server/measure/calls.h). */
 #include "server/answer/table/callrows.h"
 #include "server/answer/table/makers.h"
 #include "server/answer/table/overlaps.h"
@@ -34,8 +35,8 @@ struct calls_work {
     struct snapshot_head head; /* sums and maxima of theirs */
     uint32_t blind; /* threads of which the processor time is not known any more */
     int64_t life_ns, as_of_ns;
-    int64_t
-        beyond_ns; /* that calls took before the first events of their threads, and after the last */
+    /* that calls took before the first events of their threads, and after the last */
+    int64_t beyond_ns;
     double cost_ps;
     uint64_t measured; /* contexts */
     bool by_thread;
@@ -83,7 +84,8 @@ static int64_t as_of_ns(const struct table_view *view, const struct call_context
     return (int64_t)(thread->head.time_ns - view->run->start_ns);
 }
 
-/* From its first event until it ended; of one that goes on, or was killed, until it was looked at. */
+/* From its first event until it ended; of one that goes on, or was killed, until it was looked
+ * at. */
 static int64_t calls_table_lifetime_of(const struct table_view *view,
                                        const struct call_context_thread *thread, int64_t *begin_ns)
 {

@@ -1,8 +1,9 @@
-/* The table of calls by where they ran: which functions, on which processor or cluster of a runtime, or of the machine, how
- * often and for how long themselves.
+/* The table of calls by where they ran: which functions, on which processor or cluster of a
+ * runtime, or of the machine, how often and for how long themselves.
  *
- * It is made of when each call began and ended (calls=every) and of when its thread was where; without either there is no
- * such table, as sums of calls have no times.  What a thread waited, or was ready, in a call is nowhere. */
+ * It is made of when each call began and ended (calls=every) and of when its thread was where;
+ * without either there is no such table, as sums of calls have no times.  What a thread waited, or
+ * was ready, in a call is nowhere. */
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "server/answer/table/entered.h"
@@ -84,7 +85,8 @@ static void add_where(void *context, enum cpu_state is, int64_t from_ns, int64_t
     l->items[l->count++] = (struct cpu_call_place){from_ns, to_ns, place};
 }
 
-/* Whatever the order says that it did: a task that asks for something is on its processor until it is off it. */
+/* Whatever the order says that it did: a task that asks for something is on its processor until it
+ * is off it. */
 static bool place_threads(struct cpu_call_work *w, uint64_t *budget)
 {
     struct lifetime_piece piece;

@@ -1,6 +1,6 @@
-/* The table of cases: which functions were called sequentially, which concurrently, by callers that had been called so
- * (server/measure/cases.h).  A row of depth 0 is a function in a state, under it what it called, by case, and under
- * that whom. */
+/* The table of cases: which functions were called sequentially, which concurrently, by callers that
+ * had been called so (server/measure/cases.h).  A row of depth 0 is a function in a state, under it
+ * what it called, by case, and under that whom. */
 #include "server/answer/table/entered.h"
 #include "server/measure/cases.h"
 #include "memory/memory.h"

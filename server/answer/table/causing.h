@@ -1,4 +1,5 @@
-/* What the tables of waiting have in common: the range and the threads that count, steps in cells. */
+/* What the tables of waiting have in common: the range and the threads that count, steps in
+ * cells. */
 #ifndef SERVER_ANSWER_TABLE_CAUSING_H
 #define SERVER_ANSWER_TABLE_CAUSING_H
 
@@ -31,7 +32,8 @@ struct event_id attribution_cells_event(const struct table_view *view, const cha
 struct table_cell attribution_cells_step(const struct table_view *view, uint32_t step);
 struct table_cell attribution_cells_text(const char *text); /* a copy; NULL or "" is null */
 const char *attribution_cells_class(unsigned class);
-/* Columns of how long it took to go on, what of it was ready, what latency, and by what source that is known. */
+/* Columns of how long it took to go on, what of it was ready, what latency, and by what source that
+ * is known. */
 void attribution_cells_add_delay(struct result_table *table);
 void attribution_cells_resume_delay(struct table_cell *cells, const struct resume_delay *going_on);
 

@@ -1,6 +1,8 @@
-/* The table of entries: each call of the threads as it began and ended, in the order of time; a flow trace.
+/* The table of entries: each call of the threads as it began and ended, in the order of time; a
+ * flow trace.
  *
- * Option: "most": so many rows (MOST if it is not said); where there are more, a note says from when on. */
+ * Option: "most": so many rows (MOST if it is not said); where there are more, a note says from
+ * when on. */
 #include "server/answer/table/entered.h"
 #include "memory/memory.h"
 

@@ -46,8 +46,8 @@ static const struct intervals *lock_contention_intervals(const struct lock_conte
     return f->hinting->view->measured;
 }
 
-/* Until somebody gave it back that had it: a lock; or what begins with such a one, as of a semaphore.  (Who waits to be
- * called, and then for a lock, waited to be called.) */
+/* Until somebody gave it back that had it: a lock; or what begins with such a one, as of a
+ * semaphore.  (Who waits to be called, and then for a lock, waited to be called.) */
 static bool lock_contention_is_contended(const struct intervals *all, const struct wait_record *w)
 {
     return w->about && (w->class == WAIT_CONTENTION ||
@@ -67,7 +67,8 @@ static struct contended_lock *lock_contention_for_lock(struct lock_contention *f
     return &f->items[known - 1];
 }
 
-/* How often in a wait somebody took it who had had it in that wait before; *again: the last segment of such a one. */
+/* How often in a wait somebody took it who had had it in that wait before; *again: the last segment
+ * of such a one. */
 static uint32_t count_again(struct lock_contention *f, size_t wait, uint32_t *again)
 {
     const struct intervals *all = lock_contention_intervals(f);
@@ -109,7 +110,8 @@ static void add_wait(struct lock_contention *f, size_t wait, int64_t ns)
     }
 }
 
-/* Waits come with the last to end first, so that what of one is not counted yet is before what was. */
+/* Waits come with the last to end first, so that what of one is not counted yet is before what
+ * was. */
 static void lock_contention_add_convoy(struct lock_contention *f, size_t wait, int64_t ns)
 {
     const struct wait_record *w = &lock_contention_intervals(f)->waits[wait];

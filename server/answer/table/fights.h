@@ -1,4 +1,5 @@
-/* Hints about what only one has at a time, or so many: locks, and semaphores whose units are given back. */
+/* Hints about what only one has at a time, or so many: locks, and semaphores whose units are given
+ * back. */
 #ifndef SERVER_ANSWER_TABLE_FIGHTS_H
 #define SERVER_ANSWER_TABLE_FIGHTS_H
 

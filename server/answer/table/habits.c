@@ -73,7 +73,8 @@ static uint32_t wait_of(const struct intervals *all, const struct thread_timelin
                                           : at->of;
 }
 
-/* Did its thread, let go at the end of interval i, wait again by the next event of its own, and for the same? */
+/* Did its thread, let go at the end of interval i, wait again by the next event of its own, and for
+ * the same? */
 static bool wait_patterns_is_repeated(const struct intervals *all, const struct thread_timeline *c,
                                       size_t i)
 {
@@ -119,8 +120,8 @@ static void wait_patterns_check_timeline(const struct pattern_scan *l)
             wait_patterns_check_wait(l, i);
 }
 
-/* Is it waited for within another line that others may enter meanwhile?  Then a call takes nothing, and tells no more than
- * that there may be something: a condition, not a semaphore. */
+/* Is it waited for within another line that others may enter meanwhile? Then a call takes nothing,
+ * and tells no more than that there may be something: a condition, not a semaphore. */
 static bool is_call(const struct table_view *view, const struct wait_record *w)
 {
     const struct order *order = view->run->order;

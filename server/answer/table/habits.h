@@ -1,4 +1,5 @@
-/* Hints about how threads wait: woken for nothing, by the clock, for one another in turns; made one after the other. */
+/* Hints about how threads wait: woken for nothing, by the clock, for one another in turns; made one
+ * after the other. */
 #ifndef SERVER_ANSWER_TABLE_HABITS_H
 #define SERVER_ANSWER_TABLE_HABITS_H
 

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In words: of one thread, of several (NULL: the same; %u: how many), and what may help (NULL: nothing in general). */
+/* In words: of one thread, of several (NULL: the same; %u: how many), and what may help (NULL:
+ * nothing in general). */
 static const struct {
     const char *one, *several, *advice;
 } words[FINDING_ROW_KINDS] = {

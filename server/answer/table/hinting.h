@@ -1,7 +1,7 @@
 /* What all hints have in common: their words, their bounds, and how one is added to the table.
  *
- * A hint is a fact of the run that stands above a stated bound, with the event to look at first.  What may help is said
- * once below the table for each kind of hint that is in it. */
+ * A hint is a fact of the run that stands above a stated bound, with the event to look at first.
+ * What may help is said once below the table for each kind of hint that is in it. */
 #ifndef SERVER_ANSWER_TABLE_HINTING_H
 #define SERVER_ANSWER_TABLE_HINTING_H
 

@@ -1,5 +1,5 @@
-/* The table of hints: what of a run most wants to be looked at.  Each is a fact that stands above a stated bound, with the
- * event to look at first. */
+/* The table of hints: what of a run most wants to be looked at.  Each is a fact that stands above a
+ * stated bound, with the event to look at first. */
 #include "memory/memory.h"
 #include "server/run/figures.h"
 #include "wire/usage.h"

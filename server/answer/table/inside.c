@@ -1,11 +1,12 @@
-/* The table of how much of their time threads were in some functions (within.h): which share of each stretch between two
- * of their events; or of each of many pixels.
+/* The table of how much of their time threads were in some functions (within.h): which share of
+ * each stretch between two of their events; or of each of many pixels.
  *
- * Between two events it is known how long a thread was in what, not when: the share is that of all of the stretch.  A wait
- * belongs to the calls in which it began.  Where in which calls a thread was is not known there is no row.
+ * Between two events it is known how long a thread was in what, not when: the share is that of all
+ * of the stretch.  A wait belongs to the calls in which it began.  Where in which calls a thread
+ * was is not known there is no row.
  *
- * Options: those of within.h; "begin" and "end": what is looked at, ns of the run, or positions by "order"; "pixels": how
- * many that is, by "time" and by "order". */
+ * Options: those of within.h; "begin" and "end": what is looked at, ns of the run, or positions by
+ * "order"; "pixels": how many that is, by "time" and by "order". */
 #include "memory/memory.h"
 #include "server/answer/table/within.h"
 #include "wire/limits.h"

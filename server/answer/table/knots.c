@@ -1,4 +1,5 @@
-/* The table of knots: threads that hold each other up and, by that, all the rest; or who held up whom. */
+/* The table of knots: threads that hold each other up and, by that, all the rest; or who held up
+ * whom. */
 #include "memory/memory.h"
 #include "server/answer/table/causing.h"
 #include "server/answer/explained.h"

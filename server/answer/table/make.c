@@ -157,7 +157,8 @@ static uint32_t table_make_end_of_subtree(const struct result_table *t, uint32_t
     return row;
 }
 
-/* Rows first .. end - 1, of which the first is of the least depth; rows below theirs go with them. */
+/* Rows first .. end - 1, of which the first is of the least depth; rows below theirs go with
+ * them. */
 static void sort_rows(struct table_sorting *s, uint32_t first, uint32_t end)
 {
     uint32_t *starts = NULL, n = 0;

@@ -1,7 +1,8 @@
-/* The table of what else the run could have done (server/causes/maybe.h): orders that did not happen, one below the other,
- * and under each what its threads did, with the events that show it.
+/* The table of what else the run could have done (server/causes/maybe.h): orders that did not
+ * happen, one below the other, and under each what its threads did, with the events that show it.
  *
- * Options: "kinds", words of FINDING_KINDS with commas between; the numbers stay those that all have. */
+ * Options: "kinds", words of FINDING_KINDS with commas between; the numbers stay those that all
+ * have. */
 #include "memory/memory.h"
 #include "server/answer/measured.h"
 #include "server/answer/table/table.h"
@@ -129,7 +130,8 @@ static void predictions_feed_wakeup(struct predictions_work *w, const struct ord
         t->about = e->about;
 }
 
-/* One that was awaited from anybody: from whoever is of what the wait was about, which is nobody by itself. */
+/* One that was awaited from anybody: from whoever is of what the wait was about, which is nobody by
+ * itself. */
 static void predictions_feed_message(struct predictions_work *w, const struct order_event *e,
                                      const struct event_meaning *is, struct sync_op deed)
 {

@@ -1,5 +1,5 @@
-/* The table of memory: what was taken from the heap and never given back, by place, stack, thread or library; or each such
- * block (server/run/heap.h). */
+/* The table of memory: what was taken from the heap and never given back, by place, stack, thread
+ * or library; or each such block (server/run/heap.h). */
 #include "memory/memory.h"
 #include "server/answer/table/taken.h"
 

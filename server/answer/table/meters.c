@@ -1,5 +1,5 @@
-/* The table of meters: what descriptions, or a file of one's own, count and time over the events of a run
- * (config/meters.h).  Option "meters": the text of such a file. */
+/* The table of meters: what descriptions, or a file of one's own, count and time over the events of
+ * a run (config/meters.h).  Option "meters": the text of such a file. */
 #include "config/meters.h"
 
 #include "config/formula.h"
@@ -58,7 +58,8 @@ static void free_work(void *work)
     free(m);
 }
 
-/* One of a name that is there already is left out: a description stands before one that it was made of. */
+/* One of a name that is there already is left out: a description stands before one that it was made
+ * of. */
 static void add_meters(struct metrics_work *m, const struct target_metric *meters, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

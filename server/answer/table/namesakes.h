@@ -1,4 +1,5 @@
-/* Steps of one name that were called from different places say so; who is alone with his name need not. */
+/* Steps of one name that were called from different places say so; who is alone with his name need
+ * not. */
 #ifndef SERVER_ANSWER_TABLE_NAMESAKES_H
 #define SERVER_ANSWER_TABLE_NAMESAKES_H
 

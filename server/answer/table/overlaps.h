@@ -2,7 +2,8 @@
  * when the kernel switched the threads: a thread that sleeps, in whatever call, is not at work.
  *
  * A thread counts what it knows as it calls: which others are in waits that are recorded.  This is
- * known of a whole run that has ended, of which each call was kept and each thread's switches were. */
+ * known of a whole run that has ended, of which each call was kept and each thread's switches
+ * were. */
 #ifndef SERVER_ANSWER_TABLE_OVERLAPS_H
 #define SERVER_ANSWER_TABLE_OVERLAPS_H
 

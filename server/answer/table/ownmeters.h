@@ -35,7 +35,8 @@ bool metric_rows_any(const struct run *run);
 void metric_rows_columns(const struct run *run, struct result_table *table);
 /* A row for each meter, or for each with each thread that counted in it; and notes. */
 void metric_rows_fill(const struct table_view *view, bool by_thread, struct result_table *table);
-/* Of all: what a formula means by the name of one.  False: there is none of that name, or it has not counted. */
+/* Of all: what a formula means by the name of one.  False: there is none of that name, or it has
+ * not counted. */
 bool metric_rows_value(const struct run *run, const char *name, double *value);
 bool metric_rows_named(const struct run *run, const char *name);
 

@@ -1,10 +1,11 @@
-/* The table of the critical path: which steps decided how long it took, how much later each could have been, and what
- * would be with some of them changed (server/causes/path.h, graph.h).
+/* The table of the critical path: which steps decided how long it took, how much later each could
+ * have been, and what would be with some of them changed (server/causes/path.h, graph.h).
  *
- * Options: "factor" = "CODE=MILLIONTHS" changes a step, by its code as a row without changes told it; "free" = a line that
- * nobody waits for; "zeros" = for so many of the greatest steps (0: all), what would be if they took no time; "cpus" = for
- * the bound on what so many processors can win; "no-latency": who is let go goes on at once; "min": who could run and had no
- * processor has one.  Of pieces "begin", "end": only those that lie between these ns. */
+ * Options: "factor" = "CODE=MILLIONTHS" changes a step, by its code as a row without changes told
+ * it; "free" = a line that nobody waits for; "zeros" = for so many of the greatest steps (0: all),
+ * what would be if they took no time; "cpus" = for the bound on what so many processors can win;
+ * "no-latency": who is let go goes on at once; "min": who could run and had no processor has one.
+ * Of pieces "begin", "end": only those that lie between these ns. */
 #include "memory/memory.h"
 #include "server/answer/table/pathsaid.h"
 #include "server/run/times.h"

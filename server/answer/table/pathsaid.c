@@ -157,7 +157,8 @@ static void fill_threads(const struct path_work *w, struct result_table *t)
     free(on);
 }
 
-/* The least time in which all that was worked can be done on the processors that are asked for, or on any number. */
+/* The least time in which all that was worked can be done on the processors that are asked for, or
+ * on any number. */
 static int64_t least_of(const struct path_work *w)
 {
     int64_t share = w->cpus ? w->basis->sums.work_ns / (int64_t)w->cpus : 0;

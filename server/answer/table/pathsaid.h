@@ -1,4 +1,5 @@
-/* The table of the critical path (path.c), once all of it is worked out: its columns, rows, sum and notes. */
+/* The table of the critical path (path.c), once all of it is worked out: its columns, rows, sum and
+ * notes. */
 #ifndef SERVER_ANSWER_TABLE_PATHSAID_H
 #define SERVER_ANSWER_TABLE_PATHSAID_H
 

@@ -1,17 +1,20 @@
-/* What tells of the states of threads, and what processor time adds to that (server/measure/spans.h, server/run/figures.h).
+/* What tells of the states of threads, and what processor time adds to that
+ * (server/measure/spans.h, server/run/figures.h).
  *
- * In one column all is of one source: of the threads of a table that anything is known of, the best one that all have. */
+ * In one column all is of one source: of the threads of a table that anything is known of, the best
+ * one that all have. */
 #ifndef SERVER_ANSWER_TABLE_PROCESSOR_H
 #define SERVER_ANSWER_TABLE_PROCESSOR_H
 
 #include "server/answer/table/table.h"
 
-/* Which spans the table is to look at, as its option "source" says ("order", "samples", "clock", "switches"), or the best. */
+/* Which spans the table is to look at, as its option "source" says ("order", "samples", "clock",
+ * "switches"), or the best. */
 void cpu_source_choose(const struct table_view *view, struct lifetimes *lives);
 
-/* Splits the sums of a whole life by what the thread said itself at its end: it ran as long as it had a processor, was
- * ready as long as it wanted one in vain, and in the system for the rest.  False: it said nothing, or the table is not
- * about all of the life, or switches tell more. */
+/* Splits the sums of a whole life by what the thread said itself at its end: it ran as long as it
+ * had a processor, was ready as long as it wanted one in vain, and in the system for the rest.
+ * False: it said nothing, or the table is not about all of the life, or switches tell more. */
 bool cpu_source_split(const struct table_view *view, const struct thread_timeline *course,
                       struct thread_states *sums);
 /* Is it known of the thread where it was while the order says that it ran? */
@@ -22,8 +25,8 @@ struct cpu_source_counts {
     uint32_t rows, known; /* of known ones more than the order */
     uint32_t tasks; /* of known ones those of a runtime, by the threads that they were on */
     uint32_t undelayed; /* by their clocks, and nothing tells when they were ready */
-    int64_t
-        apart_ns; /* between two samples, at most; by clocks, what cpu_states_uncertainty_ns says */
+    /* between two samples, at most; by clocks, what cpu_states_uncertainty_ns says */
+    int64_t apart_ns;
 };
 void cpu_source_row(struct cpu_source_counts *said, const struct table_view *view,
                     const struct thread_timeline *course);

@@ -1,5 +1,6 @@
-/* The table of processors: which threads ran where, for how long, and how often they came there from elsewhere: tasks of
- * a runtime on the threads of the system that run them, or in their clusters; threads on the processors of the machine. */
+/* The table of processors: which threads ran where, for how long, and how often they came there
+ * from elsewhere: tasks of a runtime on the threads of the system that run them, or in their
+ * clusters; threads on the processors of the machine. */
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "server/answer/table/ran.h"

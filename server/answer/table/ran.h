@@ -1,5 +1,6 @@
-/* Where threads ran: the processors of a table, numbered as they are shown: tasks of a runtime ran on threads of the
- * system that run them (server/measure/stays.h) and in their clusters, threads of the system on processors of the machine. */
+/* Where threads ran: the processors of a table, numbered as they are shown: tasks of a runtime ran
+ * on threads of the system that run them (server/measure/stays.h) and in their clusters, threads of
+ * the system on processors of the machine. */
 #ifndef SERVER_ANSWER_TABLE_RAN_H
 #define SERVER_ANSWER_TABLE_RAN_H
 
@@ -14,7 +15,8 @@ struct placement_names {
     uint32_t *clusters; /* by carrier - 1: the first carrier that has the same cluster */
 };
 
-/* Of the table's `by`.  NULL, or the problem (the caller's to free): it is not known where threads ran. */
+/* Of the table's `by`.  NULL, or the problem (the caller's to free): it is not known where threads
+ * ran. */
 char *placement_names_begin(struct placement_names *places, const struct table_view *view);
 void placement_names_free(struct placement_names *places);
 
@@ -30,7 +32,8 @@ bool placement_names_has_clusters(
     const struct placement_names *places); /* and they are not said by the names */
 void placement_names_note(const struct placement_names *places, struct result_table *table);
 
-/* The same in one text, "processor 2 of cluster c", for a thread and where it ran; NULL: not known. */
+/* The same in one text, "processor 2 of cluster c", for a thread and where it ran; NULL: not
+ * known. */
 char *placement_names_text(const struct cpu_states *spans, uint32_t thread, uint32_t on);
 
 #endif

@@ -1,4 +1,5 @@
-/* The table of the run itself: one row that says which program ran, when, how long, and how much of it is known. */
+/* The table of the run itself: one row that says which program ran, when, how long, and how much of
+ * it is known. */
 #include "memory/memory.h"
 #include "server/answer/table/table.h"
 #include "server/run/lost.h"

@@ -1,5 +1,5 @@
-/* The table of what is not sound: where what was measured and explained breaks its own rules (server/causes/sound.h),
- * and sums do not add up (summed.h). */
+/* The table of what is not sound: where what was measured and explained breaks its own rules
+ * (server/causes/sound.h), and sums do not add up (summed.h). */
 #include "memory/memory.h"
 #include "server/answer/table/causing.h"
 #include "server/answer/explained.h"

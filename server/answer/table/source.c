@@ -1,8 +1,9 @@
-/* The table of the source: what each place of the code took (spots.h), from the same sums as the tables of calls, of waits
- * and of the critical path.
+/* The table of the source: what each place of the code took (spots.h), from the same sums as the
+ * tables of calls, of waits and of the critical path.
  *
- * A function's self is told at its begin, for where within it that was is not known but at its calls and events.  Whoever
- * asks makes lines of it, from the debug information: places of one line are one. */
+ * A function's self is told at its begin, for where within it that was is not known but at its
+ * calls and events.  Whoever asks makes lines of it, from the debug information: places of one line
+ * are one. */
 #include "server/answer/table/spots.h"
 
 #include "memory/memory.h"
@@ -195,8 +196,8 @@ static struct table_place called_from(const struct call_context_thread *thread,
     return (struct table_place){thread->process, c->sums.is.site ? c->sums.is.site - 1 : 0};
 }
 
-/* Where its own time stands: at its function's begin; what is no function, where it was called, else in the function
- * around it. */
+/* Where its own time stands: at its function's begin; what is no function, where it was called,
+ * else in the function around it. */
 static struct table_place own_place(const struct call_context_thread *thread, uint32_t index)
 {
     const struct call_context *c = &thread->items[index];
@@ -208,7 +209,8 @@ static struct table_place own_place(const struct call_context_thread *thread, ui
     return (struct table_place){thread->process, index ? thread->items[index].sums.is.function : 0};
 }
 
-/* Number of the spot that a context's calls count in: contexts of one are added up as those of one function are. */
+/* Number of the spot that a context's calls count in: contexts of one are added up as those of one
+ * function are. */
 static uint32_t spot_of(struct source_work *w, const struct call_context_thread *thread,
                         uint32_t index)
 {

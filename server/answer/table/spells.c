@@ -1,4 +1,5 @@
-/* The table of spells: each thread's states one after the other, from when, how long, and where in the code they began. */
+/* The table of spells: each thread's states one after the other, from when, how long, and where in
+ * the code they began. */
 #include "memory/memory.h"
 #include "server/answer/table/processor.h"
 #include "server/answer/table/ran.h"

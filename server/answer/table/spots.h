@@ -1,7 +1,9 @@
-/* Spots: what each place of the code took, each figure in one of them alone, for the table of the source.
+/* Spots: what each place of the code took, each figure in one of them alone, for the table of the
+ * source.
  *
- * A spot is a place, or the way from one to another, and what happened there: a function's own code, a call, a wait, what
- * a thread did between two events.  So each figure summed up over all spots is what the other tables say in all. */
+ * A spot is a place, or the way from one to another, and what happened there: a function's own
+ * code, a call, a wait, what a thread did between two events.  So each figure summed up over all
+ * spots is what the other tables say in all. */
 #ifndef SERVER_ANSWER_TABLE_SPOTS_H
 #define SERVER_ANSWER_TABLE_SPOTS_H
 
@@ -12,7 +14,8 @@ enum line_spot_kind {
     LINE_SPOT_CALL, /* of the function `other`, from `place` */
     LINE_SPOT_WAIT, /* at `place`, in an event of the type `other` */
     LINE_SPOT_STEP, /* from `place` to `other` */
-    LINE_SPOT_WITHIN, /* in the function at `place`, after the call at `other`, 0: before the first */
+    /* in the function at `place`, after the call at `other`, 0: before the first */
+    LINE_SPOT_WITHIN,
     LINE_SPOT_LATE, /* let go at `place`, and not gone on yet */
     LINE_SPOT_TIMEOUT, /* waiting there for a time */
     LINE_SPOT_UNATTRIBUTED,

@@ -1,5 +1,5 @@
-/* The table of stays: which task of a runtime was on which of the threads of the system that run them, from when to when,
- * and on which it was before: where that is another one, it migrated. */
+/* The table of stays: which task of a runtime was on which of the threads of the system that run
+ * them, from when to when, and on which it was before: where that is another one, it migrated. */
 #include "memory/memory.h"
 #include "server/answer/table/ran.h"
 

@@ -35,14 +35,16 @@ struct step_totals {
     struct cpu_state_walk walk; /* likewise */
 };
 
-/* Of the path and of the intervals that are in the graph, in steps of about so many of them; true when all is there. */
+/* Of the path and of the intervals that are in the graph, in steps of about so many of them; true
+ * when all is there. */
 bool step_totals_compute(struct step_totals *sums, const struct table_view *view,
                          const struct critical_path *path, const struct activity_graph *graph,
                          uint64_t budget);
 /* After the backward pass, likewise. */
 bool step_totals_add_slack(struct step_totals *sums, const struct table_view *view,
                            const struct activity_graph *graph, uint64_t budget);
-/* How much longer it was on the path than it took a thread on the average (Boehme and others 2012). */
+/* How much longer it was on the path than it took a thread on the average (Boehme and others
+ * 2012). */
 int64_t step_totals_imbalance(const struct step_totals *sums, const struct step_total *sum);
 void step_totals_free(struct step_totals *sums);
 

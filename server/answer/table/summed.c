@@ -83,7 +83,8 @@ static void consistency_rows_check_segments(struct consistency_rows *s, uint32_t
 
 /* ---- the heap ---- */
 
-/* Sums and blocks are looked at last when the process has gone; of a run whose end is not known that may be before. */
+/* Sums and blocks are looked at last when the process has gone; of a run whose end is not known
+ * that may be before. */
 static bool is_whole(const struct consistency_rows *s, const struct heap_process *process)
 {
     const struct run *run = s->view->run;

@@ -1,4 +1,5 @@
-/* What of a run's calls and heap does not add up (server/measure/accounts.h): rows of the table of what is not sound. */
+/* What of a run's calls and heap does not add up (server/measure/accounts.h): rows of the table of
+ * what is not sound. */
 #ifndef SERVER_ANSWER_TABLE_SUMMED_H
 #define SERVER_ANSWER_TABLE_SUMMED_H
 

@@ -1,4 +1,5 @@
-/* The lives of all threads that a table is about, piece by piece, so that nobody has to wait for a long one. */
+/* The lives of all threads that a table is about, piece by piece, so that nobody has to wait for a
+ * long one. */
 #ifndef SERVER_ANSWER_TABLE_SWEEP_H
 #define SERVER_ANSWER_TABLE_SWEEP_H
 

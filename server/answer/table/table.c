@@ -80,7 +80,8 @@ static void table_query_begin_partial(struct table_job *job, uint64_t around)
     partial_run_enter(run, job->apart);
 }
 
-/* A range of what is too much is looked at apart: with some around it, or, where that is too much, without. */
+/* A range of what is too much is looked at apart: with some around it, or, where that is too much,
+ * without. */
 static bool table_query_use_partial(struct table_job *job)
 {
     const struct run *run = job->view.run;
@@ -102,7 +103,8 @@ static void table_query_send_progress(struct table_job *job)
     job->table.count = (job->apart ? job->apart->end : order_count(run->order)) - first;
 }
 
-/* What is measured may begin anew, or grow, whenever anybody asks: so it is looked at again before each step. */
+/* What is measured may begin anew, or grow, whenever anybody asks: so it is looked at again before
+ * each step. */
 static bool table_query_read_intervals(struct table_job *job, uint64_t *budget)
 {
     const struct run *run = job->view.run;
@@ -296,7 +298,8 @@ static void table_query_note_partial(struct table_job *job)
                    (double)event_times_fitted(run, job->apart->end - 1) / 1e6);
 }
 
-/* Steps of the preset's own; where what is measured began anew, so does it.  False: there is more to do. */
+/* Steps of the preset's own; where what is measured began anew, so does it.  False: there is more
+ * to do. */
 static bool table_query_step(struct table_job *job, uint64_t *budget)
 {
     job->view.measured = interval_cache_get(job->view.run);

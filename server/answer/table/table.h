@@ -1,8 +1,9 @@
-/* Tables about a run: a preset is a file with a `const struct table_preset preset_NAME` and a row of PRESETS.
+/* Tables about a run: a preset is a file with a `const struct table_preset preset_NAME` and a row
+ * of PRESETS.
  *
- * What all of them need is done by table.c, in steps: what each thread did is learnt (server/measure/intervals.h), the range
- * and the past that a table is about are found, rows are sorted, cut and told.  A preset then looks at what is known and
- * fills the table. */
+ * What all of them need is done by table.c, in steps: what each thread did is learnt
+ * (server/measure/intervals.h), the range and the past that a table is about are found, rows are
+ * sorted, cut and told.  A preset then looks at what is known and fills the table. */
 #ifndef SERVER_ANSWER_TABLE_TABLE_H
 #define SERVER_ANSWER_TABLE_TABLE_H
 
@@ -26,8 +27,8 @@ struct table_preset {
     const char *const *by; /* what a row may stand for, the first if it is not said; NULL ends it */
     /* Its work; NULL with *problem set (the caller's to free): the question cannot be answered. */
     void *(*begin)(const struct table_view *view, char **problem);
-    /* Looks at about `budget` things more; true: it may be filled.  NULL: it may be at once.  The view of its begin is
-     * there until the end, but what is measured may have grown meanwhile. */
+    /* Looks at about `budget` things more; true: it may be filled.  NULL: it may be at once.  The
+     * view of its begin is there until the end, but what is measured may have grown meanwhile. */
     bool (*step)(void *work, uint64_t *budget);
     void (*fill)(void *work, const struct table_view *view, struct result_table *table);
     void (*free)(void *work);
@@ -51,8 +52,8 @@ bool table_wants(const struct table_view *view, uint32_t line); /* is the thread
 /* Has what acts there the life of a thread?  A description may say of a kind that it has not (a
  * scheduler). */
 bool table_lives(const struct table_view *view, uint32_t line);
-/* When what counts of a thread ends: its last event in the past that is asked for, or the range; before from_ns:
- * nothing of it counts. */
+/* When what counts of a thread ends: its last event in the past that is asked for, or the range;
+ * before from_ns: nothing of it counts. */
 int64_t table_until(const struct table_view *view, const struct thread_timeline *course);
 /* Is what the thread did before its first known event forgotten? */
 bool table_note_unknown_before(const struct table_view *view, const struct thread_timeline *course);
@@ -72,18 +73,21 @@ void table_add_column(struct result_table *table, const char *name, const char *
 /* In words, the last column stands under another. */
 void table_under(struct result_table *table, const char *name);
 void table_detail(struct result_table *table); /* the last column is not shown unless asked for */
-/* Adds a row.  Its cells, all null, may be set until the next is added; NULL: there are too many. */
+/* Adds a row.  Its cells, all null, may be set until the next is added; NULL: there are too
+ * many. */
 struct table_cell *table_add_row(struct result_table *table, uint8_t depth, struct event_id event);
 void table_row_line(struct result_table *table, uint32_t line); /* the last row is about it, too */
 struct table_cell *table_make_total(struct result_table *table); /* all null */
-/* Notes of what was forgotten, lost, or never came; none where the request has the option missing=0. */
+/* Notes of what was forgotten, lost, or never came; none where the request has the option
+ * missing=0. */
 void table_note_missing(const struct table_view *view, struct result_table *table);
 void table_add_note(struct result_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct table_cell table_cell_text(const char *text); /* a copy */
 /* What was made apart becomes the table; it is empty then. */
 void table_move(struct result_table *table, struct result_table *made);
-/* By the column that the request names, else by `otherwise` (NULL: as they are); then the first `top`. */
+/* By the column that the request names, else by `otherwise` (NULL: as they are); then the first
+ * `top`. */
 void table_arrange(struct result_table *table, const struct table_request *request,
                    const char *otherwise);
 

@@ -40,7 +40,8 @@ static bool is_system_at(const struct run *run, uint32_t process,
     return is_system(library_of(run, process, stack->sites[i]));
 }
 
-/* A thread begins in the C library; main is called by it, and that by the program's first instructions. */
+/* A thread begins in the C library; main is called by it, and that by the program's first
+ * instructions. */
 static void cut_beginning(const struct run *run, uint32_t process, struct heap_row_stack *stack)
 {
     uint32_t n = stack->count;

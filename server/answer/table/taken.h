@@ -21,8 +21,8 @@ void heap_rows_context(struct result_table *table, const struct heap_row_stack *
 
 /* The block of a sum that was taken first and never given back. */
 struct heap_row_first {
-    struct event_id
-        event; /* of its thread, before that: heap_rows_before; line 0: it is not known */
+    /* of its thread, before that: heap_rows_before; line 0: it is not known */
+    struct event_id event;
     int64_t at_ns;
 };
 
@@ -32,8 +32,9 @@ struct heap_row {
     struct heap_row_first first; /* of those of the sum that are known one by one */
 };
 
-/* The thread's last event that is known to be before a block that it took: the one that it told (number 0: none), or, where
- * others came since that only the server numbers, the last up to the time that the clock had shown.  line 0: none. */
+/* The thread's last event that is known to be before a block that it took: the one that it told
+ * (number 0: none), or, where others came since that only the server numbers, the last up to the
+ * time that the clock had shown.  line 0: none. */
 struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_t event,
                                  int64_t at_ns);
 /* By the index of the sum (heap_totals_at).  New memory. */
@@ -61,11 +62,13 @@ struct heap_row_tree {
 void heap_rows_grow(struct heap_row_tree *tree, const struct heap_row *row);
 void heap_rows_tree_free(struct heap_row_tree *tree); /* empties it */
 
-/* While it is read the program goes on: what is freed may be known, and that it was taken not yet. */
+/* While it is read the program goes on: what is freed may be known, and that it was taken not
+ * yet. */
 uint64_t heap_notes_difference(uint64_t taken, uint64_t freed);
 uint64_t heap_notes_blocks_left(const struct heap_allocated *sum); /* blocks */
 struct table_cell heap_notes_program(const struct table_view *view, uint32_t process);
-/* Notes: how far stacks are known, what there was at most, what is left out (`apart`), unseen or unknown. */
+/* Notes: how far stacks are known, what there was at most, what is left out (`apart`), unseen or
+ * unknown. */
 void heap_notes_add_depth(const struct heap_row *rows, size_t n, struct result_table *table);
 void heap_notes_add(const struct table_view *view, struct result_table *table,
                     const struct heap_allocated *apart);

@@ -1,7 +1,9 @@
-/* The table of the critical path from far away: of each of many pixels, which threads the path is on there, with which share of
- * it, and from which thread it came.  Pixels that are wholly one thread's are one row.
+/* The table of the critical path from far away: of each of many pixels, which threads the path is
+ * on there, with which share of it, and from which thread it came.  Pixels that are wholly one
+ * thread's are one row.
  *
- * Options: "begin" and "end": what the pixels are of, ns of the run, or positions by "order"; "pixels": how many. */
+ * Options: "begin" and "end": what the pixels are of, ns of the run, or positions by "order";
+ * "pixels": how many. */
 #include "memory/memory.h"
 #include "server/answer/table/basis.h"
 #include "wire/limits.h"
@@ -105,7 +107,8 @@ static void add_to(struct trail_slice *s, double pixels, uint32_t after)
     s->after = s->after ? s->after : after;
 }
 
-/* From one place to another, both in pixels; what has no length is seen in the pixel that it is in. */
+/* From one place to another, both in pixels; what has no length is seen in the pixel that it is
+ * in. */
 static void add_piece(struct trail_work *w, uint32_t thread, double from, double to, uint32_t after)
 {
     uint32_t first = (uint32_t)from, whole = (uint32_t)ceil(from), end = (uint32_t)to;

@@ -1,4 +1,5 @@
-/* The table of usage: what the operating system said of processes and threads (server/run/figures.h). */
+/* The table of usage: what the operating system said of processes and threads
+ * (server/run/figures.h). */
 #include "server/run/figures.h"
 
 #include "memory/memory.h"

@@ -30,7 +30,8 @@ bool table_lives(const struct table_view *view, uint32_t line)
 /* Does it end with an event of the thread's own? */
 static bool is_own(const struct interval *interval) { return interval->is != INTERVAL_SEGMENT; }
 
-/* How many of the first intervals lie in the past: those up to the last that ends with an event in it. */
+/* How many of the first intervals lie in the past: those up to the last that ends with an event in
+ * it. */
 static size_t count_past(const struct table_view *view, const struct thread_timeline *course)
 {
     size_t low = 0, high = course->count;

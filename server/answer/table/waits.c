@@ -294,7 +294,8 @@ static void add_causes(const struct table_view *view, struct waits_work *w,
 
 /* ---- waits that have not ended ---- */
 
-/* So much of an open wait lies in what is looked at, of the thread that is; 0: none of it counts. */
+/* So much of an open wait lies in what is looked at, of the thread that is; 0: none of it
+ * counts. */
 static int64_t unended_ns(const struct table_view *view, const struct waits_work *w,
                           const struct wait_record *wait)
 {

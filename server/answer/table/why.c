@@ -1,5 +1,5 @@
-/* The table of why one wait took so long: the two paths since the two met last side by side, then the waits on the other
- * one's path, each with its own two. */
+/* The table of why one wait took so long: the two paths since the two met last side by side, then
+ * the waits on the other one's path, each with its own two. */
 #include "memory/memory.h"
 #include "server/answer/table/causing.h"
 #include "server/answer/explained.h"

@@ -1,8 +1,10 @@
-/* The table of who ran with whom: which scopes were open while one of them was, on other threads, and for how long; for
- * how long each was open at all.  Of when calls began and ended (server/measure/overlap.h): exact.  Where that was not
- * written down, how long each was open is told between bounds (bounds.h).
+/* The table of who ran with whom: which scopes were open while one of them was, on other threads,
+ * and for how long; for how long each was open at all.  Of when calls began and ended
+ * (server/measure/overlap.h): exact.  Where that was not written down, how long each was open is
+ * told between bounds (bounds.h).
  *
- * Option: "with" = "PROCESS:ADDRESS", a place in the scope; without it only how long each was open. */
+ * Option: "with" = "PROCESS:ADDRESS", a place in the scope; without it only how long each was
+ * open. */
 #include "server/answer/table/bounds.h"
 #include "server/answer/table/entered.h"
 #include "server/measure/overlap.h"
@@ -60,7 +62,8 @@ static void overlap_table_read_entries(struct overlap_work *w)
     w->begun = true;
 }
 
-/* Nobody wrote down when calls began and ended, and sums of all of the run are asked for: those there may be. */
+/* Nobody wrote down when calls began and ended, and sums of all of the run are asked for: those
+ * there may be. */
 static bool has_sums_alone(const struct overlap_work *w, const struct table_view *view)
 {
     const struct call_contexts *all = &view->run->contexts;

@@ -1,7 +1,8 @@
-/* Which paths of calls are within some functions: all of those that somebody asks about are on the way there.
+/* Which paths of calls are within some functions: all of those that somebody asks about are on the
+ * way there.
  *
- * Options of the table: "function", as "PROCESS:ADDRESS" in hexadecimal; "type", the name of a call that is recorded; each may
- * stand there several times. */
+ * Options of the table: "function", as "PROCESS:ADDRESS" in hexadecimal; "type", the name of a call
+ * that is recorded; each may stand there several times. */
 #ifndef SERVER_ANSWER_TABLE_WITHIN_H
 #define SERVER_ANSWER_TABLE_WITHIN_H
 
@@ -17,8 +18,8 @@ struct function_paths {
         const char *type; /* the request's */
     } ones[FUNCTION_PATHS_MAX];
     uint32_t count;
-    uint64_t *
-        on; /* by path: a bit of each of those that are on the way there; of path 0 there are none */
+    /* by path: a bit of each of those that are on the way there; of path 0 there are none */
+    uint64_t *on;
     size_t known, room;
 };
 

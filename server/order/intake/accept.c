@@ -147,7 +147,8 @@ static bool has_all(const struct order *order, const struct arrival *a)
     return send != NO_POSITION && log_sends(order, send);
 }
 
-/* Events that are not plain are delivered as they are, too, if they come in order and need not wait. */
+/* Events that are not plain are delivered as they are, too, if they come in order and need not
+ * wait. */
 static bool insert_may_deliver(const struct order *order, const struct arrival *a)
 {
     const struct order_line *line = line_get(order, a->at.line);

@@ -1,4 +1,5 @@
-/* The two ends of a stream between hosts: what of its bytes there will be, and whom it is no use to wait for. */
+/* The two ends of a stream between hosts: what of its bytes there will be, and whom it is no use to
+ * wait for. */
 #include "server/order/intake/ends.h"
 
 #include "memory/memory.h"

@@ -15,8 +15,8 @@ struct stream_ends {
     bool reads, writes; /* told */
     bool alone; /* the other one was waited for in vain */
     bool listed; /* some line waits, and it is in the list of such streams */
-    struct stream_place
-        other; /* where the one is that is not told; the first that told was its peer */
+    /* where the one is that is not told; the first that told was its peer */
+    struct stream_place other;
     uint64_t since_ns; /* 0: not looked at yet */
     uint64_t dropped; /* bytes before it were dropped unread while it was alone; */
     uint64_t received; /*   and before that one they were received */
@@ -28,8 +28,8 @@ struct stream_ends {
 struct stream_ends_state {
     struct map places; /* of hosts.c alone */
     size_t streams;
-    struct byte_stream **
-        late; /* of which one end is told, oldest first, from `first` on; some are not late any more */
+    /* of which one end is told, oldest first, from `first` on; some are not late any more */
+    struct byte_stream **late;
     size_t first, stamped, count, room; /* stamped: those before it know since when */
     struct byte_stream **waited; /* in which lines wait */
     size_t waited_count, waited_room;

@@ -1,5 +1,6 @@
-/* Fetching into the processor's caches what will be looked at soon; changes nothing.  With ten thousand lines hardly
- * anything that an event needs is there.  Each stage looks only at what the stage before it asked for. */
+/* Fetching into the processor's caches what will be looked at soon; changes nothing.  With ten
+ * thousand lines hardly anything that an event needs is there.  Each stage looks only at what the
+ * stage before it asked for. */
 #include "server/order/intake/pending.h"
 #include "server/order/log/block.h"
 #include "server/order/log/lines.h"
@@ -8,7 +9,8 @@
 #include "server/order/state.h"
 #include "wire/event.h"
 
-/* The compiler is not to take a function that only fetches for one that has no effect, and leave it out. */
+/* The compiler is not to take a function that only fetches for one that has no effect, and leave it
+ * out. */
 static inline void prefetch_address(const void *at)
 {
     __builtin_prefetch(at, 1);
@@ -38,7 +40,8 @@ static const struct order_line *sender_of(const struct order *order, const struc
                : NULL;
 }
 
-/* Where the position of the send is kept, if that was not long ago; NULL: nobody knows yet, or not here. */
+/* Where the position of the send is kept, if that was not long ago; NULL: nobody knows yet, or not
+ * here. */
 static const uint64_t *send_of(const struct order_line *from, const struct arrival *a)
 {
     uint64_t number = a->partners[0].number, back = from->delivered - number;
@@ -175,8 +178,8 @@ static void prefetch_head(const struct order *order, const struct order_line *li
     }
 }
 
-/* Everything that is done with the head of a line: the line, what of it waits, the place of the head, the head, and
- * what it follows. */
+/* Everything that is done with the head of a line: the line, what of it waits, the place of the
+ * head, the head, and what it follows. */
 void pending_prefetch(const struct order *order)
 {
     const struct line_queue *work = &order->work;

@@ -1,9 +1,9 @@
 /* Streams between hosts: whose ends are told, and who waits for one that is not.
  *
- * What is told of the two ends comes in any order, and of one that no program of the run has it never comes.  So who
- * receives waits for it for a while.  Then the stream is alone, and the place where its other end is (an address, if no
- * program of the run ever told that it is his, else the port there) is one that nobody waits for, until somebody tells that
- * he is there. */
+ * What is told of the two ends comes in any order, and of one that no program of the run has it
+ * never comes.  So who receives waits for it for a while.  Then the stream is alone, and the place
+ * where its other end is (an address, if no program of the run ever told that it is his, else the
+ * port there) is one that nobody waits for, until somebody tells that he is there. */
 #include "server/order/intake/hosts.h"
 
 #include "memory/map.h"

@@ -53,7 +53,8 @@ static const char *readiness_conflict_reason(const struct order *order, struct e
     return "names a partner that does not name it back";
 }
 
-/* Who waits for somebody by a key is let go when the run is over: what the other did is not known. */
+/* Who waits for somebody by a key is let go when the run is over: what the other did is not
+ * known. */
 static bool readiness_is_released(const struct order *order, struct sync_point *point)
 {
     if (order->finishing)

@@ -1,5 +1,5 @@
-/* What has arrived and waits: per line a ring of the next numbers, a map for numbers far ahead, and,
- * when there is much of it, a queue on the shelf for what lies well behind the line's head. */
+/* What has arrived and waits: per line a ring of the next numbers, a map for numbers far ahead,
+ * and, when there is much of it, a queue on the shelf for what lies well behind the line's head. */
 #include "server/order/intake/pending.h"
 
 #include "memory/map.h"
@@ -334,8 +334,8 @@ uint64_t pending_least(const struct order *order, uint32_t number)
     uint64_t least = line->more->spill ? line->more->spill->begin : 0, far = far_least(line);
     if (far && (!least || far < least))
         least = far;
-    /* What is in the ring lies within its length of the head: what is looked through once is behind the
-     * head when the gap before it is closed. */
+    /* What is in the ring lies within its length of the head: what is looked through once is behind
+     * the head when the gap before it is closed. */
     const struct pending_ring *ring = &line->more->ring;
     uint64_t end = line->delivered + 1 + ring->room;
     for (uint64_t n = line->delivered + 1; ring->count && n != end && (!least || n < least); n++)

@@ -18,7 +18,8 @@ struct node_pool {
     uint32_t used, live; /* given out, and of them not given back */
 };
 
-/* What is asked of the system at once.  What is known of pools lies together, apart from their pieces. */
+/* What is asked of the system at once.  What is known of pools lies together, apart from their
+ * pieces. */
 struct node_pool_cluster {
     struct node_pool_cluster *next;
     struct node_pool pools[CLUSTER_POOLS];

@@ -1,8 +1,9 @@
-/* Where what waits is kept: in pools, one behind the other, so that what came first lies first.  Nothing beside a pool
- * is touched when a piece of it goes: with many that wait, hardly any of them is in the processor's caches.
+/* Where what waits is kept: in pools, one behind the other, so that what came first lies first.
+ * Nothing beside a pool is touched when a piece of it goes: with many that wait, hardly any of them
+ * is in the processor's caches.
  *
- * Pools of which little is left are put together, but only when a piece is made: until then pieces stay where they
- * are. */
+ * Pools of which little is left are put together, but only when a piece is made: until then pieces
+ * stay where they are. */
 #ifndef SERVER_ORDER_INTAKE_PIECE_H
 #define SERVER_ORDER_INTAKE_PIECE_H
 

@@ -1,5 +1,6 @@
-/* Streams: who sent the bytes that somebody received.  A stretch of bytes is one send or one receive; the
- * two are cut as the programs did, so a receive may have several sends and a send several receives. */
+/* Streams: who sent the bytes that somebody received.  A stretch of bytes is one send or one
+ * receive; the two are cut as the programs did, so a receive may have several sends and a send
+ * several receives. */
 #include "server/order/intake/stream.h"
 
 #include "memory/map.h"

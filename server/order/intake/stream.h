@@ -7,8 +7,8 @@
 struct byte_stream {
     struct byte_stream_range {
         uint64_t begin, end, left; /* bytes; how many nobody has received yet */
-        struct event_id
-            send; /* line 0: no event sent them; number: an enum untraced_reason, who did, 0 nobody */
+        /* line 0: no event sent them; number: an enum untraced_reason, who did, 0 nobody */
+        struct event_id send;
         uint32_t saved; /* as of a meeting */
         bool delivered; /* the send */
     } *sent; /* by begin */

@@ -1,9 +1,9 @@
 /* Lines that are put away.
  *
- * A program may make millions of objects, one after the other.  Of a line that ended and whose events are all
- * forgotten nothing is left but what it was: most such lines are the same as many others.  When all lines in a
- * page of memory are like that, the page is given back, and two bytes say of each which pattern it is of.
- * line_get brings one back; order_look looks without that. */
+ * A program may make millions of objects, one after the other.  Of a line that ended and whose
+ * events are all forgotten nothing is left but what it was: most such lines are the same as many
+ * others.  When all lines in a page of memory are like that, the page is given back, and two bytes
+ * say of each which pattern it is of.  line_get brings one back; order_look looks without that. */
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "server/order/log/block.h"
@@ -46,7 +46,8 @@ static bool eviction_is_complete(const struct order_line *line)
            line->highest <= line->delivered && !line->positions.tail && !line->positions.upper;
 }
 
-/* Who opened it is forgotten, and which of the forgotten events was its last makes no difference. */
+/* Who opened it is forgotten, and which of the forgotten events was its last makes no
+ * difference. */
 static struct order_line pattern_of(const struct order_line *line)
 {
     struct order_line pattern;

@@ -100,7 +100,8 @@ static bool distances_fit(const struct log_block *rows, enum block_field field, 
     return true;
 }
 
-/* Without branches, which nobody could predict: all that is read from the file comes through here. */
+/* Without branches, which nobody could predict: all that is read from the file comes through
+ * here. */
 static bool single_edges_fit(const struct log_block *rows, uint64_t first)
 {
     const struct block_layout layout = rows->fields[FIELD_EDGE];

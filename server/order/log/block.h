@@ -1,10 +1,10 @@
 /* Rows: how delivered events lie in memory and in the trace file, BLOCK_EVENTS to a block.
  *
- * A row is the same fields for every event.  An open block, whose rows can still be changed, has them by columns,
- * one array a field: so a column is set, measured and packed by itself.  A packed block has them by rows, and
- * gives each field as many bits as the block needs for it, counted from the least value in the block (frame
- * of reference, Goldstein, Ramakrishnan and Shaft 1998), so that any row can be read where it lies, without
- * unpacking its neighbours.
+ * A row is the same fields for every event.  An open block, whose rows can still be changed, has
+ * them by columns, one array a field: so a column is set, measured and packed by itself.  A packed
+ * block has them by rows, and gives each field as many bits as the block needs for it, counted from
+ * the least value in the block (frame of reference, Goldstein, Ramakrishnan and Shaft 1998), so
+ * that any row can be read where it lies, without unpacking its neighbours.
  *
  * An event's incoming edges: none; one, in FIELD_EDGE; or several, in the block's extras. */
 #ifndef SERVER_ORDER_LOG_BLOCK_H
@@ -23,9 +23,12 @@ enum block_field { /* by how wide their columns are, see block_column_bytes */
                    FIELD_NUMBER,
                    FIELD_TIME,     /* ns + FIELD_TIME_BIAS */
                    FIELD_PREVIOUS, /* distance to the event before it on its line, 0 none */
-                   FIELD_TIED, /* the same to the last one before it that has edges or is part of a point */
+                   /* the same to the last one before it that has edges or is part of a point */
+                   FIELD_TIED,
                    FIELD_EDGE, /* see block_edge */
-                   FIELD_RECEIVE, /* of a SEND 1 + its newest receive; of a RECEIVE of one send 1 + that send's next */
+                   /* of a SEND 1 + its newest receive; of a RECEIVE of one send 1 + that send's
+                    * next */
+                   FIELD_RECEIVE,
                    FIELD_LINE, /* block_line_code */
                    FIELD_THREAD,
                    FIELD_ABOUT,
@@ -74,8 +77,8 @@ struct log_block *block_open(void);
 void block_free(struct log_block *rows);
 /* Packs into new memory (caller frees); open ones. */
 uint8_t *block_pack(const struct log_block *rows, size_t *size);
-/* Takes over packed bytes that 8 more follow; NULL, with bytes freed, if they cannot be rows whose first has
- * this position.  An open copy can still be changed. */
+/* Takes over packed bytes that 8 more follow; NULL, with bytes freed, if they cannot be rows whose
+ * first has this position.  An open copy can still be changed. */
 struct log_block *block_load(uint8_t *bytes, size_t size, uint64_t position);
 struct log_block *block_open_copy(const struct log_block *packed);
 
@@ -99,8 +102,8 @@ static inline void block_expect(const struct log_block *rows, uint32_t i, enum b
                        (size_t)i * rows->fields[field].step);
 }
 
-/* Of an open block: bytes of a value, and where the column begins.  A gap keeps the same row of all columns from
- * falling into one place of the processor's cache. */
+/* Of an open block: bytes of a value, and where the column begins.  A gap keeps the same row of all
+ * columns from falling into one place of the processor's cache. */
 static inline size_t block_column_bytes(enum block_field field)
 {
     return field < FIELD_LINE ? 8 : field < FIELD_POINT ? 4 : field < FIELD_ACTIVE ? 2 : 1;

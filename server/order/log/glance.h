@@ -1,5 +1,6 @@
-/* What a search of the past and a sweep of a window look at of each event, in eight bytes: most events lie alone,
- * and have one edge or none.  It is made of a block when first asked for, and kept with it. */
+/* What a search of the past and a sweep of a window look at of each event, in eight bytes: most
+ * events lie alone, and have one edge or none.  It is made of a block when first asked for, and
+ * kept with it. */
 #ifndef SERVER_ORDER_LOG_GLANCE_H
 #define SERVER_ORDER_LOG_GLANCE_H
 
@@ -10,8 +11,8 @@
     UINT32_MAX /* in place of an edge: look at the row and its neighbours, there is more to it */
 
 struct event_summary {
-    uint32_t
-        known; /* of rows 0 .. known - 1: never of the last, since the next one tells whether it is alone */
+    /* of rows 0 .. known - 1: never of the last, since the next one tells whether it is alone */
+    uint32_t known;
     uint32_t line[BLOCK_EVENTS]; /* block_line_code */
     uint32_t edge[BLOCK_EVENTS]; /* as FIELD_EDGE, of one edge or none */
 };

@@ -1,4 +1,5 @@
-/* What a line holds beside its events: most hold nothing, and what is not needed any more is given back. */
+/* What a line holds beside its events: most hold nothing, and what is not needed any more is given
+ * back. */
 #ifndef SERVER_ORDER_LOG_LINE_H
 #define SERVER_ORDER_LOG_LINE_H
 

@@ -36,7 +36,8 @@ static inline struct order_line *line_get(const struct order *order, uint32_t li
     return &order->lines[i];
 }
 
-/* Where the line of that number lies, NULL if there is none; it may be away.  Nothing of it is looked at. */
+/* Where the line of that number lies, NULL if there is none; it may be away.  Nothing of it is
+ * looked at. */
 static inline const struct order_line *line_place(const struct order *order, uint32_t line)
 {
     uint32_t i = (line & ~HIDDEN_LINE) - 1;

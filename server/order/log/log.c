@@ -197,8 +197,8 @@ static void note_neighbours(struct order *order, const struct order_event *event
 #define TRIM_AT_ONCE 32u
 #define TRIM_EVENTS 256u /* so many apart */
 
-/* Now and then some lines are looked at, in turn: those at rest give back what they have no use for.  Some at once,
- * so that the processor fetches them ahead. */
+/* Now and then some lines are looked at, in turn: those at rest give back what they have no use
+ * for.  Some at once, so that the processor fetches them ahead. */
 static void trim_next(struct order *order)
 {
     if (order->trimmed >= order->line_count)

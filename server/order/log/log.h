@@ -37,7 +37,8 @@ static inline bool log_sends(const struct order *order, uint64_t position)
     return flags_send(log_get(order, position, FIELD_FLAGS));
 }
 
-/* As order_position; most events that are asked for were not long ago, and the numbers of their line are ordinals. */
+/* As order_position; most events that are asked for were not long ago, and the numbers of their
+ * line are ordinals. */
 static inline uint64_t log_position(const struct order *order, struct event_id at)
 {
     const struct order_line *line = line_get(order, at.line);
@@ -51,15 +52,16 @@ static inline uint64_t log_position(const struct order *order, struct event_id a
                : order_position(order, at);
 }
 
-/* Appends; edges are positions, the sends that it receives first.  Their lines are looked up if they are not given. */
+/* Appends; edges are positions, the sends that it receives first.  Their lines are looked up if
+ * they are not given. */
 void log_append(struct order *order, const struct order_event *event, const uint64_t *edges,
                 const uint32_t *lines);
 void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
 /* The same, where nobody told it: nothing that could be these numbers is left. */
 void log_gap_found(struct order *order, uint32_t line, uint64_t count);
-/* The event that stands for `at` in the order: itself, or where it is lost or
- * contradictory the one before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
+/* The event that stands for `at` in the order: itself, or where it is lost or contradictory the one
+ * before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
 uint64_t log_relation_state(const struct order *order, struct event_id at, bool *lost);
 void log_pack_one(struct order *order); /* the oldest that is open; it is full */
 

@@ -1,6 +1,7 @@
-/* Packing an open block: each column is measured, then those that go into the same eight bytes of a row are put
- * together for some rows at a time, and these are written.  Loops over one column each, without branches:
- * the compiler makes them do several values at once (this file is compiled for that, see the Makefile). */
+/* Packing an open block: each column is measured, then those that go into the same eight bytes of a
+ * row are put together for some rows at a time, and these are written.  Loops over one column each,
+ * without branches:  the compiler makes them do several values at once (this file is compiled for
+ * that, see the Makefile). */
 #include "memory/memory.h"
 #include "server/order/log/block.h"
 
@@ -8,8 +9,8 @@
 
 #define ROWS_AT_ONCE 256u
 
-/* Of a column of values that have so many bytes: the least and the greatest; and each, counted from the least,
- * moved to where it lies in a word. */
+/* Of a column of values that have so many bytes: the least and the greatest; and each, counted from
+ * the least, moved to where it lies in a word. */
 #define COLUMN(bytes, type)                                                                        \
     static void range_##bytes(const uint8_t *column, uint32_t count, uint64_t *least,              \
                               uint64_t *most)                                                      \

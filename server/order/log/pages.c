@@ -1,9 +1,10 @@
-/* Which lines are saved when.  Lines lie in pages of PAGE_LINES, and a page is a part on the shelf: only those of
- * which a line has changed since are written again.
+/* Which lines are saved when.  Lines lie in pages of PAGE_LINES, and a page is a part on the shelf:
+ * only those of which a line has changed since are written again.
  *
- * A save is of one moment, and takes many steps.  At that moment all pages that are to be written are frozen.  Until
- * a frozen page is written, a line of it that is about to change is written first, on the side: so a page has each of
- * its lines as it was at that moment, and a change never costs more than one line. */
+ * A save is of one moment, and takes many steps.  At that moment all pages that are to be written
+ * are frozen.  Until a frozen page is written, a line of it that is about to change is written
+ * first, on the side: so a page has each of its lines as it was at that moment, and a change never
+ * costs more than one line. */
 #include "server/order/log/pages.h"
 
 #include "memory/memory.h"
@@ -88,7 +89,8 @@ void line_pages_freeze(struct order *order)
     }
 }
 
-/* Lines that are the same, one behind the other, are told once; which ones were copied makes no difference. */
+/* Lines that are the same, one behind the other, are told once; which ones were copied makes no
+ * difference. */
 static void put_page(struct save_bytes *out, const struct order_line *lines, size_t count,
                      const struct frozen_line *const *kept, const uint8_t *copies)
 {
@@ -108,7 +110,8 @@ static void put_page(struct save_bytes *out, const struct order_line *lines, siz
     }
 }
 
-/* The lines of a page, as they are to be saved; in *made where some of them are away, to be freed. */
+/* The lines of a page, as they are to be saved; in *made where some of them are away, to be
+ * freed. */
 static const struct order_line *lines_to_save(struct order *order, unsigned hidden, size_t first,
                                               size_t count, struct order_line **made)
 {

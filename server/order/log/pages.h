@@ -17,8 +17,8 @@ static inline void line_touch(struct order *order, uint32_t line)
         line_pages_touched(order, line);
 }
 
-/* saved_rest.c: to be called before a meeting or a stretch changes in what is saved of it, or goes away; and after
- * stretches came to lie nearer to the begin of their stream */
+/* saved_rest.c: to be called before a meeting or a stretch changes in what is saved of it, or goes
+ * away; and after stretches came to lie nearer to the begin of their stream */
 struct byte_stream;
 void save_rendezvous_now(struct order *order, struct rendezvous *meeting);
 void save_rendezvous_gone(struct order *order, struct rendezvous *meeting);

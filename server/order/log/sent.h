@@ -1,5 +1,6 @@
-/* Which events of the blocks that were packed last are sends: what is received late names one of them, and its block
- * need not be read again for that.  A bit an event, of so many blocks; nothing of it is saved. */
+/* Which events of the blocks that were packed last are sends: what is received late names one of
+ * them, and its block need not be read again for that.  A bit an event, of so many blocks; nothing
+ * of it is saved. */
 #ifndef SERVER_ORDER_LOG_SENT_H
 #define SERVER_ORDER_LOG_SENT_H
 

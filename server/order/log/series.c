@@ -174,7 +174,8 @@ uint64_t *position_list_reserve(struct position_list *series, unsigned level, ui
     return *tail;
 }
 
-/* After position_list_release there is room for what is forgotten, too, since places count from the node's begin. */
+/* After position_list_release there is room for what is forgotten, too, since places count from the
+ * node's begin. */
 static void tail_add(struct position_list *series, unsigned level, uint32_t n, uint64_t value)
 {
     uint64_t **tail = tail_of(series, level);

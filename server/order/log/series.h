@@ -1,8 +1,9 @@
 /* A series: a growing list of increasing numbers, finished parts of it on a shelf.
  *
- * It is a tree that grows at its right edge only: POSITION_LIST_NODE numbers make a node, which goes to
- * the shelf; the places of POSITION_LIST_NODE nodes make a node of the next level (a bulk-loaded B+-tree).
- * In memory are the unfinished node of each level and a cache.  A number is found in O(levels). */
+ * It is a tree that grows at its right edge only: POSITION_LIST_NODE numbers make a node, which
+ * goes to the shelf; the places of POSITION_LIST_NODE nodes make a node of the next level (a
+ * bulk-loaded B+-tree).  In memory are the unfinished node of each level and a cache.  A number is
+ * found in O(levels). */
 #ifndef SERVER_ORDER_LOG_SERIES_H
 #define SERVER_ORDER_LOG_SERIES_H
 
@@ -20,7 +21,8 @@
 
 struct position_list {
     uint64_t count;
-    /* The unfinished node of each level; its length follows from count.  Most series have one only. */
+    /* The unfinished node of each level; its length follows from count.  Most series have one
+     * only. */
     uint64_t *tail; /* of level 0 */
     uint64_t **upper; /* of the others, by level - 1; NULL: none has begun */
 };
@@ -69,7 +71,8 @@ static inline uint64_t *position_list_node(const struct position_list *series,
 }
 /* A new node with room for n numbers, all 0. */
 uint64_t *position_list_reserve(struct position_list *series, unsigned level, uint32_t n);
-/* Gives the memory back of a series of which no number will be asked for any more; it may grow again. */
+/* Gives the memory back of a series of which no number will be asked for any more; it may grow
+ * again. */
 void position_list_release(struct position_list *series);
 void position_list_free(struct position_list *series);
 

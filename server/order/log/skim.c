@@ -76,7 +76,8 @@ static inline uint64_t log_scan_next_value(struct log_scan_column *c)
     return ((word >> c->layout.shift) & c->layout.mask) + c->layout.least;
 }
 
-/* Expands to the loop that sets a member of some events from a column, of which `value` is the next. */
+/* Expands to the loop that sets a member of some events from a column, of which `value` is the
+ * next. */
 #define READ(field, set)                                                                           \
     do {                                                                                           \
         struct log_scan_column c = log_scan_open_column(rows, field, first);                       \

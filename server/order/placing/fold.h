@@ -1,8 +1,8 @@
 /* Folding: stretches of like, uncontended visits of one object by one thread become one mark.
  *
  * A visit: perhaps a petition, a pair in, at most two events inside at the time of the pair out, a
- * pair out; nothing in it blocked, received, or bears a text.  A stretch is folded as far as it lies on one side of
- * the cut, whole, so that it does not depend on how far was looked. */
+ * pair out; nothing in it blocked, received, or bears a text.  A stretch is folded as far as it
+ * lies on one side of the cut, whole, so that it does not depend on how far was looked. */
 #ifndef SERVER_ORDER_PLACING_FOLD_H
 #define SERVER_ORDER_PLACING_FOLD_H
 
@@ -17,7 +17,8 @@ struct collapse_state {
     struct map ends;  /* position of a mark -> last position it stands for */
 };
 
-/* Looks whether the event at a position begins (right of the cut) or ends (left of it) a stretch. */
+/* Looks whether the event at a position begins (right of the cut) or ends (left of it) a
+ * stretch. */
 void collapse_scan(struct collapse_state *folds, uint64_t position, bool left);
 uint32_t collapse_of(const struct collapse_state *folds, uint64_t position);
 uint64_t collapse_end(const struct collapse_state *folds, uint64_t position);

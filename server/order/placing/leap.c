@@ -75,7 +75,8 @@ static void skip_note_attempt(struct layout_pass *sweep, bool leapt)
         sweep->wait = sweep->wait < LEAP_MOST ? 2 * sweep->wait : LEAP_MOST;
 }
 
-/* The next event, at or after `at`, of a line that has not left the window; count if there is none. */
+/* The next event, at or after `at`, of a line that has not left the window; count if there is
+ * none. */
 static uint64_t skip_next_on_line(struct layout_job *job, struct layout_pass *sweep, uint32_t line,
                                   int32_t edge, uint64_t next)
 {

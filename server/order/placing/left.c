@@ -13,8 +13,9 @@
 
 #include <string.h>
 
-/* So far to the left is looked for what a window holds: the newest events are wanted, not the oldest
- * one of a thread that sleeps.  It depends on the window alone, so that one picture is always the same. */
+/* So far to the left is looked for what a window holds: the newest events are wanted, not the
+ * oldest one of a thread that sleeps.  It depends on the window alone, so that one picture is
+ * always the same. */
 #ifndef DEPTH_LEAST
 #define DEPTH_LEAST 200000u
 #endif
@@ -47,7 +48,9 @@ static bool may_be_left(const struct layout_job *job, const struct layout_pass *
                         uint32_t thread)
 {
     (void)
-        job; /* where a thread began is not known: before its own line's first event it may have acted on others */
+        /* where a thread began is not known: before its own line's first event it may have acted on
+         * others */
+        job;
     return sweep->acted[thread - 1] <= layout_pass_left_edge(job);
 }
 

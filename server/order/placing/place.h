@@ -1,24 +1,25 @@
 /* Placing: which column each event of a window gets.
  *
- * A view is an anchor cut and columns counted from it: right of the cut 0, 1, 2, ..., left of it -1,
- * -2, ....  Right of the cut an event's column is the length of the longest chain of drawn events
- * from the cut to it; left of it, likewise backwards.  So members of a point share a column, a cause stands
- * left of its effect, nothing is blank that the order does not force, and scrolling by columns
- * moves nothing relative to anything else.  The properties are Taylor's ("Scrolling partially ordered
- * event displays"); docs/order.md says how each is met.
+ * A view is an anchor cut and columns counted from it: right of the cut 0, 1, 2, ..., left of it
+ * -1, -2, ....  Right of the cut an event's column is the length of the longest chain of drawn
+ * events from the cut to it; left of it, likewise backwards.  So members of a point share a column,
+ * a cause stands left of its effect, nothing is blank that the order does not force, and scrolling
+ * by columns moves nothing relative to anything else.  The properties are Taylor's ("Scrolling
+ * partially ordered event displays"); docs/order.md says how each is met.
  *
- * The cut is a position of the log (all earlier positions are left of it; such a cut is consistent),
- * then changed by line moves, one after the other: moving a line forwards by m events takes them, and all that is
- * before them, to the left; moving it backwards takes them, and all that is after them, to the right.
+ * The cut is a position of the log (all earlier positions are left of it; such a cut is
+ * consistent), then changed by line moves, one after the other: moving a line forwards by m events
+ * takes them, and all that is before them, to the left; moving it backwards takes them, and all
+ * that is after them, to the right.
  *
- * A row is a line, or a cluster: a set of lines of which only those events are drawn that are tied to an
- * event outside it, or bear a text.  Events on lines that are in no row pass order on and take no room.
- * On a shared line, and in the row of a cluster, succession is no order, but what is drawn is drawn one
- * after the other.
+ * A row is a line, or a cluster: a set of lines of which only those events are drawn that are tied
+ * to an event outside it, or bear a text.  Events on lines that are in no row pass order on and
+ * take no room.  On a shared line, and in the row of a cluster, succession is no order, but what is
+ * drawn is drawn one after the other.
  *
- * Placing goes on in steps, so that a server can do other work between them.  The sweep to
- * either side ends where all rows are full or ended, or after a number of events that depends on the
- * lines and the columns wanted, not on the length of the log: then `unresolved` is set. */
+ * Placing goes on in steps, so that a server can do other work between them.  The sweep to either
+ * side ends where all rows are full or ended, or after a number of events that depends on the lines
+ * and the columns wanted, not on the length of the log: then `unresolved` is set. */
 #ifndef SERVER_ORDER_PLACING_PLACE_H
 #define SERVER_ORDER_PLACING_PLACE_H
 
@@ -64,14 +65,17 @@ struct layout_result {
                             * ordinal of its first event not left of the window */
 };
 
-/* What `placing` points to must last as long as the job.  Lines that are made later are in no row. */
+/* What `placing` points to must last as long as the job.  Lines that are made later are in no
+ * row. */
 struct layout_job *layout_columns_begin(const struct order *order,
                                         const struct layout_params *placing);
 /* Sweeps over about `budget` events; true when the window wanted can be taken. */
 bool layout_columns_step(struct layout_job *job, uint64_t budget);
-/* What is in the window; the caller frees it.  Before all is found: what is found so far, unresolved. */
+/* What is in the window; the caller frees it.  Before all is found: what is found so far,
+ * unresolved. */
 void layout_columns_collect(struct layout_job *job, struct layout_result *placement);
-/* Wants another window of the same view: what was swept is not swept again.  The order may have grown. */
+/* Wants another window of the same view: what was swept is not swept again.  The order may have
+ * grown. */
 void layout_columns_want(struct layout_job *job, int32_t from, uint32_t columns);
 size_t layout_columns_weight(const struct layout_job *job); /* events it remembers */
 void layout_columns_end(struct layout_job *job);
@@ -80,7 +84,8 @@ void layout_columns(const struct order *order, const struct layout_params *placi
                     struct layout_result *placement);
 void layout_result_free(struct layout_result *placement);
 
-/* sweep.c: is the event drawn by itself: is it on a line in a row, and, if that is a cluster, tied to what is outside? */
+/* sweep.c: is the event drawn by itself: is it on a line in a row, and, if that is a cluster, tied
+ * to what is outside? */
 bool layout_draws_event(const struct order *order, const struct layout_params *placing,
                         uint64_t position);
 

@@ -132,7 +132,8 @@ static void point_right(struct layout_job *job, uint64_t begin, uint64_t end)
     }
 }
 
-/* The column of what an event at p follows by its edge; `before`: positions that have no place among the columns. */
+/* The column of what an event at p follows by its edge; `before`: positions that have no place
+ * among the columns. */
 static inline int32_t column_behind(const struct layout_pass *sweep, uint64_t p, uint32_t edge,
                                     uint64_t before)
 {
@@ -142,8 +143,8 @@ static inline int32_t column_behind(const struct layout_pass *sweep, uint64_t p,
     return sweep->leap_count ? layout_pass_column(sweep, from) : sweep->column[from - before];
 }
 
-/* The same of two events that are one point, as of a lock: it has the greatest column that either follows.  False:
- * there is more to them. */
+/* The same of two events that are one point, as of a lock: it has the greatest column that either
+ * follows.  False:  there is more to them. */
 static __attribute__((noinline)) bool layout_right_skip_pair(struct layout_job *job,
                                                              const struct event_summary *glance,
                                                              uint64_t p, uint64_t before)
@@ -167,8 +168,8 @@ static __attribute__((noinline)) bool layout_right_skip_pair(struct layout_job *
     return true;
 }
 
-/* What passing over asks again and again.  It stands by itself, so that storing a column does not make the compiler
- * read all of it anew. */
+/* What passing over asks again and again.  It stands by itself, so that storing a column does not
+ * make the compiler read all of it anew. */
 struct layout_passing {
     const uint32_t *row_of;
     int32_t *line, *hidden, *column; /* of the sweep; column: of a position, less `before` */
@@ -193,7 +194,8 @@ static inline int32_t *newest_undrawn(const struct layout_passing *s, uint32_t c
     return i < s->lines && !s->row_of[i] ? &s->line[i] : NULL;
 }
 
-/* As column_behind where nothing was passed over by a leap.  No branch: whether there is an edge nobody can predict. */
+/* As column_behind where nothing was passed over by a leap.  No branch: whether there is an edge
+ * nobody can predict. */
 static inline int32_t column_of_cause(const struct layout_passing *s, uint64_t p, uint32_t edge)
 {
     uint64_t from = p - (edge >> 2);
@@ -201,8 +203,9 @@ static inline int32_t column_of_cause(const struct layout_passing *s, uint64_t p
     return (s->column[(has ? from : s->base) - s->before] & has) | ~has;
 }
 
-/* Most events lie on lines in no row: they pass on the greatest column that they follow, take no room, and
- * nobody asks for them.  Takes those that come next, alone or in pairs, up to the first that is not so, of one block. */
+/* Most events lie on lines in no row: they pass on the greatest column that they follow, take no
+ * room, and nobody asks for them.  Takes those that come next, alone or in pairs, up to the first
+ * that is not so, of one block. */
 static void layout_right_skip(struct layout_job *job, uint64_t most)
 {
     struct layout_pass *sweep = &job->right;

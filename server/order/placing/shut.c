@@ -156,7 +156,8 @@ static void closed_lines_drop_line(struct closed_lines *s, size_t i)
     s->lines[i] = s->lines[--s->count];
 }
 
-/* Takes the lines in turn, from where the last try ended; those that are shut meanwhile leave the list. */
+/* Takes the lines in turn, from where the last try ended; those that are shut meanwhile leave the
+ * list. */
 static void closed_lines_try_close(struct layout_pass *sweep, struct closed_lines_chase *c,
                                    bool all,
                                    bool (*is_beyond)(struct closed_lines_chase *c, uint32_t line))

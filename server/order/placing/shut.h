@@ -1,9 +1,10 @@
-/* Lines that are shut: their next event was not come to, but a chain from it leads to events that are, and whose
- * columns are beyond the window already.
+/* Lines that are shut: their next event was not come to, but a chain from it leads to events that
+ * are, and whose columns are beyond the window already.
  *
- * Columns grow away from the cut along every chain, so that all that is still to come of such a line is beyond the
- * window, too, and the sweep need not go as far.  A window then costs what is in it, not how long the laziest of
- * its lines rests.  What is not found within a few steps is not known: then the sweep goes on as far as it would. */
+ * Columns grow away from the cut along every chain, so that all that is still to come of such a
+ * line is beyond the window, too, and the sweep need not go as far.  A window then costs what is in
+ * it, not how long the laziest of its lines rests.  What is not found within a few steps is not
+ * known: then the sweep goes on as far as it would. */
 #ifndef SERVER_ORDER_PLACING_SHUT_H
 #define SERVER_ORDER_PLACING_SHUT_H
 

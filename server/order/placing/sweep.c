@@ -149,7 +149,8 @@ void layout_pass_reserve(struct layout_pass *sweep, size_t index)
     sweep->column = array_reserve(sweep->column, &sweep->room, index + 1, sizeof *sweep->column);
 }
 
-/* How many positions before this one were passed over, to the right; *inside: was it one of them? */
+/* How many positions before this one were passed over, to the right; *inside: was it one of
+ * them? */
 static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint64_t position,
                                           bool *inside)
 {

@@ -23,8 +23,9 @@ struct layout_pass {
     } *seen;
     size_t seen_count, seen_room;
     bool ready, done, unresolved;
-    /* of a window with many lines: the newest column of each thread, which of them are watched, and whether
-     * an event was seen of a thread that nobody knows, so that the sweep goes on (acting.h) */
+    /* of a window with many lines: the newest column of each thread, which of them are watched, and
+     * whether an event was seen of a thread that nobody knows, so that the sweep goes on
+     * (acting.h) */
     int32_t *acted;
     uint8_t *watched;
     bool strangers;
@@ -73,7 +74,8 @@ static inline uint64_t layout_pass_cut(const struct layout_job *job, uint32_t li
 
 int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line);
 bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row);
-/* Is any event of a point drawn, so that it needs room?  *column grows to what is taken in a cluster's row. */
+/* Is any event of a point drawn, so that it needs room? *column grows to what is taken in a
+ * cluster's row. */
 bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
                             uint64_t begin, uint64_t end, int32_t *column);
 void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep,
@@ -87,7 +89,8 @@ uint64_t layout_pass_budget(const struct layout_job *job);
 int32_t layout_pass_right_edge(const struct layout_job *job);
 int32_t layout_pass_left_edge(const struct layout_job *job);
 
-/* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing is known of it. */
+/* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing
+ * is known of it. */
 static inline int32_t *layout_pass_undrawn(const struct layout_job *job,
                                            const struct layout_pass *sweep, uint64_t code)
 {

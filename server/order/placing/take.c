@@ -40,7 +40,8 @@ static void find_edge(struct layout_job *job, struct layout_result *p, uint32_t 
     *before = order_line_from(job->order, line, *before == NO_POSITION ? frontier : *before);
 }
 
-/* As below, of the lines that have events in the window; what is told of others is not looked at. */
+/* As below, of the lines that have events in the window; what is told of others is not looked
+ * at. */
 static void find_edges_of_many(struct layout_job *job, struct layout_result *p)
 {
     for (size_t i = p->count; i-- > 0;)
@@ -52,7 +53,8 @@ static void find_edges_of_many(struct layout_job *job, struct layout_result *p)
     }
 }
 
-/* Ordinals, by line, of the first event that is not left of the window: behind the last one that is. */
+/* Ordinals, by line, of the first event that is not left of the window: behind the last one that
+ * is. */
 static void find_edges(struct layout_job *job, struct layout_result *p)
 {
     for (uint32_t line = 1; line <= job->lines; line++)
@@ -81,7 +83,8 @@ static int by_position(const void *a, const void *b)
     return pa < pb ? -1 : pa > pb;
 }
 
-/* What is left of the cut was found last first, but for the members of a point; the rest is in order. */
+/* What is left of the cut was found last first, but for the members of a point; the rest is in
+ * order. */
 static void collect_window_sort_events(struct layout_result *p, size_t left)
 {
     for (size_t i = 0, k = left; i + 1 < k; i++) {

@@ -1,9 +1,10 @@
-/* Searching forwards from the earlier of two events, to meet the walk back from the later one: where both
- * reach one line, and the walk as far as this search or further, the earlier event is before the later.
- * Each then needs to reach only about the square root of the lines (bidirectional search, Pohl 1971).
+/* Searching forwards from the earlier of two events, to meet the walk back from the later one:
+ * where both reach one line, and the walk as far as this search or further, the earlier event is
+ * before the later. Each then needs to reach only about the square root of the lines (bidirectional
+ * search, Pohl 1971).
  *
- * Followed are lines, points and receives, not the order edges: these lie with the later event only.
- * So it can find that an event is before another, never that it is not. */
+ * Followed are lines, points and receives, not the order edges: these lie with the later event
+ * only. So it can find that an event is before another, never that it is not. */
 #include "server/order/log/block.h"
 #include "server/order/log/lines.h"
 #include "server/order/log/log.h"

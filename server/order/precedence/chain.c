@@ -1,8 +1,8 @@
 /* Why one event is before another: a chain with the fewest steps between lines.
  *
  * One pass back through the log from the later event.  Moving back along an exclusive line costs
- * nothing, going to a cause on another line costs a step; so what is known of each line is the fewest steps
- * from it to the end, which only falls, and a way is remembered where it falls. */
+ * nothing, going to a cause on another line costs a step; so what is known of each line is the
+ * fewest steps from it to the end, which only falls, and a way is remembered where it falls. */
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "server/order/log/block.h"

@@ -1,10 +1,11 @@
 /* Which doubtful events are before each event.
  *
- * Doubtful events that are ordered one after the other make a chain; of a chain it is enough to know how many
- * of its events are before an event.  These numbers, by chain, make a set: a vector of Fidge (1988) and Mattern
- * (1989) in which only doubtful events count.  Equal sets are kept once and have one number, so that two events
- * with the same doubts are told by comparing two integers, and along a line only the few changes are
- * kept.  One pass over the log finds all that; it goes on as the log grows. */
+ * Doubtful events that are ordered one after the other make a chain; of a chain it is enough to
+ * know how many of its events are before an event.  These numbers, by chain, make a set: a vector
+ * of Fidge (1988) and Mattern (1989) in which only doubtful events count.  Equal sets are kept once
+ * and have one number, so that two events with the same doubts are told by comparing two integers,
+ * and along a line only the few changes are kept.  One pass over the log finds all that; it goes on
+ * as the log grows. */
 #include "server/order/precedence/doubt.h"
 
 #include "memory/map.h"
@@ -201,7 +202,8 @@ static uint32_t uncertainty_discarded_reason(const struct order *order)
                                    : UNTRACED_NONE;
 }
 
-/* What an event's own row says.  Those written before there were reasons tell of lost numbers alone. */
+/* What an event's own row says.  Those written before there were reasons tell of lost numbers
+ * alone. */
 static uint32_t uncertainty_own_reason(const struct order *order, uint64_t position,
                                        const struct order_line *line)
 {
@@ -216,7 +218,8 @@ static uint32_t uncertainty_own_reason(const struct order *order, uint64_t posit
                                                            : UNTRACED_NONE;
 }
 
-/* What an event follows, its point apart; *doubt: it follows something with doubts that is forgotten. */
+/* What an event follows, its point apart; *doubt: it follows something with doubts that is
+ * forgotten. */
 static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position, uint32_t number,
                                           uint32_t *doubt)
 {
@@ -237,7 +240,8 @@ static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position
     return set;
 }
 
-/* Adds a doubtful event, on a line, to the chain of that line if it goes on there, or to a new one. */
+/* Adds a doubtful event, on a line, to the chain of that line if it goes on there, or to a new
+ * one. */
 static uint32_t uncertainty_add_reason(struct uncertainty *d, uint32_t set, uint32_t line,
                                        uint32_t reason)
 {
@@ -354,7 +358,8 @@ uint32_t order_uncertainty_of(const struct order *order, uint64_t position)
     return !d ? 0 : d->damaged || d->full ? UINT32_MAX : set_of_event(order, position);
 }
 
-/* Of a chain the last doubt with this reason says which of that reason are in the set: all up to it. */
+/* Of a chain the last doubt with this reason says which of that reason are in the set: all up to
+ * it. */
 static uint32_t last_with(const struct uncertainty_chain *chain, uint32_t number, uint32_t reason)
 {
     if (!(chain->has & UNTRACED_BIT(reason)))

@@ -35,8 +35,8 @@ static uint64_t *least_on(struct cone *reach, uint32_t line)
     return i < reach->lines ? &reach->least[i] : NULL;
 }
 
-/* Exclusive lines that have an event after `from` (or before it), as far as line `until`: what an early line
- * holds may have to be read from a file, so they are counted in steps. */
+/* Exclusive lines that have an event after `from` (or before it), as far as line `until`: what an
+ * early line holds may have to be read from a file, so they are counted in steps. */
 static void count_lines(struct cone *reach, uint32_t until)
 {
     uint32_t lines = order_line_count(reach->order);
@@ -153,8 +153,8 @@ static bool step_forwards(struct cone *reach, uint64_t budget)
 
 /* ---- both ---- */
 
-/* The scan need not go further once it is back at the least event that is known of any line: what is
- * still to come leads to earlier ones. */
+/* The scan need not go further once it is back at the least event that is known of any line: what
+ * is still to come leads to earlier ones. */
 static bool knows_all(const struct cone *reach)
 {
     const struct search_end_table *ends = &reach->scratch.scanned;

@@ -275,8 +275,8 @@ static uint64_t scan_point(struct event_search *search, const struct log_block *
     return first;
 }
 
-/* Events that lie alone: those that are in the past lead to what their edge comes from.  Goes down to `low`, within
- * one block, or to the first that is more than that. */
+/* Events that lie alone: those that are in the past lead to what their edge comes from.  Goes down
+ * to `low`, within one block, or to the first that is more than that. */
 static void scan_plain(struct event_search *search, uint64_t low)
 {
     struct search_end_table *ends = &search->scratch->scanned;
@@ -343,8 +343,8 @@ bool backward_search_scan(struct event_search *search, uint64_t events)
 /* ---- a search ---- */
 
 /* An event on a shared line comes before the next one that its thread does on its own line, so that
- * the past has reached it once it has reached that.  Where something is lost it need not have waited for what
- * its thread did before it. */
+ * the past has reached it once it has reached that.  Where something is lost it need not have
+ * waited for what its thread did before it. */
 static uint64_t next_of_thread(const struct order *order, uint64_t position, uint32_t *number)
 {
     uint32_t thread = (uint32_t)log_get(order, position, FIELD_THREAD);

@@ -33,8 +33,8 @@ struct search_end_table {
 struct search_scratch {
     struct search_bound_table walked, ahead; /* ahead: `end` is 1 + the least position reached */
     struct search_end_table scanned;
-    struct binary_heap
-        to_walk; /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
+    /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
+    struct binary_heap to_walk;
     struct binary_heap to_reach; /* ahead: lines by position */
 };
 
@@ -59,8 +59,8 @@ void backward_search_begin(struct event_search *search, const struct order *orde
 /* Each goes on for a while; true when it knows all. */
 bool backward_search_walk(struct event_search *search, uint64_t steps);
 bool backward_search_scan(struct event_search *search, uint64_t events);
-/* Begins to search ahead, from an event that a walk is looking for; then goes on for a while; true when it
- * is found. */
+/* Begins to search ahead, from an event that a walk is looking for; then goes on for a while; true
+ * when it is found. */
 void forward_search_begin(struct event_search *search, uint64_t from, uint64_t last);
 bool forward_search_run(struct event_search *search, uint64_t steps);
 void search_scratch_release(struct search_scratch *scratch);
