@@ -1,14 +1,14 @@
 /* What programs tell the server, as structs and as bytes; no other place knows how these messages
  * lie on the wire.  The fields of a message stand in one list, in the order in which they are sent;
- * from it come its struct told_X, put_told_X, which appends its body, and get_told_X, which reads
+ * from it come its struct X_message, encode_X, which appends its body, and decode_X, which reads
  * one.
  *
- * Texts are borrowed: of put_ from the caller, of get_ from the bytes that are read, where they are
- * not followed by a 0.  text_name and text_note (wire/text.h) make strings of them.
+ * Texts are borrowed: of encode_ from the caller, of decode_ from the bytes that are read, where
+ * they are not followed by a 0.  text_name and text_note (wire/text.h) make strings of them.
  *
- * get_told_X is true if the body holds all fields, no text is too long or has a 0 in it, and
- * nothing is left; else in->error says what is wrong, and what was not read is 0.  Nothing is
- * allocated: whoever runs within a stranger's program may use all of it.
+ * decode_X is true if the body holds all fields, no text is too long or has a 0 in it, and nothing
+ * is left; else the decoder's error says what is wrong, and what was not read is 0.  Nothing is
+ * allocated: whatever runs within a stranger's program may use all of it.
  */
 #ifndef WIRE_TOLD_H
 #define WIRE_TOLD_H

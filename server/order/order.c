@@ -109,7 +109,7 @@ bool order_after(struct order *order, uint32_t type, uint32_t earlier)
 {
     order->after =
         array_reserve_zeroed(order->after, &order->after_room, type + 1, sizeof *order->after);
-    struct event_type_set *set = &order->after[type];
+    struct number_set *set = &order->after[type];
     for (size_t i = 0; i < set->count; i++)
         if (set->items[i] == earlier)
             return true;

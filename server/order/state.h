@@ -171,7 +171,7 @@ struct rendezvous { /* those who meet by one key */
     size_t waiting_count, waiting_room;
 };
 
-struct event_type_set {
+struct number_set {
     uint32_t *items;
     size_t count, room;
 };
@@ -264,7 +264,7 @@ struct order {
         uint64_t a, b;
     } *done; /* a ring of meetings that are done */
     size_t done_count, done_room;
-    struct event_type_set *after; /* by type */
+    struct number_set *after; /* by type */
     size_t after_room;
     struct effects *effects; /* by kind */
     size_t effects_room;
@@ -282,7 +282,7 @@ struct order {
         size_t next, count, room;
         size_t waiters; /* of the line before the next one that are to look again */
     } going;
-    struct event_type_set stragglers; /* gone lines on which something came all the same */
+    struct number_set stragglers; /* gone lines on which something came all the same */
     bool again; /* what comes is read again: order_read_again() */
     bool last; /* nobody is there any more who could tell something */
     bool finishing; /* then, and nothing else is left: who waits by a key for somebody is let go */

@@ -100,7 +100,7 @@ void order_unpin(struct order *order)
 /* What is missing on its line may still come, too, until somebody else is gone. */
 static void note_straggler(struct order *order, uint32_t number)
 {
-    struct event_type_set *s = &order->stragglers;
+    struct number_set *s = &order->stragglers;
     line_get(order, number)->settled = false;
     s->items = array_reserve(s->items, &s->room, s->count + 1, sizeof *s->items);
     s->items[s->count++] = number;
