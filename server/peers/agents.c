@@ -260,7 +260,7 @@ static void agent_connection_receive_position(struct connection *peer, const uin
     if (decoder_finish(&in))
         peer->far->message = (struct agent_position_message){next, stream_ns};
     else
-        connection_reject(peer, "REACHED: %s", in.error);
+        connection_reject(peer, "STREAM_POSITION: %s", in.error);
 }
 
 void agent_connection_resume(struct server *server, struct run *run,
@@ -304,7 +304,7 @@ static void agent_connection_receive_clock(struct connection *peer, const uint8_
     struct agent_peer *far = peer->far;
     uint64_t asked = decode_u64(&in), heard = decode_u64(&in), said = decode_u64(&in);
     if (!decoder_finish(&in) || !far->waits || asked != far->asked_ns) {
-        connection_reject(peer, "TIMED: was not asked for");
+        connection_reject(peer, "CLOCK_REPLY: was not asked for");
         return;
     }
     far->waits = false;
@@ -326,7 +326,7 @@ static void agent_connection_receive_answered(struct connection *peer, const uin
     if (decoder_finish(&in) && host)
         peer->far->heard |= clock_samples_receive(&peer->far->clocking, host, &asking);
     else
-        connection_reject(peer, "ANSWERED: %s", in.error);
+        connection_reject(peer, "AGENT_CLOCK: %s", in.error);
     free(host);
 }
 

@@ -180,7 +180,7 @@ static void viewer_on_request(struct connection *peer, struct decoder *in)
     struct request_header asked;
     decode_request_header(in, &asked);
     if (in->error)
-        connection_reject(peer, "ASK: %s", in->error);
+        connection_reject(peer, "REQUEST: %s", in->error);
     else if (asked.what == REQUEST_RUNS)
         on_runs(peer, asked.id, in);
     else if (asked.what == REQUEST_SELECT)

@@ -24,8 +24,8 @@ viewer=090000000100504f504f45540600000002
 like "a request that is none" "$(send ${viewer}00000000e7030000 stay)" "not a Poet message"
 like "a message that does not exist" "$(send ${viewer}000000005000504f stay)" "is no message of a viewer"
 like "a window of no run" "$(send ${viewer}060000002000504f070000001000000000005000504f stay)" "no run was selected"
-like "a question without an id" "$(send ${viewer}060000002000504f000000001000 stay)" "ASK: a question without an id"
-like "half a question" "$(send ${viewer}020000002000504f0000 stay)" "ASK: ends too early"
+like "a question without an id" "$(send ${viewer}060000002000504f000000001000 stay)" "REQUEST: a question without an id"
+like "half a question" "$(send ${viewer}020000002000504f0000 stay)" "REQUEST: ends too early"
 compile prodcons
 is "a program does not notice" "$(./prodcons)" "sum of 10 items: 45"
 check "nor its trace" sound latest
