@@ -84,8 +84,10 @@ short=
 for i in 1 2 3 4 5 6; do ./busy 200 & short="$short $!"; done
 # shellcheck disable=SC2086 # some processes
 wait $short
-over() { [ "$(poet runs --json | grep -c '"connected": *0')" = 8 ]; }
-check "all runs are over: eight, but that of a file of its own" until_true over
+over() { poet runs --json | grep -c '"connected": *0'; }
+at_least() { [ "$(over)" -ge "$1" ]; }
+for runs in 1 2 3 4 5 6 7 8; do until_true at_least $runs || break; done # each within its time
+is "all runs are over: eight, but that of a file of its own" "$(over)" 8
 kill -TERM "$server"
 wait "$server"
 is "the server ends as it does otherwise" $? 0
