@@ -57,7 +57,7 @@ for n in $(seq 0 334) $(seq 424 462); do
     [ "$n" != "$futex" ] || continue
     ./kills "$n" >out 2>/dev/null || continue
     tried=$((tried + 1))
-    lives "$n" || dead="$dead $n"
+    lives "$n" || { dead="$dead $n" && echo "# $n: $(head -c 300 out | tr '\n' ' ')"; }
 done 2>/dev/null
 is "whatever a filter kills on, a program whose memory is measured lives where it does alone" "$dead" ""
 check "there were such numbers" test "$tried" -gt 200
