@@ -93,6 +93,8 @@ static void set_environment(const struct record_options *o, const struct preload
              before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
     setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
+    /* a tree of its own, which prints its warnings itself */
+    unsetenv("POET_SAID");
     add_python_module(arguments);
     set_or_unset("POET_INCLUDE", o->include);
     set_or_unset("POET_EXCLUDE", o->exclude);
