@@ -53,17 +53,62 @@ static unsigned named_by(const struct swap_events *f, const struct event_info *e
     return is_of_point(e, f->events[0]) ? 1 : is_of_point(e, f->events[1]) ? 2 : 0;
 }
 
+/* Has that thread done anything up to here? (That somebody created it, it did not do.) */
+static bool has_begun(const struct swap_events *f, uint32_t thread)
+{
+    return thread < f->room && f->last[thread].known;
+}
+
 void swap_events_find(struct swap_events *f, const struct event_info *e)
 {
     struct swap_occurrence is = swap_events_make_occurrence(e);
+    unsigned named = named_by(f, e);
+    if (f->first.known && named && named != f->first_named && !has_begun(f, is.thread))
+        f->late = is;
     if (!f->events[0].line || f->first.known)
         return;
-    f->first_named = named_by(f, e);
+    f->first_named = named;
     if (f->first_named)
         f->first = begin_of(f, is);
     f->last = array_reserve_zeroed(f->last, &f->room, is.thread + 1u, sizeof *f->last);
     if (f->last[is.thread].site != is.site || !f->last[is.thread].known)
         f->last[is.thread] = is;
+}
+
+static bool comes_from(struct swap_events *f, const struct event_id *events, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (bitset_test(&f->after, events[i].line))
+            return true;
+    return false;
+}
+
+/* Is it after the first one?  (Of those that come together it is said of all.) */
+static bool is_after(struct swap_events *f, const struct event_info *e)
+{
+    bool received = e->relation == RELATION_SYNC || e->relation == RELATION_RECEIVE;
+    bool is = event_id_equal(e->at, f->first.at) || e->group ||
+              bitset_test(&f->after, e->at.line) || bitset_test(&f->after, e->thread) ||
+              (received && comes_from(f, e->partners, e->partner_count)) ||
+              comes_from(f, e->after, e->after_count);
+    if (is) {
+        bitset_set(&f->after, e->at.line);
+        bitset_set(&f->after, e->thread ? e->thread : e->at.line);
+    }
+    return is;
+}
+
+/* A thread that is to come first has to begin: what leads there is repeated, too, if the first one
+ * does not. */
+static bool leads_to_other(struct swap_events *f, const struct event_info *e)
+{
+    uint32_t thread = f->late.thread;
+    bool leads = !is_after(f, e) && f->late.known;
+    if (e->thread == thread || e->at.line == thread) {
+        leads &= e->site != f->late.site;
+        f->late.known &= leads && e->thread != thread;
+    }
+    return leads;
 }
 
 bool swap_events_filter(struct swap_events *f, const struct event_info *e)
@@ -72,8 +117,9 @@ bool swap_events_filter(struct swap_events *f, const struct event_info *e)
     if (!f->first.known)
         return true;
     f->begun |= event_id_equal(e->at, f->first.at);
+    bool repeated = !f->begun || (f->late.known && leads_to_other(f, e));
     if (!f->begun || f->other.known)
-        return !f->begun;
+        return repeated;
     unsigned named = named_by(f, e);
     if (named && named != f->first_named) {
         f->other = is;
@@ -81,7 +127,7 @@ bool swap_events_filter(struct swap_events *f, const struct event_info *e)
     }
     f->since = array_reserve(f->since, &f->since_room, f->count + 1, sizeof *f->since);
     f->since[f->count++] = is;
-    return false;
+    return repeated;
 }
 
 bool swap_events_hold_points(const struct swap_events *f, const struct trace_metadata *book,
@@ -111,4 +157,5 @@ void swap_events_free(struct swap_events *f)
 {
     free(f->last);
     free(f->since);
+    bitset_free(&f->after);
 }

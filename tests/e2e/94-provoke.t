@@ -112,6 +112,13 @@ entries() { poet dump "$1" | awk '$3 == "entered" && $4 == "M:m" { print $1, $0 
 visits=$(entries thrice.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
 like "who comes later is first, whenever he asked" "$(flip thrice $visits)" '^0 poet replay: flipped: the other came first: '
 is "which the new trace shows" "$(entries new.poet | awk 'NR == 1 { print $2 }')" "$(entries thrice.poet | awk -v at="${visits#* }" '$1 == at { print $2 }')"
+# the thread that is to come begins after the one that is held: what leads to its beginning is repeated
+sed 's/        pthread_create(&t\[i\]/        usleep(i * 100000), &/; s/^#include/#include <unistd.h>\n&/' thrice.c >later.c
+poetcc -trace -g later.c -o later
+POET_OUTPUT=later.poet ./later
+until_true finished later.poet
+visits=$(entries later.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
+like "one that has not begun is let begin" "$(flip later $visits)" '^0 poet replay: flipped: the other came first: '
 # the thread that is to come has no processor for longer than one is held: it is waited for
 cat >starved.c <<'C'
 #define _GNU_SOURCE
