@@ -19,7 +19,8 @@ struct swap_events {
     } first, other;
     unsigned first_named; /* 1 + its index */
     bool begun; /* the first one has */
-    struct swap_occurrence late; /* the other, if its thread begins after the first one in the trace */
+    struct swap_occurrence
+        late; /* the other, if its thread begins after the first one in the trace */
     struct bitset after; /* lines whose next event is after the first one */
     struct swap_occurrence *last; /* of each thread, by line: what it did last */
     size_t room;

@@ -12,6 +12,7 @@
 #include "clients/trace/process/far.h"
 #include "clients/trace/process/streams.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +20,8 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 REAL(int, poll, (struct pollfd *, nfds_t, int))
@@ -43,14 +46,31 @@ static bool poll_result_has_ended(int fd)
 #define PATIENCE_NS 2000000u
 #define LOOKS_AGAIN 50u
 
+/* What is written whole or not at all (pipe(7), PIPE_BUF) does not wait for room once it is there:
+ * who wrote it needs no more than a processor. */
+#define PATIENCE_WHOLE_NS 100000000u
+#define PAUSE_NS 50000
+
+static void poll_result_await_writer(const struct ipc_stream *s, uint64_t from)
+{
+    uint64_t begin = now_ns(), waited = 0, claimed;
+    while (LOAD(s->written) <= from && from < (claimed = LOAD(s->claimed)) &&
+           LOAD(s->flags) / STREAM_WRITER & 0xff &&
+           waited < (claimed - from <= PIPE_BUF ? PATIENCE_WHOLE_NS : PATIENCE_NS)) {
+        if (waited < PATIENCE_NS)
+            sched_yield();
+        else
+            syscall(SYS_nanosleep, &(struct timespec){0, PAUSE_NS}, NULL);
+        waited = now_ns() - begin;
+    }
+}
+
 /* The event of who wrote the first byte that is there, if nobody has read since the call began.
  * Who writes tells it just after. */
 static bool poll_result_find_write(const struct ipc_stream *s, uint64_t began, poet_event_t *event)
 {
-    uint64_t from = LOAD(s->read), begin = now_ns();
-    while (LOAD(s->written) <= from && LOAD(s->flags) / STREAM_WRITER & 0xff &&
-           now_ns() - begin < PATIENCE_NS)
-        sched_yield();
+    uint64_t from = LOAD(s->read);
+    poll_result_await_writer(s, from);
     return s->state == STREAM_FOLLOWED && stream_last_write(s, from, event) &&
            !(LOAD(s->flags) / STREAM_READER & 0xff) && LOAD(s->changed) < began &&
            from == LOAD(s->read) && !(LOAD(s->flags) & STREAM_BROKEN);
@@ -79,7 +99,8 @@ static void poll_result_record_available(const struct ipc_stream *s, uint64_t be
                                      .keys = 1});
         return;
     }
-    ipc_event_about(READABLE, stream_line(s), 0, site);
+    bool untold = LOAD(s->written) <= LOAD(s->read) && LOAD(s->flags) / STREAM_WRITER & 0xff;
+    ipc_event_about(READABLE, stream_line(s), untold ? POET_DOUBT_STREAM : 0, site);
     poet_untraced("what poll, select and MSG_PEEK say of a stream before it is read");
 }
 
