@@ -17,10 +17,11 @@ static void add_columns(struct result_table *t, const char *title)
     static const struct {
         const char *name, *title;
         enum table_kind kind;
-    } columns[COLUMNS] = {{"what", "what", TABLE_TEXT},          {"thread", "thread", TABLE_LINE},
-                          {"about", "for", TABLE_LINE},          {"held_by", "held by", TABLE_LINE},
-                          {"taken_at", "taken at", TABLE_PLACE}, {"waited_ns", "waited", TABLE_NS},
-                          {"where", "where", TABLE_PLACE},       {"event", "event", TABLE_EVENT}};
+    } columns[COLUMNS] = {
+        {"diagnosis", "diagnosis", TABLE_TEXT},      {"thread", "thread", TABLE_LINE},
+        {"object", "blocked on", TABLE_LINE},        {"held_by", "held by", TABLE_LINE},
+        {"acquired_at", "acquired at", TABLE_PLACE}, {"waited_ns", "waited", TABLE_NS},
+        {"location", "location", TABLE_PLACE},       {"event", "event", TABLE_EVENT}};
     t->title = xstrdup(title);
     for (unsigned i = 0; i < COLUMNS; i++) {
         struct table_column c = {.name = xstrdup(columns[i].name),
@@ -64,9 +65,9 @@ static void set_cells(const struct wait_list *w, const struct wait_info *wait,
                       struct table_cell *cells)
 {
     const char *what = in_cycle(w, wait->thread)     ? "deadlock"
-                       : is_neutral(w, wait)         ? "waits"
-                       : wait->fate == OUTCOME_NEVER ? "can never go on"
-                                                     : "perhaps never goes on";
+                       : is_neutral(w, wait)         ? "waiting"
+                       : wait->fate == OUTCOME_NEVER ? "never resumes"
+                                                     : "likely never resumes";
     int64_t waited = w->now.now_ns - wait->since_ns;
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = xstrdup(what)};
     cells[THREAD] = table_cell_line(wait->thread);
@@ -128,7 +129,7 @@ static void add_neutral(const struct trace_metadata *book, const struct wait_lis
             add_row(w, &w->items[i], t);
     if (count > MOST)
         ARRAY_PUSH(t->notes, t->note_count,
-                   xasprintf("%zu threads wait; the first %u are shown", count, MOST));
+                   xasprintf("%zu threads wait; only the first %u are listed", count, MOST));
 }
 
 static void set_sleeper(const struct wait_list *w, const struct sleeper_info *s,
@@ -136,7 +137,7 @@ static void set_sleeper(const struct wait_list *w, const struct sleeper_info *s,
 {
     const char *call = sleep_call_name(s->call);
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT,
-                                      .text = xasprintf("sleeps%s%s", *call ? ": " : "", call)};
+                                      .text = xasprintf("asleep%s%s", *call ? ": " : "", call)};
     cells[THREAD] = table_cell_line(s->thread);
     if (w->now.now_ns >= s->since_ns)
         cells[WAITED] = table_cell_number(w->now.now_ns - s->since_ns);
@@ -194,17 +195,17 @@ static int hangs_table(const struct table_settings *o, struct command_source *su
 int hang_table_at_exit(const struct table_settings *o, struct command_source *subject,
                        struct result_table *t)
 {
-    return hangs_table(o, subject, t, "waiting at exit", add_neutral);
+    return hangs_table(o, subject, t, "Waiting at exit", add_neutral);
 }
 
 int hang_table_sleepers(const struct table_settings *o, struct command_source *subject,
                         struct result_table *t)
 {
-    return hangs_table(o, subject, t, "asleep in calls that are not traced", add_sleepers);
+    return hangs_table(o, subject, t, "Asleep in untraced calls", add_sleepers);
 }
 
 int hang_table_request(const struct table_settings *o, struct command_source *subject,
                        struct result_table *t)
 {
-    return hangs_table(o, subject, t, "what hangs", add_rows);
+    return hangs_table(o, subject, t, "Deadlocks and hangs", add_rows);
 }

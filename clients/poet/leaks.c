@@ -79,12 +79,12 @@ void leak_summary_write(struct text_table *sheet, const struct table_names *name
                         const struct result_table *t)
 {
     bool some = t->total && leak_summary_cell_number(t, t->total, "blocks") > 0;
-    sheet->title = xstrdup("what was never freed");
+    sheet->title = xstrdup("Memory not freed");
     int64_t taken = t->total ? leak_summary_cell_number(t, t->total, "taken") : 0;
     if (!some) {
-        text_table_add_note(sheet, taken ? xasprintf("nothing, of %lld block%s", (long long)taken,
+        text_table_add_note(sheet, taken ? xasprintf("none of %lld block%s", (long long)taken,
                                                      taken == 1 ? "" : "s")
-                                         : xstrdup("nothing: it took no blocks itself"));
+                                         : xstrdup("none (no allocations)"));
         return;
     }
     char *all = leak_summary_amount_text(t, t->total),
@@ -92,7 +92,7 @@ void leak_summary_write(struct text_table *sheet, const struct table_names *name
                      ? leak_summary_largest_leak_text(names, t)
                      : NULL;
     text_table_add_note(sheet,
-                        xasprintf("%s%s%s", all, most ? "; most of it: " : "", most ? most : ""));
+                        xasprintf("%s%s%s", all, most ? "; largest leak: " : "", most ? most : ""));
     free(all);
     free(most);
 }

@@ -38,18 +38,18 @@ static char *report_count_text(unsigned long long n, const char *what)
 static char *report_figures_text(const struct result_table *t)
 {
     char took[60], lost[60] = "none lost", processes[60] = "";
-    duration_text(took, sizeof took, (int64_t)report_cell_number(t, "took_ns"));
+    duration_text(took, sizeof took, (int64_t)report_cell_number(t, "duration_ns"));
     char *threads = report_count_text(report_cell_number(t, "threads"), "thread"),
          *events = report_count_text(report_cell_number(t, "events"), "event");
-    const char *began = report_cell_text(t, "began");
+    const char *began = report_cell_text(t, "start");
     if (report_cell_number(t, "processes") > 1)
         snprintf(processes, sizeof processes, "%llu processes, ",
                  report_cell_number(t, "processes"));
     if (report_cell_number(t, "lost"))
         snprintf(lost, sizeof lost, "%llu lost", report_cell_number(t, "lost"));
-    char *all = xasprintf("%s%s%s%s; %s%s, %s, %s", began, *began ? ", " : "",
-                          report_cell_number(t, "connected") ? "so far " : "took ", took, processes,
-                          threads, events, lost);
+    char *all = xasprintf("%s%s%s%s; %s%s, %s (%s)", began, *began ? ", " : "",
+                          report_cell_number(t, "connected") ? "running for " : "duration ", took,
+                          processes, threads, events, lost);
     free(threads);
     free(events);
     return all;
@@ -61,7 +61,7 @@ static void report_write_header(struct text_table *sheet, const struct table_nam
     const char *program = report_cell_text(t, "program"),
                *arguments = report_cell_text(t, "arguments");
     sheet->head = true;
-    sheet->title = xasprintf("Where the time went: %s", names->book->run.name);
+    sheet->title = xasprintf("Run report: %s", names->book->run.name);
     if (*program)
         text_table_add_note(sheet, xasprintf("%s%s%s", program, *arguments ? " " : "", arguments));
     text_table_add_note(sheet, report_figures_text(t));
@@ -85,47 +85,45 @@ static struct table_option only_said[] = {SAID, {0}},
 /* What stands on it, from top to bottom. */
 static const struct table_section sections[] = {
     {.what = "run", .words = report_write_header, .page = true},
-    {.make = hang_table_request, .title = "what hangs", .page = true, .rare = true},
-    {.make = hang_table_sleepers,
-     .title = "asleep in calls that are not traced",
-     .page = true,
-     .rare = true},
-    {.what = "hints",
-     .title = "what to look at first",
-     .columns = "hint,thread,about,by,ns,share,waits,where,released_by,event",
+    {.make = hang_table_request, .title = "Deadlocks and hangs", .page = true, .rare = true},
+    {.make = hang_table_sleepers, .title = "Asleep in untraced calls", .page = true, .rare = true},
+    {.what = "findings",
+     .title = "Key findings",
+     .columns = "finding,thread,object,unblocked_by,duration_ns,share,count,location,"
+                "unblocked_at,event",
      .top = 8,
      .options = only_said,
      .page = true},
     {.what = "memory", .words = leak_summary_write, .page = true, .rare = true},
-    {.make = hang_table_at_exit, .title = "waiting at exit", .page = true, .rare = true},
+    {.make = hang_table_at_exit, .title = "Waiting at exit", .page = true, .rare = true},
     {.what = "states",
-     .title = "where the threads' time went",
+     .title = "Time per thread state",
      .columns = "thread,ready_ns,running_ns,blocked_ns,system_ns,life_ns",
      .top = 12,
      .options = with_others,
      .page = true,
      .sort = "blocked_ns"},
     {.what = "waits",
-     .title = "the longest waits, and why",
+     .title = "Longest waits and their causes",
      .columns =
          "waited_ns,share,waits,where,type,for,kind,released_by,charge_ns,step,thread,direct",
      .top = 5,
-     .note = "the first five: poet waits has all",
+     .note = "only the top 5; see poet waits",
      .options = few_causes,
      .page = true},
     {.what = "calls",
-     .title = "which functions took the time",
+     .title = "Top functions",
      .columns = "scope,calls,self_ns,self_share,total_ns,cpu_ns,mean_ns,mark",
      .top = 5,
-     .note = "the first five: poet calls has all",
+     .note = "only the top 5; see poet calls",
      .page = true,
      .by_time = true,
      .rare = true},
     {.what = "path",
-     .title = "what decided how long it took",
+     .title = "Critical path",
      .columns = "step,path_ns,share,slack_ns,zero_ns",
      .top = 5,
-     .note = "the first five: poet path has all",
+     .note = "only the top 5; see poet path",
      .options = at_zero,
      .page = true},
 };
@@ -152,14 +150,13 @@ static int report_run(const struct command *command, int argc, char **argv)
 static const struct argp argp = {
     .parser = report_parse_option,
     .args_doc = "[SOURCE]",
-    .doc =
-        "Print one page about a run: which program ran, when and how long; what hangs, if "
-        "anything does; what to look at first; what was never freed, where memory was measured; where the threads' time went; the longest waits "
-        "and why; which functions took the time, where calls were measured; what decided how long it took, and what the greatest steps of that would win "
-        "if they took no time.  As a PDF it is a page of A4.",
+    .doc = "Print a one-page summary of a run: command and duration; deadlocks and hangs; key "
+           "findings; leaks (if memory was traced); time per thread state; longest waits and their "
+           "causes; top functions (if profiled); critical path with what-if gains.  A PDF is one "
+           "page of A4.",
     .children = tables_children};
 
 const struct command command_report = {.name = "report",
-                                       .summary = "print one page: where the time went",
+                                       .summary = "print a one-page summary of a run",
                                        .run = report_run,
                                        .argp = &argp};

@@ -59,7 +59,7 @@ like "the shortest and the longest call stand in the table" "$(poet calls return
     " mean ms +least ms +most ms "
 like "that there is no cycle is said" "$(poet calls --cycles return.poet)" \
     "^note: no function calls itself, directly or by way of others$"
-like "the report says where all functions are" "$(poet report return.poet)" "the first five: poet calls has all"
+like "the report says where all functions are" "$(poet report return.poet)" "only the top 5; see poet calls"
 cat >parent.c <<'X'
 #include <stdio.h>
 #include <sys/wait.h>

@@ -81,8 +81,8 @@ neutral() { # NAME FILE
     is "$1: none of it may be called a hang in JSON" \
         "$(poet blocked --json "$2" | grep -c -E '"fate":"(never|perhaps)"|"at_exit":false')" 0
     said=$(poet report "$2")
-    is "$1: nothing hangs in the report" "$(echo "$said" | grep -c -E 'what hangs|never go|waits at the end')" 0
-    like "$1: the report has a table of its own" "$said" '^waiting at exit$'
+    is "$1: nothing hangs in the report" "$(echo "$said" | grep -c -E 'Deadlocks and hangs|never resume|blocked at end')" 0
+    like "$1: the report has a table of its own" "$said" '^Waiting at exit$'
 }
 for how in return exit other _exit; do
     poet record -o "$how.poet" -- ./idle $how 2>/dev/null
@@ -100,7 +100,7 @@ wait "$record"
 check "killed: the trace is finished" until_true finished killed.poet
 like "killed: it is still a hang" "$(poet blocked killed.poet)" 'this is a hang$'
 is "killed: that is no waiting at exit" "$(poet blocked killed.poet | grep -c 'at exit')" 0
-like "killed: the report says so" "$(poet report killed.poet)" '^what hangs$'
+like "killed: the report says so" "$(poet report killed.poet)" '^Deadlocks and hangs$'
 
 # A deadlock stays one, though the program ends by itself.
 cat >dead.c <<'C'

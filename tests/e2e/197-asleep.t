@@ -92,7 +92,7 @@ check "also once it was killed" said asleep "$three:\$"
 check "with the loader, too" said loads "$two:\$"
 like "as JSON" "$(poet blocked --json asleep.poet)" '"call": ?"poll"'
 like "in the report" "$(poet report asleep.poet)" 'note: 3 threads sleep in calls that are not traced \(futex 2, poll 1\), since'
-like "with a row for each" "$(poet report asleep.poet)" '^sleeps: futex +T:main '
+like "with a row for each" "$(poet report asleep.poet)" '^asleep: futex +T:main '
 
 # ---- in the viewer: its panel, as it is read to those who do not see it ----
 launcher=/usr/libexec/at-spi-bus-launcher

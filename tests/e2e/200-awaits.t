@@ -67,7 +67,7 @@ rows = [r['row'] for r in map(json.loads, sys.stdin) if r.get('row')]
 print(rows[-1]['state'], rows[-1]['for'])"; }
 is "it is blocked to the end" "$(last stuck.poet)" 'blocked T:first'
 like "in the table of waits" "$(poet waits stuck.poet)" 'awaits end +T:first +not ended'
-like "among what hangs" "$(poet report stuck.poet)" '^can never go on +T:main +T:first '
+like "among what hangs" "$(poet report stuck.poet)" '^never resumes +T:main +T:first '
 
 POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet

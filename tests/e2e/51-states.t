@@ -157,7 +157,7 @@ like "in letters" "$(poet states "$run" --chart transitions | grep -c '^T:.*#')"
 is "no such chart" "$(status poet states "$run" --chart pie)" 2
 
 # ---- one page ----
-like "a report has what to look at first" "$(poet report "$run")" "^what to look at first"
-like "and where the time went" "$(poet report "$run")" "^where the threads' time went"
+like "a report has what to look at first" "$(poet report "$run")" "^Key findings"
+like "and where the time went" "$(poet report "$run")" "^Time per thread state"
 is "a table each in JSON" "$(poet report "$run" --json | grep -c '^{"table"')" 10
 done_testing

@@ -113,8 +113,8 @@ int main(void)
 C
 poetcc -trace -g slow.c -o slow
 POET_REPORT=1 ./slow 2>report.txt
-until_true grep -q "what decided how long it took" report.txt
-like "printed where the program had a server of its own" "$(cat report.txt)" "[23] threads wait much for a lock +T:work[#0-9]* +M:m"
+until_true grep -q "^Critical path" report.txt
+like "printed where the program had a server of its own" "$(cat report.txt)" "lock contention \([23] threads\) +T:work[#0-9]* +M:m"
 like "with the path" "$(cat report.txt)" "work \(slow.c:7\) to work \(slow.c:9\)"
 start_server -o there.poet -q
 POET_REPORT=1 ./slow 2>hint.txt
@@ -122,6 +122,6 @@ like "beside a server that was there a file must be named" "$(cat hint.txt)" "na
 mkdir elsewhere
 (cd elsewhere && POET_REPORT=report.txt ../slow)
 check "which the server writes" until_true test -s elsewhere/report.txt
-like "and it is the report" "$(cat elsewhere/report.txt)" "threads wait much for a lock"
+like "and it is the report" "$(cat elsewhere/report.txt)" "lock contention \([0-9]+ threads\)"
 stop_server
 done_testing

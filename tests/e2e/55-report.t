@@ -40,20 +40,20 @@ int main(int argc, char **argv)
 C
 traced convoy
 poet report convoy.poet >convoy.txt
-is "the run is said once, above all" "$(head -n 1 convoy.txt) $(grep -c '^convoy:' convoy.txt)" "Where the time went: convoy 0"
+is "the run is said once, above all" "$(head -n 1 convoy.txt) $(grep -c '^convoy:' convoy.txt)" "Run report: convoy 0"
 like "the program" "$(sed -n 2p convoy.txt)" "/convoy$"
 like "when, how long, how much of it is there" "$(sed -n 3p convoy.txt)" \
-    "^20[0-9-]+ [0-9:]+ UTC, took [0-9.]+ m?s; 5 threads, [0-9]+ events, none lost"
-like "which lock, who let it go, in whose code, and the event" "$(sed -n '/look at first/,/^$/p' convoy.txt)" \
-    "threads wait much for a lock +T:worker[#0-9]* +M:cache +T:worker[#0-9]* .* worker \(convoy.c:7\) +worker \(convoy.c:9\) +[0-9]+:[0-9]+$"
+    "^20[0-9-]+ [0-9:]+ UTC, duration [0-9.]+ m?s; 5 threads, [0-9]+ events \(none lost\)"
+like "which lock, who let it go, in whose code, and the event" "$(sed -n '/^Key findings/,/^$/p' convoy.txt)" \
+    "lock contention \([0-9]+ threads\) +T:worker[#0-9]* +M:cache +T:worker[#0-9]* .* worker \(convoy.c:7\) +worker \(convoy.c:9\) +[0-9]+:[0-9]+$"
 like "who held it meanwhile" "$(cat convoy.txt)" "worker \(convoy.c:7\) to worker \(convoy.c:9\) +T:worker[#0-9]* +direct"
-like "what the greatest step would win at zero" "$(sed -n '/decided how long/,$p' convoy.txt)" \
+like "what the greatest step would win at zero" "$(sed -n '/^Critical path/,$p' convoy.txt)" \
     "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
 poet report convoy.poet --json >convoy.json
 is "its order in JSON" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
-    "run what hangs asleep in calls that are not traced hints memory waiting at exit states waits calls path "
+    "run Deadlocks and hangs Asleep in untraced calls findings memory Waiting at exit states waits calls path "
 is "the run, one row" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
-is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{took_ns} < $total{"path"}{length_ns})' convoy.json)" 0
+is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{duration_ns} < $total{"path"}{length_ns})' convoy.json)" 0
 is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{zero_ns} } rows("path")' convoy.json)" 2
 is "causes of a row: three, and the others" "$(json 'my ($n, $most) = (0, 0);
     for (rows("waits")) { $n = defined $_->{charge_ns} ? $n + 1 : 0; $most = $n if $n > $most } print $most' convoy.json)" 4
@@ -117,9 +117,9 @@ int main(void)
 C
 traced lost
 poet report lost.poet >lost.txt
-like "a wake-up that came before the wait" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "last signal of Q:ready: .* woke nobody; it was before the wait"
-like "and who waits for it" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "never goes? on +T:consumer +Q:ready .*consumer \(lost.c:7\)"
-is "no run that ends well hangs" "$(grep -c 'what hangs' convoy.txt)" 0
+like "a wake-up that came before the wait" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "last signal of Q:ready: .* woke nobody; it was before the wait"
+like "and who waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "never resumes +T:consumer +Q:ready .*consumer \(lost.c:7\)"
+is "no run that ends well hangs" "$(grep -c 'Deadlocks and hangs' convoy.txt)" 0
 
 program late <<'C'
 #include <pthread.h>
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 C
 traced late
 like "who comes late to a barrier" "$(poet report late.poet)" \
-    "the others wait most for it to come +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
+    "bottleneck thread: other threads wait mostly for it +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
 
 # ---- charts, and pictures of tables ----
 poet states convoy.poet --chart transitions -o chart.svg
@@ -201,8 +201,8 @@ like "a wait that nothing can end" "$(poet check endless.conf 2>&1)" 'endless.co
 # ---- poet record --report ----
 gcc -g -pthread convoy.c -o plain
 poet record --report -o plain.poet ./plain >out.txt 2>report.txt
-is "a report when the program has ended" "$? $(grep -c 'Where the time went: plain' report.txt)" "0 1"
-like "of all of it" "$(cat report.txt)" "threads wait much for a lock .*M:cache"
+is "a report when the program has ended" "$? $(grep -c 'Run report: plain' report.txt)" "0 1"
+like "of all of it" "$(cat report.txt)" "lock contention \([0-9]+ threads\) .*M:cache"
 is "nothing of it among what the program prints" "$(cat out.txt)" ""
 check "and a whole trace" finished plain.poet
 mkdir empty
@@ -211,13 +211,13 @@ check "into a file, the trace under the program's name" sh -c 'test -s empty/pag
 poet record --report=page.pdf -o three.poet sh -c 'exit 3' 2>/dev/null
 is "the program's exit status" $? 3
 bash -c 'poet record --report -o killed.poet sh -c "kill -TERM \$\$" 2>killed.txt; echo $?' >rc.txt 2>/dev/null
-is "or its signal" "$(cat rc.txt) $(grep -c 'Where the time went' killed.txt)" "143 1"
+is "or its signal" "$(cat rc.txt) $(grep -c 'Run report' killed.txt)" "143 1"
 perl -e '$SIG{INT} = "DEFAULT"; setpgrp; exec @ARGV' \
     poet record --report -o interrupted.poet sleep 60 2>interrupted.txt &
 group=$!
 until_true test -s interrupted.poet
 kill -INT -- -"$group"
 wait "$group"
-is "interrupted, there is a report of what was there" "$? $(grep -c 'Where the time went: sleep' interrupted.txt)" "130 1"
+is "interrupted, there is a report of what was there" "$? $(grep -c 'Run report: sleep' interrupted.txt)" "130 1"
 is "a program that is none" "$(poet record --report ./nothing >/dev/null 2>&1; echo $?)" 127
 done_testing

@@ -12,7 +12,7 @@ json() {
             push @{$rows{$at}}, { %{$_->{row}}, event => $_->{event} } if $_->{row};
         }
         sub rows { @{$rows{$_[0]} || []} }
-        sub hint { my ($like) = @_; (grep { $_->{hint} =~ $like } rows("hints"))[0] || {} }
+        sub hint { my ($like) = @_; (grep { $_->{finding} =~ $like } rows("findings"))[0] || {} }
         '"$1"
 }
 program() {
@@ -20,7 +20,7 @@ program() {
     poetcc -trace -g "$1.c" -o "$1" || not_ok "$1 is compiled"
     POET_OUTPUT=$1.poet "./$1" >"$1.out" 2>/dev/null
     until_true finished "$1.poet"
-    poet report "$1.poet" | sed -n '/look at first/,/^$/p' >"$1.txt"
+    poet report "$1.poet" | sed -n '/^Key findings/,/^$/p' >"$1.txt"
     poet report "$1.poet" --json >"$1.json"
 }
 at() { grep -n "$2" "$1.c" | head -n 1 | cut -d: -f1; } # the line of a program's code
@@ -69,9 +69,9 @@ int main(void)
 }
 C
 has storm "woken for nothing, at what, by whom, in whose code" \
-    "8 threads are woken, and wait again at once +T:worker[#0-9]* +Q:jobs_changed +T:main .*worker \(storm.c:$(at storm '// waits')\) +(main|change) \(storm.c:$(at storm '// wakes')\) +[0-9]+:[0-9]+"
-has storm "what may help" "^note: is woken, and waits again at once: wake one rather than all"
-json 'print hint(qr/wait again at once/)->{waits}' storm.json >times
+    "useless wake-ups \(8 threads wait again immediately\) +T:worker[#0-9]* +Q:jobs_changed +T:main .*worker \(storm.c:$(at storm '// waits')\) +(main|change) \(storm.c:$(at storm '// wakes')\) +[0-9]+:[0-9]+"
+has storm "what may help" "^note: useless wake-ups: use signal instead of broadcast"
+json 'print hint(qr/wait again immediately/)->{count}' storm.json >times
 check "storm: no more often than it was, as the program counted, and nearly as often" \
     perl -e 'exit !($ARGV[0] <= $ARGV[1] && $ARGV[0] >= 0.9 * $ARGV[1])' "$(cat times)" "$(cat storm.out)"
 
@@ -96,7 +96,7 @@ int main(void)
     pthread_join(t, 0);
 }
 C
-is "tokens: nobody is woken for nothing, nor waits until it is given back" "$(grep -Ec 'wait.? again|give it back' tokens.txt)" 0
+is "tokens: nobody is woken for nothing, nor waits until it is given back" "$(grep -Ec 'again immediately|semaphore contention' tokens.txt)" 0
 
 # ---- a semaphore that begins with too little ----
 program pool <<'C'
@@ -125,13 +125,13 @@ int main(void)
 }
 C
 has pool "a semaphore is fought over like a lock" \
-    "threads wait much until others give it back +T:client[#0-9]* +M:connections +T:client[#0-9]* .*\(pool.c:$(at pool '// asks')\) .*\(pool.c:$(at pool '// gives')\)"
-has pool "it can begin with more" "^note: .*what a semaphore begins with"
-has pool "nearly always somebody waits" "somebody waits for it nearly all the time +T:client[#0-9]* +M:connections"
+    "semaphore contention \([0-9]+ threads wait for units to be released\) +T:client[#0-9]* +M:connections +T:client[#0-9]* .*\(pool.c:$(at pool '// asks')\) .*\(pool.c:$(at pool '// gives')\)"
+has pool "it can begin with more" "^note: semaphore contention: raise the initial count"
+has pool "nearly always somebody waits" "saturated: at least one thread waits for it most of the run +T:client[#0-9]* +M:connections"
 is "pool: it is not longer than the run that somebody waits" \
-    "$(json 'print 0 + (hint(qr/nearly all/)->{ns} > (rows("run"))[0]{took_ns})' pool.json)" 0
+    "$(json 'print 0 + (hint(qr/^saturated/)->{duration_ns} > (rows("run"))[0]{duration_ns})' pool.json)" 0
 poet report pool.poet --to 20ms >range.txt
-is "pool: of a range the share is that of the range" "$(grep 'nearly all the time' range.txt | grep -Eo '[0-9.]+ %' | awk '$1 > 100')" ""
+is "pool: of a range the share is that of the range" "$(grep '^saturated' range.txt | grep -Eo '[0-9.]+ %' | awk '$1 > 100')" ""
 
 # ---- a question and its answer: never both at work ----
 program baton <<'C'
@@ -157,9 +157,9 @@ int main(int argc, char **argv)
     return argc - 1;
 }
 C
-has baton "one at a time" "of 3 threads hardly more than one runs at a time +T:runner"
-has baton "in turns" "two wait for each other in turns +T:runner[#0-9]* +M:turn(\[[01]\])? +T:runner"
-has baton "a longer queue" "^note: two wait for each other in turns: .*longer queue"
+has baton "one at a time" "little parallelism \(3 threads, about one running at a time\) +T:runner"
+has baton "in turns" "ping-pong: two threads alternately wait for each other +T:runner[#0-9]* +M:turn(\[[01]\])? +T:runner"
+has baton "a longer queue" "^note: ping-pong: .*longer queue"
 
 # ---- who has had it takes it again ----
 program greedy <<'C'
@@ -204,8 +204,8 @@ int main(int argc, char **argv)
 }
 C
 has greedy "kept from a lock again and again" \
-    "others take it again and again as it waits +T:writer +M:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
-is "greedy: one that waits is not several" "$(grep -c 'nearly all the time' greedy.txt)" 0
+    "overtaken: other threads reacquired the lock while it waited +T:writer +M:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
+is "greedy: one that waits is not several" "$(grep -c '^saturated' greedy.txt)" 0
 
 # ---- a flag that is looked at ten times a second ----
 program poll <<'C'
@@ -238,8 +238,8 @@ int main(void)
 }
 C
 has poll "waits that only the clock ends" \
-    "waits until its time is over, as nobody wakes it +T:main +Q:box_changed +- .* main \(poll.c:$(at poll '// polls')\)"
-has poll "who changes it can wake" "^note: .*can wake who waits"
+    "timeouts: waits end by timeout, not by a wake-up +T:main +Q:box_changed +- .* main \(poll.c:$(at poll '// polls')\)"
+has poll "who changes it can wake" "^note: timeouts: signal the waiter when"
 
 # ---- services that start one after the other ----
 program startup <<'C'
@@ -268,7 +268,7 @@ int main(void)
 }
 C
 has startup "threads are made one after the other" \
-    "makes threads one after the other, and waits for each +T:main +Q:up +T:service[#0-9]* .* 4 +main \(startup.c:$(at startup '// each')\) +service \(startup.c:$(at startup '// is up')\)"
+    "serialized thread creation \(waits for each before the next\) +T:main +Q:up +T:service[#0-9]* .* 4 +main \(startup.c:$(at startup '// each')\) +service \(startup.c:$(at startup '// is up')\)"
 
 # ---- more at work than there are processors ----
 program crowd <<'C'
@@ -294,9 +294,9 @@ cpu=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 rm crowd.poet
 POET_OUTPUT=crowd.poet taskset -c "$cpu" ./crowd 2>/dev/null
 until_true finished crowd.poet
-poet report crowd.poet | sed -n '/look at first/,/^$/p' >crowd.txt
-has crowd "threads have no processor" "threads wait for a processor +T:busy[#0-9]* "
-has crowd "which is nobody's lock" "^note: waits for a processor: "
+poet report crowd.poet | sed -n '/^Key findings/,/^$/p' >crowd.txt
+has crowd "threads have no processor" "CPU contention \([0-9]+ threads runnable without a CPU\) +T:busy[#0-9]* "
+has crowd "which is nobody's lock" "^note: CPU contention: "
 
 # ---- what is well made has none of it ----
 program good <<'C'
@@ -317,10 +317,10 @@ int main(void)
     for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
 }
 C
-bad='again and|again at|turns|one after the other|until its time|at a time|nearly all|much'
+bad='overtaken|useless|ping-pong|serialized|timeout|at a time|saturated|(lock|semaphore) contention'
 is "good: no habit" "$(grep -E "$bad" good.txt)" ""
 poet report good.poet --from 5ms --to 40ms >range.txt
-is "good: nor in a part of it" "$(sed -n '/look at first/,/^$/p' range.txt | grep -E "$bad")" ""
+is "good: nor in a part of it" "$(sed -n '/^Key findings/,/^$/p' range.txt | grep -E "$bad")" ""
 
 # ---- what the page says of its words, and of slips ----
 poet waits storm.poet >waits.txt
@@ -342,7 +342,7 @@ like "where there is no choice" "$(poet report storm.poet --by thread 2>&1)" 'no
 program alone <<'C'
 int main(void) { nap(5); }
 C
-has alone "what may not be recorded" "^note: one thread: what it waits for may not be recorded; .*poet record"
+has alone "what may not be recorded" "^note: single-threaded: its waits may be untraced; .*poet record"
 
 # ---- of what hangs, the deadlock first, though main waits longer; where what is held was taken ----
 program dead <<'C'
@@ -376,10 +376,10 @@ int main(int argc, char **argv)
 }
 C
 poet report dead.poet >dead.all
-is "dead: the deadlock, then who waits for it" "$(sed -n '/what hangs/,/^$/p' dead.all | grep -Eo '^(deadlock|can never|perhaps)' | tr '\n' ' ')" \
-    "deadlock deadlock can never "
+is "dead: the deadlock, then who waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' dead.all | grep -Eo '^(deadlock|never resumes|likely)' | tr '\n' ' ')" \
+    "deadlock deadlock never resumes "
 takes=$(at dead '// takes') asks=$(at dead '// asks')
-like "dead: who holds it, where that was taken, and where it is asked for" "$(sed -n '/what hangs/,/^$/p' dead.all)" \
+like "dead: who holds it, where that was taken, and where it is asked for" "$(sed -n '/^Deadlocks and hangs/,/^$/p' dead.all)" \
     "^deadlock +T:clerk[#0-9]* +M:(savings|shares) +T:clerk[#0-9]* +clerk \(dead.c:$takes\) +[0-9.]+ +clerk \(dead.c:$asks\) "
 like "dead: poet blocked says so, too" "$(poet blocked dead.poet)" "held by T:clerk[#0-9]* since event [0-9]+:[0-9]+ at dead.c:$takes"
 like "dead: and in JSON" "$(poet blocked dead.poet --json)" "\"since_site\": *\"dead.c:$takes\""

@@ -75,7 +75,7 @@ check "SVG" poet calls --graph "$run" -o calls.svg
 is "against itself" "$(poet calls "$run" --against "$run" --json >same.json; json same.json 'print scalar grep { $_->{calls_diff} || $_->{self_diff_ns} } @cells')" 0
 
 # ---- in a report ----
-is "a report has a section of it" "$(poet report "$run" | sed -n '/^which functions took the time/,/^$/p' | grep -cE '^(k|f|lock|r|main) ')" 5
+is "a report has a section of it" "$(poet report "$run" | sed -n '/^Top functions/,/^$/p' | grep -cE '^(k|f|lock|r|main) ')" 5
 like "with what measuring took" "$(poet report "$run")" "measuring about 0\.020 ms"
 
 # ---- for other tools ----
@@ -171,6 +171,6 @@ is "lives hold nothing twice" "$(poet calls "$newest" --json | tail -n 1 |
 compile prodcons
 ./prodcons >/dev/null
 like "nothing was measured" "$(poet calls latest)" "no thread measured its calls: compile with poetcc -profile, and have calls among what is measured"
-is "a report has no section of it" "$(poet report latest | grep -c 'which functions')" 0
+is "a report has no section of it" "$(poet report latest | grep -c '^Top functions')" 0
 is "an empty table" "$(poet calls latest --json | wc -l)" 2
 done_testing

@@ -228,10 +228,10 @@ poet record -m memory -o leak.poet ./leak 2>/dev/null
 poet record -m memory -o clean.poet ./leak clean 2>/dev/null
 until_true finished leak.poet
 until_true finished clean.poet
-leaks() { poet report $1 | sed -n '/^what was never freed$/{n;p}'; }
+leaks() { poet report $1 | sed -n '/^Memory not freed$/{n;p}'; }
 like "a report says how much was never freed, and by which calls most" "$(leaks leak.poet)" \
-    "2 blocks, 1500 bytes; most of it: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
-like "or that nothing was left" "$(leaks clean.poet)" "nothing, of 1 block$"
+    "2 blocks, 1500 bytes; largest leak: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
+like "or that nothing was left" "$(leaks clean.poet)" "none of 1 block$"
 is "where it was not measured it says nothing of it" "$(leaks ring.poet)" ""
 before=$(poet memory leak.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{event} if ($r->{row}{scope} // "") =~ /^keep /')
 site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }

@@ -60,7 +60,7 @@ is "and so are its shares" "$(perl -MJSON::PP -ne '$s += decode_json($_)->{row}{
 # ---- the past of an event ----
 poet report --past-of $amid one.poet >past.out 2>&1
 is "a report of an event's past" $? 0
-is "no hint has more than all of it" "$(poet report --past-of $amid --json one.poet | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; $n++ if $r && $r->{hint} && $r->{share} > 1.001; END { print $n // 0 }')" 0
+is "no hint has more than all of it" "$(poet report --past-of $amid --json one.poet | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; $n++ if $r && $r->{finding} && $r->{share} > 1.001; END { print $n // 0 }')" 0
 like "usage of the past is not known" "$(poet usage --past-of $amid one.poet 2>&1)" "is not known"
 like "usage of threads that are named" "$(poet usage --lines worker one.poet)" "T:worker +cpu"
 
@@ -116,7 +116,7 @@ stopped() { poet ls --json 2>/dev/null | grep -q killed || poet ls | grep -q sto
 check "it was killed" until_true stopped
 is "nothing ended that had not begun" "$(poet calls latest | grep -Ec '([2-9]|[0-9]{2,}) ends of calls')" 0
 is "how long it took is no less than its calls" \
-    "$(took=$(poet report --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{took_ns} if $r && exists $r->{took_ns}')
+    "$(took=$(poet report --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{duration_ns} if $r && exists $r->{duration_ns}')
        called=$(poet calls --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{total_ns} if $r && $r->{scope} =~ /^main/')
        perl -e 'print $ARGV[0] >= $ARGV[1] && $ARGV[1] > 1e8 ? "no less" : "@ARGV"' "$took" "$called")" "no less"
 like "states say what they lack" "$(poet states latest)" "1 thread had not ended when the program was gone"

@@ -11,63 +11,60 @@
 static const struct {
     const char *one, *several, *advice;
 } words[FINDING_ROW_KINDS] = {
-    [FINDING_ROW_OPEN] = {"waits at the end, and has not gone on", NULL,
-                          "who waits for whom at the end, and who can go on: poet blocked"},
-    [FINDING_ROW_PATH] = {"decided how long it took", NULL, NULL},
-    [FINDING_ROW_READY] = {"was let go, and went on late", NULL,
-                           "more threads than processors, or others that run on them"},
+    [FINDING_ROW_OPEN] = {"blocked at end of trace", NULL,
+                          "see poet blocked for holders and deadlocks"},
+    [FINDING_ROW_PATH] = {"dominates the critical path", NULL, NULL},
+    [FINDING_ROW_READY] = {"high wake-up latency", NULL,
+                           "more runnable threads than CPUs, or CPUs busy with other work"},
     [FINDING_ROW_PROCESSOR] =
-        {"waits for a processor", "%u threads wait for a processor",
-         "fewer threads at work at once, or more processors; or other programs have "
-         "them: measure again on a quiet machine"},
-    [FINDING_ROW_ENDS] = {"had ended long before anybody took note",
-                          "%u threads had ended long before anybody took note",
-                          "does no harm, unless what follows the join could begin sooner"},
-    [FINDING_ROW_LOCK] = {"waits much for a lock", "%u threads wait much for a lock",
-                          "do less while it is held, or use several locks; what its holders did "
-                          "meanwhile stands below, with the wait"},
-    [FINDING_ROW_GIVEN] =
-        {"waits much until others give it back", "%u threads wait much until others give it back",
-         "let more of them have it at once (what a semaphore begins with), or give it "
-         "back sooner"},
-    [FINDING_ROW_ALWAYS] = {"somebody waits for it nearly all the time", NULL,
-                            "more threads would only wait there with the others"},
+        {"CPU contention", "CPU contention (%u threads runnable without a CPU)",
+         "run fewer threads at a time or use more CPUs; if other programs use the CPUs, "
+         "measure again on an idle machine"},
+    [FINDING_ROW_ENDS] = {"exited long before it was joined",
+                          "%u threads exited long before they were joined",
+                          "harmless unless the code after the join could have started earlier"},
+    [FINDING_ROW_LOCK] = {"lock contention", "lock contention (%u threads)",
+                          "shorten the critical section or split the lock; \"Longest waits\" "
+                          "below shows what the holders executed"},
+    [FINDING_ROW_GIVEN] = {"semaphore contention (waits for units to be released)",
+                           "semaphore contention (%u threads wait for units to be released)",
+                           "raise the initial count or release units earlier"},
+    [FINDING_ROW_ALWAYS] = {"saturated: at least one thread waits for it most of the run", NULL,
+                            "adding threads will not help; they would queue here"},
     [FINDING_ROW_RETAKEN] =
-        {"others take it again and again as it waits", NULL,
-         "who has just had it wins against who waits: leave it free for longer, or "
-         "use a lock that is fair (prefers writers, goes round)"},
-    [FINDING_ROW_KEEPER] = {"the others wait most for it to come", NULL, NULL},
+        {"overtaken: other threads reacquired the lock while it waited", NULL,
+         "the releasing thread reacquires before the waiter runs; leave the lock free "
+         "longer or use a fair lock (FIFO, writer-preferring)"},
+    [FINDING_ROW_KEEPER] = {"bottleneck thread: other threads wait mostly for it", NULL, NULL},
     [FINDING_ROW_NOTHING] =
-        {"is woken, and waits again at once", "%u threads are woken, and wait again at once",
-         "wake one rather than all (signal, not broadcast), or have a condition for "
-         "each thing that is waited for"},
+        {"useless wake-ups (waits again immediately)",
+         "useless wake-ups (%u threads wait again immediately)",
+         "use signal instead of broadcast, or one condition variable per condition"},
     [FINDING_ROW_CLOCK] =
-        {"waits until its time is over, as nobody wakes it",
-         "%u threads wait until their time is over, as nobody wakes them",
-         "who changes what is waited for can wake who waits; else he learns of it "
-         "late"},
-    [FINDING_ROW_ONE] = {"makes threads one after the other, and waits for each", NULL,
-                         "make all of them, then wait"},
-    [FINDING_ROW_TURNS] =
-        {"two wait for each other in turns", NULL,
-         "neither is always the slower: room for more between them (a longer queue), or "
-         "more at a time"},
-    [FINDING_ROW_AT_A_TIME] = {"hardly more than one thread runs at a time",
-                               "of %u threads hardly more than one runs at a time",
-                               "see what the others wait for"},
-    [FINDING_ROW_UNEXPLAINED] = {"waited, and nothing recorded tells who ended it", NULL, NULL}};
+        {"timeouts: waits end by timeout, not by a wake-up",
+         "timeouts: waits of %u threads end by timeout, not by a wake-up",
+         "signal the waiter when the state changes; otherwise it notices only after the "
+         "timeout (polling)"},
+    [FINDING_ROW_ONE] = {"serialized thread creation (waits for each before the next)", NULL,
+                         "create all threads first, then wait for them"},
+    [FINDING_ROW_TURNS] = {"ping-pong: two threads alternately wait for each other", NULL,
+                           "use a longer queue between them or larger batches"},
+    [FINDING_ROW_AT_A_TIME] = {"little parallelism",
+                               "little parallelism (%u threads, about one running at a time)",
+                               "see what the other threads wait for"},
+    [FINDING_ROW_UNEXPLAINED] = {"unattributed wait (no traced event ended it)", NULL, NULL}};
 
 void finding_rows_columns(struct result_table *t)
 {
-    table_add_column(t, "hint", "what", TABLE_TEXT, NULL);
+    table_add_column(t, "finding", "finding", TABLE_TEXT, NULL);
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "about", "for", TABLE_LINE, NULL);
-    table_add_column(t, "by", "let go by", TABLE_LINE, NULL);
-    table_add_column(t, "ns", "took", TABLE_NS, NULL);
-    table_add_column(t, "share", "of it", TABLE_SHARE, NULL);
-    table_add_column(t, "waits", "times", TABLE_COUNT, NULL);
-    table_add_column(t, "where", "where", TABLE_PLACE, NULL);
-    table_add_column(t, "released_by", "let go at", TABLE_PLACE, NULL);
+    table_add_column(t, "object", "object", TABLE_LINE, NULL);
+    table_add_column(t, "unblocked_by", "unblocked by", TABLE_LINE, NULL);
+    table_add_column(t, "duration_ns", "time", TABLE_NS, NULL);
+    table_add_column(t, "share", "share", TABLE_SHARE, NULL);
+    table_add_column(t, "count", "count", TABLE_COUNT, NULL);
+    table_add_column(t, "location", "location", TABLE_PLACE, NULL);
+    table_add_column(t, "unblocked_at", "unblocked at", TABLE_PLACE, NULL);
     table_add_column(t, "event", "event", TABLE_EVENT, NULL);
 }
 
@@ -121,13 +118,21 @@ void finding_rows_release(const struct finding_rows *h, struct table_cell *cells
         table_cell_place(table_place(h->view, call_sites_for_line(h->view->run, site)));
 }
 
+/* Of a finding's words those before what explains it: "overtaken" of "overtaken: other threads". */
+static int finding_rows_name_length(const char *text)
+{
+    size_t length = strcspn(text, ":(");
+    return (int)(text[length] == '(' ? length - 1 : length);
+}
+
 void finding_rows_advise(const struct finding_rows *h)
 {
     for (unsigned kind = 0; kind < FINDING_ROW_KINDS; kind++)
         if ((h->used >> kind & 1) && kind == FINDING_ROW_OPEN)
             table_add_note(h->table, "%s", words[kind].advice);
         else if ((h->used >> kind & 1) && words[kind].advice)
-            table_add_note(h->table, "%s: %s", words[kind].one, words[kind].advice);
+            table_add_note(h->table, "%.*s: %s", finding_rows_name_length(words[kind].one),
+                           words[kind].one, words[kind].advice);
 }
 
 int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread)

@@ -271,17 +271,17 @@ static void findings_table_note_untraced(struct result_table *t, const struct ta
     }
     if (there > seen)
         table_add_note(t,
-                       "the system counted %llu threads, of which at most %llu %s recorded: those "
-                       "that a library makes are with poet record --libraries",
+                       "%llu threads existed, at most %llu %s traced; use poet record --libraries "
+                       "to trace threads created by libraries",
                        (unsigned long long)there, (unsigned long long)seen,
-                       seen == 1 ? "is" : "are");
+                       seen == 1 ? "was" : "were");
 }
 
 static void findings_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     struct finding_rows h = {.view = view, .table = t, .run_ns = length_of(view)};
     struct finding_ends ends = {0}, without = {0};
-    t->title = xstrdup("hints");
+    t->title = xstrdup("findings");
     finding_rows_columns(t);
     findings_table_check_open_waits(&h);
     findings_table_check_critical_path(&h, work);
@@ -293,18 +293,21 @@ static void findings_table_fill(void *work, const struct table_view *view, struc
     findings_table_check_holders(&h);
     wait_patterns_add_findings(&h);
     findings_table_check_unattributed(&h);
-    table_arrange(t, view->request, "ns");
+    table_arrange(t, view->request, "duration_ns");
     finding_rows_advise(&h);
     if (!t->row_count)
-        table_add_note(t, "nothing stands out: no thread waits %.0f %% of its life for one lock%s",
-                       100 * LIFE_SHARE, view->lives.open_count ? "" : ", none hangs at the end");
+        table_add_note(t,
+                       "no findings: no thread spends %.0f %% of its lifetime waiting for one "
+                       "lock%s",
+                       100 * LIFE_SHARE,
+                       view->lives.open_count ? "" : ", none is blocked at the end");
     findings_table_note_untraced(t, view);
     if (view->measured->thread_count == 1)
-        table_add_note(t, "one thread: what it waits for may not be recorded; pipes, sockets and "
-                          "file locks are by poet record, and by poetcc -trace -processes");
+        table_add_note(t, "single-threaded: its waits may be untraced; pipes, sockets and file "
+                          "locks need poet record or poetcc -trace -processes");
 }
 
-const struct table_preset preset_hints = {.what = "hints",
+const struct table_preset preset_hints = {.what = "findings",
                                           .begin = findings_table_begin,
                                           .step = findings_table_step,
                                           .fill = findings_table_fill,

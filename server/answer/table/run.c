@@ -27,10 +27,10 @@ static void add_columns(struct result_table *t)
     table_add_column(t, "run", "run", TABLE_TEXT, NULL);
     table_add_column(t, "program", "program", TABLE_TEXT, NULL);
     table_add_column(t, "arguments", "arguments", TABLE_TEXT, NULL);
-    table_add_column(t, "began", "began", TABLE_TEXT, NULL);
-    table_add_column(t, "wall_ns", "began", TABLE_NS, NULL);
+    table_add_column(t, "start", "start time", TABLE_TEXT, NULL);
+    table_add_column(t, "wall_ns", "start time", TABLE_NS, NULL);
     table_detail(t);
-    table_add_column(t, "took_ns", "took", TABLE_NS, NULL);
+    table_add_column(t, "duration_ns", "duration", TABLE_NS, NULL);
     table_add_column(t, "threads", "threads", TABLE_COUNT, NULL);
     table_add_column(t, "processes", "processes", TABLE_COUNT, NULL);
     table_add_column(t, "events", "events", TABLE_COUNT, NULL);
@@ -129,8 +129,7 @@ static void run_table_fill(void *work, const struct table_view *view, struct res
     if (run->damage)
         table_add_note(t, "%s", run->damage);
     if (f.pending && run_connected(run)) /* else it is said as of all tables */
-        table_add_note(t, "%llu events have no place in the order yet",
-                       (unsigned long long)f.pending);
+        table_add_note(t, "%llu events are not yet ordered", (unsigned long long)f.pending);
 }
 
 const struct table_preset preset_run = {.what = "run", .fill = run_table_fill};
