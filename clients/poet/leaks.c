@@ -17,8 +17,8 @@ static int64_t leak_summary_cell_number(const struct result_table *t,
 
 static char *leak_summary_amount_text(const struct result_table *t, const struct table_cell *cells)
 {
-    int64_t blocks = leak_summary_cell_number(t, cells, "blocks"),
-            bytes = leak_summary_cell_number(t, cells, "bytes");
+    int64_t blocks = leak_summary_cell_number(t, cells, "unfreed_blocks"),
+            bytes = leak_summary_cell_number(t, cells, "unfreed_bytes");
     return xasprintf("%lld block%s, %lld byte%s", (long long)blocks, blocks == 1 ? "" : "s",
                      (long long)bytes, bytes == 1 ? "" : "s");
 }
@@ -78,9 +78,9 @@ static char *leak_summary_largest_leak_text(const struct table_names *names,
 void leak_summary_write(struct text_table *sheet, const struct table_names *names,
                         const struct result_table *t)
 {
-    bool some = t->total && leak_summary_cell_number(t, t->total, "blocks") > 0;
+    bool some = t->total && leak_summary_cell_number(t, t->total, "unfreed_blocks") > 0;
     sheet->title = xstrdup("Memory not freed");
-    int64_t taken = t->total ? leak_summary_cell_number(t, t->total, "taken") : 0;
+    int64_t taken = t->total ? leak_summary_cell_number(t, t->total, "allocations") : 0;
     if (!some) {
         text_table_add_note(sheet, taken ? xasprintf("none of %lld block%s", (long long)taken,
                                                      taken == 1 ? "" : "s")
@@ -88,7 +88,8 @@ void leak_summary_write(struct text_table *sheet, const struct table_names *name
         return;
     }
     char *all = leak_summary_amount_text(t, t->total),
-         *most = t->row_count && leak_summary_cell_number(t, result_table_cells(t, 0), "blocks") > 0
+         *most = t->row_count &&
+                         leak_summary_cell_number(t, result_table_cells(t, 0), "unfreed_blocks") > 0
                      ? leak_summary_largest_leak_text(names, t)
                      : NULL;
     text_table_add_note(sheet,

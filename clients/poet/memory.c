@@ -18,7 +18,7 @@ struct memory_options {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which table:", 1},
     {"each", OPTION_EACH, NULL, 0,
-     "each block that was never freed: its address, when it was taken, after which event", 1},
+     "list every block that was not freed: address, allocation time, preceding event", 1},
     {0}};
 
 static error_t memory_parse_option(int key, char *value, struct argp_state *state)
@@ -199,13 +199,14 @@ static int memory_make_table(const struct table_settings *tables, struct command
                              .thread = result_table_find_column(t, "thread"),
                              .library = result_table_find_column(t, "library"),
                              .program = result_table_find_column(t, "program"),
-                             .most = result_table_find_column(t, "most_bytes"),
-                             .fault = result_table_find_column(t, "fault"),
+                             .most = result_table_find_column(t, "peak_bytes"),
+                             .fault = result_table_find_column(t, "error"),
                              .files = strcmp(tables->by, "file") == 0,
                              .sites = subject->sites};
     t->columns[m.scope].kind = TABLE_TEXT;
     memory_merge_rows(&m);
-    memory_sort_rows(t, result_table_find_column(t, tables->sort ? tables->sort : "bytes"), tables);
+    memory_sort_rows(t, result_table_find_column(t, tables->sort ? tables->sort : "unfreed_bytes"),
+                     tables);
     return status;
 }
 
@@ -248,17 +249,16 @@ static const struct argp argp = {
     .parser = memory_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Say what a program that was started with poet record -m memory took from its heap and "
-        "never freed, by the place that called (the innermost one outside of the C and C++ "
-        "libraries) and the thread; which blocks another thread freed; where free got NULL; what "
-        "was freed twice, or was never given out, or otherwise than it was taken.  A row may also "
-        "stand for a call stack (--by path, --tree), a function, a file, a thread, a library, or "
-        "each block (--each).  Blocks that the C library and the loader keep for themselves are "
-        "left out, but for --by library.",
+        "Show heap blocks that were allocated and not freed, by allocation site (the innermost "
+        "one outside of the C and C++ libraries) and thread; blocks freed by another thread; "
+        "free(NULL); double frees, invalid frees and mismatched deallocation.  Requires poet "
+        "record -m memory.  Rows can also be call stacks (--by path, --tree), functions, files, "
+        "threads, libraries, or single blocks (--each).  Blocks that libc and the dynamic loader "
+        "allocate for themselves are shown only --by library.",
     .children = tables_children};
 
-const struct command command_memory = {.name = "memory",
-                                       .summary =
-                                           "say what was taken from the heap and never freed",
-                                       .run = memory_run_command,
-                                       .argp = &argp};
+const struct command command_memory = {
+    .name = "memory",
+    .summary = "show heap allocations that were not freed, and invalid frees",
+    .run = memory_run_command,
+    .argp = &argp};

@@ -37,7 +37,8 @@ static bool table_to_icicle_column_has_values(const struct result_table *t, uint
 
 uint32_t table_to_icicle_column(const struct result_table *t, const char *wanted)
 {
-    static const char *const usual[] = {"total_ns", "waited_ns", "bytes", "calls", "self_ns"};
+    static const char *const usual[] = {"total_ns", "waited_ns", "unfreed_bytes", "calls",
+                                        "self_ns"};
     uint32_t column = wanted ? result_table_find_column(t, wanted) : t->column_count;
     for (size_t i = 0; !wanted && i < sizeof usual / sizeof *usual; i++)
         if (column == t->column_count &&

@@ -6,7 +6,7 @@
 #include "clients/source/table.h"
 
 /* The column that widths are made of: `wanted`, or the first that says something of those that are
- * usual (total_ns, waited_ns, bytes, calls); column_count: there is none, or nothing in it. */
+ * usual (total_ns, waited_ns, unfreed_bytes, calls); column_count: there is none, or nothing in it. */
 uint32_t table_to_icicle_column(const struct result_table *table, const char *wanted);
 /* Of a column that says what each row took itself (self, net, cpu, calls) a box holds those below
  * it, too; the others say that by themselves. */

@@ -69,7 +69,7 @@ for processors in 1 2; do
     is 'a block that a coroutine took is its task'"'"'s' "$(poet memory turns.poet | awk '/^take / { print $3, $4, $5 }')" 'T:user 1 77'
     is 'its whole call stack is known' "$(poet memory --tree turns.poet | awk '{ match($0, /^ */); at[RLENGTH / 2] = $1 }
         /take \(/ { for (i = 0; i <= RLENGTH / 2; i++) printf "%s ", at[i] }')" 'run outer_main take '
-    is 'of no block it is known in part' "$(poet memory turns.poet | grep -c 'known only in part')" 0
+    is 'of no block it is known in part' "$(poet memory turns.poet | grep -c 'incomplete stack')" 0
 done
 is 'what the program used in all is told at its end' "$(poet usage turns.poet | awk '$3 == "peak_resident" || $3 == "cpu_user" {
     print $3, /itself, at its end/ }' | sort | tr '\n' ' ')" 'cpu_user 1 peak_resident 1 '

@@ -82,14 +82,14 @@ record() {
 # ---- never freed ----
 record plain
 is "it ends as it did" $status 0
-is "a: seven of a hundred" "$(of plain.json 'a \(takes.c:10' T:a blocks) $(of plain.json 'a ' T:a bytes)" "7 700"
-is "b: five of 33" "$(of plain.json 'b \(takes.c:16' T:b blocks) $(of plain.json 'b \(takes.c:16' T:b bytes)" "5 165"
+is "a: seven of a hundred" "$(of plain.json 'a \(takes.c:10' T:a unfreed_blocks) $(of plain.json 'a ' T:a unfreed_bytes)" "7 700"
+is "b: five of 33" "$(of plain.json 'b \(takes.c:16' T:b unfreed_blocks) $(of plain.json 'b \(takes.c:16' T:b unfreed_bytes)" "5 165"
 check "usable is no less" [ "$(of plain.json 'a ' T:a usable)" -ge 700 ]
-is "main's block was freed by another" "$(of plain.json main T:main blocks) $(of plain.json main T:main elsewhere) $(of plain.json main T:main elsewhere_bytes)" "0 1 64"
+is "main's block was freed by another" "$(of plain.json main T:main unfreed_blocks) $(of plain.json main T:main freed_by_other_thread) $(of plain.json main T:main freed_by_other_thread_bytes)" "0 1 64"
 is "free(NULL) is b's, with its line" "$(of plain.json 'b \(takes.c:18' T:b nulls)" 1
-is "in all" "$(total plain.json blocks) $(total plain.json bytes) $(total plain.json elsewhere)" "12 865 1"
+is "in all" "$(total plain.json unfreed_blocks) $(total plain.json unfreed_bytes) $(total plain.json freed_by_other_thread)" "12 865 1"
 check "the trace is sound" sound plain.poet
-is "by thread" "$(poet memory --csv --by thread plain.poet | cut -d, -f2-4)" "thread,blocks,bytes
+is "by thread" "$(poet memory --csv --by thread plain.poet | cut -d, -f2-4)" "thread,unfreed_blocks,unfreed_bytes
 T:a,7,700
 T:b,5,165
 T:main,0,0"
@@ -97,27 +97,27 @@ like "by library" "$(poet memory --by library plain.poet)" "12 +865 +1 +0 +1 +13
 is "of one thread" "$(poet memory --csv --lines a plain.poet | tail -n +2 | cut -d, -f2-4)" "T:a,7,700"
 like "in words" "$(poet memory plain.poet)" "^a \(takes.c:10\) +T:a +7 +700"
 poet memory plain.poet -o plain.pdf
-like "on paper" "$(pdftotext -layout plain.pdf -)" "never freed"
+like "on paper" "$(pdftotext -layout plain.pdf -)" "not freed"
 
 # ---- all calls; a child ----
 record many many fork
 is "it ends as it did" $status 0
-is "what realloc gave is one block of 77 bytes, a copy 12" "$(of many.json many T:main bytes | tr ' ' '\n' | sort -n | xargs)" "12 77"
-is "what a child takes is not its parent's" "$(total many.json bytes)" 954
-is "all that was freed was known" "$(grep -c "before counting" many.json)" 0
+is "what realloc gave is one block of 77 bytes, a copy 12" "$(of many.json many T:main unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "12 77"
+is "what a child takes is not its parent's" "$(total many.json unfreed_bytes)" 954
+is "all that was freed was known" "$(grep -c "before tracing started" many.json)" 0
 
 # ---- freed twice: the C library ends it, and it is there ----
 (./takes twice) >/dev/null 2>&1
 plain=$?
 record twice twice
 is "it is ended as it was" $status $plain
-is "the second one has its place" "$(of twice.json 'twice \(takes.c:33' T:main fault)" "freed twice"
-like "and where the first was" "$(of twice.json twice T:main before)" "^main \(takes.c:5[0-9]\)"
+is "the second one has its place" "$(of twice.json 'twice \(takes.c:33' T:main error)" "double free"
+like "and where the first was" "$(of twice.json twice T:main first_freed_at)" "^main \(takes.c:5[0-9]\)"
 
 # ---- killed ----
 record killed kill
 is "it is killed" $status 137
-is "and all is known" "$(total killed.json blocks) $(total killed.json bytes)" "12 865"
+is "and all is known" "$(total killed.json unfreed_blocks) $(total killed.json unfreed_bytes)" "12 865"
 
 # ---- live, by a server ----
 start_server -o traces/ -q
@@ -126,7 +126,7 @@ until_true finished latest
 poet memory --json latest >live.json
 stop_server
 poet memory --json traces/takes*.poet >file.json
-is "the server knows it" "$(total live.json bytes)" 865
+is "the server knows it" "$(total live.json unfreed_bytes)" 865
 check "the file says what the server said" diff live.json file.json
 
 # ---- programs do as they did ----
@@ -142,6 +142,6 @@ fi
 poet record -o none.poet grep -c libpoet-memory /proc/self/maps >maps
 is "nobody has it who did not ask" "$(cat maps)" 0
 poet record -o not.poet ./takes
-like "and it is said" "$(poet memory not.poet)" "nothing was counted: start the program with poet record -m memory"
+like "and it is said" "$(poet memory not.poet)" "no heap data: use poet record -m memory"
 is "another meter is refused" "$(poet record -m cat ./takes 2>/dev/null; echo $?)" 2
 done_testing

@@ -111,20 +111,20 @@ record() {
 # ---- who called, through the libraries ----
 record all ./forms forms grows lines thrown again
 is "it ends as it did" $status 0
-is "C++'s own growth is told by who called it" "$(of all.json grows bytes | tr ' ' '\n' | sort -n | xargs)" "32 502"
-is "so is what the C library makes for a caller" "$(of all.json lines bytes | tr ' ' '\n' | sort -n | xargs)" "6 120"
-is "after a new that threw" "$(of all.json thrown bytes)" 7
-is "nothing else is left" "$(total all.json bytes)" 667
-is "and nothing was wrong" "$(grep -c '"fault":"' all.json)" 0
-like "the C library's buffers are apart" "$(poet memory all.poet)" "bytes are the C library's and the loader's own"
-is "by function" "$(poet memory --csv --by function --columns scope,blocks,bytes all.poet | tr -d '\r' | grep -E '^(grows|lines)' | sort | xargs)" "grows,2,534 lines,2,126"
-is "by file" "$(poet memory --csv --by file --columns scope,blocks,bytes all.poet | tr -d '\r' | grep -c 'forms.cc,5,667$')" 1
+is "C++'s own growth is told by who called it" "$(of all.json grows unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "32 502"
+is "so is what the C library makes for a caller" "$(of all.json lines unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "6 120"
+is "after a new that threw" "$(of all.json thrown unfreed_bytes)" 7
+is "nothing else is left" "$(total all.json unfreed_bytes)" 667
+is "and nothing was wrong" "$(grep -c '"error":"' all.json)" 0
+like "the C library's buffers are apart" "$(poet memory all.poet)" "bytes\) belong to libc and the dynamic loader"
+is "by function" "$(poet memory --csv --by function --columns scope,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -E '^(grows|lines)' | sort | xargs)" "grows,2,534 lines,2,126"
+is "by file" "$(poet memory --csv --by file --columns scope,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -c 'forms.cc,5,667$')" 1
 
 # ---- stacks ----
 record deep ./forms deep
-is "as a tree" "$(poet memory --tree --columns scope,bytes deep.poet | perl -ne 'print "$1$2 $3;" if /^( *)(\w+) \(forms.cc:\d+\) +(\d+)/' | sed 's/main 0.*//')" \
+is "as a tree" "$(poet memory --tree --columns scope,unfreed_bytes deep.poet | perl -ne 'print "$1$2 $3;" if /^( *)(\w+) \(forms.cc:\d+\) +(\d+)/' | sed 's/main 0.*//')" \
     "main 4006;  outer 2004;    middle 1003;      inner 1003;    middle 1001;      inner 1001;  outer 2002;    middle 1002;      inner 1002;    middle 1000;      inner 1000;"
-is "each path has its bytes" "$(poet memory --tree --columns scope,bytes deep.poet | perl -ne 'print "$1 " if /inner.* (\d+)$/')" "1003 1001 1002 1000 "
+is "each path has its bytes" "$(poet memory --tree --columns scope,unfreed_bytes deep.poet | perl -ne 'print "$1 " if /inner.* (\d+)$/')" "1003 1001 1002 1000 "
 like "through a library and back" "$(poet memory --by path --json deep.poet | grep '"scope":"order')" '"context":\["order [^]]*"qsort[^]]*"main'
 poet memory --tree --csv deep.poet >tree.csv
 is "whole ones go to main, and not beyond" "$(grep -c -E '_start|libc_start' tree.csv)" 0
@@ -138,14 +138,14 @@ wrong() {
     record wrong ./forms "$1"
     is "$1: it ends as it did" $status $plain
     like "$1: it is an event, at its place" "$(poet dump wrong.poet)" "$2 .*T:main .*forms.cc:[0-9]+"
-    like "$1: and a row, with its event" "$(grep '"fault":"' wrong.json)" "\"fault\":\"$3\".*\"event\":\"1:"
+    like "$1: and a row, with its event" "$(grep '"error":"' wrong.json)" "\"error\":\"$3\".*\"event\":\"1:"
 }
-wrong twice freed_twice "freed twice"
-wrong stack freed_never "never given out"
-wrong inside freed_never "no block begins there"
-wrong new-free freed_otherwise "new, but free"
-wrong malloc-delete freed_otherwise "malloc, but delete"
-wrong array freed_otherwise "new\\[\\] and delete, or new and delete\\[\\]"
+wrong twice freed_twice "double free"
+wrong stack freed_never "invalid free \\(not an allocation\\)"
+wrong inside freed_never "invalid free \\(not a block start\\)"
+wrong new-free freed_otherwise "mismatched: new \\+ free"
+wrong malloc-delete freed_otherwise "mismatched: malloc \\+ delete"
+wrong array freed_otherwise "mismatched: new\\[\\] \\+ delete or new \\+ delete\\[\\]"
 record null ./forms null
 is "free(NULL) is counted" "$(of null.json main nulls)" 5
 is "and the first one is an event" "$(poet dump null.poet | grep -c freed_null)" 1
@@ -186,7 +186,7 @@ END
 check "it compiles" cc -g -O0 -fno-builtin each.c -o each
 record each ./each
 is "nine blocks: addresses, sizes and usable sizes are as the program says them" \
-    "$(poet memory --each --csv --columns address,bytes,usable each.poet | tr -d '\r' | grep ^0x | sort)" "$(sort each.err)"
+    "$(poet memory --each --csv --columns address,unfreed_bytes,usable each.poet | tr -d '\r' | grep ^0x | sort)" "$(sort each.err)"
 like "each has its stack" "$(poet memory --each --json each.poet | sed -n 2p)" '"context":\["main \(each.c:[0-9]+\)"\]'
 is "and free(NULL) its line" "$(of each.json 'main \(each.c:22' nulls)" 1
 
@@ -205,7 +205,7 @@ exec 9>&-
 wait $recorded
 until_true finished latest
 like "how much there was over time is a curve" "$(poet memory --chart curves latest)" "heap_live"
-like "and so is what it had at most" "$(poet memory latest)" "had [0-9]{3,} bytes at most, [0-9]"
+like "and so is what it had at most" "$(poet memory latest)" "peak heap of .*: [0-9]{3,} bytes at [0-9]"
 stop_server
 
 # ---- the number of another tool ----
@@ -228,7 +228,7 @@ int main(void)
 END
 check "it compiles" cc -g -fno-builtin -w leak.c -o leak -pthread
 record leak ./leak
-is "12 blocks, 865 bytes" "$(total leak.json blocks) $(total leak.json bytes) $(total leak.json elsewhere_bytes)" "12 865 64"
+is "12 blocks, 865 bytes" "$(total leak.json unfreed_blocks) $(total leak.json unfreed_bytes) $(total leak.json freed_by_other_thread_bytes)" "12 865 64"
 if command -v valgrind >/dev/null; then
     valgrind --leak-check=full ./leak 2>memcheck
     like "memcheck counts the same" "$(cat memcheck)" "definitely lost: 865 bytes in 12 blocks"
@@ -266,8 +266,8 @@ int main(void)
 END
 check "it compiles" cc -g -O0 -fno-builtin child.c -o child -pthread
 record child ./child
-is "a child has a table of its own" "$(of child.json child bytes) $(total child.json bytes)" "5000 5000"
-is "what its parent took is no fault there" "$(grep -c '"fault":"' child.json)" 0
+is "a child has a table of its own" "$(of child.json child unfreed_bytes) $(total child.json unfreed_bytes)" "5000 5000"
+is "what its parent took is no fault there" "$(grep -c '"error":"' child.json)" 0
 
 # ---- programs that have their own ----
 cat >own.cc <<'END'
@@ -288,5 +288,5 @@ END
 check "it compiles" c++ -std=c++17 -g -O0 -w own.cc -o own
 record own ./own
 is "a program with its own new and delete ends well" $status 0
-is "all is freed, and nothing is said to be wrong" "$(total own.json blocks) $(grep -c '"fault":"' own.json)" "0 0"
+is "all is freed, and nothing is said to be wrong" "$(total own.json unfreed_blocks) $(grep -c '"error":"' own.json)" "0 0"
 done_testing

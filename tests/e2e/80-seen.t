@@ -300,7 +300,7 @@ printf 'drawer calls\ntable shown\naction measure\n' >script
 is "a total says a share once; what cannot be changed any more is said" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
 cat >memory.py <<'P'
 from atspi import until
-print("given", bool(until(lambda a: a.get_name() == "All that it took itself was given back.")))
+print("given", bool(until(lambda a: a.get_name() == "All blocks were freed.")))
 P
 printf 'drawer memory\n' >script
 is "where nothing was left, that is said" "$(reads clean.poet memory.py)" "given True"

@@ -148,7 +148,7 @@ if have heaptrack_print heaptrack; then
 fi
 if have ms_print valgrind; then
     valgrind -q --tool=massif --heap-admin=0 --peak-inaccuracy=0 --massif-out-file=massif.out ./leak
-    check 'most that there was at once: massif within 1 %' oracle near peak "$(poet memory leak.poet | sed -n 's/.* had \([0-9]*\) bytes at most.*/\1/p')" \
+    check 'most that there was at once: massif within 1 %' oracle near peak "$(poet memory leak.poet | sed -n 's/.*peak heap of .*: \([0-9]*\) bytes at .*/\1/p')" \
         "$(sed -n 's/^mem_heap_B=//p' massif.out | sort -n | tail -n 1)" 0.01 0
 fi
 

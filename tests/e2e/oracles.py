@@ -78,7 +78,7 @@ def pprof():
 
 
 def leaks():
-    print_all("OF", {name(r["row"]["scope"]): f'{r["row"]["blocks"]} {r["row"]["bytes"]}' for r in rows()})
+    print_all("OF", {name(r["row"]["scope"]): f'{r["row"]["unfreed_blocks"]} {r["row"]["unfreed_bytes"]}' for r in rows()})
 
 
 def heaptrack():

@@ -31,11 +31,11 @@ const struct tab page_memory = {
     .title = "Memory",
     .preset = "memory",
     .row_kind = "",
-    .empty_text = "Nothing is known of its heap: start it with poet record -m memory.",
-    .no_rows_text = "All that it took itself was given back.",
+    .empty_text = "No heap data: start with poet record -m memory.",
+    .no_rows_text = "All blocks were freed.",
     .tooltip =
-        "What was taken from the heap and never given back, by place and thread; a row leads to the "
-        "event before its first block",
+        "Heap memory that was not freed, by allocation site and thread; a row leads to the event "
+        "before its first block",
     .header = memory_tab_curve_widget,
     .selected = memory_tab_on_row_selected,
     .on_notification = memory_tab_on_notification,

@@ -41,20 +41,23 @@ static const struct {
 } columns[COLUMNS] = {
     [SCOPE] = {"scope", "scope", TABLE_PLACE, OF_ALL},
     [THREAD] = {"thread", "thread", TABLE_LINE, OF_ALL},
-    [BLOCKS] = {"blocks", "never freed", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
-    [BYTES] = {"bytes", "bytes", TABLE_COUNT, OF_ALL},
+    [BLOCKS] = {"unfreed_blocks", "not freed", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [BYTES] = {"unfreed_bytes", "bytes not freed", TABLE_COUNT, OF_ALL},
     [USABLE] = {"usable", "usable", TABLE_COUNT, OF_BLOCKS},
-    [ELSEWHERE] = {"elsewhere", "freed by others", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
-    [ELSEWHERE_BYTES] = {"elsewhere_bytes", "their bytes", TABLE_COUNT, 0},
+    [ELSEWHERE] = {"freed_by_other_thread", "freed by other threads", TABLE_COUNT,
+                   OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [ELSEWHERE_BYTES] = {"freed_by_other_thread_bytes", "bytes freed by other threads", TABLE_COUNT,
+                         0},
     [TEMPORARIES] = {"temporaries", "temporary", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
     [NULLS] = {"nulls", "free(NULL)", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
-    [TAKEN] = {"taken", "taken", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
-    [TAKEN_BYTES] = {"taken_bytes", "bytes taken", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
-    [MOST] = {"most_bytes", "most bytes at once", TABLE_COUNT, 0},
-    [FAULT] = {"fault", "fault", TABLE_TEXT, OF_PLACES},
-    [BEFORE] = {"before", "freed before at", TABLE_PLACE, 0},
+    [TAKEN] = {"allocations", "allocations", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [TAKEN_BYTES] = {"allocated_bytes", "bytes allocated", TABLE_COUNT,
+                     OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [MOST] = {"peak_bytes", "peak bytes", TABLE_COUNT, 0},
+    [FAULT] = {"error", "error", TABLE_TEXT, OF_PLACES},
+    [BEFORE] = {"first_freed_at", "first freed at", TABLE_PLACE, 0},
     [ADDRESS] = {"address", "address", TABLE_TEXT, OF_BLOCKS},
-    [AT] = {"at_ns", "taken at", TABLE_NS, OF_BLOCKS},
+    [AT] = {"allocated_ns", "allocated at", TABLE_NS, OF_BLOCKS},
     [LIBRARY] = {"library", "library", TABLE_TEXT, OF_LIBRARIES},
     [PROCESS] = {"program", "program", TABLE_TEXT, 0},
 };
@@ -124,7 +127,7 @@ static void set_figures(struct table_cell *c, const struct heap_allocated *s)
 static struct table_cell place_cell(const struct heap_row_stack *stack, uint32_t process)
 {
     static const char *const ends[] = {
-        [HEAP_NODE_OTHER] = "(other)", [HEAP_NODE_EARLY] = "(before counting began)"};
+        [HEAP_NODE_OTHER] = "(other)", [HEAP_NODE_EARLY] = "(before tracing started)"};
     if (stack->site)
         return table_cell_place((struct table_place){process, stack->site});
     const char *end = stack->end < sizeof ends / sizeof *ends ? ends[stack->end] : NULL;
@@ -165,12 +168,12 @@ static void add_wrong(const struct table_view *view, struct result_table *t,
                       const struct heap_invalid_free *w)
 {
     static const char *const faults[HEAP_FAULTS] = {
-        [HEAP_TWICE] = "freed twice",
-        [HEAP_NO_BLOCK] = "no block begins there",
-        [HEAP_NEVER] = "never given out",
-        [HEAP_MALLOC_DELETE] = "malloc, but delete",
-        [HEAP_NEW_FREE] = "new, but free",
-        [HEAP_NEW_ARRAY] = "new[] and delete, or new and delete[]"};
+        [HEAP_TWICE] = "double free",
+        [HEAP_NO_BLOCK] = "invalid free (not a block start)",
+        [HEAP_NEVER] = "invalid free (not an allocation)",
+        [HEAP_MALLOC_DELETE] = "mismatched: malloc + delete",
+        [HEAP_NEW_FREE] = "mismatched: new + free",
+        [HEAP_NEW_ARRAY] = "mismatched: new[] + delete or new + delete[]"};
     struct heap_allocated s = {.process = w->process, .thread = w->thread};
     struct heap_row_stack stack = heap_rows_stack(view->run, w->process, w->node);
     if (!stack.site)
@@ -310,7 +313,7 @@ static void add_blocks(const struct table_view *view, struct result_table *t,
     for (size_t i = 0; i < heap_totals_process_count(view->run); i++)
         left_out += heap_totals_process_at(view->run, i)->blocks_left;
     if (left_out)
-        table_add_note(t, "%llu more blocks are not listed: so many are kept of a process at most",
+        table_add_note(t, "%llu more blocks are not listed (limit per process reached)",
                        (unsigned long long)left_out);
 }
 
@@ -364,7 +367,7 @@ static void fill_sums(const struct table_view *view, struct result_table *t)
             add_wrongs(view, t);
     }
     free(rows);
-    table_arrange(t, view->request, "bytes");
+    table_arrange(t, view->request, "unfreed_bytes");
     if (n || heap_totals_process_count(view->run)) /* nothing is known to be left */
         set_figures(table_make_total(t), &all);
     heap_notes_add(view, t, &apart);
@@ -374,15 +377,14 @@ static void memory_table_fill(void *work, const struct table_view *view, struct 
 {
     struct heap_allocated all = {0};
     (void)work;
-    t->title = xstrdup(is_blocks(view) ? "memory: each block that was never freed"
-                                       : "memory: what was taken and never freed");
+    t->title = xstrdup(is_blocks(view) ? "heap: blocks not freed" : "heap: memory not freed");
     add_columns(view, t);
     if (!is_blocks(view)) {
         fill_sums(view, t);
         return;
     }
     add_blocks(view, t, &all);
-    table_arrange(t, view->request, "bytes");
+    table_arrange(t, view->request, "unfreed_bytes");
     if (all.blocks)
         set_figures(table_make_total(t), &all);
     heap_notes_add(view, t, &(struct heap_allocated){0});

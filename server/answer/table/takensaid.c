@@ -35,20 +35,15 @@ void heap_notes_add_depth(const struct heap_row *rows, size_t n, struct result_t
         all += rows[i].sum.blocks;
     }
     if (ends[HEAP_NODE_UNKNOWN])
-        table_add_note(t,
-                       "of %llu of %llu blocks the stack is known only in part: who called its "
-                       "outermost place is not told by the program's tables",
+        table_add_note(t, "%llu of %llu blocks have an incomplete stack (no unwind info)",
                        (unsigned long long)ends[HEAP_NODE_UNKNOWN], (unsigned long long)all);
     if (ends[HEAP_NODE_CUT])
-        table_add_note(t,
-                       "of %llu of %llu blocks the stack is deeper than the %u places that are "
-                       "kept",
-                       (unsigned long long)ends[HEAP_NODE_CUT], (unsigned long long)all,
-                       HEAP_DEPTH);
+        table_add_note(
+            t, "%llu of %llu blocks have a stack deeper than %u frames, which is truncated",
+            (unsigned long long)ends[HEAP_NODE_CUT], (unsigned long long)all, HEAP_DEPTH);
     if (ends[HEAP_NODE_CALLS])
         table_add_note(t,
-                       "of %llu of %llu blocks the stack is that of the functions that were "
-                       "compiled with -profile",
+                       "%llu of %llu blocks have the stack of their calls compiled with -profile",
                        (unsigned long long)ends[HEAP_NODE_CALLS], (unsigned long long)all);
 }
 
@@ -72,13 +67,13 @@ static void add_most(const struct table_view *view, struct result_table *t)
     for (size_t i = 0; i < n && i < MOST_TOLD; i++) {
         struct table_cell name = heap_notes_program(view, all[i]->process);
         if (name.is == CELL_TEXT)
-            table_add_note(t, "%s had %llu bytes at most, %.3f s after the run began", name.text,
+            table_add_note(t, "peak heap of %s: %llu bytes at %.3f s", name.text,
                            (unsigned long long)all[i]->most_bytes,
                            all[i]->most_ns > 0 ? (double)all[i]->most_ns / 1e9 : 0.0);
         free(name.is == CELL_TEXT ? name.text : NULL);
     }
     if (n > MOST_TOLD)
-        table_add_note(t, "the other %zu processes had less", n - MOST_TOLD);
+        table_add_note(t, "the other %zu processes had a lower peak", n - MOST_TOLD);
     free(all);
 }
 
@@ -92,22 +87,21 @@ void heap_notes_add(const struct table_view *view, struct result_table *t,
     }
     if (heap_notes_blocks_left(apart))
         table_add_note(
-            t,
-            "%llu block%s, %llu bytes are the C library's and the loader's own: see --by library",
+            t, "%llu block%s (%llu bytes) %s to libc and the dynamic loader; see --by library",
             (unsigned long long)heap_notes_blocks_left(apart),
             heap_notes_blocks_left(apart) == 1 ? "" : "s",
             (unsigned long long)heap_notes_difference(apart->bytes,
-                                                      apart->freed_bytes + apart->elsewhere_bytes));
+                                                      apart->freed_bytes + apart->elsewhere_bytes),
+            heap_notes_blocks_left(apart) == 1 ? "belongs" : "belong");
     if (unknown)
-        table_add_note(t, "%llu blocks were freed that had been taken before counting began",
+        table_add_note(t, "%llu freed blocks were allocated before tracing started",
                        (unsigned long long)unknown);
     if (unseen)
-        table_add_note(t, "%llu calls could not be counted: there was no room, or no time",
+        table_add_note(t, "%llu calls were not counted (no space or no time)",
                        (unsigned long long)unseen);
     add_most(view, t);
     if (!heap_totals_process_count(view->run))
-        table_add_note(t, "nothing was counted: start the program with poet record -m memory, on "
-                          "the server's machine");
+        table_add_note(t, "no heap data: use poet record -m memory with a local server");
     else if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past)
-        table_add_note(t, "this is of the whole run: when a block was freed is not known");
+        table_add_note(t, "these sums cover the whole run: the time of each free is not recorded");
 }
