@@ -21,11 +21,11 @@ static const struct measurement_level {
 } levels[] = {{"counts", COUNTS}, {"real", REAL}, {"cpu", CPU}, {"every", EVERY}, {0}};
 
 static const struct measurement_level others[] = {
-    {"states", WANTED_STATES}, {"memory", WANTED_MEMORY},     {"meters", WANTED_METERS},
+    {"states", WANTED_STATES}, {"memory", WANTED_MEMORY},     {"metrics", WANTED_METERS},
     {"usage", WANTED_USAGE},   {"throttle", WANTED_THROTTLE}, {0}};
 
-static const char all_words[] = "there are calls (calls=counts, real, cpu, every), states, memory, "
-                                "waits, meters, usage, throttle, rate=1 to rate=1000, none";
+static const char all_words[] = "valid: calls (calls=counts, real, cpu, every), states, memory, "
+                                "waits, metrics, usage, throttle, rate=1 to rate=1000, none";
 
 static bool measurement_spec_find_word(const struct measurement_level *in, const char *word,
                                        size_t size, uint32_t *wanted)
@@ -76,8 +76,8 @@ bool measurement_spec_parse(const char *words, struct measurement_spec *m, char 
     for (const char *at = words;; at++) {
         size_t size = strcspn(at, ",");
         if (!measurement_spec_parse_word(at, size, m)) {
-            *why =
-                xasprintf("%.*s: no such meter; %s", (int)(size < 100 ? size : 100), at, all_words);
+            *why = xasprintf("%.*s: unknown measurement; %s", (int)(size < 100 ? size : 100), at,
+                             all_words);
             return false;
         }
         at += size;
@@ -91,8 +91,8 @@ bool measurement_spec_parse(const char *words, struct measurement_spec *m, char 
 static void measurement_spec_parse_exact(struct description_reader *reader,
                                          const config_setting_t *root, struct measurement_spec *m)
 {
-    static const char *const keys[] = {"calls",  "states", "memory",   "waits",
-                                       "meters", "usage",  "throttle", NULL};
+    static const char *const keys[] = {"calls",   "states", "memory",   "waits",
+                                       "metrics", "usage",  "throttle", NULL};
     static const char *const words[] = {"off", "counts", "real", "cpu", "every", NULL};
     const config_setting_t *exact = config_setting_get_member(root, "exact");
     if (!exact)

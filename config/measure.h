@@ -1,13 +1,13 @@
-/* What is measured of a program, chosen before it starts: words divided by commas (POET_METERS), or
+/* What is measured of a program, chosen before it starts: words divided by commas (POET_MEASURE), or
  * a file.
  *
- *     exact = { calls = "cpu"; states = true; memory = true; waits = true; meters = true; usage =
+ *     exact = { calls = "cpu"; states = true; memory = true; waits = true; metrics = true; usage =
  *     true; };
  *     statistical = { rate = 100; };             // samples a second, 1 to 1000
  *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // of whose calls: as POET_CALLS_IGNORE and so on
  *     meters = ( { name = "meals"; count = ["entered"]; } );   // as config/meters.h says
  *
- * is the same as calls=cpu,states,memory,waits,meters,usage,rate=100, those variables, and meters
+ * is the same as calls=cpu,states,memory,waits,metrics,usage,rate=100, those variables, and meters
  * of one's own.  Waits are known from the order: the word says so, and costs nothing. */
 #ifndef CONFIG_MEASURE_H
 #define CONFIG_MEASURE_H

@@ -62,7 +62,7 @@ static const struct argp_option options[] = {
     {"cycles", OPTION_CYCLES, NULL, 0, "functions that call themselves, or each other in a circle",
      1},
     {"every", OPTION_EVERY, NULL, 0,
-     "each call as it began and ended, in the order of time (of POET_METERS=calls=every); --top N: "
+     "each call as it began and ended, in the order of time (of POET_MEASURE=calls=every); --top N: "
      "so many, else 100000",
      1},
     {"elapsed", OPTION_ELAPSED, NULL, 0,
@@ -361,7 +361,7 @@ static const struct argp argp = {
     .args_doc = "[SOURCE]",
     .doc =
         "Say how often each function was called, and what it took, in a program that was "
-        "compiled with poetcc -profile (POET_METERS chooses how much is measured).  Self is what it took "
+        "compiled with poetcc -profile (POET_MEASURE chooses how much is measured).  Self is what it took "
         "itself, net what that would be unmeasured, total with all that it called; conc. are "
         "calls that began while other threads ran, too (at most so many, unless each call is "
         "kept: calls=every); INCOMPLETE: some have not ended.  What all took themselves and what "

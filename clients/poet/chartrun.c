@@ -125,14 +125,14 @@ int chart_output_run(const struct table_settings *o, struct command_source *subj
     if (count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
         return run_bars(o, subject, sections);
     if (count == 1 && strcmp(o->chart, "kiviat") == 0 && sections->what &&
-        strcmp(sections->what, "meters") == 0)
+        strcmp(sections->what, "metrics") == 0)
         return run_star(o, subject, sections);
     if (count == 1 && metric_chart_is_available(sections->what))
         return run_curves(o, subject, sections->what);
     if (count != 1 || !has_charts(sections->what))
         return command_usage(o->command,
                              "--chart: there are charts of poet states, waits and path, icicles of "
-                             "calls, waits and memory, curves of usage, memory and meters, kiviat "
-                             "graphs of meters");
+                             "calls, waits and memory, curves of usage, memory and metrics, kiviat "
+                             "graphs of metrics");
     return run_chart(o, subject, sections->what);
 }

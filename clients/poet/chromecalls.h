@@ -1,5 +1,5 @@
 /* Calls in the trace-event format: of threads that wrote down when each began and ended
- * (POET_METERS=calls=every), a track of its own below the thread's, on which the calls are slices
+ * (POET_MEASURE=calls=every), a track of its own below the thread's, on which the calls are slices
  * that nest as they did. */
 #ifndef CLIENTS_POET_CHROMECALLS_H
 #define CLIENTS_POET_CHROMECALLS_H

@@ -17,12 +17,11 @@ static const struct metric_chart_group {
     uint8_t group;
     const char *title, *nothing;
 } all[] = {
-    {"usage", SERIES_USAGE, "what the operating system says",
-     "only programs that ran on the server's machine, told over a Unix socket, are looked at"},
-    {"memory", SERIES_MEMORY, "what was taken from the heap",
-     "of programs that were started with poet record -m memory alone"},
-    {"meters", SERIES_OWN, "meters of its own",
-     "of meters that a program counts itself, or poet watch, alone"},
+    {"usage", SERIES_USAGE, "OS resource usage", "only local processes (Unix socket) are sampled"},
+    {"memory", SERIES_MEMORY, "heap allocations",
+     "only programs started with poet record -m memory have heap data"},
+    {"metrics", SERIES_OWN, "user-defined metrics",
+     "only metrics that a program maintains itself, or poet watch samples, have curves"},
 };
 
 static const struct metric_chart_group *metric_chart_find_group(const char *what)
@@ -307,7 +306,7 @@ int metric_chart_write(const struct table_settings *o, struct command_source *su
                                      .line_count = line_count};
     if (strcmp(o->chart, "curves") != 0)
         return command_usage(o->command, "--chart %s: %scurves", o->chart,
-                             strcmp(what, "meters") == 0 ? "kiviat or " : "");
+                             strcmp(what, "metrics") == 0 ? "kiviat or " : "");
     int status = write_curves(&m);
     for (uint32_t i = 0; i < m.curves.panel_count; i++)
         free(m.curves.panels[i].lines);

@@ -160,7 +160,7 @@ static const struct argp_option export_options[] = {
     {"source", OPTION_SOURCE, NULL, 0, "in a web page: the lines around call sites, too", 1},
     {"format", 'f', "FORMAT", 0,
      "not a picture: the whole run as chrome (trace-event JSON with flows, and each call where "
-     "POET_METERS=calls=every wrote them down, for Perfetto), dot "
+     "POET_MEASURE=calls=every wrote them down, for Perfetto), dot "
      "(Graphviz) or shiviz (vector clocks); -o - writes to standard output",
      1},
     {0}};

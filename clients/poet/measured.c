@@ -46,7 +46,7 @@ bool measurement_option_read(const struct command *command, const char *words, c
     if (is_file(words) ? !read_file(command, words, &measure)
                        : !measurement_spec_parse(words, &measure, &why)) {
         if (why)
-            command_usage(command, "--meters %s", why);
+            command_usage(command, "--measure %s", why);
         free(why);
         return false;
     }

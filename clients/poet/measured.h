@@ -1,4 +1,4 @@
-/* What is to be measured of a program, as --meters says it. */
+/* What is to be measured of a program, as --measure says it. */
 #ifndef CLIENTS_POET_MEASURED_H
 #define CLIENTS_POET_MEASURED_H
 

@@ -1,4 +1,4 @@
-/* poet meters: what descriptions, and files of one's own, count and time over the events of a
+/* poet metrics: what descriptions, and files of one's own, count and time over the events of a
  * run. */
 #define _GNU_SOURCE
 #include "clients/poet/labels.h"
@@ -20,11 +20,11 @@ struct metrics_options {
 };
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Which meters:", 1},
-    {"meters", 'm', "FILE", 0, "also those of a file, as docs/config.md tells how to write one", 1},
-    {"set", OPTION_SET, "METER=VALUE[:LINES]", 0,
-     "instead: have a program that runs measure from now on: calls=counts, real, cpu or off; "
-     "states and meters=on or off; of all threads, or of some, as with --lines",
+    {NULL, 0, NULL, 0, "Which metrics:", 1},
+    {"metrics", 'm', "FILE", 0, "also those that FILE defines (see docs/config.md)", 1},
+    {"set", OPTION_SET, "WHAT=VALUE[:LINES]", 0,
+     "instead: change what a live program measures: calls=counts, real, cpu, every or off; "
+     "states or metrics=on or off; in all threads, or in LINES, as with --lines",
      1},
     {0}};
 
@@ -81,7 +81,7 @@ static char *metrics_read_rules(const struct command *command, const char *path)
         return NULL;
     if (strlen(text) <= LIMIT_OPTION_BYTES)
         return text;
-    command_fail(command, "%s: more meters than may be asked for at once", path);
+    command_fail(command, "%s: too many metrics for one request", path);
     free(text);
     return NULL;
 }
@@ -112,8 +112,8 @@ static int metrics_run(const struct command *command, int argc, char **argv)
     char *text = w.file ? metrics_read_rules(command, w.file) : NULL;
     if (w.file && !text)
         return EXIT_USAGE;
-    struct table_option given[] = {{(char *)(uintptr_t) "meters", text}, {0}};
-    struct table_section section = {.what = "meters", .options = text ? given : NULL};
+    struct table_option given[] = {{(char *)(uintptr_t) "metrics", text}, {0}};
+    struct table_section section = {.what = "metrics", .options = text ? given : NULL};
     status = table_output_command(&w.tables, argc, argv, first, &section, 1);
     free(text);
     return status;
@@ -124,13 +124,10 @@ static const struct argp argp = {
     .parser = metrics_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Say what meters counted and timed: those that the program counts itself (poet_meter of poet.h), "
-        "numbers that poet watch told, and those of the run's descriptions, and of a file.  The last "
-        "are worked out from the events, so that they are there for old traces, too.",
+        "Show metrics: those the program maintains (poet_meter of poet.h), values from poet "
+        "watch, and those derived from events by a target description or a metric file (also for "
+        "existing traces).",
     .children = tables_children};
 
-const struct command command_meters = {
-    .name = "meters",
-    .summary = "say what meters of one's own counted and timed over the events",
-    .run = metrics_run,
-    .argp = &argp};
+const struct command command_metrics = {
+    .name = "metrics", .summary = "show user-defined metrics", .run = metrics_run, .argp = &argp};

@@ -83,7 +83,7 @@ static void set_environment(const struct record_options *o, const struct preload
     preload_add(preload, sizeof preload, directory, arguments, o->without);
     size_t used = strlen(preload);
     if (o->meters)
-        setenv("POET_METERS", o->meters, 1);
+        setenv("POET_MEASURE", o->meters, 1);
     if (o->memory) {
         used += (size_t)snprintf(preload + used, sizeof preload - used,
                                  " %s/poet/libpoet-memory.so", directory);
@@ -328,11 +328,11 @@ static const struct argp_option options[] = {
      "also what the program read and received, what time it was told and which random numbers it got, for poet "
      "replay; at most 256 MB of a run",
      1},
-    {"meters", 'm', "LIST|FILE", 0,
+    {"measure", 'm', "LIST|FILE", 0,
      "measure this, and nothing else but the order: words divided by commas, or a file that says it "
      "(docs/config.md); memory: what is taken from the heap and never freed; calls=counts, real, cpu or "
-     "every: of functions, if it was compiled for that; states, meters, usage, waits, throttle; rate=N: N samples a "
-     "second; default: meters, and calls=cpu if it was compiled for that",
+     "every: of functions, if it was compiled for that; states, metrics, usage, waits, throttle; rate=N: N samples a "
+     "second; default: metrics, and calls=cpu if it was compiled for that",
      1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "

@@ -43,13 +43,13 @@ static double end_of(double value, const char *unit)
 
 static void kiviat_chart_add_axis(struct kiviat *k, const struct result_table *t, uint32_t row)
 {
-    const char *good = text_view_of(t, row, "good"), *unit = text_view_of(t, row, "unit");
+    const char *good = text_view_of(t, row, "better"), *unit = text_view_of(t, row, "unit");
     double value, end;
     bool formula = !cell_of(t, row, "count");
     if (!*good || !formula || !number_of(t, row, "total", &value) ||
         (end = end_of(value, unit)) <= 0)
         return;
-    struct kiviat_axis axis = {.name = xstrdup(text_view_of(t, row, "meter")),
+    struct kiviat_axis axis = {.name = xstrdup(text_view_of(t, row, "metric")),
                                .amount = xasprintf("%.4g%s%s", value, *unit ? " " : "", unit),
                                .end = xasprintf("%.4g%s%s", end, *unit ? " " : "", unit),
                                .value = value / end,
@@ -101,10 +101,10 @@ static int write_star(const struct table_settings *o, const struct command_sourc
 int kiviat_chart_write(const struct table_settings *o, const struct command_source *subject,
                        const struct result_table *t)
 {
-    char *title = xasprintf("%s: what is high, and what is low", subject->source.book.run.name);
+    char *title = xasprintf("%s: Kiviat graph of metrics", subject->source.book.run.name);
     struct kiviat k = {.title = title,
-                       .below = "where all is well it is a star: far out where high is good, near "
-                                "the centre where low is"};
+                       .below = "a regular star means all metrics are good: far out where high is "
+                                "better, near the center where low is"};
     for (uint32_t i = 0; i < t->row_count; i++)
         if (t->rows[i].depth == 0)
             kiviat_chart_add_axis(&k, t, i);

@@ -10,7 +10,7 @@ const struct command *const table_commands[] = {
     &command_maybe, &command_provoke, &command_compare, &command_export, &command_show,
     &command_blocked, &command_states, &command_waits, &command_path,
     &command_calls, &command_source, &command_memory, &command_resources,
-    &command_meters, &command_watch, &command_report, &command_order,
+    &command_metrics, &command_watch, &command_report, &command_order,
     &command_dump, &command_stat, &command_check, &command_note,
     &command_ls, &command_rm, &command_runs, &command_import,
     &command_key, &command_merge, NULL};

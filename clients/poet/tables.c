@@ -207,7 +207,7 @@ static char *table_options_help_text(int key, const char *text, void *input)
               {"calls", "function (default), path, thread, cpu, file or category"},
               {"memory", "place (default), path, function, file, thread, library or block"},
               {"usage", "program (default) or thread"},
-              {"meters", "meter (default) or thread"}};
+              {"metrics", "metric (default) or thread"}};
     const struct table_settings *o = input;
     if (key != OPTION_BY || !o || !o->command)
         return (char *)(uintptr_t)text;

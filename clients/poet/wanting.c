@@ -22,8 +22,8 @@ static const struct {
              {"calls", "every", CALLS, CALLS},
              {"states", "off", WANTED_STATES, 0},
              {"states", "on", WANTED_STATES, WANTED_STATES},
-             {"meters", "off", WANTED_METERS, 0},
-             {"meters", "on", WANTED_METERS, WANTED_METERS}};
+             {"metrics", "off", WANTED_METERS, 0},
+             {"metrics", "on", WANTED_METERS, WANTED_METERS}};
 
 #define WORDS (sizeof words / sizeof *words)
 
@@ -36,7 +36,7 @@ static char *no_such(const char *word)
         all = more;
     }
     char *why =
-        xasprintf("%s: write one of %s; behind it :LINES, if not all threads are meant", word, all);
+        xasprintf("%s: invalid setting; valid: %s; append :LINES to select threads", word, all);
     free(all);
     return why;
 }
@@ -82,8 +82,7 @@ static int measurement_change_send_request(const struct command *command,
     if (!command_source_request(command, subject, REQUEST_SET_MEASUREMENT, &body,
                                 measurement_change_receive_count, &programs))
         return EXIT_FAILED;
-    return programs ? EXIT_DONE
-                    : command_fail(command, "no program of this run is there to measure anything");
+    return programs ? EXIT_DONE : command_fail(command, "no program of this run is connected");
 }
 
 int measurement_change_send(const struct command *command, struct command_source *subject,

@@ -230,7 +230,7 @@ static const struct argp argp = {
     .args_doc = "NAME=COMMAND...",
     .doc =
         "Tell a run that goes on a number now and then: the first one that a shell's command, or a "
-        "file, has.  `poet meters` shows what it was, with the run's other meters.\vIt ends with "
+        "file, has.  `poet metrics` shows what it was, with the run's other metrics.\vIt ends with "
         "Ctrl-C, and with the last program of the run.  Commands are run by this command, never "
         "by the server; one that fails, prints no number or takes more than ten seconds is said "
         "with its name, and tried again the next time.",

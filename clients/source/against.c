@@ -25,8 +25,8 @@ static bool is_number(const struct table_column *c)
 /* What a row is called, not what it is made up of: that may be otherwise in another run. */
 static bool is_name(const struct table_column *c)
 {
-    static const char *const findings[] = {"kind",     "class",       "released_by", "amount",
-                                           "greatest", "mean_amount", "each",        "source",
+    static const char *const findings[] = {"kind",     "class",     "released_by",  "value",
+                                           "max_text", "mean_text", "unblocked_at", "source",
                                            "address",  NULL};
     for (size_t i = 0; findings[i]; i++)
         if (strcmp(findings[i], c->name) == 0)
@@ -167,7 +167,7 @@ static bool stands_for_words(const struct table_diff_builder *m, const struct ta
 {
     static const char *const numbers[] = {"total", "mean", NULL};
     for (uint32_t k = 0; k < m->here->column_count; k++)
-        if (strcmp(m->here->columns[k].name, "amount") == 0)
+        if (strcmp(m->here->columns[k].name, "value") == 0)
             return is_column(c, numbers);
     return false;
 }

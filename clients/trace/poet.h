@@ -321,7 +321,7 @@ void poet_stack_gone(poet_stack_t stack);
 /* ---- parts of functions ---- */
 
 /* Names a part of what a thread does, from here to the next poet_scope_end: where calls are
- * measured (`poetcc -profile`, POET_METERS) it is counted and timed like the call of a function;
+ * measured (`poetcc -profile`, POET_MEASURE) it is counted and timed like the call of a function;
  * else nothing happens.  Parts nest.  `name` must stay as it is while the program runs, in its own
  * read-only memory: a literal.  Also in a signal handler. */
 void poet_scope(const char *name);
@@ -343,8 +343,8 @@ __attribute__((unused, no_instrument_function)) static inline void poet_scope_le
  *
  * Numbers that only you know: how often, how much, how long.  Each thread counts in memory of its
  * own, without a lock and without an atomic operation, so counting takes a few nanoseconds and
- * nothing is lost when the program is killed; `poet meters` shows them by meter and by thread, also
- * while the program runs.  POET_METERS=none, or without "meters" in it, counts nothing.  A run
+ * nothing is lost when the program is killed; `poet metrics` shows them by metric and by thread, also
+ * while the program runs.  POET_MEASURE=none, or without "metrics" in it, counts nothing.  A run
  * whose server is on another machine has none of it. */
 typedef uint32_t poet_meter_t; /* a meter of this process, 0 none */
 

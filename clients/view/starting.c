@@ -70,7 +70,7 @@ static void program_start_spawn(struct program_start_job *s)
     GError *error = NULL;
     GSubprocessLauncher *launcher = g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_NONE);
     g_subprocess_launcher_set_cwd(launcher, s->directory);
-    g_subprocess_launcher_setenv(launcher, "POET_METERS", s->measured, TRUE);
+    g_subprocess_launcher_setenv(launcher, "POET_MEASURE", s->measured, TRUE);
     for (unsigned i = 0; i < MEASURE_LISTS; i++)
         if (s->lists[i])
             g_subprocess_launcher_setenv(launcher, measurement_spec_variable(i), s->lists[i], TRUE);

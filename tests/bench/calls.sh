@@ -39,7 +39,7 @@ costs_of_calls() {
     cc -O1 "$here/costs.c" -o costs-plain
     for _ in $(seq $runs); do
         ./costs-plain "$rounds" | sed 's/^/plain /'
-        POET_METERS=calls POET_OUTPUT=costs.poet ./costs "$rounds" | sed 's/^/measured /'
+        POET_MEASURE=calls POET_OUTPUT=costs.poet ./costs "$rounds" | sed 's/^/measured /'
         until_ordered costs.poet
         poet calls costs.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
             my $f = ref $r->{scope} ? $r->{scope}{name} : $r->{scope}; $f =~ s/ .*//; print "cpu $f ", $r->{cpu_ns} - $r->{measuring_ns}, "\n"; $all += $r->{measuring_ns};
@@ -64,7 +64,7 @@ part_calls() {
     serve
     plain=$(median ./calls-plain "$rounds")
     wanted="$(median ./calls-hooks "$rounds") ns glibc's empty hooks, $plain plain"
-    row "calls: nothing wanted" "$(POET_METERS=none median ./calls-measured "$rounds") ns a call" "$wanted"
+    row "calls: nothing wanted" "$(POET_MEASURE=none median ./calls-measured "$rounds") ns a call" "$wanted"
     row "calls: no server to be had" "$(POET_SERVER=none median ./calls-measured "$rounds") ns a call"
     peers_of_calls
     for level in counts real cpu every; do
@@ -74,13 +74,13 @@ part_calls() {
         every) wanted=$writing ;;
         *) wanted= ;;
         esac
-        row "calls: $level" "$(POET_METERS=calls=$level median ./calls-measured "$rounds") ns a call" "$wanted"
+        row "calls: $level" "$(POET_MEASURE=calls=$level median ./calls-measured "$rounds") ns a call" "$wanted"
     done
     for level in counts cpu; do
         wanted="$(median ./calls-plain "$sorted" sort) ms plain"
         [ $level != counts ] || wanted="$wanted, $(median ./calls-gprof "$sorted" sort) gprof"
         row "calls: sort of $sorted, comparison measured, $level" \
-            "$(POET_METERS=calls=$level median ./calls-measured "$sorted" sort) ms" "$wanted"
+            "$(POET_MEASURE=calls=$level median ./calls-measured "$sorted" sort) ms" "$wanted"
     done
     costs_of_calls "$(scaled 1000000)"
 }
@@ -125,11 +125,11 @@ part_context() {
     poetcc -trace -O2 "$here/bench.c" -o traced
     poetcc -profile -O2 "$here/bench.c" -o traced-calls
     serve
-    bare=$(POET_METERS=none median ./traced 1 "$n")
+    bare=$(POET_MEASURE=none median ./traced 1 "$n")
     row "context: an event of the order alone" "$(calc %.1f "$bare / 5") ns an event" "lock and unlock, 1 thread, uncontended"
-    row "context: and when it ran" "$(calc '%+.1f ns' "($(POET_METERS=states median ./traced 1 "$n") - $bare) / 5") an event" "goal 1 ns"
+    row "context: and when it ran" "$(calc '%+.1f ns' "($(POET_MEASURE=states median ./traced 1 "$n") - $bare) / 5") an event" "goal 1 ns"
     for level in counts cpu; do
         row "context: and in which calls, $level" \
-            "$(calc '%+.1f ns' "($(POET_METERS=calls=$level median ./traced-calls 1 "$n") - $bare) / 5") an event" "goal 1 ns"
+            "$(calc '%+.1f ns' "($(POET_MEASURE=calls=$level median ./traced-calls 1 "$n") - $bare) / 5") an event" "goal 1 ns"
     done
 }

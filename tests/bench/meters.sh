@@ -7,6 +7,6 @@ part_meters() {
     row "meters: poet_add" "$(median ./own-meters "$rounds" add) ns" "goal 3 ns"
     row "meters: poet_observe, a distribution" "$(median ./own-meters "$rounds" took) ns" "goal 8 ns"
     row "meters: a cell that is watched" "$(median ./own-meters "$rounds" watch) ns"
-    row "meters: POET_METERS=none" "$(POET_METERS=none median ./own-meters "$rounds" add) ns"
+    row "meters: POET_MEASURE=none" "$(POET_MEASURE=none median ./own-meters "$rounds" add) ns"
     unset POET_OUTPUT
 }

@@ -66,9 +66,9 @@ part_sampling() {
     else
         lacks "pidstat (sysstat)"
     fi
-    row "sampling: nothing to sample" "$(POET_PERF=off POET_METERS=none share "$seconds" ./sampled 100 "$long") % of a core" \
+    row "sampling: nothing to sample" "$(POET_PERF=off POET_MEASURE=none share "$seconds" ./sampled 100 "$long") % of a core" \
         "what the server takes of them in any case"
-    row "sampling: 100 threads at 100 Hz" "$(POET_PERF=off POET_METERS=states,rate=100 share "$seconds" ./sampled 100 "$long") % of a core" \
+    row "sampling: 100 threads at 100 Hz" "$(POET_PERF=off POET_MEASURE=states,rate=100 share "$seconds" ./sampled 100 "$long") % of a core" \
         "goal 1 %${peer:+, $peer}"
     row "sampling: as it does unasked" "$(POET_PERF=off share "$seconds" ./sampled 100 "$long") % of a core"
     row "sampling: by switch records" "$(share "$seconds" ./sampled 100 "$long") % of a core"

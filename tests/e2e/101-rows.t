@@ -55,7 +55,7 @@ __attribute__((no_instrument_function)) int main(void)
 }
 C
 poetcc -trace -profile -g -O1 moves.c -o moves || exit 1
-POET_METERS=calls=every POET_OUTPUT=moves.poet ./moves
+POET_MEASURE=calls=every POET_OUTPUT=moves.poet ./moves
 until_true finished moves.poet
 # rows FILE BY: place, function, calls
 rows() { poet calls "$1" --by "$2" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
@@ -85,8 +85,8 @@ is 'a part of the run has its calls alone' "$(poet calls moves.poet --by process
 # ---- where it cannot be told ----
 POET_OUTPUT=sums.poet ./moves
 until_true finished sums.poet
-is 'of sums, why not' "$(poet calls sums.poet --by processor 2>&1 | grep -c 'without times.*POET_METERS=calls=every')" 1
-POET_PERF=off POET_METERS=calls=every POET_OUTPUT=off.poet ./moves
+is 'of sums, why not' "$(poet calls sums.poet --by processor 2>&1 | grep -c 'without times.*POET_MEASURE=calls=every')" 1
+POET_PERF=off POET_MEASURE=calls=every POET_OUTPUT=off.poet ./moves
 until_true finished off.poet
 is 'by processors of the machine, why not' "$(poet calls off.poet --by cpu 2>&1 | grep -c 'on which processor of the machine')" 1
 is 'it is a table of its own' "$(poet calls moves.poet --by processor --graph 2>&1 | grep -c 'a table of its own')" 1

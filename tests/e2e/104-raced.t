@@ -59,7 +59,7 @@ server=$!
 pids="$pids $server"
 check "it answers" until_true poet runs
 check "and is that one" grep -q "$tsan/" "/proc/$server/maps"
-export POET_METERS=calls=every,states,memory,meters,usage
+export POET_MEASURE=calls=every,states,memory,metrics,usage
 events() { [ "$(figure "$1" events)" -gt "$2" ] 2>/dev/null; }
 
 # one is killed while it is asked for, and another ends; one more writes a file of its own
@@ -69,7 +69,7 @@ pids="$pids $endless"
 check "one that does not end is seen" until_true events latest 200
 ./busy 1000 &
 asked=
-for what in runs "stat latest" "states latest" "calls latest" "memory latest" "meters latest" "waits latest" "blocked latest" "show latest" "path latest"; do
+for what in runs "stat latest" "states latest" "calls latest" "memory latest" "metrics latest" "waits latest" "blocked latest" "show latest" "path latest"; do
     poet $what >out 2>err
     asked="$asked$?"
 done

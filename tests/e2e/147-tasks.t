@@ -22,7 +22,7 @@ void uc_main(void)
 C
 check "tasks compile" poetcc -profile -g -I "$root/examples/ucpp" idle.c "$root/examples/ucpp/ucpp.c" -o idle
 for processors in 1 2; do
-    POET_METERS=calls UCPP_PROCESSORS=$processors POET_OUTPUT=idle$processors.poet ./idle
+    POET_MEASURE=calls UCPP_PROCESSORS=$processors POET_OUTPUT=idle$processors.poet ./idle
     check "$processors: the trace is sound" sound idle$processors.poet
     poet calls --json idle$processors.poet >calls.json
     is "$processors: an ended task takes no processor time in the call that it never leaves" "$(python3 -c '

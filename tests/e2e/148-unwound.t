@@ -41,7 +41,7 @@ int main(void)
 }
 C
 poetcc -profile -no-pie -O1 jumps.c -o jumps
-POET_METERS=calls=cpu measured ./jumps
+POET_MEASURE=calls=cpu measured ./jumps
 is 'longjmp: calls' "$(of /main/by_longjmp/jumps 3) $(of /main/by_longjmp/after 3)" '5 5'
 is 'longjmp: the call that it ends slept' "$(asleep /main/by_longjmp/jumps)" yes
 is 'a jump that the compiler makes: the call that it ends slept' "$(asleep /main/by_builtin/inner/unseen)" yes
@@ -65,7 +65,7 @@ C
 for compiler in g++ clang++; do
     if ! command -v $compiler >/dev/null; then skip "no $compiler here"; continue; fi
     CXX=$compiler poetcc++ -profile -no-pie -O1 throws.cc -o throws
-    POET_METERS=calls=cpu measured ./throws
+    POET_MEASURE=calls=cpu measured ./throws
     is "$compiler: the call that an exception leaves slept" "$(asleep /main/tries/between/fails)" yes
     is "$compiler: all times within main are its time" "$(balanced /main)" yes
     is "$compiler: and within what catches" "$(balanced /main/tries)" yes

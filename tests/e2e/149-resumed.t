@@ -53,7 +53,7 @@ int main(void)
 C
 poetcc -profile -no-pie -O1 turns.c -o turns -g
 for level in counts cpu; do
-    POET_METERS=calls=$level measured ./turns
+    POET_MEASURE=calls=$level measured ./turns
     is "calls=$level: calls, as the program counts them" "$(awk '$2 ~ /_body$/ { sum += $3 } END { print sum }' out) $(of inner 3) \
 $(of step 3)" "$(head -n 1 out)"
     is "calls=$level: what ended has ended" "$(of ends_body 3) $(of ends_body 4) $(of hangs_body 3) $(of hangs_body 4)" '1 1 1 0'

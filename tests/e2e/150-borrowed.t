@@ -35,7 +35,7 @@ int main(void)
 }
 C
 poetcc -profile -no-pie -O1 vforks.c -o vforks
-POET_METERS=calls=cpu measured ./vforks
+POET_MEASURE=calls=cpu measured ./vforks
 is 'what the child calls is counted' "$(of /main/launch/child/turns 3) $(of /main/launch/child/rests 3)" '3 3'
 is 'all times within main are its time' "$(balanced /main)" yes
 is 'and within what made the child' "$(balanced /main/launch)" yes
@@ -77,7 +77,7 @@ int main(void)
 C
 poetcc -profile -no-pie -O1 jumps.c -o jumps
 for i in 1 2 3; do
-    POET_METERS=calls=cpu measured ./jumps
+    POET_MEASURE=calls=cpu measured ./jumps
     is "run $i: calls" "$(of /main/again 3) $(of /main/again/handler 3)" "$(of /main/again 4) 0"
     # never more than passed, and no more than the calls that were left half done took is lost
     is "run $i: the times within main are its time" "$(awk 'index($2 "/", "/main/") == 1 { sum += $7 + $8 }

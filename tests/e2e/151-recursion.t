@@ -13,7 +13,7 @@ NOINLINE int ping(int n) { pass(1); return n < 1 ? 1 : pong(n - 1); }
 int main(void) { return alone(6) + ping(7) < 0; }
 C
 poetcc -profile -ignore=pass -g -O1 recursion.c -o recursion || exit 1
-POET_METERS=calls=every poet record -o recursion.poet -- ./recursion 2>/dev/null
+POET_MEASURE=calls=every poet record -o recursion.poet -- ./recursion 2>/dev/null
 poet calls --cases --json recursion.poet >cases
 is 'each case of recursion in one thread takes as long by the clock as by its thread' \
     "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++;
@@ -47,7 +47,7 @@ NOINLINE void step(int n)
 int main(void) { other(); step(2); return 0; }
 C
 poetcc -profile -trace -ignore=pass -g -O1 threads.c -o threads || exit 1
-POET_METERS=calls poet record -o threads.poet -- ./threads 2>/dev/null
+POET_MEASURE=calls poet record -o threads.poet -- ./threads 2>/dev/null
 # row FILE FUNCTION COLUMN...
 row() { perl -MJSON::PP -e 'my ($f, $of, @c) = @ARGV; open F, $f; while (<F>) { my $r = decode_json($_)->{row} or next; my $s = $r->{scope};
     $s = $s->{name} if ref $s; print join(" ", map { $r->{$_} } @c), "\n" if $s =~ /^\Q$of\E\b/ }' "$@"; }

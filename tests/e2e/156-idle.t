@@ -62,7 +62,7 @@ compilers=gcc
 clang_has_openmp && compilers="gcc clang"
 for cc in $compilers; do
     CC=$cc poetcc -profile -g -fopenmp idle.c -o idle || exit 1
-    (POET_OUTPUT=$cc.poet POET_METERS=calls=every ./idle) 2>/dev/null
+    (POET_OUTPUT=$cc.poet POET_MEASURE=calls=every ./idle) 2>/dev/null
     until_true finished $cc.poet
     check "$cc: the trace is sound" poet check $cc.poet
     poet calls --json $cc.poet >sums

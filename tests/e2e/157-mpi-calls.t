@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 }
 X
 CC=mpicc poetcc -profile -g ranks.c -o ranks || exit 1
-POET_METERS=calls=every POET_OUTPUT=ranks.poet mpirun -n 2 ./ranks 2>mpirun.log
+POET_MEASURE=calls=every POET_OUTPUT=ranks.poet mpirun -n 2 ./ranks 2>mpirun.log
 until_true finished ranks.poet
 check "the trace is sound" poet check ranks.poet
 poet calls --json ranks.poet >sums

@@ -56,9 +56,9 @@ X
 poetcc -profile -g counts.c -o counts || exit 1
 (POET_OUTPUT=counts.poet ./counts) 2>/dev/null
 until_true finished counts.poet
-like "percentiles have the unit of the rest" "$(poet meters counts.poet)" \
+like "percentiles have the unit of the rest" "$(poet metrics counts.poet)" \
     "^request .* 2\.000 ms +2\.000 ms +2\.000 ms +2\.000 ms +2\.000 ms"
-like "in JSON they are numbers, too" "$(poet meters --json counts.poet)" '"p50":2000000,"p90":2000000,"p99":2000000'
+like "in JSON they are numbers, too" "$(poet metrics --json counts.poet)" '"p50":2000000,"p90":2000000,"p99":2000000'
 cat >w.meters <<'X'
 meters = (
     { name = "held"; from = "enter"; to = "leave"; },
@@ -68,17 +68,17 @@ meters = (
     { name = "none"; count = "nosuch"; }
 );
 X
-poet meters -m w.meters counts.poet >text
+poet metrics -m w.meters counts.poet >text
 is "what matched is not said not to" "$(grep -c '^note: held' text)" 0
-like "no event begins it" "$(cat text)" "^note: no begin: nothing matched: there is no event nosuch$"
-like "none ends it" "$(cat text)" "^note: no end: nothing matched: there is no event nosuch$"
+like "no event begins it" "$(cat text)" "^note: no begin: no match: no event of type nosuch$"
+like "none ends it" "$(cat text)" "^note: no end: no match: no event of type nosuch$"
 like "none ends it that comes later" "$(cat text)" \
-    "^note: backwards: nothing matched: no thread did what it ends with \(enter\) after what it begins with$"
-like "nothing to count" "$(cat text)" "^note: none: nothing matched: there is no event nosuch$"
+    "^note: backwards: no match: no thread performed an end event \(enter\) after a start event$"
+like "nothing to count" "$(cat text)" "^note: none: no match: no event of type nosuch$"
 
 # ---- memory ----
-like "what cannot be counted is said, and what to do" "$(POET_METERS=memory POET_OUTPUT=heap.poet ./counts 2>&1)" \
-    "^poet: POET_METERS: memory: nothing is counted, .*; start it with: poet record -m memory$"
+like "what cannot be counted is said, and what to do" "$(POET_MEASURE=memory POET_OUTPUT=heap.poet ./counts 2>&1)" \
+    "^poet: POET_MEASURE: memory: nothing is counted, .*; start it with: poet record -m memory$"
 is "under record it is counted, and nothing is said" \
     "$(poet record -m memory -o heap2.poet ./counts 2>&1 | grep -c 'nothing is counted')" 0
 

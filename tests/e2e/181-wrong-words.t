@@ -24,7 +24,7 @@ printf 'int main(void)\n{\n    return 0;\n}\n' >main.c
 like "check: a file of another kind" "$(poet check main.c 2>&1)" \
     '^poet check: main.c: neither a trace nor a description \(its name ends in .conf\)$'
 # --by: what the help lists is taken
-for command in states waits path calls memory usage meters; do
+for command in states waits path calls memory usage metrics; do
     words=$(poet help $command | sed -n '/--by=WHAT/,/--from/p' | tr -s '\n ' '  ' |
         sed 's/.*stands for: //; s/ (default)//; s/ or / /; s/,//g; s/ --from.*//')
     wrong=

@@ -2,7 +2,7 @@
 # Which calls are measured: names that are left out are whole names; what a handler calls before its
 # thread or process has begun is counted where it is called; what is not known of single calls is not said.
 . "$(dirname "$0")/lib.sh"
-measured() { POET_METERS=calls POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
+measured() { POET_MEASURE=calls POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
 names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
     my $s = $r->{scope}; $s =~ s/ .*//; print "$s:$r->{calls}\n"' | sort | xargs; }
 

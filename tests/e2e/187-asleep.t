@@ -54,7 +54,7 @@ int main(void)
 }
 C
 poetcc -profile -g -O1 asleep.c -o asleep
-POET_METERS=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep
+POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep
 until_true finished asleep.poet
 if ! poet states asleep.poet | grep -q 'as the kernel switched threads, exactly'; then
     skip 'the kernel tells of no switches here'

@@ -27,7 +27,7 @@ int main(void) { g(); k(); r(10); even(10); return 0; }
 C
 check 'poetcc -profile compiles' poetcc -profile -no-pie -O1 arcs.c -o arcs
 for level in counts real cpu; do
-    POET_METERS=calls=$level measured ./arcs
+    POET_MEASURE=calls=$level measured ./arcs
     is "calls=$level: calls by path" "$(for path in /main /main/g /main/g/f /main/k /main/k/f /main/r /main/r/r\*; do
         printf '%s ' "$(of $path 3)"; done)" '1 1 1000 1 300 1 10 '
     is "calls=$level: two functions that call each other have one arc each" \
@@ -36,21 +36,21 @@ for level in counts real cpu; do
 done
 is 'only outermost calls add to the time of a function' \
     "$(awk '$2 == "/main/even/odd" { print ($6 <= even && $10 <= $6) } $2 == "/main/even" { even = $6 }' out)" 1
-POET_METERS=calls=counts measured ./arcs
+POET_MEASURE=calls=counts measured ./arcs
 is 'counts only: no times' "$(awk '$2 ~ /^\// && $6 + $7 != 0' out)" ''
-POET_METERS=none measured ./arcs
+POET_MEASURE=none measured ./arcs
 is 'nothing wanted: nothing is measured' "$(cat out)" ''
-POET_METERS=calls,bananas measured ./arcs
-is 'a word that is none is said, once' "$(grep -c 'POET_METERS: bananas: no such meter' program.err)" 1
+POET_MEASURE=calls,bananas measured ./arcs
+is 'a word that is none is said, once' "$(grep -c 'POET_MEASURE: bananas: unknown measurement' program.err)" 1
 is 'and the others hold' "$(of /main/g/f 3)" 1000
-POET_METERS=calls=every measured ./arcs
+POET_MEASURE=calls=every measured ./arcs
 like 'each call by itself needs a server that takes it' "$(cat program.err)" 'calls=every: the server is older: calls=cpu in its place'
-is 'without a server it says nothing of meters' "$(POET_SERVER=none POET_METERS=bananas ./arcs 2>&1)" ''
+is 'without a server it says nothing of meters' "$(POET_SERVER=none POET_MEASURE=bananas ./arcs 2>&1)" ''
 poetcc -trace -no-pie -O1 arcs.c -o plain
 measured ./plain
 is 'without -profile nothing is wanted' "$(cat out)" ''
 cc -finstrument-functions -no-pie -O1 arcs.c -o other
-POET_METERS=calls measured poet record -- ./other
+POET_MEASURE=calls measured poet record -- ./other
 is 'hooks that others compiled are measured under poet record' "$(awk '$3 == 1000' out | wc -l)" 1
 cat >own.c <<'C'
 #include <stdio.h>
@@ -143,7 +143,7 @@ C
 sed 's/sink++/__atomic_fetch_add(\&sink, 1, 0)/' threads.c >counted.c
 poetcc -profile -no-pie -O1 counted.c -o counted
 for level in counts cpu; do
-    POET_METERS=calls=$level measured ./counted
+    POET_MEASURE=calls=$level measured ./counted
     is "calls=$level: calls of four threads, with those of handlers that come in between" \
         "$(awk '$2 ~ /\/f\*?$/ { sum += $3 } END { print sum }' out)" "$(head -n 1 out)"
     is "calls=$level: each handler is counted, wherever it came" "$(awk '$2 ~ /\/handler$/ { sum += $3 } END { print sum }' out)" 100

@@ -62,7 +62,7 @@ poet usage --json --by thread latest >usage.json
 of() { FILE=${3:-usage.json} perl -MJSON::PP -e '
     open my $f, "<", $ENV{FILE} or die; my ($meter, $thread, $column) = @ARGV;
     for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
-        print $r->{$column} // "null" if $r->{meter} eq $meter && ($r->{thread} // "") eq $thread }' "$1" "${4:-}" "$2"; }
+        print $r->{$column} // "null" if $r->{metric} eq $meter && ($r->{thread} // "") eq $thread }' "$1" "${4:-}" "$2"; }
 
 # ---- it says at its end what it said itself a moment before ----
 near() { perl -e 'my ($a, $b) = @ARGV; exit !($a >= $b && $a - $b <= 0.05 * $b + 20e6)' "$1" "$2"; }
@@ -158,6 +158,6 @@ cc -g writes.c -o writes -pthread
 POET_QUIET=1 poet record -m usage -o writes.poet ./writes
 until_true finished writes.poet
 check "of a program that writes and ends" \
-    test "$(poet usage writes.poet --json | sed -nE 's/.*"meter":"written".*"total":([0-9]+).*/\1/p')" -ge 1000000
+    test "$(poet usage writes.poet --json | sed -nE 's/.*"metric":"written".*"total":([0-9]+).*/\1/p')" -ge 1000000
 
 done_testing

@@ -8,7 +8,7 @@ check "the trace is sound" sound "$run"
 # of FILE METER COLUMN [THREAD]
 of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column, $thread) = @ARGV;
     for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
-        print $r->{$column} // "null" if $r->{meter} eq $meter && ($r->{thread} // "") eq ($thread // "") }' "${@:2}"; }
+        print $r->{$column} // "null" if $r->{metric} eq $meter && ($r->{thread} // "") eq ($thread // "") }' "${@:2}"; }
 
 cat >own.conf <<'END'
 meters = (
@@ -18,7 +18,7 @@ meters = (
     { name = "nothing"; formula = "forks / (forks - forks)"; }
 );
 END
-poet meters --json -m own.conf "$run" >m.json
+poet metrics --json -m own.conf "$run" >m.json
 poet dump --json "$run" >dump.json
 entered=$(grep -c '"type":"entered"' dump.json)
 is "every entry is counted" "$(of m.json forks total)" "$entered"
@@ -28,19 +28,19 @@ waited=$(poet waits --json --by thread "$run" 2>/dev/null | tail -n 1 | sed 's/.
 check "which is no more than all waiting" [ "$(of m.json hungry total)" -le "$waited" ]
 is "a formula" "$(of m.json "a fork" total | cut -d. -f1)" "$(($(of m.json hungry total) / entered))"
 is "divided by nothing: not known" "$(of m.json nothing total)" null
-poet meters --json --by thread -m own.conf "$run" >t.json
+poet metrics --json --by thread -m own.conf "$run" >t.json
 is "by thread it is the same" "$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    $n += $r->{total} if $r->{meter} eq "forks"; END { print $n }' t.json)" "$entered"
-half() { poet meters --json -m own.conf "$@" "$run" >h.json; of h.json forks total; }
+    $n += $r->{total} if $r->{metric} eq "forks"; END { print $n }' t.json)" "$entered"
+half() { poet metrics --json -m own.conf "$@" "$run" >h.json; of h.json forks total; }
 is "two parts of a run are the whole" "$(($(half --to 1ms) + $(half --from 1ms)))" "$entered"
-poet meters --csv -m own.conf "$run" >m.csv
+poet metrics --csv -m own.conf "$run" >m.csv
 like "CSV" "$(cat m.csv)" "^forks,,$entered,$entered,"
-like "words" "$(poet meters "$run")" "^lock wait +- +[0-9.]+ ms"
+like "words" "$(poet metrics "$run")" "^lock wait +- +[0-9.]+ ms"
 
 sed 's/"petition"; to = "entered"/"petition"/' own.conf >bad.conf
-is "a mistake has its line" "$(poet meters -m bad.conf "$run" 2>&1)" 'bad.conf:2: "from" without "to"'
-is "and its status" "$(poet meters -m bad.conf "$run" >/dev/null 2>&1; echo $?)" 2
-is "no file" "$(poet meters -m none.conf "$run" 2>&1)" "poet meters: none.conf: No such file or directory"
+is "a mistake has its line" "$(poet metrics -m bad.conf "$run" 2>&1)" 'bad.conf:2: "from" without "to"'
+is "and its status" "$(poet metrics -m bad.conf "$run" >/dev/null 2>&1; echo $?)" 2
+is "no file" "$(poet metrics -m none.conf "$run" 2>&1)" "poet metrics: none.conf: No such file or directory"
 { sed 's/locks taken"; count = "entered"/locks taken"; count = "enterd"/' "$B/share/poet/config/pthread.conf"; } >pthread.conf
 like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'the meter "locks taken" names the type "enterd"'
 done_testing

@@ -156,7 +156,7 @@ int main(void)
 C
 poetcc -profile -g -O1 forks.c -o forks -lpthread
 poet record -o forks.poet ./forks >forks.out 2>/dev/null
-POET_METERS=calls=counts poet record -o counts.poet ./forks >/dev/null 2>&1
+POET_MEASURE=calls=counts poet record -o counts.poet ./forks >/dev/null 2>&1
 check "a program that forks keeps the rules" poet check forks.poet
 is "the time of F is what its calls took, in parent and child" "$(near F \
     "$(poet path forks.poet --json | rows row step total_ns | named | awk -F'\t' '/^F/ { n += $2 } END { printf "%.0f", n }')" \

@@ -1,8 +1,8 @@
 #!/bin/bash
-# When each call began and ended (POET_METERS=calls=every): in order, balanced, also after kill -9; who ran with whom.
+# When each call began and ended (POET_MEASURE=calls=every): in order, balanced, also after kill -9; who ran with whom.
 . "$(dirname "$0")/lib.sh"
 entries() { python3 "$root/tests/e2e/entries.py" "$@"; }
-every() { POET_METERS=calls=every POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # every TRACE PROGRAM...
+every() { POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # every TRACE PROGRAM...
 # of SCOPE COLUMN, in the JSON of a table
 cell() { perl -MJSON::PP -ne 'BEGIN { ($scope, $column) = splice @ARGV, 0, 2 } my $r = decode_json($_)->{row} or next;
     my $s = $r->{scope}; $s = $s->{name} if ref $s; print $r->{$column} if $s =~ /^\Q$scope\E( |$)/' "$@"; }
@@ -236,7 +236,7 @@ int main(void)
 C
 poetcc -profile -g -O1 burst.c -o burst
 start_server
-POET_METERS=calls=every POET_RUN=storm ./burst &
+POET_MEASURE=calls=every POET_RUN=storm ./burst &
 pids="$pids $!"
 until_true test -e started
 kill -STOP "$server"
@@ -262,6 +262,6 @@ lost=$(sed -n 's/.*"\([0-9]*\) calls are not there: they came faster.*/\1/p' sav
 is 'a file that has states: all are there, once' "$((got + ${lost:-0}))" 2000002
 cp saved.poet copy.poet
 is 'and again' "$(poet calls copy.poet --elapsed --json | cell f calls)" "$got"
-like 'without it there is none, which is said' "$(POET_METERS=calls POET_OUTPUT=none.poet POET_QUIET=1 ./threads; poet calls none.poet --every)" \
-    'run with POET_METERS=calls=every'
+like 'without it there is none, which is said' "$(POET_MEASURE=calls POET_OUTPUT=none.poet POET_QUIET=1 ./threads; poet calls none.poet --every)" \
+    'run with POET_MEASURE=calls=every'
 done_testing

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Which functions are better not measured (poet calls --suggest), and leaving those out (poetcc -ignore=@FILE).
 . "$(dirname "$0")/lib.sh"
-measured() { POET_METERS=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
+measured() { POET_MEASURE=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
 names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{scope};
     $s = $s->{name} if ref $s; $s =~ s/ .*//; print "$s\n"' | sort | xargs; }
 

@@ -5,7 +5,7 @@
 export POET_QUIET=1
 # of FILE METER COLUMN [THREAD]
 of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column, $thread) = @ARGV;
-    print join " ", map { $_->{$column} // "null" } grep { $_->{meter} eq $meter && (!defined $thread || ($_->{thread} // "") eq $thread) }
+    print join " ", map { $_->{$column} // "null" } grep { $_->{metric} eq $meter && (!defined $thread || ($_->{thread} // "") eq $thread) }
         map { decode_json($_)->{row} // () } <$f>' "${@:2}"; }
 
 cat >own.c <<'END'
@@ -85,8 +85,8 @@ record() {
     (POET_OUTPUT=$name.poet ./own "$@") 2>"$name.err"
     status=$?
     until_true finished "$name.poet"
-    poet meters --json "$name.poet" >"$name.json"
-    poet meters --json --by thread "$name.poet" >"$name.threads"
+    poet metrics --json "$name.poet" >"$name.json"
+    poet metrics --json --by thread "$name.poet" >"$name.threads"
 }
 as_it_should() { # NAME
     is "$1: three threads counted 3000 times" "$(of "$1.json" hits count) $(of "$1.json" hits total)" "3000 2997"
@@ -106,16 +106,16 @@ is "one that nobody counted in has a row" "$(of plain.json never count)" 0
 is "a shared cell was seen from its begin to its end" "$(of plain.json "queue length" last)" 50
 check "more than once" [ "$(of plain.json "queue length" count)" -gt 2 ]
 check "its mean is between" perl -e "exit !(1 < $(of plain.json "queue length" mean) && $(of plain.json "queue length" mean) < 50)"
-like "in words" "$(poet meters plain.poet)" "^took +- +2.001 ms +7 +0.286 ms +2.000 ms +0.000128 ms +2.000 ms"
-like "what a percentile is" "$(poet meters plain.poet)" "note: p50, p90 and p99 are bounds"
-like "of a part of the run they are not" "$(poet meters --from 1ns plain.poet)" "note: what threads count themselves is summed up from their begin"
-poet meters plain.poet -o plain.pdf
+like "in words" "$(poet metrics plain.poet)" "^took +- +2.001 ms +7 +0.286 ms +2.000 ms +0.000128 ms +2.000 ms"
+like "what a percentile is" "$(poet metrics plain.poet)" "note: p50, p90, p99 are upper bounds"
+like "of a part of the run they are not" "$(poet metrics --from 1ns plain.poet)" "note: metrics that threads count themselves are sums since thread start"
+poet metrics plain.poet -o plain.pdf
 like "on paper" "$(pdftotext -layout plain.pdf -)" "queue length +- +50 items"
 cat >rate.conf <<'END'
 meters = ( { name = "hits"; own = true; }, { name = "queue length"; own = true; },
            { name = "rate"; formula = "hits / (hits + 'queue length')"; } );
 END
-poet meters --json -m rate.conf plain.poet >rate.json
+poet metrics --json -m rate.conf plain.poet >rate.json
 is "a formula of them" "$(of rate.json rate total | cut -c 1-7)" 0.98359
 
 record killed kill
@@ -131,15 +131,15 @@ is "it is said once" "$(grep -c "no room for more meters" said.err)" 1
 is "the first ones are there" "$(of many.json "many 3" last)" 3
 
 is "untraced it runs" "$(POET_SERVER=none ./own ramp many; echo $?)" 0
-POET_METERS=none record none
-is "POET_METERS=none counts nothing" "$(of none.json hits count)" 0
+POET_MEASURE=none record none
+is "POET_MEASURE=none counts nothing" "$(of none.json hits count)" 0
 cat >own.cc <<'END'
 #include <poet.h>
 int main() { static poet_meter_t m = poet_meter("objects", "", POET_COUNT); poet_add(m, 2); return *poet_watch("x", nullptr) != 0; }
 END
 check "C++" poetcc++ -trace -Wall -Wextra -Werror own.cc -o cc
 POET_OUTPUT=cc.poet ./cc
-poet meters --json cc.poet >cc.json
+poet metrics --json cc.poet >cc.json
 is "counts, too" "$(of cc.json objects total)" 2
 
 # ---- live; off and on ----
@@ -150,22 +150,22 @@ pids="$pids $!"
 exec 5>to 6<from
 read -r word <&6
 is "it runs" "$word" ready
-live() { poet meters --json latest >live.json && of live.json hits total; }
+live() { poet metrics --json latest >live.json && of live.json hits total; }
 is "what it counted so far" "$(live)" 2997
 step() { echo + >&5; read -r word <&6; }
 step
 is "and now" "$(live)" 3097
-check "off" poet meters --set meters=off latest
+check "off" poet metrics --set metrics=off latest
 step
 is "nothing more" "$(live)" 3097
-check "on" poet meters --set meters=on latest
+check "on" poet metrics --set metrics=on latest
 step
 is "more" "$(live)" 3197
 exec 5>&-
 until_true finished latest
-poet meters --json latest >live.json
+poet metrics --json latest >live.json
 stop_server
-poet meters --json traces/own*.poet >file.json
+poet metrics --json traces/own*.poet >file.json
 check "the file says what the server said" cmp live.json file.json
 
 # ---- calls of one thread ----
@@ -215,7 +215,7 @@ exec 5>go 6<part
 before=none
 for value in cpu off cpu; do
     read -r word <&6
-    [ $value$before = cpunone ] || until_true poet meters --set "calls=$value:T2" latest
+    [ $value$before = cpunone ] || until_true poet metrics --set "calls=$value:T2" latest
     before=$value
     echo >&5
 done
@@ -240,15 +240,15 @@ meters = (
     { name = "nothing said"; formula = "1 / 2"; }
 );
 END
-poet meters -m star.conf --chart kiviat plain.poet >star.txt
+poet metrics -m star.conf --chart kiviat plain.poet >star.txt
 is "in turn high and low" "$(sed -n 's/  *|.*: / /p' star.txt | xargs)" "high one high low one low high two high low two low"
 like "as far as it is" "$(cat star.txt)" "^high one +\\|#{30} +\\| 0.7492 of 1, good: high"
 for f in pdf svg png txt; do
-    check "as $f" poet meters -m star.conf --chart kiviat -o "star.$f" plain.poet
+    check "as $f" poet metrics -m star.conf --chart kiviat -o "star.$f" plain.poet
 done
 like "on paper" "$(pdftotext -layout star.pdf - | tr -s ' \n' ' ')" "low two"
-poet meters -m star.conf --chart kiviat -o again.pdf plain.poet
+poet metrics -m star.conf --chart kiviat -o again.pdf plain.poet
 check "and the same again" cmp star.pdf again.pdf
-like "too few" "$(poet meters --chart kiviat plain.poet 2>&1)" "needs 3 formulas that are shares"
-like "another chart" "$(poet meters --chart bars plain.poet 2>&1)" "^poet meters: --chart bars: kiviat"
+like "too few" "$(poet metrics --chart kiviat plain.poet 2>&1)" "needs 3 formulas that are shares"
+like "another chart" "$(poet metrics --chart bars plain.poet 2>&1)" "^poet metrics: --chart bars: kiviat"
 done_testing

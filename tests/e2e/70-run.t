@@ -4,7 +4,7 @@
 export POET_QUIET=1
 # of FILE METER COLUMN [THREAD]
 of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column) = @ARGV;
-    print join " ", map { $_->{$column} // "null" } grep { $_->{meter} eq $meter } map { decode_json($_)->{row} // () } <$f>' "${@:2}"; }
+    print join " ", map { $_->{$column} // "null" } grep { $_->{metric} eq $meter } map { decode_json($_)->{row} // () } <$f>' "${@:2}"; }
 status() { "$@" >/dev/null 2>&1; echo $?; }
 
 # ---- poet watch ----
@@ -25,7 +25,7 @@ echo 3 >counter
 poet watch --run latest --count 3 --every 10 'up=n=$(($(cat counter) + 1)); echo $n | tee counter' --file load=file \
     'fails=exit 3' 'dies=kill -9 $$' 'empty=echo none' --file gone=no-such-file 2>watch.err
 is "three looks" $? 0
-poet meters --json latest >m.json
+poet metrics --json latest >m.json
 is "a command's number" "$(of m.json up last) $(of m.json up min) $(of m.json up max) $(of m.json up count)" "6 4 6 3"
 is "a file's first number" "$(of m.json load last) $(of m.json load kind)" "-12.5 sampled"
 is "which has no total" "$(of m.json load total)" null
@@ -43,16 +43,16 @@ wait $watch
 is "Ctrl-C ends it" $? 0
 poet watch --every 5 'one=echo 1' 5>&- &
 watch=$!
-has_one() { poet meters --json latest >one.json && [ "$(of one.json one last)" = 1 ]; }
+has_one() { poet metrics --json latest >one.json && [ "$(of one.json one last)" = 1 ]; }
 check "live" until_true has_one
 exec 5>&-
 until_true finished latest
 wait $watch
 is "the run's end ends it" $? 0
-poet meters --json latest >live.json
+poet metrics --json latest >live.json
 stop_server
 trace=$(ls traces/*.poet)
-poet meters --json "$trace" >file.json
+poet metrics --json "$trace" >file.json
 check "the file says what the server said" cmp live.json file.json
 check "the trace is sound" sound "$trace"
 is "of a file nothing can be told" "$(poet watch --run "$trace" a=true 2>&1)" "poet watch: $trace: no program of this run is there"
@@ -67,7 +67,7 @@ statistical = { rate = 250; };
 meters = ( { name = "entries"; count = ["entered"]; } );
 END
 is "a good one" "$(poet check ./good.conf)" "./good.conf: calls=real,states,waits,rate=250: good"
-is "serves poet meters, too" "$(status poet meters -m good.conf "$trace")" 0
+is "serves poet metrics, too" "$(status poet metrics -m good.conf "$trace")" 0
 # broken NAME TEXT COMPLAINT: on its second line
 broken() {
     printf '\n%s\n' "$2" >"$1.conf"
@@ -83,7 +83,7 @@ broken group 'exact = "calls";' '"exact" must be a group: { states = true; }'
 broken formula 'meters = ( { name = "x"; formula = "y / 2"; } );' '"formula" names "y", which is no meter before it'
 broken syntax 'exact = { calls cpu; };' 'syntax error'
 is "a word of a list" "$(poet record -m calls=some true 2>&1 | head -n 1)" \
-    "poet record: --meters calls=some: no such meter; there are calls (calls=counts, real, cpu, every), states, memory, waits, meters, usage, throttle, rate=1 to rate=1000, none"
+    "poet record: --measure calls=some: unknown measurement; valid: calls (calls=counts, real, cpu, every), states, memory, waits, metrics, usage, throttle, rate=1 to rate=1000, none"
 is "no file" "$(poet record -m ./none.conf true 2>&1; echo $?)" "poet record: ./none.conf: No such file or directory
 2"
 cat >spins.c <<'END'
@@ -105,32 +105,32 @@ END
 poetcc -profile -g spins.c -o spins || not_ok "it compiles"
 calls_of() { poet calls --json "$1" | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
     print "$r->{calls} ", defined $r->{total_ns} && $r->{total_ns} > 0 ? "timed" : "counted" if $r->{scope} =~ /^f /'; }
-samples() { poet usage --json "$1" >usage.json; perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $n = $r->{count} if $r->{count} > $n; END { print $n + 0 }' usage.json; }
+samples() { poet usage --json "$1" >usage.json; perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $n = $r->{samples} if $r->{samples} > $n; END { print $n + 0 }' usage.json; }
 poet record -m good.conf -o recorded.poet ./spins
 until_true finished recorded.poet
 is "poet record goes by a file" "$(calls_of recorded.poet)" "500 timed"
-poet meters --json recorded.poet >m.json
+poet metrics --json recorded.poet >m.json
 is "where meters are off they count nothing" "$(of m.json mine count)" 0
 many=$(samples recorded.poet)
-poet record -m calls=counts,meters,rate=5 -o counted.poet ./spins
+poet record -m calls=counts,metrics,rate=5 -o counted.poet ./spins
 until_true finished counted.poet
 is "and by a list" "$(calls_of counted.poet)" "500 counted"
 check "the sampling rate is honoured" [ "$many" -gt $((2 * $(samples counted.poet))) ]
-(POET_METERS=@good.conf POET_OUTPUT=file.poet ./spins)
+(POET_MEASURE=@good.conf POET_OUTPUT=file.poet ./spins)
 until_true finished file.poet
-poet meters --json file.poet >m.json
+poet metrics --json file.poet >m.json
 is "a program of poetcc has it read by its server" "$(calls_of file.poet) $(of m.json mine count)" "500 timed 0"
 unset POET_QUIET
-POET_METERS=@rate.conf POET_OUTPUT=bad.poet ./spins 2>bad.err
+POET_MEASURE=@rate.conf POET_OUTPUT=bad.poet ./spins 2>bad.err
 is "a broken one ends no program" $? 0
 is "and is said once" "$(grep -c "nothing of it is taken" bad.err)" 1
-is "as one that is not there" "$(POET_METERS=@none.conf POET_OUTPUT=bad.poet ./spins 2>&1 | grep -c "@none.conf: No such file")" 1
+is "as one that is not there" "$(POET_MEASURE=@none.conf POET_OUTPUT=bad.poet ./spins 2>&1 | grep -c "@none.conf: No such file")" 1
 start_server -o asked/ -q
-POET_METERS=ask ./spins 2>ask.err &
+POET_MEASURE=ask ./spins 2>ask.err &
 program=$!
 pids="$pids $program"
-until_true grep -q "until somebody chooses" ask.err
-until_true poet meters --set calls=counts latest
+until_true grep -q "for measurement settings" ask.err
+until_true poet metrics --set calls=counts latest
 wait $program
 is "it waits for a choice" "$(calls_of latest)" "500 counted"
 stop_server
@@ -146,7 +146,7 @@ cat >says.c <<'END'
 int main(int argc, char **argv)
 {
     FILE *f = fopen("said", "w");
-    fprintf(f, "%s %d %s\n", getenv("POET_METERS"), argc, argc > 1 ? argv[1] : "");
+    fprintf(f, "%s %d %s\n", getenv("POET_MEASURE"), argc, argc > 1 ? argv[1] : "");
     fclose(f);
     while (access("stop", F_OK))
         usleep(10000);
@@ -170,10 +170,10 @@ xdotool key alt+f
 focus "^Save as$"
 again write_path "$PWD/saved.conf" -- test -s saved.conf
 check "its file is good" poet check ./saved.conf
-is "and says what was chosen" "$(poet check ./saved.conf)" "./saved.conf: calls=cpu,states,meters,waits,rate=100: good"
+is "and says what was chosen" "$(poet check ./saved.conf)" "./saved.conf: calls=cpu,states,metrics,waits,rate=100: good"
 focus "^Run a program$"
 again xdotool key alt+r -- test -s said
-is "the program is started with that" "$(cat said)" "calls=cpu,states,meters,waits,rate=100 3 one word"
+is "the program is started with that" "$(cat said)" "calls=cpu,states,metrics,waits,rate=100 3 one word"
 check "the window is gone" until_true not_shown "^Run a program$"
 until_true poet dump latest
 check "its run is the viewer's" until_true shown "says"

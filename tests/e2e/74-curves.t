@@ -53,7 +53,7 @@ check "it compiles" poetcc -trace -g uses.c -o uses
 # figure FILE METER COLUMN: of the whole process
 figure_of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column) = @ARGV;
     for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
-        print $r->{$column} // "null" if $r->{meter} eq $meter && !defined $r->{thread} }' "$2" "$3"; }
+        print $r->{$column} // "null" if $r->{metric} eq $meter && !defined $r->{thread} }' "$2" "$3"; }
 # What its end adds is at most a hundredth, or the little that any end takes.
 near() { perl -e 'my ($got, $said, $least) = @ARGV; exit !($got >= $said && $got - $said <= 0.01 * $said + $least)' "$@"; }
 same() { # NAME FILE
@@ -159,11 +159,11 @@ END
 poetcc -trace -g counts.c -o counts
 POET_OUTPUT=counts.poet ./counts
 until_true finished counts.poet
-POET_OUTPUT=none.poet POET_METERS=usage ./counts
+POET_OUTPUT=none.poet POET_MEASURE=usage ./counts
 until_true finished none.poet
-like "a meter that nobody counted says why it is 0" "$(poet meters none.poet)" "note: .*0 of.*poet record -m meters"
+like "a meter that nobody counted says why it is 0" "$(poet metrics none.poet)" "note: .*metrics are 0.*poet record -m metrics"
 lacks() { ! grep -q "$2" <<<"$1"; }
-curves=$(poet meters counts.poet --chart curves)
+curves=$(poet metrics counts.poet --chart curves)
 like "a count that was told at the end alone has a rate, of its thread" "$curves" "hits, from 0 requests/s to [1-9][0-9]* requests/s
 T:work +[^ ]"
 check "it is not said to be 0" lacks "$curves" "all of it: .*hits"

@@ -6,10 +6,10 @@ gcc -O1 "$odd" -o plain -pthread 2>/dev/null
 ./plain >want
 wanted=$?
 start_server -o h/ -q
-for meters in calls=counts calls=real calls=cpu calls=every states usage calls,states,usage,meters; do
+for meters in calls=counts calls=real calls=cpu calls=every states usage calls,states,usage,metrics; do
     for how in "-O1" "-O0"; do
         poetcc -profile $how "$odd" -o measured 2>/dev/null
-        POET_METERS=$meters ./measured >got 2>err
+        POET_MEASURE=$meters ./measured >got 2>err
         is "$meters, $how: the exit status" $? $wanted
         is "$meters, $how: results and errno of every call" "$(cat got)" "$(cat want)"
         is "$meters, $how: nothing on standard error" "$(cat err)" ""

@@ -2,7 +2,7 @@
 # What calls must say to be accepted: blocks of functions, counts and times of programs whose every figure is known, as
 # gprof and callgrind count them; what measuring costs.  Times are compared with the program's own clocks.
 . "$(dirname "$0")/lib.sh"
-measured() { POET_METERS=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
+measured() { POET_MEASURE=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
 # rows COLUMN...: of JSON, one line each; names without their places
 rows() { perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next; print join(" ", map {
     my $c = $r->{$_}; $c = $c->{name} if ref $c; $c = "-" if !defined $c; $c =~ s/ \(.*?\)//g; $c =~ s/ /_/g; $c } @ARGV), "\n" }' "$@"; }

@@ -31,7 +31,7 @@ int main()
 }
 C
 poetcc++ -profile -g -O1 -no-pie calls.cc -o calls
-export POET_METERS=calls=real
+export POET_MEASURE=calls=real
 POET_CALLS_IGNORE='recur, jump,ns::A::A' measured ./calls
 is 'what is ignored is not there, nor what it calls' "$(paths)" \
     '/main:1 /main/ns::A::work:1 /main/ns::A::work/ns::leaf:3 /main/ns::A::work/ns::A::work*:2 /main/mid:1 /main/mid/inner:2 /main/mid/inner/ns::leaf:2'
@@ -43,7 +43,7 @@ is 'of the only ones those that others called, too' "$(paths)" '/ns::A::A:1 /ns:
 is 'what measuring a call takes is measured, too' "$(awk '$2 == "rates" { print ($3 > 0) }' out)" 1
 POET_CALLS_ONLY='m?in,ns::leaf' POET_CALLS_IGNORE='_ZN2ns1A*' measured ./calls
 is 'both, and names of symbols' "$(paths)" '/main:1 /main/ns::leaf:20'
-POET_METERS=calls=counts POET_CALLS_IGNORE=mid measured ./calls
+POET_MEASURE=calls=counts POET_CALLS_IGNORE=mid measured ./calls
 is 'counts likewise' "$(paths | tr ' ' '\n' | grep -c mid)" 0
 printf '# what was suggested\ninner # often\nsrc/x.c\n' >list
 POET_CALLS_IGNORE=@list,@gone measured ./calls

@@ -58,7 +58,7 @@ ran='for my $t (sort keys %said) { my $is = ms($t, "running");
     print "$t ran $is, not $said{$t} ($from, off by $off)\n" if abs($is - $said{$t}) > $off + ERROR }'
 for perf in on off; do
     POET_PERF=$perf start_server -o $perf/ -q
-    POET_METERS=states ./rounds >said.txt
+    POET_MEASURE=states ./rounds >said.txt
     check "perf $perf: the trace is sound" sound latest
     run=$(ls $perf/rounds-*.poet)
     stop_server

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 C
 check "it compiles" poetcc -profile -O1 -g counts.c -o counts
 kills=${POET_TEST_KILLS:-18}
-everything=calls=every,memory,states,usage,meters
+everything=calls=every,memory,states,usage,metrics
 all=(calls=counts calls=real calls=cpu calls=every memory meters states usage $everything)
 table=(calls calls calls calls memory meters states usage waits)
 

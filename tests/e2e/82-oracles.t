@@ -107,7 +107,7 @@ cc -g -shared -fPIC maker.c -o libmaker.so -pthread
 cc -g alone.c -o alone -L. -lmaker -Wl,-rpath,"$work"
 start_server -o made/ -q
 POET_QUIET=1 poet record -m usage,calls ./alone &
-until_true sh -c 'poet usage made/alone-*.poet --json | grep -q "\"meter\":\"threads\".*\"max\":2"'
+until_true sh -c 'poet usage made/alone-*.poet --json | grep -q "\"metric\":\"threads\".*\"max\":2"'
 touch end
 wait $!
 until_true finished "$(ls made/alone-*.poet)"
@@ -171,11 +171,11 @@ C
 poetcc -trace -g -O1 usage.c -o usage
 if have /usr/bin/time time; then
     start_server -o traces/ -q
-    POET_METERS=usage POET_RUN=used /usr/bin/time -v -o time.out ./usage
+    POET_MEASURE=usage POET_RUN=used /usr/bin/time -v -o time.out ./usage
     until_true finished latest
     poet usage latest --json >usage.json
     used() { perl -MJSON::PP -ne 'BEGIN { $m = shift @ARGV } my $r = decode_json($_)->{row} or next;
-        print $r->{last} if !$r->{thread} && $r->{meter} eq $m' "$1" usage.json; }
+        print $r->{last} if !$r->{thread} && $r->{metric} eq $m' "$1" usage.json; }
     timed() { sed -n "s/^\t$1.*: //p" time.out; }
     # What it took after it had said so, its exit, is not in: a few faults and switches.
     check 'most memory: time -v within 1 %' oracle near kilobytes "$(($(used peak_resident) / 1024))" "$(timed 'Maximum resident')" 0.01 0

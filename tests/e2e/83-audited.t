@@ -66,21 +66,21 @@ like "usage of threads that are named" "$(poet usage --lines worker one.poet)" "
 
 # ---- against another run, with another number ----
 poet usage --against one.poet --json two.poet >usage.json
-is "rows of usage meet" "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++; $m++ if defined $r->{count_diff}; END { print $n == $m && $n > 5 ? "all" : "$m of $n" }' usage.json)" all
+is "rows of usage meet" "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++; $m++ if defined $r->{samples_diff}; END { print $n == $m && $n > 5 ? "all" : "$m of $n" }' usage.json)" all
 like "and say how much more" "$(poet usage --against one.poet two.poet)" "total \+/- %"
-like "so do meters" "$(poet meters --against one.poet two.poet)" "lock wait .* -?[0-9.]+ %"
+like "so do meters" "$(poet metrics --against one.poet two.poet)" "lock wait .* -?[0-9.]+ %"
 is "a column that is named brings its differences" "$(poet calls --against one.poet --columns calls --csv two.poet | head -n 1 | tr -d '\r')" "calls,calls_diff,calls_percent"
 
 # ---- names of tables ----
-for table in states waits path calls usage meters source; do poet $table --json one.poet | head -n 1; done |
+for table in states waits path calls usage metrics source; do poet $table --json one.poet | head -n 1; done |
     perl -MJSON::PP -ne '$t = decode_json($_); print "$t->{table} "' >names.out
-is "a table's name in JSON is its command's" "$(cat names.out)" "states waits path calls usage meters source "
+is "a table's name in JSON is its command's" "$(cat names.out)" "states waits path calls usage metrics source "
 
 # ---- what was not measured, and what cannot be ----
 poet calls --with store one.poet >with.out
-like "calls were not written down" "$(cat with.out)" "POET_METERS=calls=every"
+like "calls were not written down" "$(cat with.out)" "POET_MEASURE=calls=every"
 is "and nothing is said of whether it was called" "$(grep -c 'not called' with.out)" 0
-run every POET_METERS=calls=every
+run every POET_MEASURE=calls=every
 is "with them it is" "$(poet calls --with store every.poet | grep -c 'store')" 1
 poet record --report=where.rep ./locks >record.out 2>&1
 is "a report into a file of no known kind: before the program runs" "$? $(ls locks.*.poet where.rep 2>/dev/null | wc -l)" "2 0"
@@ -105,9 +105,9 @@ pids="$pids $program"
 many() { [ "$(poet calls latest --json 2>/dev/null | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{scope} =~ /^step/')" -gt "$1" ]; }
 check "it is called" until_true many 100
 # ---- off and on again: what ended meanwhile is no fault ----
-poet meters --set calls=off latest
+poet metrics --set calls=off latest
 sleep 0.1 # (it makes no difference to what is asked whether any call ended meanwhile)
-poet meters --set calls=cpu latest
+poet metrics --set calls=cpu latest
 before=$(poet calls latest --json | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{scope} =~ /^step/')
 check "and again" until_true many $((before + 20))
 kill -9 $program

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 start_server -o h/ -q
-all=states,usage,memory,meters,waits
+all=states,usage,memory,metrics,waits
 # try NAME COMMAND...: the same output, messages and status
 try() {
     program=$1
@@ -66,7 +66,7 @@ for cxx in g++ clang++; do
     $cxx --version | grep -q clang && compiler=clang || compiler=gcc
     CXX=$cxx poetcc++ -profile -O1 -g -pthread throws.cc -o throws-measured 2>/dev/null
     ./throws >want
-    POET_METERS=calls=every,$all ./throws-measured >got 2>got.err
+    POET_MEASURE=calls=every,$all ./throws-measured >got 2>got.err
     is "the same compiled to be measured, by $compiler" "$? $(cat got got.err)" "3 $(cat want)"
 done
 
@@ -162,8 +162,8 @@ for cc in gcc clang; do
             skip "$cc has no -fsanitize=$sanitizer"
             continue
         fi
-        for meters in calls=real calls=every,states,usage,meters; do
-            ASAN_OPTIONS=detect_leaks=0 POET_METERS=$meters ./races >got 2>&1
+        for meters in calls=real calls=every,states,usage,metrics; do
+            ASAN_OPTIONS=detect_leaks=0 POET_MEASURE=$meters ./races >got 2>&1
             is "$cc -fsanitize=$sanitizer finds nothing with $meters" "$? $(cat got)" "0 "
         done
     done

@@ -38,7 +38,7 @@ is_sound listed.poet
 like 'the table says so' "$(poet calls listed.poet)" 'tiny.* counted only$'
 like 'and for how many' "$(poet calls listed.poet)" 'note: 10001 calls were counted only: their times'
 is 'by function likewise' "$(table listed.poet)" '-:leaf:5001:0:timed -:main:1:0:timed -:mid:10:0:timed -:tiny:10001:10001:-'
-run counts.poet env POET_METERS=calls=counts POET_CALLS_COUNT=leaf ./calls
+run counts.poet env POET_MEASURE=calls=counts POET_CALLS_COUNT=leaf ./calls
 is 'where nothing is timed, too' "$(table counts.poet)" '-:leaf:5001:5001:- -:main:1:0:- -:mid:10:0:- -:tiny:10001:0:-'
 run ignored.poet env POET_CALLS_COUNT=leaf,tiny POET_CALLS_IGNORE=tiny POET_CALLS_ONLY=mid ./calls
 is 'what is ignored is not counted, what is counted is one of the only ones' "$(table ignored.poet)" '-:mid:10:0:timed'
@@ -75,7 +75,7 @@ is 'a wrong name is said with its line, and nothing is compiled' "$(wrong -count
 like 'and an empty list' "$(wrong -count=)" 'missing'
 
 # ---- while it runs ----
-run throttled.poet env POET_METERS=calls,throttle ./calls 300
+run throttled.poet env POET_MEASURE=calls,throttle ./calls 300
 is 'no call is lost' "$(table throttled.poet | tr ' ' '\n' | cut -d: -f2,3 | xargs)" 'leaf:150001 main:1 mid:300 tiny:300001'
 poet calls throttled.poet --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next;
     my $counted = $r->{counted}; my $timed = $r->{calls} - $counted;
@@ -83,9 +83,9 @@ poet calls throttled.poet --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r =
     print "wrong: $_" if !$counted && defined $r->{counted_since_ns} }' >wrong
 is 'what became counted only had been called 100000 times, and it is said since when' "$(cat wrong)" ''
 is_sound throttled.poet
-run lengthy.poet env POET_METERS=calls=counts,throttle ./calls 300
+run lengthy.poet env POET_MEASURE=calls=counts,throttle ./calls 300
 is 'where nothing is timed nothing is short' "$(table lengthy.poet | tr ' ' '\n' | cut -d: -f4 | sort -u)" 0
-like 'the word alone is of calls' "$(run word.poet env POET_METERS=throttle ./calls; table word.poet | tr ' ' '\n' | head -1)" 'timed'
+like 'the word alone is of calls' "$(run word.poet env POET_MEASURE=throttle ./calls; table word.poet | tr ' ' '\n' | head -1)" 'timed'
 # ---- lists in a meter file ----
 cat >good.conf <<'C'
 exact = { calls = "cpu"; };
@@ -95,7 +95,7 @@ C
 like 'a meter file may have lists' "$(poet check ./good.conf)" 'good$'
 poet record -m good.conf -o file.poet ./calls 2>/dev/null
 is 'poet record goes by them' "$(table file.poet)" '-:leaf:1:0:timed -:main:1:0:timed -:tiny:1:1:-'
-like 'poet meters reads the same file' "$(poet meters -m good.conf file.poet 2>&1; echo "=$?")" '=0'
+like 'poet metrics reads the same file' "$(poet metrics -m good.conf file.poet 2>&1; echo "=$?")" '=0'
 # broken LIST COMPLAINT
 broken() {
     printf 'exact = { calls = "cpu"; };\nfunctions = {\n  %s;\n};\n' "$1" >broken.conf
@@ -124,7 +124,7 @@ NI void mid(int n)
 int main(void) { for (int i = 0; i < 10; i++) mid(100); return 0; }
 C
 poetcc -profile -g -O1 lines.c -o lines
-run every.poet env POET_METERS=calls=every POET_CALLS_COUNT=tiny ./lines
+run every.poet env POET_MEASURE=calls=every POET_CALLS_COUNT=tiny ./lines
 for o in --every '--with mid' --cases; do
     like "$o says that they are missing" "$(poet calls $o every.poet)" 'note: 1000 calls are not there: they were counted only'
 done
@@ -133,7 +133,7 @@ like '--blocks, too' "$(poet calls --blocks mid every.poet)" 'note: 1000 calls i
 is 'a block is between lines of its own' "$(poet calls --blocks mid every.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
     my $after = $r->{after} // "-"; $after =~ s/ .*//; print "$r->{lines}:$after:$r->{times}\n"' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
 like 'and what is not is said' "$(poet calls --blocks mid every.poet)" 'note: 500 calls came from code that is not its own'
-run whole.poet env POET_METERS=calls=every ./lines
+run whole.poet env POET_MEASURE=calls=every ./lines
 is 'nothing is said where all are there' "$(for o in --every '--with mid' --cases '--blocks mid'; do poet calls $o whole.poet; done |
     grep -E 'counted only|not its own')" ''
 

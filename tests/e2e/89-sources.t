@@ -92,7 +92,7 @@ is "it refuses that, and nothing else" "$(./refused cat refused.c | cmp - refuse
 
 poet record -o plain.poet ./idle >plain.out
 ./refused poet record -o refused.poet ./idle >refused.out
-POET_METERS=states ./refused poet record -o clock.poet ./idle >clock.out
+POET_MEASURE=states ./refused poet record -o clock.poet ./idle >clock.out
 # The wait for the semaphore: what it is told of going on.
 going() { poet waits --by wait --json "$1.poet" | rows row type waited_ns going_on_ns ready_ns latency_ns ready_source |
     awk -F'\t' '$1 == "wait"'; }

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tell(told.run, 0, data, size);
     tell(told.run, PROGRAM_METRICS_NO_PROCESS, data, size);
     told_end(&told);
-    asks_table(told.run, "meters");
+    asks_table(told.run, "metrics");
     asks_curves(told.run);
     run_free(told.run);
     return 0;

@@ -105,7 +105,7 @@ static void check(const struct run *run)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const tables[] = {"calls", "states", "source", "meters", "entries",
+    static const char *const tables[] = {"calls", "states", "source", "metrics", "entries",
                                          "waits", "with",   "cases",  "run"};
     size_t all = size;
     struct told told = told_begin();

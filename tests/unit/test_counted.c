@@ -168,7 +168,7 @@ static void buckets_are_powers_of_two(void **state)
 static void words_and_files_say_the_same(void **state)
 {
     static const char *const words[] = {"calls=counts", "calls=every,states,rate=1000",
-                                        "calls=cpu,states,memory,meters,usage,waits,rate=7",
+                                        "calls=cpu,states,memory,metrics,usage,waits,rate=7",
                                         "none"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

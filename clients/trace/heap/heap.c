@@ -271,7 +271,7 @@ __attribute__((constructor)) static void heap_tracer_start(void)
     int saved = errno;
     real_allocator_ready();
     alloc_hook_thread.inside = ALLOC_HOOK_LIBPOET;
-    if (heap_tracer_is_wanted(getenv("POET_METERS")))
+    if (heap_tracer_is_wanted(getenv("POET_MEASURE")))
         heap_tracer_begin();
     heap_tracer_begun = true;
     alloc_hook_thread.inside = ALLOC_HOOK_OUTSIDE;

@@ -34,9 +34,9 @@ void measurement_choice_announce(void)
         return;
     bool whole = realpath(file, path) != NULL;
     if (!whole)
-        stderr_log_print_once("POET_METERS: @%.200s: %s", file, strerror(errno));
+        stderr_log_print_once("POET_MEASURE: @%.200s: %s", file, strerror(errno));
     else if (strlen(path) >= MESSAGE_LABEL_BYTES)
-        stderr_log_print_once("POET_METERS: @%.80s...: the path is too long", path);
+        stderr_log_print_once("POET_MEASURE: @%.80s...: the path is too long", path);
     else
         metric_name_send(0, METRIC_NONE, "file", path);
     if (!whole || strlen(path) >= MESSAGE_LABEL_BYTES)
@@ -65,16 +65,16 @@ void measurement_choice_await(void)
         return;
     if (asks)
         stderr_log_print(
-            "waits, at most %u s, until somebody chooses what is measured: the viewer, or poet meters --set",
+            "waiting up to %u s for measurement settings (viewer, or poet metrics --set)",
             ASK_MS / 1000);
     uint32_t wanted = measurement_choice_poll(t, asks ? ASK_MS : FILE_MS);
     if (!(wanted & WANTED_CHOSEN) && asks)
         stderr_log_print("nobody chose what is measured: the program begins");
     else if (wanted & WANTED_BROKEN)
         stderr_log_print_once(
-            "POET_METERS: @%.200s: nothing of it is taken: poet check says what is wrong with it",
+            "POET_MEASURE: @%.200s: nothing of it is taken: poet check says what is wrong with it",
             file);
     else if (!(wanted & WANTED_CHOSEN))
         stderr_log_print_once(
-            "POET_METERS: @%.200s: the server has not read it yet: the program begins", file);
+            "POET_MEASURE: @%.200s: the server has not read it yet: the program begins", file);
 }

@@ -1,4 +1,4 @@
-/* What is measured, where others choose it (POET_METERS=@FILE, ask), and what the server has to do
+/* What is measured, where others choose it (POET_MEASURE=@FILE, ask), and what the server has to do
  * with it. */
 #ifndef CLIENTS_TRACE_MEASURE_CHOSEN_H
 #define CLIENTS_TRACE_MEASURE_CHOSEN_H

@@ -9,7 +9,7 @@
 
 struct traced_thread;
 
-/* What the user wants of threads (POET_METERS, or how the program was compiled), as bits of WANTED;
+/* What the user wants of threads (POET_MEASURE, or how the program was compiled), as bits of WANTED;
  * once, when it is traced. */
 void measurement_wanted_begin(void);
 uint32_t measurement_wanted_initial(void); /* of a thread that begins */

@@ -1,4 +1,4 @@
-/* What the user wants measured: POET_METERS, or what the program was compiled for. */
+/* What the user wants measured: POET_MEASURE, or what the program was compiled for. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/region.h"
 
@@ -26,7 +26,7 @@ static const struct {
              {"calls=every", CALLS_CPU | WANTED_EVERY},
              {"states", WANTED_STATES},
              {"memory", WANTED_MEMORY},
-             {"meters", WANTED_METERS},
+             {"metrics", WANTED_METERS},
              {"throttle", WANTED_THROTTLE},
              {"usage", WANTED_USAGE},
              {"waits", 0}, /* the order tells them */
@@ -71,8 +71,8 @@ static uint32_t measurement_wanted_parse(const char *at)
             ;
         else if (size && found == SIZE_MAX)
             stderr_log_print_once(
-                "POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
-                "memory, meters, usage, waits, throttle, rate=1 to rate=1000, none",
+                "POET_MEASURE: %.*s: unknown measurement; valid: calls (calls=counts, =real, =cpu, =every), states, "
+                "memory, metrics, usage, waits, throttle, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
             bits |= words[found].bits;
@@ -96,7 +96,7 @@ static bool measurement_wanted_heap_is_traced(void)
 
 void measurement_wanted_begin(void)
 {
-    const char *chosen = environment_get("POET_METERS");
+    const char *chosen = environment_get("POET_MEASURE");
     uint32_t usual = WANTED_METERS | (poet_profiled ? CALLS_CPU : 0);
     besides.file = chosen && *chosen == '@' ? chosen + 1 : NULL;
     besides.asks = chosen && strcmp(chosen, "ask") == 0;
@@ -104,16 +104,16 @@ void measurement_wanted_begin(void)
         chosen && !besides.file && !besides.asks ? measurement_wanted_parse(chosen) : usual;
     if (chosen && bits & WANTED_MEMORY && !measurement_wanted_heap_is_traced())
         stderr_log_print_once(
-            "POET_METERS: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
+            "POET_MEASURE: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
             "program; start it with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
     if (bits & WANTED_EVERY && !server_takes_call_records && !server_needs_socket)
         stderr_log_print_once(
-            "POET_METERS: calls=every: the server is older: calls=cpu in its place");
+            "POET_MEASURE: calls=every: the server is older: calls=cpu in its place");
     bits &= server_takes_call_records ? UINT32_MAX : ~WANTED_EVERY;
     if ((server_needs_socket || !server_takes_regions) && bits && chosen)
-        stderr_log_print_once("POET_METERS: nothing is measured %s",
+        stderr_log_print_once("POET_MEASURE: nothing is measured %s",
                               server_needs_socket ? "where no memory can be shared with the server"
                                                   : "for a server that is older");
     first = server_needs_socket || !server_takes_regions ? 0 : bits;

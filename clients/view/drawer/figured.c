@@ -48,7 +48,7 @@ void metric_page_select(struct view *view, enum metric_page page, const struct r
     uint32_t at = result_table_find_column(t, "thread");
     const struct table_cell *thread =
         row >= 0 && at < t->column_count ? &result_table_cells(t, (uint32_t)row)[at] : NULL;
-    const char *meter = row >= 0 ? text_view_of(t, row, "meter") : "";
+    const char *meter = row >= 0 ? text_view_of(t, row, "metric") : "";
     if (*meter)
         metric_curve_choose(metric_page_curve_of(view, page), text_view_of(t, row, "program"),
                             thread && thread->is == CELL_LINE ? thread->line : 0, meter);

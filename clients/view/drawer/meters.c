@@ -24,7 +24,7 @@ static void metrics_tab_clear_curve(struct view *view)
 const struct tab page_meters = {
     .name = "meters",
     .title = "Meters",
-    .preset = "meters",
+    .preset = "metrics",
     .row_kind = "",
     .empty_text = "No meter is known: poet.h and docs/config.md tell how to have some.",
     .tooltip = "What meters counted and timed over the events",

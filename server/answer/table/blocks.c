@@ -351,7 +351,7 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
     if (b->guessed)
         table_add_note(t,
                        "a block that each call came to once is said to end at the next call in the "
-                       "code; with POET_METERS=calls=every it is known where each ended");
+                       "code; with POET_MEASURE=calls=every it is known where each ended");
     if (w->only)
         table_add_note(t,
                        "%llu calls in it were counted only: they end no block, and what they took "
@@ -372,7 +372,7 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
             (double)b->untold_ns / 1e6,
             w->counted ? "not all calls told when they began and ended"
                        : "records of the thread tell of 255 steps at most, and of none "
-                         "after the last of them (POET_METERS=calls=every has them all)");
+                         "after the last of them (POET_MEASURE=calls=every has them all)");
 }
 
 static void blocks_table_fill(void *work, const struct table_view *view, struct result_table *t)

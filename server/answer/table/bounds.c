@@ -83,7 +83,7 @@ void time_bounds_fill(const struct time_bounds *b, const struct table_view *view
     for (uint32_t i = 1; i < b->room && i <= b->scopes.count; i++)
         add_row(b, view, i, t);
     table_add_note(t, "bounds: at least as long as the thread that had it open longest, at most as "
-                      "all threads together, or the run; exactly with POET_METERS=calls=every");
+                      "all threads together, or the run; exactly with POET_MEASURE=calls=every");
     table_arrange(t, view->request, "elapsed_least_ns");
 }
 

@@ -283,13 +283,14 @@ static void add_concurrent(const struct calls_work *w, const struct call_sums *a
         table_add_note(t,
                        "conc. is of threads of one process: what overlapped between these %u "
                        "processes is in poet calls --cases, where each call was kept "
-                       "(POET_METERS=calls=every)",
+                       "(POET_MEASURE=calls=every)",
                        w->processes);
     if (all->concurrent)
-        table_add_note(t, "conc. is an upper bound: a thread that sleeps in a call that is not "
-                          "traced counts as running; where each call is kept "
-                          "(POET_METERS=calls=every) and the kernel tells of switches it is exact, "
-                          "once the program has ended");
+        table_add_note(t,
+                       "conc. is an upper bound: a thread that sleeps in a call that is not "
+                       "traced counts as running; where each call is kept "
+                       "(POET_MEASURE=calls=every) and the kernel tells of switches it is exact, "
+                       "once the program has ended");
 }
 
 /* Threads that others made, and which told nothing themselves, so also not what they called. */
@@ -423,7 +424,7 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
     if (!w->threads) {
         table_add_note(t,
                        "no thread measured its calls: compile with poetcc -profile, and have calls "
-                       "among what is measured (poet record -m, POET_METERS); of programs that "
+                       "among what is measured (poet record -m, POET_MEASURE); of programs that "
                        "reach the server over TCP there is the order alone");
         return;
     }

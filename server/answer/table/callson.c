@@ -281,7 +281,7 @@ static char *calls_by_cpu_missing_reason(const struct cpu_call_work *w)
     if (!e->count)
         return xstrdup(
             "calls are summed up by thread, without times, so they cannot be told apart by "
-            "processor: record with POET_METERS=calls=every, which keeps when each began; poet "
+            "processor: record with POET_MEASURE=calls=every, which keeps when each began; poet "
             "states --by says on which processor a thread ran, poet calls --by thread has calls "
             "by thread");
     if (e->lost || e->run->entries.left)

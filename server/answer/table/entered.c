@@ -69,7 +69,7 @@ void entry_records_notes(const struct entry_records *e, struct result_table *t)
 {
     if (!e->count)
         table_add_note(t, "no thread wrote down when its calls began and ended: run with "
-                          "POET_METERS=calls=every");
+                          "POET_MEASURE=calls=every");
     if (e->lost)
         table_add_note(t, "%llu calls are not there: they came faster than they were taken",
                        (unsigned long long)e->lost);

@@ -1,5 +1,5 @@
 /* The table of meters: what descriptions, or a file of one's own, count and time over the events of
- * a run (config/meters.h).  Option "meters": the text of such a file. */
+ * a run (config/meters.h).  Option "metrics": the text of such a file. */
 #include "config/meters.h"
 
 #include "config/formula.h"
@@ -96,7 +96,7 @@ static void learn_types(struct metrics_work *m)
 
 static void *metrics_table_begin(const struct table_view *view, char **problem)
 {
-    const char *text = table_option(view->request, "meters");
+    const char *text = table_option(view->request, "metrics");
     struct metrics_work *m = xcalloc(1, sizeof *m);
     m->view = view;
     m->contexts =
@@ -104,7 +104,7 @@ static void *metrics_table_begin(const struct table_view *view, char **problem)
     m->contexts->wanted |= view->run->connected > 0;
     m->taken = m->contexts->taken;
     if (text && !metric_rules_read(text, "meters", NULL, &m->texts, &m->own, &m->own_count)) {
-        *problem = xstrdup("these are no meters");
+        *problem = xstrdup("invalid metric definitions");
         free_work(m);
         return NULL;
     }
@@ -210,12 +210,12 @@ static bool metrics_table_step(void *work, uint64_t *budget)
 static void add_columns(const struct run *run, struct result_table *t)
 {
     static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
-    table_add_column(t, "meter", "meter", TABLE_TEXT, NULL);
+    table_add_column(t, "metric", "metric", TABLE_TEXT, NULL);
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "amount", "amount", TABLE_TEXT, NULL);
-    table_add_column(t, "count", "times", TABLE_COUNT, NULL);
-    table_add_column(t, "each", "each", TABLE_TEXT, NULL);
-    table_add_column(t, "greatest", "greatest", TABLE_TEXT, NULL);
+    table_add_column(t, "value", "total", TABLE_TEXT, NULL);
+    table_add_column(t, "count", "count", TABLE_COUNT, NULL);
+    table_add_column(t, "mean_text", "mean", TABLE_TEXT, NULL);
+    table_add_column(t, "max_text", "max", TABLE_TEXT, NULL);
     table_add_column(t, "unit", "unit", TABLE_TEXT, NULL);
     table_detail(t);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -224,7 +224,7 @@ static void add_columns(const struct run *run, struct result_table *t)
     }
     table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
     table_detail(t);
-    table_add_column(t, "good", "good", TABLE_TEXT, NULL);
+    table_add_column(t, "better", "better when", TABLE_TEXT, NULL);
     table_detail(t);
     metric_rows_columns(run, t);
 }
@@ -338,11 +338,10 @@ static void note_unmatched(const struct metrics_work *m, uint32_t meter, struct 
     char *names = metrics_table_describe_names(none);
     if (!of->count.count && (met & (BEGINS | ENDS)) == (BEGINS | ENDS))
         table_add_note(t,
-                       "%s: nothing matched: no thread did what it ends with (%s) after what it "
-                       "begins with%s",
-                       of->name, names, of->per_line ? ", of the same line" : "");
+                       "%s: no match: no thread performed an end event (%s) after a start event%s",
+                       of->name, names, of->per_line ? " on the same line" : "");
     else
-        table_add_note(t, "%s: nothing matched: there is no event %s", of->name, names);
+        table_add_note(t, "%s: no match: no event of type %s", of->name, names);
     free(names);
 }
 
@@ -350,7 +349,7 @@ static void metrics_table_fill(void *work, const struct table_view *view, struct
 {
     struct metrics_work *m = work;
     bool threads = strcmp(view->request->by, "thread") == 0;
-    t->title = xstrdup("meters");
+    t->title = xstrdup("metrics");
     add_columns(view->run, t);
     metric_rows_fill(view, threads, t);
     for (uint32_t i = 0; i < m->count; i++) {
@@ -369,14 +368,13 @@ static void metrics_table_fill(void *work, const struct table_view *view, struct
                 add_sum(t, m->meters[i], &m->sums[k], true);
     }
     if (!m->count && !metric_rows_any(view->run))
-        table_add_note(
-            t,
-            "the program has no meters of its own, and no description of the run has any: give a file of them");
+        table_add_note(t, "no metrics: neither the program nor a description of the run defines "
+                          "any; use -m FILE");
     table_arrange(t, view->request, NULL);
 }
 
-static const char *const metrics_table_groupings[] = {"meter", "thread", NULL};
-const struct table_preset preset_meters = {.what = "meters",
+static const char *const metrics_table_groupings[] = {"metric", "thread", NULL};
+const struct table_preset preset_meters = {.what = "metrics",
                                            .by = metrics_table_groupings,
                                            .begin = metrics_table_begin,
                                            .step = metrics_table_step,

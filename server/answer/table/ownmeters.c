@@ -170,8 +170,8 @@ static void fill_samples(struct table_cell *c, const struct metric_row *row)
 
 static void add_row(struct result_table *t, const struct metric_row *row)
 {
-    static const char *const kinds[METRIC_KINDS] = {"",        "count",  "gauge", "distribution",
-                                                    "watched", "sampled"};
+    static const char *const kinds[METRIC_KINDS] = {"",          "counter", "gauge",
+                                                    "histogram", "watched", "sampled"};
     struct table_cell *c = table_add_row(t, 0, (struct event_id){0});
     if (!c)
         return;
@@ -205,7 +205,7 @@ void metric_rows_columns(const struct run *run, struct result_table *t)
         return;
     static const char *const names[] = {"p50", "p90", "p99"};
     for (unsigned i = 0; i < 3; i++) {
-        char *amount = xasprintf("%s_amount", names[i]), *title = xasprintf("%s \u2264", names[i]);
+        char *amount = xasprintf("%s_text", names[i]), *title = xasprintf("%s \u2264", names[i]);
         table_add_column(t, amount, title, TABLE_TEXT, NULL);
         free(title);
         free(amount);
@@ -231,17 +231,17 @@ static void add_notes(const struct run *run, const struct metric_rows *rows, str
         several |= rows->items[i].name->kind == METRIC_GAUGE && rows->items[i].threads > 1;
     }
     if (any_distribution(run))
-        table_add_note(t, "p50, p90 and p99 are bounds: of so many of a hundred values none is "
-                          "larger, and the value itself is at least half of it");
+        table_add_note(t, "p50, p90, p99 are upper bounds of power-of-two histogram buckets; the "
+                          "true value is at least half");
     if (looked)
-        table_add_note(t, "what is watched or sampled counts how often another number was seen; "
-                          "between two looks it may have been others");
+        table_add_note(t, "the count of a watched or sampled metric is that of value changes seen; "
+                          "changes between two samples are not seen");
     if (nothing && !counted)
-        table_add_note(t,
-                       "0 of all that the program counts itself: it counts while meters are among "
-                       "what is measured (poet record -m meters, POET_METERS)");
+        table_add_note(t, "the program's own metrics are 0: they count only while metrics are "
+                          "measured (poet record -m metrics, POET_MEASURE=metrics)");
     if (several)
-        table_add_note(t, "several threads set one gauge: how each left it is told --by thread");
+        table_add_note(t,
+                       "several threads set one gauge; --by thread shows the last value of each");
 }
 
 void metric_rows_fill(const struct table_view *view, bool by_thread, struct result_table *t)
@@ -249,8 +249,9 @@ void metric_rows_fill(const struct table_view *view, bool by_thread, struct resu
     struct metric_rows rows = {0};
     if (has_range(view)) {
         if (metric_rows_any(view->run))
-            table_add_note(t, "what threads count themselves is summed up from their begin on: it "
-                              "is not in a table of a part of the run");
+            table_add_note(
+                t, "metrics that threads count themselves are sums since thread start; they "
+                   "are not available for a part of the run");
         return;
     }
     metric_rows_gather_rows(view->run, view, by_thread, &rows);

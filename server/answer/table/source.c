@@ -320,7 +320,7 @@ static void add_notes(const struct source_work *w, struct result_table *t)
     else if (!w->measured)
         table_add_note(t,
                        "no thread measured its calls: compile with poetcc -profile, and have calls "
-                       "among what is measured (poet record -m, POET_METERS), to have calls, "
+                       "among what is measured (poet record -m, POET_MEASURE), to have calls, "
                        "self and total");
     else
         table_add_note(t, "self stands at the line where its function begins: on which of its "

@@ -31,11 +31,11 @@ static void add_columns(struct result_table *t)
     static const char sampled[] = "/proc, getrusage";
     table_add_column(t, "program", "program", TABLE_TEXT, NULL);
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "meter", "meter", TABLE_TEXT, NULL);
-    table_add_column(t, "amount", "amount", TABLE_TEXT, sampled);
-    table_add_column(t, "greatest", "greatest", TABLE_TEXT, sampled);
-    table_add_column(t, "mean_amount", "mean", TABLE_TEXT, sampled);
-    table_add_column(t, "count", "samples", TABLE_COUNT, NULL);
+    table_add_column(t, "metric", "metric", TABLE_TEXT, NULL);
+    table_add_column(t, "value", "value", TABLE_TEXT, sampled);
+    table_add_column(t, "max_text", "max", TABLE_TEXT, sampled);
+    table_add_column(t, "mean_text", "mean", TABLE_TEXT, sampled);
+    table_add_column(t, "samples", "samples", TABLE_COUNT, NULL);
     table_add_column(t, "source", "source", TABLE_TEXT, NULL);
     table_add_column(t, "unit", "unit", TABLE_TEXT, NULL);
     table_detail(t);
