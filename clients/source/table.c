@@ -55,18 +55,39 @@ static char *result_table_calls_text(const struct table_names *names, const stru
     return said;
 }
 
+/* "a.c:3 → a.c:9 (f)" within a function, else "f (a.c:3) → g (a.c:9)" */
+static char *result_table_segment_text(const struct table_names *names, struct table_place from,
+                                       struct table_place to)
+{
+    if (from.address && to.address) {
+        struct symbol_location at = symbolize(names->sites, from.process, from.address);
+        char *function = xstrdup(at.function), *place = xstrdup(at.place), *said = NULL;
+        at = symbolize(names->sites, to.process, to.address);
+        if (*function && strcmp(function, at.function) == 0)
+            said = xasprintf("%s → %s (%s)", place, at.place, function);
+        free(function);
+        free(place);
+        if (said)
+            return said;
+    }
+    char *begin = result_table_place_text(names, from, "thread start"),
+         *end = result_table_place_text(names, to, "thread end"),
+         *said = xasprintf("%s → %s", begin, end);
+    free(begin);
+    free(end);
+    return said;
+}
+
 static char *result_table_step_text(const struct table_names *names, const struct table_cell *cell)
 {
-    static const char *const words[CELL_STEPS] = {[CELL_STEP_LATENCY] = "going on at",
-                                                  [CELL_STEP_TIMER] = "until its time at",
-                                                  [CELL_STEP_UNKNOWN] = "unexplained at"};
-    char *from = result_table_place_text(names, cell->between.from, "its begin"), *said;
+    static const char *const words[CELL_STEPS] = {[CELL_STEP_LATENCY] = "wake-up latency at",
+                                                  [CELL_STEP_TIMER] = "timeout at",
+                                                  [CELL_STEP_UNKNOWN] = "unattributed at"};
+    char *from = result_table_place_text(names, cell->between.from, "thread start"), *said;
     if (cell->step == CELL_STEP_CALLS) {
         said = result_table_calls_text(names, cell, from);
     } else if (cell->step == CELL_STEP_CODE) {
-        char *to = result_table_place_text(names, cell->between.to, "its end");
-        said = xasprintf("%s to %s", from, to);
-        free(to);
+        said = result_table_segment_text(names, cell->between.from, cell->between.to);
     } else {
         said = xasprintf("%s %s", words[cell->step], from);
     }
@@ -128,7 +149,9 @@ char *result_table_cell_text(const struct table_names *names, const struct table
 
 char *result_table_title_text(const struct table_column *column)
 {
-    const char *unit = column->kind == TABLE_NS ? " ms" : column->kind == TABLE_FINE ? " us" : "";
+    const char *unit = column->kind == TABLE_NS     ? " (ms)"
+                       : column->kind == TABLE_FINE ? " (us)"
+                                                    : "";
     return xasprintf("%s%s", column->title, unit);
 }
 

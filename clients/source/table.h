@@ -25,7 +25,7 @@ char *result_table_cell_text(const struct table_names *names, const struct table
 /* "main (hold.c:5)", "hold.c:5"; `nowhere` where there is no place.  New memory. */
 char *result_table_place_text(const struct table_names *names, struct table_place place,
                               const char *nowhere);
-/* What stands above a column: "blocked ms".  New memory. */
+/* What stands above a column: "blocked (ms)".  New memory. */
 char *result_table_title_text(const struct table_column *column);
 
 /* Columns by their names (result_table_find_column), in this order: "thread,blocked_ns"; NULL: all

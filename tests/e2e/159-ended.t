@@ -56,7 +56,7 @@ done
 is "one that is killed is stopped" "$(ended kill)" stopped
 
 like "the shortest and the longest call stand in the table" "$(poet calls return.poet | sed -n 2p)" \
-    " mean ms +least ms +most ms "
+    " mean .ms. +least .ms. +most .ms. "
 like "that there is no cycle is said" "$(poet calls --cycles return.poet)" \
     "^note: no function calls itself, directly or by way of others$"
 like "the report says where all functions are" "$(poet report return.poet)" "only the top 5; see poet calls"

@@ -10,7 +10,7 @@ check "the trace is sound" sound "$run"
 
 # json PERL [FILE]: with $head, @rows, @cells, $end, $total of a table
 json() {
-    FILE=${2:-waits.json} perl -MJSON::PP -e '
+    FILE=${2:-waits.json} perl -CO -MJSON::PP -e '
         open my $f, "<", $ENV{FILE} or die; my @all = map { decode_json $_ } <$f>;
         our ($head, @rows) = @all; our $end = pop @rows; our @cells = map { $_->{row} } @rows; our $total = $end->{total};
         '"$1"
@@ -34,12 +34,12 @@ is "where, for what, how" "$(json 'print join " ", map { $cells[0]{$_} } qw(wait
     "1 0x60 recv R:2 meeting 0xa0"
 is "the event where it began" "$(json 'print $rows[0]{event}')" 3:2
 like "in a sentence" "$(poet waits "$run")" "waited 140.000 ms of 340.000 ms of all threads .41.2 %.: 3 waits, 3 rows; not explained 0.000 ms"
-like "as text" "$(poet waits "$run" | tr -s ' ')" "36.111 55.6 % 0x20 to 0x70 R:0 propagated"
+like "as text" "$(poet waits "$run" | tr -s ' ')" "36.111 55.6 % 0x20 → 0x70 R:0 propagated"
 
 poet waits --while --json "$run" >while.json
 is "what ran meanwhile" "$(json 'my %sum; $sum{$_->{step}} += $_->{charge_ns} for grep { defined $_->{charge_ns} } @cells;
     print join " ", map { "$_: $sum{$_}" } sort keys %sum' while.json)" \
-    "0x20 to 0x70: 55000000 0x80 to 0xa0: 50000000 0xc0 to 0xd0: 35000000"
+    "0x20 → 0x70: 55000000 0x80 → 0xa0: 50000000 0xc0 → 0xd0: 35000000"
 
 poet waits --since wait --json "$run" >since.json
 is "looking back to the wait alone is the same as that" "$(charges since.json | sort)" "$(charges while.json | sort)"
@@ -52,13 +52,13 @@ is "nobody is named beside" "$(json 'print scalar grep { ($_->{direct} // "") eq
 poet waits --why 3:2 --json "$run" >why.json
 is "both paths side by side" "$(json 'print join "; ", map { "$_->{step} $_->{theirs_ns} $_->{mine_ns} $_->{difference_ns} " . ($_->{charge_ns} // "-") }
     map { $_->{row} } grep { $_->{depth} == 1 && defined $_->{row}{theirs_ns} } @rows' why.json)" \
-    "0x20 to 0x70 50000000 0 50000000 36111111; 0x80 to 0xa0 40000000 0 40000000 28888889; 0x40 to 0x60 0 25000000 -25000000 -"
+    "0x20 → 0x70 50000000 0 50000000 36111111; 0x80 → 0xa0 40000000 0 40000000 28888889; 0x40 → 0x60 0 25000000 -25000000 -"
 is "since when" "$(json 'print "$cells[0]{waited_ns} $cells[0]{thread} $cells[0]{since}"' why.json)" "65000000 R:1 the start"
 is "the wait on that path, and whose it was" "$(json 'print join " ", map { $_->{event} . " " . $_->{row}{waited_ns} . " " . $_->{row}{thread} }
     grep { $_->{depth} == 1 && defined $_->{row}{waited_ns} } @rows' why.json)" "2:2 30000000 R:0"
 is "and why that one took so long, since when" "$(json 'print join "; ", (map { "$_->{since}" } grep { ($_->{waited_ns} // 0) == 30000000 } @cells),
     map { "$_->{row}{step} $_->{row}{theirs_ns} $_->{row}{mine_ns} " . ($_->{row}{charge_ns} // "-") } grep { $_->{depth} == 2 } @rows' why.json)" \
-    "the start; 0x20 to 0x70 50000000 0 30000000; 0x30 to 0x50 0 20000000 -"
+    "the start; 0x20 → 0x70 50000000 0 30000000; 0x30 → 0x50 0 20000000 -"
 poet waits --why 3:3 --json "$run" >end.json
 check "the end of a wait says the same" cmp why.json end.json
 like "an event that is no wait" "$(poet waits --why 1:1 "$run")" "no wait begins or ends with this event"
@@ -88,7 +88,7 @@ like "a knot of all three" "$(poet waits --knots "$run")" "note: 1 knot:"
 check "a picture" poet waits "$run" -o waits.pdf
 poet waits "$run" -o again.pdf
 check "the same bytes again" cmp waits.pdf again.pdf
-like "with what is charged" "$(pdftotext -layout waits.pdf - | tr -s ' ')" "36.111 55.6 % 0x20 to 0x70 R:0 propagated"
+like "with what is charged" "$(pdftotext -layout waits.pdf - | tr -s ' ')" "36.111 55.6 % 0x20 → 0x70 R:0 propagated"
 
 # ---- a lock, of a real program: a holder's section is charged, whatever it did before ----
 cat >lock.c <<'END'
@@ -125,7 +125,7 @@ is "waits for one line, by its name, as by its number" "$(poet waits --object m 
     "$(poet waits --object "$(json 'print((grep { $_->{depth} == 0 && $_->{row}{class} eq "exclusion" } @rows)[0]{lines}[-1])' lock.json)" --json "$run")"
 is "the holder's section, in the other thread" "$(json 'for my $i (0 .. $#rows) {
     next if $rows[$i]{depth} || $cells[$i]{class} ne "exclusion"; my $c = $cells[$i + 1];
-    print "$cells[$i]{for} $c->{thread} ", $c->{step} =~ /^other \(lock.c:9\) to other \(lock.c:11\)$/ ? "as told" : $c->{step},
+    print "$cells[$i]{for} $c->{thread} ", $c->{step} =~ /^lock.c:9 \x{2192} lock.c:11 \(other\)$/ ? "as told" : $c->{step},
         $c->{charge_ns} > 0.9 * $cells[$i]{waited_ns} ? "" : ", not all of it" }' lock.json)" "M:m T:other as told"
 
 # ---- wrong usages ----

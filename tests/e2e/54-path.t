@@ -21,7 +21,7 @@ until_true finished latest
 stop_server
 
 # rows row|total FIELD...: of each line of JSON that is one
-rows() { perl -MJSON::PP -e '
+rows() { perl -CO -MJSON::PP -e '
     my ($want, @fields) = @ARGV;
     while (<STDIN>) {
         my $o = decode_json($_);
@@ -32,12 +32,12 @@ rows() { perl -MJSON::PP -e '
 poet path three.poet --json >path.json
 is "the path: what is on it, in all, and how much later it could have been" \
     "$(rows row step path_ns total_ns slack_ns <path.json)" \
-    "0xa0 to 0xa1 50000000 50000000 0
-0xb2 to 0xb3 40000000 40000000 0
-0xc2 to 0xc3 35000000 35000000 0
-0xa1 to 0xa2 0 30000000 45000000
-0xc0 to 0xc1 0 25000000 65000000
-0xb0 to 0xb1 0 20000000 30000000"
+    "0xa0 → 0xa1 50000000 50000000 0
+0xb2 → 0xb3 40000000 40000000 0
+0xc2 → 0xc3 35000000 35000000 0
+0xa1 → 0xa2 0 30000000 45000000
+0xc0 → 0xc1 0 25000000 65000000
+0xb0 → 0xb1 0 20000000 30000000"
 is "its length, all that was done, the longest chain, and hops" \
     "$(rows total length_ns work_ns span_ns bound_n hops <path.json)" "125000000 200000000 125000000 1.6 3"
 is "the path itself, thread after thread" \
@@ -46,11 +46,11 @@ is "the path itself, thread after thread" \
 P:p1 40000000 2:4
 P:p2 35000000 3:4"
 would() { poet path three.poet --json "$@" | rows total if_ns; }
-is "without the first" "$(would --without '0xa0 to 0xa1')" 95000000
+is "without the first" "$(would --without '0xa0 → 0xa1')" 95000000
 is "without all that begins or ends at a place" "$(would --without 0xb3)" 85000000
-is "half of one" "$(would --without '0xb2 to 0xb3=0.5')" 105000000
+is "half of one" "$(would --without '0xb2 → 0xb3=0.5')" 105000000
 is "without the last" "$(would --without 0xc3)" 90000000
-is "without what is not on it" "$(would --without '0xa1 to 0xa2')" 125000000
+is "without what is not on it" "$(would --without '0xa1 → 0xa2')" 125000000
 is "what each would win at zero" \
     "$(poet path three.poet --zeros=3 --json | rows row zero_ns | head -n 3 | tr '\n' ' ')" "30000000 40000000 35000000 "
 is "until an event" "$(poet path three.poet --to 2:4 --json | rows total length_ns hops)" "90000000 1"
@@ -63,11 +63,11 @@ is "who waited how long" "$(rows row waited_ns class released_by <waits.json | g
 is "all of it explained, of so much life" "$(rows total waited_ns unexplained_ns life_ns <waits.json)" \
     "140000000 0 340000000"
 is "and who made them wait by doing what" "$(rows row charge_ns step thread direct <waits.json | grep -v '^-' | sort)" \
-    "21000000 0xc2 to 0xc3 P:p2 direct
-24000000 0xb2 to 0xb3 P:p1 propagated
-28888889 0xb2 to 0xb3 P:p1 direct
-30000000 0xa0 to 0xa1 P:p0 direct
-36111111 0xa0 to 0xa1 P:p0 propagated"
+    "21000000 0xc2 → 0xc3 P:p2 direct
+24000000 0xb2 → 0xb3 P:p1 propagated
+28888889 0xb2 → 0xb3 P:p1 direct
+30000000 0xa0 → 0xa1 P:p0 direct
+36111111 0xa0 → 0xa1 P:p0 propagated"
 is "while they waited there ran" "$(poet waits three.poet --while --json | rows row charge_ns step | grep -v '^-' |
     awk '{ sum[$2] += $1 } END { for (s in sum) print s, sum[s] }' | sort)" \
     "0xa0 55000000
@@ -79,7 +79,7 @@ P:p1 60000000 30000000 90000000
 P:p2 60000000 65000000 125000000"
 check "twice the same bytes" sh -c 'poet waits three.poet --json | cmp - waits.json && poet path three.poet --json | cmp - path.json'
 check "as PDF, too" poet path three.poet -o path.pdf
-like "with its words" "$(pdftotext -layout path.pdf -)" "0xa0 to 0xa1 +50.000"
+like "with its words" "$(pdftotext -layout path.pdf -)" "0xa0 → 0xa1 +50.000"
 
 out=$(poet path three.poet --without nowhere 2>&1)
 is "a step that is none" "$?" 2
@@ -115,7 +115,7 @@ poetcc -trace -g slow.c -o slow
 POET_REPORT=1 ./slow 2>report.txt
 until_true grep -q "^Critical path" report.txt
 like "printed where the program had a server of its own" "$(cat report.txt)" "lock contention \([23] threads\) +T:work[#0-9]* +M:m"
-like "with the path" "$(cat report.txt)" "work \(slow.c:7\) to work \(slow.c:9\)"
+like "with the path" "$(cat report.txt)" "slow.c:7 → slow.c:9 \(work\)"
 start_server -o there.poet -q
 POET_REPORT=1 ./slow 2>hint.txt
 like "beside a server that was there a file must be named" "$(cat hint.txt)" "name a file"

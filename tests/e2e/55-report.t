@@ -46,9 +46,9 @@ like "when, how long, how much of it is there" "$(sed -n 3p convoy.txt)" \
     "^20[0-9-]+ [0-9:]+ UTC, duration [0-9.]+ m?s; 5 threads, [0-9]+ events \(none lost\)"
 like "which lock, who let it go, in whose code, and the event" "$(sed -n '/^Key findings/,/^$/p' convoy.txt)" \
     "lock contention \([0-9]+ threads\) +T:worker[#0-9]* +M:cache +T:worker[#0-9]* .* worker \(convoy.c:7\) +worker \(convoy.c:9\) +[0-9]+:[0-9]+$"
-like "who held it meanwhile" "$(cat convoy.txt)" "worker \(convoy.c:7\) to worker \(convoy.c:9\) +T:worker[#0-9]* +direct"
+like "who held it meanwhile" "$(cat convoy.txt)" "convoy.c:7 → convoy.c:9 \(worker\) +T:worker[#0-9]* +direct"
 like "what the greatest step would win at zero" "$(sed -n '/^Critical path/,$p' convoy.txt)" \
-    "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
+    "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
 poet report convoy.poet --json >convoy.json
 is "its order in JSON" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
     "run Deadlocks and hangs Asleep in untraced calls findings memory Waiting at exit states waits calls path "
@@ -181,7 +181,7 @@ is "each place of waiting is there once, with the difference" "$(json 'my %n; fo
     "join 1 petition 1"
 check "which is less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits"))[0] >= 0)' against.json
 is "charges stand under the waits, in words" "$(poet waits faster.poet --against convoy.poet | grep -c 'charged')" 0
-like "the path, too" "$(poet path faster.poet --against convoy.poet)" "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
+like "the path, too" "$(poet path faster.poet --against convoy.poet)" "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
 
 # ---- what it tells of time adds up ----
 for run in convoy dead lost late many; do

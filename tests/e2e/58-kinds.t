@@ -54,20 +54,20 @@ line once o
 170 c ready about=o order=done at=c9
 S
 is "a semaphore as a lock; the last of three readers; a writer; a time; once" "$(waits)" "35 T:c meeting CC 100 %:
-  20 0xb2 to 0xb3 T:b direct
-  15 0xa1 to 0xa2 T:a direct
+  20 0xb2 → 0xb3 T:b direct
+  15 0xa1 → 0xa2 T:a direct
 30 T:d exclusion CC 100 %:
-  30 0xc4 to 0xc5 T:c direct
+  30 0xc4 → 0xc5 T:c direct
 20 T:b meeting CC 100 %:
-  20 0xa1 to 0xa2 T:a direct
+  20 0xa1 → 0xa2 T:a direct
 20 T:a timer :
-  20 until its time at 0xa8 T:a direct
+  20 timeout at 0xa8 T:a direct
 15 T:c exclusion CC 100 %:
-  15 0xb9 to 0xba T:b direct
+  15 0xb9 → 0xba T:b direct
 10 T:a exclusion CC 100 %:
-  10 0xd5 to 0xd6 T:d direct
+  10 0xd5 → 0xd6 T:d direct
 5 T:b exclusion CC 100 %:
-  5 0xd5 to 0xd6 T:d direct
+  5 0xd5 → 0xd6 T:d direct
 of 135 unexplained 0"
 
 # ---- a server that accepts calls, and two that call ----
@@ -95,13 +95,13 @@ line task server one two
 50 two end at=c5
 S
 is "who accepts waits to meet a caller, who calls waits for the member that runs" "$(waits)" "40 T:server meeting IP 100 %:
-  30 0xb2 to 0xb3 T:one direct
-  10 0xb0 to 0xb1 T:one direct
+  30 0xb2 → 0xb3 T:one direct
+  10 0xb0 → 0xb1 T:one direct
 25 T:two exclusion CC 100 %:
-  25 0xb2 to 0xb3 T:one propagated
+  25 0xb2 → 0xb3 T:one propagated
 5 T:server meeting IP 100 %:
-  3.75 0xc0 to 0xc1 T:two direct
-  1.25 0xc2 to 0xc3 T:two direct
+  3.75 0xc0 → 0xc1 T:two direct
+  1.25 0xc2 → 0xc3 T:two direct
 of 70 unexplained 0"
 played called <<'S'
 environment ucpp
@@ -124,9 +124,9 @@ line task server one two
 45 server accepted at=a4
 S
 is "who calls waits for who does not accept yet" "$(waits | head -n 4)" "25 T:two exclusion CC 100 %:
-  25 0xa2 to 0xa3 T:server direct
+  25 0xa2 → 0xa3 T:server direct
 10 T:server meeting IP 100 %:
-  10 0xb0 to 0xb1 T:one direct"
+  10 0xb0 → 0xb1 T:one direct"
 
 # ---- messages: one waits for who sends late, who sends for who is late to receive, and else for nobody ----
 played sends <<'S'
@@ -155,20 +155,20 @@ line rank a b
 93 a sent about=b at=aa
 S
 is "who is late for a send, or for one that was begun; nobody; not known" "$(waits --lines a)" "26 R:a meeting IP 96 % CC 4 %: guessed
-  25 0xb0 to 0xb1 R:b direct
+  25 0xb0 → 0xb1 R:b direct
   1 others  
 6 R:a meeting IP 72 % CC 28 %: guessed
-  2.83333 0xb3 to 0xb4 R:b direct
-  1.5 0xb5 to 0xb6 R:b direct
-  1 going on at 0xa7 R:a direct
-  0.5 going on at 0xb2 R:b direct
+  2.83333 0xb3 → 0xb4 R:b direct
+  1.5 0xb5 → 0xb6 R:b direct
+  1 wake-up latency at 0xa7 R:a direct
+  0.5 wake-up latency at 0xb2 R:b direct
   0.166667 others  
 4 R:a meeting CC 100 %:
-  4 going on at 0xa3 R:a direct
+  4 wake-up latency at 0xa3 R:a direct
 3 R:a meeting :
-  3 unexplained at 0xa9 R:a direct
+  3 unattributed at 0xa9 R:a direct
 2 R:a meeting CC 100 %:
-  2 going on at 0xa5 R:a direct
+  2 wake-up latency at 0xa5 R:a direct
 of 41 unexplained 3"
 
 # ---- a life, and who ran while somebody waited ----
@@ -206,11 +206,11 @@ ready 25 5 30 0xd1 M:m
 running 30 20 50 0xd2 -
 terminate 50 10 60 - -"
 is "who ran meanwhile: the holder, whom he waited for himself, and then nobody any more" "$(waits --while)" "20 T:t1 exclusion CC 100 %:
-  10 0xc0 to 0xc1 T:t3 propagated
-  5 0xb2 to 0xb3 T:t2 direct
-  5 going on at 0xd1 T:t1 direct
+  10 0xc0 → 0xc1 T:t3 propagated
+  5 0xb2 → 0xb3 T:t2 direct
+  5 wake-up latency at 0xd1 T:t1 direct
 15 T:t2 exclusion CC 100 %:
-  15 0xc0 to 0xc1 T:t3 direct
+  15 0xc0 → 0xc1 T:t3 direct
 of 35 unexplained 0"
 
 # ---- tasks: one makes five, in the order of their creation ----

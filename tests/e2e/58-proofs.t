@@ -26,27 +26,27 @@ S
 figure_4() { waits && echo "while:" && waits --while && path | sort; }
 figure_4 | sed 's/[TR]://' >wanted
 is "Meira's figure, by semaphores" "$(cat wanted)" "65 p2 meeting IP 100 %:
-  36.1111 0xa0 to 0xa1 p0 propagated
-  28.8889 0xb2 to 0xb3 p1 direct
+  36.1111 0xa0 → 0xa1 p0 propagated
+  28.8889 0xb2 → 0xb3 p1 direct
 45 p0 meeting IP 100 %:
-  24 0xb2 to 0xb3 p1 propagated
-  21 0xc2 to 0xc3 p2 direct
+  24 0xb2 → 0xb3 p1 propagated
+  21 0xc2 → 0xc3 p2 direct
 30 p1 meeting IP 100 %:
-  30 0xa0 to 0xa1 p0 direct
+  30 0xa0 → 0xa1 p0 direct
 of 140 unexplained 0
 while:
 65 p2 meeting IP 100 %:
-  40 0xb2 to 0xb3 p1 direct
-  25 0xa0 to 0xa1 p0 propagated
+  40 0xb2 → 0xb3 p1 direct
+  25 0xa0 → 0xa1 p0 propagated
 45 p0 meeting IP 100 %:
-  35 0xc2 to 0xc3 p2 direct
-  10 0xb2 to 0xb3 p1 propagated
+  35 0xc2 → 0xc3 p2 direct
+  10 0xb2 → 0xb3 p1 propagated
 30 p1 meeting IP 100 %:
-  30 0xa0 to 0xa1 p0 direct
+  30 0xa0 → 0xa1 p0 direct
 of 140 unexplained 0
-0xa0 to 0xa1 50
-0xb2 to 0xb3 40
-0xc2 to 0xc3 35
+0xa0 → 0xa1 50
+0xb2 → 0xb3 40
+0xc2 → 0xc3 35
 125 of 200, 3 hops"
 {
     echo 'environment pthread
@@ -157,14 +157,14 @@ line barrier b
 } >script
 played barrier <script
 is "nine waits at a barrier, all for the last of the four" "$(waits --by thread)" "90 T:t1 meeting LI 100 %:
-  90 0xa0 to 0xa1 T:t4 direct
+  90 0xa0 → 0xa1 T:t4 direct
 60 T:t2 meeting LI 100 %:
-  60 0xa0 to 0xa1 T:t4 direct
+  60 0xa0 → 0xa1 T:t4 direct
 30 T:t3 meeting LI 100 %:
-  30 0xa0 to 0xa1 T:t4 direct
+  30 0xa0 → 0xa1 T:t4 direct
 of 180 unexplained 0"
 is "since the round before" "$(poet waits --why 1:4 --json "$run" | grep -o '"since_ns":[0-9]\+')" '"since_ns":40000000'
-is "its path" "$(path)" "0xa0 to 0xa1 120
+is "its path" "$(path)" "0xa0 → 0xa1 120
 120 of 300, 1 hops"
 
 # ---- a lock is handed on ----
@@ -186,14 +186,14 @@ line monitor m
 55 p2 left/leave on=m at=c3
 S
 is "who held the lock meanwhile, whatever they did before" "$(waits)" "35 T:p2 exclusion CC 100 %:
-  20 0xb2 to 0xb3 T:p1 direct
-  15 0xa1 to 0xa2 T:p0 direct
+  20 0xb2 → 0xb3 T:p1 direct
+  15 0xa1 → 0xa2 T:p0 direct
 20 T:p1 exclusion CC 100 %:
-  20 0xa1 to 0xa2 T:p0 direct
+  20 0xa1 → 0xa2 T:p0 direct
 of 55 unexplained 0"
-is "its path" "$(path)" "0xa1 to 0xa2 30
-0xb2 to 0xb3 20
-0xc2 to 0xc3 5
+is "its path" "$(path)" "0xa1 → 0xa2 30
+0xb2 → 0xb3 20
+0xc2 → 0xc3 5
 55 of 80, 2 hops"
 
 # ---- one waits for one who waits ----
@@ -214,13 +214,13 @@ line monitor m
 50 main joined about=q order=end at=a2
 S
 is "a joins b, who waits for a lock" "$(waits)" "50 T:main meeting IP 100 %:
-  30 0xd1 to 0xd2 T:r propagated
-  20 0xf0 to 0xf1 T:q direct
+  30 0xd1 → 0xd2 T:r propagated
+  20 0xf0 → 0xf1 T:q direct
 30 T:q exclusion CC 100 %:
-  30 0xd1 to 0xd2 T:r direct
+  30 0xd1 → 0xd2 T:r direct
 of 80 unexplained 0"
-is "its path" "$(path)" "0xd1 to 0xd2 40
-0xf0 to 0xf1 10
+is "its path" "$(path)" "0xd1 → 0xd2 40
+0xf0 → 0xf1 10
 50 of 60, 2 hops"
 
 # ---- one is late, who waits for it comes late elsewhere ----
@@ -247,14 +247,14 @@ line barrier b
 75 p2 passed group=1/3
 S
 is "all wait for the one who is late, at last for others" "$(waits | sed 's/ meeting .*//')" "60 T:p2
-  60 0xa0 to 0xa1 T:late propagated
+  60 0xa0 → 0xa1 T:late propagated
 50 T:p1
-  50 0xa0 to 0xa1 T:late direct
+  50 0xa0 → 0xa1 T:late direct
 15 T:late
-  10 0xf0 to 0xf0 T:p1 propagated
-  5 0xf0 to 0xf0 T:p2 direct
+  10 0xf0 → 0xf0 T:p1 propagated
+  5 0xf0 → 0xf0 T:p2 direct
 5 T:p1
-  5 0xf0 to 0xf0 T:p2 direct
+  5 0xf0 → 0xf0 T:p2 direct
 of 130 unexplained 0"
 is "its path" "$(path | tail -n 1)" "75 of 95, 3 hops"
 

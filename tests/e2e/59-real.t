@@ -44,7 +44,7 @@ program=ucpp as_measured "by calls that are accepted" accepted figure
 # ---- what-if ----
 length() { poet path --json "$@" | tail -n 1 | grep -o "\"${of:-length}_ns\":[0-9]*" | tr -dc 0-9; }
 step() { # the longest of a thread on the path
-    poet path --by piece --json semaphores.poet | perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
+    poet path --by piece --json semaphores.poet | perl -CO -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
         ($most, $step) = ($r->{path_ns}, $r->{step}) if $r->{thread} eq "T:'"$1"'" && $r->{path_ns} > ($most || 0); END { print $step }'
 }
 would_be() { # THREAD FACTOR WORK: the length if the work took FACTOR times as long

@@ -8,7 +8,7 @@
 named() { sed -E 's/ \([^)]*\)//; s/( < [^ ]*) \([^)]*\)/\1/; s/, after [^:]*:([0-9]+)/ after \1/'; }
 
 # Steps of calls alone: on a busy machine threads begin late, and go on late.
-of_calls() { grep -vE '^(starts|going on|not begun)|^[^	]* to [^	]*'; }
+of_calls() { grep -vE '^(starts|wake-up latency|not begun)|→'; }
 
 cat >blocks.c <<'C'
 #include "work.h"
@@ -132,7 +132,7 @@ is "what is charged is what was waited" \
         END { print $c - $w }')" 0
 is "B3 taking no time, the path is shorter by it" \
     "$(poet path fig4.poet --without B3=0 --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
-        $b += $o->{row}{path_ns} if $o->{row} && $o->{row}{step} =~ /^B3/;
+        $b += $o->{row}{path_ns} if $o->{row} && $o->{row}{step} =~ /^B3|\(B3\)$/;
         $d = $o->{total}{length_ns} - $o->{total}{if_ns} if $o->{total};
         END { print $d > 0 && $d <= $b + 1e6 ? "" : "$d $b" }')" ""
 

@@ -7,6 +7,7 @@ Sums by thread follow from events alone, and must be equal to the nanosecond.  O
 follows: it took as long as it says itself, and what else is on its path is no longer than the rest of that."""
 import collections
 import json
+import re
 import sys
 
 what, out, dump, waits, path = sys.argv[1:]
@@ -39,6 +40,13 @@ for each in times.values():
     each.sort()
 T = lambda thread, type, n=0: times[thread, type][n]
 
+
+def function_of(segment):
+    """Of "f (a.c:1) → g (a.c:2)" and of "a.c:1 → a.c:2 (f)"."""
+    within = re.fullmatch(r"\S+ → \S+ \((\S+)\)", segment)
+    return within[1] if within else segment.split(" ")[0]
+
+
 # Each thread's longest waits of a type: what is charged, by function and by thread; function None: going on late, and others.
 found = collections.defaultdict(list)
 for line in map(json.loads, open(waits)):
@@ -47,7 +55,7 @@ for line in map(json.loads, open(waits)):
         charged = []
         found[row["thread"].split(":")[1], row["type"]].append((row["waited_ns"], line["event"], charged))
     elif row:
-        charged.append((row["step"].split(" ")[0], (row["thread"] or ":").split(":")[1], row["charge_ns"], row["direct"]))
+        charged.append((function_of(row["step"]), (row["thread"] or ":").split(":")[1], row["charge_ns"], row["direct"]))
 
 
 def wait(thread, type, ns):
@@ -65,7 +73,7 @@ def of(charged, function=None, thread=None, direct=None):
 pieces = [(r["thread"].split(":")[1], r["step"] or "", r["path_ns"], r["from_ns"])
           for r in (json.loads(line).get("row") for line in open(path)) if r]
 on_path = lambda thread, from_ns, to_ns: sum(p[2] for p in pieces if p[0] == thread and from_ns <= p[3] < to_ns)
-function_on_path = lambda name, thread: sum(p[2] for p in pieces if p[0] == thread and p[1].startswith(name + " "))
+function_on_path = lambda name, thread: sum(p[2] for p in pieces if p[0] == thread and function_of(p[1]) == name)
 
 
 def order(from_ns, to_ns):
@@ -101,7 +109,7 @@ def convoy():
     between("path, g", function_on_path("g", "p0"), g, left0 - met)
     between("path, h", function_on_path("h", "p1"), h, left1 - enter1)
     between("path, k", function_on_path("k", "p2"), took["k"][0], left2 - enter2)
-    equal("path, before", sum(p[2] for p in pieces if p[1].startswith("before ")), 0)
+    equal("path, before", sum(p[2] for p in pieces if function_of(p[1]) == "before"), 0)
 
 
 def late():

@@ -108,7 +108,7 @@ def check_waits(path):
     balance = sum(row["li_ns"] for row in waits.values())
     if 2 * balance < total:
         wrong.append(f"{balance} of {total} is imbalance")
-    if not re.search(r"omp_(fn|outlined).* to .*omp_(fn|outlined)", max(steps)[1]):
+    if not re.search(r"omp_(fn|outlined).*→ .*omp_(fn|outlined)|^\S+ → \S+ \(.*omp_(fn|outlined)", max(steps)[1]):
         wrong.append(f"charged to {max(steps)}")
     print("\n".join(wrong) if wrong else f"{len(waits)} waits")
     return bool(wrong)

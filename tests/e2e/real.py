@@ -36,7 +36,7 @@ for row in (json.loads(line) for line in open(sys.argv[3])):
         else:
             thread = None
     elif cells and row["depth"] == 1 and thread and cells["charge_ns"]:
-        who = "latency" if cells["step"].startswith("going on") else name_of(cells)
+        who = "latency" if cells["step"].startswith("wake-up latency") else name_of(cells)
         thread[-1][1][who] = thread[-1][1].get(who, 0) + cells["charge_ns"]
 
 

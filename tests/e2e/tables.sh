@@ -2,7 +2,7 @@
 export C_INCLUDE_PATH="$root/tests/e2e" # work.h
 
 # rows row|total FIELD...: of each line of JSON that is one
-rows() { perl -MJSON::PP -e '
+rows() { perl -CO -MJSON::PP -e '
     my ($want, @fields) = @ARGV;
     while (<STDIN>) {
         my $o = decode_json($_);

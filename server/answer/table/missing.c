@@ -43,8 +43,8 @@ void table_note_missing(const struct table_view *view, struct result_table *t)
     uint64_t beyond = activity_is_beyond(run);
     if (beyond)
         table_add_note(t,
-                       "the steps of %llu record%s found no room: what threads did then is told "
-                       "as from SITE to SITE",
+                       "no buffer space for the code segments of %llu record%s; shown as SITE → "
+                       "SITE",
                        (unsigned long long)beyond, beyond == 1 ? "" : "s");
     uint64_t pending = order_figures(run->order).pending;
     if (pending && !run_connected(run))
