@@ -52,8 +52,9 @@ static char *wait_chart_all_text(const struct wait_chart_builder *m, uint32_t ro
 
 static void add_bar(struct wait_chart_builder *m, uint32_t row)
 {
-    static const char *const who[] = {"thread", "where", "type", "for", NULL};
-    static const char *const kinds[] = {"li_ns", "ip_ns", "cc_ns", NULL, "unexplained_ns"};
+    static const char *const who[] = {"thread", "location", "type", "object", NULL};
+    static const char *const kinds[] = {"load_imbalance_ns", "insufficient_parallelism_ns",
+                                        "contention_ns", NULL, "unattributed_ns"};
     struct chart_bar bar = {.name = wait_chart_all_text(m, row, who),
                             .all = wait_chart_cell_number(m, row, "waited_ns")};
     int64_t told = 0;
@@ -68,9 +69,9 @@ static void add_bar(struct wait_chart_builder *m, uint32_t row)
 
 static void add_cause(struct wait_chart_builder *m, uint32_t row)
 {
-    static const char *const what[] = {"thread", "step", NULL};
+    static const char *const what[] = {"thread", "segment", NULL};
     struct chart_bar *bar = &m->bars.items[m->bars.count - 1];
-    struct chart_bar_cause cause = {wait_chart_cell_number(m, row, "charge_ns"),
+    struct chart_bar_cause cause = {wait_chart_cell_number(m, row, "attributed_ns"),
                                     wait_chart_all_text(m, row, what),
                                     wait_chart_cell_text(m, row, "thread")};
     ARRAY_PUSH(bar->causes, bar->cause_count, cause);
@@ -106,7 +107,7 @@ static int write_bars(const struct table_settings *o, const struct wait_chart_bu
          !wait_chart_has_suffix(o->file, ".png")))
         return command_usage(o->command, "--chart bars: needs -o FILE.pdf, .svg or .png");
     if (!m->bars.count)
-        return command_fail(o->command, "nobody waited: there is nothing to be drawn");
+        return command_fail(o->command, "no waits: nothing to draw");
     page.format = wait_chart_has_suffix(o->file, ".pdf")   ? DOCUMENT_PDF
                   : wait_chart_has_suffix(o->file, ".svg") ? DOCUMENT_SVG
                                                            : DOCUMENT_PNG;
@@ -119,15 +120,14 @@ static int write_bars(const struct table_settings *o, const struct wait_chart_bu
 int wait_chart_write(const struct table_settings *o, const struct command_source *subject,
                      const struct result_table *t)
 {
-    char *title = xasprintf("%s: the longest waits, and what they are charged to",
-                            subject->source.book.run.name);
+    char *title = xasprintf("%s: longest waits and their causes", subject->source.book.run.name);
     struct wait_chart_builder m = {
         .table = t,
         .names = {&subject->source.book, subject->sites},
         .bars = {.title = title,
                  .below = t->note_count ? t->notes[0] : NULL,
                  .kinds = {"load imbalance", "insufficient parallelism",
-                           "communication, contention", "the clock", "not explained"}}};
+                           "contention, communication", "timeout", "unattributed"}}};
     for (uint32_t i = 0; i < t->row_count; i++)
         if (t->rows[i].depth == 0)
             add_bar(&m, i);

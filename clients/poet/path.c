@@ -108,7 +108,7 @@ static bool step_is(const struct table_names *names, const struct result_table *
 static bool change_steps(struct path_options *w, const struct table_names *names,
                          const struct result_table *steps, const char *name, unsigned millionths)
 {
-    uint32_t step = result_table_find_column(steps, "step"),
+    uint32_t step = result_table_find_column(steps, "segment"),
              code = result_table_find_column(steps, "code");
     bool any = false;
     for (uint32_t i = 0; i < steps->row_count; i++)

@@ -105,8 +105,8 @@ static const struct table_section sections[] = {
      .sort = "blocked_ns"},
     {.what = "waits",
      .title = "Longest waits and their causes",
-     .columns =
-         "waited_ns,share,waits,where,type,for,kind,released_by,charge_ns,step,thread,direct",
+     .columns = "waited_ns,share,count,location,type,object,cause,unblocked_at,"
+                "attributed_ns,segment,thread,direct",
      .top = 5,
      .note = "only the top 5; see poet waits",
      .options = few_causes,
@@ -121,7 +121,7 @@ static const struct table_section sections[] = {
      .rare = true},
     {.what = "path",
      .title = "Critical path",
-     .columns = "step,path_ns,share,slack_ns,zero_ns",
+     .columns = "segment,path_ns,share,slack_ns,zero_ns",
      .top = 5,
      .note = "only the top 5; see poet path",
      .options = at_zero,

@@ -1,4 +1,4 @@
-/* poet waits: where threads waited, and who made it so long by doing what. */
+/* poet waits: where threads waited and what caused it. */
 #include "clients/poet/labels.h"
 #include "clients/poet/placed.h"
 #include "clients/poet/awaiting.h"
@@ -21,18 +21,19 @@ struct waits_options {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which table:", 1},
     {"why", OPTION_WHY, "EVENT|PLACE", 0,
-     "why the wait that begins or ends with an event, or the longest one that begins in a function or "
-     "at FILE:LINE, took so long: both paths side by side, since the two met last; below them the "
-     "waits on the other's path with theirs",
+     "explain one wait, which starts or ends with EVENT, or the longest that starts in a "
+     "function or at FILE:LINE: both execution paths since the last synchronization, side by "
+     "side; below them the waits on the awaited thread's path",
      1},
-    {"while", OPTION_WHILE, NULL, 0, "what ran while they waited, not why that came so late", 1},
-    {"knots", OPTION_KNOTS, NULL, 0, "which threads hold each other up, and by that all the rest",
+    {"while", OPTION_WHILE, NULL, 0,
+     "attribute waits to what ran meanwhile instead of to the cause of the delay", 1},
+    {"knots", OPTION_KNOTS, NULL, 0, "find bottleneck groups (wPerf knots)", 1},
+    {"object", OPTION_OBJECT, "LINE", 0, "only waits for this object, by its name or line number",
      1},
-    {"object", OPTION_OBJECT, "LINE", 0, "only waits for a line, by its name or its number", 1},
     {"direct", OPTION_DIRECT, NULL, 0,
-     "only what those did that were waited for, not what had made them late", 1},
+     "attribute only to the awaited thread, not to what delayed it in turn", 1},
     {"since", OPTION_SINCE, "WHEN", 0,
-     "always look back to where the two met last (meeting) or the wait began (wait)", 1},
+     "compare paths since the last synchronization (rendezvous) or since the wait began (wait)", 1},
     {0}};
 
 /* The last one of a kind counts; there is room for one of each, and for what ends them. */
@@ -97,8 +98,8 @@ static int find_object(struct waits_options *w, const struct command_source *sub
     uint32_t line = name_lookup_line(&subject->source.book, w->object, &several);
     if (!line || several)
         return command_usage(w->tables.command,
-                             several ? "--object %s: several lines are called so: give its number"
-                                     : "--object %s: there is no such line: see poet dump",
+                             several ? "--object %s: ambiguous line name; use the line number"
+                                     : "--object %s: no such line; see poet dump",
                              w->object);
     w->line = xasprintf("%u", line);
     waits_add_option(w, "object", w->line);
@@ -109,9 +110,9 @@ static int find_object(struct waits_options *w, const struct command_source *sub
 static uint32_t find_longest(const struct waits_options *w, const struct table_names *names,
                              const struct result_table *t, long long *waits)
 {
-    uint32_t where = result_table_find_column(t, "where"),
-             most = result_table_find_column(t, "most_ns"),
-             count = result_table_find_column(t, "waits"),
+    uint32_t where = result_table_find_column(t, "location"),
+             most = result_table_find_column(t, "max_ns"),
+             count = result_table_find_column(t, "count"),
              share = result_table_find_column(t, "share"), found = t->row_count;
     *waits = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
@@ -142,11 +143,11 @@ static int find_place(struct waits_options *w, struct command_source *subject)
         &plain, &(struct table_section){.what = "waits", .options = w->options}, subject, &t);
     uint32_t row = status == EXIT_DONE ? find_longest(w, &names, &t, &waits) : 0;
     if (status == EXIT_DONE && row == t.row_count) {
-        status = command_usage(w->tables.command, "--why %s: no wait begins there", w->place);
+        status = command_usage(w->tables.command, "--why %s: no wait starts there", w->place);
     } else if (status == EXIT_DONE) {
         event_id_print(at, sizeof at, t.rows[row].event);
         w->event = xstrdup(at);
-        w->note = xasprintf("of %lld waits at %s this is the longest", waits, w->place);
+        w->note = xasprintf("longest of %lld waits at %s", waits, w->place);
         waits_add_option(w, "event", w->event);
     }
     result_table_free(&t);
@@ -170,7 +171,7 @@ static int waits_open_and_request(struct waits_options *w, int argc, char **argv
     enum session_lines lines =
         w->object ? SESSION_ALL_LINES : table_request_session_lines(&w->tables);
     if (argc != first)
-        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+        return command_usage(command, "extra operand: %s", argv[first]);
     table_progress_begin(command);
     if (!command_source_open(command, &subject, source, lines, label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
@@ -196,14 +197,14 @@ static const struct argp argp = {
     .options = options,
     .parser = waits_parse_option,
     .args_doc = "[SOURCE]",
-    .doc = "Say where threads waited, and why that took so long: of each wait, what made the one "
-           "that was waited for come later than the one who waited, since the two met last; of a "
-           "lock, what its holders did with it meanwhile.  A row stands for waits that are alike "
-           "(--by place, pattern, object, site, thread or wait); the rows below it say to which "
-           "steps, of which thread, its time is charged.  Charges add up to it.",
+    .doc = "Show where threads waited and attribute each wait to the code that caused it: for a "
+           "rendezvous, why the awaited thread arrived later, compared with the waiter since their "
+           "last synchronization; for a lock, what the holders executed while holding it.  Each "
+           "row groups similar waits (--by place, pattern, object, site, thread or wait); sub-rows "
+           "list the responsible code segments.  Attributed times add up to the wait time.",
     .children = tables_children};
 
 const struct command command_waits = {.name = "waits",
-                                      .summary = "say where threads waited, and why",
+                                      .summary = "show where threads waited and what caused it",
                                       .run = waits_run,
                                       .argp = &argp};

@@ -25,9 +25,9 @@ static bool is_number(const struct table_column *c)
 /* What a row is called, not what it is made up of: that may be otherwise in another run. */
 static bool is_name(const struct table_column *c)
 {
-    static const char *const findings[] = {"kind",     "class",     "released_by",  "value",
-                                           "max_text", "mean_text", "unblocked_at", "source",
-                                           "address",  NULL};
+    static const char *const findings[] = {"kind",   "class",    "cause",     "wait_class",
+                                           "value",  "max_text", "mean_text", "unblocked_at",
+                                           "source", "address",  NULL};
     for (size_t i = 0; findings[i]; i++)
         if (strcmp(findings[i], c->name) == 0)
             return false;

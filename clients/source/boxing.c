@@ -85,8 +85,8 @@ static bool is_said(const struct table_cell *cell)
 
 static char *name_of(const struct table_to_icicle *b, uint32_t row)
 {
-    static const char *const names[] = {"scope", "thread", "where",   "type",
-                                        "for",   "step",   "library", NULL};
+    static const char *const names[] = {"scope",  "thread",  "location", "type",
+                                        "object", "segment", "library",  NULL};
     const struct result_table *t = b->table;
     char *all = xstrdup("");
     for (size_t i = 0; names[i] && !(i == 1 && *all); i++) {
@@ -106,7 +106,7 @@ static char *name_of(const struct table_to_icicle *b, uint32_t row)
 /* What the first of these columns tells of a row. */
 static const struct table_cell *scope_of(const struct result_table *t, uint32_t row)
 {
-    static const char *const names[] = {"scope", "step", "where", NULL};
+    static const char *const names[] = {"scope", "segment", "location", NULL};
     static const struct table_cell none;
     for (size_t i = 0; names[i]; i++) {
         uint32_t column = result_table_find_column(t, names[i]);

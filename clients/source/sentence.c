@@ -42,13 +42,14 @@ static struct wait_summary_columns columns_of(const struct result_table *t)
 {
     struct wait_summary_columns c = {.waited = result_table_find_column(t, "waited_ns"),
                                      .thread = result_table_find_column(t, "thread"),
-                                     .step = result_table_find_column(t, "step"),
-                                     .charge = result_table_find_column(t, "charge_ns"),
-                                     .since = result_table_find_column(t, "since"),
-                                     .since_ns = result_table_find_column(t, "since_ns"),
-                                     .where = result_table_find_column(t, "where"),
-                                     .since_event = result_table_find_column(t, "since_event"),
-                                     .since_where = result_table_find_column(t, "since_where")};
+                                     .step = result_table_find_column(t, "segment"),
+                                     .charge = result_table_find_column(t, "attributed_ns"),
+                                     .since = result_table_find_column(t, "diverged_by"),
+                                     .since_ns = result_table_find_column(t, "diverged_ns"),
+                                     .where = result_table_find_column(t, "location"),
+                                     .since_event = result_table_find_column(t, "diverged_event"),
+                                     .since_where =
+                                         result_table_find_column(t, "diverged_location")};
     uint32_t n = t->column_count;
     c.good =
         c.waited < n && c.thread < n && c.step < n && c.charge < n && c.since < n && c.since_ns < n;
@@ -130,7 +131,7 @@ static char *wait_summary_known_cell_text(const struct table_names *names,
     return is ? in_words(names, t, row, column) : NULL;
 }
 
-/* "; since 1:1 at 21.5 ms, when one made the other, in main (ring.c:44)" */
+/* "; compared since 1:1 at 21.5 ms (thread creation), in main (ring.c:44)" */
 static void add_since(struct wait_summary_text_buffer *said, const struct table_names *names,
                       const struct result_table *t, const struct wait_summary_columns *c,
                       uint32_t segment)
@@ -141,10 +142,10 @@ static void add_since(struct wait_summary_text_buffer *said, const struct table_
          *event = wait_summary_known_cell_text(names, t, segment, c->since_event),
          *in = wait_summary_known_cell_text(names, t, segment, c->since_where),
          *where = wait_summary_known_cell_text(names, t, segment, c->where);
-    if (strcmp(since, "the start") == 0)
-        wait_summary_append(said, xstrdup("; since the start"));
+    if (strcmp(since, "start of run") == 0)
+        wait_summary_append(said, xstrdup("; compared since the start of the run"));
     else
-        wait_summary_append(said, xasprintf("; since %s%s%s, when %s", event ? event : "",
+        wait_summary_append(said, xasprintf("; compared since %s%s%s (%s)", event ? event : "",
                                             event ? " at " : "", when, since));
     if (in && !(where && strcmp(in, where) == 0)) /* where it waited is told anyway */
         wait_summary_append(said, xasprintf(", in %s", in));
@@ -162,7 +163,7 @@ static void add_where(struct wait_summary_text_buffer *said, const struct table_
 {
     char *where = wait_summary_known_cell_text(names, t, segment, c->where);
     if (where)
-        wait_summary_append(said, xasprintf("; it waited in %s", where));
+        wait_summary_append(said, xasprintf("; waiting in %s", where));
     free(where);
 }
 

@@ -76,10 +76,10 @@ const char *resume_delay_source(enum cpu_state_source source)
 {
     switch (source) {
     case CPU_SOURCE_SWITCHES:
-        return "switch records of the kernel";
+        return "context-switch records";
     case CPU_SOURCE_CLOCK:
-        return "processor clock at events: ready at least";
+        return "thread CPU clock at events (runnable: lower bound)";
     default:
-        return "not known: no switch records, no processor clock at its events";
+        return "unknown (no scheduling data)";
     }
 }

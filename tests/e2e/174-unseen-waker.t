@@ -60,7 +60,7 @@ check "the trace is finished" until_true finished pair.poet
 is "the wake says that who signalled is not recorded" \
     "$(poet dump pair.poet | grep -c 'who signalled is not recorded')" 1
 # By wait: in the longest one of the condition, who ended it is not known, and nothing of it is spent going on.
-poet waits --by wait --csv --columns waited_ns,unexplained_ns,going_on_ns,ready_ns,where pair.poet \
+poet waits --by wait --csv --columns waited_ns,unattributed_ns,resume_ns,runnable_ns,location pair.poet \
     >waits.csv 2>/dev/null
 row=$(grep 'take' waits.csv | sort -t, -k1 -n -r | head -n 1)
 waited=$(echo "$row" | cut -d, -f1)

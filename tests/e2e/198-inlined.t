@@ -51,7 +51,7 @@ for how in "gcc -g" "gcc -g -gsplit-dwarf" "clang -g"; do
     shift
     poetcc -trace -O2 "$@" nested.c -o nested
     poet record -m memory -o nested.poet ./nested 2>/dev/null
-    like "$how: a wait is in the function of its source line" "$(poet waits --csv --columns where nested.poet | tr -d '\r')" \
+    like "$how: a wait is in the function of its source line" "$(poet waits --csv --columns location nested.poet | tr -d '\r')" \
         '^finish \(nested.c:33\)$'
     like "$how: a stack has the functions that were inlined" \
         "$(poet memory --json --by path nested.poet | grep '"unfreed_bytes":100,')" \

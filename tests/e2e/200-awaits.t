@@ -74,7 +74,7 @@ until_true finished ends.poet
 check "where the other one ends, the trace is sound" poet check ends.poet
 is "no task waits" "$(poet blocked ends.poet)" 'no thread waits'
 like "the wait has ended, and is explained" "$(poet waits ends.poet)" '1 +- +awaits end +T:slow '
-like "none is unexplained" "$(poet waits ends.poet)" 'not explained 0.000 ms'
+like "none is unexplained" "$(poet waits ends.poet)" 'unattributed 0.000 ms'
 
 UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=chance.poet ./ends
 until_true finished chance.poet

@@ -73,7 +73,7 @@ live=unix:$XDG_RUNTIME_DIR/poet.sock # ("latest" may be the trace that lies here
 mkfifo in
 ./two <in >rounds & pids="$pids $!"
 exec 3>in
-waits() { poet waits "$live" --json | grep '"total"' | sed 's/.*"waits":\([0-9]*\).*/\1/'; }
+waits() { poet waits "$live" --json | grep '"total"' | sed 's/.*"count":\([0-9]*\).*/\1/'; }
 came() { [ "$(grep -c round rounds)" -ge "$round" ] && [ "$(figure "$live" events)" -ge $((45000 * round)) ]; }
 for round in 1 2 3; do
     check "round $round is there" until_true came

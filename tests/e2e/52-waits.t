@@ -18,56 +18,56 @@ json() {
 # charges [FILE]: a line for each wait: how long it was, and what is charged to whom
 charges() {
     json 'for my $i (0 .. $#rows) { my $c = $cells[$i];
-        print $rows[$i]{depth} ? " $c->{charge_ns} $c->{thread} $c->{direct}" : "\n$c->{waited_ns} $c->{kind}:" }' "$@" |
+        print $rows[$i]{depth} ? " $c->{attributed_ns} $c->{thread} $c->{direct}" : "\n$c->{waited_ns} $c->{cause}:" }' "$@" |
         tail -n +2
 }
 
 # ---- the figure ----
 poet waits --json "$run" >waits.json
-is "who is charged with what" "$(charges)" "65000000 IP 100 %: 36111111 R:0 propagated 28888889 R:1 direct
-45000000 IP 100 %: 24000000 R:1 propagated 21000000 R:2 direct
-30000000 IP 100 %: 30000000 R:0 direct"
-is "of 340 ms" "$(json 'print "$total->{waited_ns} $total->{unexplained_ns} $total->{life_ns}"')" "140000000 0 340000000"
+is "who is charged with what" "$(charges)" "65000000 serialization 100 %: 36111111 R:0 propagated 28888889 R:1 direct
+45000000 serialization 100 %: 24000000 R:1 propagated 21000000 R:2 direct
+30000000 serialization 100 %: 30000000 R:0 direct"
+is "of 340 ms" "$(json 'print "$total->{waited_ns} $total->{unattributed_ns} $total->{lifetime_ns}"')" "140000000 0 340000000"
 is "the names that scripts rely on" "$(json 'my %is = map { $_->{name} => 1 } @{$head->{columns}};
-    print join " ", grep { !$is{$_} } qw(waited_ns waits where for kind class released_by charge_ns step thread direct unexplained_ns life_ns)')" ""
-is "where, for what, how" "$(json 'print join " ", map { $cells[0]{$_} } qw(waits where type for class released_by)')" \
-    "1 0x60 recv R:2 meeting 0xa0"
+    print join " ", grep { !$is{$_} } qw(waited_ns count location object cause wait_class unblocked_at attributed_ns segment thread direct unattributed_ns lifetime_ns)')" ""
+is "where, for what, how" "$(json 'print join " ", map { $cells[0]{$_} } qw(count location type object wait_class unblocked_at)')" \
+    "1 0x60 recv R:2 rendezvous 0xa0"
 is "the event where it began" "$(json 'print $rows[0]{event}')" 3:2
-like "in a sentence" "$(poet waits "$run")" "waited 140.000 ms of 340.000 ms of all threads .41.2 %.: 3 waits, 3 rows; not explained 0.000 ms"
+like "in a sentence" "$(poet waits "$run")" "total wait time 140.000 ms = 41.2 % of thread time .340.000 ms.; 3 waits in 3 groups; unattributed 0.000 ms"
 like "as text" "$(poet waits "$run" | tr -s ' ')" "36.111 55.6 % 0x20 → 0x70 R:0 propagated"
 
 poet waits --while --json "$run" >while.json
-is "what ran meanwhile" "$(json 'my %sum; $sum{$_->{step}} += $_->{charge_ns} for grep { defined $_->{charge_ns} } @cells;
+is "what ran meanwhile" "$(json 'my %sum; $sum{$_->{segment}} += $_->{attributed_ns} for grep { defined $_->{attributed_ns} } @cells;
     print join " ", map { "$_: $sum{$_}" } sort keys %sum' while.json)" \
     "0x20 → 0x70: 55000000 0x80 → 0xa0: 50000000 0xc0 → 0xd0: 35000000"
 
 poet waits --since wait --json "$run" >since.json
 is "looking back to the wait alone is the same as that" "$(charges since.json | sort)" "$(charges while.json | sort)"
 poet waits --direct --json "$run" >direct.json
-is "what is direct alone" "$(json 'print join " ", map { $_->{charge_ns} } grep { ($_->{direct} // "") eq "direct" } @cells' direct.json)" \
+is "what is direct alone" "$(json 'print join " ", map { $_->{attributed_ns} } grep { ($_->{direct} // "") eq "direct" } @cells' direct.json)" \
     "28888889 21000000 30000000"
 is "nobody is named beside" "$(json 'print scalar grep { ($_->{direct} // "") eq "propagated" } @cells' direct.json)" 0
 
 # ---- one wait ----
 poet waits --why 3:2 --json "$run" >why.json
-is "both paths side by side" "$(json 'print join "; ", map { "$_->{step} $_->{theirs_ns} $_->{mine_ns} $_->{difference_ns} " . ($_->{charge_ns} // "-") }
-    map { $_->{row} } grep { $_->{depth} == 1 && defined $_->{row}{theirs_ns} } @rows' why.json)" \
+is "both paths side by side" "$(json 'print join "; ", map { "$_->{segment} $_->{awaited_ns} $_->{waiter_ns} $_->{difference_ns} " . ($_->{attributed_ns} // "-") }
+    map { $_->{row} } grep { $_->{depth} == 1 && defined $_->{row}{awaited_ns} } @rows' why.json)" \
     "0x20 → 0x70 50000000 0 50000000 36111111; 0x80 → 0xa0 40000000 0 40000000 28888889; 0x40 → 0x60 0 25000000 -25000000 -"
-is "since when" "$(json 'print "$cells[0]{waited_ns} $cells[0]{thread} $cells[0]{since}"' why.json)" "65000000 R:1 the start"
+is "since when" "$(json 'print "$cells[0]{waited_ns} $cells[0]{thread} $cells[0]{diverged_by}"' why.json)" "65000000 R:1 start of run"
 is "the wait on that path, and whose it was" "$(json 'print join " ", map { $_->{event} . " " . $_->{row}{waited_ns} . " " . $_->{row}{thread} }
     grep { $_->{depth} == 1 && defined $_->{row}{waited_ns} } @rows' why.json)" "2:2 30000000 R:0"
-is "and why that one took so long, since when" "$(json 'print join "; ", (map { "$_->{since}" } grep { ($_->{waited_ns} // 0) == 30000000 } @cells),
-    map { "$_->{row}{step} $_->{row}{theirs_ns} $_->{row}{mine_ns} " . ($_->{row}{charge_ns} // "-") } grep { $_->{depth} == 2 } @rows' why.json)" \
-    "the start; 0x20 → 0x70 50000000 0 30000000; 0x30 → 0x50 0 20000000 -"
+is "and why that one took so long, since when" "$(json 'print join "; ", (map { "$_->{diverged_by}" } grep { ($_->{waited_ns} // 0) == 30000000 } @cells),
+    map { "$_->{row}{segment} $_->{row}{awaited_ns} $_->{row}{waiter_ns} " . ($_->{row}{attributed_ns} // "-") } grep { $_->{depth} == 2 } @rows' why.json)" \
+    "start of run; 0x20 → 0x70 50000000 0 30000000; 0x30 → 0x50 0 20000000 -"
 poet waits --why 3:3 --json "$run" >end.json
 check "the end of a wait says the same" cmp why.json end.json
-like "an event that is no wait" "$(poet waits --why 1:1 "$run")" "no wait begins or ends with this event"
+like "an event that is no wait" "$(poet waits --why 1:1 "$run")" "this event neither starts nor ends a wait"
 
 poet waits --why 0x60 --json "$run" >place.json
 is "a place, for its longest wait" "$(json 'print "$cells[0]{waited_ns} $end->{notes}[-1]"' place.json)" \
-    "65000000 of 1 waits at 0x60 this is the longest"
-like "a place where nobody waits" "$(poet waits --why nowhere "$run" 2>&1)" "no wait begins there"
-like "a line that there is not" "$(poet waits --object nobody "$run" 2>&1)" "there is no such line"
+    "65000000 longest of 1 waits at 0x60"
+like "a place where nobody waits" "$(poet waits --why nowhere "$run" 2>&1)" "no wait starts there"
+like "a line that there is not" "$(poet waits --object nobody "$run" 2>&1)" "no such line; see poet dump"
 like "what is not summed up is blank below" "$(poet waits "$run" | grep '^ *140.000' | tr -s ' ')" "^ ?140.000 3 *$"
 
 # ---- parts of it ----
@@ -79,10 +79,10 @@ is "threads" "$(json 'print join " ", map { "$_->{thread} $_->{waited_ns}" } gre
 is "the first row with what belongs to it" "$(poet waits --top 1 --json "$run" | wc -l)" 5
 for by in place pattern object site thread wait; do
     poet waits --by "$by" --json "$run" >by.json
-    is "by $by it adds up" "$(json 'my ($waited, $charged) = (0, 0); $waited += $_->{waited_ns} // 0, $charged += $_->{charge_ns} // 0 for @cells;
+    is "by $by it adds up" "$(json 'my ($waited, $charged) = (0, 0); $waited += $_->{waited_ns} // 0, $charged += $_->{attributed_ns} // 0 for @cells;
         print "$waited $charged"' by.json)" "140000000 140000000"
 done
-like "a knot of all three" "$(poet waits --knots "$run")" "note: 1 knot:"
+like "a knot of all three" "$(poet waits --knots "$run")" "note: 1 knot .bottleneck group.:"
 
 # ---- shapes ----
 check "a picture" poet waits "$run" -o waits.pdf
@@ -122,11 +122,11 @@ run=$(ls traces/lock-*.poet)
 check "the trace is sound" sound "$run"
 poet waits --json "$run" >lock.json
 is "waits for one line, by its name, as by its number" "$(poet waits --object m --json "$run")" \
-    "$(poet waits --object "$(json 'print((grep { $_->{depth} == 0 && $_->{row}{class} eq "exclusion" } @rows)[0]{lines}[-1])' lock.json)" --json "$run")"
+    "$(poet waits --object "$(json 'print((grep { $_->{depth} == 0 && $_->{row}{wait_class} eq "contention" } @rows)[0]{lines}[-1])' lock.json)" --json "$run")"
 is "the holder's section, in the other thread" "$(json 'for my $i (0 .. $#rows) {
-    next if $rows[$i]{depth} || $cells[$i]{class} ne "exclusion"; my $c = $cells[$i + 1];
-    print "$cells[$i]{for} $c->{thread} ", $c->{step} =~ /^lock.c:9 \x{2192} lock.c:11 \(other\)$/ ? "as told" : $c->{step},
-        $c->{charge_ns} > 0.9 * $cells[$i]{waited_ns} ? "" : ", not all of it" }' lock.json)" "M:m T:other as told"
+    next if $rows[$i]{depth} || $cells[$i]{wait_class} ne "contention"; my $c = $cells[$i + 1];
+    print "$cells[$i]{object} $c->{thread} ", $c->{segment} =~ /^lock.c:9 \x{2192} lock.c:11 \(other\)$/ ? "as told" : $c->{segment},
+        $c->{attributed_ns} > 0.9 * $cells[$i]{waited_ns} ? "" : ", not all of it" }' lock.json)" "M:m T:other as told"
 
 # ---- wrong usages ----
 is "an event is needed" "$(status poet waits --why x "$run")" 2

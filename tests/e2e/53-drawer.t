@@ -87,11 +87,11 @@ expected() { # PRESET COLUMNS
 }
 got() { tail -n +2 "$1" | sed 's/^\*//'; }
 wait_of() { # the waits of a thread there, as JSON
-    poet waits ring.poet --by wait --json | grep '"depth":0' | grep "\"where\":\"receive" | grep "\"thread\":\"T:$1\""
+    poet waits ring.poet --by wait --json | grep '"depth":0' | grep "\"location\":\"receive" | grep "\"thread\":\"T:$1\""
 }
-until=$(wait_of main | sed 's/.*"until":"\([0-9:]*\)".*/\1/')
-all=$(poet waits ring.poet --by wait --json | grep '"where":"receive' |
-    perl -ne 'print "$1\n" if /"until":"([0-9:]*)"/; print "$1\n" if /"event":"([0-9:]*)"/' | sort -u | tr '\n' ' ')
+until=$(wait_of main | sed 's/.*"end_event":"\([0-9:]*\)".*/\1/')
+all=$(poet waits ring.poet --by wait --json | grep '"location":"receive' |
+    perl -ne 'print "$1\n" if /"end_event":"([0-9:]*)"/; print "$1\n" if /"event":"([0-9:]*)"/' | sort -u | tr '\n' ' ')
 cause=$(poet waits ring.poet --why "$until" --json | sed -n 's/.*"depth":0.*"event":"\([0-9:]*\)".*/\1/p' | tail -n 1)
 
 # ---- what is in it, and what follows from it ----
@@ -133,9 +133,9 @@ timeout 100 poet view ring.poet --script script >log 2>&1
 is "the page of states is poet states" "$(got states)" \
     "$(expected states thread,start_ns,ready_ns,running_ns,blocked_ns,system_ns,terminate_ns,life_ns)"
 is "the page of waits is poet waits" "$(got waits)" \
-    "$(expected waits 'waited_ns|charge_ns,share,waits,where|step,type|direct,for|thread,kind,released_by')"
+    "$(expected waits 'waited_ns|attributed_ns,share,count,location|segment,type|direct,object|thread,cause,unblocked_at')"
 is "the page of the path is poet path" "$(got path)" \
-    "$(expected path step,path_ns,share,total_ns,imbalance_ns,slack_ns)"
+    "$(expected path segment,path_ns,share,total_ns,imbalance_ns,slack_ns)"
 like "a thread's row marks its line, and where it began" "$(sed -n 1p marks)" "^events ([0-9]+):[0-9]+ lines \\1$"
 is "a row of three waits marks where they begin and end" \
     "$(sed -n 2p marks | sed 's/ lines.*//; s/events//' | tr -s ' ' '\n' | sed '/^$/d' | sort -u | tr '\n' ' ')" "$all"
@@ -143,15 +143,15 @@ like "Enter selects its longest wait" "$(sed -n 1p told)" " selected [1-9][0-9]*
 like "which can be undone" "$(sed -n 2p told)" " selected none "
 waited=$(wait_of main | sed 's/.*"waited_ns":\([0-9]*\).*/\1/' | perl -ne 'printf "%.1f", $_ / 1e6')
 said=$(sed -n 's/^reason: //p' log)
-like "a wait is told in one sentence" "$said" "^waited $waited ms for T:two: .*ms, .*ms.*; since "
+like "a wait is told in one sentence" "$said" "^waited $waited ms for T:two: .*ms, .*ms.*; compared since "
 like "with what the one before did, too" "$said" "T:one "
 like "the status line has it" "$(grep '^said:' log)" "waited [0-9.]* ms for T:two"
 like "its cause can be gone to" "$(sed -n 3p told)" " selected $cause "
 is "nothing lies over the picture" "$(cat before)" ""
 is "the critical path goes from thread to thread" "$(grep -c ^hop order)" 3
 is "and is the same by time" "$(grep -c ^hop time)" 3
-is "waits are tinted by class" "$(grep -c '^wait meeting' order)" \
-    "$(poet waits ring.poet --by wait --json | grep -c '"class":"meeting"')"
+is "waits are tinted by class" "$(grep -c '^wait rendezvous' order)" \
+    "$(poet waits ring.poet --by wait --json | grep -c '"wait_class":"rendezvous"')"
 is "threads have bands below the picture" "$(cut -d' ' -f3 bands | tr '\n' ' ')" "T:main T:one T:two "
 like "with their states" "$(grep T:two bands)" "running [1-9][0-9.]* blocked [1-9]"
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }

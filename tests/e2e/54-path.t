@@ -31,7 +31,7 @@ rows() { perl -CO -MJSON::PP -e '
 
 poet path three.poet --json >path.json
 is "the path: what is on it, in all, and how much later it could have been" \
-    "$(rows row step path_ns total_ns slack_ns <path.json)" \
+    "$(rows row segment path_ns total_ns slack_ns <path.json)" \
     "0xa0 → 0xa1 50000000 50000000 0
 0xb2 → 0xb3 40000000 40000000 0
 0xc2 → 0xc3 35000000 35000000 0
@@ -56,19 +56,19 @@ is "what each would win at zero" \
 is "until an event" "$(poet path three.poet --to 2:4 --json | rows total length_ns hops)" "90000000 1"
 
 poet waits three.poet --json >waits.json
-is "who waited how long" "$(rows row waited_ns class released_by <waits.json | grep -v '^-')" \
-    "65000000 meeting 0xb3
-45000000 meeting 0xc3
-30000000 meeting 0xa1"
-is "all of it explained, of so much life" "$(rows total waited_ns unexplained_ns life_ns <waits.json)" \
+is "who waited how long" "$(rows row waited_ns wait_class unblocked_at <waits.json | grep -v '^-')" \
+    "65000000 rendezvous 0xb3
+45000000 rendezvous 0xc3
+30000000 rendezvous 0xa1"
+is "all of it explained, of so much life" "$(rows total waited_ns unattributed_ns lifetime_ns <waits.json)" \
     "140000000 0 340000000"
-is "and who made them wait by doing what" "$(rows row charge_ns step thread direct <waits.json | grep -v '^-' | sort)" \
+is "and who made them wait by doing what" "$(rows row attributed_ns segment thread direct <waits.json | grep -v '^-' | sort)" \
     "21000000 0xc2 → 0xc3 P:p2 direct
 24000000 0xb2 → 0xb3 P:p1 propagated
 28888889 0xb2 → 0xb3 P:p1 direct
 30000000 0xa0 → 0xa1 P:p0 direct
 36111111 0xa0 → 0xa1 P:p0 propagated"
-is "while they waited there ran" "$(poet waits three.poet --while --json | rows row charge_ns step | grep -v '^-' |
+is "while they waited there ran" "$(poet waits three.poet --while --json | rows row attributed_ns segment | grep -v '^-' |
     awk '{ sum[$2] += $1 } END { for (s in sum) print s, sum[s] }' | sort)" \
     "0xa0 55000000
 0xb2 50000000

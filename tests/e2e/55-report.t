@@ -56,7 +56,7 @@ is "the run, one row" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{thre
 is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{duration_ns} < $total{"path"}{length_ns})' convoy.json)" 0
 is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{zero_ns} } rows("path")' convoy.json)" 2
 is "causes of a row: three, and the others" "$(json 'my ($n, $most) = (0, 0);
-    for (rows("waits")) { $n = defined $_->{charge_ns} ? $n + 1 : 0; $most = $n if $n > $most } print $most' convoy.json)" 4
+    for (rows("waits")) { $n = defined $_->{attributed_ns} ? $n + 1 : 0; $most = $n if $n > $most } print $most' convoy.json)" 4
 check "a PDF" poet report convoy.poet -o convoy.pdf
 like "is a page of A4" "$(pdfinfo convoy.pdf)" "Page size: +595[.0-9]* x 841[.0-9]* pts \(A4\)"
 is "one page" "$(pdfinfo convoy.pdf | awk '/^Pages/ { print $2 }')" 1
@@ -94,7 +94,7 @@ traced dead
 poet report dead.poet >dead.txt
 like "a deadlock stands first" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor +auditor \(dead.c:6\) +[0-9.]+ +teller \(dead.c:5\) +[0-9]+:[0-9]+$"
 like "with the other thread" "$(sed -n 5,8p dead.txt)" "^deadlock +T:auditor +M:accounts +T:teller "
-like "waits that have no end are not passed over" "$(cat dead.txt)" "2 waits have not ended"
+like "waits that have no end are not passed over" "$(cat dead.txt)" "2 waits had not ended"
 
 program lost <<'C'
 #include <pthread.h>
@@ -159,7 +159,7 @@ is "each who held the lock is on it, in letters" "$(poet path convoy.poet --char
 check "in grey" poet path convoy.poet --chart transitions --grey -o path.png
 poet waits convoy.poet --chart bars -o bars.svg
 like "bars of waits, with what they are charged to" "$(cat bars.svg)" "M:cache"
-like "and the kinds in words" "$(cat bars.svg)" "communication, contention"
+like "and the kinds in words" "$(cat bars.svg)" "contention, communication"
 check "in grey" poet waits convoy.poet --chart bars --grey -o bars.png
 poet waits convoy.poet --chart bars >/dev/null 2>&1
 is "not in letters" $? 2
@@ -177,10 +177,10 @@ sed 's/5000000/1000000/' convoy.c >faster/convoy.c
 until_true finished faster.poet
 poet waits faster.poet --against convoy.poet --json >against.json
 is "each place of waiting is there once, with the difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits")) {
-    $n{$_->{type}}++; print "no difference at $_->{where}\n" unless defined $_->{waited_diff_ns} } print join " ", map { "$_ $n{$_}" } sort keys %n' against.json)" \
+    $n{$_->{type}}++; print "no difference at $_->{location}\n" unless defined $_->{waited_diff_ns} } print join " ", map { "$_ $n{$_}" } sort keys %n' against.json)" \
     "join 1 petition 1"
 check "which is less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits"))[0] >= 0)' against.json
-is "charges stand under the waits, in words" "$(poet waits faster.poet --against convoy.poet | grep -c 'charged')" 0
+is "charges stand under the waits, in words" "$(poet waits faster.poet --against convoy.poet | grep -c ' attributed')" 0
 like "the path, too" "$(poet path faster.poet --against convoy.poet)" "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
 
 # ---- what it tells of time adds up ----

@@ -111,24 +111,24 @@ CONF
 # told FILE: each wait, the longest first, with what is charged: ms, kind; total
 told() {
     poet waits --by wait --json "$1" | perl -CO -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row};
-        if ($o->{total}) { printf "%g of it unexplained %g\n", $o->{total}{waited_ns} / 1e6, $o->{total}{unexplained_ns} / 1e6 }
-        elsif ($r && !$o->{depth}) { printf "%g %s %s:\n", $r->{waited_ns} / 1e6, $r->{thread}, $r->{kind} }
-        elsif ($r) { printf "  %g %s %s %s\n", $r->{charge_ns} / 1e6, $r->{step}, $r->{thread}, $r->{direct} }'
+        if ($o->{total}) { printf "%g of it unexplained %g\n", $o->{total}{waited_ns} / 1e6, $o->{total}{unattributed_ns} / 1e6 }
+        elsif ($r && !$o->{depth}) { printf "%g %s %s:\n", $r->{waited_ns} / 1e6, $r->{thread}, $r->{cause} }
+        elsif ($r) { printf "  %g %s %s %s\n", $r->{attributed_ns} / 1e6, $r->{segment}, $r->{thread}, $r->{direct} }'
 }
 start_server -o condition.poet -q
 check "a condition" python3 "$root/tests/e2e/causes.py" condition
 until_true finished latest
 stop_server
 check "the trace is sound" sound condition.poet
-is "who came late to the barrier, and to signal, and held the lock" "$(told condition.poet)" "50 T:fast IP 80 % LI 20 %:
+is "who came late to the barrier, and to signal, and held the lock" "$(told condition.poet)" "50 T:fast serialization 80 %, imbalance 20 %:
   40 0xc1 → 0xe1 T:slow direct
   10 0xc0 → 0xc1 T:slow direct
-30 T:fast IP 83 % CC 17 %:
+30 T:fast serialization 83 %, contention 17 %:
   25 0xc1 → 0xe1 T:slow direct
   5 0xe1 → 0xf1 T:slow direct
 80 of it unexplained 0"
 is "as long as it took, by what" "$(poet path --json condition.poet | perl -CO -MJSON::PP -ne '$o = decode_json($_);
-    printf "%s %g\n", $o->{row}{step}, $o->{row}{path_ns} / 1e6 if $o->{row} && $o->{row}{path_ns}; printf "%g\n", $o->{total}{length_ns} / 1e6 if $o->{total}')" \
+    printf "%s %g\n", $o->{row}{segment}, $o->{row}{path_ns} / 1e6 if $o->{row} && $o->{row}{path_ns}; printf "%g\n", $o->{total}{length_ns} / 1e6 if $o->{total}')" \
     "0xc1 → 0xe1 65
 0xc0 → 0xc1 40
 0xe1 → 0xf1 5
@@ -138,7 +138,7 @@ check "one is late" python3 "$root/tests/e2e/causes.py" propagation
 until_true finished latest
 stop_server
 check "the trace is sound" sound late.poet
-is "and all wait for it, at last for others" "$(told late.poet | sed 's/ \(IP\|LI\|CC\).*//')" "60 P:p2
+is "and all wait for it, at last for others" "$(told late.poet | sed 's/ \(serialization\|imbalance\|contention\).*//')" "60 P:p2
   60 0xa0 → 0xa1 P:late propagated
 50 P:p1
   50 0xa0 → 0xa1 P:late direct
@@ -152,7 +152,7 @@ is "and all wait for it, at last for others" "$(told late.poet | sed 's/ \(IP\|L
 # ---- what waits is explained: less than a hundredth of it is not ----
 explained() { # explained FILE: of the waits longer than a moment
     poet waits --json "$1" | perl -CO -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
-        exit !($t->{waited_ns} > 0 && $t->{unexplained_ns} < 0.01 * $t->{waited_ns}); '
+        exit !($t->{waited_ns} > 0 && $t->{unattributed_ns} < 0.01 * $t->{waited_ns}); '
 }
 head -c 3000000 /dev/urandom | base64 >paper
 if command -v pigz >/dev/null; then

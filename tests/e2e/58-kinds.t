@@ -53,20 +53,20 @@ line once o
 170 b initialised about=o is=done at=ba
 170 c ready about=o order=done at=c9
 S
-is "a semaphore as a lock; the last of three readers; a writer; a time; once" "$(waits)" "35 T:c meeting CC 100 %:
+is "a semaphore as a lock; the last of three readers; a writer; a time; once" "$(waits)" "35 T:c rendezvous contention 100 %:
   20 0xb2 → 0xb3 T:b direct
   15 0xa1 → 0xa2 T:a direct
-30 T:d exclusion CC 100 %:
+30 T:d contention contention 100 %:
   30 0xc4 → 0xc5 T:c direct
-20 T:b meeting CC 100 %:
+20 T:b rendezvous contention 100 %:
   20 0xa1 → 0xa2 T:a direct
-20 T:a timer :
+20 T:a timeout :
   20 timeout at 0xa8 T:a direct
-15 T:c exclusion CC 100 %:
+15 T:c contention contention 100 %:
   15 0xb9 → 0xba T:b direct
-10 T:a exclusion CC 100 %:
+10 T:a contention contention 100 %:
   10 0xd5 → 0xd6 T:d direct
-5 T:b exclusion CC 100 %:
+5 T:b contention contention 100 %:
   5 0xd5 → 0xd6 T:d direct
 of 135 unexplained 0"
 
@@ -94,12 +94,12 @@ line task server one two
 50 one end at=b5
 50 two end at=c5
 S
-is "who accepts waits to meet a caller, who calls waits for the member that runs" "$(waits)" "40 T:server meeting IP 100 %:
+is "who accepts waits to meet a caller, who calls waits for the member that runs" "$(waits)" "40 T:server rendezvous serialization 100 %:
   30 0xb2 → 0xb3 T:one direct
   10 0xb0 → 0xb1 T:one direct
-25 T:two exclusion CC 100 %:
+25 T:two contention contention 100 %:
   25 0xb2 → 0xb3 T:one propagated
-5 T:server meeting IP 100 %:
+5 T:server rendezvous serialization 100 %:
   3.75 0xc0 → 0xc1 T:two direct
   1.25 0xc2 → 0xc3 T:two direct
 of 70 unexplained 0"
@@ -123,9 +123,9 @@ line task server one two
 45 two left/leave on=server at=c3
 45 server accepted at=a4
 S
-is "who calls waits for who does not accept yet" "$(waits | head -n 4)" "25 T:two exclusion CC 100 %:
+is "who calls waits for who does not accept yet" "$(waits | head -n 4)" "25 T:two contention contention 100 %:
   25 0xa2 → 0xa3 T:server direct
-10 T:server meeting IP 100 %:
+10 T:server rendezvous serialization 100 %:
   10 0xb0 → 0xb1 T:one direct"
 
 # ---- messages: one waits for who sends late, who sends for who is late to receive, and else for nobody ----
@@ -154,20 +154,20 @@ line rank a b
 90 a send send=5/1 about=b at=a9
 93 a sent about=b at=aa
 S
-is "who is late for a send, or for one that was begun; nobody; not known" "$(waits --lines a)" "26 R:a meeting IP 96 % CC 4 %: guessed
+is "who is late for a send, or for one that was begun; nobody; not known" "$(waits --lines a)" "26 R:a rendezvous serialization 96 %, contention 4 %: ambiguous
   25 0xb0 → 0xb1 R:b direct
-  1 others  
-6 R:a meeting IP 72 % CC 28 %: guessed
+  1 other  
+6 R:a rendezvous serialization 72 %, contention 28 %: ambiguous
   2.83333 0xb3 → 0xb4 R:b direct
   1.5 0xb5 → 0xb6 R:b direct
   1 wake-up latency at 0xa7 R:a direct
   0.5 wake-up latency at 0xb2 R:b direct
-  0.166667 others  
-4 R:a meeting CC 100 %:
+  0.166667 other  
+4 R:a rendezvous contention 100 %:
   4 wake-up latency at 0xa3 R:a direct
-3 R:a meeting :
+3 R:a rendezvous :
   3 unattributed at 0xa9 R:a direct
-2 R:a meeting CC 100 %:
+2 R:a rendezvous contention 100 %:
   2 wake-up latency at 0xa5 R:a direct
 of 41 unexplained 3"
 
@@ -205,11 +205,11 @@ blocked 10 15 25 0xd1 M:m
 ready 25 5 30 0xd1 M:m
 running 30 20 50 0xd2 -
 terminate 50 10 60 - -"
-is "who ran meanwhile: the holder, whom he waited for himself, and then nobody any more" "$(waits --while)" "20 T:t1 exclusion CC 100 %:
+is "who ran meanwhile: the holder, whom he waited for himself, and then nobody any more" "$(waits --while)" "20 T:t1 contention contention 100 %:
   10 0xc0 → 0xc1 T:t3 propagated
   5 0xb2 → 0xb3 T:t2 direct
   5 wake-up latency at 0xd1 T:t1 direct
-15 T:t2 exclusion CC 100 %:
+15 T:t2 contention contention 100 %:
   15 0xc0 → 0xc1 T:t3 direct
 of 35 unexplained 0"
 

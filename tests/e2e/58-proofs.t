@@ -25,23 +25,23 @@ line *semaphore s0 s1 s2
 S
 figure_4() { waits && echo "while:" && waits --while && path | sort; }
 figure_4 | sed 's/[TR]://' >wanted
-is "Meira's figure, by semaphores" "$(cat wanted)" "65 p2 meeting IP 100 %:
+is "Meira's figure, by semaphores" "$(cat wanted)" "65 p2 rendezvous serialization 100 %:
   36.1111 0xa0 → 0xa1 p0 propagated
   28.8889 0xb2 → 0xb3 p1 direct
-45 p0 meeting IP 100 %:
+45 p0 rendezvous serialization 100 %:
   24 0xb2 → 0xb3 p1 propagated
   21 0xc2 → 0xc3 p2 direct
-30 p1 meeting IP 100 %:
+30 p1 rendezvous serialization 100 %:
   30 0xa0 → 0xa1 p0 direct
 of 140 unexplained 0
 while:
-65 p2 meeting IP 100 %:
+65 p2 rendezvous serialization 100 %:
   40 0xb2 → 0xb3 p1 direct
   25 0xa0 → 0xa1 p0 propagated
-45 p0 meeting IP 100 %:
+45 p0 rendezvous serialization 100 %:
   35 0xc2 → 0xc3 p2 direct
   10 0xb2 → 0xb3 p1 propagated
-30 p1 meeting IP 100 %:
+30 p1 rendezvous serialization 100 %:
   30 0xa0 → 0xa1 p0 direct
 of 140 unexplained 0
 0xa0 → 0xa1 50
@@ -156,14 +156,14 @@ line barrier b
     done
 } >script
 played barrier <script
-is "nine waits at a barrier, all for the last of the four" "$(waits --by thread)" "90 T:t1 meeting LI 100 %:
+is "nine waits at a barrier, all for the last of the four" "$(waits --by thread)" "90 T:t1 rendezvous imbalance 100 %:
   90 0xa0 → 0xa1 T:t4 direct
-60 T:t2 meeting LI 100 %:
+60 T:t2 rendezvous imbalance 100 %:
   60 0xa0 → 0xa1 T:t4 direct
-30 T:t3 meeting LI 100 %:
+30 T:t3 rendezvous imbalance 100 %:
   30 0xa0 → 0xa1 T:t4 direct
 of 180 unexplained 0"
-is "since the round before" "$(poet waits --why 1:4 --json "$run" | grep -o '"since_ns":[0-9]\+')" '"since_ns":40000000'
+is "since the round before" "$(poet waits --why 1:4 --json "$run" | grep -o '"diverged_ns":[0-9]\+')" '"diverged_ns":40000000'
 is "its path" "$(path)" "0xa0 → 0xa1 120
 120 of 300, 1 hops"
 
@@ -185,10 +185,10 @@ line monitor m
 50 p2 enter/entered on=m at=c2
 55 p2 left/leave on=m at=c3
 S
-is "who held the lock meanwhile, whatever they did before" "$(waits)" "35 T:p2 exclusion CC 100 %:
+is "who held the lock meanwhile, whatever they did before" "$(waits)" "35 T:p2 contention contention 100 %:
   20 0xb2 → 0xb3 T:p1 direct
   15 0xa1 → 0xa2 T:p0 direct
-20 T:p1 exclusion CC 100 %:
+20 T:p1 contention contention 100 %:
   20 0xa1 → 0xa2 T:p0 direct
 of 55 unexplained 0"
 is "its path" "$(path)" "0xa1 → 0xa2 30
@@ -213,10 +213,10 @@ line monitor m
 50 q end is=end at=f1
 50 main joined about=q order=end at=a2
 S
-is "a joins b, who waits for a lock" "$(waits)" "50 T:main meeting IP 100 %:
+is "a joins b, who waits for a lock" "$(waits)" "50 T:main rendezvous serialization 100 %:
   30 0xd1 → 0xd2 T:r propagated
   20 0xf0 → 0xf1 T:q direct
-30 T:q exclusion CC 100 %:
+30 T:q contention contention 100 %:
   30 0xd1 → 0xd2 T:r direct
 of 80 unexplained 0"
 is "its path" "$(path)" "0xd1 → 0xd2 40
@@ -246,7 +246,7 @@ line barrier b
 75 p1 passed group=1/3
 75 p2 passed group=1/3
 S
-is "all wait for the one who is late, at last for others" "$(waits | sed 's/ meeting .*//')" "60 T:p2
+is "all wait for the one who is late, at last for others" "$(waits | sed 's/ rendezvous .*//')" "60 T:p2
   60 0xa0 → 0xa1 T:late propagated
 50 T:p1
   50 0xa0 → 0xa1 T:late direct

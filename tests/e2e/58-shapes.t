@@ -103,7 +103,7 @@ done <<<"$tables"
 # ---- sums: what is asked for is what there is ----
 figure_of() { grep -o "\"$1\":[0-9]*" | tail -n 1 | tr -dc 0-9; }
 long=$(poet path --json mixed.poet | tail -n 1 | figure_of length_ns)
-step=$(poet path mixed.poet --json | sed -n '2s/.*"step":"\([^"]*\)".*/\1/p')
+step=$(poet path mixed.poet --json | sed -n '2s/.*"segment":"\([^"]*\)".*/\1/p')
 is "with a step as long as it was the run takes as long as it did" \
     "$(poet path --json --without "$step=1" mixed.poet | tail -n 1 | figure_of if_ns)" "$long"
 is "the pieces of the path follow one another" "$(poet path --by piece --json mixed.poet |

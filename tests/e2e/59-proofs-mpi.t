@@ -17,13 +17,13 @@ as_measured() { # NAME WHAT RANKS LIKE
     is "$mpi: $1" "$(measured "$2" "$3" "$4" 2>&1)" "as measured"
     check "$mpi: $1: sound" sound "$2.poet"
     is "$mpi: $1: all but a hundredth is explained" "$(poet waits --json "$2.poet" | perl -MJSON::PP -ne '
-        $t = decode_json($_)->{total} or next; print $t->{unexplained_ns} if $t->{unexplained_ns} > 0.01 * $t->{waited_ns}')" ""
+        $t = decode_json($_)->{total} or next; print $t->{unattributed_ns} if $t->{unattributed_ns} > 0.01 * $t->{waited_ns}')" ""
 }
 # of WHAT FUNCTION TYPE: for each wait of that type there, the longest first: whether it is a guess whom it waited for, and for whom
 of() {
     FUNCTION=$2 TYPE=$3 perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-        print $r->{guessed} ? "guessed " : defined $r->{released_by} ? "known " : "nobody "
-            if !$o->{depth} && $r->{type} eq $ENV{TYPE} && $r->{where} =~ /^$ENV{FUNCTION} /' "$1.json"
+        print $r->{ambiguous} ? "guessed " : defined $r->{unblocked_at} ? "known " : "nobody "
+            if !$o->{depth} && $r->{type} eq $ENV{TYPE} && $r->{location} =~ /^$ENV{FUNCTION} /' "$1.json"
 }
 for mpi in openmpi mpich; do
     if ! command -v mpicc.$mpi >/dev/null; then

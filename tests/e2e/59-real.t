@@ -21,7 +21,7 @@ as_measured() {
     is "$1" "$(measured "$2" "$3" 2>&1)" "as measured"
     check "$1: sound" sound "$2.poet"
     is "$1: all but a hundredth is explained" "$(poet waits --json "$2.poet" | perl -MJSON::PP -ne '
-        $t = decode_json($_)->{total} or next; print $t->{unexplained_ns} if $t->{unexplained_ns} > 0.01 * $t->{waited_ns}')" ""
+        $t = decode_json($_)->{total} or next; print $t->{unattributed_ns} if $t->{unattributed_ns} > 0.01 * $t->{waited_ns}')" ""
 }
 as_measured "three in a row, by semaphores" semaphores figure
 as_measured "by conditions" conditions figure
@@ -36,7 +36,7 @@ as_measured "one joins one who waits" cascade cascade
 as_measured "a barrier and a condition" condition condition
 as_measured "a writer and three readers" readers readers
 as_measured "once, and a time" rest rest
-like "the clock ended that" "$(grep -o '"class":"timer"' rest.json)" timer
+like "the clock ended that" "$(grep -o '"wait_class":"timeout"' rest.json)" timeout
 
 poetcc -trace -g -I"$root/examples/ucpp" "$root/tests/e2e/real-ucpp.c" "$root/examples/ucpp/ucpp.c" -o ucpp || exit 1
 program=ucpp as_measured "by calls that are accepted" accepted figure
@@ -45,7 +45,7 @@ program=ucpp as_measured "by calls that are accepted" accepted figure
 length() { poet path --json "$@" | tail -n 1 | grep -o "\"${of:-length}_ns\":[0-9]*" | tr -dc 0-9; }
 step() { # the longest of a thread on the path
     poet path --by piece --json semaphores.poet | perl -CO -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
-        ($most, $step) = ($r->{path_ns}, $r->{step}) if $r->{thread} eq "T:'"$1"'" && $r->{path_ns} > ($most || 0); END { print $step }'
+        ($most, $step) = ($r->{path_ns}, $r->{segment}) if $r->{thread} eq "T:'"$1"'" && $r->{path_ns} > ($most || 0); END { print $step }'
 }
 would_be() { # THREAD FACTOR WORK: the length if the work took FACTOR times as long
     is "if $3 took $2 times as long" "$(python3 "$root/tests/e2e/whatif.py" semaphores.txt "$3" "$2" "$(length semaphores.poet)" \

@@ -12,8 +12,8 @@ have() { # PROGRAM
 explained() {
     check "$1: what is told of time adds up" sound "$1.poet"
     is "$1: it is explained why it waited" "$(poet waits --json "$1.poet" | perl -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
-        print $t->{unexplained_ns} <= 0.01 * $t->{waited_ns} ? "yes" :
-            "$t->{unexplained_ns} ns of $t->{waited_ns} are not"')" yes
+        print $t->{unattributed_ns} <= 0.01 * $t->{waited_ns} ? "yes" :
+            "$t->{unattributed_ns} ns of $t->{waited_ns} are not"')" yes
 }
 head -c 3000000 /dev/urandom | base64 >paper
 for program in "pigz -p 4 -b 128" "zstd -T4 -q"; do

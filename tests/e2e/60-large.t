@@ -52,12 +52,12 @@ is "threads are in the same states there" "$(rows "running_ns ready_ns blocked_n
     "$(rows "running_ns ready_ns blocked_ns life_ns" states.whole)"
 little $most poet waits --by wait --top 100000 --json $range large.poet >each.part
 poet waits --by wait --top 100000 --json $range large.poet >each.whole
-each() { json 'print map { "$_->{event} $_->{row}{waited_ns} $_->{row}{until}\n" } grep { !$_->{depth} } @rows' $1 | sort; }
+each() { json 'print map { "$_->{event} $_->{row}{waited_ns} $_->{row}{end_event}\n" } grep { !$_->{depth} } @rows' $1 | sort; }
 each each.part >part.txt
 each each.whole >whole.txt
 check "there are waits in it" test -s part.txt
 is "those that end are what they are" "$(comm -23 part.txt whole.txt)" ""
-going=$(json 'print join "; ", @{$end->{notes}}' each.part | sed -n 's/.*[^0-9]\([0-9]*\) waits\{0,1\} go[es]* on beyond.*/\1/p')
+going=$(json 'print join "; ", @{$end->{notes}}' each.part | sed -n 's/.*[^0-9]\([0-9]*\) waits\{0,1\} extends\{0,1\} beyond.*/\1/p')
 is "and those that go on are counted" "$(($(wc -l <part.txt) + ${going:-0}))" "$(wc -l <whole.txt)"
 little 60 poet waits $range large.poet >told 2>&1
 like "of too much of it the same is said" "$(cat told)" "this part of the run is too long: .*: look at less of it"

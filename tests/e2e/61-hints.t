@@ -324,10 +324,10 @@ is "good: nor in a part of it" "$(sed -n '/^Key findings/,/^$/p' range.txt | gre
 
 # ---- what the page says of its words, and of slips ----
 poet waits storm.poet >waits.txt
-like "kinds are explained where there are some" "$(cat waits.txt)" "^note: kind: LI .*, IP .*; CC "
+like "kinds are explained where there are some" "$(cat waits.txt)" "^note: cause: imbalance = .*; serialization = .*; contention = "
 little=$(poet waits storm.poet --json | perl -MJSON::PP -ne '$r = decode_json $_; $n++ if $r->{row} && !$r->{depth} && $r->{row}{share} < 0.01; END { print $n + 0 }')
 is "the page leaves out what is little, and says so" \
-    "$(poet report storm.poet | sed -n 's/^note: rows of less than 1 % that are left out: \([0-9]*\);.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
+    "$(poet report storm.poet | sed -n 's/^note: \([0-9]*\) rows* below 1 % omitted;.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
 like "a range in which nothing is" "$(poet waits storm.poet --from 500s)" "^note: nothing is in this range: the run ends [0-9.]+ ms after its begin"
 is "not said of others" "$(poet waits storm.poet --from 1ms | grep -c 'nothing is in')" 0
 like "what rows may stand for" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody": there are place, pattern, object, site, thread, wait, category$'

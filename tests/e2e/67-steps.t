@@ -80,7 +80,7 @@ done
 near() { perl -e 'my ($name, $got, $did, $over) = @ARGV;
     print $got >= $did && $got < $did + $over ? "" : "$name: $got, its own stamps $did\n"' "$@"; }
 
-steps_of() { poet path "$1" --json | rows row step path_ns | named | sort; }
+steps_of() { poet path "$1" --json | rows row segment path_ns | named | sort; }
 steps_of blocks.poet >steps
 is "seven basic blocks are told apart" "$(of_calls <steps | awk -F'\t' '$2 > 800000 { print $1 }' | grep -v thread | tr '\n' ' ')" \
     "A A after 16 A after 18 B C D < B D < C "
@@ -98,7 +98,7 @@ is "the path with its steps is whole" "$(poet check blocks.poet 2>&1 | grep -c g
 
 # Carnival's figure 4.
 # Of the wait itself: those on its paths come after it.
-why() { poet waits fig4.poet --why "$1" --json | rows row step difference_ns charge_ns waited_ns |
+why() { poet waits fig4.poet --why "$1" --json | rows row segment difference_ns attributed_ns waited_ns |
     awk -F'\t' '$4 != "-" && n++ { exit } { print }' | named; }
 waits_of() { poet dump fig4.poet --json | perl -MJSON::PP -e '
     my (%name, %at, %last);
@@ -127,12 +127,12 @@ is "p2 for A1 and B3" "$(charged p2)" "A1 B3 "
 is "p0 for B3 and C3" "$(charged p0)" "B3 C3 "
 is "what is charged is what was waited" \
     "$(poet waits fig4.poet --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
-        $c += $o->{row}{charge_ns} // 0 if $o->{row} && $o->{depth};
+        $c += $o->{row}{attributed_ns} // 0 if $o->{row} && $o->{depth};
         $w = $o->{total}{waited_ns} if $o->{total};
         END { print $c - $w }')" 0
 is "B3 taking no time, the path is shorter by it" \
     "$(poet path fig4.poet --without B3=0 --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
-        $b += $o->{row}{path_ns} if $o->{row} && $o->{row}{step} =~ /^B3|\(B3\)$/;
+        $b += $o->{row}{path_ns} if $o->{row} && $o->{row}{segment} =~ /^B3|\(B3\)$/;
         $d = $o->{total}{length_ns} - $o->{total}{if_ns} if $o->{total};
         END { print $d > 0 && $d <= $b + 1e6 ? "" : "$d $b" }')" ""
 
@@ -159,7 +159,7 @@ poet record -o forks.poet ./forks >forks.out 2>/dev/null
 POET_MEASURE=calls=counts poet record -o counts.poet ./forks >/dev/null 2>&1
 check "a program that forks keeps the rules" poet check forks.poet
 is "the time of F is what its calls took, in parent and child" "$(near F \
-    "$(poet path forks.poet --json | rows row step total_ns | named | awk -F'\t' '/^F/ { n += $2 } END { printf "%.0f", n }')" \
+    "$(poet path forks.poet --json | rows row segment total_ns | named | awk -F'\t' '/^F/ { n += $2 } END { printf "%.0f", n }')" \
     18000000 1e12)" ""
 check "one that only counts keeps them too" poet check counts.poet
 is "and has no steps of calls" "$(steps_of counts.poet | of_calls | grep -c '^[FG]')" 0

@@ -145,13 +145,13 @@ is "and all of that itself" "$(($(at FIRST called_ns) + $(at SECOND called_ns)))
 between "a call that waited is at its line, and all its time" "$(at BARRIER self_ns)" 1000000 "$at_barrier"
 between "the barrier was waited at, no longer than the call took" "$(at BARRIER waited_ns)" 1000000 "$at_barrier"
 is "which is what poet waits says of its place" "$(at BARRIER waited_ns)" \
-    "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{where} // '') =~ /^run \(.*:$(line BARRIER)\)/ } @row)")"
+    "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{location} // '') =~ /^run \(.*:$(line BARRIER)\)/ } @row)")"
 
 poet source measured.poet "Wärte zwei.c" --lines fast --json >fast.json
 poet waits measured.poet --lines fast --tree --json >charged.json
 made=$(cells fast.json "sum('made_ns', grep { (\$_->{line} // 0) == $(line EXTRA) } @row)")
 is "it made the other wait as long as poet waits charges it" "$made" \
-    "$(cells charged.json "sum('charge_ns', grep { (\$_->{step} // '') =~ /^extra \\([^)]*:$(line EXTRA)\\)( < .*)?\$/ } @row)")"
+    "$(cells charged.json "sum('attributed_ns', grep { (\$_->{segment} // '') =~ /^extra \\([^)]*:$(line EXTRA)\\)( < .*)?\$/ } @row)")"
 between "which is no longer than it took" "$made" 1000000 "$at_extra"
 
 # ---- the same cells in each form ----

@@ -138,7 +138,7 @@ for p in barrier condition cascade; do
 done
 
 # each FILE TYPE: waits by a type, what they took and how much of that is of each kind
-each() { poet waits "$1" --by wait --json | rows row waited_ns type li_ns ip_ns cc_ns | awk -F'\t' -v t="$2" '$2 == t'; }
+each() { poet waits "$1" --by wait --json | rows row waited_ns type load_imbalance_ns insufficient_parallelism_ns contention_ns | awk -F'\t' -v t="$2" '$2 == t'; }
 stamps() { awk -F'\t' -v n="$2" '$1 == n { print $2 }' "$1.out"; }
 total() { awk -F'\t' '{ s += $1 } END { printf "%.0f\n", s }'; }
 atmost() { [ "$1" -le "$2" ] || echo "$1 > $2"; }
@@ -150,7 +150,7 @@ is "no longer than the program's own stamps" "$(atmost "$(total <got)" "$(awk -F
 is_planned barrier "those who came last did the same for longer: most of it" \
     "$(awk -F'\t' '$1 > 5e6 { w += $1; li += $3 } END { print (li > .85 * w) }' got)" 1
 is "that is the function of the last, in one thread" \
-    "$(poet waits barrier.poet --by place --json | rows row type step thread charge_ns waited_ns |
+    "$(poet waits barrier.poet --by place --json | rows row type segment thread attributed_ns waited_ns |
         awk -F'\t' '$1 == "arrive" { on = 1; next } $5 != "-" { on = 0 } on { print $2; exit }' | sed 's/ .*//')" f
 
 each condition.poet arrive | sort -rn | head -1 >got
@@ -159,7 +159,7 @@ is_planned condition "at the barrier what only the other did is serial, four fif
 is "within the stamp" "$(atmost "$(cut -f1 got)" "$(stamps condition barrier)")" ""
 each condition.poet wait | sort -rn | head -1 >got
 is "the wait for a condition is within its stamp" "$(atmost "$(cut -f1 got)" "$(stamps condition condition)")" ""
-charges() { poet waits "$1" --by wait --tree --json | rows row waited_ns type step charge_ns direct |
+charges() { poet waits "$1" --by wait --tree --json | rows row waited_ns type segment attributed_ns direct |
     awk -F'\t' -v t="$2" '$1 != "-" { on = $2 == t && $1 > 5e6; next } on { sub(/ .*/, "", $3); ns[$3 "\t" $5] += $4; all += $4 }
         END { for (s in ns) printf "%s\t%d\n", s, 100 * ns[s] / all + .5 }' | sort; }
 charges condition.poet wait >got

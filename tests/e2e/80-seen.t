@@ -63,12 +63,12 @@ line() { grep -n -- "/\* $1 \*/" ring.c | cut -d: -f1; }
 json() { perl -MJSON::PP -ne "my \$r = decode_json(\$_); my \$c = \$r->{row} or next; $1"; }
 
 # ---- a wait in one sentence ----
-until=$(poet waits ring.poet --by wait --json | json 'print $c->{until} if $c->{where} && $c->{where} =~ /^a3 /')
+until=$(poet waits ring.poet --by wait --json | json 'print $c->{end_event} if $c->{location} && $c->{location} =~ /^a3 /')
 poet waits ring.poet --why "$until" --json >why.json
-since=$(json 'print $c->{since_event}; exit' <why.json)
-is "since when is an event, and the call that it is of" "$(json 'print $c->{since_where}; exit' <why.json)" "main (ring.c:$(line MADE))"
+since=$(json 'print $c->{diverged_event}; exit' <why.json)
+is "since when is an event, and the call that it is of" "$(json 'print $c->{diverged_location}; exit' <why.json)" "main (ring.c:$(line MADE))"
 is "that made the one who was waited for" "$(poet dump --json ring.poet | grep "\"event\":\"$since\"" | grep -c '"type":"create"')" 1
-charged() { json "printf '%.1f', \$c->{charge_ns} / 1e6 if (\$c->{step} // '') =~ /^$1 / && \$r->{depth} == 1" <why.json; }
+charged() { json "printf '%.1f', \$c->{attributed_ns} / 1e6 if (\$c->{segment} // '') =~ /^$1 / && \$r->{depth} == 1" <why.json; }
 cat >script <<E
 select $until
 reason
@@ -79,8 +79,8 @@ timeout 100 poet view ring.poet --script script >log 2>&1
 said=$(sed -n 's/^reason: //p' log)
 like "the sentence has the functions of those who were waited for, and what each is charged" "$said" \
     "^waited [0-9.]* ms for T:two: T:one b3 \(ring.c:[0-9]*\) $(charged b3) ms, c3 \(ring.c:[0-9]*\) $(charged c3) ms"
-like "since which event, and after which call" "$said" "; since $since at [0-9.]* .?s, when one made the other, in main \(ring.c:$(line MADE)\); "
-like "and where it waited" "$said" "; it waited in a3 \(ring.c:[0-9]*\)$"
+like "since which event, and after which call" "$said" "; compared since $since at [0-9.]* .?s .thread creation., in main \(ring.c:$(line MADE)\); "
+like "and where it waited" "$said" "; waiting in a3 \(ring.c:[0-9]*\)$"
 
 # ---- a function lights up the bars, by its share of the time ----
 cat >long.c <<'C'
@@ -287,7 +287,7 @@ reads() { # FILE READER: what the reader says of the viewer, which a script goes
 }
 cat >sentence.py <<'P'
 from atspi import until
-print("sentence", bool(until(lambda a: a.get_name().startswith("waited ") and "; since " in a.get_name() and " in main (ring.c:" in a.get_name())))
+print("sentence", bool(until(lambda a: a.get_name().startswith("waited ") and "; compared since " in a.get_name() and " in main (ring.c:" in a.get_name())))
 P
 printf 'drawer waits\nselect %s\n' "$until" >script
 is "the sentence of a selected wait is read" "$(reads ring.poet sentence.py)" "sentence True"

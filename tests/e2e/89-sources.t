@@ -94,9 +94,9 @@ poet record -o plain.poet ./idle >plain.out
 ./refused poet record -o refused.poet ./idle >refused.out
 POET_MEASURE=states ./refused poet record -o clock.poet ./idle >clock.out
 # The wait for the semaphore: what it is told of going on.
-going() { poet waits --by wait --json "$1.poet" | rows row type waited_ns going_on_ns ready_ns latency_ns ready_source |
+going() { poet waits --by wait --json "$1.poet" | rows row type waited_ns resume_ns runnable_ns wakeup_latency_ns runnable_source |
     awk -F'\t' '$1 == "wait"'; }
-why() { poet waits --why waiter "$1.poet" | grep '^note: going on'; }
+why() { poet waits --why waiter "$1.poet" | grep '^note: resume delay'; }
 said() { awk -F'\t' -v n="$2" '$1 == n { print $2 }' "$1.out"; }
 for p in plain refused clock; do
     check "$p: its trace is sound" sound $p.poet
@@ -104,14 +104,14 @@ for p in plain refused clock; do
     IFS='	' read -r _ waited took ready latency by <<<"$(going $p)"
     like "$p: it was let go, and went on later" "$took" '^[1-9][0-9]*$'
     case $p:$by in
-    plain:"not known"*) skip "no switch records here: $(poet states plain.poet | grep -o 'switches threads: .*')" ;;
+    plain:unknown*) skip "no switch records here: $(poet states plain.poet | grep -o 'switches threads: .*')" ;;
     refused:*)
         is "refused: it is unknown whether it had a processor then" "$ready $latency" "- -"
-        like "and both say so" "$by/$(why refused)" "^not known: no switch.*/note: going on took [0-9.]* ms; whether .* is not known: no switch records"
+        like "and both say so" "$by/$(why refused)" "^unknown .no scheduling data./note: resume delay [0-9.]* ms; CPU availability: unknown .no scheduling data."
         ;;
     *)
         is "$p: ready and latency are all of it" $((ready + latency)) "$took"
-        like "$p: it says so, and by what" "$by/$(why $p)" "^(switch records|processor clock).*/note: going on took.*ready without a processor [0-9.]+ ms, latency [0-9.]+ ms .(switch records|processor clock)"
+        like "$p: it says so, and by what" "$by/$(why $p)" "^(context-switch records|thread CPU clock).*/note: resume delay .*: [0-9.]+ ms runnable without a CPU, [0-9.]+ ms wake-up latency .(context-switch records|thread CPU clock)"
         # Besides it was delayed before it waited and after; and was not woken yet while the other was in sem_post.  What the
         # kernel counts as delay ends where a switch begins, what it records when that is done: some us each time.
         around=$(($(said $p wait) - waited))
@@ -143,7 +143,7 @@ for p in plain refused clock; do
     # Of what a thread ran, by the order, each nanosecond is of a step; all else it waited, and was let go; before it
     # began and after it ended nothing is.
     rows row thread running_ns blocked_ns ready_ns <${p}order.json | sort >lives
-    poet waits --by thread --json $p.poet | rows row thread waited_ns waits | awk -F'\t' '$3 != "-" { print $1 "\t" $2 }' | sort >waited
+    poet waits --by thread --json $p.poet | rows row thread waited_ns count | awk -F'\t' '$3 != "-" { print $1 "\t" $2 }' | sort >waited
     is "$p: what threads waited is what they were blocked, and let go, to the nanosecond" \
         "$(awk -F'\t' '$3 + $4 { print $1 "\t" $3 + $4 }' lives)" "$(cat waited)"
     is "$p: and all that they ran is of a step" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f", n }' lives)" \

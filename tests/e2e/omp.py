@@ -99,13 +99,13 @@ def check_waits(path):
         row = line.get("row")
         if row and line["depth"] == 0 and row["type"] == "reach" and facts[line["event"]]["time_ns"] > began:
             waits[line["event"]] = row
-            long = facts[row["until"]]["time_ns"] - facts[line["event"]]["time_ns"]
-            if row["waited_ns"] != long or facts[row["until"]]["type"] != "through":
+            long = facts[row["end_event"]]["time_ns"] - facts[line["event"]]["time_ns"]
+            if row["waited_ns"] != long or facts[row["end_event"]]["type"] != "through":
                 wrong.append(f"{line['event']}: {row['waited_ns']} for {long}")
-        elif row and line["depth"] == 1 and row["charge_ns"]:
-            steps.append((row["charge_ns"], row["step"]))
+        elif row and line["depth"] == 1 and row["attributed_ns"]:
+            steps.append((row["attributed_ns"], row["segment"]))
     total = sum(row["waited_ns"] for row in waits.values())
-    balance = sum(row["li_ns"] for row in waits.values())
+    balance = sum(row["load_imbalance_ns"] for row in waits.values())
     if 2 * balance < total:
         wrong.append(f"{balance} of {total} is imbalance")
     if not re.search(r"omp_(fn|outlined).*→ .*omp_(fn|outlined)|^\S+ → \S+ \(.*omp_(fn|outlined)", max(steps)[1]):

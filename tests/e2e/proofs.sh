@@ -10,13 +10,13 @@ played() {
 # waits [OPTION...]: the longest first: MS THREAD CLASS KINDS; what is charged: MS STEP THREAD HOW; in all
 waits() {
     poet waits --by wait --sort waited --json "$run" "$@" | perl -CO -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row};
-        if ($o->{total}) { printf "of %g unexplained %g\n", $o->{total}{waited_ns} / 1e6, $o->{total}{unexplained_ns} / 1e6 }
-        elsif ($r && !$o->{depth}) { printf "%g %s %s %s:", $r->{waited_ns} / 1e6, $r->{thread}, $r->{class}, $r->{kind}; print $r->{guessed} ? " guessed\n" : "\n" }
-        elsif ($r) { printf "  %g %s %s %s\n", $r->{charge_ns} / 1e6, $r->{step}, $r->{thread}, $r->{direct} }'
+        if ($o->{total}) { printf "of %g unexplained %g\n", $o->{total}{waited_ns} / 1e6, $o->{total}{unattributed_ns} / 1e6 }
+        elsif ($r && !$o->{depth}) { printf "%g %s %s %s:", $r->{waited_ns} / 1e6, $r->{thread}, $r->{wait_class}, $r->{cause}; print $r->{ambiguous} ? " ambiguous\n" : "\n" }
+        elsif ($r) { printf "  %g %s %s %s\n", $r->{attributed_ns} / 1e6, $r->{segment}, $r->{thread}, $r->{direct} }'
 }
 path() { # each step on the path: STEP MS; its length, work, hops
     poet path --json "$run" "$@" | perl -CO -MJSON::PP -ne '$o = decode_json($_);
-        printf "%s %g\n", $o->{row}{step}, $o->{row}{path_ns} / 1e6 if $o->{row} && $o->{row}{path_ns};
+        printf "%s %g\n", $o->{row}{segment}, $o->{row}{path_ns} / 1e6 if $o->{row} && $o->{row}{path_ns};
         printf "%g of %g, %g hops\n", map { $_ || 0 } $o->{total}{length_ns} / 1e6, $o->{total}{work_ns} / 1e6, $o->{total}{hops} if $o->{total}'
 }
 # cells NAME...: of each row, for human beings: times in ms

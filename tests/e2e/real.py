@@ -31,13 +31,13 @@ for row in (json.loads(line) for line in open(sys.argv[3])):
     if cells and row["depth"] == 0:
         thread = told.setdefault(name_of(cells), [])
         # (not where they wait until all are there, or for the end of a task, which has no place)
-        if cells["where"] and not cells["where"].startswith(("processes (", "main (")):
+        if cells["location"] and not cells["location"].startswith(("processes (", "main (")):
             thread.append((cells, {}))
         else:
             thread = None
-    elif cells and row["depth"] == 1 and thread and cells["charge_ns"]:
-        who = "latency" if cells["step"].startswith("wake-up latency") else name_of(cells)
-        thread[-1][1][who] = thread[-1][1].get(who, 0) + cells["charge_ns"]
+    elif cells and row["depth"] == 1 and thread and cells["attributed_ns"]:
+        who = "latency" if cells["segment"].startswith("wake-up latency") else name_of(cells)
+        thread[-1][1][who] = thread[-1][1].get(who, 0) + cells["attributed_ns"]
 
 
 def shared(parts):

@@ -24,8 +24,8 @@ static struct table_end some_end(void)
 static char *some_value(void)
 {
     static const char *const values[] = {
-        "",      "0",          "1",   "-1",    "2:3",     "1:1",      "x",   "wait",
-        "class", "4294967296", "0:0", "99:99", "meeting", "3=500000", "1=0", "2=99999999999",
+        "",      "0",          "1",   "-1",    "2:3",        "1:1",      "x",   "wait",
+        "class", "4294967296", "0:0", "99:99", "rendezvous", "3=500000", "1=0", "2=99999999999",
         "=",     ":"};
     return xstrdup(SOME(values));
 }

@@ -135,7 +135,7 @@ guint64 grid_cell_key(const struct table_cell *cell, unsigned kind)
     if (is_figure(kind))
         return 0;
     switch (cell->is) {
-    case CELL_TEXT: /* "IP 60 %" is a figure, too */
+    case CELL_TEXT: /* "imbalance 60 %" is a figure, too */
         return strchr(cell->text, '%') ? 1 : g_str_hash(cell->text);
     case CELL_LINE:
         return cell->line * 7919u + 2;

@@ -5,7 +5,7 @@
 /* All stretches of the path that are this step. */
 static void path_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
-    uint32_t step = result_table_find_column(t, "step");
+    uint32_t step = result_table_find_column(t, "segment");
     if (row >= 0 && step < t->column_count)
         path_overlay_mark_step(view, &result_table_cells(t, (uint32_t)row)[step]);
 }

@@ -44,9 +44,10 @@ static bool is_kind(struct view *view, const struct table_cell *cell, const char
 static void waits_tab_mark_waits(struct view *view, struct waits_tab *s)
 {
     const struct result_table *t = &s->waits.table;
-    uint32_t where = result_table_find_column(t, "where"),
-             type = result_table_find_column(t, "type"), what = result_table_find_column(t, "for"),
-             until = result_table_find_column(t, "until"), n = t->column_count;
+    uint32_t where = result_table_find_column(t, "location"),
+             type = result_table_find_column(t, "type"),
+             what = result_table_find_column(t, "object"),
+             until = result_table_find_column(t, "end_event"), n = t->column_count;
     s->wanted = false;
     if (where == n || type == n || what == n || until == n)
         return;
@@ -92,9 +93,9 @@ static char *text_view_of(const struct table_cell *cell)
 static void waits_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     struct waits_tab *s = waits_tab_state(view);
-    uint32_t where = result_table_find_column(t, "where"),
-             type = result_table_find_column(t, "type"), what = result_table_find_column(t, "for"),
-             n = t->column_count;
+    uint32_t where = result_table_find_column(t, "location"),
+             type = result_table_find_column(t, "type"),
+             what = result_table_find_column(t, "object"), n = t->column_count;
     s->wanted = false;
     if (row < 0 || where == n || type == n || what == n)
         return;
@@ -169,14 +170,14 @@ static GtkWidget *waits_tab_create_cause_box(struct view *view)
 }
 
 static const struct grid_column waits_tab_shown_columns[] = {
-    {"waited_ns", "charge_ns", "waited, charged ms"},
+    {"waited_ns", "attributed_ns", "wait time, attributed (ms)"},
     {"share", NULL, NULL},
-    {"waits", NULL, NULL},
-    {"where", "step", "where, and what was done"},
-    {"type", "direct", "what"},
-    {"for", "thread", "for, by"},
-    {"kind", NULL, NULL},
-    {"released_by", NULL, NULL},
+    {"count", NULL, NULL},
+    {"location", "segment", "location, code segment"},
+    {"type", "direct", "operation"},
+    {"object", "thread", "waits for, thread"},
+    {"cause", NULL, NULL},
+    {"unblocked_at", NULL, NULL},
     {0}};
 
 const struct tab page_waits = {

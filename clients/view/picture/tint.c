@@ -17,10 +17,10 @@ static const struct class
     const char *name;
     double red, green, blue;
     bool hatched;
-} classes[WAIT_COLORING_CLASSES] = {{"meeting", 0, 0.45, 0.7, false},
-                                    {"exclusion", 0.84, 0.37, 0, false},
-                                    {"timer", 0, 0.62, 0.45, false},
-                                    {"unexplained", 0.4, 0.4, 0.4, true}};
+} classes[WAIT_COLORING_CLASSES] = {{"rendezvous", 0, 0.45, 0.7, false},
+                                    {"contention", 0.84, 0.37, 0, false},
+                                    {"timeout", 0, 0.62, 0.45, false},
+                                    {"unattributed", 0.4, 0.4, 0.4, true}};
 enum { UNEXPLAINED = 3, CLASSES = WAIT_COLORING_CLASSES };
 
 struct wait_coloring_wait {
@@ -167,10 +167,10 @@ static void wait_coloring_build(struct view *view, struct wait_coloring *t)
     const struct result_table *table = &t->waits.table;
     struct wait_coloring_columns c = {result_table_find_column(table, "waited_ns"),
                                       result_table_find_column(table, "thread"),
-                                      result_table_find_column(table, "class"),
-                                      result_table_find_column(table, "unexplained_ns"),
+                                      result_table_find_column(table, "wait_class"),
+                                      result_table_find_column(table, "unattributed_ns"),
                                       result_table_find_column(table, "from_ns"),
-                                      result_table_find_column(table, "until")};
+                                      result_table_find_column(table, "end_event")};
     uint32_t n = table->column_count;
     t->made = true;
     g_array_set_size(t->drawn, 0);

@@ -14,7 +14,7 @@ struct view;
 
 /* Classes, in their order: meeting, exclusion, timer, unexplained. */
 #define WAIT_COLORING_CLASSES 4u
-const char *wait_coloring_class_name(unsigned class); /* "meeting" */
+const char *wait_coloring_class_name(unsigned class); /* "rendezvous" */
 /* Fills the path, over the ground. */
 void wait_coloring_fill_class(cairo_t *cr, unsigned class, const struct paint_theme *theme);
 /* What the tints stand for, from there to the right; returns where it ends. */

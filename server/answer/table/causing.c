@@ -9,7 +9,7 @@
 
 static bool read_since(struct attribution_cells *c, const struct table_view *view, char **problem)
 {
-    static const char *const words[] = {"class", "wait", "meeting"};
+    static const char *const words[] = {"class", "wait", "rendezvous"};
     const char *since = table_option(view->request, "since");
     for (unsigned i = 0; since && i < 3; i++)
         if (strcmp(since, words[i]) == 0) {
@@ -17,7 +17,7 @@ static bool read_since(struct attribution_cells *c, const struct table_view *vie
             return true;
         }
     if (since)
-        *problem = xasprintf("since %s: it is class, wait or meeting", since);
+        *problem = xasprintf("since %s: must be class, wait or rendezvous", since);
     return !since;
 }
 
@@ -86,11 +86,11 @@ struct table_cell attribution_cells_step(const struct table_view *view, uint32_t
 {
     switch (step) {
     case STEP_NOT_THERE:
-        return table_cell_text("not known, or not there yet");
+        return table_cell_text("unknown or before thread start");
     case STEP_STARTING:
-        return table_cell_text("not begun yet");
+        return table_cell_text("before thread start");
     case STEP_OTHERS:
-        return table_cell_text("others");
+        return table_cell_text("other");
     default:
         return table_step(view, step);
     }
@@ -103,16 +103,16 @@ struct table_cell attribution_cells_text(const char *text)
 
 const char *attribution_cells_class(unsigned class)
 {
-    static const char *const words[WAIT_CLASSES] = {"meeting", "exclusion", "timer"};
+    static const char *const words[WAIT_CLASSES] = {"rendezvous", "contention", "timeout"};
     return class < WAIT_CLASSES ? words[class] : "";
 }
 
 void attribution_cells_add_delay(struct result_table *table)
 {
-    static const char *const columns[][2] = {{"going_on_ns", "going on"},
-                                             {"ready_ns", "ready"},
-                                             {"latency_ns", "latency"},
-                                             {"ready_source", "by"}};
+    static const char *const columns[][2] = {{"resume_ns", "resume delay"},
+                                             {"runnable_ns", "runnable"},
+                                             {"wakeup_latency_ns", "wake-up latency"},
+                                             {"runnable_source", "source"}};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         table_add_column(table, columns[i][0], columns[i][1], i < 3 ? TABLE_NS : TABLE_TEXT, NULL);
         table_detail(table);

@@ -45,10 +45,10 @@ static void add_columns(struct result_table *t)
 {
     table_add_column(t, "knot", "knot", TABLE_COUNT, NULL);
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "held_ns", "others waited", TABLE_NS, NULL);
-    table_add_column(t, "waited_ns", "it waited", TABLE_NS, NULL);
-    table_add_column(t, "runner", "while there ran", TABLE_LINE, NULL);
-    table_add_column(t, "share", "of it", TABLE_SHARE, NULL);
+    table_add_column(t, "delayed_others_ns", "others waited", TABLE_NS, NULL);
+    table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
+    table_add_column(t, "runner", "while running", TABLE_LINE, NULL);
+    table_add_column(t, "share", "% of its waits", TABLE_SHARE, NULL);
 }
 
 /* For whom one waited, the longest first. */
@@ -92,11 +92,13 @@ static void knots_table_fill(void *work, const struct table_view *view, struct r
         add_holds(k, m, t);
     }
     table_make_total(t)[WAITED] = table_cell_number(k->waited_ns);
-    table_add_note(t,
-                   "%u knot%s: threads that wait for each other, or for nobody, and for whom "
-                   "others wait; less than 1 %% of what a thread waited is left out",
-                   k->count, k->count == 1 ? "" : "s");
-    table_arrange(t, view->request, "held_ns");
+    table_add_note(
+        t,
+        "%u knot%s (bottleneck group%s): these threads wait only for each other or not at "
+        "all, and other threads wait for them; edges below 1 %% of a thread's wait time "
+        "are ignored",
+        k->count, k->count == 1 ? "" : "s", k->count == 1 ? "" : "s");
+    table_arrange(t, view->request, "delayed_others_ns");
 }
 
 static void free_work(void *work)

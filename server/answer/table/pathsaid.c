@@ -26,9 +26,9 @@ enum path_column {
 };
 
 static void add_columns(const struct path_work *w, struct result_table *t, const char *first,
-                        enum table_kind kind)
+                        const char *title, enum table_kind kind)
 {
-    table_add_column(t, first, first, kind, NULL);
+    table_add_column(t, first, title, kind, NULL);
     table_add_column(t, "path_ns", "on the path", TABLE_NS, NULL);
     table_add_column(t, "share", "of it", TABLE_SHARE, NULL);
     table_add_column(t, "total_ns", "in all", TABLE_NS, NULL);
@@ -95,7 +95,7 @@ static void fill_pieces(const struct path_work *w, struct result_table *t)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "path_ns", "on the path", TABLE_NS, NULL);
-    table_add_column(t, "step", "step", TABLE_STEP, NULL);
+    table_add_column(t, "segment", "code segment", TABLE_STEP, NULL);
     table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
     table_add_column(t, "is", "is", TABLE_TEXT, NULL);
     table_add_column(t, "until", "until", TABLE_EVENT, NULL);
@@ -266,9 +266,11 @@ void path_table_fill(struct path_work *w, struct result_table *t)
     }
     bool threads = strcmp(request->by, "thread") == 0;
     if (w->kinds)
-        add_columns(w, t, "category", TABLE_TEXT);
+        add_columns(w, t, "category", "category", TABLE_TEXT);
+    else if (threads)
+        add_columns(w, t, "thread", "thread", TABLE_LINE);
     else
-        add_columns(w, t, threads ? "thread" : "step", threads ? TABLE_LINE : TABLE_STEP);
+        add_columns(w, t, "segment", "code segment", TABLE_STEP);
     if (threads)
         fill_threads(w, t);
     else if (w->kinds)

@@ -138,37 +138,38 @@ static bool waits_table_step(void *work, uint64_t *budget)
 
 static void add_columns(struct result_table *t, enum wait_group_by by)
 {
-    table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
-    table_add_column(t, "share", "share", TABLE_SHARE, NULL);
-    table_add_column(t, "waits", "waits", TABLE_COUNT, NULL);
-    table_add_column(t, "where", "where", TABLE_PLACE, NULL);
-    table_add_column(t, "type", "what", TABLE_TEXT, NULL);
-    table_add_column(t, "for", "for", by == GROUP_OBJECT ? TABLE_LINE : TABLE_TEXT, NULL);
-    table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
-    table_add_column(t, "class", "class", TABLE_TEXT, NULL);
+    table_add_column(t, "waited_ns", "wait time", TABLE_NS, NULL);
+    table_add_column(t, "share", "% of waits", TABLE_SHARE, NULL);
+    table_add_column(t, "count", "count", TABLE_COUNT, NULL);
+    table_add_column(t, "location", "location", TABLE_PLACE, NULL);
+    table_add_column(t, "type", "operation", TABLE_TEXT, NULL);
+    table_add_column(t, "object", "waits for", by == GROUP_OBJECT ? TABLE_LINE : TABLE_TEXT, NULL);
+    table_add_column(t, "cause", "cause", TABLE_TEXT, NULL);
+    table_add_column(t, "wait_class", "class", TABLE_TEXT, NULL);
     table_detail(t);
-    table_add_column(t, "released_by", "let go at", TABLE_PLACE, NULL);
-    table_add_column(t, "charge_ns", "charged", TABLE_NS, NULL);
+    table_add_column(t, "unblocked_at", "unblocked at", TABLE_PLACE, NULL);
+    table_add_column(t, "attributed_ns", "attributed", TABLE_NS, NULL);
     table_under(t, "waited_ns");
-    table_add_column(t, "step", "to", TABLE_STEP, NULL);
-    table_under(t, "where");
+    table_add_column(t, "segment", "code segment", TABLE_STEP, NULL);
+    table_under(t, "location");
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     if (by != GROUP_THREAD && by != GROUP_WAIT)
-        table_under(t, "for");
-    table_add_column(t, "direct", "how", TABLE_TEXT, NULL);
-    table_under(t, "kind");
-    static const char *const details[][2] = {{"most_ns", "longest"},
-                                             {"unexplained_ns", "unexplained"},
-                                             {"li_ns", "imbalance"},
-                                             {"ip_ns", "serial"},
-                                             {"cc_ns", "contention"}};
+        table_under(t, "object");
+    table_add_column(t, "direct", "attribution", TABLE_TEXT, NULL);
+    table_under(t, "cause");
+    static const char *const details[][2] = {
+        {"max_ns", "max"},
+        {"unattributed_ns", "unattributed"},
+        {"load_imbalance_ns", "load imbalance"},
+        {"insufficient_parallelism_ns", "insufficient parallelism"},
+        {"contention_ns", "contention/communication"}};
     for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
         table_add_column(t, details[i][0], details[i][1], TABLE_NS, NULL);
         table_detail(t);
     }
-    table_add_column(t, "guessed", "guessed", TABLE_COUNT, NULL);
+    table_add_column(t, "ambiguous", "ambiguous waker", TABLE_COUNT, NULL);
     table_detail(t);
-    table_add_column(t, "life_ns", "lives", TABLE_NS, NULL);
+    table_add_column(t, "lifetime_ns", "lifetime", TABLE_NS, NULL);
     table_detail(t);
     table_add_column(t, "category", "category", TABLE_TEXT, NULL);
     if (by != GROUP_CATEGORY)
@@ -177,15 +178,15 @@ static void add_columns(struct result_table *t, enum wait_group_by by)
         return;
     table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
     table_detail(t);
-    table_add_column(t, "until", "until", TABLE_EVENT, NULL);
+    table_add_column(t, "end_event", "end event", TABLE_EVENT, NULL);
     table_detail(t);
     attribution_cells_add_delay(t);
 }
 
-/* "IP 60 % LI 40 %", what is most first. */
+/* "serialization 60 %, imbalance 40 %", what is most first. */
 static struct table_cell waits_table_describe_kinds(const struct wait_group *group)
 {
-    static const char *const words[CAUSE_KINDS] = {"LI", "IP", "CC"};
+    static const char *const words[CAUSE_KINDS] = {"imbalance", "serialization", "contention"};
     char text[64] = "";
     bool said[CAUSE_KINDS] = {false};
     for (unsigned n = 0; n < CAUSE_KINDS; n++) {
@@ -197,7 +198,7 @@ static struct table_cell waits_table_describe_kinds(const struct wait_group *gro
         said[most] = true;
         if (percent)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %d %%",
-                     *text ? " " : "", words[most], percent);
+                     *text ? ", " : "", words[most], percent);
     }
     return attribution_cells_text(text);
 }
@@ -288,8 +289,7 @@ static void add_causes(const struct table_view *view, struct waits_work *w,
     if (told == group->waited_ns || !(cells = table_add_row(t, 1, (struct event_id){0})))
         return;
     set_charge(cells, group->waited_ns - told, group->waited_ns);
-    cells[STEP] =
-        table_cell_text(w->groups.grouping.direct ? "what is not direct, and others" : "others");
+    cells[STEP] = table_cell_text(w->groups.grouping.direct ? "propagated and other" : "other");
 }
 
 /* ---- waits that have not ended ---- */
@@ -413,10 +413,8 @@ static void waits_table_note_resume_delay(const struct table_view *view, const s
         all_ns += ns;
     }
     if (count)
-        table_add_note(t,
-                       "%zu wait%s beyond what is looked at, %.3f ms of the range, and %s not "
-                       "among them",
-                       count, count == 1 ? " goes on" : "s go on", (double)all_ns / 1e6,
+        table_add_note(t, "%zu wait%s beyond the range (%.3f ms) and %s excluded", count,
+                       count == 1 ? " extends" : "s extend", (double)all_ns / 1e6,
                        count == 1 ? "is" : "are");
 }
 
@@ -426,32 +424,31 @@ static void add_notes(const struct table_view *view, struct result_table *t,
     double ms = 1e6;
     int64_t life = w->causing.life_ns;
     table_add_note(t,
-                   "waited %.3f ms of %.3f ms of all threads (%.1f %%): %llu wait%s, %u row%s; not "
-                   "explained %.3f ms",
-                   (double)all->waited_ns / ms, (double)life / ms,
-                   100 * waits_table_fraction(all->waited_ns, life), (unsigned long long)all->waits,
-                   all->waits == 1 ? "" : "s", w->groups.count, w->groups.count == 1 ? "" : "s",
+                   "total wait time %.3f ms = %.1f %% of thread time (%.3f ms); %llu wait%s in %u "
+                   "group%s; unattributed %.3f ms",
+                   (double)all->waited_ns / ms, 100 * waits_table_fraction(all->waited_ns, life),
+                   (double)life / ms, (unsigned long long)all->waits, all->waits == 1 ? "" : "s",
+                   w->groups.count, w->groups.count == 1 ? "" : "s",
                    (double)all->unexplained_ns / ms);
     if (view->apart)
         waits_table_note_resume_delay(view, w, t);
     else if (unended)
         table_add_note(t,
-                       "%zu wait%s not ended, and %s in no sum: the rows \"not ended\" say how "
-                       "long %s lasted so far; see poet blocked",
-                       unended, unended == 1 ? " has" : "s have", unended == 1 ? "is" : "are",
-                       unended == 1 ? "it has" : "they have");
+                       "%zu wait%s not ended and %s excluded from the sums; rows \"not ended\" "
+                       "show the time so far; see poet blocked",
+                       unended, unended == 1 ? " had" : "s had", unended == 1 ? "is" : "are");
     if (all->guessed)
-        table_add_note(t, "who ended %llu of them is a guess: the latest who may have",
-                       (unsigned long long)all->guessed);
+        table_add_note(t, "waker ambiguous for %llu wait%s: the latest candidate was used",
+                       (unsigned long long)all->guessed, all->guessed == 1 ? "" : "s");
 }
 
 /* What the words stand for, where there are any. */
 static void explain_kinds(struct result_table *t, const struct wait_group *all)
 {
     if (all->kinds[CAUSE_IMBALANCE] || all->kinds[CAUSE_SERIAL] || all->kinds[CAUSE_CONTENTION])
-        table_add_note(t,
-                       "kind: LI who came late did the same for longer, IP did what the others did "
-                       "not do; CC locks, messages, the system, going on late");
+        table_add_note(t, "cause: imbalance = the late thread spent longer in the same code; "
+                          "serialization = only the late thread executed that code; contention = "
+                          "locks, messages, system calls, wake-up latency");
 }
 
 static struct wait_group waits_table_sum_groups(const struct wait_groups *groups)
@@ -529,7 +526,8 @@ static void waits_table_fill(void *work, const struct table_view *view, struct r
     add_notes(view, t, w, &all, unended);
     explain_kinds(t, &all);
     if (little)
-        table_add_note(t, "rows of less than 1 %% that are left out: %u; see poet waits", little);
+        table_add_note(t, "%u row%s below 1 %% omitted; see poet waits", little,
+                       little == 1 ? "" : "s");
     table_arrange(t, view->request, "waited_ns");
 }
 

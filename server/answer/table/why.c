@@ -48,7 +48,7 @@ static void *wait_explanation_begin(const struct table_view *view, char **proble
     uint64_t position = event.line ? order_position(view->run->order, event) : NO_POSITION;
     struct why_work *w = xcalloc(1, sizeof *w);
     if (position == NO_POSITION)
-        *problem = xstrdup("why: an event that begins or ends a wait is needed");
+        *problem = xstrdup("why: missing event that starts or ends a wait");
     if (*problem || !attribution_cells_begin(&w->causing, view, problem)) {
         attribution_cells_free(&w->causing);
         free(w);
@@ -63,20 +63,20 @@ static void *wait_explanation_begin(const struct table_view *view, char **proble
 
 static void add_columns(struct result_table *t)
 {
-    table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
-    table_add_column(t, "thread", "for", TABLE_LINE, NULL);
-    table_add_column(t, "step", "what was done", TABLE_STEP, NULL);
-    table_add_column(t, "theirs_ns", "they", TABLE_NS, NULL);
-    table_add_column(t, "mine_ns", "it", TABLE_NS, NULL);
+    table_add_column(t, "waited_ns", "wait time", TABLE_NS, NULL);
+    table_add_column(t, "thread", "awaited thread", TABLE_LINE, NULL);
+    table_add_column(t, "segment", "code segment", TABLE_STEP, NULL);
+    table_add_column(t, "awaited_ns", "awaited", TABLE_NS, NULL);
+    table_add_column(t, "waiter_ns", "waiter", TABLE_NS, NULL);
     table_add_column(t, "difference_ns", "difference", TABLE_NS, NULL);
-    table_add_column(t, "charge_ns", "charged", TABLE_NS, NULL);
-    table_add_column(t, "where", "where", TABLE_PLACE, NULL);
-    table_add_column(t, "class", "class", TABLE_TEXT, NULL);
-    table_add_column(t, "since", "since", TABLE_TEXT, NULL);
-    table_add_column(t, "since_ns", "at", TABLE_NS, NULL);
-    table_add_column(t, "since_event", "event", TABLE_EVENT, NULL);
+    table_add_column(t, "attributed_ns", "attributed", TABLE_NS, NULL);
+    table_add_column(t, "location", "location", TABLE_PLACE, NULL);
+    table_add_column(t, "wait_class", "class", TABLE_TEXT, NULL);
+    table_add_column(t, "diverged_by", "compared since", TABLE_TEXT, NULL);
+    table_add_column(t, "diverged_ns", "since time", TABLE_NS, NULL);
+    table_add_column(t, "diverged_event", "since event", TABLE_EVENT, NULL);
     table_detail(t);
-    table_add_column(t, "since_where", "in", TABLE_PLACE, NULL);
+    table_add_column(t, "diverged_location", "since location", TABLE_PLACE, NULL);
     table_detail(t);
     attribution_cells_add_delay(t);
 }
@@ -277,12 +277,12 @@ static size_t wait_explanation_longest_nested(const struct why_work *w, uint32_t
 
 static const char *since_when(const struct why_work *w, uint32_t segment, enum sync_kind how)
 {
-    static const char *const words[] = {[SYNC_KIND_WAITING] = "one waited for the other",
-                                        [SYNC_KIND_GATHERING] = "both were in a group",
-                                        [SYNC_KIND_MADE] = "one made the other",
-                                        [SYNC_KIND_PARTED] = "their makers parted",
-                                        [SYNC_KIND_NEVER] = "the start"};
-    return wait_attribution_by_sync(w->why, segment) ? words[how] : "it began to wait";
+    static const char *const words[] = {[SYNC_KIND_WAITING] = "wake-up",
+                                        [SYNC_KIND_GATHERING] = "barrier or collective",
+                                        [SYNC_KIND_MADE] = "thread creation",
+                                        [SYNC_KIND_PARTED] = "creation of their ancestors",
+                                        [SYNC_KIND_NEVER] = "start of run"};
+    return wait_attribution_by_sync(w->why, segment) ? words[how] : "start of wait";
 }
 
 /* The event since which the two went apart, and the call that it was of. */
@@ -313,7 +313,7 @@ static struct table_cell *add_head(struct why_work *w, uint32_t index, int64_t s
     cells[WAITED] = table_cell_number(segment->to_ns - wait_interval_begin(all, index));
     cells[THREAD] = table_cell_line(segment->thread);
     cells[WHERE] = table_cell_place(table_place(w->view, wait->place));
-    cells[CLASS] = attribution_cells_text(segment->guess ? "guessed"
+    cells[CLASS] = attribution_cells_text(segment->guess ? "ambiguous"
                                                          : attribution_cells_class(segment->class));
     cells[SINCE] = table_cell_text(since_when(w, index, wait_attribution_since(w->why, index).how));
     cells[SINCE_NS] = table_cell_number(since);
@@ -359,12 +359,12 @@ static void wait_explanation_add_resume_delay(const struct why_work *w,
     if (!g.took_ns)
         return;
     if (g.source == CPU_SOURCE_ORDER)
-        table_add_note(t, "going on took %.3f ms; whether it had a processor then is %s",
-                       (double)g.took_ns / ms, resume_delay_source(g.source));
+        table_add_note(t, "resume delay %.3f ms; CPU availability: %s", (double)g.took_ns / ms,
+                       resume_delay_source(g.source));
     else
         table_add_note(t,
-                       "going on took %.3f ms: ready without a processor %.3f ms, latency %.3f ms "
-                       "(%s)",
+                       "resume delay %.3f ms: %.3f ms runnable without a CPU, %.3f ms wake-up "
+                       "latency (%s)",
                        (double)g.took_ns / ms, (double)g.ready_ns / ms,
                        (double)(g.took_ns - g.ready_ns) / ms, resume_delay_source(g.source));
 }
@@ -376,11 +376,11 @@ static void wait_explanation_add_totals(const struct why_work *w, const struct w
     total[WAITED] = table_cell_number(wait_explanation_wait_length(wait));
     wait_explanation_add_resume_delay(w, wait, t, total);
     if (wait->unexplained)
-        table_add_note(t, "nothing that is recorded ended this wait: it is not explained");
+        table_add_note(t, "no traced event ended this wait (unattributed)");
     else if (wait->class == WAIT_TIMEOUT)
-        table_add_note(t, "the clock ended this wait");
+        table_add_note(t, "this wait timed out");
     else if (!wait->count)
-        table_add_note(t, "nobody was waited for any more: this is how long it took to go on");
+        table_add_note(t, "already unblocked: this is wake-up latency");
 }
 
 /* Does a wait begin with this event that has not ended? */
@@ -401,8 +401,8 @@ static void begin_table(struct why_work *w)
     if (w->is)
         wait_explanation_add_totals(w, &w->why->paths.all->waits[w->index], &w->made);
     else
-        table_add_note(&w->made, is_open(w) ? "this wait has not ended: see poet blocked"
-                                            : "no wait begins or ends with this event");
+        table_add_note(&w->made, is_open(w) ? "this wait has not ended; see poet blocked"
+                                            : "this event neither starts nor ends a wait");
 }
 
 #define COST                                                                                       \
@@ -429,7 +429,7 @@ static void wait_explanation_fill(void *work, const struct table_view *view, str
 {
     struct why_work *w = work;
     if (w->made.row_count >= ROWS)
-        table_add_note(&w->made, "waits on further paths are left out");
+        table_add_note(&w->made, "waits on further paths omitted");
     table_move(t, &w->made);
     table_arrange(t, view->request, NULL);
 }
