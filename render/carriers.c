@@ -13,9 +13,9 @@ static bool worker_rows_find_columns(struct worker_row_columns *c, const struct 
 {
     uint32_t n = t->column_count;
     *c = (struct worker_row_columns){
-        result_table_find_column(t, "processor"), result_table_find_column(t, "cluster"),
-        result_table_find_column(t, "thread"),    result_table_find_column(t, "from"),
-        result_table_find_column(t, "took"),      result_table_find_column(t, "came")};
+        result_table_find_column(t, "worker"),   result_table_find_column(t, "cluster"),
+        result_table_find_column(t, "thread"),   result_table_find_column(t, "from"),
+        result_table_find_column(t, "duration"), result_table_find_column(t, "migrated_from")};
     return c->processor < n && c->cluster < n && c->task < n && c->from < n && c->took < n &&
            c->came < n;
 }

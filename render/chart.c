@@ -51,14 +51,13 @@ struct state_chart_page {
 
 const char *state_chart_word(unsigned state)
 {
-    static const char *const words[CHART_STATES] = {[CHART_START] = "start",
-                                                    [CHART_READY] = "ready",
+    static const char *const words[CHART_STATES] = {[CHART_START] = "created",
+                                                    [CHART_READY] = "runnable",
                                                     [CHART_RUNNING] = "running",
                                                     [CHART_BLOCKED] = "blocked",
-                                                    [CHART_SYSTEM] = "system",
-                                                    [CHART_TERMINATE] = "terminate",
-                                                    [CHART_UNKNOWN] =
-                                                        "blocked, nothing recorded tells by whom"};
+                                                    [CHART_SYSTEM] = "off-CPU (other)",
+                                                    [CHART_TERMINATE] = "exited",
+                                                    [CHART_UNKNOWN] = "blocked (cause unknown)"};
     return state < CHART_STATES ? words[state] : "";
 }
 
@@ -220,9 +219,9 @@ static void make_key(struct state_chart_page *d)
     static const uint8_t shown[] = {CHART_READY, CHART_RUNNING, CHART_SYSTEM, CHART_BLOCKED,
                                     CHART_UNKNOWN};
     const struct state_chart *c = d->chart;
-    add_word(d, CHART_START, c->overview ? "before it began, after it ended" : "start, terminate");
+    add_word(d, CHART_START, c->overview ? "not started or exited" : "created, exited");
     if (c->overview)
-        add_word(d, CHART_RUNNING, "between");
+        add_word(d, CHART_RUNNING, "active");
     for (unsigned i = 0; !c->overview && i < sizeof shown; i++)
         if (state_chart_state_occurs(c, shown[i]))
             add_word(d, shown[i], state_chart_word(shown[i]));

@@ -79,9 +79,9 @@ void state_chart_text_print(const struct state_chart *c, FILE *f)
     fprintf(f, "%s\nfrom %s to %s\n", c->title, from, to);
     for (uint32_t i = 0; i < c->row_count; i++)
         print_row(c, i, names, f);
-    fputs(c->overview ? "= at work  . made and not begun, or ended\n"
-                      : "= running  # blocked  ~ ready  . start, terminate  ? blocked, not known "
-                        "why  % several\n",
+    fputs(c->overview ? "= active  . not started or exited\n"
+                      : "= running  # blocked  ~ runnable  . created, exited  "
+                        "? blocked (cause unknown)  % mixed\n",
           f);
     if (c->way_count)
         fprintf(f, "@ %s\n", c->way_name);

@@ -23,7 +23,7 @@ bool placement_rows_request(const struct command *command, struct event_diagram 
                             struct command_source *subject)
 {
     struct table_request request = {
-        .what = xstrdup("stays"), .by = xstrdup(""), .sort = xstrdup("")};
+        .what = xstrdup("placement"), .by = xstrdup(""), .sort = xstrdup("")};
     struct result_table table = {0};
     struct encoder body = {0};
     if (!p->column_ns) {

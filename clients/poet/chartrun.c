@@ -101,7 +101,7 @@ static int run_curves(const struct table_settings *o, struct command_source *sub
 /* Which tables have any. */
 static bool has_charts(const char *what)
 {
-    static const char *const all[] = {"states", "tasks", "created", "spells", "path", NULL};
+    static const char *const all[] = {"states", "tasks", "created", "intervals", "path", NULL};
     size_t i = 0;
     while (what && all[i] && strcmp(all[i], what) != 0)
         i++;

@@ -16,7 +16,7 @@
 
 /* Columns of the table of states. */
 enum { THREAD, BEGIN, END, WANTED };
-static const char *const wanted[WANTED] = {"thread", "begin_ns", "end_ns"};
+static const char *const wanted[WANTED] = {"thread", "start_ns", "end_ns"};
 
 #define ROWS_ASKED 256u /* of one strip */
 
@@ -216,8 +216,8 @@ static const char *state_charts_running_text(const struct state_charts *c)
     bool known = at < c->table->column_count && c->table->columns[at].source &&
                  strncmp(c->table->columns[at].source, "order", 5) != 0;
     return c->chart.overview ? ""
-           : known ? "; running, ready, system: as processors did, by switch records or samples"
-                   : "; running is what no wait accounts for";
+           : known           ? "; CPU states from context-switch records or samples"
+                             : "; running = time outside traced waits";
 }
 
 /* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is
@@ -249,9 +249,9 @@ static void state_charts_build(struct state_charts *c, const struct result_table
     if (c->chart.to_ns <= c->chart.from_ns)
         c->chart.to_ns = c->chart.from_ns + 1;
     snprintf(c->title, sizeof c->title, "%s: %s", c->book->run.name,
-             pieces              ? "what decided how long it took"
-             : c->chart.overview ? "when threads were at work"
-                                 : "states of threads");
+             pieces              ? "critical path"
+             : c->chart.overview ? "thread activity"
+                                 : "thread states");
     c->chart.title = c->title;
     state_charts_report_clock(c, pieces);
     c->chart.below = c->below;

@@ -98,7 +98,7 @@ static const struct table_section sections[] = {
     {.make = hang_table_at_exit, .title = "Waiting at exit", .page = true, .rare = true},
     {.what = "states",
      .title = "Time per thread state",
-     .columns = "thread,ready_ns,running_ns,blocked_ns,system_ns,life_ns",
+     .columns = "thread,runnable_ns,running_ns,blocked_ns,other_off_cpu_ns,lifetime_ns",
      .top = 12,
      .options = with_others,
      .page = true,

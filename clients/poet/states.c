@@ -1,10 +1,10 @@
-/* poet states: how each thread spent its life. */
+/* poet states: time per thread state. */
 #include "clients/poet/tables.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_STAYS, OPTION_SOURCE };
+enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_PLACEMENT, OPTION_SOURCE };
 
 struct states_options {
     struct table_settings tables;
@@ -16,21 +16,17 @@ struct states_options {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which table:", 1},
     {"tasks", OPTION_TASKS, NULL, 0,
-     "tasks by their creation, and how many there were then: created, deleted, started, ended, "
-     "executing",
-     1},
-    {"created", OPTION_CREATED, NULL, 0, "tasks as a tree: who created whom, and when", 1},
+     "task counts over time: created, deleted, started, ended, executing", 1},
+    {"created", OPTION_CREATED, NULL, 0, "task creation tree, with times", 1},
     {"list", OPTION_LIST, NULL, 0,
-     "each thread's states one after the other: from when, how long, where in the code it began; "
-     "of one thread with --lines",
+     "list the state intervals of each thread (start, duration, call site); of one thread with "
+     "--lines",
      1},
-    {"stays", OPTION_STAYS, NULL, 0,
-     "which task of a runtime was on which of the threads of the system that run them, from when, "
-     "how long, and from which it came there",
-     1},
+    {"placement", OPTION_PLACEMENT, NULL, 0,
+     "list which worker thread ran each task of a runtime, from when, how long, and migrations", 1},
     {"source", OPTION_SOURCE, "order|samples|clock|switches", 0,
-     "tell what is between waits by no better source than this: the order alone, samples of "
-     "processor time, processor clocks at events, switch records",
+     "limit the source of CPU states: order (traced events alone), samples of CPU time, clock "
+     "(thread CPU clocks at events), switches (context-switch records)",
      1},
     {0}};
 
@@ -48,16 +44,18 @@ static error_t states_parse_option(int key, char *value, struct argp_state *stat
         w->preset = "created";
         return 0;
     case OPTION_LIST:
-        w->preset = "spells";
+        w->preset = "intervals";
         return 0;
-    case OPTION_STAYS:
-        w->preset = "stays";
+    case OPTION_PLACEMENT:
+        w->preset = "placement";
         return 0;
     case OPTION_SOURCE:
         if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0 &&
             strcmp(value, "clock") != 0 && strcmp(value, "switches") != 0) {
-            command_usage(w->tables.command,
-                          "--source: \"%s\" is none of order, samples, clock, switches", value);
+            command_usage(
+                w->tables.command,
+                "--source: invalid source \"%s\": must be order, samples, clock or switches",
+                value);
             return EINVAL;
         }
         w->source[0] = (struct table_option){w->key, value};
@@ -67,7 +65,7 @@ static error_t states_parse_option(int key, char *value, struct argp_state *stat
     }
 }
 
-/* Of where threads ran, another table tells. */
+/* Where threads ran is another table. */
 static const char *preset_by(const struct states_options *w)
 {
     static const char *const places[] = {"processor", "cluster", "cpu"};
@@ -93,18 +91,18 @@ static const struct argp argp = {
     .parser = states_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Say how each thread spent its life, as far as is known: made and not begun "
-        "(start), let go and not going on yet (ready), running, blocked, ended and not gone yet "
-        "(terminate).  The states of a life add up to it.  Of threads on the server's machine "
-        "running is on a processor, ready could have run and had none, and system is the rest: "
-        "asleep, or waiting for what no event tells of; a note says whether the kernel's records "
-        "of switches tell that, or samples.  Else running is all that no wait accounts for, an "
-        "upper bound, and system is null.  --by processor, or cluster, tells on which threads of "
-        "the system tasks of a runtime ran, and --by cpu on which processors of the machine threads "
-        "did: for how long, how many times, and how often they came there from elsewhere.",
+        "Show how much time each thread spent created (not yet started), runnable (without a CPU), "
+        "running, blocked (in a traced wait), off-CPU (other: asleep or in a call that is not "
+        "traced) and exited (not yet joined).  The states of a thread add up to its lifetime.  For "
+        "threads on the server's machine a note names the source of the CPU states: "
+        "context-switch records of the kernel, thread CPU clocks or samples.  Otherwise running "
+        "is all time outside traced waits, an upper bound, and off-CPU is null.  --by processor "
+        "or cluster shows on which worker threads the tasks of a runtime ran, --by cpu on which "
+        "CPUs threads ran: for how long, in how many intervals, and with how many migrations.",
     .children = tables_children};
 
-const struct command command_states = {.name = "states",
-                                       .summary = "say how each thread spent its life",
-                                       .run = states_run,
-                                       .argp = &argp};
+const struct command command_states = {
+    .name = "states",
+    .summary = "show time per thread state (running, runnable, blocked)",
+    .run = states_run,
+    .argp = &argp};

@@ -3,10 +3,15 @@
 const char *thread_state_name(unsigned state)
 {
     static const char *const words[THREAD_STATES] = {
-        [THREAD_STATE_CREATED] = "start",   [THREAD_STATE_RUNNABLE] = "ready",
-        [THREAD_STATE_RUNNING] = "running", [THREAD_STATE_BLOCKED] = "blocked",
-        [THREAD_STATE_OFF_CPU] = "system",  [THREAD_STATE_EXITED] = "terminate"};
+        [THREAD_STATE_CREATED] = "created",         [THREAD_STATE_RUNNABLE] = "runnable",
+        [THREAD_STATE_RUNNING] = "running",         [THREAD_STATE_BLOCKED] = "blocked",
+        [THREAD_STATE_OFF_CPU] = "off-CPU (other)", [THREAD_STATE_EXITED] = "exited"};
     return state < THREAD_STATES ? words[state] : "";
+}
+
+const char *thread_state_key(unsigned state)
+{
+    return state == THREAD_STATE_OFF_CPU ? "other_off_cpu" : thread_state_name(state);
 }
 
 static int64_t thread_states_min(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -24,7 +24,8 @@ enum thread_state_code {
     THREAD_STATES
 };
 
-const char *thread_state_name(unsigned state); /* "start" */
+const char *thread_state_name(unsigned state); /* "created" */
+const char *thread_state_key(unsigned state); /* the same as a part of a column's name */
 
 /* A time in one state, from one change to the next. */
 struct thread_state_interval {

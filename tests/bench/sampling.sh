@@ -1,5 +1,5 @@
 # Read by bench.sh: what it costs to know when threads were switched, and to sample them.
-switched() { sed -n 's/.* \([0-9]*\) switch records were lost.*/\1/p' | grep . || echo 0; }
+switched() { sed -n 's/.* \([0-9]*\) context-switch records lost.*/\1/p' | grep . || echo 0; }
 
 # beside_sched ROUNDS: into recorded, the same with the kernel's records of perf
 beside_sched() {

@@ -9,7 +9,7 @@ UCPP_PROCESSORS=2 UCPP_CLUSTERS=2 UCPP_SEED=7 UCPP_SCHEDULE=random POET_OUTPUT=w
 until_true finished work.poet
 # one event while its task was surely somewhere, of each of two processors
 poet states work.poet --list --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-    print "$o->{lines}[0] $r->{from_ns} $r->{took_ns} $r->{processor}\n" if $r->{state} eq "running" && $r->{processor}' >spells
+    print "$o->{lines}[0] $r->{from_ns} $r->{duration_ns} $r->{worker}\n" if $r->{state} eq "running" && $r->{worker}' >spells
 poet dump work.poet --json | perl -MJSON::PP -e '
     for (`cat spells`) { chomp; push @s, [split / /, $_, 4] }
     while (<STDIN>) { $e = decode_json($_); next unless $e->{event} && ($e->{state} // "") eq "ordered"; ($t) = ($e->{thread} // "") =~ /(\d+)/; $at = $e->{time_ns} // next;

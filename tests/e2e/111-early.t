@@ -133,7 +133,7 @@ POET_OUTPUT=moves.poet ./moves 2>/dev/null
 until_true finished moves.poet
 POET_SERVER=127.0.0.1:$far ./moves
 until_true ended moves
-stays() { poet states --stays "$1" 2>/dev/null | awk '$1 == "first" { print $1, $2, $3 }'; }
+stays() { poet states --placement "$1" 2>/dev/null | awk '$1 == "first" { print $1, $2, $3 }'; }
 is "is known of what came by an agent, too" "$(stays "$(begins moves)")" "$(stays moves.poet)"
 like "(there was one)" "$(stays moves.poet)" "^first left"
 

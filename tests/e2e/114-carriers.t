@@ -54,41 +54,41 @@ POET_OUTPUT=moves.poet ./moves
 until_true finished moves.poet
 
 # ---- the table ----
-poet states --stays moves.poet --columns processor,cluster,thread,came >stays
+poet states --placement moves.poet --columns worker,cluster,thread,migrated_from >stays
 is "five stays on each, by turns; all but the first came from the other" "$(sed '1,2d; /^total/,$d' stays | tr -s ' ' | sort | uniq -c | sed 's/^ *//')" \
-    "1 first left T:mover processor 1
-4 first left T:mover second
-1 processor 1 - T:mover -
-5 second right T:mover first"
-poet states --stays moves.poet --csv >stays.csv
+    "4 first left T:mover second
+1 first left T:mover worker 1
+5 second right T:mover first
+1 worker 1 - T:mover -"
+poet states --placement moves.poet --csv >stays.csv
 # Stays of one task never overlap, and those of a processor are in the order of time.
 cat >sound.pl <<'P'
 my @head = split /,/, <>; my %at; chomp @head; @at{@head} = 0 .. $#head;
 my (@all, %last);
 while (<>) { chomp; my @c = split /,/; next if $c[$at{thread}] eq "";
-    my ($p, $from, $took) = @c[@at{qw(processor from_ns took_ns)}];
+    my ($p, $from, $took) = @c[@at{qw(worker from_ns duration_ns)}];
     die "$p goes back\n" if $from < ($last{$p} // 0); $last{$p} = $from + $took; push @all, [$from, $from + $took] }
 @all = sort { $a->[0] <=> $b->[0] } @all;
 $all[$_][0] >= $all[$_ - 1][1] or die "on two at a time\n" for 1 .. $#all;
 print scalar @all, "\n";
 P
 is "in order, and on one at a time" "$(perl sound.pl stays.csv)" 11
-is "as many as poet states --by processor has" "$(poet states --by processor moves.poet --json | grep -o '"total":{"running_ns":[0-9]*,"times_n":[0-9]*' | sed 's/.*://')" 11
-is "of a range, they are cut" "$(poet states --stays moves.poet --from 1ms --to 1ms --csv | wc -l)" 1
+is "as many as poet states --by processor has" "$(poet states --by processor moves.poet --json | grep -o '"total":{"running_ns":[0-9]*,"intervals":[0-9]*' | sed 's/.*://')" 11
+is "of a range, they are cut" "$(poet states --placement moves.poet --from 1ms --to 1ms --csv | wc -l)" 1
 like "who has none is told so" "$(poet record -l true >/dev/null 2>&1; poetcc -trace -O1 -x c - -o none <<<'int main(void) { return 0; }'
-POET_OUTPUT=none.poet ./none; until_true finished none.poet; poet states --stays none.poet 2>&1)" "no task of a runtime was told"
+POET_OUTPUT=none.poet ./none; until_true finished none.poet; poet states --placement none.poet 2>&1)" "no task placement data"
 
 # ---- the picture ----
 poet export moves.poet --time --processors -o moves.txt
 is "rows below the lines: clusters, and their processors" "$(grep -o '^[A-Z][a-z]*:[a-z]*' moves.txt | awk '!seen[$0]++' | tr '\n' ' ')" \
-    "T:mover P:processor Cl:left P:first Cl:right P:second "
+    "T:mover P:worker Cl:left P:first Cl:right P:second "
 like "each stay is told, but one that may be too narrow" "$(grep -c '^P:.*: T:mover for ' moves.txt)" '^1[01]$'
 is "without it there are none" "$(poet export moves.poet --time -o without.txt; grep -c '^P:' without.txt)" 0
 poet export moves.poet --time --processors -o moves.svg
 like "the names are in the picture" "$(poet export moves.poet --time --processors -o moves.pdf; pdftotext moves.pdf - | tr '\n' ' ')" "P:first.*P:second.*goes on on another processor"
 like "by order there are none, and why" "$(poet export moves.poet --processors -o no.pdf 2>&1)" "needs --time"
 like "nor in a web page" "$(poet export moves.poet --time --processors -o no.html 2>&1)" "not in a web page"
-like "nor of a program without tasks" "$(poet export none.poet --time --processors -o no.pdf 2>&1)" "no task of a runtime was told"
+like "nor of a program without tasks" "$(poet export none.poet --time --processors -o no.pdf 2>&1)" "no task placement data"
 check "down, in grey, on paper" poet export moves.poet --time --processors --vertical --grey -p a4 -o down.pdf
 
 # ---- in the viewer, below the picture ----
@@ -101,7 +101,7 @@ bands bands
 quit
 E
 timeout 100 poet view moves.poet --script script >log 2>&1
-is "rows of processors below the bands" "$(grep '^processor' bands | sed 's/, .*//')" "processor processor 1 of none: 1 stays
+is "rows of processors below the bands" "$(grep '^processor' bands | sed 's/, .*//')" "processor worker 1 of none: 1 stays
 processor first of left: 5 stays
 processor second of right: 5 stays"
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }

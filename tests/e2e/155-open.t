@@ -88,9 +88,9 @@ for how in kill _exit main; do
     [ $how = main ] &&
         is "$how: of the processor time of $open, which ran on, nothing is said" "$(of calls $open cpu_ns)" null
     check "$how: the trace is sound" poet check $how.poet
-    if grep -q '"switch records' states; then
+    if grep -q '"context-switch records' states; then
         check "$how: the thread lives as long as the kernel's records go on" \
-            at_least "$(of states $thread life_ns)" 150000000
+            at_least "$(of states $thread lifetime_ns)" 150000000
     else
         skip "no switch records here"
     fi

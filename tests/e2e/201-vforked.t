@@ -69,7 +69,7 @@ is 'self and outside are the lives' "$(($(part self_ns) + $(part unaccounted_ns)
 # What came of the process after that is the second one's.
 poet dump vforked.poet >events
 begun_us() { perl -ne 'print $1 * 1e6, "\n" if /^'"$1"':1 +([\d.]+)/' events; }
-life_us=$(poet states --json vforked.poet | perl -ne 'print int($1 / 1e3), "\n" if /"thread":"T:main[ "].*?"life_ns":(\d+)/')
+life_us=$(poet states --json vforked.poet | perl -ne 'print int($1 / 1e3), "\n" if /"thread":"T:main[ "].*?"lifetime_ns":(\d+)/')
 like 'the first one has a life' "$life_us" '^[0-9]+$'
 check 'which ends before the second one begins' \
     perl -e 'exit !($ARGV[0] + $ARGV[1] <= $ARGV[2])' "$(begun_us 1)" "$life_us" "$(begun_us 2)"

@@ -44,17 +44,17 @@ json() {
 }
 is "six threads" "$(json 'print scalar @rows')" 6
 is "to the nanosecond" "$(json 'for my $r (@cells, $total) {
-    my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(start ready running blocked system terminate);
-    print "$r->{thread}: $sum, not $r->{life_ns}\n" if $sum != $r->{life_ns} }')" ""
-is "totals are those of the rows" "$(json 'for my $c (qw(start ready running blocked terminate life)) {
+    my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(created runnable running blocked other_off_cpu exited);
+    print "$r->{thread}: $sum, not $r->{lifetime_ns}\n" if $sum != $r->{lifetime_ns} }')" ""
+is "totals are those of the rows" "$(json 'for my $c (qw(created runnable running blocked exited lifetime)) {
     my $sum = 0; $sum += $_->{$c . "_ns"} for @cells; print "$c\n" if $sum != $total->{$c . "_ns"} }')" ""
 poet states --json --source order "$run" >part.json
-is "what no source gives is null" "$(json 'print defined $cells[0]{system_ns} ? "defined" : "null"' part.json)" null
+is "what no source gives is null" "$(json 'print defined $cells[0]{other_off_cpu_ns} ? "defined" : "null"' part.json)" null
 is "the names that scripts rely on" \
     "$(json 'print join " ", map { $_->{name} } @{$head->{columns}}' | cut -d' ' -f1-8)" \
-    "thread start_ns ready_ns running_ns blocked_ns system_ns terminate_ns life_ns"
+    "thread created_ns runnable_ns running_ns blocked_ns other_off_cpu_ns exited_ns lifetime_ns"
 is "each says what it is" "$(json 'print join " ", map { $_->{kind} } @{$head->{columns}}' | cut -d' ' -f1-2)" "line ns"
-like "and where it comes from" "$(json 'print $head->{columns}[3]{source}')" "processor time|switch records"
+like "and where it comes from" "$(json 'print $head->{columns}[3]{source}')" "CPU time|CPU clock|context-switch records"
 is "the table and its run" "$(json 'print "$head->{table} $head->{run}"')" "states five"
 like "they waited for the mutex" "$(json 'print scalar grep { $_->{blocked_ns} > 3e6 } @cells')" "^[3-6]$"
 is "who it is about, by number" "$(json 'print $rows[0]{lines}[0], " ", $rows[0]{depth}')" "1 0"
@@ -66,10 +66,10 @@ poet states "$run" -o states.pdf
 is "CSV" "$(json 'print join(",", map { $_->{name} } @{$head->{columns}}), "\r\n";
     for my $r (@cells) { print join(",", map { $r->{$_->{name}} // "" } @{$head->{columns}}), "\r\n" }')" "$(cat states.csv)"
 json 'for my $r (@cells) { print join(" ", $r->{thread}, map { defined $r->{$_ . "_ns"} ? sprintf "%.3f", $r->{$_ . "_ns"} / 1e6 : "-" }
-    qw(start ready running blocked system terminate life)), "\n" }' >wanted.txt
+    qw(created runnable running blocked other_off_cpu exited lifetime)), "\n" }' >wanted.txt
 is "text" "$(grep '^T:' states.txt | tr -s ' ')" "$(cat wanted.txt)"
 is "PDF" "$(pdftotext -layout states.pdf - | grep '^ *T:' | sed 's/^ *//' | tr -s ' ')" "$(cat wanted.txt)"
-is "with its notes" "$(pdftotext -layout states.pdf - | grep -Ec 'running is (processor time|what no wait)|running, ready, system: as the kernel')" 1
+is "with its notes" "$(pdftotext -layout states.pdf - | grep -Ec 'running = (CPU time|time outside)|running, runnable, off-CPU: exact')" 1
 poet states "$run" -o again.pdf
 check "the same bytes again" cmp states.pdf again.pdf
 poet states "$run" -o states.txt2.txt
@@ -79,24 +79,24 @@ check "PNG" poet states "$run" -o states.png
 is "JSON in a file" "$(poet states "$run" -o x.json; cat x.json)" "$(cat states.json)"
 
 # ---- what is asked for ----
-is "columns" "$(poet states "$run" --csv --columns thread,life | head -n 1 | tr -d '\r')" thread,life_ns
-is "sorted, the first two" "$(poet states "$run" --csv --columns life --sort life --top 2 | sed 1d)" \
-    "$(json 'print map { "$_\r\n" } (sort { $b <=> $a } map { $_->{life_ns} } @cells)[0, 1]')"
-is "the least first" "$(poet states "$run" --csv --columns life --sort -life --top 1 | sed 1d)" \
-    "$(json 'print map { "$_\r\n" } (sort { $a <=> $b } map { $_->{life_ns} } @cells)[0]')"
+is "columns" "$(poet states "$run" --csv --columns thread,lifetime | head -n 1 | tr -d '\r')" thread,lifetime_ns
+is "sorted, the first two" "$(poet states "$run" --csv --columns lifetime --sort lifetime --top 2 | sed 1d)" \
+    "$(json 'print map { "$_\r\n" } (sort { $b <=> $a } map { $_->{lifetime_ns} } @cells)[0, 1]')"
+is "the least first" "$(poet states "$run" --csv --columns lifetime --sort -lifetime --top 1 | sed 1d)" \
+    "$(json 'print map { "$_\r\n" } (sort { $a <=> $b } map { $_->{lifetime_ns} } @cells)[0]')"
 is "one thread" "$(poet states "$run" --lines main --csv --columns thread | sed 1d | tr -d '\r')" T:main
-half() { poet states "$run" --json "$@" | tail -n 1 | sed 's/.*"life_ns":\([0-9]*\).*/\1/'; }
+half() { poet states "$run" --json "$@" | tail -n 1 | sed 's/.*"lifetime_ns":\([0-9]*\).*/\1/'; }
 at=$(poet states "$run" --list --lines main --json | sed -n 5p | sed 's/.*"from_ns":\([0-9]*\).*/\1/')
 is "two parts of a run are the whole" "$(($(half --to "${at}ns") + $(half --from "${at}ns")))" "$(half)"
 is "the past of its last event is all that one did" "$(poet states "$run" --past-of 1:1 --csv --columns thread | sed 1d | wc -l)" 0
-like "the past of an event of another" "$(poet states "$run" --past-of 1:4 --lines main --csv --columns life | sed 1d)" "^[1-9]"
+like "the past of an event of another" "$(poet states "$run" --past-of 1:4 --lines main --csv --columns lifetime | sed 1d)" "^[1-9]"
 
 # ---- lists, tasks, creation ----
 poet states "$run" --list --lines main --json >list.json
 is "one thread's states fill its life" \
-    "$(json 'my ($at, $sum) = ($cells[0]{from_ns}, 0); for (@cells) { print "gap" if $_->{from_ns} != $at; $at += $_->{took_ns};
-        $sum += $_->{took_ns}; print "sum" if $sum != $_->{so_far_ns} } print $sum' list.json)" \
-    "$(json 'print map { $_->{life_ns} } grep { $_->{thread} eq "T:main" } @cells')"
+    "$(json 'my ($at, $sum) = ($cells[0]{from_ns}, 0); for (@cells) { print "gap" if $_->{from_ns} != $at; $at += $_->{duration_ns};
+        $sum += $_->{duration_ns}; print "sum" if $sum != $_->{elapsed_ns} } print $sum' list.json)" \
+    "$(json 'print map { $_->{lifetime_ns} } grep { $_->{thread} eq "T:main" } @cells')"
 like "with the place where they began" "$(poet states "$run" --list --lines main)" "blocked .* main \(five\.c:[0-9]+\) +T:work"
 poet states "$run" --tasks --json >tasks.json
 is "tasks by their creation" "$(json 'print join " ", map { $_->{created} } @cells' tasks.json)" "1 2 3 4 5 6"
@@ -107,7 +107,7 @@ is "main made all others" "$(poet states "$run" --created --json | sed '1d;$d' |
 
 # ---- against another run ----
 poet states "$run" --against "$run" --json >same.json
-is "nothing has changed against itself" "$(json 'print scalar grep { $_->{life_diff_ns} || $_->{running_percent} } @cells' same.json)" 0
+is "nothing has changed against itself" "$(json 'print scalar grep { $_->{lifetime_diff_ns} || $_->{running_percent} } @cells' same.json)" 0
 is "and each number has its difference" "$(json 'print scalar grep { /_diff/ } map { $_->{name} } @{$head->{columns}}' same.json)" \
     "$(json 'print scalar(@{$head->{columns}}) - 1')"
 
@@ -149,9 +149,9 @@ for kind in gantt transitions overview; do
 done
 poet states "$run" --chart gantt -o again.pdf
 check "the same bytes again" cmp gantt.pdf again.pdf
-like "it has a legend" "$(pdftotext -layout transitions.pdf - | tr -s ' ')" "start, terminate ready running (system )?blocked"
+like "it has a legend" "$(pdftotext -layout transitions.pdf - | tr -s ' ')" "created, exited runnable running (off-CPU .other. )?blocked"
 is "a row each" "$(pdftotext gantt.pdf - | grep -c '^T:')" 6
-like "and its colours in words" "$(pdftotext -layout gantt.pdf - | tr -s ' ')" "before it began, after it ended between"
+like "and its colours in words" "$(pdftotext -layout gantt.pdf - | tr -s ' ')" "not started or exited active"
 check "in grey" poet states "$run" --chart transitions --grey -o grey.png
 like "in letters" "$(poet states "$run" --chart transitions | grep -c '^T:.*#')" "^[3-6]$"
 is "no such chart" "$(status poet states "$run" --chart pie)" 2

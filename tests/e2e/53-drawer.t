@@ -131,7 +131,7 @@ quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
 is "the page of states is poet states" "$(got states)" \
-    "$(expected states thread,start_ns,ready_ns,running_ns,blocked_ns,system_ns,terminate_ns,life_ns)"
+    "$(expected states thread,created_ns,runnable_ns,running_ns,blocked_ns,other_off_cpu_ns,exited_ns,lifetime_ns)"
 is "the page of waits is poet waits" "$(got waits)" \
     "$(expected waits 'waited_ns|attributed_ns,share,count,location|segment,type|direct,object|thread,cause,unblocked_at')"
 is "the page of the path is poet path" "$(got path)" \

@@ -73,7 +73,7 @@ is "while they waited there ran" "$(poet waits three.poet --while --json | rows 
     "0xa0 55000000
 0xb2 50000000
 0xc2 35000000"
-is "states fill each life" "$(poet states three.poet --json | rows row thread running_ns blocked_ns life_ns)" \
+is "states fill each life" "$(poet states three.poet --json | rows row thread running_ns blocked_ns lifetime_ns)" \
     "P:p0 80000000 45000000 125000000
 P:p1 60000000 30000000 90000000
 P:p2 60000000 65000000 125000000"

@@ -154,9 +154,9 @@ if ($what eq "path") {
 } elsif ($what eq "states") {
     for my $t (keys %is) {
         # (which part of what no wait accounts for ran, is known of a whole life only)
-        $band{$t}{rest} += $band{$t}{$_} for qw(ready running system);
-        near($band{$t}{$_} * $span / $pixels, ms($is{$t}, $_), "$t $_") for qw(start blocked terminate);
-        near($band{$t}{rest} * $span / $pixels, ms($is{$t}, "ready") + ms($is{$t}, "running") + ms($is{$t}, "system"), "$t rest");
+        $band{$t}{rest} += $band{$t}{$_} for qw(runnable running other_off_cpu);
+        near($band{$t}{$_} * $span / $pixels, ms($is{$t}, $_), "$t $_") for qw(created blocked exited);
+        near($band{$t}{rest} * $span / $pixels, ms($is{$t}, "runnable") + ms($is{$t}, "running") + ms($is{$t}, "other_off_cpu"), "$t rest");
     }
 } else { # all of each pixel, and no more
     $_ > 1.002 and $bad .= "a pixel has $_ of the path\n" for @pixel;

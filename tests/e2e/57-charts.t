@@ -48,11 +48,11 @@ until_true finished turns.poet
 cat >compare.pl <<'P'
 my ($list, $chart) = @ARGV;
 my (%spells, $bad, $seen, $from, $to);
-my %letter = (start => ".", terminate => ".", ready => "~", running => "=", blocked => "#", system => "s");
+my %letter = (created => ".", exited => ".", runnable => "~", running => "=", blocked => "#", "off-CPU (other)" => "s");
 my %unit = (ns => 1, "\xc2\xb5s" => 1e3, us => 1e3, ms => 1e6, s => 1e9);
 open my $f, "<", $list or die;
 while (<$f>) {
-    my ($thread, $state, $at, $took) = /"thread":"([^"]*)","state":"([^"]*)","from_ns":(-?\d+),"took_ns":(\d+)/ or next;
+    my ($thread, $state, $at, $took) = /"thread":"([^"]*)","state":"([^"]*)","from_ns":(-?\d+),"duration_ns":(\d+)/ or next;
     push @{$spells{$thread}}, [$letter{$state}, $at, $at + $took];
 }
 open $f, "<", $chart or die;
@@ -159,7 +159,7 @@ for kind in transitions overview; do
     pdftotext -layout many.pdf many.txt
     is "$kind: each thread has its name on one of them" "$(grep -c '^ *T:' many.txt)" 300
     is "$kind: each page has the title, its number, a ruler and the key" \
-        "$(grep -c 'many: ' many.txt) $(grep -cE "[0-9] */ *$pages" many.txt) $(grep -cE 'start, terminate|before it began' many.txt)" \
+        "$(grep -c 'many: ' many.txt) $(grep -cE "[0-9] */ *$pages" many.txt) $(grep -cE 'created, exited|not started' many.txt)" \
         "$pages $pages $pages"
 done
 poet states many.poet --chart transitions -o many.png
@@ -186,7 +186,7 @@ poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend
 POET_WAIT_MS=10000 POET_KEEP=10G POET_SERVER= POET_OUTPUT=big.poet ./contend 16 8 5000000
 until_true finished big.poet
 poet states big.poet --source order --json >states.out
-spells() { perl -ne 's/"(?:ready|running|blocked)_count":(\d+)/$n += $1/ge unless /"total"/; END { print $n }' states.out; }
+spells() { perl -ne 's/"(?:runnable|running|blocked)_count":(\d+)/$n += $1/ge unless /"total"/; END { print $n }' states.out; }
 check "it has more than 2^20 spells" test "$(spells)" -gt 1048576
 poet states big.poet --chart overview >chart.out
 # Each row is at work from where the thread began to where it ended, to a letter or two.
@@ -196,7 +196,7 @@ open my $f, "<", "states.out" or die;
 while (<$f>) {
     my ($thread) = /"thread":"([^"]*)"/ or next;
     my %is = /"(\w+)_ns":(-?\d+)/g;
-    $of{$thread} = [$is{begin} + $is{start}, $is{end} - $is{terminate}];
+    $of{$thread} = [$is{start} + $is{created}, $is{end} - $is{exited}];
 }
 my %unit = (ms => 1e6, s => 1e9, "\xc2\xb5s" => 1e3, ns => 1);
 open $f, "<", "chart.out" or die;
@@ -249,9 +249,9 @@ while (<$f>) {
     my ($thread, %px) = /^row \d+ (T:\S+)/ or next;
     $px{$1} = $2 while / (\w+) ([\d.]+)/g;
     my $all = 0;
-    $all += $px{$_} for qw(start ready running blocked system terminate unknown);
-    for (qw(start ready running blocked system terminate)) {
-        my $is = $of{$thread}{$_} / $of{$thread}{life};
+    $all += $px{$_} for qw(created runnable running blocked other_off_cpu exited unknown);
+    for (qw(created runnable running blocked other_off_cpu exited)) {
+        my $is = $of{$thread}{$_} / $of{$thread}{lifetime};
         $bad .= "$thread: $_ has $px{$_} of $all pixels, not $is\n" if abs($px{$_} / $all - $is) > 0.02;
     }
     $seen++;

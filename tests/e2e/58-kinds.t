@@ -196,15 +196,15 @@ line monitor m n
 50 t1 end at=d3
 60 main close on=t1 closes
 S
-is "states" "$(poet states --json "$run" --lines t1 | cells start_ns running_ns blocked_ns ready_ns system_ns terminate_ns life_ns)" \
+is "states" "$(poet states --json "$run" --lines t1 | cells created_ns running_ns blocked_ns runnable_ns other_off_cpu_ns exited_ns lifetime_ns)" \
     "1 29 15 5 - 10 60"
 is "one after the other, with the place and their sum" \
-    "$(poet states --list --lines t1 --json "$run" | cells state from_ns took_ns so_far_ns where for)" "start 0 1 1 - -
+    "$(poet states --list --lines t1 --json "$run" | cells state from_ns duration_ns elapsed_ns location object)" "created 0 1 1 - -
 running 1 9 10 0xd0 -
 blocked 10 15 25 0xd1 M:m
-ready 25 5 30 0xd1 M:m
+runnable 25 5 30 0xd1 M:m
 running 30 20 50 0xd2 -
-terminate 50 10 60 - -"
+exited 50 10 60 - -"
 is "who ran meanwhile: the holder, whom he waited for himself, and then nobody any more" "$(waits --while)" "20 T:t1 contention contention 100 %:
   10 0xc0 → 0xc1 T:t3 propagated
   5 0xb2 → 0xb3 T:t2 direct
@@ -242,7 +242,7 @@ is "and when" "$(poet states --tasks --json "$run" | cells created_at_ns | tr '\
 is "made by the first" "$(poet states --created --json "$run" | grep -o '"depth":.' | tr -dc 0-9)" 011111
 poet states "$run" --chart overview -o overview.pdf
 like "when they were at work, with what the colours mean" "$(pdftotext -layout overview.pdf - | tr -s ' \n' ' ')" \
-    "T:main T:p1 T:p2 T:p3 T:p4 T:p5 before it began, after it ended between"
+    "T:main T:p1 T:p2 T:p3 T:p4 T:p5 not started or exited active"
 
 stop_server
 done_testing

@@ -48,8 +48,8 @@ for verb in waits states path; do
     poet $verb --json $range large.poet >$verb.whole
 done
 rows() { json 'print map { "@{[map { $_ // q(-) } @{$_->{row}}{qw(thread '"$1"')}]}\n" } grep { !$_->{depth} } @rows' $2; }
-is "threads are in the same states there" "$(rows "running_ns ready_ns blocked_ns life_ns" states.part)" \
-    "$(rows "running_ns ready_ns blocked_ns life_ns" states.whole)"
+is "threads are in the same states there" "$(rows "running_ns runnable_ns blocked_ns lifetime_ns" states.part)" \
+    "$(rows "running_ns runnable_ns blocked_ns lifetime_ns" states.whole)"
 little $most poet waits --by wait --top 100000 --json $range large.poet >each.part
 poet waits --by wait --top 100000 --json $range large.poet >each.whole
 each() { json 'print map { "$_->{event} $_->{row}{waited_ns} $_->{row}{end_event}\n" } grep { !$_->{depth} } @rows' $1 | sort; }

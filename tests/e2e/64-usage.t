@@ -94,13 +94,13 @@ spent() { FILE=states.json perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or di
 close_to() { perl -e 'my ($a, $b) = @ARGV; exit !(abs($a - $b) <= 0.03 * $b + 15e6)' "$1" "$2"; }
 check "one ran 300 ms" close_to "$(spent T:spin running)" 300000000
 check "the other 100" close_to "$(spent T:spin#2 running)" 100000000
-check "main slept a hundred times" [ "$(spent T:main system)" -ge 2500000 ]
+check "main slept a hundred times" [ "$(spent T:main other_off_cpu)" -ge 2500000 ]
 is "the states fill each life" "$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $sum = 0;
-    $sum += $r->{$_ . "_ns"} for qw(start ready running blocked system terminate);
-    print "$r->{thread} $sum\n" if $sum != $r->{life_ns}' states.json)" ""
-is "of a part of the run it is known, too" "$(poet states --json --from 1ms latest | sed -n 2p | grep -c '"system_ns":[0-9]')" 1
-is "but not by the order alone" "$(poet states --json --source order latest | sed -n 2p | grep -c '"system_ns":null')" 1
-like "each answer says where it comes from" "$(head -n 1 states.json)" '"running_ns".*"source":"(processor time that each thread said|switch records)'
+    $sum += $r->{$_ . "_ns"} for qw(created runnable running blocked other_off_cpu exited);
+    print "$r->{thread} $sum\n" if $sum != $r->{lifetime_ns}' states.json)" ""
+is "of a part of the run it is known, too" "$(poet states --json --from 1ms latest | sed -n 2p | grep -c '"other_off_cpu_ns":[0-9]')" 1
+is "but not by the order alone" "$(poet states --json --source order latest | sed -n 2p | grep -c '"other_off_cpu_ns":null')" 1
+like "each answer says where it comes from" "$(head -n 1 states.json)" '"running_ns".*"source":"(thread CPU time at exit|context-switch records)'
 
 # ---- all shapes, and the file alone ----
 stop_server

@@ -76,13 +76,13 @@ json() {
         sub ms { $of{$_[0]}{"$_[1]_ns"} / 1e6 }
         '"$2"
 }
-fills='for my $r (@rows) { my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(start ready running blocked system terminate);
-    print "$r->{thread}: $sum, not $r->{life_ns}\n" if $sum != $r->{life_ns} }'
+fills='for my $r (@rows) { my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(created runnable running blocked other_off_cpu exited);
+    print "$r->{thread}: $sum, not $r->{lifetime_ns}\n" if $sum != $r->{lifetime_ns} }'
 # as_said FILE MS: do the spinners have what they said themselves?  Of what they wanted in vain some was before they began,
 # and after they had said it there was more.
 as_said() {
     json "$1" 'open my $s, "<", "said.txt"; while (<$s>) { my ($t, $ran, $delay) = split; $_ /= 1e6 for $ran, $delay;
-        my ($runs, $ready, $start) = map { ms("T:$t", $_) } qw(running ready start);
+        my ($runs, $ready, $start) = map { ms("T:$t", $_) } qw(running runnable created);
         print "$t ran $runs, not $ran\n" if abs($runs - $ran) > '"$2"';
         print "$t was ready $ready, not $delay\n" if $ready < $delay - $start - '"$2"' || $ready > $delay + 100 + '"$2"' }'
 }
@@ -90,10 +90,10 @@ apart() { perl -ne 'print $1 if /at most ([0-9.]+) ms apart/' "$1"; }
 is "both said how they ran" "$(wc -l <said.txt)" 2
 poet states "$run" --json >best.json
 is "the states of a life add up to it" "$(json best.json "$fills")" ""
-if grep -q 'does not tell when it switches' best.json; then
-    echo "# no switch records here: $(grep -o 'switches threads: [^"]*' best.json)"
+if grep -q 'perf_event_open. is not available' best.json; then
+    echo "# no switch records here: $(grep -o 'not available: [^"]*' best.json)"
 else
-    like "by switch records" "$(json best.json 'print $head->{columns}[3]{source}')" "^switch records"
+    like "by switch records" "$(json best.json 'print $head->{columns}[3]{source}')" "^context-switch records"
     # (what a thread does after it has said it, and the first of its time, are not in both)
     # (time that a hypervisor, or an interrupt, took of the processor is between two switches, too)
     is "running is their processor time, ready their delay" "$(as_said best.json 20)" ""
@@ -101,14 +101,14 @@ else
     # (one whose processor was taken just as it began to sleep was ready for a part of that time)
     for t in naps naps2 naps3; do
         check "$t slept a hundred times" test "$(json spells.json 'my $n = grep { $_->{thread} eq "T:'$t'" &&
-            $_->{state} eq "system" && $_->{took_ns} >= 1e6 } @rows; print $n >= 95 && $n <= 102 ? "yes" : $n')" = yes
+            $_->{state} eq "off-CPU (other)" && $_->{duration_ns} >= 1e6 } @rows; print $n >= 95 && $n <= 102 ? "yes" : $n')" = yes
     done
-    is "spells fill the lives" "$(json spells.json 'my %sum; $sum{$_->{thread}} += $_->{took_ns} for @rows;
+    is "spells fill the lives" "$(json spells.json 'my %sum; $sum{$_->{thread}} += $_->{duration_ns} for @rows;
         print join " ", map { $sum{$_} } sort keys %sum')" \
-        "$(json best.json 'print join " ", map { $of{$_}{life_ns} } sort keys %of')"
+        "$(json best.json 'print join " ", map { $of{$_}{lifetime_ns} } sort keys %of')"
 fi
 poet states "$run" --source samples --json >ended.json
-is "said at the end" "$(json ended.json 'print $head->{columns}[3]{source}')" "processor time that each thread said at its end"
+is "said at the end" "$(json ended.json 'print $head->{columns}[3]{source}')" "thread CPU time at exit"
 is "that is what they said" "$(as_said ended.json 5)" ""
 is "they add up, too" "$(json ended.json "$fills")" ""
 
@@ -121,18 +121,18 @@ off=$(apart samples.json)
 is "running is right to two samples" "$(as_said samples.json "(3 * $off + 10)")" ""
 is "a range and the rest of it are the whole" "$(
     for of in "--to 100ms" "--from 100ms" "--from 0ns"; do
-        poet states "$run" --source samples $of --json | sed -n 's/.*"total":.*"running_ns":\([0-9]*\).*"system_ns":\([0-9]*\).*/\1 \2/p'
+        poet states "$run" --source samples $of --json | sed -n 's/.*"total":.*"running_ns":\([0-9]*\).*"other_off_cpu_ns":\([0-9]*\).*/\1 \2/p'
     done | perl -e '@n = map { [split] } <>; print $n[0][0] + $n[1][0] - $n[2][0], " ", $n[0][1] + $n[1][1] - $n[2][1]')" "0 0"
 poet states "$run" --source order --json >order.json
-is "the order alone does not know of the system" "$(json order.json 'print defined $of{"T:one"}{system_ns} ? "defined" : "null"')" null
+is "the order alone does not know of the system" "$(json order.json 'print defined $of{"T:one"}{other_off_cpu_ns} ? "defined" : "null"')" null
 is "and calls all of that running" "$(json order.json 'for my $t (keys %of) { my $o = $of{$t}; print "$t\n" if $o->{blocked_ns} != 0 && $t ne "T:main" }')" ""
 for f in best ended samples; do
-    is "$f: as much in all as the order has" "$(json $f.json 'print join " ", map { $_->{blocked_ns} + $_->{life_ns} } @rows')" \
-        "$(json order.json 'print join " ", map { $_->{blocked_ns} + $_->{life_ns} } @rows')"
+    is "$f: as much in all as the order has" "$(json $f.json 'print join " ", map { $_->{blocked_ns} + $_->{lifetime_ns} } @rows')" \
+        "$(json order.json 'print join " ", map { $_->{blocked_ns} + $_->{lifetime_ns} } @rows')"
 done
 is "no such source" "$(status poet states "$run" --source cow)" 2
-is "charts show the system" "$(poet states "$run" --chart transitions -o c.pdf && pdftotext -layout c.pdf - | grep -c 'start, terminate.*ready.*running.*system')" 1
-like "and say from what" "$(pdftotext -layout c.pdf - | tr -s ' \n' ' ')" "as processors did"
+is "charts show the system" "$(poet states "$run" --chart transitions -o c.pdf && pdftotext -layout c.pdf - | grep -c 'created, exited.*runnable.*running.*off-CPU')" 1
+like "and say from what" "$(pdftotext -layout c.pdf - | tr -s ' \n' ' ')" "CPU states from"
 
 # ---- where it is refused ----
 stop_server
@@ -140,7 +140,7 @@ POET_PERF=off start_server -o off/ -q
 ./shared >said.txt
 check "its trace is sound" sound latest
 off=$(ls off/shared-*.poet)
-like "why is said" "$(poet states "$off")" "does not tell when it switches threads: POET_PERF=off"
+like "why is said" "$(poet states "$off")" "perf_event_open. is not available: POET_PERF=off"
 poet states "$off" --json >off.json
 is "its lives add up" "$(json off.json "$fills")" ""
 is "and it is as it was said" "$(as_said off.json 5)" ""

@@ -52,8 +52,8 @@ table() {
         sub ms { $of{$_[0]}{"$_[1]_ns"} / 1e6 }
         '"$3"
 }
-filled='for my $r (values %of) { my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(start ready running blocked system terminate);
-    print "$r->{thread}: $sum, not $r->{life_ns}\n" if $sum != $r->{life_ns} }'
+filled='for my $r (values %of) { my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(created runnable running blocked other_off_cpu exited);
+    print "$r->{thread}: $sum, not $r->{lifetime_ns}\n" if $sum != $r->{lifetime_ns} }'
 ran='for my $t (sort keys %said) { my $is = ms($t, "running");
     print "$t ran $is, not $said{$t} ($from, off by $off)\n" if abs($is - $said{$t}) > $off + ERROR }'
 for perf in on off; do
@@ -65,12 +65,12 @@ for perf in on off; do
     for source in switches clock samples order; do
         is "perf $perf, $source: it fills the lives" "$(table "$run" $source "$filled")" ""
     done
-    is "perf $perf: the clock is a source" "$(table "$run" clock 'print $from')" "processor clock at events"
+    is "perf $perf: the clock is a source" "$(table "$run" clock 'print $from')" "thread CPU clock at events"
     is "perf $perf: it tells what was run, but for what came after the last event" "$(table "$run" clock "${ran//ERROR/2}")" ""
-    check "perf $perf: whether it slept is known of each sleep" table "$run" clock 'exit !(ms("T:a", "system") + ms("T:a", "ready") >= 60)'
+    check "perf $perf: whether it slept is known of each sleep" table "$run" clock 'exit !(ms("T:a", "other_off_cpu") + ms("T:a", "runnable") >= 60)'
     best=$(poet states "$run" --json | perl -ne 'print $1 if /"name":"running_ns"[^}]*"source":"([^"]*)"/')
-    if [ $perf = off ] || [ "$best" != "switch records of the kernel" ]; then
-        is "perf $perf: without switch records the clock is the best" "$best" "processor clock at events"
+    if [ $perf = off ] || [ "$best" != "context-switch records" ]; then
+        is "perf $perf: without switch records the clock is the best" "$best" "thread CPU clock at events"
     fi
     # (time that a hypervisor took, too, is between two switches)
     is "perf $perf: the best source tells the same" "$(table "$run" switches "${ran//ERROR/30}")" ""
@@ -81,5 +81,5 @@ done
 POET_PERF=off start_server -o none/ -q
 ./rounds >said.txt
 check "not wanted: sound" sound latest
-check "not wanted, no clock is read" test "$(table "$(ls none/rounds-*.poet)" clock 'print $from')" != "processor clock at events"
+check "not wanted, no clock is read" test "$(table "$(ls none/rounds-*.poet)" clock 'print $from')" != "thread CPU clock at events"
 done_testing

@@ -239,7 +239,7 @@ here spin.poet ./spin >schedstat
 poet states spin.poet --json >states.json
 while read -r thread ran waited; do
     check "$thread: it ran as long as its kernel says" oracle near ns "$(state "$thread" running_ns)" "$ran" 0.02 10000000
-    check "$thread: it had no processor for as long" oracle near ns "$(state "$thread" ready_ns)" "$waited" 0.02 20000000
+    check "$thread: it had no processor for as long" oracle near ns "$(state "$thread" runnable_ns)" "$waited" 0.02 20000000
 done <schedstat
 if ! command -v perf >/dev/null; then
     skip 'perf: not installed (linux-perf)'

@@ -34,8 +34,8 @@ is 'clusters are in the table' "$(poet states fibonacci.poet --by processor --js
     sed 's/"thread":[^,]*,//' | sort -u | xargs)" 'processor:P0,cluster:c0 processor:P1,cluster:c1'
 is 'a migration is one row of the list after another' "$(poet states fibonacci.poet --list --json | perl -MJSON::PP -ne '
     $o = decode_json($_); $r = $o->{row} or next; next if $r->{state} ne "running"; $l = $o->{lines}[0];
-    $n++ if $on{$l} && $on{$l} ne $r->{processor}; $on{$l} = $r->{processor}; END { print $n + 0 }')" \
-    "$(poet states fibonacci.poet --by processor --json | tail -n 1 | sed 's/.*"came_n":\([0-9]*\).*/\1/')"
+    $n++ if $on{$l} && $on{$l} ne $r->{worker}; $on{$l} = $r->{worker}; END { print $n + 0 }')" \
+    "$(poet states fibonacci.poet --by processor --json | tail -n 1 | sed 's/.*"migrations":\([0-9]*\).*/\1/')"
 like 'the list says where' "$(poet states fibonacci.poet --list --lines 1 | head -n 4)" 'P[01] of cluster c[01]'
 
 # ---- tasks that are on two threads at once, in truth ----
@@ -132,8 +132,8 @@ is 'all of the threads had tasks, by their names' "$(poet states pool.poet --by 
 POET_OUTPUT=killed.poet ./pool 50 killed 2>/dev/null
 until_true finished killed.poet
 agrees killed killed.poet cluster
-is 'what a task of a killed program was on is known' "$(poet states killed.poet --list --json --lines 1 | tail -n 2 | grep -o '"processor":[^}]*')" \
-    '"processor":"processor 1"'
+is 'what a task of a killed program was on is known' "$(poet states killed.poet --list --json --lines 1 | tail -n 2 | grep -o '"worker":[^}]*')" \
+    '"worker":"worker 1"'
 # through a state of the file, and again from it
 start_server -o again/ -q
 ./pool 200
@@ -149,7 +149,7 @@ UCPP_RUNS=100 UCPP_PROCESSORS=2 UCPP_SEED=3 POET_OUTPUT=many.poet ./accepting
 until_true finished many.poet
 check 'many runs of one program: sound' poet check many.poet
 is 'many runs of one program: it adds up' "$(sums many.poet processor)" "$(running many.poet)"
-is 'none of it is where nobody knows' "$(rows many.poet processor | grep -c 'not known')" 0
+is 'none of it is where nobody knows' "$(rows many.poet processor | grep -c unknown)" 0
 
 # ---- no processors of a runtime ----
 cat >threads.c <<'C'
@@ -178,13 +178,13 @@ C
 poetcc -trace -g threads.c -o threads
 POET_PERF=off POET_OUTPUT=off.poet ./threads
 until_true finished off.poet
-is 'without a runtime there are no processors of it' "$(poet states off.poet --by processor 2>&1 | grep -c 'no task of a runtime')" 1
-is 'without switch records, why' "$(poet states off.poet --by cpu 2>&1 | grep -c 'on which processor of the machine.*POET_PERF=off')" 1
+is 'without a runtime there are no processors of it' "$(poet states off.poet --by processor 2>&1 | grep -c 'no task placement data')" 1
+is 'without switch records, why' "$(poet states off.poet --by cpu 2>&1 | grep -c 'the CPU on which a thread ran was not recorded.*POET_PERF=off')" 1
 POET_OUTPUT=on.poet ./threads
 until_true finished on.poet
-if poet states on.poet 2>/dev/null | grep -q 'as the kernel switched'; then
+if poet states on.poet 2>/dev/null | grep -q 'exact, from kernel context-switch'; then
     is 'by processors of the machine it adds up, too' "$(sums on.poet cpu)" "$(running on.poet)"
-    is 'these are those of the machine' "$(rows on.poet cpu | awk '$2 != "cpu" && $2 != "not" || ($2 == "cpu" && $3 >= '"$(nproc --all)"')')" ''
+    is 'these are those of the machine' "$(rows on.poet cpu | awk '$2 != "cpu" && $2 != "unknown" || ($2 == "cpu" && $3 >= '"$(nproc --all)"')')" ''
     check 'and sound' poet check on.poet
 else
     skip 'the kernel does not tell when it switches threads here'

@@ -104,7 +104,7 @@ for p in plain refused clock; do
     IFS='	' read -r _ waited took ready latency by <<<"$(going $p)"
     like "$p: it was let go, and went on later" "$took" '^[1-9][0-9]*$'
     case $p:$by in
-    plain:unknown*) skip "no switch records here: $(poet states plain.poet | grep -o 'switches threads: .*')" ;;
+    plain:unknown*) skip "no switch records here: $(poet states plain.poet | grep -o 'not available: .*')" ;;
     refused:*)
         is "refused: it is unknown whether it had a processor then" "$ready $latency" "- -"
         like "and both say so" "$by/$(why refused)" "^unknown .no scheduling data./note: resume delay [0-9.]* ms; CPU availability: unknown .no scheduling data."
@@ -124,7 +124,7 @@ done
 
 # ---- each answer names its source, and its error; all add up ----
 # fills FILE: a thread whose states are not its life
-fills() { rows row thread start_ns ready_ns running_ns blocked_ns system_ns terminate_ns life_ns <"$1" |
+fills() { rows row thread created_ns runnable_ns running_ns blocked_ns other_off_cpu_ns exited_ns lifetime_ns <"$1" |
     awk -F'\t' '$2 + $3 + $4 + $5 + $6 + $7 != $8 { print }'; }
 source_of() { head -n 1 "$1" | perl -MJSON::PP -ne 'print((grep { $_->{name} eq "running_ns" } @{decode_json($_)->{columns}})[0]{source} // "-")'; }
 for p in plain refused clock; do
@@ -135,14 +135,14 @@ for p in plain refused clock; do
         cp states.json "$p$by.json"
     done
 done
-like "refused: by what is known instead" "$source_refused" "^processor time that each thread said|^samples"
-like "why is said" "$(poet states refused.poet)" "does not tell when it switches threads: .*Permission denied"
+like "refused: by what is known instead" "$source_refused" "^thread CPU time at exit|^samples"
+like "why is said" "$(poet states refused.poet)" "perf_event_open. is not available: .*Permission denied"
 like "samples say what they may be off by, of a range" "$(poet states --source samples --from 1ms refused.poet)" "at most [0-9.]+ ms apart"
-like "clock: by processor clocks" "$(poet states --from 1ms --json clock.poet | head -n 1)" "processor clock at events"
+like "clock: by processor clocks" "$(poet states --from 1ms --json clock.poet | head -n 1)" "thread CPU clock at events"
 for p in plain refused clock; do
     # Of what a thread ran, by the order, each nanosecond is of a step; all else it waited, and was let go; before it
     # began and after it ended nothing is.
-    rows row thread running_ns blocked_ns ready_ns <${p}order.json | sort >lives
+    rows row thread running_ns blocked_ns runnable_ns <${p}order.json | sort >lives
     poet waits --by thread --json $p.poet | rows row thread waited_ns count | awk -F'\t' '$3 != "-" { print $1 "\t" $2 }' | sort >waited
     is "$p: what threads waited is what they were blocked, and let go, to the nanosecond" \
         "$(awk -F'\t' '$3 + $4 { print $1 "\t" $3 + $4 }' lives)" "$(cat waited)"

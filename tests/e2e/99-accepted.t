@@ -149,7 +149,7 @@ for i in 1 2 3 4 5; do
         print "$r->{calls}:", $r->{cpu_ns} >= 0.999 * $should && $r->{cpu_ns} < 1.01 * $should ? "right" : $r->{cpu_ns}, " "')
     [ "$nested" = "2:right 1:right " ] && break
 done
-poet states --stays moved.poet --csv | cut -d, -f1 | tr '\n' ' ' >where
+poet states --placement moved.poet --csv | cut -d, -f1 | tr '\n' ' ' >where
 like "it went from one to the other" "$(cat where)" "left.*right|right.*left"
 is "two calls, one of them within the other: 30 ms on a processor, and 10" "$nested" "2:right 1:right "
 is "no time is counted twice, and none is missing" "$(perl -MJSON::PP -ne 'BEGIN { open F, "took"; ($within, $took) = split / /, <F> } my $o = decode_json($_); my $r = $o->{row} or next;

@@ -87,12 +87,12 @@ for text in open(order):
     line = json.loads(text).get("lines")
     if not row or row["state"] != "running":
         continue
-    lower, upper = row["from_ns"], row["from_ns"] + row["took_ns"]
+    lower, upper = row["from_ns"], row["from_ns"] + row["duration_ns"]
     for since, until, carrier in stays.get(line[0], []):
         took = min(until, upper) - max(since, lower)
         name, cluster = carriers[carrier]
         if took > 0:
-            place = line[0], name if by == "processor" else cluster or "in no cluster"
+            place = line[0], name if by == "processor" else cluster or "no cluster"
             ran[place] = ran.get(place, 0) + took
 for (line, place), ns in sorted(ran.items()):
     print(line, place, ns)

@@ -11,7 +11,8 @@
 
 #define STAYS_MOST 1300u
 
-static const char *const names[] = {"processor", "cluster", "thread", "from_ns", "took_ns", "came"};
+static const char *const names[] = {"worker",  "cluster",     "thread",
+                                    "from_ns", "duration_ns", "migrated_from"};
 enum { COLUMNS = 6 };
 
 struct given {

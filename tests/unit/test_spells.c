@@ -66,7 +66,7 @@ static uint32_t compare_thread(const struct result_table *spells, uint32_t i,
                                const struct result_table *states, uint32_t row)
 {
     uint32_t line = result_table_cells(states, row)[0].line;
-    int64_t sums[THREAD_STATES] = {0}, at = number(states, row, "begin_ns"), all = 0;
+    int64_t sums[THREAD_STATES] = {0}, at = number(states, row, "start_ns"), all = 0;
     for (; i < spells->row_count && result_table_cells(spells, i)[0].line == line; i++) {
         unsigned state = 0;
         while (state < THREAD_STATES &&
@@ -74,16 +74,16 @@ static uint32_t compare_thread(const struct result_table *spells, uint32_t i,
             state++;
         assert_true(state < THREAD_STATES);
         assert_int_equal(number(spells, i, "from_ns"), at);
-        at += number(spells, i, "took_ns");
-        sums[state] += number(spells, i, "took_ns");
-        all += number(spells, i, "took_ns");
-        assert_int_equal(number(spells, i, "so_far_ns"), all);
+        at += number(spells, i, "duration_ns");
+        sums[state] += number(spells, i, "duration_ns");
+        all += number(spells, i, "duration_ns");
+        assert_int_equal(number(spells, i, "elapsed_ns"), all);
     }
     assert_int_equal(at, number(states, row, "end_ns"));
-    assert_int_equal(all, number(states, row, "life_ns"));
+    assert_int_equal(all, number(states, row, "lifetime_ns"));
     for (unsigned state = 0; state < THREAD_STATES; state++) {
         char name[40];
-        snprintf(name, sizeof name, "%s_ns", thread_state_name(state));
+        snprintf(name, sizeof name, "%s_ns", thread_state_key(state));
         assert_int_equal(sums[state], number(states, row, name));
     }
     return i;
@@ -91,7 +91,7 @@ static uint32_t compare_thread(const struct result_table *spells, uint32_t i,
 
 static void compare(const struct run *run, struct range range, uint64_t step)
 {
-    struct result_table spells = ask(run, "spells", range, NULL, step),
+    struct result_table spells = ask(run, "intervals", range, NULL, step),
                         states = ask(run, "states", range, NULL, step);
     uint32_t i = 0;
     assert_null(spells.problem);
@@ -100,7 +100,7 @@ static void compare(const struct run *run, struct range range, uint64_t step)
     assert_int_equal(i, spells.row_count);
     if (spells.total)
         assert_int_equal(spells.total[3].number,
-                         states.total[result_table_find_column(&states, "life_ns")].number);
+                         states.total[result_table_find_column(&states, "lifetime_ns")].number);
     result_table_free(&spells);
     result_table_free(&states);
 }

@@ -268,7 +268,7 @@ static struct encoder bytes_of(const struct result_table *t)
 
 static void a_table_is_the_same_in_whatever_steps(void **context)
 {
-    static const char *const presets[] = {"states", "spells", "tasks", "created"};
+    static const char *const presets[] = {"states", "intervals", "tasks", "created"};
     uint32_t rows = 0;
     (void)context;
     for (unsigned seed = 1; seed <= 10; seed++)

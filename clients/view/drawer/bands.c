@@ -54,7 +54,7 @@ static void band_rows_request_intervals(struct view *view, struct band_rows *b)
     if (!axis)
         return;
     time_axis_span(axis, &from, &to);
-    struct table_request request = table_model_request("spells", "");
+    struct table_request request = table_model_request("intervals", "");
     request.from = (struct table_end){.is = TABLE_AT_NS, .at = from};
     request.to = (struct table_end){.is = TABLE_AT_NS, .at = to};
     request.lines = g_new(uint32_t, s->row_count + 1);
@@ -426,7 +426,7 @@ void band_rows_print(struct view *view, FILE *f)
             double sum = 0;
             for (int x = names; x < width; x++)
                 sum += (double)shares[(size_t)x * INTERVAL_STATES + state];
-            fprintf(f, " %s %.1f", state_interval_state_name(state), sum);
+            fprintf(f, " %s %.1f", state_interval_state_key(state), sum);
         }
         fprintf(f, "\n");
         g_free(shares);

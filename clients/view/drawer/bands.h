@@ -20,7 +20,7 @@ bool band_rows_are_busy(const struct view *view); /* are they asked for, or abou
 GtkWidget *band_rows_widget(struct view *view);
 void band_rows_on_notification(struct view *view, enum notification news);
 void band_rows_clear(struct view *view); /* another run */
-/* "row 3 T:main ready 0.010 running 0.200 ..." shares of the width by states; for tests. */
+/* "row 3 T:main runnable 0.010 running 0.200 ..." shares of the width by states; for tests. */
 void band_rows_print(struct view *view, FILE *f);
 
 #endif

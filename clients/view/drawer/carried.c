@@ -44,7 +44,7 @@ struct placement_bands *placement_bands_new(struct view *view, void (*told)(void
 
 void placement_bands_request(struct placement_bands *r, int64_t from_ns, int64_t to_ns)
 {
-    struct table_request request = table_model_request("stays", "");
+    struct table_request request = table_model_request("placement", "");
     request.from = (struct table_end){.is = TABLE_AT_NS, .at = from_ns};
     request.to = (struct table_end){.is = TABLE_AT_NS, .at = to_ns};
     table_model_send(&r->stays, &request);

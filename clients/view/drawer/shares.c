@@ -250,7 +250,7 @@ void overview_states_print(struct view *view, FILE *f)
         fprintf(f, "row %u %s", lives->rows[row],
                 metadata_label(view_metadata(view), lives->rows[row]));
         for (unsigned k = 0; k < INTERVAL_STATES; k++)
-            fprintf(f, " %s %.1f", state_interval_state_name(k), sums[k]);
+            fprintf(f, " %s %.1f", state_interval_state_key(k), sums[k]);
         fprintf(f, "\n");
     }
 }

@@ -14,7 +14,7 @@ bool overview_states_are_shown(const struct view *view); /* is the picture one o
 GtkWidget *overview_states_widget(struct view *view);
 void overview_states_on_notification(struct view *view, enum notification news);
 void overview_states_draw(struct view *view, cairo_t *cr, int width_px);
-/* "row 3 T:main start 0.0 ready 0.1 ...": pixels by state, as bands.h has them; for tests. */
+/* "row 3 T:main created 0.0 runnable 0.1 ...": pixels by state, as bands.h has them; for tests. */
 void overview_states_print(struct view *view, FILE *f);
 
 #endif

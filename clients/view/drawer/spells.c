@@ -18,6 +18,11 @@ const char *state_interval_state_name(unsigned state)
     return state == INTERVAL_UNKNOWN ? "unknown" : state_chart_word(state);
 }
 
+const char *state_interval_state_key(unsigned state)
+{
+    return state == INTERVAL_OFF_CPU ? "other_off_cpu" : state_interval_state_name(state);
+}
+
 static unsigned state_of(const char *word)
 {
     for (unsigned i = 0; i < INTERVAL_STATES; i++)
@@ -65,7 +70,7 @@ char *state_interval_describe(const struct table_names *names, const struct stat
     g_string_append_printf(text, "\nsince %.3f ms, for %.3f ms", (double)s->from_ns / 1e6,
                            (double)s->took_ns / 1e6);
     if (s->uncertain_because)
-        g_string_append_printf(text, "\nnot explained: %s", s->uncertain_because);
+        g_string_append_printf(text, "\ncause unknown: %s", s->uncertain_because);
     char *where = result_table_place_text(names, s->where, "");
     if (*where)
         g_string_append_printf(text, "\nfrom %s on", where);

@@ -30,6 +30,7 @@ struct state_interval {
 };
 
 const char *state_interval_state_name(unsigned state); /* "running" */
+const char *state_interval_state_key(unsigned state);  /* the same without blanks, for tests */
 bool state_interval_read_row(const struct result_table *table, uint32_t row,
                              struct state_interval *spell); /* false: it is none */
 /* "running since 1.250 ms, for 3.100 ms, from main (x.c:5) on"; new memory. */

@@ -38,7 +38,7 @@ void event_placement_request(struct event_placement *r, const struct event_info 
     r->spells.link = &view->server_link;
     r->spells.on_table = event_placement_on_table;
     r->spells.user = r;
-    struct table_request request = table_model_request("spells", "");
+    struct table_request request = table_model_request("intervals", "");
     request.from = (struct table_end){.is = TABLE_AT_NS, .at = e->time_ns - 1};
     request.to = (struct table_end){.is = TABLE_AT_NS, .at = e->time_ns + 1};
     request.lines = g_new(uint32_t, 1);
@@ -58,7 +58,7 @@ static int column_of(const struct result_table *t, const char *name)
 const char *event_placement_text(const struct event_placement *r, struct event_id at)
 {
     const struct result_table *t = &r->spells.table;
-    int on = event_id_equal(r->of, at) && !t->problem ? column_of(t, "processor") : -1;
+    int on = event_id_equal(r->of, at) && !t->problem ? column_of(t, "worker") : -1;
     const char *said = NULL;
     for (uint32_t i = 0; on >= 0 && i < t->row_count; i++) {
         const struct table_cell *cell = &result_table_cells(t, i)[on];

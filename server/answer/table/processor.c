@@ -104,19 +104,19 @@ const char *cpu_source_text(const struct table_view *view, const struct cpu_sour
                             bool ended)
 {
     if (!said->known)
-        return "order: all that no wait accounts for";
+        return "order: time outside traced waits";
     if (said->tasks == said->known)
-        return "switches of tasks, as their runtime says";
-    return ended               ? "processor time that each thread said at its end"
-           : by_switches(view) ? "switch records of the kernel"
-           : by_clock(view)    ? "processor clock at events"
-                               : "samples of processor time";
+        return "task switches reported by the runtime";
+    return ended               ? "thread CPU time at exit"
+           : by_switches(view) ? "context-switch records"
+           : by_clock(view)    ? "thread CPU clock at events"
+                               : "samples of CPU time";
 }
 
 static const char *cpu_source_partial_note(const struct cpu_source_counts *said)
 {
-    return said->known < said->rows ? " (without a figure for system, running is what no wait "
-                                      "accounts for, an upper bound)"
+    return said->known < said->rows ? " (rows without off-CPU time: running = time outside "
+                                      "traced waits, an upper bound)"
                                     : "";
 }
 
@@ -124,13 +124,12 @@ static void note_clock(struct result_table *t, const struct cpu_source_counts *s
 {
     table_add_note(
         t,
-        "running is processor time as threads read their clocks at events some us apart: "
-        "sums over whole lives are exact to that, at each end of a range off by "
-        "no more than %.3f ms; %s%s",
+        "running = CPU time read at events some us apart: sums over whole lifetimes are exact to "
+        "that; sums are off by at most %.3f ms at each end of a range; %s%s",
         (double)said->apart_ns / 1e6,
-        said->undelayed ? "what of the rest was ready is not known of all, and is in "
-                          "system"
-                        : "what of the rest was ready is shared out as samples have it",
+        said->undelayed ? "runnable time is not known for all threads and counts as "
+                          "off-CPU"
+                        : "runnable time is distributed as sampled",
         cpu_source_partial_note(said));
 }
 
@@ -139,11 +138,12 @@ static void note_lost(struct result_table *t, const struct table_view *view)
     uint64_t lost = cpu_states_lost_count(view->lives.spans);
     if (lost && by_switches(view))
         table_add_note(t,
-                       "%llu switch records were lost: until a thread is told of again it is said "
-                       "to run, so running is an upper bound",
+                       "%llu context-switch records lost; affected threads count as running until "
+                       "the next record, so running is an upper bound",
                        (unsigned long long)lost);
     if (cpu_states_max_switches(view->lives.spans) && by_switches(view))
-        table_add_note(t, "a server keeps the first %llu switches, of all: later ones are lost",
+        table_add_note(t,
+                       "a server keeps the first %llu switches of a run; later ones were discarded",
                        (unsigned long long)cpu_states_max_switches(view->lives.spans));
 }
 
@@ -152,39 +152,41 @@ void cpu_source_note(struct result_table *t, const struct table_view *view,
 {
     const char *rest = cpu_source_partial_note(said);
     if (!said->known)
-        table_add_note(t, "running is what no wait accounts for: an upper bound, as the order "
-                          "alone does not tell when the system ran others");
+        table_add_note(t,
+                       "running = time outside traced waits: an upper bound, since preemption is "
+                       "not recorded");
     else if (ended)
         table_add_note(t,
-                       "running is processor time, and system what neither that nor a wait "
-                       "accounts for: asleep, or waiting for what no event tells of; ready is the "
-                       "least that it can be%s",
+                       "running = CPU time at exit; off-CPU = time in neither running nor a traced "
+                       "wait (asleep, or in a call that is not traced); runnable is a lower "
+                       "bound%s",
                        rest);
     else if (said->tasks == said->known)
         table_add_note(
             t,
-            "running: the task was on a thread of its runtime, exactly, whether that had a "
-            "processor or not; ready: it could go on and was on none%s",
+            "running: exact time of the task on a worker thread of its runtime, whether or not the "
+            "worker had a CPU; runnable: ready to run, on no worker%s",
             rest);
     else if (by_switches(view))
         table_add_note(
             t,
-            "running, ready, system: as the kernel switched threads, %s; one that "
-            "had slept and had no processor yet is still in system%s",
-            cpu_states_lost_count(view->lives.spans) ? "as far as it was told" : "exactly", rest);
+            "running, runnable, off-CPU: %s, from kernel context-switch records (a thread woken "
+            "from sleep counts as off-CPU until it gets a CPU)%s",
+            cpu_states_lost_count(view->lives.spans) ? "as far as recorded" : "exact", rest);
     else if (by_clock(view))
         note_clock(t, said);
     else
         table_add_note(t,
-                       "running is processor time of samples, at most %.1f ms apart: sums are off "
-                       "by no more than that at each end of a range, and where a state begins "
-                       "within it is not known%s",
+                       "running = CPU time from samples at most %.1f ms apart; sums are off by at "
+                       "most that at each end of the range, and where a state starts within it is "
+                       "unknown%s",
                        (double)said->apart_ns / 1e6, rest);
     note_lost(t, view);
     if (said->known && !by_switches(view) && cpu_states_missing_reason(view->lives.spans))
-        table_add_note(t, "%s, as the kernel does not tell when it switches threads: %s",
-                       by_clock(view) ? "it is their clocks"
-                       : ended        ? "it is what threads say at their ends"
-                                      : "it is sampled",
+        table_add_note(t,
+                       "%s because context-switch tracing (perf_event_open) is not available: %s",
+                       by_clock(view) ? "thread CPU clocks were used"
+                       : ended        ? "CPU times at thread exit were used"
+                                      : "CPU time was sampled",
                        cpu_states_missing_reason(view->lives.spans));
 }

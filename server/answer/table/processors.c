@@ -87,15 +87,15 @@ static bool cpu_table_step(void *work, uint64_t *budget)
 
 static void add_columns(struct result_table *t, const struct placement_names *places)
 {
-    table_add_column(t, "processor", placement_names_kind(places), TABLE_TEXT, "stays");
+    table_add_column(t, "processor", placement_names_kind(places), TABLE_TEXT, "placement");
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "cluster", "cluster", TABLE_TEXT, "stays");
+    table_add_column(t, "cluster", "cluster", TABLE_TEXT, "placement");
     if (!placement_names_has_clusters(places))
         table_detail(t);
-    table_add_column(t, "running_ns", "running", TABLE_NS, "stays");
-    table_add_column(t, "times_n", "times", TABLE_COUNT, "stays");
-    table_add_column(t, "came_n", "came from elsewhere", TABLE_COUNT, "stays");
-    table_add_column(t, "threads_n", "threads", TABLE_COUNT, "stays");
+    table_add_column(t, "running_ns", "running", TABLE_NS, "placement");
+    table_add_column(t, "intervals", "intervals", TABLE_COUNT, "placement");
+    table_add_column(t, "migrations", "migrations", TABLE_COUNT, "placement");
+    table_add_column(t, "threads", "threads", TABLE_COUNT, "placement");
 }
 
 static void cpu_table_set_cells(struct table_cell *cells, const struct cpu_table_part *sums)
@@ -158,7 +158,7 @@ static void cpu_table_fill(void *work, const struct table_view *view, struct res
 {
     struct cpu_table_work *w = work;
     struct cpu_table_part all = {0};
-    t->title = xasprintf("where threads ran, by %s", placement_names_kind(&w->places));
+    t->title = xasprintf("placement by %s", placement_names_kind(&w->places));
     add_columns(t, &w->places);
     if (w->count)
         qsort(w->parts, w->count, sizeof *w->parts, by_place);

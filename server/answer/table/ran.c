@@ -15,17 +15,16 @@ static const struct placement_carrier *carrier_at(const struct placement_names *
 static char *no_stays(void)
 {
     return xstrdup(
-        "no task of a runtime was told to be on a thread of the system that runs it "
-        "(poet_task_switch of poet.h); --by cpu has threads by the machine's processors");
+        "no task placement data: the runtime must call poet_task_switch() of poet.h; use --by cpu "
+        "for CPUs");
 }
 
 static char *no_cpus(const struct placement_names *p)
 {
     const char *why = cpu_states_missing_reason(p->spans);
-    return xasprintf("on which processor of the machine a thread ran when is not among what is "
-                     "recorded: %s%s",
-                     why ? "the kernel does not tell when it switches threads: "
-                         : "there are no switch records with processors of this run",
+    return xasprintf("the CPU on which a thread ran was not recorded: %s%s",
+                     why ? "context-switch tracing (perf_event_open) is not available: "
+                         : "this run has no context-switch records with CPUs",
                      why ? why : "");
 }
 
@@ -76,18 +75,18 @@ bool placement_names_is_known(const struct placement_names *p, uint32_t place)
 /* What a runtime calls a carrier, else its number among those of the run. */
 static char *carrier_name(const struct placement_carrier *carrier, uint32_t on)
 {
-    return *carrier->name ? xstrdup(carrier->name) : xasprintf("processor %u", on);
+    return *carrier->name ? xstrdup(carrier->name) : xasprintf("worker %u", on);
 }
 
 char *placement_names_name(const struct placement_names *p, uint32_t place)
 {
     if (place == NOWHERE)
-        return xstrdup("not known");
+        return xstrdup("unknown");
     if (p->by == PLACEMENT_BY_CPU)
         return xasprintf("cpu %u", place - 1);
     const struct placement_carrier *carrier = carrier_at(p, place);
     if (p->by == PLACEMENT_BY_CLUSTER)
-        return xstrdup(*carrier->cluster ? carrier->cluster : "in no cluster");
+        return xstrdup(*carrier->cluster ? carrier->cluster : "no cluster");
     return carrier_name(carrier, place);
 }
 
@@ -122,18 +121,20 @@ void placement_names_note(const struct placement_names *p, struct result_table *
     uint64_t kept = p->by == PLACEMENT_BY_CPU ? cpu_states_max_switches(p->spans)
                                               : placements_limit(cpu_states_tasks(p->spans));
     if (p->by == PLACEMENT_BY_CPU)
-        table_add_note(t,
-                       "a processor is one of the machine, as the kernel switched threads; which "
-                       "of them a task of a runtime had is not known");
+        table_add_note(
+            t, "\"cpu\" = CPU of the machine (from context-switch records); CPUs of runtime "
+               "tasks are unknown");
     else
         table_add_note(
-            t, "a processor is a thread of the system that runs tasks: a task runs while it "
-               "is on one, whether that had a processor of the machine or not");
+            t,
+            "worker = system thread that runs tasks (carrier); a task counts as running while it "
+            "is on one, whether or not the worker had a CPU");
     if (lost)
-        table_add_note(t, "%llu switches were lost: where a thread was then is not known",
+        table_add_note(t, "%llu switches lost; the placement of threads in those gaps is unknown",
                        (unsigned long long)lost);
     if (kept)
-        table_add_note(t, "a server keeps the first %llu switches, of all: later ones are lost",
+        table_add_note(t,
+                       "a server keeps the first %llu switches of a run; later ones were discarded",
                        (unsigned long long)kept);
 }
 

@@ -22,19 +22,21 @@ static void add_columns(struct result_table *t, const struct table_view *view)
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "state", "state", TABLE_TEXT, NULL);
     table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
-    table_add_column(t, "took_ns", "took", TABLE_NS, NULL);
-    table_add_column(t, "so_far_ns", "so far", TABLE_NS, NULL);
-    table_add_column(t, "where", "where it began", TABLE_PLACE, NULL);
-    table_add_column(t, "for", "waits for", TABLE_LINE, NULL);
-    table_add_column(t, "unexplained", "why is not known", TABLE_TEXT, NULL);
+    table_add_column(t, "duration_ns", "duration", TABLE_NS, NULL);
+    table_add_column(t, "elapsed_ns", "elapsed", TABLE_NS, NULL);
+    table_add_column(t, "location", "start location", TABLE_PLACE, NULL);
+    table_add_column(t, "object", "blocked on", TABLE_LINE, NULL);
+    table_add_column(t, "unattributed", "cause unknown", TABLE_TEXT, NULL);
     table_detail(t);
-    table_add_column(t, "processor", "on", TABLE_TEXT, "stays");
+    table_add_column(t, "worker", "ran on", TABLE_TEXT, "placement");
     if (!placements_carriers(cpu_states_tasks(view->lives.spans)))
         table_detail(t);
 }
 
 static const char *const spells_table_reasons[UNATTRIBUTED_REASONS] = {
-    [UNATTRIBUTED_UNTRACED] = "unseen", [UNATTRIBUTED_LOST] = "lost", [UNATTRIBUTED_OPEN] = "open"};
+    [UNATTRIBUTED_UNTRACED] = "untraced",
+    [UNATTRIBUTED_LOST] = "lost",
+    [UNATTRIBUTED_OPEN] = "open"};
 
 static void spells_table_add_interval(void *context, const struct thread_state_interval *spell)
 {
@@ -70,7 +72,7 @@ static void *spells_table_begin(const struct table_view *view, char **problem)
     struct interval_listing *l = xcalloc(1, sizeof *l);
     (void)problem;
     l->view = view;
-    l->table.title = xstrdup("states one after the other");
+    l->table.title = xstrdup("state intervals");
     add_columns(&l->table, view);
     return l;
 }
@@ -102,8 +104,7 @@ static void spells_table_fill(void *work, const struct table_view *view, struct 
     struct interval_listing *l = work;
     table_make_total(&l->table)[3] = table_cell_number(l->all_ns);
     if (l->full)
-        table_add_note(&l->table,
-                       "there are more than fit into a table: choose --lines or a range");
+        table_add_note(&l->table, "too many rows; narrow the selection (--lines, --from, --to)");
     cpu_source_note(&l->table, view, &l->said, false);
     table_move(t, &l->table);
     table_arrange(t, view->request, NULL);
@@ -118,7 +119,7 @@ static void free_work(void *work)
 
 static const char *const spells_table_groupings[] = {"thread", NULL};
 
-const struct table_preset preset_spells = {.what = "spells",
+const struct table_preset preset_spells = {.what = "intervals",
                                            .by = spells_table_groupings,
                                            .begin = spells_table_begin,
                                            .step = spells_table_step,

@@ -22,12 +22,11 @@ static bool is_split(unsigned state)
 /* count, least and most of a state. */
 static void add_details(struct result_table *t, unsigned state, const char *source)
 {
-    static const char *const names[] = {"count", "least_ns", "most_ns"}, *const titles[] = {"times",
-                                                                                            "least",
-                                                                                            "most"};
+    static const char *const names[] = {"count", "min_ns", "max_ns"}, *const titles[] = {
+                                                                          "count", "min", "max"};
     for (unsigned i = 0; i < 3; i++) {
         char name[40], title[40];
-        snprintf(name, sizeof name, "%s_%s", thread_state_name(state), names[i]);
+        snprintf(name, sizeof name, "%s_%s", thread_state_key(state), names[i]);
         snprintf(title, sizeof title, "%s %s", thread_state_name(state), titles[i]);
         table_add_column(t, name, title, i ? TABLE_NS : TABLE_COUNT,
                          state == THREAD_STATE_RUNNING ? source : NULL);
@@ -47,17 +46,17 @@ static void add_columns(struct result_table *t, const char *source)
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     for (unsigned state = 0; state < THREAD_STATES; state++) {
         char name[40];
-        snprintf(name, sizeof name, "%s_ns", thread_state_name(state));
+        snprintf(name, sizeof name, "%s_ns", thread_state_key(state));
         table_add_column(t, name, thread_state_name(state), TABLE_NS,
                          is_split(state) ? source : NULL);
     }
-    table_add_column(t, "life_ns", "life", TABLE_NS, NULL);
+    table_add_column(t, "lifetime_ns", "lifetime", TABLE_NS, NULL);
     for (unsigned state = 0; state < THREAD_STATES; state++)
         if (has_details(state))
             add_details(t, state, source);
-    table_add_column(t, "begin_ns", "begins", TABLE_NS, NULL);
+    table_add_column(t, "start_ns", "start", TABLE_NS, NULL);
     table_detail(t);
-    table_add_column(t, "end_ns", "ends", TABLE_NS, NULL);
+    table_add_column(t, "end_ns", "end", TABLE_NS, NULL);
     table_detail(t);
 }
 
@@ -168,10 +167,9 @@ static void add_notes(struct result_table *t, const struct table_view *view,
                       const struct thread_states *all, const struct states_origin *origin)
 {
     if (all->unexplained)
-        table_add_note(t,
-                       "blocked has %.3f ms in %llu waits of which nothing recorded tells who "
-                       "ended them",
-                       (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained);
+        table_add_note(t, "%.3f ms of blocked time (%llu wait%s) is unattributed",
+                       (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained,
+                       all->unexplained == 1 ? "" : "s");
     cpu_source_note(t, view, &origin->said, origin->ended);
 }
 
@@ -190,9 +188,9 @@ static void note_cut(struct result_table *t, const struct table_view *view)
     }
     if (cut && view->to_ns == INT64_MAX && !view->past)
         table_add_note(t,
-                       "%u thread%s had not ended when the program%s gone, %.3f s after the run "
-                       "began: what came after the last that is recorded of it is not known",
-                       cut, cut == 1 ? "" : "s", view->run->process_count == 1 ? " was" : "s were",
+                       "%u thread%s still alive when the program%s died at %.3f s: activity after "
+                       "the last recorded event is unknown",
+                       cut, cut == 1 ? " was" : "s were", view->run->process_count == 1 ? "" : "s",
                        (double)ended / 1e9);
 }
 

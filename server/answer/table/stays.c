@@ -74,14 +74,14 @@ static bool placement_table_step(void *work, uint64_t *budget)
 
 static void add_columns(struct result_table *t, const struct placement_names *places)
 {
-    table_add_column(t, "processor", "processor", TABLE_TEXT, "stays");
-    table_add_column(t, "cluster", "cluster", TABLE_TEXT, "stays");
+    table_add_column(t, "worker", "worker thread", TABLE_TEXT, "placement");
+    table_add_column(t, "cluster", "cluster", TABLE_TEXT, "placement");
     if (!placement_names_has_clusters(places))
         table_detail(t);
-    table_add_column(t, "thread", "thread", TABLE_LINE, "stays");
-    table_add_column(t, "from_ns", "from", TABLE_NS, "stays");
-    table_add_column(t, "took_ns", "took", TABLE_NS, "stays");
-    table_add_column(t, "came", "came from", TABLE_TEXT, "stays");
+    table_add_column(t, "thread", "thread", TABLE_LINE, "placement");
+    table_add_column(t, "from_ns", "from", TABLE_NS, "placement");
+    table_add_column(t, "duration_ns", "duration", TABLE_NS, "placement");
+    table_add_column(t, "migrated_from", "migrated from", TABLE_TEXT, "placement");
 }
 
 static int by_processor(const void *a, const void *b)
@@ -122,7 +122,7 @@ static void placement_table_fill(void *work, const struct table_view *view, stru
     struct placement_work *w = work;
     int64_t all_ns = 0;
     size_t told = 0;
-    t->title = xstrdup("which task was on which processor, from when to when");
+    t->title = xstrdup("task placement");
     add_columns(t, &w->places);
     if (w->count)
         qsort(w->rows, w->count, sizeof *w->rows, by_processor);
@@ -132,7 +132,7 @@ static void placement_table_fill(void *work, const struct table_view *view, stru
         told++;
     table_make_total(t)[TOOK] = table_cell_number(all_ns);
     if (told < w->count)
-        table_add_note(t, "there are %zu more than fit into a table: choose --lines or a range",
+        table_add_note(t, "%zu more rows omitted; narrow the selection (--lines, --from, --to)",
                        w->count - told);
     placement_names_note(&w->places, t);
     table_arrange(t, view->request, NULL);
@@ -146,9 +146,9 @@ static void free_work(void *work)
     free(w);
 }
 
-static const char *const placement_table_groupings[] = {"processor", NULL};
+static const char *const placement_table_groupings[] = {"worker", NULL};
 
-const struct table_preset preset_stays = {.what = "stays",
+const struct table_preset preset_stays = {.what = "placement",
                                           .by = placement_table_groupings,
                                           .begin = placement_table_begin,
                                           .step = placement_table_step,

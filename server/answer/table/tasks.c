@@ -127,7 +127,7 @@ static void fill_tasks(void *work, const struct table_view *view, struct result_
     uint32_t count;
     const struct thread_timeline **list = tasks_tables_sorted_threads(view, &count);
     (void)work;
-    t->title = xstrdup("tasks by their creation");
+    t->title = xstrdup("tasks over time");
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "created_at_ns", "created at", TABLE_NS, NULL);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
@@ -255,10 +255,10 @@ static void fill_created(void *work, const struct table_view *view, struct resul
                                            {"started_at_ns", "started at"},
                                            {"ended_at_ns", "ended at"},
                                            {"deleted_at_ns", "deleted at"},
-                                           {"life_ns", "life"}};
+                                           {"lifetime_ns", "lifetime"}};
     struct task_family f = family_of(view);
     (void)work;
-    t->title = xstrdup("tasks by who created them");
+    t->title = xstrdup("task creation tree");
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         table_add_column(t, names[i][0], names[i][1], TABLE_NS, NULL);
