@@ -166,7 +166,7 @@ static void state_charts_receive_path(struct state_charts *c, const struct resul
 {
     uint32_t thread = result_table_find_column(pieces, "thread"),
              from = result_table_find_column(pieces, "from_ns"),
-             took = result_table_find_column(pieces, "path_ns"), lines;
+             took = result_table_find_column(pieces, "critical_path_ns"), lines;
     if (thread == pieces->column_count || from == pieces->column_count ||
         took == pieces->column_count)
         return;

@@ -1,5 +1,4 @@
-/* poet path: the critical path, what decided how long the run took; and what would be with
- * something changed. */
+/* poet path: the critical path and what-if estimates. */
 #include "clients/poet/labels.h"
 #include "clients/poet/placed.h"
 #include "clients/poet/awaiting.h"
@@ -13,7 +12,7 @@
 
 #define SHOWN 25 /* rows, for people who said nothing else */
 
-enum { OPTION_WITHOUT = 3000, OPTION_NO_LATENCY, OPTION_ZEROS, OPTION_CPUS, OPTION_MIN };
+enum { OPTION_WHAT_IF = 3000, OPTION_NO_LATENCY, OPTION_GAINS, OPTION_CPUS, OPTION_UNLIMITED_CPUS };
 
 struct path_options {
     struct table_settings tables;
@@ -24,21 +23,17 @@ struct path_options {
 };
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "What would be:", 1},
-    {"without", OPTION_WITHOUT, "STEP[=FACTOR]", 0,
-     "if the steps from or to this function or FILE:LINE took so many times what they did (0 if it "
-     "is not said); lock:NAME: if nobody ever waited for that line; may be repeated",
+    {NULL, 0, NULL, 0, "What-if analysis:", 1},
+    {"what-if", OPTION_WHAT_IF, "CODE[=FACTOR]", 0,
+     "scale the time of the segments that start or end in this function or at FILE:LINE by FACTOR "
+     "(default 0); lock:NAME: assume this lock never blocks; may be repeated",
      1},
-    {"no-latency", OPTION_NO_LATENCY, NULL, 0, "if whoever is let go went on at once", 1},
-    {"min", OPTION_MIN, NULL, 0,
-     "if every thread had a processor whenever it could run (minimum time); with --no-latency also "
-     "at once",
-     1},
-    {"zeros", OPTION_ZEROS, "N", OPTION_ARG_OPTIONAL,
-     "for each of the N greatest steps on the path (20 if it is not said, all): what would be won "
-     "if it took no time",
-     1},
-    {"cpus", OPTION_CPUS, "N", 0, "how many times as fast as one N processors could be at most", 1},
+    {"no-latency", OPTION_NO_LATENCY, NULL, 0, "assume zero wake-up latency", 1},
+    {"unlimited-cpus", OPTION_UNLIMITED_CPUS, NULL, 0,
+     "assume a free CPU for every runnable thread; with --no-latency also zero wake-up latency", 1},
+    {"gains", OPTION_GAINS, "N", OPTION_ARG_OPTIONAL,
+     "for the N largest segments on the path (default 20, or all): gain if it took no time", 1},
+    {"cpus", OPTION_CPUS, "N", 0, "upper bound of the speedup on N CPUs", 1},
     {0}};
 
 /* (The value is taken over.) */
@@ -55,7 +50,8 @@ static error_t path_receive_number(struct path_options *w, const char *key, cons
     unsigned long n = strtoul(value, &end, 10);
     bool every = all && strcmp(value, "all") == 0;
     if (!every && (*end || !*value || *value == '-' || n == 0 || n > UINT32_MAX)) {
-        command_usage(w->tables.command, "--%s %s: a number is needed", key, value);
+        command_usage(w->tables.command, "--%s %s: invalid number",
+                      strcmp(key, "zeros") == 0 ? "gains" : key, value);
         return EINVAL;
     }
     path_set_option(w, key, xasprintf("%lu", every ? 0 : n));
@@ -69,16 +65,16 @@ static error_t path_parse_option(int key, char *value, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
         return 0;
-    case OPTION_WITHOUT:
+    case OPTION_WHAT_IF:
         ARRAY_PUSH(w->without, w->without_count, (const char *)value);
         return 0;
     case OPTION_NO_LATENCY:
         path_set_option(w, "no-latency", xstrdup("1"));
         return 0;
-    case OPTION_MIN:
+    case OPTION_UNLIMITED_CPUS:
         path_set_option(w, "min", xstrdup("1"));
         return 0;
-    case OPTION_ZEROS:
+    case OPTION_GAINS:
         return path_receive_number(w, "zeros", value ? value : "20", true);
     case OPTION_CPUS:
         return path_receive_number(w, "cpus", value, false);
@@ -151,17 +147,17 @@ static int path_add_change(struct path_options *w, struct command_source *subjec
     double factor;
     int status = EXIT_DONE;
     if (!path_split_factor(word, &factor) || (lock && factor > 0))
-        status = command_usage(command, "--without %s: %s", asked,
-                               lock ? "a lock is waited for or not: no factor, or 0"
-                                    : "write STEP or STEP=FACTOR, from 0 to 1000");
+        status = command_usage(command, "--what-if %s: %s", asked,
+                               lock ? "a lock takes no factor"
+                                    : "must be CODE or CODE=FACTOR, FACTOR from 0 to 1000");
     else if (lock && !free_line(w, names.book, word + 5))
-        status =
-            command_usage(command, "--without %s: there is no such line: see poet dump", asked);
+        status = command_usage(command, "--what-if %s: no such line; see poet dump", asked);
     else if (!lock && !change_steps(w, &names, steps, word, (unsigned)(factor * 1e6 + 0.5)))
-        status = command_usage(command,
-                               "--without %s: no step of the path begins or ends there: see poet "
-                               "path",
-                               asked);
+        status =
+            command_usage(command,
+                          "--what-if %s: no segment on the path starts or ends there; see poet "
+                          "path",
+                          asked);
     free(word);
     return status;
 }
@@ -216,7 +212,7 @@ static int path_run(const struct command *command, int argc, char **argv)
         status = EXIT_FAILED;
         table_progress_begin(command);
         if (argc != first) {
-            status = command_usage(command, "%s: one SOURCE is enough", argv[first]);
+            status = command_usage(command, "extra operand: %s", argv[first]);
         } else if (command_source_open(command, &subject, source, lines,
                                        label_option_selected(LABELS_NAME))) {
             command_source_warn_updated(command, &subject);
@@ -233,15 +229,15 @@ static const struct argp argp = {
     .parser = path_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Print the critical path: back from the last event, or from that of --to, what was running, and "
-        "where its thread had waited, what ran in the thread that let it go on.  The times on "
-        "it add up to how long it took, so only what is on it can make the run shorter.  Its "
-        "steps are the stretches of code between two events; --by thread and --by piece show "
-        "it otherwise; by steps the 25 greatest are shown, or --top.  Slack is how much longer a step not on it could take for nothing.",
+        "Print the critical path: starting at the last event (or --to) and walking backwards "
+        "through running code and, at each wait, into the thread that ended the wait.  Path times "
+        "add up to the run time, so only code on the path can shorten the run.  Rows are code "
+        "segments, the code from one event to the next; the 25 largest are shown, or --top; --by "
+        "thread, piece or category group it otherwise.  Slack: how much longer a segment off the "
+        "path could take without delaying the end.",
     .children = tables_children};
 
-const struct command command_path = {
-    .name = "path",
-    .summary = "print what decided how long the run took, and what would be",
-    .run = path_run,
-    .argp = &argp};
+const struct command command_path = {.name = "path",
+                                     .summary = "show the critical path and what-if estimates",
+                                     .run = path_run,
+                                     .argp = &argp};

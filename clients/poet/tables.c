@@ -203,7 +203,7 @@ static char *table_options_help_text(int key, const char *text, void *input)
         const char *command, *words;
     } by[] = {{"states", "thread (default), processor, cluster or cpu"},
               {"waits", "place (default), pattern, object, site, thread, wait or category"},
-              {"path", "step (default), thread, piece or category"},
+              {"path", "segment (default), thread, piece or category"},
               {"calls", "function (default), path, thread, cpu, file or category"},
               {"memory", "place (default), path, function, file, thread, library or block"},
               {"usage", "program (default) or thread"},

@@ -69,7 +69,7 @@ part_growing() {
 part_path() {
     contend
     row "poet path" "$(timed poet path waits.poet)" "wanted: 1 s after it was learnt"
-    row "poet path --without, all of it" "$(timed poet path waits.poet --without lock=0.5)" "wanted: 0.5 s, 1 s after that"
+    row "poet path --what-if, all of it" "$(timed poet path waits.poet --what-if lock=0.5)" "wanted: 0.5 s, 1 s after that"
 }
 
 part_why() {

@@ -88,5 +88,5 @@ like "a line that is no thread" "$(poet calls --lines "$mutex" counts.poet 2>&1)
     "none of the lines that are asked for is a thread that measured its calls"
 like "what some processors could win" "$(poet path --cpus=2 counts.poet)" \
     "^note: 2 processors make it at most [0-9.]+ times as fast as one"
-check "as documented: --zeros=5" poet path --zeros=5 counts.poet
+check "as documented: --gains=5" poet path --gains=5 counts.poet
 done_testing

@@ -34,7 +34,7 @@ is "what the pixels of a thread add up to is what the table says" "$(perl compar
 
 poet path run.poet --json >path.out
 length=$(sed -n 's/.*"length_ns":\([0-9][0-9]*\).*/\1/p' path.out)
-poet path run.poet --without lock=1 --json >same.out
+poet path run.poet --what-if lock=1 --json >same.out
 is "nothing changed: it takes as long" "$(sed -n 's/.*"if_ns":\([0-9][0-9]*\).*/\1/p' same.out)" "$length"
 is "and the rows are the same" "$(grep '"row"' same.out)" "$(grep '"row"' path.out)"
 

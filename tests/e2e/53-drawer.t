@@ -135,7 +135,7 @@ is "the page of states is poet states" "$(got states)" \
 is "the page of waits is poet waits" "$(got waits)" \
     "$(expected waits 'waited_ns|attributed_ns,share,count,location|segment,type|direct,object|thread,cause,unblocked_at')"
 is "the page of the path is poet path" "$(got path)" \
-    "$(expected path segment,path_ns,share,total_ns,imbalance_ns,slack_ns)"
+    "$(expected path segment,critical_path_ns,share,total_ns,imbalance_ns,slack_ns)"
 like "a thread's row marks its line, and where it began" "$(sed -n 1p marks)" "^events ([0-9]+):[0-9]+ lines \\1$"
 is "a row of three waits marks where they begin and end" \
     "$(sed -n 2p marks | sed 's/ lines.*//; s/events//' | tr -s ' ' '\n' | sed '/^$/d' | sort -u | tr '\n' ' ')" "$all"

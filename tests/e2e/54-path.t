@@ -31,7 +31,7 @@ rows() { perl -CO -MJSON::PP -e '
 
 poet path three.poet --json >path.json
 is "the path: what is on it, in all, and how much later it could have been" \
-    "$(rows row segment path_ns total_ns slack_ns <path.json)" \
+    "$(rows row segment critical_path_ns total_ns slack_ns <path.json)" \
     "0xa0 → 0xa1 50000000 50000000 0
 0xb2 → 0xb3 40000000 40000000 0
 0xc2 → 0xc3 35000000 35000000 0
@@ -41,18 +41,18 @@ is "the path: what is on it, in all, and how much later it could have been" \
 is "its length, all that was done, the longest chain, and hops" \
     "$(rows total length_ns work_ns span_ns bound_n hops <path.json)" "125000000 200000000 125000000 1.6 3"
 is "the path itself, thread after thread" \
-    "$(poet path three.poet --by piece --json | rows row thread path_ns until)" \
+    "$(poet path three.poet --by piece --json | rows row thread critical_path_ns end_event)" \
     "P:p0 50000000 1:2
 P:p1 40000000 2:4
 P:p2 35000000 3:4"
 would() { poet path three.poet --json "$@" | rows total if_ns; }
-is "without the first" "$(would --without '0xa0 → 0xa1')" 95000000
-is "without all that begins or ends at a place" "$(would --without 0xb3)" 85000000
-is "half of one" "$(would --without '0xb2 → 0xb3=0.5')" 105000000
-is "without the last" "$(would --without 0xc3)" 90000000
-is "without what is not on it" "$(would --without '0xa1 → 0xa2')" 125000000
+is "without the first" "$(would --what-if '0xa0 → 0xa1')" 95000000
+is "without all that begins or ends at a place" "$(would --what-if 0xb3)" 85000000
+is "half of one" "$(would --what-if '0xb2 → 0xb3=0.5')" 105000000
+is "without the last" "$(would --what-if 0xc3)" 90000000
+is "without what is not on it" "$(would --what-if '0xa1 → 0xa2')" 125000000
 is "what each would win at zero" \
-    "$(poet path three.poet --zeros=3 --json | rows row zero_ns | head -n 3 | tr '\n' ' ')" "30000000 40000000 35000000 "
+    "$(poet path three.poet --gains=3 --json | rows row whatif_gain_ns | head -n 3 | tr '\n' ' ')" "30000000 40000000 35000000 "
 is "until an event" "$(poet path three.poet --to 2:4 --json | rows total length_ns hops)" "90000000 1"
 
 poet waits three.poet --json >waits.json
@@ -81,10 +81,10 @@ check "twice the same bytes" sh -c 'poet waits three.poet --json | cmp - waits.j
 check "as PDF, too" poet path three.poet -o path.pdf
 like "with its words" "$(pdftotext -layout path.pdf -)" "0xa0 → 0xa1 +50.000"
 
-out=$(poet path three.poet --without nowhere 2>&1)
+out=$(poet path three.poet --what-if nowhere 2>&1)
 is "a step that is none" "$?" 2
-like "says so" "$out" "no step of the path begins or ends there"
-out=$(poet path three.poet --without 0xa1=x 2>&1)
+like "says so" "$out" "no segment on the path starts or ends there"
+out=$(poet path three.poet --what-if 0xa1=x 2>&1)
 is "a factor that is none" "$?" 2
 out=$(poet path three.poet --cpus 0 2>&1)
 is "no processors" "$?" 2

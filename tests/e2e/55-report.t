@@ -54,7 +54,7 @@ is "its order in JSON" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{
     "run Deadlocks and hangs Asleep in untraced calls findings memory Waiting at exit states waits calls path "
 is "the run, one row" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
 is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{duration_ns} < $total{"path"}{length_ns})' convoy.json)" 0
-is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{zero_ns} } rows("path")' convoy.json)" 2
+is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{whatif_gain_ns} } rows("path")' convoy.json)" 2
 is "causes of a row: three, and the others" "$(json 'my ($n, $most) = (0, 0);
     for (rows("waits")) { $n = defined $_->{attributed_ns} ? $n + 1 : 0; $most = $n if $n > $most } print $most' convoy.json)" 4
 check "a PDF" poet report convoy.poet -o convoy.pdf

@@ -128,7 +128,7 @@ is "who came late to the barrier, and to signal, and held the lock" "$(told cond
   5 0xe1 → 0xf1 T:slow direct
 80 of it unexplained 0"
 is "as long as it took, by what" "$(poet path --json condition.poet | perl -CO -MJSON::PP -ne '$o = decode_json($_);
-    printf "%s %g\n", $o->{row}{segment}, $o->{row}{path_ns} / 1e6 if $o->{row} && $o->{row}{path_ns}; printf "%g\n", $o->{total}{length_ns} / 1e6 if $o->{total}')" \
+    printf "%s %g\n", $o->{row}{segment}, $o->{row}{critical_path_ns} / 1e6 if $o->{row} && $o->{row}{critical_path_ns}; printf "%g\n", $o->{total}{length_ns} / 1e6 if $o->{total}')" \
     "0xc1 → 0xe1 65
 0xc0 → 0xc1 40
 0xe1 → 0xf1 5

@@ -144,7 +144,7 @@ sub near { abs($_[0] - $_[1]) < 0.015 * $span or $bad .= "$_[2]: $_[0] ms, not $
 sub ms { $_[0] =~ /"$_[1]_ns":(\d+)/ ? $1 / 1e6 : 0 }
 my %is = map { /"row":.*?"thread":"([^"]*)".*"depth":0/ ? ($1 => $_) : () } lines("states.json");
 if ($what eq "path") {
-    for (lines("path.json")) { near($path{$1} // 0, ms($_, "path"), $1) if /"row":.*?"thread":"([^"]*)".*"depth":0/ }
+    for (lines("path.json")) { near($path{$1} // 0, ms($_, "critical_path"), $1) if /"row":.*?"thread":"([^"]*)".*"depth":0/ }
 } elsif ($what eq "kinds") {
     for my $t (keys %is) {
         my $sum = 0;

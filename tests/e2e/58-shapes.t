@@ -105,10 +105,10 @@ figure_of() { grep -o "\"$1\":[0-9]*" | tail -n 1 | tr -dc 0-9; }
 long=$(poet path --json mixed.poet | tail -n 1 | figure_of length_ns)
 step=$(poet path mixed.poet --json | sed -n '2s/.*"segment":"\([^"]*\)".*/\1/p')
 is "with a step as long as it was the run takes as long as it did" \
-    "$(poet path --json --without "$step=1" mixed.poet | tail -n 1 | figure_of if_ns)" "$long"
+    "$(poet path --json --what-if "$step=1" mixed.poet | tail -n 1 | figure_of if_ns)" "$long"
 is "the pieces of the path follow one another" "$(poet path --by piece --json mixed.poet |
     perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; print "gap\n" if defined $at && $r->{from_ns} != $at;
-        $at = $r->{from_ns} + $r->{path_ns}; $sum += $r->{path_ns}; END { print $sum }')" "$long"
+        $at = $r->{from_ns} + $r->{critical_path_ns}; $sum += $r->{critical_path_ns}; END { print $sum }')" "$long"
 
 # ---- a file that was cut off ----
 size=$(stat -c %s mixed.poet)
@@ -153,6 +153,6 @@ for table in states waits path; do
 done
 like "when the first was created is not guessed" "$(poet states --tasks --json kept.poet | grep '"T:main"')" '"created_at_ns":null'
 like "nor when it started" "$(poet states --created --json kept.poet | grep '"T:main"')" '"started_at_ns":null'
-like "where the path ends is said" "$(poet path kept.poet)" "it leads back to .*: what its thread did before that, or waited for, is forgotten"
+like "where the path ends is said" "$(poet path kept.poet)" "the path starts at .*: earlier events were discarded"
 check "and it is sound" poet check kept.poet
 done_testing

@@ -45,11 +45,11 @@ program=ucpp as_measured "by calls that are accepted" accepted figure
 length() { poet path --json "$@" | tail -n 1 | grep -o "\"${of:-length}_ns\":[0-9]*" | tr -dc 0-9; }
 step() { # the longest of a thread on the path
     poet path --by piece --json semaphores.poet | perl -CO -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
-        ($most, $step) = ($r->{path_ns}, $r->{segment}) if $r->{thread} eq "T:'"$1"'" && $r->{path_ns} > ($most || 0); END { print $step }'
+        ($most, $step) = ($r->{critical_path_ns}, $r->{segment}) if $r->{thread} eq "T:'"$1"'" && $r->{critical_path_ns} > ($most || 0); END { print $step }'
 }
 would_be() { # THREAD FACTOR WORK: the length if the work took FACTOR times as long
     is "if $3 took $2 times as long" "$(python3 "$root/tests/e2e/whatif.py" semaphores.txt "$3" "$2" "$(length semaphores.poet)" \
-        "$(of=if length --without "$(step "$1")=$2" semaphores.poet)")" "as measured"
+        "$(of=if length --what-if "$(step "$1")=$2" semaphores.poet)")" "as measured"
 }
 would_be p0 0 A1
 would_be p1 0.5 B3

@@ -8,7 +8,7 @@
 named() { sed -E 's/ \([^)]*\)//; s/( < [^ ]*) \([^)]*\)/\1/; s/, after [^:]*:([0-9]+)/ after \1/'; }
 
 # Steps of calls alone: on a busy machine threads begin late, and go on late.
-of_calls() { grep -vE '^(starts|wake-up latency|not begun)|→'; }
+of_calls() { grep -vE '^(start latency|wake-up latency|before thread start)|→'; }
 
 cat >blocks.c <<'C'
 #include "work.h"
@@ -80,7 +80,7 @@ done
 near() { perl -e 'my ($name, $got, $did, $over) = @ARGV;
     print $got >= $did && $got < $did + $over ? "" : "$name: $got, its own stamps $did\n"' "$@"; }
 
-steps_of() { poet path "$1" --json | rows row segment path_ns | named | sort; }
+steps_of() { poet path "$1" --json | rows row segment critical_path_ns | named | sort; }
 steps_of blocks.poet >steps
 is "seven basic blocks are told apart" "$(of_calls <steps | awk -F'\t' '$2 > 800000 { print $1 }' | grep -v thread | tr '\n' ' ')" \
     "A A after 16 A after 18 B C D < B D < C "
@@ -131,8 +131,8 @@ is "what is charged is what was waited" \
         $w = $o->{total}{waited_ns} if $o->{total};
         END { print $c - $w }')" 0
 is "B3 taking no time, the path is shorter by it" \
-    "$(poet path fig4.poet --without B3=0 --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
-        $b += $o->{row}{path_ns} if $o->{row} && $o->{row}{segment} =~ /^B3|\(B3\)$/;
+    "$(poet path fig4.poet --what-if B3=0 --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
+        $b += $o->{row}{critical_path_ns} if $o->{row} && $o->{row}{segment} =~ /^B3|\(B3\)$/;
         $d = $o->{total}{length_ns} - $o->{total}{if_ns} if $o->{total};
         END { print $d > 0 && $d <= $b + 1e6 ? "" : "$d $b" }')" ""
 

@@ -178,7 +178,7 @@ by() { poet "$1" condition.poet --by category --json | rows row "$3" "$2" | awk 
 is "waits by category" "$(by waits waited_ns category | awk -F'\t' '$2 > 5e6 { print $1 }' | sort | tr '\n' ' ')" "barrier condition join "
 is "they are all that was waited" "$(by waits waited_ns category | awk -F'\t' '{ s += $2 } END { printf "%.0f\n", s }')" \
     "$(poet waits condition.poet --json | rows total waited_ns)"
-by path path_ns category >got
+by path critical_path_ns category >got
 is "the path by category is as long as it is" "$(awk -F'\t' '{ s += $2 } END { printf "%.0f\n", s }' got)" \
     "$(poet path condition.poet --json | rows total length_ns)"
 is "most of it ran alone, some beside others" "$(awk -F'\t' '$1 == "local" { l = $2 } $1 == "parallel" { p = $2 }
@@ -189,7 +189,7 @@ include = "pthread";
 scopes = ( { match = "io_*"; category = "system"; } );
 C
 export XDG_CONFIG_HOME=$PWD/home
-is "a function's category is of its name" "$(by path path_ns category | awk -F'\t' '$1 == "system" { print ($2 > 60e6) }')" 1
+is "a function's category is of its name" "$(by path critical_path_ns category | awk -F'\t' '$1 == "system" { print ($2 > 60e6) }')" 1
 each condition.poet arrive | sort -rn | head -1 >got
 is_planned condition "what calls the system is contention" "$(awk -F'\t' '{ print ($5 > .67 * $1), ($4 < .1 * $1) }' got)" "1 1"
 cat >home/poet/pthread.conf <<'C'

@@ -49,8 +49,8 @@ poet path --to $amid --json one.poet >to.json
 is "the path to an event: its figures are of that" \
     "$(perl -MJSON::PP -ne '$t = decode_json($_)->{total} or next; print $t->{span_ns} <= $t->{length_ns} && $t->{span_ns} <= $t->{work_ns} && $t->{bound_n} >= 1 ? "fits" : "does not"' to.json)" fits
 check "it is shorter than the run" [ "$(total length_ns to.json)" -lt "$(poet path --json one.poet >all.json && total length_ns all.json)" ]
-is "unchanged, it takes as long as it took" "$(poet path --to $amid --without store=1 --json one.poet >same.json && total if_ns same.json)" "$(total length_ns to.json)"
-poet path --past-of $amid --without store=0 --json one.poet >less.json
+is "unchanged, it takes as long as it took" "$(poet path --to $amid --what-if store=1 --json one.poet >same.json && total if_ns same.json)" "$(total length_ns to.json)"
+poet path --past-of $amid --what-if store=0 --json one.poet >less.json
 check "changed, less" [ "$(total if_ns less.json)" -lt "$(total length_ns less.json)" ]
 at() { poet dump --json one.poet | perl -MJSON::PP -ne '$e = decode_json($_); print $e->{time_ns} if ($e->{event} // "") eq "'"$1"'"'; }
 poet path --from 3:8 --to $amid --json one.poet >part.json

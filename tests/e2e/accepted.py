@@ -70,7 +70,7 @@ def of(charged, function=None, thread=None, direct=None):
     return sum(c[2] for c in charged if function in (None, c[0]) and thread in (None, c[1]) and direct in (None, c[3]))
 
 
-pieces = [(r["thread"].split(":")[1], r["segment"] or "", r["path_ns"], r["from_ns"])
+pieces = [(r["thread"].split(":")[1], r["segment"] or "", r["critical_path_ns"], r["from_ns"])
           for r in (json.loads(line).get("row") for line in open(path)) if r]
 on_path = lambda thread, from_ns, to_ns: sum(p[2] for p in pieces if p[0] == thread and from_ns <= p[3] < to_ns)
 function_on_path = lambda name, thread: sum(p[2] for p in pieces if p[0] == thread and function_of(p[1]) == name)

@@ -16,7 +16,7 @@ waits() {
 }
 path() { # each step on the path: STEP MS; its length, work, hops
     poet path --json "$run" "$@" | perl -CO -MJSON::PP -ne '$o = decode_json($_);
-        printf "%s %g\n", $o->{row}{segment}, $o->{row}{path_ns} / 1e6 if $o->{row} && $o->{row}{path_ns};
+        printf "%s %g\n", $o->{row}{segment}, $o->{row}{critical_path_ns} / 1e6 if $o->{row} && $o->{row}{critical_path_ns};
         printf "%g of %g, %g hops\n", map { $_ || 0 } $o->{total}{length_ns} / 1e6, $o->{total}{work_ns} / 1e6, $o->{total}{hops} if $o->{total}'
 }
 # cells NAME...: of each row, for human beings: times in ms

@@ -53,7 +53,7 @@ static bool path_query_parse_options(struct path_work *w, char **problem)
     for (uint32_t i = 0; i < r->option_count; i++)
         if (strcmp(r->options[i].key, "factor") == 0 &&
             !path_query_parse_factor(w, r->options[i].value)) {
-            *problem = xasprintf("there is no step \"%s\"", r->options[i].value);
+            *problem = xasprintf("no segment \"%s\"", r->options[i].value);
             return false;
         }
     w->change = (struct graph_change){.factors = w->factors,
@@ -236,7 +236,7 @@ static void path_query_fill(void *p, const struct table_view *view, struct resul
     path_table_fill(p, t);
 }
 
-static const char *const path_query_groupings[] = {"step", "thread", "piece", "category", NULL};
+static const char *const path_query_groupings[] = {"segment", "thread", "piece", "category", NULL};
 
 const struct table_preset preset_path = {.what = "path",
                                          .by = path_query_groupings,

@@ -79,8 +79,8 @@ static void sum_up(struct step_categories *c, const struct critical_path *path,
 
 static struct table_cell path_categories_category_cell(unsigned category)
 {
-    return category == STARTS        ? table_cell_text("starts")
-           : category == UNEXPLAINED ? table_cell_text("unexplained")
+    return category == STARTS        ? table_cell_text("start latency")
+           : category == UNEXPLAINED ? table_cell_text("unattributed")
                                      : step_categories_cell(category);
 }
 
@@ -88,7 +88,7 @@ void path_categories_fill(struct step_categories *c, const struct critical_path 
                           struct result_table *t)
 {
     struct path_category_sum sums[KINDS];
-    uint32_t on = result_table_find_column(t, "path_ns"),
+    uint32_t on = result_table_find_column(t, "critical_path_ns"),
              share = result_table_find_column(t, "share"),
              all = result_table_find_column(t, "total_ns");
     sum_up(c, path, sums);

@@ -29,21 +29,22 @@ static void add_columns(const struct path_work *w, struct result_table *t, const
                         const char *title, enum table_kind kind)
 {
     table_add_column(t, first, title, kind, NULL);
-    table_add_column(t, "path_ns", "on the path", TABLE_NS, NULL);
-    table_add_column(t, "share", "of it", TABLE_SHARE, NULL);
-    table_add_column(t, "total_ns", "in all", TABLE_NS, NULL);
+    table_add_column(t, "critical_path_ns", "on path", TABLE_NS, NULL);
+    table_add_column(t, "share", "% of path", TABLE_SHARE, NULL);
+    table_add_column(t, "total_ns", "all threads", TABLE_NS, NULL);
     table_add_column(t, "imbalance_ns", "imbalance", TABLE_NS, NULL);
     table_add_column(t, "slack_ns", "slack", TABLE_NS, NULL);
-    table_add_column(t, "zero_ns", "won at zero", TABLE_NS, "order: the recorded one is kept");
+    table_add_column(t, "whatif_gain_ns", "what-if gain", TABLE_NS,
+                     "recorded lock acquisition order");
     if (w->zeros == UINT64_MAX)
         table_detail(t);
     static const struct {
         const char *name, *title;
         enum table_kind kind;
-    } totals[] = {{"code", "code", TABLE_COUNT},       {"length_ns", "length", TABLE_NS},
-                  {"work_ns", "work", TABLE_NS},       {"span_ns", "span", TABLE_NS},
-                  {"bound_n", "bound", TABLE_SHARE},   {"hops", "hops", TABLE_COUNT},
-                  {"if_ns", "with changes", TABLE_NS}, {"of", "category", TABLE_TEXT}};
+    } totals[] = {{"code", "code", TABLE_COUNT},     {"length_ns", "length", TABLE_NS},
+                  {"work_ns", "work", TABLE_NS},     {"span_ns", "span", TABLE_NS},
+                  {"bound_n", "bound", TABLE_SHARE}, {"hops", "hops", TABLE_COUNT},
+                  {"if_ns", "what-if", TABLE_NS},    {"of", "category", TABLE_TEXT}};
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
         table_add_column(t, totals[i].name, totals[i].title, totals[i].kind, NULL);
         table_detail(t);
@@ -94,11 +95,11 @@ static bool is_between(const struct path_work *w, const struct path_piece *p)
 static void fill_pieces(const struct path_work *w, struct result_table *t)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "path_ns", "on the path", TABLE_NS, NULL);
+    table_add_column(t, "critical_path_ns", "on path", TABLE_NS, NULL);
     table_add_column(t, "segment", "code segment", TABLE_STEP, NULL);
     table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
-    table_add_column(t, "is", "is", TABLE_TEXT, NULL);
-    table_add_column(t, "until", "until", TABLE_EVENT, NULL);
+    table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
+    table_add_column(t, "end_event", "end event", TABLE_EVENT, NULL);
     const struct table_request *r = w->view->request;
     bool first = r->top && !*r->sort; /* no more of them will be told */
     for (size_t i = 0; i < w->basis->path.count && !(first && t->row_count == r->top); i++) {
@@ -188,18 +189,15 @@ static void note_begin(const struct path_work *w, struct result_table *t)
     const struct thread_timeline *c =
         path->count ? intervals_for_thread(w->view->measured, path->pieces[0].thread) : NULL;
     if (c && table_note_unknown_before(w->view, c))
-        table_add_note(t,
-                       "it leads back to %.3f ms: what its thread did before that, or waited "
-                       "for, is forgotten",
+        table_add_note(t, "the path starts at %.3f ms: earlier events were discarded (--keep)",
                        (double)path->pieces[0].from_ns / 1e6);
 }
 
-/* What --min takes away: its note says how much there was of it. */
+/* What --unlimited-cpus takes away: its note says how much there was of it. */
 static void note_processors(const struct path_work *w, struct result_table *t)
 {
-    static const char *const sources[CPU_SOURCE_SOURCES] = {"", "samples of processor time",
-                                                            "processor clocks at events",
-                                                            "switch records of the kernel"};
+    static const char *const sources[CPU_SOURCE_SOURCES] = {
+        "", "samples of CPU time", "thread CPU clocks at events", "context-switch records"};
     const struct intervals *all = w->view->measured;
     int64_t delay = 0;
     unsigned source = CPU_SOURCE_ORDER;
@@ -212,12 +210,9 @@ static void note_processors(const struct path_work *w, struct result_table *t)
         source = is > source ? is : source;
     }
     if (source == CPU_SOURCE_ORDER)
-        table_add_note(t,
-                       "it is not known when threads had no processor: all that they ran counts");
+        table_add_note(t, "no CPU scheduling data: time between waits counts as running");
     else
-        table_add_note(t,
-                       "threads that could run had no processor for %.3f ms in all "
-                       "(multiprogramming, by %s)",
+        table_add_note(t, "runnable threads waited %.3f ms in total for a CPU (source: %s)",
                        (double)delay / 1e6, sources[source]);
 }
 
@@ -227,31 +222,31 @@ static void add_notes(const struct path_work *w, struct result_table *t)
     if (w->basis->span_ns <= 0)
         return;
     if (from_later(w))
-        table_add_note(t, "slack, and what would be, are of all from the run's begin on");
+        table_add_note(t, "slack and what-if values are for the whole run from its start");
     else
         table_add_note(t,
-                       "work %.3f ms%s, the longest chain of it %.3f ms: no number of processors "
-                       "makes it more than %.2f times as fast as one",
+                       "work %.3f ms%s, span %.3f ms: speedup over one CPU is at most %.2f on any "
+                       "number of CPUs",
                        (double)w->basis->sums.work_ns / 1e6,
                        w->basis->sums.work_ns < w->basis->sums.runs_ns
-                           ? " (without the times in which threads could run and had no processor)"
+                           ? " (excluding time runnable without a CPU)"
                            : "",
                        (double)w->basis->span_ns / 1e6,
                        share_of(w->basis->sums.work_ns, w->basis->span_ns));
     if (w->cpus && !from_later(w))
-        table_add_note(t, "%llu processors make it at most %.2f times as fast as one",
-                       (unsigned long long)w->cpus, share_of(w->basis->sums.work_ns, least_of(w)));
+        table_add_note(t, "speedup on %llu CPUs is at most %.2f", (unsigned long long)w->cpus,
+                       share_of(w->basis->sums.work_ns, least_of(w)));
     if (w->changed)
-        table_add_note(t, "with these changes %.3f ms instead of %.3f ms (%.1f %% less)",
+        table_add_note(t, "what-if duration %.3f ms instead of %.3f ms (%+.1f %%)",
                        (double)w->changed_ns / 1e6, (double)w->basis->whole_ns / 1e6,
-                       100 * share_of(w->basis->whole_ns - w->changed_ns, w->basis->whole_ns));
+                       100 * share_of(w->changed_ns - w->basis->whole_ns, w->basis->whole_ns));
     if (table_option(w->view->request, "min"))
         note_processors(w, t);
     if (w->changed || w->zeros != UINT64_MAX)
-        table_add_note(t, "what would be keeps the recorded order of locks: an estimate, for the "
-                          "changed program may take another");
+        table_add_note(t, "what-if values assume the recorded lock acquisition order; they are "
+                          "estimates, since a changed program may acquire locks in another order");
     if (activity_graph_left_out(w->basis->graph))
-        table_add_note(t, "%llu edges between events of one moment are left out",
+        table_add_note(t, "%llu zero-time cyclic edges ignored",
                        (unsigned long long)activity_graph_left_out(w->basis->graph));
 }
 
@@ -279,5 +274,5 @@ void path_table_fill(struct path_work *w, struct result_table *t)
         fill_steps(w, t);
     fill_total(w, t);
     add_notes(w, t);
-    table_arrange(t, request, threads || w->kinds ? "path_ns" : NULL);
+    table_arrange(t, request, threads || w->kinds ? "critical_path_ns" : NULL);
 }

@@ -7,10 +7,10 @@
 const char *path_category_name(enum path_piece_kind is)
 {
     static const char *const words[] = {[PATH_RUNS] = "runs",
-                                        [PATH_LATENCY] = "goes on late",
-                                        [PATH_TIMEOUT] = "waits for a time",
-                                        [PATH_STARTS] = "starts",
-                                        [PATH_UNATTRIBUTED] = "unexplained"};
+                                        [PATH_LATENCY] = "wake-up latency",
+                                        [PATH_TIMEOUT] = "timeout",
+                                        [PATH_STARTS] = "start latency",
+                                        [PATH_UNATTRIBUTED] = "unattributed"};
     return words[is];
 }
 

@@ -48,7 +48,7 @@ bool step_totals_add_slack(struct step_totals *sums, const struct table_view *vi
 int64_t step_totals_imbalance(const struct step_totals *sums, const struct step_total *sum);
 void step_totals_free(struct step_totals *sums);
 
-/* "runs", "goes on late", ... */
+/* "runs", "wake-up latency", ... */
 const char *path_category_name(enum path_piece_kind is);
 
 #endif
