@@ -25,12 +25,13 @@ void target_hang_make(struct target_hang *w, const struct trace_metadata *book,
                       const struct result_table *t, uint32_t row)
 {
     const char *kind = finding_text_kind(t, row);
-    *w = (struct target_hang){.cycle = strcmp(kind, "inversion") == 0,
-                              .waking = strcmp(kind, "lost") == 0 || strcmp(kind, "missed") == 0 ||
-                                        strcmp(kind, "unheard") == 0};
+    *w = (struct target_hang){.cycle = strcmp(kind, "lock-order-inversion") == 0,
+                              .waking = strcmp(kind, "lost-wakeup") == 0 ||
+                                        strcmp(kind, "signal-not-broadcast") == 0 ||
+                                        strcmp(kind, "early-signal") == 0};
     for (uint32_t i = row + 1; i < t->row_count && t->rows[i].depth; i++) {
-        target_hang_add_cell_label(w, book, t, i, "line");
-        target_hang_add_cell_label(w, book, t, i, "then_line");
+        target_hang_add_cell_label(w, book, t, i, "object");
+        target_hang_add_cell_label(w, book, t, i, "second_object");
     }
 }
 

@@ -1,4 +1,4 @@
-/* poet maybe: what else a run could have done, in words. */
+/* poet predict: potential concurrency bugs of a recorded run, in words. */
 #include "clients/poet/awaiting.h"
 #include "clients/poet/command.h"
 #include "clients/poet/tables.h"
@@ -25,7 +25,7 @@ static void predict_write_findings(struct text_table *sheet, const struct table_
 {
     const char *kind = "";
     uint32_t number = result_table_find_column(t, "number");
-    sheet->title = xstrdup("what else could have been");
+    sheet->title = xstrdup("potential concurrency bugs");
     text_table_add_column(sheet, xstrdup(""), false);
     for (uint32_t i = 0; i < t->row_count; i++) {
         if (t->rows[i].depth) {
@@ -39,7 +39,7 @@ static void predict_write_findings(struct text_table *sheet, const struct table_
         free(said);
     }
     if (!t->row_count)
-        text_table_add_note(sheet, xstrdup("nothing was found that could have been otherwise"));
+        text_table_add_note(sheet, xstrdup("no potential concurrency bugs found"));
     for (uint32_t i = 0; i < t->note_count; i++)
         text_table_add_note(sheet, xstrdup(t->notes[i]));
 }
@@ -53,7 +53,9 @@ struct predict_options {
 
 static const struct argp_option options[] = {
     {"kinds", OPTION_KINDS, "KIND,...", 0,
-     "only these: inversion, lost, missed, message, unheard, between, first", 1},
+     "report only these kinds: lock-order-inversion, lost-wakeup, signal-not-broadcast, "
+     "message-race, early-signal, atomicity-violation, order-violation",
+     1},
     {0}};
 
 static error_t predict_parse_option(int key, char *value, struct argp_state *state)
@@ -85,7 +87,7 @@ static int predict_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     struct table_section section = {
-        .what = "maybe", .options = w.options, .words = predict_write_findings};
+        .what = "predict", .options = w.options, .words = predict_write_findings};
     return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }
 
@@ -94,12 +96,13 @@ static const struct argp argp = {
     .parser = predict_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Say what else the same program could have done: orders that did not happen and that nothing "
-        "but luck kept from happening, the worst first, each with the events that show it.\vWhether "
-        "one really can happen, poet provoke tries.",
+        "Predict concurrency bugs from one recorded run: interleavings that did not occur but that no "
+        "traced synchronization excludes, most severe first, each with the events it is derived "
+        "from.\vA prediction is not a proof; use poet provoke to try to reproduce it.",
     .children = tables_children};
 
-const struct command command_maybe = {.name = "maybe",
-                                      .summary = "say what else the run could have done",
-                                      .run = predict_run,
-                                      .argp = &argp};
+const struct command command_predict = {
+    .name = "predict",
+    .summary = "report potential deadlocks, lost wake-ups, atomicity and order violations",
+    .run = predict_run,
+    .argp = &argp};

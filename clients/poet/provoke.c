@@ -1,5 +1,5 @@
-/* poet provoke: runs a program so that it does what it could have done (poet maybe), and leaves the
- * trace of that. */
+/* poet provoke: runs a program so that it does what it could have done (poet predict), and leaves
+ * the trace of that. */
 #define _GNU_SOURCE
 #include "clients/poet/again.h"
 #include "clients/poet/apart.h"
@@ -64,7 +64,7 @@ struct confirm_run {
 static bool confirm_request_table(struct confirm_run *p)
 {
     struct table_settings tables = {.command = p->command};
-    struct table_section section = {.what = "maybe"};
+    struct table_section section = {.what = "predict"};
     return table_request_run(&tables, &section, &p->subject, &p->table) == EXIT_DONE;
 }
 
@@ -385,7 +385,8 @@ static int try_all(struct confirm_run *p, const struct attempt *trial)
 
 static int try_it(struct confirm_run *p)
 {
-    static const char *const compared[] = {"message", "between", "first", NULL};
+    static const char *const compared[] = {"message-race", "atomicity-violation", "order-violation",
+                                           NULL};
     struct attempt trial = {.command = p->command,
                             .loadable = &p->loadable,
                             .words = p->words,
@@ -470,8 +471,8 @@ static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **w
     p->words = words[0] ? words : recorded;
     p->row = confirm_request_table(p) ? hold_points_find(&p->table, number) : UINT32_MAX;
     if (p->row == p->table.row_count)
-        command_fail(p->command, "%s: no row %u in the table of poet maybe", p->subject.source.name,
-                     number);
+        command_fail(p->command, "%s: no row %u in the table of poet predict",
+                     p->subject.source.name, number);
     else if (p->row < p->table.row_count && !p->words)
         status = command_usage(p->command, "%s does not say all of what was run: name the program",
                                p->subject.source.name);
@@ -542,7 +543,7 @@ static const struct argp argp = {
     .parser = confirm_parse_option,
     .args_doc = "TRACE N [--] [PROGRAM ARGUMENT...]",
     .doc =
-        "Run a program again and again, and lead it to the N-th of what poet maybe says of TRACE: threads "
+        "Run a program again and again, and lead it to the N-th of what poet predict says of TRACE: threads "
         "are held at that place of the code, a second at most, until others are where they have to be.  "
         "What the program writes is kept back; it reads nothing.\vA run that hangs for certain is "
         "ended with SIGKILL once its trace says so.  An outcome that "

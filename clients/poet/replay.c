@@ -449,7 +449,7 @@ static int replay_run(const struct command *command, int argc, char **argv)
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the trace of the new run (TRACE.again.poet)", 0},
     {"flip", 'f', "A B", 0,
-     "up to two events A and B of two threads, of which one was first, as poet maybe names them; then let the other one "
+     "up to two events A and B of two threads, of which one was first, as poet predict names them; then let the other one "
      "be first, and go freely",
      0},
     {"picture", 'p', "FILE", 0,

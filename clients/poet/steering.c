@@ -101,14 +101,14 @@ struct hold_points_builder {
     const char *why;
 };
 
-/* A point of an event of a row, "begin", "then" or "" the first; its bit, 0 with a reason. */
+/* A point of an event of a row, "request", "second" or "" the first; its bit, 0 with a reason. */
 static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t row,
                                       const char *which, enum hold_until until)
 {
     struct schedule_control *h = &m->s->head;
     char type[40], where[40];
     snprintf(type, sizeof type, "%s%stype", which, *which ? "_" : "");
-    snprintf(where, sizeof where, "%s%swhere", which, *which ? "_" : "");
+    snprintf(where, sizeof where, "%s%slocation", which, *which ? "_" : "");
     const struct table_cell *t = hold_points_find_cell(m->table, row, type),
                             *w = hold_points_find_cell(m->table, row, where);
     struct hold_point p = {.until = until, .count = 1};
@@ -163,8 +163,8 @@ static void let_come_first(struct hold_points_builder *m, uint32_t row, uint32_t
                            uint32_t rule)
 {
     uint32_t before = m->s->head.point_count;
-    hold_points_set_hold(m, row, "begin", HOLD_UNTIL_WAITING,
-                         hold_points_add_point(m, other, "then", HOLD_UNTIL_NOT_HELD), 1, 1);
+    hold_points_set_hold(m, row, "request", HOLD_UNTIL_WAITING,
+                         hold_points_add_point(m, other, "second", HOLD_UNTIL_NOT_HELD), 1, 1);
     for (uint32_t i = before > rule ? before : rule + 1; i < m->s->head.point_count; i++)
         m->s->head.points[i].at_times = 1;
 }
@@ -174,34 +174,34 @@ static void make_points(struct hold_points_builder *m, const char *kind, uint32_
                         uint32_t end)
 {
     uint32_t second = first + 1 < end ? first + 1 : first, others = 0;
-    if (strcmp(kind, "inversion") == 0) {
+    if (strcmp(kind, "lock-order-inversion") == 0) {
         for (uint32_t i = first; i < end; i++)
-            hold_points_set_hold(m, i, "begin", HOLD_UNTIL_CYCLE, 0, 1, 0);
-    } else if (strcmp(kind, "lost") == 0) {
+            hold_points_set_hold(m, i, "request", HOLD_UNTIL_CYCLE, 0, 1, 0);
+    } else if (strcmp(kind, "lost-wakeup") == 0) {
         others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
         uint32_t signal = m->s->head.point_count;
-        hold_points_set_hold(m, first, "then", HOLD_UNTIL_DONE, others, 1, 0);
+        hold_points_set_hold(m, first, "second", HOLD_UNTIL_DONE, others, 1, 0);
         note_signal(m, others, signal);
-    } else if (strcmp(kind, "missed") == 0) {
+    } else if (strcmp(kind, "signal-not-broadcast") == 0) {
         for (uint32_t i = second; i < end; i++)
-            if (hold_points_find_cell(m->table, i, "then_event")->is == CELL_EVENT)
-                others |= hold_points_add_point(m, i, "then", HOLD_UNTIL_NOT_HELD);
+            if (hold_points_find_cell(m->table, i, "second_event")->is == CELL_EVENT)
+                others |= hold_points_add_point(m, i, "second", HOLD_UNTIL_NOT_HELD);
         uint32_t rule = m->s->head.point_count;
-        hold_points_set_hold(m, first, "begin", HOLD_UNTIL_WAITING, others, end - second, 1);
+        hold_points_set_hold(m, first, "request", HOLD_UNTIL_WAITING, others, end - second, 1);
         if (!m->why && end - second == 2 &&
-            hold_points_find_cell(m->table, end - 1, "then_event")->is == CELL_EVENT)
+            hold_points_find_cell(m->table, end - 1, "second_event")->is == CELL_EVENT)
             let_come_first(m, second, end - 1, rule);
-    } else if (strcmp(kind, "message") == 0) {
+    } else if (strcmp(kind, "message-race") == 0) {
         others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
         hold_points_set_hold(m, first, "", HOLD_UNTIL_DONE, others, 1, 1);
     } else {
-        others = hold_points_add_point(m, second, strcmp(kind, "unheard") == 0 ? "then" : "",
+        others = hold_points_add_point(m, second, strcmp(kind, "early-signal") == 0 ? "second" : "",
                                        HOLD_UNTIL_NOT_HELD);
-        bool between = strcmp(kind, "between") == 0;
-        hold_points_set_hold(m, first, "begin",
+        bool between = strcmp(kind, "atomicity-violation") == 0;
+        hold_points_set_hold(m, first, "request",
                              between ? HOLD_UNTIL_DONE_SINCE_HELD : HOLD_UNTIL_DONE, others, 1, 1);
         if (between && !m->why)
-            hold_points_set_hold(m, second, "begin", HOLD_UNTIL_DONE,
+            hold_points_set_hold(m, second, "request", HOLD_UNTIL_DONE,
                                  hold_points_add_point(m, first, "", HOLD_UNTIL_NOT_HELD), 1, 0);
     }
 }

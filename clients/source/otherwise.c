@@ -7,14 +7,17 @@
 #include <string.h>
 
 static const char *const kinds[][2] = {
-    {"inversion", "each holds what the next one asks for: if they meet there, a deadlock"},
-    {"lost", "nothing keeps the call from coming before the wait, and then nobody hears it"},
-    {"missed", "the call wakes one, and more could wait"},
-    {"message", "the receive takes any, and luck decided which came first"},
-    {"unheard", "luck decided which came first; the other way round the call is not heard, unless "
-                "who waits looks first whether it must"},
-    {"between", "nothing keeps the one visit from coming between the two others"},
-    {"first", "luck decided which came first, and it was never the other"},
+    {"lock-order-inversion", "potential deadlock (cyclic lock order)"},
+    {"lost-wakeup", "possible lost wake-up; the signal is not sent under the waiter's lock and can "
+                    "precede the wait"},
+    {"signal-not-broadcast", "the signal wakes one thread, but several can be waiting"},
+    {"message-race", "wildcard receive; another message can be matched"},
+    {"early-signal", "if the signaling critical section runs first, the wake-up is lost unless the "
+                     "waiter tests its predicate before waiting (not visible in a trace)"},
+    {"atomicity-violation", "another critical section can run between these two (possible "
+                            "atomicity violation)"},
+    {"order-violation", "these critical sections always ran in this order, but no synchronization "
+                        "enforces it (possible order violation)"},
     {NULL, NULL}};
 
 static const char *finding_text_kind_text(const char *kind)
@@ -45,10 +48,10 @@ static const struct table_cell *finding_text_find_cell(const struct finding_text
 static const char *finding_text_line_label(const struct finding_text_row *r, const char *name)
 {
     const struct table_cell *c = finding_text_find_cell(r, name);
-    return c->is == CELL_LINE ? metadata_label(r->names->book, c->line) : "somebody";
+    return c->is == CELL_LINE ? metadata_label(r->names->book, c->line) : "(unknown)";
 }
 
-/* " at f.c:12 (3:4)", new memory. */
+/* " at f.c:12 (event 3:4)", new memory. */
 static char *finding_text_place_text(const struct finding_text_row *r, const char *place,
                                      const char *event)
 {
@@ -59,7 +62,7 @@ static char *finding_text_place_text(const struct finding_text_row *r, const cha
     if (e->is == CELL_EVENT)
         event_id_print(at, sizeof at, e->event);
     char *all = xasprintf("%s%s%s%s%s", said && *said ? " at " : "", said ? said : "",
-                          *at ? " (" : "", at, *at ? ")" : "");
+                          *at ? " (event " : "", at, *at ? ")" : "");
     free(said);
     return all;
 }
@@ -68,14 +71,15 @@ static char *finding_text_place_text(const struct finding_text_row *r, const cha
  * there. */
 static char *finding_text_participant_text(struct finding_text_row *r, const char *format)
 {
-    char *first = finding_text_place_text(r, "where", "event"),
-         *then = finding_text_place_text(r, "then_where", "then_event"), *said = NULL, text[1000];
+    char *first = finding_text_place_text(r, "location", "event"),
+         *then = finding_text_place_text(r, "second_location", "second_event"), *said = NULL,
+         text[1000];
     size_t n = 0;
     for (const char *c = format; *c && n < sizeof text - 1; c++) {
         const char *put = *c != '%'     ? NULL
                           : *++c == 'T' ? finding_text_line_label(r, "thread")
-                          : *c == 'L'   ? finding_text_line_label(r, "line")
-                          : *c == 'M'   ? finding_text_line_label(r, "then_line")
+                          : *c == 'L'   ? finding_text_line_label(r, "object")
+                          : *c == 'M'   ? finding_text_line_label(r, "second_object")
                           : *c == 'l'   ? first
                                         : then;
         n += (size_t)(put ? snprintf(text + n, sizeof text - n, "%s", put)
@@ -93,24 +97,24 @@ char *finding_text_participant(const struct table_names *names, const struct res
                                uint32_t row, const char *kind)
 {
     static const char *const ways[][3] = {
-        {"inversion", "%T took %L%l, then asked for %M%m", NULL},
-        {"lost", "%T took %L%l, then waited for %M%m", "%T called who waits for %L%l"},
-        {"missed", "%T called who waits for %L%l", "%T took %L%l, then waited for %M%m"},
-        {"message", "%T sent to %L%l, received%m", "%T sent to %L%l, received only%m"},
-        {"unheard", "%T took %L%l, then waited for %M%m",
-         "%T took %L%l, then called who waits for %M%m"},
-        {"between", "%T took %L%l, and again%m", "%T took %L%l"},
-        {"first", "%T took %L%l", "%T took %L%l after that"},
+        {"lock-order-inversion", "%T acquired %L%l, then requested %M%m", NULL},
+        {"lost-wakeup", "%T locked %L%l, then waited on %M%m", "%T signaled %L%l"},
+        {"signal-not-broadcast", "%T signaled %L%l", "%T locked %L%l, then waited on %M%m"},
+        {"message-race", "%T sent to %L%l, received%m", "%T sent to %L%l, received later%m"},
+        {"early-signal", "%T locked %L%l, then waited on %M%m",
+         "%T locked %L%l, then signaled %M%m"},
+        {"atomicity-violation", "%T locked %L%l and again%m", "%T locked %L%l"},
+        {"order-violation", "%T locked %L%l", "%T locked %L%l next"},
     };
     struct finding_text_row r = {names, t, row};
     bool first = row && !t->rows[row - 1].depth,
-         then = finding_text_find_cell(&r, "then_event")->is == CELL_EVENT;
+         then = finding_text_find_cell(&r, "second_event")->is == CELL_EVENT;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(ways[i][0], kind) == 0 &&
-            (first || !ways[i][2] || then || strcmp(kind, "missed") != 0))
+            (first || !ways[i][2] || then || strcmp(kind, "signal-not-broadcast") != 0))
             return finding_text_participant_text(&r,
                                                  first || !ways[i][2] ? ways[i][1] : ways[i][2]);
-    return finding_text_participant_text(&r, "%T took %L%l, too");
+    return finding_text_participant_text(&r, "%T also locked %L%l");
 }
 
 const char *finding_text_kind(const struct result_table *t, uint32_t row)
@@ -123,9 +127,10 @@ char *finding_text_summary(const struct result_table *t, uint32_t row)
 {
     const struct finding_text_row r = {NULL, t, row};
     const char *kind = finding_text_kind(t, row);
-    long long times = (long long)finding_text_find_cell(&r, "times")->number;
-    return times > 1 ? xasprintf("%s (%lld times): %s", kind, times, finding_text_kind_text(kind))
-                     : xasprintf("%s: %s", kind, finding_text_kind_text(kind));
+    long long times = (long long)finding_text_find_cell(&r, "count")->number;
+    const char *text = finding_text_kind_text(kind);
+    return times > 1 ? xasprintf("%s (%lld occurrences): %s", kind, times, text)
+                     : xasprintf("%s: %s", kind, text);
 }
 
 char *finding_text_kinds(void)

@@ -1,4 +1,4 @@
-/* What else a run could have done (the table `maybe`), in words. */
+/* What else a run could have done (the table `predict`), in words. */
 #ifndef CLIENTS_SOURCE_OTHERWISE_H
 #define CLIENTS_SOURCE_OTHERWISE_H
 

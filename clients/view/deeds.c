@@ -184,7 +184,7 @@ static void do_find(struct view *v)
 static void do_memory(struct view *v) { analysis_pane_open(v, "memory"); }
 static void actions_do_usage(struct view *v) { analysis_pane_open(v, "resources"); }
 static void actions_do_metrics(struct view *v) { analysis_pane_open(v, "meters"); }
-static void actions_do_predict(struct view *v) { analysis_pane_open(v, "maybe"); }
+static void actions_do_predict(struct view *v) { analysis_pane_open(v, "predict"); }
 
 /* From a list to the picture; there, all that stands out goes; then the page that was opened, and
  * the drawer. */
@@ -430,7 +430,7 @@ const struct action action_table[] = {
     {"Window", "show-memory", "Drawer: Memory", "<Alt>m", do_memory, NULL},
     {"Window", "show-resources", "Drawer: Resources", "<Alt>r", actions_do_usage, NULL},
     {"Window", "show-meters", "Drawer: Meters", "<Alt>u", actions_do_metrics, NULL},
-    {"Window", "show-maybe", "Drawer: Maybe", "<Alt>y", actions_do_predict, NULL},
+    {"Window", "show-predict", "Drawer: Potential Bugs", "<Alt>y", actions_do_predict, NULL},
     {"File", "open", "Open a trace…", "<Control>o", saved_runs_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_dialog_show_connect, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},

@@ -34,13 +34,13 @@ struct sync_op {
 
 /* In the order in which they are told: what is worst first. */
 #define FINDING_KINDS(K)                                                                           \
-    K(LOCK_ORDER_INVERSION, "inversion") /* each holds what the next one asks for */               \
-    K(LOST_WAKEUP, "lost") /* a call that comes before the wait for it, and is not heard */        \
-    K(SIGNAL_NOT_BROADCAST, "missed") /* a call that wakes one of several */                       \
-    K(MESSAGE_RACE, "message") /* another message for a receive that takes any */                  \
-    K(EARLY_SIGNAL, "unheard") /* a visit with a call before the one that waits for it */          \
-    K(ATOMICITY, "between") /* another visit of a lock between two of one thread */                \
-    K(ORDER_VIOLATION, "first") /* two visits of a lock, the other way round */
+    K(LOCK_ORDER_INVERSION, "lock-order-inversion") /* each holds what the next one asks for */    \
+    K(LOST_WAKEUP, "lost-wakeup") /* a call that comes before the wait for it, and is not heard */ \
+    K(SIGNAL_NOT_BROADCAST, "signal-not-broadcast") /* a call that wakes one of several */         \
+    K(MESSAGE_RACE, "message-race") /* another message for a receive that takes any */             \
+    K(EARLY_SIGNAL, "early-signal") /* a visit with a call before the one that waits for it */     \
+    K(ATOMICITY, "atomicity-violation") /* another visit of a lock between two of one thread */    \
+    K(ORDER_VIOLATION, "order-violation") /* two visits of a lock, the other way round */
 
 enum finding_kind {
 #define K(NAME, word) FINDING_##NAME,

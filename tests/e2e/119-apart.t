@@ -146,7 +146,7 @@ like "and that the new run has nothing else" "$(tail -n 1 stops.txt)" '; all of 
 # ---- a deadlock that was provoked ----
 poetcc -trace -g "$here/maybe/bad_two.c" -o bad_two
 record bad_two
-number=$(poet maybe bad_two.poet | awk '$2 == "inversion:" { print $1; exit }')
+number=$(poet predict bad_two.poet | awk '$2 == "lock-order-inversion:" { print $1; exit }')
 timeout 300 poet provoke bad_two.poet "$number" --picture two.txt >blocked 2>said
 is "what is provoked is drawn" "$? $(tail -n 1 said | sed 's/try [0-9]*/try N/')" \
     "0 poet provoke: proved in try N: it hangs; the trace is bad_two.provoked.poet"

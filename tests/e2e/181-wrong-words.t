@@ -12,8 +12,8 @@ for width in 1mm 84; do
     is "export: --width $width" "$(said export dating.poet --width $width -o x.pdf)" \
         "poet export: --width $width: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)"
 done
-like "maybe: kinds are listed" "$(said maybe --kinds foo dating.poet)" '^poet maybe: --kinds foo: unknown kind \(known: inversion, lost, '
-is "provoke: a row that is not there" "$(said provoke dating.poet 300)" "poet provoke: dating.poet: no row 300 in the table of poet maybe"
+like "predict: kinds are listed" "$(said predict --kinds foo dating.poet)" '^poet predict: --kinds foo: unknown kind \(known: lock-order-inversion, lost-wakeup, '
+is "provoke: a row that is not there" "$(said provoke dating.poet 300)" "poet provoke: dating.poet: no row 300 in the table of poet predict"
 is "attach: no process" "$(said attach 99999999)" "poet attach: 99999999: no such process"
 is "attach: a process that is not traced" "$(said attach $$)" \
     "poet attach: $$: not traced, or its server has ended ($XDG_RUNTIME_DIR/poet.sock is missing); start it with poet record"

@@ -41,9 +41,9 @@ C
 poetcc -trace -g healed.c -o healed
 POET_OUTPUT=healed.poet ./healed
 until_true finished healed.poet
-number=$(poet maybe --json healed.poet | python3 -c '
+number=$(poet predict --json healed.poet | python3 -c '
 import json, sys
-print(*[r["number"] for r in (json.loads(l).get("row") for l in sys.stdin) if r and r["kind"] == "lost"])')
+print(*[r["number"] for r in (json.loads(l).get("row") for l in sys.stdin) if r and r["kind"] == "lost-wakeup"])')
 poet provoke healed.poet ${number%% *} --tries 4 -o new.poet 2>said
 is "a lost signal has happened, though a later one woke its waiter" "$?" 0
 like "and it is said which it was, and which woke it" "$(cat said)" \

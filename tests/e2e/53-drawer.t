@@ -207,27 +207,27 @@ launcher=/usr/libexec/at-spi-bus-launcher
 poetcc -trace -g "$root/tests/e2e/maybe/bad_two.c" -o two
 POET_OUTPUT=two.poet ./two
 until_true finished two.poet
-poet maybe --json two.poet >maybe.json
+poet predict --json two.poet >predicted.json
 python3 - >wanted <<'P'
 import json
-rows = [line["row"] for line in map(json.loads, open("maybe.json")) if "row" in line]
-first = next(i for i, row in enumerate(rows) if row["kind"] == "inversion")
+rows = [line["row"] for line in map(json.loads, open("predicted.json")) if "row" in line]
+first = next(i for i, row in enumerate(rows) if row["kind"] == "lock-order-inversion")
 parts = [rows[first + 1], rows[first + 2]]
 key = lambda e: list(map(int, e.split(":")))
 print(first)
-print(*sorted((p[e] for p in parts for e in ("event", "then_event")), key=key))
-print(*sorted((parts[0][e] for e in ("event", "then_event")), key=key))
+print(*sorted((p[e] for p in parts for e in ("event", "second_event")), key=key))
+print(*sorted((parts[0][e] for e in ("event", "second_event")), key=key))
 print(parts[0]["event"])
 P
 mapfile -t wanted <wanted
-printf '%s\n' 'drawer maybe' 'table could' "row ${wanted[0]}" 'marks could-all' "row $((wanted[0] + 1))" 'marks could-one' enter-row 'state could-at' \
-    'action show-states' 'action show-maybe' 'state could-page' quit >script
+printf '%s\n' 'drawer predict' 'table could' "row ${wanted[0]}" 'marks could-all' "row $((wanted[0] + 1))" 'marks could-one' enter-row 'state could-at' \
+    'action show-states' 'action show-predict' 'state could-page' quit >script
 timeout 100 poet view two.poet --script script >log 2>&1
-like "an order that did not happen is a row" "$(cat could)" '^0	[0-9]+	inversion: each holds'
+like "an order that did not happen is a row" "$(cat could)" '^0	[0-9]+	lock-order-inversion: potential deadlock'
 is "of it the events of all who take part are marked" "$(sed 's/^events //; s/ lines.*//' could-all)" "${wanted[1]}"
 is "of one of them his" "$(sed 's/^events //; s/ lines.*//' could-one)" "${wanted[2]}"
 is "and Enter goes there" "$(awk '{ print $2 }' could-at)" "${wanted[3]}"
-like "it has a key" "$(cat could-page)" ' drawer maybe '
+like "it has a key" "$(cat could-page)" ' drawer predict '
 is "no complaint of it" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 
 if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then

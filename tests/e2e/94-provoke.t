@@ -9,7 +9,7 @@ record() {
     POET_OUTPUT=$1.poet timeout 60 ./"$1" || return 1
     until_true finished "$1.poet"
 }
-numbers() { poet maybe --json "$1.poet" | python3 -c '
+numbers() { poet predict --json "$1.poet" | python3 -c '
 import json, sys
 for l in sys.stdin:
     row = json.loads(l).get("row")
@@ -26,17 +26,17 @@ while read -r name kind shows; do
     like "$name: and how" "$(grep -a 'proved' said)" "proved in try [0-9]*: .*$shows"
     check "$name: the trace is a trace" poet check new.poet
 done <<'END'
-bad_two inversion hangs
-bad_three inversion hangs
-bad_often inversion hangs
-bad_rw inversion hangs
-bad_transfer inversion hangs
-bad_flag lost hangs
-bad_check unheard hangs
-bad_one missed hangs
-bad_mixed missed hangs
-bad_atomic between it ends with status 1, where it ends with status 0 else
-bad_use first is ended by signal 6
+bad_two lock-order-inversion hangs
+bad_three lock-order-inversion hangs
+bad_often lock-order-inversion hangs
+bad_rw lock-order-inversion hangs
+bad_transfer lock-order-inversion hangs
+bad_flag lost-wakeup hangs
+bad_check early-signal hangs
+bad_one signal-not-broadcast hangs
+bad_mixed signal-not-broadcast hangs
+bad_atomic atomicity-violation it ends with status 1, where it ends with status 0 else
+bad_use order-violation is ended by signal 6
 END
 if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -44,7 +44,7 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     CC=mpicc poetcc -trace -g "$here/bad_any.c" -o bad_any
     poet record -o bad_any.poet -- mpirun -n 3 ./bad_any >out
     until_true finished bad_any.poet
-    poet provoke bad_any.poet "$(numbers bad_any message | sed -n 1p)" -o new.poet mpirun -n 3 ./bad_any 2>said
+    poet provoke bad_any.poet "$(numbers bad_any message-race | sed -n 1p)" -o new.poet mpirun -n 3 ./bad_any 2>said
     like "bad_any: proved" "$? $(grep -a proved said)" '^0 .*proved in try [0-9]*: it writes something else'
 else
     skip "bad_any: there is no MPI here"
@@ -69,18 +69,18 @@ flip() { # flip NAME A B
     echo "$status $(grep -v 'runs the recorded command' said)"
 }
 refs() { # refs NAME KIND: the two visits
-    poet maybe --json "$1.poet" | python3 -c '
+    poet predict --json "$1.poet" | python3 -c '
 import json, sys
 kind, refs = "", []
 for l in sys.stdin:
     row = json.loads(l).get("row")
     if row and row["number"]: kind = row["kind"]
-    elif row and kind == "'"$2"'": refs.append(row["then_event"] if kind == "between" and not refs else row["event"])
+    elif row and kind == "'"$2"'": refs.append(row["second_event"] if kind == "atomicity-violation" and not refs else row["event"])
 print(*refs[:2])'; }
-like "what is made first is used first" "$(flip bad_use $(refs bad_use first))" \
+like "what is made first is used first" "$(flip bad_use $(refs bad_use order-violation))" \
     '^0 poet replay: flipped: the other came first: .*ended by signal 6$'
-like "named in either order" "$(flip bad_use $(refs bad_use first | awk '{print $2, $1}'))" '^0 poet replay: flipped'
-like "one visit between two" "$(flip bad_atomic $(refs bad_atomic between))" \
+like "named in either order" "$(flip bad_use $(refs bad_use order-violation | awk '{print $2, $1}'))" '^0 poet replay: flipped'
+like "one visit between two" "$(flip bad_atomic $(refs bad_atomic atomicity-violation))" \
     '^0 poet replay: flipped: the other came first: .*status is 1$'
 check "the new trace is a trace" poet check new.poet
 cat >thrice.c <<'C'
@@ -206,7 +206,7 @@ is "and its program with it" "$(own_processes long | wc -l) $(ls run/*.steer 2>/
 
 # ---- what it says ----
 poet provoke bad_two.poet 1 >out 2>said
-like "it says what is wanted" "$(cat said)" '^    T:alice took M:forks at alice \(bad_two.c:8\)'
+like "it says what is wanted" "$(cat said)" '^    T:alice acquired M:forks at alice \(bad_two.c:8\)'
 like "and what the trace says of who waits" "$(cat out)" 'cycle: .* a deadlock'
 check "it has a name by itself" test -s bad_two.provoked.poet
 like "which poet blocked says, too" "$(poet blocked bad_two.provoked.poet)" 'a deadlock'

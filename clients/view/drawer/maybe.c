@@ -18,7 +18,7 @@ static uint32_t end_of(const struct result_table *t, uint32_t head)
 
 static void mark_row(struct view *view, const struct result_table *t, uint32_t row)
 {
-    static const char *const events[] = {"event", "then_event"};
+    static const char *const events[] = {"event", "second_event"};
     for (size_t i = 0; i < G_N_ELEMENTS(events); i++) {
         uint32_t column = result_table_find_column(t, events[i]);
         const struct table_cell *cell =
@@ -68,14 +68,14 @@ static const struct grid_column findings_shown_columns[] = {
 static const unsigned findings_column_styles[] = {0, GRID_WORDS, GRID_BLANK};
 
 const struct tab page_maybe = {
-    .name = "maybe",
-    .title = "Maybe",
-    .preset = "maybe",
+    .name = "predict",
+    .title = "Potential Bugs",
+    .preset = "predict",
     .row_kind = "",
-    .empty_text = "Nothing was found that could have been otherwise.",
+    .empty_text = "No potential bugs found.",
     .tooltip =
-        "What else the run could have done: locks that could be a deadlock, calls that nobody would hear, what only "
-        "luck has put in this order.  poet provoke makes it happen",
+        "Bugs that other schedules of this program could expose: deadlocks, lost wake-ups, atomicity and order "
+        "violations.  poet provoke tries to reproduce them",
     .columns = findings_shown_columns,
     .styles = findings_column_styles,
     .on_row_selected = findings_on_row_selected,

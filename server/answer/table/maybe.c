@@ -215,8 +215,7 @@ static uint32_t predictions_feed_point(struct predictions_work *w, size_t i)
 static void *predictions_begin(const struct table_view *view, char **problem)
 {
     if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past) {
-        *problem = xstrdup("what else could have been is said of the whole run: of a part of "
-                           "it nobody knows what was before");
+        *problem = xstrdup("prediction needs the whole run; it cannot be restricted to a range");
         return NULL;
     }
     struct predictions_work *w = xcalloc(1, sizeof *w);
@@ -261,24 +260,24 @@ static bool predictions_step(void *work, uint64_t *budget)
 static void add_columns(struct result_table *t)
 {
     table_add_column(t, "number", "", TABLE_COUNT, NULL);
-    table_add_column(t, "kind", "could be", TABLE_TEXT, NULL);
-    table_add_column(t, "times", "times", TABLE_COUNT, NULL);
+    table_add_column(t, "kind", "potential bug", TABLE_TEXT, NULL);
+    table_add_column(t, "count", "occurrences", TABLE_COUNT, NULL);
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "line", "first", TABLE_LINE, NULL);
-    table_add_column(t, "where", "where", TABLE_PLACE, NULL);
-    table_add_column(t, "event", "event", TABLE_EVENT, NULL);
-    table_add_column(t, "then_line", "then", TABLE_LINE, NULL);
-    table_add_column(t, "then_where", "where", TABLE_PLACE, NULL);
-    table_add_column(t, "then_event", "event", TABLE_EVENT, NULL);
-    table_add_column(t, "begin_where", "begins", TABLE_PLACE, NULL);
+    table_add_column(t, "object", "first object", TABLE_LINE, NULL);
+    table_add_column(t, "location", "first location", TABLE_PLACE, NULL);
+    table_add_column(t, "event", "first event", TABLE_EVENT, NULL);
+    table_add_column(t, "second_object", "second object", TABLE_LINE, NULL);
+    table_add_column(t, "second_location", "second location", TABLE_PLACE, NULL);
+    table_add_column(t, "second_event", "second event", TABLE_EVENT, NULL);
+    table_add_column(t, "request_location", "request location", TABLE_PLACE, NULL);
     table_detail(t);
-    table_add_column(t, "begin_event", "begins with", TABLE_EVENT, NULL);
+    table_add_column(t, "request_event", "request event", TABLE_EVENT, NULL);
     table_detail(t);
-    table_add_column(t, "type", "type", TABLE_TEXT, NULL);
+    table_add_column(t, "type", "first operation", TABLE_TEXT, NULL);
     table_detail(t);
-    table_add_column(t, "then_type", "type", TABLE_TEXT, NULL);
+    table_add_column(t, "second_type", "second operation", TABLE_TEXT, NULL);
     table_detail(t);
-    table_add_column(t, "begin_type", "type", TABLE_TEXT, NULL);
+    table_add_column(t, "request_type", "request operation", TABLE_TEXT, NULL);
     table_detail(t);
 }
 
@@ -349,17 +348,17 @@ static void predictions_fill(void *work, const struct table_view *view, struct r
 {
     struct predictions_work *w = work;
     const struct findings *found = predict_results(w->maybe);
-    t->title = xstrdup("what else could have been");
+    t->title = xstrdup("potential concurrency bugs");
     add_columns(t);
     for (size_t i = 0; i < found->count; i++)
         if (is_wanted(view->request, found->items[i].kind) && is_of_lines(view, &found->items[i]))
             add_finding(view, &found->items[i], i + 1, t);
     if (w->cut)
-        table_add_note(t, "of %llu events the first %llu were looked at: the rest is too much",
-                       (unsigned long long)(w->end - order_first(view->run->order)),
-                       (unsigned long long)(w->next - order_first(view->run->order)));
+        table_add_note(t, "only the first %llu of %llu events were analyzed (memory limit)",
+                       (unsigned long long)(w->next - order_first(view->run->order)),
+                       (unsigned long long)(w->end - order_first(view->run->order)));
     if (found->cut)
-        table_add_note(t, "there may be more: not all could be looked at");
+        table_add_note(t, "there may be more findings: analysis limit reached");
     table_arrange(t, view->request, NULL);
 }
 
@@ -376,7 +375,7 @@ static void free_work(void *work)
 
 static const char *const predictions_groupings[] = {"places", NULL};
 
-const struct table_preset preset_maybe = {.what = "maybe",
+const struct table_preset preset_maybe = {.what = "predict",
                                           .by = predictions_groupings,
                                           .begin = predictions_begin,
                                           .step = predictions_step,
