@@ -5,7 +5,7 @@
  * at a place of the code.  A thread that comes to a point may be held there, as long as it takes
  * for others to come where they are to be, but never longer than the head says.  What those cannot
  * use, as others have their processor, does not count, up to STEER_STARVED times as much.  `poet
- * provoke` makes it, libpoet reads it (clients/trace/replay/steer.h). */
+ * confirm` makes it, libpoet reads it (clients/trace/replay/steer.h). */
 #ifndef WIRE_STEER_H
 #define WIRE_STEER_H
 

@@ -1,4 +1,4 @@
-/* The hang that is to be proved (a row of the table `predict`): of another one nothing is proved. */
+/* The hang that is to be confirmed (a row of the table `predict`): another one confirms nothing. */
 #ifndef CLIENTS_POET_AIM_H
 #define CLIENTS_POET_AIM_H
 

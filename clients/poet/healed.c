@@ -146,13 +146,13 @@ static bool healed_signal_is_lost(const struct healed_signal *s, const struct he
            (!w->over || w->waker.line);
 }
 
-/* "T:main at main (f.c:12) (1:2)", new memory. */
+/* "T:main at main (f.c:12) (event 1:2)", new memory. */
 static char *healed_signal_report_signal(struct healed *h, const struct healed_signal *s)
 {
     const struct table_names names = {&h->subject.source.book, h->subject.sites};
     char at[48], *place = result_table_place_text(&names, s->place, "");
     event_id_print(at, sizeof at, s->at);
-    char *said = xasprintf("%s%s%s (%s)", metadata_label(names.book, s->thread),
+    char *said = xasprintf("%s%s%s (event %s)", metadata_label(names.book, s->thread),
                            *place ? " at " : "", place, at);
     free(place);
     return said;
@@ -166,13 +166,12 @@ static char *healed_signal_report(struct healed *h, const struct healed_signal *
     char *signal = healed_signal_report_signal(h, lost), *said;
     if (w->over) {
         char *by = healed_signal_report_signal(h, later);
-        said = xasprintf("the signal of %s was lost, and a later one of %s woke %s after "
-                         "%.3f ms",
+        said = xasprintf("the signal of %s was lost; a later signal of %s woke %s after %.3f ms",
                          signal, by, metadata_label(book, w->thread),
                          (double)(w->over_ns - w->began_ns) / 1e6);
         free(by);
     } else {
-        said = xasprintf("the signal of %s was lost, and %s waited until the program ended", signal,
+        said = xasprintf("the signal of %s was lost; %s waited until the program ended", signal,
                          metadata_label(book, w->thread));
     }
     free(signal);

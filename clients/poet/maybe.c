@@ -98,7 +98,7 @@ static const struct argp argp = {
     .doc =
         "Predict concurrency bugs from one recorded run: interleavings that did not occur but that no "
         "traced synchronization excludes, most severe first, each with the events it is derived "
-        "from.\vA prediction is not a proof; use poet provoke to try to reproduce it.",
+        "from.\vA prediction is not a proof; use poet confirm to try to reproduce it.",
     .children = tables_children};
 
 const struct command command_predict = {

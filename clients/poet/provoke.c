@@ -1,5 +1,5 @@
-/* poet provoke: runs a program so that it does what it could have done (poet predict), and leaves
- * the trace of that. */
+/* poet confirm: runs a program under schedule control until a predicted bug (poet predict) occurs,
+ * and leaves the trace of that run. */
 #define _GNU_SOURCE
 #include "clients/poet/again.h"
 #include "clients/poet/apart.h"
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPTION_TRIES = 3000, OPTION_PATIENCE };
+enum { OPTION_TRIES = 3000, OPTION_TIMEOUT };
 
 #define TRIES 20u
 #define PATIENCE_S 30u
@@ -72,7 +72,7 @@ static void confirm_print_finding(const struct confirm_run *p)
 {
     struct table_names names = {&p->subject.source.book, p->subject.sites};
     const char *kind = finding_text_kind(&p->table, p->row);
-    fprintf(stderr, "poet provoke: %s\n", kind);
+    fprintf(stderr, "poet confirm: %s\n", kind);
     for (uint32_t i = p->row + 1; i < p->table.row_count && p->table.rows[i].depth; i++) {
         char *said = finding_text_participant(&names, &p->table, i, kind);
         fprintf(stderr, "    %s\n", said);
@@ -128,9 +128,9 @@ static bool run_freely(struct confirm_run *p, const struct attempt *trial)
 static void confirm_format_status(char *s, size_t size, int status)
 {
     if (WIFSIGNALED(status))
-        snprintf(s, size, "is ended by signal %d", WTERMSIG(status));
+        snprintf(s, size, "is killed by signal %d", WTERMSIG(status));
     else
-        snprintf(s, size, "ends with status %d", WEXITSTATUS(status));
+        snprintf(s, size, "exits with status %d", WEXITSTATUS(status));
 }
 
 /* What shows that it happened, and that it matters; "" not that it does, NULL: it did not
@@ -142,19 +142,19 @@ static const char *confirm_judge_attempt(const struct confirm_run *p,
     if (end->otherwise)
         return NULL;
     if (end->hangs)
-        return "it hangs";
+        return "the program hangs";
     if (!p->compares || !hold_points_order_occurred(p->led) || p->usual.slow)
         return NULL;
     if (end->slow)
-        return snprintf(text, size, "it does not end within %u s, where it ended else",
+        return snprintf(text, size, "it does not exit within %u s; uncontrolled runs did",
                         p->patience_s),
                text;
     confirm_format_status(was, sizeof was, p->usual.status);
     confirm_format_status(is, sizeof is, end->status);
     if (end->status != p->usual.status)
-        return snprintf(text, size, "it %s, where it %s else", is, was), text;
+        return snprintf(text, size, "it %s; an uncontrolled run %s", is, was), text;
     if (p->same_output && !is_same_output(end, &p->usual))
-        return "it writes something else";
+        return "its output differs";
     return "";
 }
 
@@ -230,8 +230,8 @@ static bool try_again(struct confirm_run *p, const struct attempt *trial, unsign
 static void confirm_format_chance(char *text, size_t size, const struct confirm_series *s)
 {
     snprintf(text, size,
-             "the outcome differs in %u of %u uncontrolled runs, and in %u of %u in which it "
-             "happened again (Fisher's exact test: p = %.2g)",
+             "the outcome differs in %u of %u uncontrolled runs and in %u of %u further runs with "
+             "the interleaving (Fisher's exact test: p = %.2g)",
              s->free_differ, s->freely, s->led_differ, s->led, s->chance);
 }
 
@@ -245,17 +245,18 @@ static void confirm_report_confirmed(struct confirm_run *p, const struct attempt
         fwrite(end->errors, 1, end->error_bytes, stderr);
     if (s)
         confirm_format_chance(chance, sizeof chance, s);
-    snprintf(p->came, sizeof p->came, "proved in try %u: %s%s%s", try, shows, s ? "; " : "",
+    snprintf(p->came, sizeof p->came, "confirmed in attempt %u: %s%s%s", try, shows, s ? "; " : "",
              chance);
-    command_fail(p->command, "%s; the trace is %s", p->came, p->output);
+    command_fail(p->command, "%s; trace: %s", p->came, p->output);
     if (end->hangs || end->slow)
         show_hang(p);
 }
 
 static void confirm_report_harmless(struct confirm_run *p, unsigned try)
 {
-    snprintf(p->came, sizeof p->came, "it happened in try %u, and nothing else came of it", try);
-    command_fail(p->command, "%s; the trace is %s", p->came, p->output);
+    snprintf(p->came, sizeof p->came,
+             "the interleaving occurred in attempt %u, with no visible effect", try);
+    command_fail(p->command, "%s; trace: %s", p->came, p->output);
 }
 
 static void confirm_report_varies(struct confirm_run *p, unsigned try,
@@ -263,11 +264,11 @@ static void confirm_report_varies(struct confirm_run *p, unsigned try,
 {
     char chance[240];
     confirm_format_chance(chance, sizeof chance, s);
-    snprintf(p->came, sizeof p->came, "it happened in try %u; %s: %s", try,
-             s->led < LED_AGAIN ? "too few runs in which it happens again confirm that it matters"
-                                : "the outcome varies by itself",
+    snprintf(p->came, sizeof p->came, "the interleaving occurred in attempt %u; %s: %s", try,
+             s->led < LED_AGAIN ? "it recurred in too few further runs to confirm an effect"
+                                : "the outcome varies without it, too",
              chance);
-    command_fail(p->command, "%s; the trace is %s", p->came, p->output);
+    command_fail(p->command, "%s; trace: %s", p->came, p->output);
 }
 
 /* A hang, but another one: that is kept, too, the first. */
@@ -279,7 +280,7 @@ static void confirm_save_other_trace(struct confirm_run *p, unsigned try)
     if (name > ending && strcmp(p->output + name - ending, ".poet") == 0)
         name -= ending;
     int size =
-        snprintf(p->other_file, sizeof p->other_file, "%.*s.otherwise.poet", (int)name, p->output);
+        snprintf(p->other_file, sizeof p->other_file, "%.*s.other-hang.poet", (int)name, p->output);
     if (size < (int)sizeof p->other_file && rename(p->output, p->other_file) == 0)
         p->other = try;
 }
@@ -287,8 +288,7 @@ static void confirm_save_other_trace(struct confirm_run *p, unsigned try)
 static void confirm_report_other(const struct confirm_run *p)
 {
     if (p->other)
-        command_fail(p->command,
-                     "in try %u it hung otherwise, which is none of this: poet blocked %s",
+        command_fail(p->command, "attempt %u hung for a different reason; see: poet blocked %s",
                      p->other, p->other_file);
 }
 
@@ -312,9 +312,9 @@ static int confirm_report_healed(struct confirm_run *p)
 {
     rename(p->healed_file, p->output);
     confirm_report_other(p);
-    snprintf(p->came, sizeof p->came, "it happened in try %u, and it did not hang: %s", p->healed,
-             p->healed_how);
-    command_fail(p->command, "%s; the trace is %s", p->came, p->output);
+    snprintf(p->came, sizeof p->came, "the interleaving occurred in attempt %u without a hang: %s",
+             p->healed, p->healed_how);
+    command_fail(p->command, "%s; trace: %s", p->came, p->output);
     return EXIT_DONE;
 }
 
@@ -325,11 +325,11 @@ static int give_up(const struct confirm_run *p, bool freed, unsigned slow)
     unlink(p->output);
     confirm_report_other(p);
     if (slow)
-        snprintf(ended, sizeof ended, "; %u of them took longer than %u s, and %s ended", slow,
-                 p->patience_s, slow == 1 ? "was" : "were");
-    return command_fail(p->command, "it did not happen in %u tr%s%s%s", p->tries,
-                        p->tries == 1 ? "y" : "ies",
-                        freed ? ", though all were where they had to be" : "", ended);
+        snprintf(ended, sizeof ended, "; %u attempt%s exceeded %u s and %s killed", slow,
+                 slow == 1 ? "" : "s", p->patience_s, slow == 1 ? "was" : "were");
+    return command_fail(p->command, "not reproduced in %u attempt%s%s%s", p->tries,
+                        p->tries == 1 ? "" : "s",
+                        freed ? ", although all threads reached their hold points" : "", ended);
 }
 
 /* False: it was interrupted. */
@@ -352,7 +352,7 @@ static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt
     return true;
 }
 
-/* Until it is proved, or happened some times and nothing came of it; an exit status. */
+/* Until it is confirmed, or occurred some times with no visible effect; an exit status. */
 static int try_all(struct confirm_run *p, const struct attempt *trial)
 {
     unsigned happened = 0, slow = 0;
@@ -425,7 +425,7 @@ static error_t confirm_parse_count(const struct confirm_run *p, const char *opti
 {
     if (read_number(value, most, number))
         return 0;
-    command_usage(p->command, "--%s %s: a number from 1 to %u is needed", option, value, most);
+    command_usage(p->command, "--%s %s: must be a number from 1 to %u", option, value, most);
     return EINVAL;
 }
 
@@ -444,8 +444,8 @@ static error_t confirm_parse_option(int key, char *value, struct argp_state *sta
         return 0;
     case OPTION_TRIES:
         return confirm_parse_count(p, "tries", value, 10000, &p->tries);
-    case OPTION_PATIENCE:
-        return confirm_parse_count(p, "patience", value, 86400, &p->patience_s);
+    case OPTION_TIMEOUT:
+        return confirm_parse_count(p, "timeout", value, 86400, &p->patience_s);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -471,14 +471,15 @@ static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **w
     p->words = words[0] ? words : recorded;
     p->row = confirm_request_table(p) ? hold_points_find(&p->table, number) : UINT32_MAX;
     if (p->row == p->table.row_count)
-        command_fail(p->command, "%s: no row %u in the table of poet predict",
-                     p->subject.source.name, number);
+        command_fail(p->command, "%s: no finding %u; see poet predict", p->subject.source.name,
+                     number);
     else if (p->row < p->table.row_count && !p->words)
-        status = command_usage(p->command, "%s does not say all of what was run: name the program",
+        status = command_usage(p->command,
+                               "%s does not record its complete command line; specify the program",
                                p->subject.source.name);
     else if (p->row < p->table.row_count &&
              !hold_points_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
-        command_fail(p->command, "it cannot be led there: %s", wrong);
+        command_fail(p->command, "schedule control is not possible: %s", wrong);
     else if (p->row < p->table.row_count &&
              !preload_check_program(p->words[0], &p->loadable, &found, why, sizeof why) &&
              !p->loadable.traced)
@@ -506,14 +507,14 @@ static int confirm_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (argc - first < 2 || !read_number(argv[first + 1], UINT_MAX, &number))
-        return command_usage(command, "a TRACE and the number of what is wanted are needed");
+        return command_usage(command, "expected TRACE and the number of a finding");
     const char *trace = argv[first];
     argc -= first + 1, argv += first + 1; /* options may come behind them, too */
     status = command_read(command, argc, argv, &p, &first);
     if (status != OPTIONS_READ)
         return status;
     if (!p.output) {
-        rerun_output_name(p.named, sizeof p.named, trace, "provoked");
+        rerun_output_name(p.named, sizeof p.named, trace, "confirmed");
         p.output = p.named;
     }
     if (!command_source_open(command, &p.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
@@ -529,32 +530,31 @@ static int confirm_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {
-    {"tries", OPTION_TRIES, "N", 0, "run it so often at most (20)", 0},
-    {"output", 'o', "FILE", 0, "the trace of the run in which it happened (TRACE.provoked.poet)",
-     0},
+    {"tries", OPTION_TRIES, "N", 0, "maximum number of attempts (20)", 0},
+    {"output", 'o', "FILE", 0, "write the confirming trace to FILE (TRACE.confirmed.poet)", 0},
     {"picture", 'p', "FILE", 0,
-     "the trace and the run in which it happened, one above the other: FILE.pdf, .svg, .png or .txt",
-     0},
-    {"patience", OPTION_PATIENCE, "S", 0, "end a run that takes longer, in seconds (30)", 0},
-    {"quiet", 'q', NULL, 0, "say only whether it happened", 0},
+     "draw the recorded run above the confirming run: FILE.pdf, .svg, .png or .txt", 0},
+    {"timeout", OPTION_TIMEOUT, "SECONDS", 0, "kill an attempt after this many seconds (30)", 0},
+    {"quiet", 'q', NULL, 0, "print only the result", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = confirm_parse_option,
     .args_doc = "TRACE N [--] [PROGRAM ARGUMENT...]",
     .doc =
-        "Run a program again and again, and lead it to the N-th of what poet predict says of TRACE: threads "
-        "are held at that place of the code, a second at most, until others are where they have to be.  "
-        "What the program writes is kept back; it reads nothing.\vA run that hangs for certain is "
-        "ended with SIGKILL once its trace says so.  An outcome that "
-        "differs (of an order that is not a hang) is looked for again: in 5 runs in which it happens, "
-        "and in 10 that are not led; it is proved if chance alone does that in one of 100 cases at most "
-        "(Fisher's exact test).  A lost signal that a later one made good has happened, too: both are "
-        "named.  The exit status is 0 if it happened, 1 if not.",
+        "Re-run the program repeatedly and try to reproduce finding N of poet predict TRACE.  Threads are "
+        "held at the relevant call sites, for at most one second, until the other threads are in "
+        "position.  Output is captured and standard input is empty.\vA run that is certain to hang is "
+        "killed with SIGKILL.  If the finding is not a hang and the outcome differs, the program is run "
+        "again: 5 times with the interleaving and 10 times without control; the finding is confirmed if "
+        "chance alone explains the difference with a probability of at most 1 % (Fisher's exact test).  "
+        "A lost wake-up that a later signal compensated counts as reproduced; both signals are reported.  "
+        "Exit status: 0 if the interleaving occurred, 1 if not.",
     .children = options_children};
 
-const struct command command_provoke = {.name = "provoke",
-                                        .summary = "make a program do what it could have done",
-                                        .run = confirm_run,
-                                        .argp = &argp,
-                                        .program_follows = true};
+const struct command command_confirm = {
+    .name = "confirm",
+    .summary = "try to reproduce a predicted bug by controlling the schedule",
+    .run = confirm_run,
+    .argp = &argp,
+    .program_follows = true};

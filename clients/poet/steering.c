@@ -114,7 +114,7 @@ static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t ro
     struct hold_point p = {.until = until, .count = 1};
     if (t->is != CELL_TEXT || w->is != CELL_PLACE ||
         !hold_points_point(&p, m->book, w->place, t->text)) {
-        m->why = "where it is in the code is not known";
+        m->why = "an event has no known call site";
         return 0;
     }
     const char *program = m->book->processes[w->place.process].path;
@@ -124,7 +124,7 @@ static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t ro
             h->points[i].address == p.address && h->points[i].until == p.until)
             return 1u << i;
     if (h->point_count == SCHEDULE_CONTROL_POINTS) {
-        m->why = "it has too many parts";
+        m->why = "too many hold points";
         return 0;
     }
     h->points[h->point_count] = p;

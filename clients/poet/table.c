@@ -7,7 +7,7 @@
 /* clang-format off */
 const struct command *const table_commands[] = {
     &command_record, &command_replay, &command_debug, &command_attach,
-    &command_predict, &command_provoke, &command_compare, &command_export, &command_show,
+    &command_predict, &command_confirm, &command_compare, &command_export, &command_show,
     &command_blocked, &command_states, &command_waits, &command_path,
     &command_calls, &command_source, &command_memory, &command_resources,
     &command_metrics, &command_watch, &command_report, &command_order,

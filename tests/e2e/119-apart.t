@@ -147,12 +147,12 @@ like "and that the new run has nothing else" "$(tail -n 1 stops.txt)" '; all of 
 poetcc -trace -g "$here/maybe/bad_two.c" -o bad_two
 record bad_two
 number=$(poet predict bad_two.poet | awk '$2 == "lock-order-inversion:" { print $1; exit }')
-timeout 300 poet provoke bad_two.poet "$number" --picture two.txt >blocked 2>said
-is "what is provoked is drawn" "$? $(tail -n 1 said | sed 's/try [0-9]*/try N/')" \
-    "0 poet provoke: proved in try N: it hangs; the trace is bad_two.provoked.poet"
+timeout 300 poet confirm bad_two.poet "$number" --picture two.txt >blocked 2>said
+is "what is provoked is drawn" "$? $(tail -n 1 said | sed 's/attempt [0-9]*/attempt N/')" \
+    "0 poet confirm: confirmed in attempt N: the program hangs; trace: bad_two.confirmed.poet"
 is "and who waits in the deadlock" "$(grep -c '^again .* asks for M:.*, part of a deadlock$' two.txt)" 2
-is "in the rows of the run in which it happened" "$(grep -c '^again: bad_two.provoked.poet$' two.txt)" 1
-like "with what came of it" "$(tail -n 1 two.txt)" '^proved in try [0-9]*: it hangs'
+is "in the rows of the run in which it happened" "$(grep -c '^again: bad_two.confirmed.poet$' two.txt)" 1
+like "with what came of it" "$(tail -n 1 two.txt)" '^confirmed in attempt [0-9]*: the program hangs'
 
 # ---- a run that hangs, and is ended from a terminal, as all that belongs to the command ----
 cat >hangs.c <<'C'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# An outcome that varies by itself proves nothing of an order that is provoked; one that follows from it does.
+# An outcome that varies by itself confirms nothing of an order that is enforced; one that follows from it does.
 . "$(dirname "$0")/lib.sh"
 
 # Which thread takes the lock first decides nothing.  The status does not follow from that, but from how many runs were before:
@@ -80,15 +80,15 @@ for name in varies follows; do
     poet record -o $name.poet -- ./$name 2>/dev/null
     check "$name: the trace is finished" until_true finished $name.poet
 done
-poet provoke varies.poet 1 >said 2>&1
+poet confirm varies.poet 1 >said 2>&1
 is "an outcome that varies by itself: it happened" "$?" 0
-is "and that proves nothing" "$(grep -c proved said)" 0
+is "and that proves nothing" "$(grep -c "confirmed in attempt" said)" 0
 like "which is said, with the numbers" "$(cat said)" \
-    'it happened in try [0-9]+; the outcome varies by itself: the outcome differs in [0-9]+ of 10 uncontrolled runs, and in [0-9]+ of 5 in which it happened again'
-check "the trace of it is kept" test -s varies.provoked.poet
+    'the interleaving occurred in attempt [0-9]+; the outcome varies without it, too: the outcome differs in [0-9]+ of 10 uncontrolled runs and in [0-9]+ of 5 further runs with the interleaving'
+check "the trace of it is kept" test -s varies.confirmed.poet
 is "and nothing else" "$(ls | grep -c kept)" 0
-poet provoke follows.poet 1 >said 2>&1
+poet confirm follows.poet 1 >said 2>&1
 is "an outcome that follows from the order: it happened" "$?" 0
 like "that is proved, with the numbers" "$(cat said)" \
-    "proved in try [0-9]+: it ends with status 1, where it ends with status 0 else; the outcome differs in 0 of 10 uncontrolled runs, and in 5 of 5 in which it happened again \\(Fisher's exact test: p = 0.00033\\); the trace is follows.provoked.poet"
+    "confirmed in attempt [0-9]+: it exits with status 1; an uncontrolled run exits with status 0; the outcome differs in 0 of 10 uncontrolled runs and in 5 of 5 further runs with the interleaving \\(Fisher's exact test: p = 0.00033\\); trace: follows.confirmed.poet"
 done_testing

@@ -13,7 +13,7 @@ for width in 1mm 84; do
         "poet export: --width $width: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)"
 done
 like "predict: kinds are listed" "$(said predict --kinds foo dating.poet)" '^poet predict: --kinds foo: unknown kind \(known: lock-order-inversion, lost-wakeup, '
-is "provoke: a row that is not there" "$(said provoke dating.poet 300)" "poet provoke: dating.poet: no row 300 in the table of poet predict"
+is "confirm: a finding that is not there" "$(said confirm dating.poet 300)" "poet confirm: dating.poet: no finding 300; see poet predict"
 is "attach: no process" "$(said attach 99999999)" "poet attach: 99999999: no such process"
 is "attach: a process that is not traced" "$(said attach $$)" \
     "poet attach: $$: not traced, or its server has ended ($XDG_RUNTIME_DIR/poet.sock is missing); start it with poet record"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A signal that is lost and made good by a later one has happened: `poet provoke` says which was lost, and which woke the
+# A signal that is lost and made good by a later one has happened: `poet confirm` says which was lost, and which woke the
 # waiter.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
@@ -44,10 +44,10 @@ until_true finished healed.poet
 number=$(poet predict --json healed.poet | python3 -c '
 import json, sys
 print(*[r["number"] for r in (json.loads(l).get("row") for l in sys.stdin) if r and r["kind"] == "lost-wakeup"])')
-poet provoke healed.poet ${number%% *} --tries 4 -o new.poet 2>said
+poet confirm healed.poet ${number%% *} --tries 4 -o new.poet 2>said
 is "a lost signal has happened, though a later one woke its waiter" "$?" 0
 like "and it is said which it was, and which woke it" "$(cat said)" \
-    'it happened in try [1-4], .*signal of T:main at main \(healed.c:25\) \([0-9:]*\) was lost, and a later one of T:main at main \(healed.c:28\) \([0-9:]*\) woke T:waits after [0-9.]* ms; the trace is new.poet'
+    'the interleaving occurred in attempt [1-4] without a hang: the signal of T:main at main \(healed.c:25\) \(event [0-9:]*\) was lost; a later signal of T:main at main \(healed.c:28\) \(event [0-9:]*\) woke T:waits after [0-9.]* ms; trace: new.poet'
 check "whose trace is a trace" poet check new.poet
 is "and the wake has one cause, which is certain" "$(poet dump new.poet | grep -c 'DOUBTFUL')" 0
 is "nothing else is left" "$(ls new.*)" new.poet

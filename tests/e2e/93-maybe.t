@@ -55,8 +55,8 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     CC=mpicc poetcc -trace -g "$here/bad_rank.c" -o bad_rank
     check "it went well, too" until_true ranks bad_rank "2 was the last"
     row=$(poet predict bad_rank.poet | sed -n 's/^\([0-9]*\)  message-race:.*/\1/p' | head -n 1)
-    check "a rank that hangs is proved" timeout 120 poet provoke bad_rank.poet "$row" --patience 5
-    like "and said" "$output" 'proved in try [0-9]+: (it hangs|it does not end within 5 s, where it ended else)(; the outcome differs in [0-9]+ of [0-9]+ .*)?; the trace is bad_rank.provoked.poet'
+    check "a rank that hangs is confirmed" timeout 120 poet confirm bad_rank.poet "$row" --timeout 5
+    like "and said" "$output" 'confirmed in attempt [0-9]+: (the program hangs|it does not exit within 5 s; uncontrolled runs did)(; the outcome differs in [0-9]+ of [0-9]+ .*)?; trace: bad_rank.confirmed.poet'
     is "nothing of it is left" "$(own_processes bad_rank)" ""
 else
     skip "bad_any: there is no MPI here"

@@ -20,10 +20,10 @@ while read -r name kind shows; do
     until_true record "$name"
     number=$(numbers "$name" "$kind" | sed -n 1p)
     rm -f new.poet
-    poet provoke "$name.poet" "$number" -o new.poet >out 2>said
+    poet confirm "$name.poet" "$number" -o new.poet >out 2>said
     status=$?
-    like "$name: proved" "$status $(cat said)" "^0 (.*\$|\$)"
-    like "$name: and how" "$(grep -a 'proved' said)" "proved in try [0-9]*: .*$shows"
+    like "$name: confirmed" "$status $(cat said)" "^0 (.*\$|\$)"
+    like "$name: and how" "$(grep -a 'confirmed' said)" "confirmed in attempt [0-9]*: .*$shows"
     check "$name: the trace is a trace" poet check new.poet
 done <<'END'
 bad_two lock-order-inversion hangs
@@ -35,8 +35,8 @@ bad_flag lost-wakeup hangs
 bad_check early-signal hangs
 bad_one signal-not-broadcast hangs
 bad_mixed signal-not-broadcast hangs
-bad_atomic atomicity-violation it ends with status 1, where it ends with status 0 else
-bad_use order-violation is ended by signal 6
+bad_atomic atomicity-violation it exits with status 1; an uncontrolled run exits with status 0
+bad_use order-violation is killed by signal 6
 END
 if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -44,20 +44,20 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     CC=mpicc poetcc -trace -g "$here/bad_any.c" -o bad_any
     poet record -o bad_any.poet -- mpirun -n 3 ./bad_any >out
     until_true finished bad_any.poet
-    poet provoke bad_any.poet "$(numbers bad_any message-race | sed -n 1p)" -o new.poet mpirun -n 3 ./bad_any 2>said
-    like "bad_any: proved" "$? $(grep -a proved said)" '^0 .*proved in try [0-9]*: it writes something else'
+    poet confirm bad_any.poet "$(numbers bad_any message-race | sed -n 1p)" -o new.poet mpirun -n 3 ./bad_any 2>said
+    like "bad_any: confirmed" "$? $(grep -a confirmed said)" '^0 .*confirmed in attempt [0-9]*: its output differs'
 else
     skip "bad_any: there is no MPI here"
 fi
 for name in gate ordered hand later try readers flag after all pool buffer timed; do
     poetcc -trace -g "$here/good_$name.c" -o "good_$name"
     record "good_$name"
-    proved=
+    confirmed=
     for number in $(numbers "good_$name" ""); do
-        poet provoke -q --tries 3 "good_$name.poet" "$number" -o new.poet >/dev/null 2>said
-        grep -q proved said && proved="$proved $number: $(cat said)"
+        poet confirm -q --tries 3 "good_$name.poet" "$number" -o new.poet >/dev/null 2>said
+        grep -q "confirmed in attempt" said && confirmed="$confirmed $number: $(cat said)"
     done
-    is "good_$name: nothing is proved" "$proved" ""
+    is "good_$name: nothing is confirmed" "$confirmed" ""
 done
 
 # ---- two events the other way round ----
@@ -195,31 +195,31 @@ cat >long.c <<'C'
 int main(void) { return (int)sleep(1000); }
 C
 poetcc -trace -g long.c -o long
-poet provoke bad_two.poet 1 -o long.poet ./long 2>said & provoke=$!
+poet confirm bad_two.poet 1 -o long.poet ./long 2>said & confirm=$!
 until_true test -s long.poet
-kill -INT $provoke # (a shell's job in the background would not hear it)
-kill -TERM $provoke
-wait $provoke
+kill -INT $confirm # (a shell's job in the background would not hear it)
+kill -TERM $confirm
+wait $confirm
 status=$?
 like "it ends when it is asked to" "$status" '^1(43|30)$'
 is "and its program with it" "$(own_processes long | wc -l) $(ls run/*.steer 2>/dev/null)" "0 "
 
 # ---- what it says ----
-poet provoke bad_two.poet 1 >out 2>said
+poet confirm bad_two.poet 1 >out 2>said
 like "it says what is wanted" "$(cat said)" '^    T:alice acquired M:forks at alice \(bad_two.c:8\)'
 like "and what the trace says of who waits" "$(cat out)" 'cycle: .* a deadlock'
-check "it has a name by itself" test -s bad_two.provoked.poet
-like "which poet blocked says, too" "$(poet blocked bad_two.provoked.poet)" 'a deadlock'
+check "it has a name by itself" test -s bad_two.confirmed.poet
+like "which poet blocked says, too" "$(poet blocked bad_two.confirmed.poet)" 'a deadlock'
 is "nothing is left behind" "$(ls run/*.steer 2>/dev/null)" ""
-is "no number is wrong usage" "$(poet provoke bad_two.poet 2>/dev/null; echo $?)" 2
-is "a number that there is not is an error" "$(poet provoke bad_two.poet 7 2>/dev/null; echo $?)" 1
-is "a program that is not there has a status of its own" "$(poet provoke bad_two.poet 1 ./nix 2>/dev/null; echo $?)" 127
+is "no number is wrong usage" "$(poet confirm bad_two.poet 2>/dev/null; echo $?)" 2
+is "a number that there is not is an error" "$(poet confirm bad_two.poet 7 2>/dev/null; echo $?)" 1
+is "a program that is not there has a status of its own" "$(poet confirm bad_two.poet 1 ./nix 2>/dev/null; echo $?)" 127
 cat >other.c <<'C'
 int main(void) { return 0; }
 C
 poetcc -trace -g other.c -o other
-poet provoke --tries 2 bad_two.poet 1 -o no.poet ./other >out 2>said
-is "in another program it does not happen" "$? $(grep -c 'it did not happen in 2 tries' said)" "1 1"
+poet confirm --tries 2 bad_two.poet 1 -o no.poet ./other >out 2>said
+is "in another program it does not happen" "$? $(grep -c 'not reproduced in 2 attempts' said)" "1 1"
 check "and no trace is left of it" test ! -e no.poet
 cat >waits.c <<'C'
 #include <pthread.h>
@@ -233,10 +233,10 @@ int main(void)
 }
 C
 poetcc -trace -g waits.c -o waits
-poet provoke --tries 2 bad_two.poet 1 -o no.poet ./waits >out 2>said
-is "a hang of another kind proves nothing" "$? $(grep -c proved said)" "1 0"
-like "but it is said" "$(cat said)" 'in try 1 it hung otherwise, .*poet blocked no.otherwise.poet'
-like "and kept" "$(poet blocked no.otherwise.poet)" 'T:main waits for Q:c'
+poet confirm --tries 2 bad_two.poet 1 -o no.poet ./waits >out 2>said
+is "a hang of another kind proves nothing" "$? $(grep -c "confirmed in attempt" said)" "1 0"
+like "but it is said" "$(cat said)" 'attempt 1 hung for a different reason; see: poet blocked no.other-hang.poet'
+like "and kept" "$(poet blocked no.other-hang.poet)" 'T:main waits for Q:c'
 is "a program that is led by nothing runs freely, and says so" \
     "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_STEER=said ./other 2>&1 | grep -c 'POET_STEER: said: nothing to be led by: the program runs freely')" 1
 done_testing
