@@ -1,4 +1,4 @@
-/* poet order: how two events stand to each other. */
+/* poet order: the causal relation of two events. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
@@ -65,7 +65,7 @@ static void order_report_reasons(uint8_t answer, uint32_t reasons)
             continue;
         reason_phrase(reason, text, sizeof text);
         fprintf(stderr, "poet order: %s: %s\n",
-                unknown ? "unknown" : "concurrent as far as is seen", text);
+                unknown ? "unknown" : "concurrent, considering traced synchronization only", text);
     }
     told[!unknown] |= reasons;
 }
@@ -109,7 +109,7 @@ static int order_report_missing(const struct command *command, struct command_so
         if (!event_check_exists(subject, both[i], &why))
             said = command_fail(command, "%s%s", which, why.text);
     return said ? EXIT_FAILED
-                : command_fail(command, "%sone of the two is not in the order", which);
+                : command_fail(command, "%sone of the two events has no place in the order", which);
 }
 
 struct order_result {
@@ -182,7 +182,7 @@ static void why_text(const struct order_chain *why, const struct event_info *eve
     char ref[48];
     event_id_print(ref, sizeof ref, event->at);
     printf("%-10s %-12s %-20s %s\n", ref, metadata_type_name(book, event->type),
-           event->at.line & HIDDEN_LINE ? "(collects what comes before)"
+           event->at.line & HIDDEN_LINE ? "(internal join node)"
                                         : metadata_label(book, event->at.line),
            command_source_site(why->subject, event));
 }
@@ -265,7 +265,7 @@ static int order_print_causal_chain(const struct command *command, struct comman
     else if (json)
         json_object_put(list);
     else if (count == 0)
-        puts("no chain of events leads from one to the other");
+        puts("no causal chain connects them");
     return count >= 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -281,7 +281,7 @@ static int order_request_all(const struct command *command, struct command_sourc
             continue;
         if (sscanf(line, "%99s %99s %c", a, b, &rest) != 2 || !event_id_parse(a, &pairs[count].a) ||
             !event_id_parse(b, &pairs[count].b))
-            return command_fail(command, "standard input:%lu: write LINE:NUMBER LINE:NUMBER",
+            return command_fail(command, "standard input:%lu: expected LINE:NUMBER LINE:NUMBER",
                                 number);
         if (++count == BATCH) {
             status = order_request_relations(command, subject, pairs, count, total, json);
@@ -326,10 +326,10 @@ static int order_run(const struct command *command, int argc, char **argv)
     const char *source = command_source_name(argc, argv, &first);
     bool from_input = !wanted.why && argc - first == 1 && strcmp(argv[first], "-") == 0;
     if (!from_input && argc - first != 2)
-        return command_usage(command, "two events are needed, or -");
+        return command_usage(command, "expected two events, or -");
     if (!from_input &&
         (!event_id_parse(argv[first], &pair.a) || !event_id_parse(argv[first + 1], &pair.b)))
-        return command_usage(command, "an event is written LINE:NUMBER, as in 2:17");
+        return command_usage(command, "invalid event (expected LINE:NUMBER, as in 2:17)");
     struct command_source subject;
     if (!command_source_open(command, &subject, source, SESSION_NAMED_LINES,
                              label_option_selected(wanted.json ? LABELS_ADDRESS : LABELS_NAME)))
@@ -347,13 +347,13 @@ static int order_run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0,
-     "one JSON object a line: {\"a\": A, \"b\": B, \"order\": ANSWER, \"reasons\": [TEXT, ...]}; "
+     "one JSON object per line: {\"a\": A, \"b\": B, \"order\": ANSWER, \"reasons\": [TEXT, ...]}; "
      "with --why one object: {\"a\": A, \"b\": B, \"order\": ANSWER, \"chain\": [{\"event\": E, "
      "...}, ...]}",
      0},
     {"why", WHY, NULL, 0,
-     "print a chain of events that makes one come before the other, by the fewest steps from "
-     "line to line: one event a line, with its type, its line and its call site",
+     "print a shortest causal chain (fewest hops between lines): one event per output line, with "
+     "its type, its trace line and its call site",
      0},
     {0}};
 static const struct argp_child children[] = {{&labels_options, 0, NULL, 0},
@@ -364,14 +364,14 @@ static const struct argp argp = {
     .options = options,
     .parser = order_parse_option,
     .args_doc = "[SOURCE] A B\n[SOURCE] -",
-    .doc = "Print how event A stands to event B: before, after, concurrent, same (one point of "
-           "the order), or unknown where something that was not seen may order them.  Why, and "
-           "what else may order events that are concurrent, is said on standard error, each reason "
-           "once.  Events are written LINE:NUMBER.  With - pairs are read from standard input, one "
-           "a line.",
+    .doc = "Print the causal relation of event A to event B: before, after, concurrent, same (one "
+           "synchronization point), or unknown if untraced synchronization may order them.  The "
+           "reasons for unknown, and untraced synchronization that may order concurrent events, "
+           "are printed on standard error, each once.  Events are written LINE:NUMBER.  With -, "
+           "pairs are read from standard input, one per line.",
     .children = children};
 
 const struct command command_order = {.name = "order",
-                                      .summary = "say how two events stand to each other",
+                                      .summary = "tell whether one event happened before another",
                                       .run = order_run,
                                       .argp = &argp};

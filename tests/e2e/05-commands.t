@@ -41,7 +41,7 @@ pair=$(poet dump t.poet --json | perl -ne 'if (/"event":"([^"]+)".*"relation":"s
 is "order: the ends of a pair" "$(poet order t.poet $pair)" same
 is "order: from standard input" "$(printf '1:1 1:2\n\n1:2 1:1\n' | poet order t.poet - | tr '\n' ' ')" "before after "
 is "order: a bad line" "$(printf '1:1 nonsense\n' | poet order t.poet - 2>&1)" \
-    "poet order: standard input:1: write LINE:NUMBER LINE:NUMBER"
+    "poet order: standard input:1: expected LINE:NUMBER LINE:NUMBER"
 is "order: no such event" "$(status poet order t.poet 1:1 99:1)" 1
 poet dump --json t.poet >dump.json
 like "dump: the first line" "$(head -n 1 dump.json)" '^\{"poet":1,"run":"prodcons","environments":\["pthread"\]\}$'

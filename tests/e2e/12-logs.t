@@ -33,7 +33,7 @@ is "the order is that of the clocks" \
    "$(printf '1:1 3:2\n1:3 3:2\n3:1 1:3\n2:2 1:2\n' | poet order two.poet - | tr '\n' ' ')" \
    "before concurrent concurrent after "
 like "why one is before the other" "$(poet order --why two.poet 1:1 3:2 | cut -c 1-5 | tr -d ' \n')" '^1:11:22:12:23:2$'
-like "and why one is not" "$(poet order --why two.poet 1:3 3:2)" 'no chain'
+like "and why one is not" "$(poet order --why two.poet 1:3 3:2)" 'no causal chain connects them'
 like "an event's words are its text" "$(poet dump two.poet)" '"b hears of a"'
 check "a picture of it" poet export two.poet -o two.pdf
 poet export two.poet --format shiviz -o again.log

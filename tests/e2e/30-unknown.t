@@ -128,7 +128,7 @@ start_server -o tell.poet -q
 tell runtime
 until_true finished latest
 is "before the doubtful event all is known" "$(said tell.poet "1:1 2:1")" \
-    "concurrent poet order: concurrent as far as is seen: a language or library synchronises by means that are not followed: Rust, OpenMP"
+    "concurrent poet order: concurrent, considering traced synchronization only: a language or library synchronises by means that are not followed: Rust, OpenMP"
 is "not after it; each reason is said once" "$(said tell.poet "1:1 2:2" "2:2 1:1" "2:1 2:2")" \
     "unknown unknown before poet order: unknown: a stream of bytes was not followed any more"
 is "with --json, beside the answer" "$(poet order --json tell.poet 1:1 2:2 2>&1)" \
